@@ -1,0 +1,79 @@
+"""Real ZooKeeper and Redis servers for tests. See README.md."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from fleet import packages
+from fleet.fleet import Wanted
+from fleet.run import complain, run
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser(prog="python3 tests/servers", description=__doc__)
+    commands = top.add_subparsers(dest="action", required=True)
+
+    start = commands.add_parser(
+        "run",
+        help="start servers, run a command with their addresses in its environment, remove everything",
+        usage="%(prog)s [options] [-- CMD ARGS...]",
+        description="Without any of --zookeeper, --ensemble, --redis, --redis-password: all of them. "
+        "Without CMD: prints the addresses as JSON and stays until SIGTERM, SIGINT or the end of its input.",
+    )
+    start.add_argument("--zookeeper", action="store_true", help="a single ZooKeeper")
+    start.add_argument("--ensemble", action="store_true", help="a ZooKeeper ensemble of three")
+    start.add_argument("--redis", type=count, metavar="N", help="N Redis servers (default: 2)")
+    start.add_argument("--redis-password", action="store_true", help="a Redis that requires a password")
+    start.add_argument(
+        "--tick", type=count, default=50, metavar="MS", help="ZooKeeper's tickTime (default: 50)"
+    )
+
+    commands.add_parser("install", help="install the Debian packages that are missing (as root)")
+    return top
+
+
+def count(text: str) -> int:
+    """A positive number."""
+    if not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"not a positive number: {text!r}")
+    return int(text)
+
+
+def wanted(options: argparse.Namespace) -> Wanted:
+    """The servers that the options ask for."""
+    if not (options.zookeeper or options.ensemble or options.redis or options.redis_password):
+        return Wanted(tick_ms=options.tick)
+    return Wanted(
+        zookeeper=options.zookeeper,
+        ensemble=options.ensemble,
+        redis=options.redis or 0,
+        redis_password=options.redis_password,
+        tick_ms=options.tick,
+    )
+
+
+def split_command(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """Our own arguments, and the command after the first `--`."""
+    if "--" not in arguments:
+        return arguments, []
+    where = arguments.index("--")
+    return arguments[:where], arguments[where + 1 :]
+
+
+def main(arguments: list[str]) -> int:
+    """Does what the command line says, and returns the exit code."""
+    ours, command = split_command(arguments)
+    options = parser().parse_args(ours)
+    if options.action == "run":
+        return run(wanted(options), command)
+    try:
+        packages.ensure([packages.REDIS, packages.ZOOKEEPER])
+    except packages.MissingPackage as error:
+        return complain(str(error), 1)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,52 @@
+"""Ties ZooKeeper servers together to an ensemble."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from .ports import HOST
+from .server import RUNNING, ServerError
+from .zookeeper import ZooKeeper
+
+LEADER_SECONDS = 20.0
+POLL_SECONDS = 0.02
+
+
+class Ensemble:
+    """Members that know each other; `quorum_ports` has one (peer, election) pair for each."""
+
+    def __init__(self, members: Sequence[ZooKeeper], quorum_ports: Sequence[tuple[int, int]]) -> None:
+        self.members = list(members)
+        lines = [
+            f"server.{number}={HOST}:{peer}:{election}"
+            for number, (peer, election) in enumerate(quorum_ports, start=1)
+        ]
+        for number, member in enumerate(self.members, start=1):
+            member.identity = number
+            member.members = lines
+            member.serves = self.has_quorum
+
+    def has_quorum(self) -> bool:
+        """Whether a majority of the members is up and not paused."""
+        return 2 * len(self._running()) > len(self.members)
+
+    async def leader(self) -> ZooKeeper:
+        """The member that leads, waiting for an election that is under way."""
+        deadline = asyncio.get_running_loop().time() + LEADER_SECONDS
+        while True:
+            if not self.has_quorum():
+                raise ServerError(
+                    f"no leader: {len(self._running())} of {len(self.members)} members run (list shows them)"
+                )
+            members = self._running()
+            modes = await asyncio.gather(*(member.mode() for member in members))
+            leaders = [member for member, mode in zip(members, modes) if mode == "leader"]
+            if len(leaders) == 1:
+                return leaders[0]
+            if asyncio.get_running_loop().time() > deadline:
+                raise ServerError(f"no leader was elected within {LEADER_SECONDS:.0f} s")
+            await asyncio.sleep(POLL_SECONDS)
+
+    def _running(self) -> list[ZooKeeper]:
+        return [member for member in self.members if member.state == RUNNING]

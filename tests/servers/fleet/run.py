@@ -1,0 +1,104 @@
+"""One run: start the servers, serve the control port, run the command, and leave nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import resource
+import shutil
+import sys
+import threading
+from collections.abc import Awaitable
+
+from . import packages
+from .fleet import Fleet, Wanted
+from .guest import run_guest
+from .packages import MissingPackage
+from .ports import NoPort, Ports
+from .server import ServerError
+from .signals import Signals
+from .workspace import Workspace
+
+FAILED = 125
+NO_COMMAND = 127
+DESCRIPTORS = 16384
+
+
+def run(wanted: Wanted, command: list[str]) -> int:
+    """Returns the exit code: the command's, or 125 if the servers could not be started."""
+    if command and shutil.which(command[0]) is None:
+        return complain(f"no such command: {command[0]}", NO_COMMAND)
+    try:
+        packages.ensure(wanted.packages())
+        allow_descriptors()
+        return asyncio.run(session(wanted, command))
+    except (MissingPackage, NoPort, ServerError) as error:
+        return complain(str(error), FAILED)
+
+
+async def session(wanted: Wanted, command: list[str]) -> int:
+    """What happens between the first and the last process."""
+    signals = Signals()
+    ports = Ports()
+    workspace = Workspace()
+    fleet = Fleet(wanted, ports, workspace.path)
+    try:
+        if not await finishes(fleet.start(), signals):
+            return 128 + (signals.first or 0)
+        if command:
+            return await run_guest(command, fleet.environment(), signals)
+        print(json.dumps(fleet.environment()), flush=True)
+        await finishes(end_of_input(), signals)
+        return 0
+    finally:
+        await fleet.kill()
+        workspace.remove()
+
+
+async def finishes(work: Awaitable[None], signals: Signals) -> bool:
+    """Whether `work` finishes before an ending signal comes; it is cancelled otherwise."""
+    task = asyncio.ensure_future(work)
+    signal = asyncio.ensure_future(signals.received.wait())
+    await asyncio.wait({task, signal}, return_when=asyncio.FIRST_COMPLETED)
+    signal.cancel()
+    if not task.done():
+        task.cancel()
+        await asyncio.wait({task})
+        return False
+    task.result()
+    return True
+
+
+async def end_of_input() -> None:
+    """Returns when standard input ends. A thread reads it, as asyncio cannot wait for every kind of file."""
+    loop = asyncio.get_running_loop()
+    ended = asyncio.Event()
+
+    def read() -> None:
+        try:
+            while os.read(0, 4096):
+                pass
+        except OSError:
+            pass
+        try:
+            loop.call_soon_threadsafe(ended.set)
+        except RuntimeError:
+            pass  # the run is over
+
+    threading.Thread(target=read, daemon=True).start()
+    await ended.wait()
+
+
+def allow_descriptors() -> None:
+    """Raises our limit of open files: each connection through a proxy takes two."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def complain(message: str, code: int) -> int:
+    """Tells why the run failed, and returns the exit code for it."""
+    print(f"tests/servers: {message}", file=sys.stderr)
+    return code

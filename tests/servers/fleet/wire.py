@@ -1,0 +1,36 @@
+"""One-shot exchanges with a server: send some bytes, read the answer until the server closes."""
+
+from __future__ import annotations
+
+import asyncio
+
+TIMEOUT = 2.0
+
+
+class NoAnswer(Exception):
+    """The server could not be reached, or did not answer in time."""
+
+
+async def exchange(host: str, port: int, request: bytes, timeout: float = TIMEOUT) -> bytes:
+    """Everything the server sends after `request` until it closes the connection."""
+    try:
+        return await asyncio.wait_for(_exchange(host, port, request), timeout)
+    except (OSError, asyncio.TimeoutError) as error:
+        raise NoAnswer(f"{host}:{port} does not answer ({type(error).__name__})") from error
+
+
+async def _exchange(host: str, port: int, request: bytes) -> bytes:
+    reader, writer = await asyncio.open_connection(host, port)
+    try:
+        writer.write(request)
+        return await reader.read(-1)
+    finally:
+        writer.close()
+
+
+def split_address(address: str) -> tuple[str, int]:
+    """HOST:PORT as a pair."""
+    host, colon, port = address.rpartition(":")
+    if not (colon and host and port.isdigit()):
+        raise ValueError(f"not an address: {address!r}; expected HOST:PORT")
+    return host, int(port)

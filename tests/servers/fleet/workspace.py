@@ -1,0 +1,68 @@
+"""The temporary directory of one run, and the removal of directories whose owner died.
+
+The owner holds a lock (flock) on a file in its directory for as long as it lives. The kernel releases it
+when the owner dies in whatever way, so a directory whose lock can be taken is stale.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import IO
+
+PREFIX = "fencepost-servers-"
+LOCK = "owner.lock"
+
+
+class Workspace:
+    """A fresh directory, deleted by `remove`."""
+
+    def __init__(self) -> None:
+        sweep()
+        while True:
+            path = Path(tempfile.mkdtemp(prefix=PREFIX))
+            lock = take(path)
+            if lock is not None:
+                break
+        self.path = path
+        self._lock = lock
+
+    def remove(self) -> None:
+        """Deletes the directory. The servers must have ended."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        self._lock.close()
+
+
+def take(directory: Path) -> IO[str] | None:
+    """Takes the lock of `directory`; None if it has an owner or is already gone."""
+    path = directory / LOCK
+    try:
+        lock = open(path, "a")
+    except OSError:
+        return None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Between open and flock another process may have swept the directory.
+        if os.stat(path).st_ino == os.fstat(lock.fileno()).st_ino:
+            return lock
+    except OSError:
+        pass
+    lock.close()
+    return None
+
+
+def sweep() -> None:
+    """Deletes the directories of our user whose owners are dead."""
+    for directory in Path(tempfile.gettempdir()).glob(PREFIX + "*"):
+        try:
+            if directory.stat().st_uid != os.geteuid():
+                continue
+        except OSError:
+            continue
+        lock = take(directory)
+        if lock is not None:
+            shutil.rmtree(directory, ignore_errors=True)
+            lock.close()

@@ -1,0 +1,84 @@
+"""ZooKeeper servers: a single one, or the members of an ensemble."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import Callable
+
+from .packages import JARS
+from .ports import HOST
+from .server import Server
+from .wire import NoAnswer, exchange
+
+MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+INIT_MS = 10_000
+SYNC_MS = 2_000
+
+
+class ZooKeeper(Server):
+    """One ZooKeeper process. `serves` tells whether enough members of its ensemble run for a quorum."""
+
+    kind = "zookeeper"
+
+    def __init__(self, name: str, port: int, directory: Path, tick_ms: int) -> None:
+        super().__init__(name, port, directory)
+        self.tick_ms = tick_ms
+        self.identity: int | None = None
+        self.members: list[str] = []
+        self.serves: Callable[[], bool] = lambda: True
+
+    def prepare(self) -> None:
+        (self.directory / "data").mkdir()
+        settings = [
+            f"tickTime={self.tick_ms}",
+            f"minSessionTimeout={2 * self.tick_ms}",
+            "maxSessionTimeout=60000",
+            f"initLimit={math.ceil(INIT_MS / self.tick_ms)}",
+            f"syncLimit={math.ceil(SYNC_MS / self.tick_ms)}",
+            f"dataDir={self.directory / 'data'}",
+            f"clientPortAddress={HOST}",
+            f"clientPort={self.port}",
+            "clientPortListenBacklog=1024",
+            "maxClientCnxns=0",
+            "forceSync=no",
+            "admin.enableServer=false",
+            "4lw.commands.whitelist=*",
+            *self.members,
+        ]
+        (self.directory / "zoo.cfg").write_text("\n".join(settings) + "\n")
+        if self.identity is not None:
+            (self.directory / "data" / "myid").write_text(f"{self.identity}\n")
+
+    def command(self) -> list[str]:
+        jars = [JARS / "zookeeper.jar", JARS / "slf4j-simple.jar"]
+        return [
+            "java",
+            "-Xmx128m",
+            "-XX:+UseSerialGC",
+            "-XX:-UsePerfData",  # would leave a file in /tmp/hsperfdata_USER after SIGKILL
+            f"-Djava.io.tmpdir={self.directory}",
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+            "-cp",
+            ":".join(map(str, jars)),
+            MAIN,
+            str(self.directory / "zoo.cfg"),
+        ]
+
+    async def answers(self) -> bool:
+        if self.serves():
+            return await self.mode() is not None
+        # Without a quorum it can only be up, and look for the others.
+        return await self._ask(b"ruok") == "imok"
+
+    async def mode(self) -> str | None:
+        """`standalone`, `leader` or `follower`; None while it serves nobody."""
+        found = re.search(r"^Mode: (\w+)$", await self._ask(b"srvr"), re.MULTILINE)
+        return found.group(1) if found else None
+
+    async def _ask(self, word: bytes) -> str:
+        try:
+            return (await exchange(HOST, self.port, word)).decode(errors="replace")
+        except NoAnswer:
+            return ""
