@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from fleet import packages
+from fleet.client import do
 from fleet.fleet import Wanted
 from fleet.run import complain, run
 
@@ -29,6 +30,10 @@ def parser() -> argparse.ArgumentParser:
     start.add_argument(
         "--tick", type=count, default=50, metavar="MS", help="ZooKeeper's tickTime (default: 50)"
     )
+
+    client = commands.add_parser("do", help="send one command to the servers of a run (FENCEPOST_SERVERS)")
+    client.add_argument("verb", help="for example: list")
+    client.add_argument("arguments", nargs=argparse.REMAINDER)
 
     commands.add_parser("install", help="install the Debian packages that are missing (as root)")
     return top
@@ -68,6 +73,8 @@ def main(arguments: list[str]) -> int:
     options = parser().parse_args(ours)
     if options.action == "run":
         return run(wanted(options), command)
+    if options.action == "do":
+        return do([options.verb, *options.arguments])
     try:
         packages.ensure([packages.REDIS, packages.ZOOKEEPER])
     except packages.MissingPackage as error:

@@ -50,7 +50,7 @@ def in_terminal() -> bool:
     """Whether our standard input is a terminal.
 
     Then the command must stay in our process group, or it could not read from the terminal, and it gets a
-    Ctrl-C from the terminal by itself. Elsewhere it has its own group, so that signals reach its children too.
+    Ctrl-C from the terminal by itself. Elsewhere it has its own group: signals reach its children too.
     """
     try:
         return os.isatty(0)

@@ -1,9 +1,9 @@
 """Loopback ports that stay ours while a server is down.
 
-A port from the kernel's ephemeral range would not do: while its server is down, any outgoing connection on the
-machine may be given that port, and a client that keeps trying to reconnect can even connect to itself. So each
-run owns a block of ports below that range. It owns the block by listening on the block's first port (the control
-port), which no other run can do at the same time.
+A port from the kernel's ephemeral range would not do: while its server is down, any outgoing connection on
+the machine may be given that port, and a client that keeps trying to reconnect can even connect to itself. So
+each run owns a block of ports below that range. It owns the block by listening on the block's first port (the
+control port), which no other run can do at the same time.
 """
 
 from __future__ import annotations

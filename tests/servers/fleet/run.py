@@ -12,12 +12,15 @@ import threading
 from collections.abc import Awaitable
 
 from . import packages
+from .control import serve_control
 from .fleet import Fleet, Wanted
 from .guest import run_guest
 from .packages import MissingPackage
 from .ports import NoPort, Ports
+from .proxy.proxies import Proxies
 from .server import ServerError
 from .signals import Signals
+from .verbs import Verbs
 from .workspace import Workspace
 
 FAILED = 125
@@ -46,6 +49,7 @@ async def session(wanted: Wanted, command: list[str]) -> int:
     try:
         if not await finishes(fleet.start(), signals):
             return 128 + (signals.first or 0)
+        await serve_control(ports.control, Verbs(fleet, Proxies(ports)))
         if command:
             return await run_guest(command, fleet.environment(), signals)
         print(json.dumps(fleet.environment()), flush=True)

@@ -12,7 +12,7 @@ from .ports import HOST
 
 READY_SECONDS = 60.0
 STOP_SECONDS = 30.0
-POLL_SECONDS = 0.01
+POLL_SECONDS = 0.02
 
 RUNNING, PAUSED, STOPPED = "running", "paused", "stopped"
 
@@ -107,13 +107,18 @@ class Server(ABC):
         except asyncio.TimeoutError:
             raise ServerError(f"{self.name} did not end within {STOP_SECONDS:.0f} s of SIGTERM") from None
 
-    def pause(self) -> None:
+    async def restart(self) -> None:
+        """Stops, and starts again."""
+        await self.stop()
+        await self.start()
+
+    async def pause(self) -> None:
         """SIGSTOP: the server keeps its connections, and does nothing."""
         self._require_process()
         self._signal(signal.SIGSTOP)
         self._paused = True
 
-    def resume(self) -> None:
+    async def resume(self) -> None:
         """SIGCONT."""
         self._require_process()
         self._signal(signal.SIGCONT)

@@ -46,7 +46,7 @@ def take(directory: Path) -> IO[str] | None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         # Between open and flock another process may have swept the directory.
-        if os.stat(path).st_ino == os.fstat(lock.fileno()).st_ino:
+        if path.stat().st_ino == os.fstat(lock.fileno()).st_ino:
             return lock
     except OSError:
         pass

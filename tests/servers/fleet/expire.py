@@ -1,0 +1,64 @@
+"""Ends a ZooKeeper session from outside, by taking it over and closing it.
+
+The server ends the session at once (its ephemeral nodes go, watches fire), and its true owner learns that it
+has expired with its next request, ping or reconnect.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+
+from .server import ServerError
+
+SECONDS = 10.0
+TIMEOUT_MS = 10_000
+CLOSE_SESSION = -11
+
+
+async def expire(host: str, port: int, session: int, password: bytes) -> None:
+    """Ends `session` (the signed number), or fails if the server does not let us have it."""
+    try:
+        await asyncio.wait_for(_expire(host, port, session, password), SECONDS)
+    except asyncio.TimeoutError:
+        raise ServerError(f"{host}:{port} did not answer within {SECONDS:.0f} s") from None
+    except (OSError, asyncio.IncompleteReadError, struct.error) as error:
+        raise ServerError(f"{host}:{port} does not speak to us: {error}") from error
+
+
+async def _expire(host: str, port: int, session: int, password: bytes) -> None:
+    reader, writer = await asyncio.open_connection(host, port)
+    try:
+        # Protocol version, last zxid seen, session timeout, session id, password, read-only.
+        connect = struct.pack(">iqiqi", 0, 0, TIMEOUT_MS, session, len(password)) + password + b"\0"
+        answer = await _ask(reader, writer, connect)
+        _version, timeout, granted = struct.unpack_from(">iiq", answer)
+        if timeout <= 0 or granted != session:
+            raise ServerError(
+                f"{host}:{port} has no session {show(session)} with this password; it may have ended already"
+            )
+        await _ask(reader, writer, struct.pack(">ii", 1, CLOSE_SESSION))
+    finally:
+        writer.close()
+
+
+async def _ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, message: bytes) -> bytes:
+    writer.write(struct.pack(">i", len(message)) + message)
+    (length,) = struct.unpack(">i", await reader.readexactly(4))
+    return await reader.readexactly(length)
+
+
+def parse_session(text: str) -> int:
+    """A session id as the signed number that is on the wire; from decimal (of either sign) or 0x hex."""
+    try:
+        number = int(text, 16) if text.lower().startswith("0x") else int(text)
+    except ValueError:
+        raise ValueError(f"not a session id: {text!r}; expected a decimal number or 0x...") from None
+    if not -(1 << 63) <= number < 1 << 64:
+        raise ValueError(f"session id out of range: {text}")
+    return number - (1 << 64) if number >= 1 << 63 else number
+
+
+def show(session: int) -> str:
+    """A session id as ZooKeeper's logs show it."""
+    return f"{session & ((1 << 64) - 1):#x}"

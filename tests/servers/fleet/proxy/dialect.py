@@ -1,0 +1,42 @@
+"""What a proxy needs to know about a protocol."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Optional
+
+
+@dataclass(eq=False)
+class Request:
+    """One request that a client sent."""
+
+    kind: str
+    ping: bool = False
+    #: Its reply must not reach the client.
+    lose_reply: bool = False
+
+
+#: The bytes of one message, with the request that it is or, from the server, that it answers completely.
+Frame = tuple[bytes, Optional[Request]]
+
+
+class Dialect(ABC):
+    """Cuts the two byte streams of one connection into messages, and matches replies to requests.
+
+    All bytes come out again, in order, however they were split or coalesced on the way.
+    """
+
+    @abstractmethod
+    def requests(self, data: bytes) -> Iterator[Frame]:
+        """The messages that are complete with these bytes from the client."""
+
+    @abstractmethod
+    def replies(self, data: bytes) -> Iterator[Frame]:
+        """The messages that are complete with these bytes from the server."""
+
+    @property
+    @abstractmethod
+    def waiting(self) -> int:
+        """How many requests, other than pings, have not been answered."""

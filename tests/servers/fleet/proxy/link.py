@@ -1,0 +1,174 @@
+"""One client's connection through a proxy, with its connection to the server."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Callable, cast
+
+from .dialect import Dialect
+from .meter import Meter
+
+
+class End(asyncio.Protocol):
+    """One of the two connections of a link.
+
+    What shall be sent waits here until there is a connection, and nobody holds the link.
+    """
+
+    def __init__(self, link: Link, receive: Callable[[bytes], None]) -> None:
+        self._link = link
+        self._receive = receive
+        self._transport: asyncio.Transport | None = None
+        self._pending = bytearray()
+        self._finishing = False
+        self.other: End
+        self.finished = False
+
+    def send(self, data: bytearray) -> None:
+        """Sends, or keeps for later."""
+        self._pending += data
+        self.flush()
+
+    def finish(self) -> None:
+        """Closes our direction after what is pending."""
+        self._finishing = True
+        self.flush()
+
+    def flush(self) -> None:
+        """Sends what is pending, if that is possible now."""
+        if self._transport is None or self._transport.is_closing() or self._link.held:
+            return
+        if self._pending:
+            self._transport.write(bytes(self._pending))
+            self._pending.clear()
+        if self._finishing and not self.finished:
+            self.finished = True
+            self._transport.write_eof()
+            if self.other.finished:
+                self._link.close()
+
+    def close(self) -> None:
+        """Closes the connection; what was given to the kernel or to asyncio still goes out."""
+        if self._transport is not None:
+            self._transport.close()
+
+    def abort(self) -> None:
+        """Closes the connection now."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        self._link.connected(self)
+        self.flush()
+
+    def data_received(self, data: bytes) -> None:
+        if not self._link.ending:
+            self._receive(data)
+
+    def eof_received(self) -> bool:
+        self.other.finish()
+        return True  # the other direction stays open
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._link.end()
+
+    def pause_writing(self) -> None:
+        if self.other._transport is not None:
+            self.other._transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        if self.other._transport is not None:
+            self.other._transport.resume_reading()
+
+
+class Link:
+    """Two connections, and the bytes between them."""
+
+    def __init__(
+        self, address: tuple[str, int], dialect: Dialect, meter: Meter, over: Callable[[Link], None]
+    ) -> None:
+        self.held = False
+        #: Whether nothing that comes in matters any more.
+        self.ending = False
+        self._closed = False
+        self._address = address
+        self._dialect = dialect
+        self._meter = meter
+        self._tally = meter.connection()
+        self._over = over
+        self._connecting: asyncio.Task[None] | None = None
+        self.client = End(self, self._from_client)
+        self.server = End(self, self._from_server)
+        self.client.other, self.server.other = self.server, self.client
+
+    def connected(self, end: End) -> None:
+        """One of the connections is there."""
+        if self._closed:
+            end.abort()
+        elif end is self.client and not self.held:
+            self._connect()
+
+    def hold(self) -> None:
+        """Forwards nothing from now on, not even the end of a connection."""
+        self.held = True
+
+    def release(self) -> None:
+        """Forwards what came in the meantime, and from now on."""
+        self.held = False
+        if self._connecting is None:
+            self._connect()
+        self.client.flush()
+        self.server.flush()
+        if self.ending:
+            self.close()
+
+    def end(self) -> None:
+        """Ends both connections after what is pending; when held, as soon as it is not."""
+        self.ending = True
+        if not self.held:
+            self.close()
+
+    def close(self, abort: bool = False) -> None:
+        """Ends both connections now; `abort`: without what has not been sent yet."""
+        if self._closed:
+            return
+        self._closed = self.ending = True
+        self._tally.open = False
+        if self._connecting is not None:
+            self._connecting.cancel()
+        for end in (self.client, self.server):
+            if abort:
+                end.abort()
+            else:
+                end.close()
+        self._over(self)
+
+    def _connect(self) -> None:
+        self._connecting = asyncio.ensure_future(self._open())
+
+    async def _open(self) -> None:
+        try:
+            await asyncio.get_running_loop().create_connection(lambda: self.server, *self._address)
+        except OSError:
+            self.end()
+
+    def _from_client(self, data: bytes) -> None:
+        forward = bytearray()
+        for raw, request in self._dialect.requests(data):
+            if request is not None:
+                # The dialect counts this request as waiting already.
+                self._meter.saw(request, self._tally, self._dialect.waiting - (not request.ping))
+            forward += raw
+        self.server.send(forward)
+
+    def _from_server(self, data: bytes) -> None:
+        forward = bytearray()
+        for raw, answered in self._dialect.replies(data):
+            if answered is not None and answered.lose_reply:
+                self._meter.lost()
+                self.client.send(forward)
+                self.end()
+                return
+            forward += raw
+        self.client.send(forward)

@@ -1,0 +1,74 @@
+"""Counts requests, and decides whose reply gets lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from .dialect import Request
+
+
+@dataclass
+class Tally:
+    """The requests of one connection since the last reset."""
+
+    requests: int = 0
+    flights: int = 0
+    open: bool = True
+
+
+class Meter:
+    """The requests through one proxy since the last reset.
+
+    Pings come whenever a client likes to send them. So they are counted by kind only: not in the total, not
+    as flights, and they do not bring a lost reply any closer.
+    """
+
+    def __init__(self) -> None:
+        self._kinds: Counter[str] = Counter()
+        self._tallies: list[Tally] = []
+        self._until_lost = 0
+        self._lost = 0
+
+    def connection(self) -> Tally:
+        """The tally of a new connection."""
+        tally = Tally()
+        self._tallies.append(tally)
+        return tally
+
+    def saw(self, request: Request, tally: Tally, waiting: int) -> None:
+        """Counts a request, sent while `waiting` requests of its connection had not been answered."""
+        self._kinds[request.kind] += 1
+        if request.ping:
+            return
+        tally.requests += 1
+        tally.flights += waiting == 0
+        if self._until_lost > 0:
+            self._until_lost -= 1
+            request.lose_reply = self._until_lost == 0
+
+    def lose_reply(self, number: int) -> None:
+        """The reply to the `number`th request from now shall be lost; 0 for none."""
+        self._until_lost = number
+
+    def lost(self) -> None:
+        """Counts a lost reply."""
+        self._lost += 1
+
+    def reset(self) -> None:
+        """Starts from zero, and forgets closed connections. Does not touch a loss that is still to come."""
+        self._kinds.clear()
+        self._lost = 0
+        self._tallies = [tally for tally in self._tallies if tally.open]
+        for tally in self._tallies:
+            tally.requests = tally.flights = 0
+
+    def report(self) -> dict[str, object]:
+        """The counts, for JSON."""
+        return {
+            "total": sum(tally.requests for tally in self._tallies),
+            "by_kind": dict(self._kinds),
+            "flights": sum(tally.flights for tally in self._tallies),
+            "replies_lost": self._lost,
+            "connections": [vars(tally) for tally in self._tallies],
+        }

@@ -1,0 +1,85 @@
+"""A proxy in front of one server: a listening port, its connections, and what it does to them."""
+
+from __future__ import annotations
+
+import asyncio
+
+from ..ports import HOST, listen
+from ..server import Server
+from .dialect import Dialect
+from .link import Link
+from .meter import Meter
+from .redis import RedisDialect
+from .zookeeper import ZooKeeperDialect
+
+DIALECTS: dict[str, type[Dialect]] = {"redis": RedisDialect, "zookeeper": ZooKeeperDialect}
+
+
+class Proxy:
+    """Forwards from its port to the server, until told otherwise."""
+
+    def __init__(self, identity: str, server: Server, port: int) -> None:
+        self.identity = identity
+        self.server = server
+        self.port = port
+        self.meter = Meter()
+        self.held = False
+        self._dialect = DIALECTS[server.kind]
+        self._links: set[Link] = set()
+        self._listener: asyncio.AbstractServer | None = None
+
+    @property
+    def address(self) -> str:
+        return f"{HOST}:{self.port}"
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether connections are refused."""
+        return self._listener is None
+
+    async def heal(self) -> None:
+        """Accepts connections (again)."""
+        if self._listener is None:
+            loop = asyncio.get_running_loop()
+            self._listener = await loop.create_server(self._accept, sock=listen(self.port))
+
+    async def cut(self) -> None:
+        """Ends all connections, and refuses new ones."""
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
+        for link in list(self._links):
+            link.close(abort=True)
+
+    async def hold(self) -> None:
+        """Keeps and accepts connections, but forwards nothing. What comes is counted, and kept."""
+        self.held = True
+        for link in self._links:
+            link.hold()
+
+    async def release(self) -> None:
+        """Forwards again, beginning with what was kept."""
+        self.held = False
+        for link in list(self._links):
+            link.release()
+
+    def describe(self) -> dict[str, object]:
+        """What `list` tells."""
+        return {
+            "id": self.identity,
+            "name": self.server.name,
+            "address": self.address,
+            "cut": self.is_cut,
+            "held": self.held,
+            "connections": len(self._links),
+        }
+
+    def _accept(self) -> asyncio.BaseProtocol:
+        link = Link((HOST, self.server.port), self._dialect(), self.meter, self._links.discard)
+        self._links.add(link)
+        if self.held:
+            link.hold()
+        if self.is_cut:
+            # Accepted by the kernel before the cut.
+            link.close(abort=True)
+        return link.client
