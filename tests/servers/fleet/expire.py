@@ -37,7 +37,10 @@ async def _expire(host: str, port: int, session: int, password: bytes) -> None:
             raise ServerError(
                 f"{host}:{port} has no session {show(session)} with this password; it may have ended already"
             )
-        await _ask(reader, writer, struct.pack(">ii", 1, CLOSE_SESSION))
+        try:
+            await _ask(reader, writer, struct.pack(">ii", 1, CLOSE_SESSION))
+        except Exception as e:
+            raise ServerError(f"CLOSE {e!r}")
     finally:
         writer.close()
 

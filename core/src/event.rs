@@ -1,0 +1,213 @@
+//! What an application is told.
+
+use alloc::string::String;
+use core::time::Duration;
+
+use crate::{AttemptId, CommandId, Fence, Instant};
+
+/// What a machine tells its application.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// The contender waits. `ahead` contenders come before it, where the server keeps a queue.
+    Queued {
+        /// How many contenders come first; `None` where nobody knows.
+        ahead: Option<u32>,
+    },
+    /// The lock is held.
+    Acquired {
+        /// The right to hold.
+        grant: Grant,
+    },
+    /// The grant is valid for longer.
+    Extended {
+        /// Until when.
+        valid_until: Option<Instant>,
+    },
+    /// The connection is gone, the lock perhaps not: start nothing new. [`Event::Resumed`] or [`Event::Lost`] follows.
+    Suspended,
+    /// The lock is held as before.
+    Resumed {
+        /// Until when the grant is valid.
+        valid_until: Option<Instant>,
+    },
+    /// The grant has ended without a release. Somebody else may hold the lock.
+    Lost {
+        /// Why.
+        reason: Loss,
+        /// What brought it to light.
+        cause: Cause,
+    },
+    /// The release has been carried out: the server has said so, or the session that held the lock is over.
+    Released,
+    /// An acquire has come to nothing; or a release has been refused, and the lock goes with its session or lease.
+    Refused {
+        /// Why.
+        reason: Refusal,
+        /// What brought it to light.
+        cause: Cause,
+    },
+}
+
+impl Event {
+    /// The kebab-case name, the same in every language.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Queued { .. } => "queued",
+            Self::Acquired { .. } => "acquired",
+            Self::Extended { .. } => "extended",
+            Self::Suspended => "suspended",
+            Self::Resumed { .. } => "resumed",
+            Self::Lost { .. } => "lost",
+            Self::Released => "released",
+            Self::Refused { .. } => "refused",
+        }
+    }
+}
+
+/// The right to hold a lock, from `Acquired` to `Released` or `Lost`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// Which attempt it was given to.
+    pub attempt: AttemptId,
+    /// Its number, where the backend can give one. Present it to the resource, which refuses lower ones.
+    pub fence: Option<Fence>,
+    /// When it stops being valid unless it is renewed; `None` where there is no lease.
+    pub valid_until: Option<Instant>,
+}
+
+impl Grant {
+    /// Whether the grant is still valid, by the caller's clock alone: right also straight after a suspend.
+    #[must_use]
+    pub fn is_valid(&self, now: Instant) -> bool {
+        self.valid_until.is_none_or(|until| now < until)
+    }
+
+    /// How long it stays valid; `None` where there is no lease.
+    #[must_use]
+    pub fn remaining(&self, now: Instant) -> Option<Duration> {
+        self.valid_until.map(|until| until.since(now))
+    }
+}
+
+/// What brought a refusal or a loss to light. The driver finds its native error by the command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cause {
+    /// The command whose outcome or watch it was, if it was one.
+    pub command: Option<CommandId>,
+    /// What the server said, or which value is in the way; for people.
+    pub detail: Option<String>,
+}
+
+impl Cause {
+    pub(crate) const fn none() -> Self {
+        Self {
+            command: None,
+            detail: None,
+        }
+    }
+
+    pub(crate) const fn command(id: CommandId) -> Self {
+        Self {
+            command: Some(id),
+            detail: None,
+        }
+    }
+
+    pub(crate) const fn detail(detail: String) -> Self {
+        Self {
+            command: None,
+            detail: Some(detail),
+        }
+    }
+
+    pub(crate) const fn answer(id: CommandId, detail: String) -> Self {
+        Self {
+            command: Some(id),
+            detail: Some(detail),
+        }
+    }
+}
+
+macro_rules! reasons {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $code:literal, $kebab:literal, $text:literal;)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+        #[non_exhaustive]
+        pub enum $name {
+            $($(#[$variant_doc])* #[error($text)] $variant,)*
+        }
+
+        impl $name {
+            /// The number, the same in every language.
+            #[must_use]
+            pub const fn code(self) -> u16 {
+                match self { $(Self::$variant => $code,)* }
+            }
+
+            /// The kebab-case name, the same in every language.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $kebab,)* }
+            }
+
+            /// All there are, in the order of their numbers.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+        }
+    };
+}
+
+reasons! {
+    /// Why an acquire came to nothing, or a release was refused.
+    Refusal {
+        /// The caller's patience has ended while somebody else held the lock.
+        Timeout = 301, "timeout", "somebody else held the lock until the patience of this acquire ended";
+        /// A try found the lock held.
+        NotAvailable = 302, "not-available", "somebody else holds the lock";
+        /// The application has cancelled the acquire.
+        Cancelled = 303, "cancelled", "the acquire was cancelled";
+        /// No server has answered within the caller's patience.
+        Unreachable = 304, "unreachable", "no server has answered within the patience of this acquire";
+        /// The server does not let this client do what the lock needs.
+        NoPermission = 305, "no-permission", "the server does not permit what the lock needs";
+        /// The server has refused the client's credentials.
+        AuthFailed = 306, "auth-failed", "the server has refused the client's credentials";
+        /// The directory above the lock does not exist and cannot be made (a missing chroot, for example).
+        NoParent = 307, "no-parent", "the directory above the lock is missing and cannot be made";
+        /// A contender of a layout that cannot see ours stands in the lock's directory.
+        MixedLayouts = 308, "mixed-layouts", "a contender of another layout is in the lock's directory: it cannot see ours, so nobody would be excluded";
+        /// The directory's 32-bit sequence is at its end, where real servers hand out numbers twice.
+        SequenceExhausted = 309, "sequence-exhausted", "the sequence numbers of the lock's directory are used up: delete the directory while nobody uses it, or take another name";
+        /// The key holds something that is not a lock of this layout.
+        WrongType = 310, "wrong-type", "the lock's key holds a value of another type: take another name";
+        /// The server lacks what the lock needs.
+        Unsupported = 311, "unsupported", "the server lacks a feature that the lock needs";
+        /// The server answered with another error, and would again.
+        ServerError = 312, "server-error", "the server answered with an error";
+        /// The connection has been closed for good.
+        ConnectionClosed = 313, "connection-closed", "the connection has been closed";
+        /// The attempt had been given up before this acquire reached the server.
+        GivenUp = 314, "given-up", "the attempt had been given up";
+    }
+}
+
+reasons! {
+    /// Why a grant has ended without a release.
+    Loss {
+        /// Its time has run out: by this client's clock it could no longer be renewed or confirmed.
+        LeaseEnded = 401, "lease-ended", "the lease ended before it could be renewed";
+        /// The server has ended the session that held it.
+        SessionExpired = 402, "session-expired", "the server has ended the session";
+        /// Somebody has deleted what the lock wrote (an operator, or a forced release).
+        Deleted = 403, "deleted", "the lock was deleted on the server";
+        /// Somebody else holds it.
+        Taken = 404, "taken", "somebody else holds the lock";
+        /// The cap on the whole hold was reached.
+        MaxHold = 405, "max-hold", "the longest hold allowed was reached";
+        /// The connection has been closed for good.
+        ConnectionClosed = 406, "lost-connection-closed", "the connection has been closed";
+        /// The server no longer lets this client renew or read its lock.
+        Refused = 407, "renewal-refused", "the server has refused to renew the lock";
+    }
+}

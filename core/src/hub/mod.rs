@@ -1,0 +1,368 @@
+//! All machines that share one client connection.
+//!
+//! The hub issues command ids, routes outcomes and notices, keeps one queue of timers, and owns what machines share: the
+//! confirmations of a ZooKeeper session, the subscriptions of a Redis client. A binding holds one hub and small integer keys.
+
+mod family;
+mod routes;
+
+use alloc::{
+    boxed::Box,
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    vec::Vec,
+};
+
+use crate::{
+    Command, CommandId, Event, Instant, Intent, Key, Machine, Misuse, Outcome, Output, OwnerId, Timer, Wait,
+};
+
+pub use family::Family;
+pub use family::{Delivery, Member, Shared};
+use routes::Routes;
+
+/// What [`Hub::poll_output`] gives: whose it is, and what.
+pub type HubOutput<F> = (Key, Output<<F as Family>::Request, Event>);
+
+/// All machines that share one client connection.
+#[derive(Debug)]
+pub struct Hub<F: Family> {
+    shared: F::Shared,
+    members: BTreeMap<Key, Entry<F>>,
+    routes: Routes,
+    timers: BTreeSet<(Instant, Key, Option<Timer>)>,
+    /// Members that have been given something since they were last polled dry.
+    dirty: VecDeque<Key>,
+    next_key: u64,
+    next_id: u64,
+    now: Instant,
+    shut: bool,
+}
+
+#[derive(Debug)]
+struct Entry<F: Family> {
+    machine: Box<F::Member>,
+    wait: Wait,
+    dirty: bool,
+    closing: bool,
+}
+
+impl<F: Family> Hub<F> {
+    /// A hub without machines. The seed spreads retries and decides nothing.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self {
+            shared: F::Shared::new(seed),
+            members: BTreeMap::new(),
+            routes: Routes::default(),
+            timers: BTreeSet::new(),
+            dirty: VecDeque::new(),
+            next_key: 1,
+            next_id: 1,
+            now: Instant::ZERO,
+            shut: false,
+        }
+    }
+
+    /// Opens a machine. `owner` is sixteen bytes from the operating system's random source, new for every machine; `seed` any number.
+    ///
+    /// # Errors
+    /// [`Misuse::Closed`] after [`shutdown`](Self::shutdown).
+    pub fn open(
+        &mut self,
+        now: Instant,
+        machine: F::Settings,
+        owner: OwnerId,
+        seed: u64,
+    ) -> Result<Key, Misuse> {
+        if self.shut {
+            return Err(Misuse::Closed);
+        }
+        let now = self.tick(now);
+        let key = Key(self.next_key);
+        self.next_key = self.next_key.saturating_add(1);
+        let machine = Box::new(F::machine(machine, owner, seed));
+        self.members.insert(
+            key,
+            Entry {
+                machine,
+                wait: Wait::default(),
+                dirty: false,
+                closing: false,
+            },
+        );
+        let greeting = self.with_shared(|shared| shared.opened(now));
+        for notice in greeting {
+            self.tell(now, key, notice)?;
+        }
+        Ok(key)
+    }
+
+    /// Says what the application wants of a machine.
+    ///
+    /// # Errors
+    /// [`Misuse`] for an unknown key, or for an intent that makes no sense now; nothing has changed then.
+    pub fn intent(&mut self, now: Instant, key: Key, intent: Intent) -> Result<(), Misuse> {
+        let now = self.tick(now);
+        if self.members.get(&key).is_none_or(|entry| entry.closing) {
+            return Err(Misuse::UnknownKey { key: key.0 });
+        }
+        self.input(key, |machine| machine.intent(now, intent))?;
+        if intent == Intent::Extend {
+            self.with_shared(|shared| shared.extend(now));
+        }
+        Ok(())
+    }
+
+    /// Says what came of a command. A late or doubled outcome changes nothing.
+    ///
+    /// # Errors
+    /// [`Misuse::UnknownCommand`] for an id that was never issued; [`Misuse::WrongReply`] for a reply that does not fit.
+    pub fn handle_outcome(
+        &mut self,
+        now: Instant,
+        id: CommandId,
+        outcome: Outcome<F::Reply>,
+    ) -> Result<(), Misuse> {
+        let now = self.tick(now);
+        self.check_issued(id)?;
+        match self.routes.settle(id) {
+            Some(key) => self.input(key, |machine| machine.handle_outcome(now, id, outcome)),
+            None => {
+                let mut deliveries = Vec::new();
+                let verdict =
+                    self.with_shared(|shared| shared.handle_outcome(now, id, outcome, &mut deliveries));
+                self.deliver(now, deliveries);
+                verdict
+            }
+        }
+    }
+
+    /// Says what the server or connection has announced. It may come before the reply of its own command, twice, or never.
+    ///
+    /// # Errors
+    /// [`Misuse::UnknownCommand`] for the id of a command that was never issued.
+    pub fn handle_notice(&mut self, now: Instant, notice: F::Notice) -> Result<(), Misuse> {
+        let now = self.tick(now);
+        if let Some(id) = F::subject(&notice) {
+            self.check_issued(id)?;
+            if let Some(key) = self.routes.spend(id) {
+                return self.tell(now, key, notice);
+            }
+        }
+        let mut deliveries = Vec::new();
+        self.with_shared(|shared| shared.handle_notice(now, notice, &mut deliveries));
+        self.deliver(now, deliveries);
+        Ok(())
+    }
+
+    /// Says that time has passed. Early and repeated calls change nothing.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        let now = self.tick(now);
+        self.with_shared(|shared| shared.handle_timeout(now));
+        while let Some((until, key, _)) = self.timers.first().copied() {
+            if until > now {
+                break;
+            }
+            self.timers.pop_first();
+            let _infallible = self.input(key, |machine| {
+                machine.handle_timeout(now);
+                Ok(())
+            });
+        }
+    }
+
+    /// Takes the next command or event, of one machine (and of what machines share) or of all; then says how long to wait.
+    #[must_use]
+    pub fn poll_output(&mut self, only: Option<Key>) -> HubOutput<F> {
+        loop {
+            let shared = self.with_shared(Shared::poll_output);
+            if let Output::Command(command) = shared {
+                return (Key::HUB, Output::Command(command));
+            }
+            let next = match only {
+                Some(key) => self.members.get(&key).filter(|entry| entry.dirty).map(|_| key),
+                None => self.dirty.front().copied(),
+            };
+            let Some(key) = next else {
+                return (Key::HUB, Output::Wait(self.wait(shared)));
+            };
+            if let Some(output) = self.poll_member(key) {
+                return (key, output);
+            }
+        }
+    }
+
+    /// Closes a machine, in any state: what it holds is released, what it waits for is given up. It lives on until the server has
+    /// answered, says nothing more, and goes. Unknown keys are ignored: they have gone already.
+    pub fn close(&mut self, now: Instant, key: Key) {
+        let now = self.tick(now);
+        let Some(entry) = self.members.get_mut(&key) else {
+            return;
+        };
+        entry.closing = true;
+        for intent in [Intent::Release, Intent::Cancel] {
+            if self.input(key, |machine| machine.intent(now, intent)).is_ok() {
+                break;
+            }
+        }
+        self.mark(key);
+    }
+
+    /// Closes all machines, and opens no more. Go on driving until [`pending`](Self::pending) is 0.
+    pub fn shutdown(&mut self, now: Instant) {
+        self.shut = true;
+        for key in self.members.keys().copied().collect::<Vec<_>>() {
+            self.close(now, key);
+        }
+    }
+
+    /// How many machines there are, those included that have been closed and still wait for the server.
+    #[must_use]
+    pub fn pending(&self) -> usize {
+        self.members.len()
+    }
+
+    fn wait(&self, shared: Output<F::Request, Event>) -> Wait {
+        let shared = if let Output::Wait(wait) = shared {
+            wait
+        } else {
+            Wait::default()
+        };
+        let first = self
+            .timers
+            .first()
+            .map_or_else(Wait::default, |(until, _, reason)| Wait {
+                until: Some(*until),
+                reason: *reason,
+            });
+        match (shared.until, first.until) {
+            (Some(ours), Some(theirs)) if ours < theirs => shared,
+            (Some(_), None) => shared,
+            _ => first,
+        }
+    }
+
+    /// Polls one machine; `None` when it has nothing more to say, or its command was answered from what machines share.
+    fn poll_member(&mut self, key: Key) -> Option<Output<F::Request, Event>> {
+        let Some(entry) = self.members.get_mut(&key) else {
+            self.dirty.retain(|dirty| *dirty != key);
+            return None;
+        };
+        match entry.machine.poll_output() {
+            Output::Command(command) => self.pass_on(key, command).map(Output::Command),
+            Output::Event(_) if entry.closing => None,
+            Output::Event(event) => Some(Output::Event(event)),
+            Output::Wait(wait) => {
+                entry.dirty = false;
+                let over = entry.closing && entry.machine.is_idle();
+                let before = core::mem::replace(&mut entry.wait, wait);
+                if let Some(until) = before.until.filter(|_| before != wait) {
+                    self.timers.remove(&(until, key, before.reason));
+                }
+                // A timer that has fired was taken out: it is put in again if the machine still waits for it.
+                if let Some(until) = wait.until.filter(|_| !over) {
+                    self.timers.insert((until, key, wait.reason));
+                }
+                if self.dirty.front() == Some(&key) {
+                    self.dirty.pop_front();
+                } else {
+                    self.dirty.retain(|dirty| *dirty != key);
+                }
+                if over {
+                    self.remove(key);
+                }
+                None
+            }
+        }
+    }
+
+    fn pass_on(&mut self, key: Key, command: Command<F::Request>) -> Option<Command<F::Request>> {
+        let now = self.now;
+        let mut deliveries = Vec::new();
+        let command = self.with_shared(|shared| shared.intercept(now, key, command, &mut deliveries));
+        if let Some(command) = &command {
+            self.routes.add(command.id, key, F::is_standing(&command.request));
+        }
+        self.deliver(now, deliveries);
+        command
+    }
+
+    fn remove(&mut self, key: Key) {
+        if let Some(entry) = self.members.remove(&key)
+            && let Some(until) = entry.wait.until
+        {
+            self.timers.remove(&(until, key, entry.wait.reason));
+        }
+        self.routes.forget(key);
+        if self.members.is_empty() {
+            let now = self.now;
+            self.with_shared(|shared| shared.idle(now));
+        }
+    }
+
+    /// Time does not go back, whatever a driver says.
+    fn tick(&mut self, now: Instant) -> Instant {
+        self.now = self.now.max(now);
+        self.now
+    }
+
+    fn check_issued(&self, id: CommandId) -> Result<(), Misuse> {
+        if id.0 == 0 || id.0 >= self.next_id {
+            return Err(Misuse::UnknownCommand { id: id.0 });
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, now: Instant, key: Key, notice: F::Notice) -> Result<(), Misuse> {
+        self.input(key, |machine| machine.handle_notice(now, notice))
+    }
+
+    fn deliver(&mut self, now: Instant, deliveries: Vec<Delivery<F>>) {
+        for delivery in deliveries {
+            // What the hub itself says is well-formed: there is nobody to tell of a misuse.
+            let _well_formed = match delivery {
+                Delivery::Outcome(key, id, outcome) => {
+                    self.input(key, |machine| machine.handle_outcome(now, id, outcome))
+                }
+                Delivery::Notice(key, notice) => self.tell(now, key, notice),
+                Delivery::All(notice) => {
+                    for key in self.members.keys().copied().collect::<Vec<_>>() {
+                        let _well_formed = self.tell(now, key, notice.clone());
+                    }
+                    Ok(())
+                }
+            };
+        }
+    }
+
+    /// Puts something into a machine, with the hub's command ids.
+    fn input(
+        &mut self,
+        key: Key,
+        put: impl FnOnce(&mut F::Member) -> Result<(), Misuse>,
+    ) -> Result<(), Misuse> {
+        let Some(entry) = self.members.get_mut(&key) else {
+            return Ok(());
+        };
+        *entry.machine.next_id() = self.next_id;
+        let verdict = put(&mut entry.machine);
+        self.next_id = *entry.machine.next_id();
+        self.mark(key);
+        verdict
+    }
+
+    fn mark(&mut self, key: Key) {
+        if let Some(entry) = self.members.get_mut(&key)
+            && !core::mem::replace(&mut entry.dirty, true)
+        {
+            self.dirty.push_back(key);
+        }
+    }
+
+    fn with_shared<T>(&mut self, put: impl FnOnce(&mut F::Shared) -> T) -> T {
+        *self.shared.next_id() = self.next_id;
+        let result = put(&mut self.shared);
+        self.next_id = *self.shared.next_id();
+        result
+    }
+}

@@ -1,0 +1,29 @@
+//! What an application wants of a machine.
+
+use core::time::Duration;
+
+/// What an application wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Intent {
+    /// Hold the lock. Ends in [`Event::Acquired`](crate::Event) or [`Event::Refused`](crate::Event).
+    Acquire(Patience),
+    /// Make the grant last from now on. Ends in [`Event::Extended`](crate::Event) or [`Event::Lost`](crate::Event).
+    Extend,
+    /// Give the grant back. Ends in [`Event::Released`](crate::Event), or in [`Event::Lost`](crate::Event) if there was nothing left
+    /// to give back.
+    Release,
+    /// Stop an acquire. Ends in [`Event::Refused`](crate::Event).
+    Cancel,
+}
+
+/// How long an acquire may take, from the intent on: connecting, retries and everything else included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// Until it is granted or cannot be.
+    Forever,
+    /// So long.
+    For(Duration),
+    /// No waiting for others: granted or refused as soon as the server has answered.
+    Try,
+}

@@ -1,0 +1,191 @@
+//! One hub for any family.
+
+use crate::{
+    Command, CommandId, ConfigError, Event, Failure, Instant, Intent, Key, Misuse, Output, OwnerId, Settings,
+    hub, redis, zookeeper,
+};
+
+use super::request::Request;
+
+/// What [`Hub::poll_output`] gives: whose it is, and what.
+pub type HubOutput = (Key, Output<Request, Event>);
+
+/// What came of a command, in the typed form of its family.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// A ZooKeeper server answered.
+    ZooKeeper(zookeeper::Reply),
+    /// A Redis server answered.
+    Redis(redis::Reply),
+    /// Nobody answered.
+    Failed(Failure),
+}
+
+/// What a server or connection says unasked, in the typed form of its family.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Notice {
+    /// Of ZooKeeper.
+    ZooKeeper(zookeeper::Notice),
+    /// Of Redis.
+    Redis(redis::Notice),
+}
+
+/// A hub for the machines of one family.
+#[derive(Debug)]
+pub struct Hub(Inner);
+
+#[derive(Debug)]
+enum Inner {
+    ZooKeeper(hub::Hub<zookeeper::ZooKeeper>),
+    Redis(hub::Hub<redis::Redis>),
+}
+
+macro_rules! each {
+    ($self:expr, $hub:ident => $body:expr) => {
+        match $self {
+            Inner::ZooKeeper($hub) => $body,
+            Inner::Redis($hub) => $body,
+        }
+    };
+}
+
+impl Hub {
+    /// A hub for `family`: `zookeeper` or `redis`.
+    ///
+    /// # Errors
+    /// [`ConfigError::UnknownOption`] for any other name.
+    pub fn new(family: &str, seed: u64) -> Result<Self, ConfigError> {
+        match family {
+            "zookeeper" => Ok(Self(Inner::ZooKeeper(hub::Hub::new(seed)))),
+            "redis" => Ok(Self(Inner::Redis(hub::Hub::new(seed)))),
+            _ => Err(ConfigError::UnknownOption {
+                option: family.into(),
+                known: "the families are zookeeper and redis",
+            }),
+        }
+    }
+
+    /// The hub's family.
+    #[must_use]
+    pub const fn family(&self) -> &'static str {
+        match self.0 {
+            Inner::ZooKeeper(_) => "zookeeper",
+            Inner::Redis(_) => "redis",
+        }
+    }
+
+    /// See [`hub::Hub::open`].
+    ///
+    /// # Errors
+    /// [`Misuse::WrongFamily`] for settings of another family; [`Misuse::Closed`] after a shutdown.
+    pub fn open(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+        owner: OwnerId,
+        seed: u64,
+    ) -> Result<Key, Misuse> {
+        match (&mut self.0, settings) {
+            (Inner::ZooKeeper(hub), Settings::ZooKeeper(machine)) => {
+                hub.open(now, machine.clone(), owner, seed)
+            }
+            (Inner::Redis(hub), Settings::Redis(machine)) => hub.open(now, machine.clone(), owner, seed),
+            _ => Err(self.wrong_family()),
+        }
+    }
+
+    /// See [`hub::Hub::intent`].
+    ///
+    /// # Errors
+    /// [`Misuse`] for an unknown key, or for an intent that makes no sense now.
+    pub fn intent(&mut self, now: Instant, key: Key, intent: Intent) -> Result<(), Misuse> {
+        each!(&mut self.0, hub => hub.intent(now, key, intent))
+    }
+
+    /// See [`hub::Hub::handle_outcome`].
+    ///
+    /// # Errors
+    /// [`Misuse`] for an id that was never issued, or a reply that does not fit.
+    pub fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome) -> Result<(), Misuse> {
+        match (&mut self.0, outcome) {
+            (Inner::ZooKeeper(hub), Outcome::ZooKeeper(reply)) => {
+                hub.handle_outcome(now, id, crate::Outcome::Reply(reply))
+            }
+            (Inner::Redis(hub), Outcome::Redis(reply)) => {
+                hub.handle_outcome(now, id, crate::Outcome::Reply(reply))
+            }
+            (inner, Outcome::Failed(failure)) => {
+                each!(inner, hub => hub.handle_outcome(now, id, crate::Outcome::Failed(failure)))
+            }
+            _ => Err(self.wrong_family()),
+        }
+    }
+
+    /// See [`hub::Hub::handle_notice`].
+    ///
+    /// # Errors
+    /// [`Misuse`] for a command that was never issued, or a notice of another family.
+    pub fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
+        match (&mut self.0, notice) {
+            (Inner::ZooKeeper(hub), Notice::ZooKeeper(notice)) => hub.handle_notice(now, notice),
+            (Inner::Redis(hub), Notice::Redis(notice)) => hub.handle_notice(now, notice),
+            _ => Err(self.wrong_family()),
+        }
+    }
+
+    /// See [`hub::Hub::handle_timeout`].
+    pub fn handle_timeout(&mut self, now: Instant) {
+        each!(&mut self.0, hub => hub.handle_timeout(now));
+    }
+
+    /// See [`hub::Hub::poll_output`].
+    #[must_use]
+    pub fn poll_output(&mut self, only: Option<Key>) -> HubOutput {
+        each!(&mut self.0, hub => {
+            let (key, output) = hub.poll_output(only);
+            (key, lower(output))
+        })
+    }
+
+    /// See [`hub::Hub::close`].
+    pub fn close(&mut self, now: Instant, key: Key) {
+        each!(&mut self.0, hub => hub.close(now, key));
+    }
+
+    /// See [`hub::Hub::shutdown`].
+    pub fn shutdown(&mut self, now: Instant) {
+        each!(&mut self.0, hub => hub.shutdown(now));
+    }
+
+    /// See [`hub::Hub::pending`].
+    #[must_use]
+    pub fn pending(&self) -> usize {
+        each!(&self.0, hub => hub.pending())
+    }
+
+    const fn wrong_family(&self) -> Misuse {
+        Misuse::WrongFamily {
+            expected: self.family(),
+        }
+    }
+}
+
+fn lower<Q: Into<Request>>(output: Output<Q, Event>) -> Output<Request, Event> {
+    match output {
+        Output::Command(Command {
+            id,
+            target,
+            deadline,
+            request,
+        }) => Output::Command(Command {
+            id,
+            target,
+            deadline,
+            request: request.into(),
+        }),
+        Output::Event(event) => Output::Event(event),
+        Output::Wait(wait) => Output::Wait(wait),
+    }
+}

@@ -1,0 +1,148 @@
+//! Requests as plain values.
+
+use alloc::{string::String, string::ToString, vec::Vec};
+
+use crate::{redis, zookeeper};
+
+/// What a driver has to do. The numbers are the same in every language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+#[non_exhaustive]
+pub enum Operation {
+    /// ZooKeeper: create `path` with `data`, `flags` say how. Answer: created (path, czxid).
+    Create = 1,
+    /// ZooKeeper: list the children of `path`. Answer: children (names).
+    Children = 2,
+    /// ZooKeeper: read `path`, with a watch if `flags` has [`flags::WATCH`]. Answer: data (data, stat).
+    Get = 3,
+    /// ZooKeeper: delete `path`, any version. Answer: done.
+    Delete = 4,
+    /// ZooKeeper: sync `path`. Answer: done.
+    Sync = 5,
+    /// Redis: send `arguments` as one command. Answer: the server's reply.
+    Call = 6,
+    /// Redis: subscribe to the channel `arguments[0]`. Answer: any reply, once the server has confirmed it.
+    Subscribe = 7,
+    /// Redis: unsubscribe from the channel `arguments[0]`. Answer: any reply, or none.
+    Unsubscribe = 8,
+}
+
+impl Operation {
+    /// The name, the same in every language and in transcripts.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Children => "children",
+            Self::Get => "get",
+            Self::Delete => "delete",
+            Self::Sync => "sync",
+            Self::Call => "call",
+            Self::Subscribe => "subscribe",
+            Self::Unsubscribe => "unsubscribe",
+        }
+    }
+}
+
+/// What [`Request::flags`] is made of.
+pub mod flags {
+    /// Create: the node goes with its session, and its name is numbered.
+    pub const EPHEMERAL_SEQUENTIAL: u32 = 1;
+    /// Create: the node goes some time after its last child.
+    pub const CONTAINER: u32 = 2;
+    /// Get: tell once of the node's deletion or change.
+    pub const WATCH: u32 = 4;
+}
+
+/// One request as plain values. What an operation does not use is empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Request {
+    /// What to do.
+    pub operation: Operation,
+    /// ZooKeeper: the path.
+    pub path: String,
+    /// ZooKeeper: a new node's data.
+    pub data: Vec<u8>,
+    /// ZooKeeper: see [`flags`].
+    pub flags: u32,
+    /// Redis: the command with its arguments, or the channel.
+    pub arguments: Vec<Vec<u8>>,
+}
+
+impl Request {
+    const fn zookeeper(operation: Operation, path: String) -> Self {
+        Self {
+            operation,
+            path,
+            data: Vec::new(),
+            flags: 0,
+            arguments: Vec::new(),
+        }
+    }
+
+    const fn redis(operation: Operation, arguments: Vec<Vec<u8>>) -> Self {
+        Self {
+            operation,
+            path: String::new(),
+            data: Vec::new(),
+            flags: 0,
+            arguments,
+        }
+    }
+}
+
+impl From<zookeeper::Request> for Request {
+    fn from(request: zookeeper::Request) -> Self {
+        use zookeeper::{CreateMode, Request as From};
+        match request {
+            From::Create { path, data, mode } => {
+                let flags = match mode {
+                    CreateMode::Persistent => 0,
+                    CreateMode::EphemeralSequential => flags::EPHEMERAL_SEQUENTIAL,
+                    CreateMode::Container => flags::CONTAINER,
+                };
+                Self {
+                    data,
+                    flags,
+                    ..Self::zookeeper(Operation::Create, path)
+                }
+            }
+            From::Children { path } => Self::zookeeper(Operation::Children, path),
+            From::Get { path, watch } => Self {
+                flags: if watch { flags::WATCH } else { 0 },
+                ..Self::zookeeper(Operation::Get, path)
+            },
+            From::Delete { path } => Self::zookeeper(Operation::Delete, path),
+            From::Sync { path } => Self::zookeeper(Operation::Sync, path),
+        }
+    }
+}
+
+impl From<redis::Request> for Request {
+    fn from(request: redis::Request) -> Self {
+        use redis::Request as From;
+        match request {
+            From::Script {
+                script,
+                with_text,
+                keys,
+                args,
+            } => {
+                let (command, source) = if with_text {
+                    ("EVAL", script.text())
+                } else {
+                    ("EVALSHA", script.sha())
+                };
+                let count = keys.len().to_string();
+                let head = [command, source, &count].map(|text| text.as_bytes().to_vec());
+                Self::redis(
+                    Operation::Call,
+                    head.into_iter().chain(keys).chain(args).collect(),
+                )
+            }
+            From::Subscribe { channel } => Self::redis(Operation::Subscribe, Vec::from([channel])),
+            From::Unsubscribe { channel } => Self::redis(Operation::Unsubscribe, Vec::from([channel])),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! What a machine has to say: commands and events in order, then how long it waits.
+
+use alloc::collections::VecDeque;
+use core::time::Duration;
+
+use crate::{Command, CommandId, Event, Instant, Output, Target, Timer, Wait};
+
+/// A machine's queue of outputs, its command ids and its timers.
+#[derive(Debug)]
+pub(crate) struct Outbox<Q> {
+    queue: VecDeque<Output<Q, Event>>,
+    next: u64,
+    timers: [Option<Instant>; TIMERS.len()],
+}
+
+const TIMERS: [Timer; 7] = [
+    Timer::Patience,
+    Timer::Retry,
+    Timer::Poll,
+    Timer::Renew,
+    Timer::Validity,
+    Timer::MaxHold,
+    Timer::Linger,
+];
+
+impl<Q> Outbox<Q> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            queue: VecDeque::new(),
+            next: 1,
+            timers: [None; TIMERS.len()],
+        }
+    }
+
+    /// The id of the next command: the hub keeps it in step over all its machines.
+    pub(crate) const fn next_id(&mut self) -> &mut u64 {
+        &mut self.next
+    }
+
+    /// Queues a command for any connection.
+    pub(crate) fn command(&mut self, request: Q, deadline: Option<Instant>) -> CommandId {
+        let id = CommandId(self.next);
+        self.next = self.next.saturating_add(1);
+        self.queue.push_back(Output::Command(Command {
+            id,
+            target: Target::Any,
+            deadline,
+            request,
+        }));
+        id
+    }
+
+    /// Queues an event.
+    pub(crate) fn event(&mut self, event: Event) {
+        self.queue.push_back(Output::Event(event));
+    }
+
+    /// Drops the commands that nobody has polled yet: what was meant for a session that is over must not reach the next one.
+    pub(crate) fn purge_commands(&mut self) {
+        self.queue.retain(|output| !matches!(output, Output::Command(_)));
+    }
+
+    /// Takes the next output.
+    pub(crate) fn poll(&mut self) -> Output<Q, Event> {
+        if let Some(output) = self.queue.pop_front() {
+            return output;
+        }
+        // A burst must not be paid for as long as the machine waits.
+        if self.queue.capacity() > 4 {
+            self.queue.shrink_to(0);
+        }
+        Output::Wait(self.wait())
+    }
+
+    fn wait(&self) -> Wait {
+        let earliest = TIMERS
+            .iter()
+            .zip(self.timers)
+            .filter_map(|(timer, at)| Some((at?, *timer)))
+            .min();
+        Wait {
+            until: earliest.map(|(at, _)| at),
+            reason: earliest.map(|(_, timer)| timer),
+        }
+    }
+
+    /// Starts a timer, or starts it anew.
+    pub(crate) fn set(&mut self, timer: Timer, at: Instant) {
+        *self.slot(timer) = Some(at);
+    }
+
+    /// Starts a timer that runs for `after` from `now`.
+    pub(crate) fn set_after(&mut self, timer: Timer, now: Instant, after: Duration) {
+        self.set(timer, now.plus(after));
+    }
+
+    /// Stops a timer.
+    pub(crate) fn stop(&mut self, timer: Timer) {
+        *self.slot(timer) = None;
+    }
+
+    /// Stops all timers.
+    pub(crate) const fn stop_all(&mut self) {
+        self.timers = [None; TIMERS.len()];
+    }
+
+    /// When the timer ends, if it runs.
+    pub(crate) fn at(&mut self, timer: Timer) -> Option<Instant> {
+        *self.slot(timer)
+    }
+
+    /// Whether the timer has ended; it is stopped then.
+    pub(crate) fn expired(&mut self, timer: Timer, now: Instant) -> bool {
+        let slot = self.slot(timer);
+        let due = slot.is_some_and(|at| at <= now);
+        if due {
+            *slot = None;
+        }
+        due
+    }
+
+    fn slot(&mut self, timer: Timer) -> &mut Option<Instant> {
+        let [patience, retry, poll, renew, validity, max_hold, linger] = &mut self.timers;
+        match timer {
+            Timer::Patience => patience,
+            Timer::Retry => retry,
+            Timer::Poll => poll,
+            Timer::Renew => renew,
+            Timer::Validity => validity,
+            Timer::MaxHold => max_hold,
+            Timer::Linger => linger,
+        }
+    }
+}

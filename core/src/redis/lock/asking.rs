@@ -1,0 +1,190 @@
+//! Wanting the lock: ask, listen, ask again.
+
+use alloc::{string::ToString, vec::Vec};
+use core::time::Duration;
+
+use crate::{
+    Cause, CommandId, Event, Failure, Fence, Grant, Instant, Refusal, Timer, lease, time::millis_up,
+};
+
+use super::super::{
+    reply::{self, Acquired, Trouble},
+    scripts::Script,
+    wire::{Reply, Request},
+};
+use super::{Phase, Running, StringLock, Subscription};
+
+/// How long a fence is kept after its lock was last used: a resource that remembers fences longer than this has to be told of a
+/// name that was taken out of use.
+const KEEP_FENCE: Duration = Duration::from_secs(7 * 86_400);
+
+impl StringLock {
+    pub(super) fn ask(&mut self, now: Instant) {
+        self.phase = Phase::Asking;
+        self.hinted = false;
+        self.out.stop(Timer::Poll);
+        self.run(now, Script::Acquire, false);
+    }
+
+    pub(super) fn arguments(&self, script: Script) -> Vec<Vec<u8>> {
+        let attempt = self.attempt.to_string().into_bytes();
+        let ttl = number(millis_up(self.settings.ttl));
+        let keep = KEEP_FENCE.max(self.settings.ttl.saturating_mul(2));
+        match script {
+            Script::Acquire | Script::Renew => Vec::from([attempt, ttl, number(millis_up(keep))]),
+            Script::Release => {
+                let tombstone = if self.doubt {
+                    self.settings.ttl.max(TOMBSTONE)
+                } else {
+                    Duration::ZERO
+                };
+                Vec::from([attempt, self.settings.channel(), number(millis_up(tombstone))])
+            }
+        }
+    }
+
+    pub(super) fn asked(&mut self, now: Instant, ran: Running, result: Result<&Reply, Failure>) -> bool {
+        let answer = match result {
+            Ok(reply) => reply::acquired(reply),
+            Err(failure) => {
+                self.ask_failed(now, ran.id, failure);
+                return true;
+            }
+        };
+        match answer {
+            Ok(Acquired::Yes(fence)) => self.granted(now, ran.start, fence),
+            Ok(Acquired::Held(left)) => self.held_by_another(now, left),
+            Ok(Acquired::GivenUp) => self.refuse(now, Refusal::GivenUp, Cause::command(ran.id)),
+            Err(Trouble::NoScript) => self.run(now, Script::Acquire, true),
+            Err(Trouble::Transient(detail)) => {
+                self.trouble = Cause::answer(ran.id, detail);
+                self.retry_later(now);
+            }
+            Err(Trouble::Final(reason, detail)) => self.refuse(now, reason, Cause::answer(ran.id, detail)),
+            Err(Trouble::Shape) => {
+                self.ask_failed(now, ran.id, Failure::Unknown);
+                return false;
+            }
+        }
+        true
+    }
+
+    fn ask_failed(&mut self, now: Instant, id: CommandId, failure: Failure) {
+        self.trouble = Cause::command(id);
+        match failure {
+            Failure::NotSent => self.retry_later(now),
+            Failure::Unknown => {
+                self.doubt = true;
+                self.retry_later(now);
+            }
+            Failure::Closed => self.refuse(now, Refusal::ConnectionClosed, Cause::command(id)),
+        }
+    }
+
+    fn granted(&mut self, now: Instant, start: Instant, fence: u64) {
+        self.lease_start = start;
+        let valid_until = lease::valid_until(start, self.settings.ttl, self.settings.margin);
+        if valid_until <= now {
+            // The answer took longer than the lease: asked again at once, the lock is ours to renew, or lost unseen.
+            self.doubt = true;
+            return self.retry_later(now);
+        }
+        self.stop_listening();
+        self.out.stop_all();
+        self.phase = Phase::Held;
+        self.failures = 0;
+        self.trouble = Cause::none();
+        if let Some(most) = self.settings.max_hold {
+            self.out.set_after(Timer::MaxHold, now, most);
+        }
+        self.lease_runs(start, valid_until);
+        let grant = Grant {
+            attempt: self.attempt,
+            fence: Some(Fence(fence)),
+            valid_until: Some(valid_until),
+        };
+        self.out.event(Event::Acquired { grant });
+    }
+
+    fn held_by_another(&mut self, now: Instant, left: Option<Duration>) {
+        self.failures = 0;
+        if self.trying {
+            return self.refuse(now, Refusal::NotAvailable, Cause::none());
+        }
+        if !core::mem::replace(&mut self.placed, true) {
+            self.out.event(Event::Queued { ahead: None });
+        }
+        if core::mem::take(&mut self.hinted) {
+            return self.ask(now);
+        }
+        self.phase = Phase::Waiting;
+        self.out.stop(Timer::Retry);
+        if self.subscription == Subscription::No {
+            let id = self.out.command(
+                Request::Subscribe {
+                    channel: self.settings.channel(),
+                },
+                None,
+            );
+            self.subscription = Subscription::Wanted(id);
+        }
+        // The holder's lease ends unannounced, and so does a foreign holder's hold.
+        let poll = self.jitter.spread(self.settings.poll);
+        let wait = left.map_or(poll, |left| {
+            left.saturating_add(Duration::from_millis(1)).min(poll)
+        });
+        self.out.set_after(Timer::Poll, now, wait);
+    }
+
+    /// The server has answered the subscription.
+    pub(super) fn subscribed(&mut self, now: Instant, id: CommandId, result: Result<&Reply, Failure>) {
+        self.subscription = match result {
+            Ok(Reply::Error(error)) if !matches!(reply::judge(error), Trouble::Transient(_)) => {
+                Subscription::Refused
+            }
+            Ok(Reply::Error(_)) | Err(_) => Subscription::No,
+            Ok(_) => {
+                // The lock may have been released before the server listened for us.
+                self.hint(now);
+                Subscription::Live(id)
+            }
+        };
+    }
+
+    /// The lock may be free.
+    pub(super) fn hint(&mut self, now: Instant) {
+        match self.phase {
+            Phase::Waiting => self.ask(now),
+            Phase::Asking => self.hinted = true,
+            Phase::Idle | Phase::Held | Phase::Leaving { .. } => {}
+        }
+    }
+
+    /// Messages may have been missed: listen again, and ask when that is confirmed.
+    pub(super) fn subscription_gone(&mut self, now: Instant) {
+        self.subscription = Subscription::No;
+        self.hint(now);
+    }
+
+    /// The end of an acquire that has come to nothing: told at once, cleaned up behind.
+    pub(super) fn refuse(&mut self, now: Instant, reason: Refusal, cause: Cause) {
+        self.out.event(Event::Refused { reason, cause });
+        let under_way = self
+            .running
+            .take()
+            .is_some_and(|running| running.script == Script::Acquire);
+        self.doubt |= under_way;
+        if self.doubt && reason != Refusal::ConnectionClosed {
+            self.leave(now, false);
+        } else {
+            self.rest();
+        }
+    }
+}
+
+/// How long a late acquire is waited for, at least.
+const TOMBSTONE: Duration = Duration::from_secs(10);
+
+fn number(value: u64) -> Vec<u8> {
+    value.to_string().into_bytes()
+}

@@ -1,0 +1,99 @@
+//! Holding: renewed by the machine, valid by its own clock.
+
+use crate::{Cause, Event, Failure, Instant, Loss, Timer, lease};
+
+use super::super::{
+    reply::{self, Compared, Trouble},
+    scripts::Script,
+    wire::Reply,
+};
+use super::{Phase, Running, StringLock};
+
+impl StringLock {
+    /// A lease that was asked for at `start` runs.
+    pub(super) fn lease_runs(&mut self, start: Instant, valid_until: Instant) {
+        self.lease_start = start;
+        self.out.set(Timer::Validity, valid_until);
+        if self.settings.renew {
+            self.out
+                .set(Timer::Renew, lease::renew_at(start, self.settings.ttl));
+        }
+    }
+
+    /// Renews now. If a renewal is under way, its answer will do.
+    pub(super) fn renew(&mut self, now: Instant) {
+        self.out.stop(Timer::Renew);
+        if self.running.is_none() {
+            self.out.stop(Timer::Retry);
+            self.run(now, Script::Renew, false);
+        }
+    }
+
+    pub(super) fn renewed(&mut self, now: Instant, ran: Running, result: Result<&Reply, Failure>) -> bool {
+        let answer = match result {
+            Ok(reply) => reply::compared(reply),
+            Err(Failure::Closed) => {
+                self.lose(now, Loss::ConnectionClosed, Cause::command(ran.id));
+                return true;
+            }
+            // In doubt or not: asked again until the grant's own time has come.
+            Err(Failure::NotSent | Failure::Unknown) => {
+                self.renewal_failed(now, Cause::command(ran.id));
+                return true;
+            }
+        };
+        match answer {
+            Ok(Compared::Own) => {
+                self.failures = 0;
+                self.trouble = Cause::none();
+                self.out.stop(Timer::Retry);
+                let valid_until = lease::valid_until(ran.start, self.settings.ttl, self.settings.margin);
+                self.lease_runs(ran.start, valid_until);
+                self.out.event(Event::Extended {
+                    valid_until: Some(valid_until),
+                });
+            }
+            Ok(Compared::Foreign) => self.lose(now, Loss::Taken, Cause::command(ran.id)),
+            Ok(Compared::Absent) => self.lose(now, Loss::Deleted, Cause::command(ran.id)),
+            Err(Trouble::NoScript) => self.run(now, Script::Renew, true),
+            Err(Trouble::Final(crate::Refusal::WrongType, detail)) => {
+                self.lose(now, Loss::Taken, Cause::answer(ran.id, detail));
+            }
+            Err(Trouble::Transient(detail) | Trouble::Final(_, detail)) => {
+                self.renewal_failed(now, Cause::answer(ran.id, detail));
+            }
+            Err(Trouble::Shape) => {
+                self.renewal_failed(now, Cause::command(ran.id));
+                return false;
+            }
+        }
+        true
+    }
+
+    fn renewal_failed(&mut self, now: Instant, trouble: Cause) {
+        self.trouble = trouble;
+        self.retry_later(now);
+    }
+
+    /// The end of a grant that was not released: told at once, cleaned up behind.
+    pub(super) fn lose(&mut self, now: Instant, reason: Loss, cause: Cause) {
+        self.out.event(Event::Lost { reason, cause });
+        self.running = None;
+        match reason {
+            // Nobody else's lock is touched, and ours is not there.
+            Loss::Taken | Loss::Deleted | Loss::ConnectionClosed if !self.doubt => self.rest(),
+            _ => self.leave(now, false),
+        }
+    }
+
+    /// The grant's time has come.
+    pub(super) fn lease_ended(&mut self, now: Instant) {
+        let cause = core::mem::take(&mut self.trouble);
+        self.lose(now, Loss::LeaseEnded, cause);
+    }
+
+    /// What a late answer of a renewal would be for.
+    pub(super) const fn is_held(&self) -> bool {
+        matches!(self.phase, Phase::Held)
+    }
+}

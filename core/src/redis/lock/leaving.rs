@@ -1,0 +1,114 @@
+//! Giving back: asked until the server has answered, or until the lease has ended by itself.
+
+use crate::{Cause, Event, Failure, Instant, Loss, Timer, lease};
+
+use super::super::{
+    reply::{self, Compared, Trouble},
+    scripts::Script,
+    wire::Reply,
+};
+use super::{Phase, Running, StringLock};
+
+impl StringLock {
+    pub(super) fn leave(&mut self, now: Instant, release: bool) {
+        self.stop_listening();
+        self.out.stop_all();
+        self.failures = 0;
+        self.phase = Phase::Leaving {
+            release,
+            repeated: false,
+        };
+        if !self.doubt {
+            let end = lease::ended_by(self.lease_start, self.settings.ttl, self.settings.margin);
+            self.out.set(Timer::Validity, end);
+        }
+        self.run(now, Script::Release, false);
+    }
+
+    pub(super) fn released(
+        &mut self,
+        now: Instant,
+        ran: Running,
+        result: Result<&Reply, Failure>,
+        release: bool,
+        repeated: bool,
+    ) -> bool {
+        let answer = match result {
+            Ok(reply) => reply::compared(reply),
+            Err(Failure::NotSent) => {
+                self.retry_later(now);
+                return true;
+            }
+            Err(Failure::Unknown) => {
+                self.release_in_doubt(now, release);
+                return true;
+            }
+            Err(Failure::Closed) => {
+                // Nothing can be asked any more: the lock goes with its lease.
+                if release {
+                    let cause = Cause::command(ran.id);
+                    self.out.event(Event::Lost {
+                        reason: Loss::ConnectionClosed,
+                        cause,
+                    });
+                }
+                self.rest();
+                return true;
+            }
+        };
+        match answer {
+            Ok(Compared::Foreign) if release && !repeated => self.found_lost(Loss::Taken, ran),
+            Ok(Compared::Absent) if release && !repeated => self.found_lost(Loss::Deleted, ran),
+            Ok(Compared::Own | Compared::Foreign | Compared::Absent) => self.gone(release),
+            Err(Trouble::NoScript) => self.run(now, Script::Release, true),
+            Err(Trouble::Transient(_)) => self.retry_later(now),
+            Err(Trouble::Final(reason, detail)) => {
+                if release {
+                    self.out.event(Event::Refused {
+                        reason,
+                        cause: Cause::answer(ran.id, detail),
+                    });
+                }
+                self.rest();
+            }
+            Err(Trouble::Shape) => {
+                self.release_in_doubt(now, release);
+                return false;
+            }
+        }
+        true
+    }
+
+    pub(super) fn release_in_doubt(&mut self, now: Instant, release: bool) {
+        self.phase = Phase::Leaving {
+            release,
+            repeated: true,
+        };
+        self.retry_later(now);
+    }
+
+    /// The release has found that there was nothing to release.
+    fn found_lost(&mut self, reason: Loss, ran: Running) {
+        self.out.event(Event::Lost {
+            reason,
+            cause: Cause::command(ran.id),
+        });
+        self.rest();
+    }
+
+    /// The lock is not ours any more, by the server's word or because its lease has ended.
+    pub(super) fn gone(&mut self, release: bool) {
+        if release {
+            self.out.event(Event::Released);
+        }
+        self.rest();
+    }
+
+    pub(super) fn rest(&mut self) {
+        self.stop_listening();
+        self.out.stop_all();
+        self.running = None;
+        self.doubt = false;
+        self.phase = Phase::Idle;
+    }
+}

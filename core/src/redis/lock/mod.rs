@@ -1,0 +1,207 @@
+//! The lock in the layout `string`: unfair, cheap, and shared with everybody who speaks `SET key token NX PX`.
+//!
+//! ```text
+//!           acquire            granted                 release, loss
+//!   Idle ───────────▶ Asking ───────────▶ Held ───────────────────────▶ Leaving ──▶ Idle
+//!                      │  ▲                                               ▲
+//!                held  ▼  │ hint, poll, end of the holder's lease         │
+//!                     Waiting ────────────────────────────────────────────┘ timeout, cancel: if an acquire is in doubt
+//! ```
+
+mod asking;
+mod holding;
+mod inputs;
+mod leaving;
+
+use alloc::vec::Vec;
+
+use crate::{
+    AttemptId, Cause, CommandId, Instant, Intent, Misuse, OwnerId, Patience, Refusal, Timer, jitter::Jitter,
+    outbox::Outbox,
+};
+
+use super::{scripts::Script, settings::StringSettings, wire::Request};
+
+/// One contender for a lock in the layout `string`.
+#[derive(Debug)]
+pub struct StringLock {
+    settings: StringSettings,
+    out: Outbox<Request>,
+    jitter: Jitter,
+    attempt: AttemptId,
+    phase: Phase,
+    /// The script under way and when it was asked for; there is never more than one that counts.
+    running: Option<Running>,
+    subscription: Subscription,
+    /// A hint that came while an acquire was under way.
+    hinted: bool,
+    /// Whether an acquire of this attempt may still be on its way to the server.
+    doubt: bool,
+    /// When the last command that could have made the lease last was asked for.
+    lease_start: Instant,
+    /// The last trouble with the server, told with the loss or refusal that it leads to.
+    trouble: Cause,
+    failures: u32,
+    trying: bool,
+    /// Whether the server has ever answered that somebody else holds: then a timeout is a timeout.
+    placed: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Nothing to do.
+    Idle,
+    /// Wants the lock; an acquire is under way, or about to be.
+    Asking,
+    /// Somebody else holds it.
+    Waiting,
+    /// The lock is ours.
+    Held,
+    /// The lock has to be given back, or a doubtful acquire buried.
+    Leaving {
+        /// Whether the application waits for the answer.
+        release: bool,
+        /// Whether an earlier release may have been executed, so that "not yours" proves nothing.
+        repeated: bool,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Running {
+    id: CommandId,
+    script: Script,
+    start: Instant,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Subscription {
+    /// None.
+    No,
+    /// Asked for.
+    Wanted(CommandId),
+    /// Confirmed.
+    Live(CommandId),
+    /// The server does not let us: there remains the poll.
+    Refused,
+}
+
+impl StringLock {
+    /// A contender that has not asked for anything yet.
+    #[must_use]
+    pub const fn new(settings: StringSettings, owner: OwnerId, seed: u64) -> Self {
+        Self {
+            settings,
+            out: Outbox::new(),
+            jitter: Jitter::new(seed),
+            attempt: AttemptId { owner, number: 0 },
+            phase: Phase::Idle,
+            running: None,
+            subscription: Subscription::No,
+            hinted: false,
+            doubt: false,
+            lease_start: Instant::ZERO,
+            trouble: Cause::none(),
+            failures: 0,
+            trying: false,
+            placed: false,
+        }
+    }
+
+    /// The application's intents.
+    ///
+    /// # Errors
+    /// [`Misuse`] for one that makes no sense now; nothing has changed then.
+    pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
+        match (intent, self.phase) {
+            (Intent::Acquire(patience), Phase::Idle) => self.acquire(now, patience),
+            (Intent::Acquire(_), _) => return Err(Misuse::Busy),
+            (Intent::Extend, Phase::Held) => self.renew(now),
+            (Intent::Release, Phase::Held) => self.leave(now, true),
+            (Intent::Extend | Intent::Release, _) => return Err(Misuse::NotHeld),
+            (Intent::Cancel, Phase::Asking | Phase::Waiting) => {
+                self.refuse(now, Refusal::Cancelled, Cause::none());
+            }
+            (Intent::Cancel, _) => return Err(Misuse::NotWaiting),
+        }
+        Ok(())
+    }
+
+    /// Whether nothing is held, wanted or left to clean up.
+    #[must_use]
+    pub const fn is_idle(&self) -> bool {
+        matches!(self.phase, Phase::Idle)
+    }
+
+    pub(crate) const fn outbox(&mut self) -> &mut Outbox<Request> {
+        &mut self.out
+    }
+
+    fn acquire(&mut self, now: Instant, patience: Patience) {
+        self.attempt.number = self.attempt.number.saturating_add(1);
+        self.trying = patience == Patience::Try;
+        self.placed = false;
+        self.doubt = false;
+        self.hinted = false;
+        self.failures = 0;
+        self.trouble = Cause::none();
+        match patience {
+            Patience::Forever => {}
+            Patience::For(limit) => self.out.set_after(Timer::Patience, now, limit),
+            Patience::Try => self
+                .out
+                .set_after(Timer::Patience, now, self.settings.answer_within),
+        }
+        self.ask(now);
+    }
+
+    /// Runs a script; the one before it, if it has not been answered, counts no more.
+    fn run(&mut self, now: Instant, script: Script, with_text: bool) {
+        let keys = match script {
+            Script::Acquire => Vec::from([
+                self.settings.key(),
+                self.settings.fence_key(),
+                self.settings.tombstone_key(&self.attempt),
+            ]),
+            Script::Renew => Vec::from([self.settings.key(), self.settings.fence_key()]),
+            Script::Release => Vec::from([self.settings.key(), self.settings.tombstone_key(&self.attempt)]),
+        };
+        let args = self.arguments(script);
+        let limit = now.plus(self.settings.answer_within);
+        let patience = self.out.at(Timer::Patience).filter(|_| script == Script::Acquire);
+        let deadline = patience.map_or(limit, |patience| patience.min(limit));
+        let request = Request::Script {
+            script,
+            with_text,
+            keys,
+            args,
+        };
+        let id = self.out.command(request, Some(deadline));
+        self.running = Some(Running {
+            id,
+            script,
+            start: now,
+        });
+        // An answer that does not come is none: then the script is sent again, and finds what the first one did.
+        self.out.set(Timer::Retry, limit);
+    }
+
+    /// Sends again what has failed, after a while.
+    fn retry_later(&mut self, now: Instant) {
+        self.running = None;
+        let wait = self.jitter.backoff(self.failures);
+        self.failures = self.failures.saturating_add(1);
+        self.out.set_after(Timer::Retry, now, wait);
+    }
+
+    fn stop_listening(&mut self) {
+        if matches!(self.subscription, Subscription::Wanted(_) | Subscription::Live(_)) {
+            self.out.command(
+                Request::Unsubscribe {
+                    channel: self.settings.channel(),
+                },
+                None,
+            );
+        }
+        self.subscription = Subscription::No;
+    }
+}

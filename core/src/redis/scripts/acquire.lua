@@ -1,0 +1,23 @@
+-- Takes a free lock, or says how long it is held.
+-- KEYS: lock, fence, tombstone of this attempt.  ARGV: attempt, lease in ms, how long to keep the fence in ms.
+-- Answers {1, fence} granted | {0, ms left, or -1 without end} held by somebody else | {2} this attempt has been given up.
+local holder = redis.call('GET', KEYS[1])
+if holder == ARGV[1] then
+  -- A repeated acquire, its first reply lost: the same grant, with a full lease from now on.
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  return {1, redis.call('GET', KEYS[2]) or '0'}
+end
+if redis.call('EXISTS', KEYS[3]) == 1 then
+  return {2}
+end
+if holder then
+  return {0, redis.call('PTTL', KEYS[1])}
+end
+-- Greater than the last one and, after a loss of all data, greater than any before it as long as this clock has not gone back.
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local last = tonumber(redis.call('GET', KEYS[2]) or '0')
+local fence = string.format('%.0f', math.max(last + 1, now))
+redis.call('SET', KEYS[2], fence, 'PX', ARGV[3])
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return {1, fence}

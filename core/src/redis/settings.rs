@@ -1,0 +1,111 @@
+//! The settings of a Redis lock, and the names it writes.
+
+use alloc::{format, string::String, vec::Vec};
+use core::time::Duration;
+
+use crate::{AttemptId, ConfigError, lease};
+
+/// How often a waiter asks, by default: foreign holders announce nothing.
+pub const DEFAULT_POLL: Duration = Duration::from_millis(100);
+/// How long one answer may take before the request is sent again, by default.
+pub const DEFAULT_ANSWER_WITHIN: Duration = Duration::from_secs(5);
+
+/// The settings of a lock in the layout `string`, checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StringSettings {
+    name: String,
+    /// How long the server keeps the lock without renewal.
+    pub ttl: Duration,
+    /// What is taken off the lease's validity beside drift.
+    pub margin: Duration,
+    /// Whether the lease is renewed, after each third of it, until the release.
+    pub renew: bool,
+    /// How often a waiter asks, at the latest.
+    pub poll: Duration,
+    /// How long an answer may take: then the request is sent again, and a try counts as unreachable.
+    pub answer_within: Duration,
+    /// The longest hold allowed, if there is one.
+    pub max_hold: Option<Duration>,
+}
+
+impl StringSettings {
+    /// A lock at the key `name`, where redis-py and the redlock clients would have it.
+    ///
+    /// # Errors
+    /// [`ConfigError`] for an empty or overlong name, or a lease too short or too long.
+    pub fn new(name: &str, ttl: Duration, margin: Duration) -> Result<Self, ConfigError> {
+        if name.is_empty() {
+            return Err(ConfigError::EmptyName);
+        }
+        if name.len() > MAX_NAME {
+            let why = "it is longer than 4096 bytes: take a shorter one, such as a hash of it";
+            return Err(ConfigError::InvalidName {
+                name: name.into(),
+                why,
+            });
+        }
+        lease::check(ttl, margin)?;
+        Ok(Self {
+            name: name.into(),
+            ttl,
+            margin,
+            renew: true,
+            poll: DEFAULT_POLL,
+            answer_within: DEFAULT_ANSWER_WITHIN,
+            max_hold: None,
+        })
+    }
+
+    /// The lock's name, which is its key.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn key(&self) -> Vec<u8> {
+        self.name.clone().into_bytes()
+    }
+
+    pub(super) fn fence_key(&self) -> Vec<u8> {
+        self.beside("fence").into_bytes()
+    }
+
+    pub(super) fn channel(&self) -> Vec<u8> {
+        self.beside("released").into_bytes()
+    }
+
+    pub(super) fn tombstone_key(&self, attempt: &AttemptId) -> Vec<u8> {
+        self.beside(&format!("gone:{attempt}")).into_bytes()
+    }
+
+    /// A name in the same slot of a cluster as the key: the whole name is the hash tag, unless it has one of its own.
+    fn beside(&self, what: &str) -> String {
+        let name = &self.name;
+        let tagged = name.split_once('{').and_then(|(_, rest)| rest.split_once('}'));
+        match tagged {
+            Some((tag, _)) if !tag.is_empty() => format!("{name}:{what}"),
+            // Braces that make no tag would end ours too early: then the slots differ, and only a cluster minds.
+            _ => format!("{{{name}}}:{what}"),
+        }
+    }
+}
+
+const MAX_NAME: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn beside(name: &str) -> String {
+        StringSettings::new(name, lease::DEFAULT_TTL, lease::DEFAULT_MARGIN)
+            .unwrap()
+            .beside("fence")
+    }
+
+    #[test]
+    fn all_keys_share_the_slot() {
+        assert_eq!(beside("stock/42"), "{stock/42}:fence");
+        assert_eq!(beside("a{tag}b"), "a{tag}b:fence");
+        assert_eq!(beside("a{}b"), "{a{}b}:fence");
+    }
+}

@@ -1,0 +1,159 @@
+//! Settings as data: one tagged form for every kind of lock, so that a new kind adds no function to any binding.
+
+use core::time::Duration;
+
+use alloc::string::String;
+
+use crate::{ConfigError, lease, redis, time::micros, zookeeper};
+
+/// The checked settings of one lock: make it once, open as many contenders with it as you like.
+///
+/// As data (feature `serde`) it is a map with the key `kind`, durations in whole microseconds:
+///
+/// ```json
+/// {"kind": "zookeeper-mutex", "name": "stock/42", "prefix": "/shop", "answer_within": 5000000, "max_hold": 60000000}
+/// {"kind": "redis-string", "name": "stock/42", "ttl": 10000000, "margin": 2000, "renew": true, "poll": 100000,
+///  "answer_within": 5000000, "max_hold": null}
+/// ```
+///
+/// Only `kind` and `name` are needed; an unknown key is an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Deserialize),
+    serde(try_from = "RawSettings")
+)]
+#[non_exhaustive]
+pub enum Settings {
+    /// For a hub that speaks to ZooKeeper (or to `memory:`).
+    ZooKeeper(zookeeper::Machine),
+    /// For a hub that speaks to Redis.
+    Redis(redis::Machine),
+}
+
+/// Settings as somebody has written them: signed durations in microseconds, nothing checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Deserialize),
+    serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)
+)]
+#[non_exhaustive]
+pub enum RawSettings {
+    /// The fair mutex in the layout `curator`.
+    ZookeeperMutex {
+        /// The lock's name: a path below the prefix.
+        name: String,
+        /// Where the client's locks lie; the root if it is empty.
+        #[cfg_attr(feature = "serde", serde(default))]
+        prefix: String,
+        /// See [`zookeeper::MutexSettings::answer_within`].
+        #[cfg_attr(feature = "serde", serde(default))]
+        answer_within: Option<i64>,
+        /// See [`zookeeper::MutexSettings::max_hold`].
+        #[cfg_attr(feature = "serde", serde(default))]
+        max_hold: Option<i64>,
+    },
+    /// The lock in the layout `string`.
+    RedisString {
+        /// The lock's name, which is its key.
+        name: String,
+        /// See [`redis::StringSettings::ttl`].
+        #[cfg_attr(feature = "serde", serde(default))]
+        ttl: Option<i64>,
+        /// See [`redis::StringSettings::margin`].
+        #[cfg_attr(feature = "serde", serde(default))]
+        margin: Option<i64>,
+        /// See [`redis::StringSettings::renew`].
+        #[cfg_attr(feature = "serde", serde(default))]
+        renew: Option<bool>,
+        /// See [`redis::StringSettings::poll`].
+        #[cfg_attr(feature = "serde", serde(default))]
+        poll: Option<i64>,
+        /// See [`redis::StringSettings::answer_within`].
+        #[cfg_attr(feature = "serde", serde(default))]
+        answer_within: Option<i64>,
+        /// See [`redis::StringSettings::max_hold`].
+        #[cfg_attr(feature = "serde", serde(default))]
+        max_hold: Option<i64>,
+    },
+}
+
+impl TryFrom<RawSettings> for Settings {
+    type Error = ConfigError;
+
+    fn try_from(raw: RawSettings) -> Result<Self, ConfigError> {
+        match raw {
+            RawSettings::ZookeeperMutex {
+                name,
+                prefix,
+                answer_within,
+                max_hold,
+            } => {
+                let mut settings = zookeeper::MutexSettings::new(&prefix, &name)?;
+                if let Some(limit) = duration("answer_within", answer_within)? {
+                    settings.answer_within = limit;
+                }
+                settings.max_hold = duration("max_hold", max_hold)?;
+                Ok(Self::ZooKeeper(zookeeper::Machine::Mutex(settings)))
+            }
+            RawSettings::RedisString {
+                name,
+                ttl,
+                margin,
+                renew,
+                poll,
+                answer_within,
+                max_hold,
+            } => {
+                let ttl = duration("ttl", ttl)?.unwrap_or(lease::DEFAULT_TTL);
+                let margin = duration("margin", margin)?.unwrap_or(lease::DEFAULT_MARGIN);
+                let mut settings = redis::StringSettings::new(&name, ttl, margin)?;
+                settings.renew = renew.unwrap_or(true);
+                if let Some(poll) = duration("poll", poll)? {
+                    settings.poll = poll;
+                }
+                if let Some(limit) = duration("answer_within", answer_within)? {
+                    settings.answer_within = limit;
+                }
+                settings.max_hold = duration("max_hold", max_hold)?;
+                Ok(Self::Redis(redis::Machine::String(settings)))
+            }
+        }
+    }
+}
+
+impl Settings {
+    /// The family that these settings are for.
+    #[must_use]
+    pub const fn family(&self) -> &'static str {
+        match self {
+            Self::ZooKeeper(_) => "zookeeper",
+            Self::Redis(_) => "redis",
+        }
+    }
+}
+
+/// A positive duration from microseconds; `hint` is added to the error's text.
+///
+/// # Errors
+/// [`ConfigError::NotPositive`] for zero and less, [`ConfigError::TooLong`] beyond a year.
+pub fn positive(what: &'static str, given: i64, hint: &'static str) -> Result<Duration, ConfigError> {
+    match u64::try_from(given) {
+        Ok(0) | Err(_) => Err(ConfigError::NotPositive {
+            what,
+            micros: given,
+            hint,
+        }),
+        Ok(given) if given > micros(lease::MAX_TTL) => Err(ConfigError::TooLong {
+            what,
+            micros: given,
+            most: micros(lease::MAX_TTL),
+        }),
+        Ok(given) => Ok(Duration::from_micros(given)),
+    }
+}
+
+fn duration(what: &'static str, given: Option<i64>) -> Result<Option<Duration>, ConfigError> {
+    given.map(|given| positive(what, given, "")).transpose()
+}

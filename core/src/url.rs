@@ -1,0 +1,224 @@
+//! Addresses: `memory:`, `memory:NAME`, `zk://HOST:PORT,HOST:PORT/PREFIX`, `redis://…`, `rediss://…`; read once, for all languages.
+
+use alloc::{format, string::String, vec::Vec};
+use core::time::Duration;
+
+use crate::{ConfigError, positive};
+
+/// Where the locks are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Address {
+    /// A server inside the process, for demonstrations and tests; clients of one name share it.
+    Memory {
+        /// The name; empty for a server of one's own.
+        name: String,
+    },
+    /// A ZooKeeper server or ensemble.
+    ZooKeeper {
+        /// `HOST:PORT` for every member.
+        hosts: Vec<String>,
+        /// Where the locks lie; empty for the root.
+        prefix: String,
+        /// The session timeout to ask for.
+        session_timeout: Duration,
+    },
+    /// A Redis server: the address as its client library takes it.
+    Redis {
+        /// The whole address.
+        url: String,
+    },
+}
+
+/// The session timeout that is asked for by default.
+pub const DEFAULT_SESSION_TIMEOUT: Duration = Duration::from_secs(10);
+
+const ZOOKEEPER_PORT: u16 = 2181;
+const ZOOKEEPER_OPTIONS: &str = "the only option of zk:// is session_timeout, in milliseconds";
+
+impl Address {
+    /// Reads an address.
+    ///
+    /// # Errors
+    /// [`ConfigError`] that says what is wrong; it does not repeat passwords.
+    pub fn parse(url: &str) -> Result<Self, ConfigError> {
+        let Some((scheme, rest)) = url.split_once(':') else {
+            return Err(ConfigError::UnknownScheme { scheme: url.into() });
+        };
+        match scheme {
+            "memory" => memory(url, rest),
+            "zk" => zookeeper(url, rest),
+            "redis" | "rediss" => redis(url, rest),
+            _ => Err(ConfigError::UnknownScheme {
+                scheme: scheme.into(),
+            }),
+        }
+    }
+
+    /// The family of machines that works there.
+    #[must_use]
+    pub const fn family(&self) -> &'static str {
+        match self {
+            Self::Memory { .. } | Self::ZooKeeper { .. } => "zookeeper",
+            Self::Redis { .. } => "redis",
+        }
+    }
+}
+
+fn memory(url: &str, name: &str) -> Result<Address, ConfigError> {
+    if name.contains(['/', '?', '#', '@']) {
+        return Err(invalid(url, "memory: takes a plain name, as in memory:shop"));
+    }
+    Ok(Address::Memory { name: name.into() })
+}
+
+fn zookeeper(url: &str, rest: &str) -> Result<Address, ConfigError> {
+    let Some(rest) = rest.strip_prefix("//") else {
+        return Err(invalid(url, "write zk://HOST:PORT/PREFIX"));
+    };
+    let (rest, options) = rest.split_once('?').unwrap_or((rest, ""));
+    let (members, prefix) = rest.split_once('/').unwrap_or((rest, ""));
+    if members.contains('@') {
+        return Err(invalid(
+            url,
+            "zk:// takes no user or password: connect a client of your own that has them",
+        ));
+    }
+    let mut hosts = Vec::new();
+    for member in members.split(',') {
+        hosts.push(host(url, member)?);
+    }
+    let mut session_timeout = DEFAULT_SESSION_TIMEOUT;
+    for option in options.split('&').filter(|option| !option.is_empty()) {
+        let (key, value) = option.split_once('=').unwrap_or((option, ""));
+        if key != "session_timeout" {
+            return Err(ConfigError::UnknownOption {
+                option: key.into(),
+                known: ZOOKEEPER_OPTIONS,
+            });
+        }
+        let millis: i64 = value.parse().map_err(|_| {
+            invalid(
+                url,
+                &format!("session_timeout is {value:?}: give whole milliseconds"),
+            )
+        })?;
+        session_timeout = positive("session_timeout", millis.saturating_mul(1000), "")?;
+    }
+    Ok(Address::ZooKeeper {
+        hosts,
+        prefix: prefix.trim_end_matches('/').into(),
+        session_timeout,
+    })
+}
+
+fn host(url: &str, member: &str) -> Result<String, ConfigError> {
+    let (name, port) = match member.rsplit_once(':') {
+        // An IPv6 address in brackets, without a port.
+        Some((_, port)) if port.ends_with(']') => (member, None),
+        Some((name, port)) => (name, Some(port)),
+        None => (member, None),
+    };
+    if name.is_empty() {
+        return Err(invalid(url, "a host is missing: write zk://HOST:PORT/PREFIX"));
+    }
+    let port = match port {
+        None => ZOOKEEPER_PORT,
+        Some(port) => port.parse().ok().filter(|port| *port != 0).ok_or_else(|| {
+            invalid(
+                url,
+                &format!("{port:?} is no port: give a number from 1 to 65535"),
+            )
+        })?,
+    };
+    Ok(format!("{name}:{port}"))
+}
+
+fn redis(url: &str, rest: &str) -> Result<Address, ConfigError> {
+    let Some(rest) = rest.strip_prefix("//") else {
+        return Err(invalid(
+            url,
+            "write redis://HOST:PORT or redis://USER:PASSWORD@HOST:PORT/DATABASE",
+        ));
+    };
+    if let Some((_, options)) = rest.split_once('?') {
+        let option = options.split(['=', '&']).next().unwrap_or_default();
+        let known = "redis:// has no options here: connect a client of your own that has them";
+        return Err(ConfigError::UnknownOption {
+            option: option.into(),
+            known,
+        });
+    }
+    let (_, place) = rest.rsplit_once('@').unwrap_or(("", rest));
+    let (server, database) = place.split_once('/').unwrap_or((place, ""));
+    if server.is_empty() || server.starts_with(':') {
+        return Err(invalid(url, "a host is missing: write redis://HOST:PORT"));
+    }
+    if !database.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(invalid(url, "a database is a number: write redis://HOST:PORT/0"));
+    }
+    Ok(Address::Redis { url: url.into() })
+}
+
+/// An error that shows the address, but not the password in it.
+fn invalid(url: &str, why: &str) -> ConfigError {
+    let shown = match (url.split_once("//"), url.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, place))) => format!("{scheme}//***@{place}"),
+        _ => url.into(),
+    };
+    ConfigError::InvalidUrl {
+        url: shown,
+        why: why.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+
+    #[test]
+    fn addresses_are_read() {
+        assert_eq!(
+            Address::parse("memory:").unwrap(),
+            Address::Memory { name: "".into() }
+        );
+        assert_eq!(
+            Address::parse("zk://a,b:2182/shop/?session_timeout=500").unwrap(),
+            Address::ZooKeeper {
+                hosts: ["a:2181".into(), "b:2182".into()].into(),
+                prefix: "shop".into(),
+                session_timeout: Duration::from_millis(500)
+            }
+        );
+        assert!(matches!(
+            Address::parse("redis://u:p@h:1/2").unwrap(),
+            Address::Redis { .. }
+        ));
+    }
+
+    #[test]
+    fn bad_addresses_say_what_is_wrong_and_keep_the_password() {
+        for (url, name) in [
+            ("http://x", "unknown-scheme"),
+            ("localhost", "unknown-scheme"),
+            ("", "unknown-scheme"),
+            ("zk://", "invalid-url"),
+            ("zk:a", "invalid-url"),
+            ("zk://a:0", "invalid-url"),
+            ("zk://a,,b", "invalid-url"),
+            ("zk://a?timeout=1", "unknown-option"),
+            ("zk://a?session_timeout=-1", "not-positive"),
+            ("zk://a?session_timeout=soon", "invalid-url"),
+            ("redis://", "invalid-url"),
+            ("redis://h/x", "invalid-url"),
+            ("redis://h?retries=1", "unknown-option"),
+            ("memory:a/b", "invalid-url"),
+        ] {
+            assert_eq!(Address::parse(url).unwrap_err().name(), name, "{url}");
+        }
+        let secret = Address::parse("redis://user:secret@/0").unwrap_err().to_string();
+        assert!(!secret.contains("secret"), "{secret}");
+    }
+}

@@ -1,0 +1,50 @@
+//! ZooKeeper: sequential ephemeral nodes, watched one by one, so that a release wakes exactly one waiter.
+//!
+//! The recipe is ZooKeeper's own ("Recipes and Solutions", Locks) with what ten years of bug reports have taught:
+//!
+//! - **One flight to acquire**: create and list are sent together. A server answers one session's requests in order, so the list
+//!   holds the new node.
+//! - **No request to hand over**: if the list named one contender before us, its deletion is our grant.
+//! - **A lost reply loses nothing**: a node is found again by its attempt, in its session only (CURATOR-45, CURATOR-498).
+//! - **A session is believed for as long as its leader has vouched for it**: see the keeper.
+//! - **What was created is deleted**, however late its reply comes and whoever has stopped waiting (CURATOR-486, kazoo#732).
+
+mod disposal;
+mod family;
+mod keeper;
+mod line;
+mod mutex;
+mod name;
+mod settings;
+mod wire;
+
+pub use family::{Machine, ZooKeeper};
+pub use keeper::Keeper;
+pub use mutex::Mutex;
+pub use settings::{DEFAULT_ANSWER_WITHIN, MutexSettings};
+pub use wire::{Answer, CreateMode, Notice, Reply, Request, SessionState, Stat, WatchEvent, code};
+
+use crate::{Cause, CommandId, Refusal};
+
+/// What an error code means for a lock.
+enum Verdict {
+    /// Not executed now, perhaps later: try again.
+    Transient,
+    /// It will not work.
+    Final(Refusal, Cause),
+}
+
+fn judge(error: i32, id: CommandId, deed: &str) -> Verdict {
+    let refusal = match error {
+        code::SESSION_MOVED | code::THROTTLED | code::OPERATION_TIMEOUT => return Verdict::Transient,
+        code::NO_AUTH => Refusal::NoPermission,
+        code::AUTH_FAILED => Refusal::AuthFailed,
+        code::NO_NODE | code::NO_CHILDREN_FOR_EPHEMERALS => Refusal::NoParent,
+        code::UNIMPLEMENTED => Refusal::Unsupported,
+        _ => Refusal::ServerError,
+    };
+    Verdict::Final(
+        refusal,
+        Cause::answer(id, alloc::format!("ZooKeeper answered {error} to {deed}")),
+    )
+}

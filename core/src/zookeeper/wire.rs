@@ -1,0 +1,183 @@
+//! What crosses the boundary to a ZooKeeper client library: requests, replies, notices.
+
+use alloc::{string::String, vec::Vec};
+use core::time::Duration;
+
+use crate::{CommandId, Instant, SessionId};
+
+/// One request. All requests of a client are sent in the order in which they were polled, on one session:
+/// a server answers a session's requests in order, and the machines rely on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Request {
+    /// Create a node. Answered by [`Answer::Created`].
+    Create {
+        /// The path; for a sequential node, the server adds ten digits.
+        path: String,
+        /// The node's data.
+        data: Vec<u8>,
+        /// Which kind of node.
+        mode: CreateMode,
+    },
+    /// List the names of a node's children. Answered by [`Answer::Children`].
+    Children {
+        /// The parent's path.
+        path: String,
+    },
+    /// Read a node and, with `watch`, be told once of its deletion or change. Answered by [`Answer::Data`].
+    Get {
+        /// The node's path.
+        path: String,
+        /// Whether to set a watch. If the node does not exist, none is set (`exists` would leave one behind, CURATOR-107).
+        watch: bool,
+    },
+    /// Delete a node, whatever its version. Answered by [`Answer::Done`].
+    Delete {
+        /// The node's path.
+        path: String,
+    },
+    /// Ask the leader. Answered by [`Answer::Done`] once this session's server has caught up with it.
+    Sync {
+        /// Any path.
+        path: String,
+    },
+}
+
+/// Kinds of nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CreateMode {
+    /// Stays until it is deleted.
+    Persistent,
+    /// Goes with its session; its name ends in a number that the parent counts up.
+    EphemeralSequential,
+    /// Goes some time after its last child has gone (3.5.3 and later).
+    Container,
+}
+
+/// What the server answered, and in which session the request was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// The session. An answer of another session than the present one counts as [`Failure::Unknown`](crate::Failure).
+    pub session: SessionId,
+    /// The answer.
+    pub answer: Answer,
+}
+
+/// The server's answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Answer {
+    /// A node was created.
+    Created {
+        /// Its path, number included.
+        path: String,
+        /// The transaction that created it (`czxid`; the reply header has the same number).
+        zxid: i64,
+    },
+    /// The names of the children, in any order.
+    Children(Vec<String>),
+    /// A node's data and what is known of it.
+    Data {
+        /// The data.
+        data: Vec<u8>,
+        /// What is known of the node.
+        stat: Stat,
+    },
+    /// Done, with nothing to tell.
+    Done,
+    /// An error code of the protocol, negative: see [`code`].
+    Error(i32),
+}
+
+/// What a server knows of a node, as far as locks need it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// The transaction that created the node.
+    pub czxid: i64,
+    /// The session that it goes with; 0 for a node that stays.
+    pub ephemeral_owner: i64,
+    /// How often its data were changed.
+    pub version: i32,
+}
+
+/// What a ZooKeeper connection says unasked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Notice {
+    /// A watch has something to say.
+    Watch {
+        /// The [`Request::Get`] that set it.
+        id: CommandId,
+        /// The session it was set in.
+        session: SessionId,
+        /// What has happened.
+        event: WatchEvent,
+    },
+    /// The session's state has changed. Given to a hub before its first request, and from then on at every change.
+    Session {
+        /// The state.
+        state: SessionState,
+        /// The session. With [`SessionState::Connected`] a new number means: the old session is over.
+        session: SessionId,
+        /// The timeout that the server has agreed to, not the one that was asked for.
+        timeout: Duration,
+    },
+    /// From the hub to its machines: the session is confirmed until then.
+    Confirmed {
+        /// The session.
+        session: SessionId,
+        /// Until when a grant in it is valid.
+        valid_until: Instant,
+    },
+}
+
+/// What a watch has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WatchEvent {
+    /// The node was deleted.
+    Deleted,
+    /// The node's data were changed. The watch is spent.
+    Changed,
+    /// The watch was lost on the way, with its connection for example: it will not fire.
+    Gone,
+}
+
+/// What a client library says of its session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SessionState {
+    /// Connected: a new session, or the same one again.
+    Connected,
+    /// The connection is gone; the session perhaps not.
+    Suspended,
+    /// The server has ended the session, and all its ephemeral nodes.
+    Expired,
+    /// The server has refused the credentials. Nothing will come after this.
+    AuthFailed,
+    /// The client was closed. Nothing will come after this.
+    Closed,
+}
+
+/// The protocol's error codes that locks tell apart (`KeeperException.Code`).
+pub mod code {
+    /// Another client has taken over the session's connection: not executed.
+    pub const SESSION_MOVED: i32 = -118;
+    /// The server took too long.
+    pub const OPERATION_TIMEOUT: i32 = -7;
+    /// The server is shedding load: not executed.
+    pub const THROTTLED: i32 = -127;
+    /// The server does not know the request.
+    pub const UNIMPLEMENTED: i32 = -6;
+    /// No such node.
+    pub const NO_NODE: i32 = -101;
+    /// No permission.
+    pub const NO_AUTH: i32 = -102;
+    /// An ephemeral node has no children.
+    pub const NO_CHILDREN_FOR_EPHEMERALS: i32 = -108;
+    /// The node exists.
+    pub const NODE_EXISTS: i32 = -110;
+    /// The credentials were refused.
+    pub const AUTH_FAILED: i32 = -115;
+}
