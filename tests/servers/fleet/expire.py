@@ -12,6 +12,7 @@ import struct
 from .server import ServerError
 
 SECONDS = 10.0
+AGAIN_SECONDS = 0.05
 TIMEOUT_MS = 10_000
 CLOSE_SESSION = -11
 
@@ -21,28 +22,41 @@ async def expire(host: str, port: int, session: int, password: bytes) -> None:
     try:
         await asyncio.wait_for(_expire(host, port, session, password), SECONDS)
     except asyncio.TimeoutError:
-        raise ServerError(f"{host}:{port} did not answer within {SECONDS:.0f} s") from None
-    except (OSError, asyncio.IncompleteReadError, struct.error) as error:
+        raise ServerError(f"{host}:{port} did not end the session within {SECONDS:.0f} s") from None
+    except (OSError, struct.error) as error:
         raise ServerError(f"{host}:{port} does not speak to us: {error}") from error
 
 
 async def _expire(host: str, port: int, session: int, password: bytes) -> None:
-    reader, writer = await asyncio.open_connection(host, port)
-    try:
-        # Protocol version, last zxid seen, session timeout, session id, password, read-only.
-        connect = struct.pack(">iqiqi", 0, 0, TIMEOUT_MS, session, len(password)) + password + b"\0"
-        answer = await _ask(reader, writer, connect)
-        _version, timeout, granted = struct.unpack_from(">iiq", answer)
-        if timeout <= 0 or granted != session:
-            raise ServerError(
-                f"{host}:{port} has no session {show(session)} with this password; it may have ended already"
-            )
+    asked = False
+    while True:
+        reader, writer = await asyncio.open_connection(host, port)
         try:
+            if not await _take_over(reader, writer, session, password):
+                if asked:
+                    return
+                raise ServerError(
+                    f"{host}:{port} has no session {show(session)} with this password; "
+                    "it may have ended already"
+                )
+            asked = True
             await _ask(reader, writer, struct.pack(">ii", 1, CLOSE_SESSION))
-        except Exception as e:
-            raise ServerError(f"CLOSE {e!r}")
-    finally:
-        writer.close()
+            return
+        except (asyncio.IncompleteReadError, ConnectionResetError):
+            # A member of an ensemble closes connections while it has no leader, and may do so even after it
+            # has sent the request on. So look again.
+            await asyncio.sleep(AGAIN_SECONDS)
+        finally:
+            writer.close()
+
+
+async def _take_over(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, session: int, password: bytes
+) -> bool:
+    # Protocol version, last zxid seen, session timeout, session id, password, read-only.
+    connect = struct.pack(">iqiqi", 0, 0, TIMEOUT_MS, session, len(password)) + password + b"\0"
+    _version, timeout, granted = struct.unpack_from(">iiq", await _ask(reader, writer, connect))
+    return bool(timeout > 0 and granted == session)
 
 
 async def _ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, message: bytes) -> bytes:

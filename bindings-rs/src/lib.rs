@@ -1,0 +1,1 @@
+//! Distributed locks on ZooKeeper and Redis for async Rust.

@@ -1,0 +1,3 @@
+//! The fencepost command.
+
+fn main() {}

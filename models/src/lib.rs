@@ -1,0 +1,1 @@
+//! Model servers: what the simulator breaks, and what memory: runs on.

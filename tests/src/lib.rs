@@ -1,0 +1,1 @@
+//! Transcripts and suites that run against real servers.
