@@ -59,6 +59,15 @@ def processes_in(directory: Path) -> list[int]:
     return found
 
 
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; not if it only waits for its parent to notice its end."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] not in "ZX"
+
+
 class Control:
     """A connection to the control port."""
 
@@ -84,6 +93,10 @@ class Control:
         answer = self.ask(command)
         assert not answer["ok"], answer
         return str(answer["error"])
+
+    def count(self, proxy: dict[str, Any]) -> dict[str, Any]:
+        """What a proxy has counted."""
+        return self.do(f"proxy-count {proxy['id']}")
 
     def close(self) -> None:
         """Closes the connection."""

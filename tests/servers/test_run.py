@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from fleet import packages
 from fleet.workspace import PREFIX
-from support import LONG, Control, finish, processes_in, start, wait_until
+from support import LONG, Control, finish, is_alive, processes_in, start, wait_until
 
 PRINT_ENVIRONMENT = "import json, os; print(json.dumps(dict(os.environ)))"
 
@@ -89,7 +89,7 @@ def test_a_command_that_does_not_exist(tmp_path: Path) -> None:
 def test_what_the_command_leaves_running_is_ended(tmp_path: Path) -> None:
     process = start("run", "--redis", "1", "--", "sh", "-c", "sleep 1000 & echo $!", tmp=tmp_path)
     pid = int(finish(process))
-    wait_until(lambda: not Path(f"/proc/{pid}").exists(), "the command's child is gone")
+    wait_until(lambda: not is_alive(pid), "the command's child is gone")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -102,10 +102,7 @@ def test_a_signal_ends_the_command_and_the_servers(number: signal.Signals, tmp_p
 
 
 def test_the_command_may_handle_the_signal(tmp_path: Path) -> None:
-    script = (
-        "import signal, sys; signal.signal(15, lambda *_: sys.exit(5));"
-        "print(flush=True); signal.pause()"
-    )
+    script = "import signal, sys; signal.signal(15, lambda *_: sys.exit(5));print(flush=True); signal.pause()"
     process = start("run", "--redis", "1", "--", sys.executable, "-c", script, tmp=tmp_path)
     ready_line(process)
     process.terminate()
@@ -142,7 +139,7 @@ def test_sigkill_leaves_no_process_and_the_next_run_removes_the_directory(tmp_pa
     process.kill()
     process.wait(LONG)
     wait_until(lambda: not processes_in(stale), "the servers are gone")
-    wait_until(lambda: not Path(f"/proc/{command}").exists(), "the command is gone")
+    wait_until(lambda: not is_alive(command), "the command is gone")
     assert stale.exists()
     finish(start("run", "--redis", "1", "--", "true", tmp=tmp_path))
     assert_nothing_left(tmp_path)

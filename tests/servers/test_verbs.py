@@ -5,39 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
 import pytest
-from support import LONG, SCRIPT, Control, wait_until
-
-kazoo_client = pytest.importorskip("kazoo.client")
-redis = pytest.importorskip("redis")
+from clients import kazoo, redis, redis_at
+from support import LONG, SCRIPT, Control, is_alive, wait_until
 
 NAMES = ["zookeeper", "ensemble-1", "ensemble-2", "ensemble-3", "redis-1", "redis-2", "redis-auth"]
-
-
-@contextmanager
-def kazoo(hosts: str) -> Iterator[Any]:
-    """A connected kazoo client."""
-    client = kazoo_client.KazooClient(hosts=hosts, timeout=10)
-    client.start(LONG)
-    try:
-        yield client
-    finally:
-        client.stop()
-        client.close()
-
-
-def redis_at(address: str, **options: Any) -> Any:
-    host, port = address.split(":")
-    return redis.Redis(host, int(port), **options)
-
-
-def pid_exists(pid: int) -> bool:
-    return Path(f"/proc/{pid}").exists()
 
 
 def test_list(control: Control, addresses: dict[str, str]) -> None:
@@ -45,7 +18,7 @@ def test_list(control: Control, addresses: dict[str, str]) -> None:
     assert [server["name"] for server in servers] == NAMES
     assert {server["state"] for server in servers} == {"running"}
     assert servers[0]["address"] == addresses["FENCEPOST_ZOOKEEPER"]
-    assert all(pid_exists(server["pid"]) for server in servers)
+    assert all(is_alive(server["pid"]) for server in servers)
 
 
 @pytest.mark.parametrize("verb", ["kill", "stop"])
@@ -54,7 +27,7 @@ def test_a_server_ends_and_starts_again_at_its_address(control: Control, verb: s
     before = control.do(f"start {name}")  # runs already
     gone = control.do(f"{verb} {name}")
     assert (gone["state"], gone["pid"]) == ("stopped", None)
-    assert not pid_exists(before["pid"])
+    assert not is_alive(before["pid"])
     assert control.do(f"{verb} {name}") == gone
     after = control.do(f"start {name}")
     assert after == {**before, "pid": after["pid"]}
@@ -74,8 +47,8 @@ def test_zookeeper_keeps_its_data_and_redis_does_not(control: Control, addresses
     assert connection.get("key") is None
 
 
-def test_a_paused_server_does_nothing_until_it_is_resumed(control: Control, addresses: dict[str, str]) -> None:
-    connection = redis_at(addresses["FENCEPOST_REDIS"], socket_timeout=0.1, retry=None)
+def test_a_paused_server_does_nothing_until_resumed(control: Control, addresses: dict[str, str]) -> None:
+    connection = redis_at(addresses["FENCEPOST_REDIS"], socket_timeout=0.1)
     assert control.do("pause redis-1")["state"] == "paused"
     assert control.do("pause redis-1")["state"] == "paused"
     with pytest.raises(redis.TimeoutError):
@@ -126,24 +99,24 @@ def test_flush(control: Control, addresses: dict[str, str]) -> None:
         redis_at(addresses["FENCEPOST_REDIS_AUTH"]).ping()
 
 
-def test_expire_ends_a_session_at_once(control: Control, addresses: dict[str, str]) -> None:
-    for variable in ("FENCEPOST_ZOOKEEPER", "FENCEPOST_ZOOKEEPER_ENSEMBLE"):
-        hosts = addresses[variable]
-        with kazoo(hosts) as owner, kazoo(hosts) as watcher:
-            states: list[str] = []
-            owner.add_listener(states.append)
-            owner.create("/ephemeral", ephemeral=True)
-            watcher.sync("/")
-            assert watcher.exists("/ephemeral")
-            number, password = owner.client_id
-            target = hosts.split(",")[-1]
-            assert "no session" in control.fail(f"expire {target} {number} {'00' * 16}")
-            answer = control.do(f"expire {target} {number} {password.hex()}")
-            assert int(answer["session"], 16) == number % (1 << 64)
-            watcher.sync("/")
-            assert not watcher.exists("/ephemeral")
-            wait_until(lambda: "LOST" in states, "the owner learns that its session has expired")
-            assert "no session" in control.fail(f"expire {target} {hex(number)} {password.hex()}")
+@pytest.mark.parametrize("servers", ["ZOOKEEPER", "ZOOKEEPER_ENSEMBLE"])
+def test_expire_ends_a_session_at_once(control: Control, addresses: dict[str, str], servers: str) -> None:
+    hosts = addresses[f"FENCEPOST_{servers}"]
+    with kazoo(hosts) as owner, kazoo(hosts) as watcher:
+        states: list[str] = []
+        owner.add_listener(states.append)
+        owner.create("/ephemeral", ephemeral=True)
+        watcher.sync("/")
+        assert watcher.exists("/ephemeral")
+        number, password = owner.client_id
+        target = hosts.split(",")[-1]
+        assert "no session" in control.fail(f"expire {target} {number} {'00' * 16}")
+        answer = control.do(f"expire {target} {number} {password.hex()}")
+        assert int(answer["session"], 16) == number % (1 << 64)
+        watcher.sync("/")
+        assert not watcher.exists("/ephemeral")
+        wait_until(lambda: "LOST" in states, "the owner learns that its session has expired")
+        assert "no session" in control.fail(f"expire {target} {hex(number)} {password.hex()}")
 
 
 def test_expire_takes_a_name_and_every_form_of_a_session_id(control: Control) -> None:
