@@ -1,1 +1,13 @@
-//! Model servers: what the simulator breaks, and what memory: runs on.
+//! Model servers: small, exact stand-ins for the real ones, without I/O, clock or randomness.
+//!
+//! - [`zookeeper`]: what a ZooKeeper server does with the requests that locks make.
+//! - [`memory`]: a hub on that model, behind `memory:` addresses. For demonstrations, unit tests and the browser: it locks within
+//!   one process and nothing else.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+pub mod memory;
+pub mod zookeeper;

@@ -54,7 +54,7 @@ impl Machine for Mutex {
                     self.watch_fired(now, id, event);
                 }
             }
-            Notice::Session { state, session, .. } => self.session_changed(now, state, session),
+            Notice::Session { state, session, .. } => self.session_changed(state, session),
             Notice::Confirmed { session, valid_until } => {
                 if self.session.id == Some(session) {
                     self.session_confirmed(now, valid_until);
@@ -143,7 +143,7 @@ impl Mutex {
         self.advance_leaving();
     }
 
-    fn session_changed(&mut self, now: Instant, state: SessionState, session: SessionId) {
+    fn session_changed(&mut self, state: SessionState, session: SessionId) {
         match state {
             SessionState::Connected => {
                 let known = self.session.id.replace(session);
