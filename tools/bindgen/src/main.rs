@@ -1,0 +1,36 @@
+//! Builds what lies between Rust and another language. A small tool on the generators' libraries: their commands take minutes to
+//! install and have to be of the exact version of the library that a crate was built with; here Cargo.lock sees to that.
+
+mod header;
+mod wasm;
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+const USAGE: &str =
+    "usage: fencepost-bindgen wasm IN.wasm OUTDIR     the JavaScript glue of a WebAssembly module
+       fencepost-bindgen header CRATE_DIR OUT.h  the C header of a crate, after its cbindgen.toml";
+
+fn main() -> ExitCode {
+    let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    let done = match arguments.as_slice() {
+        [verb, input, output] if verb == Path::new("wasm") => wasm::glue(input, output),
+        [verb, input, output] if verb == Path::new("header") => header::write(input, output),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(said) => {
+            println!("{said}");
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            eprintln!("fencepost-bindgen: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
