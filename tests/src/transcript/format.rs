@@ -1,0 +1,184 @@
+//! The lines of a transcript.
+
+use serde::{Deserialize, Serialize};
+
+/// The first line: which hub, and why the case exists.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// `zookeeper` or `redis`.
+    pub family: String,
+    /// The hub's seed.
+    pub seed: u64,
+    /// Why the case exists.
+    pub why: String,
+    /// The bug report, recipe or paper that it comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
+/// An input line: when, what, and the misuse it has to give, if any.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Step {
+    /// The time, in microseconds.
+    pub at: u64,
+    /// What is put in.
+    #[serde(flatten)]
+    pub input: Input,
+    /// The name of the error that the call has to give.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub misuse: Option<String>,
+}
+
+/// What is put into a hub.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(tag = "do", rename_all = "kebab-case")]
+pub enum Input {
+    /// Open a machine.
+    Open {
+        /// See the core's `Settings`.
+        settings: serde_json::Value,
+        /// 32 hexadecimal digits.
+        owner: String,
+        /// The machine's seed.
+        seed: u64,
+    },
+    /// Acquire; without patience: for ever.
+    Acquire {
+        /// The machine.
+        key: u64,
+        /// Microseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        patience: Option<u64>,
+    },
+    /// Acquire at once or not at all.
+    Try {
+        /// The machine.
+        key: u64,
+    },
+    /// Extend the grant.
+    Extend {
+        /// The machine.
+        key: u64,
+    },
+    /// Release the grant.
+    Release {
+        /// The machine.
+        key: u64,
+    },
+    /// Cancel the acquire.
+    Cancel {
+        /// The machine.
+        key: u64,
+    },
+    /// Close the machine.
+    Close {
+        /// The machine.
+        key: u64,
+    },
+    /// Close everything.
+    Shutdown,
+    /// Time has passed.
+    Timeout,
+    /// The server has answered.
+    Reply {
+        /// The command.
+        id: u64,
+        /// What it answered.
+        #[serde(flatten)]
+        reply: Reply,
+    },
+    /// Nobody has answered.
+    Fail {
+        /// The command.
+        id: u64,
+        /// `not-sent`, `unknown` or `closed`.
+        failure: String,
+    },
+    /// ZooKeeper: the session's state has changed.
+    Session {
+        /// `connected`, `suspended`, `expired`, `auth-failed` or `closed`.
+        state: String,
+        /// The session, a decimal string.
+        session: String,
+        /// The negotiated timeout in microseconds.
+        timeout: u64,
+    },
+    /// ZooKeeper: a watch has something to say.
+    Watch {
+        /// The command that set it.
+        id: u64,
+        /// The session, a decimal string.
+        session: String,
+        /// `deleted`, `changed` or `gone`.
+        event: String,
+    },
+    /// Redis: a message has arrived.
+    Message {
+        /// The subscription.
+        id: u64,
+    },
+    /// Redis: a subscription is gone.
+    Gone {
+        /// The subscription.
+        id: u64,
+    },
+}
+
+/// A server's answer.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(tag = "reply", rename_all = "kebab-case")]
+pub enum Reply {
+    /// ZooKeeper: a node was created.
+    Created {
+        /// The session, a decimal string.
+        session: String,
+        /// Its path.
+        path: String,
+        /// The transaction, a decimal string.
+        czxid: String,
+    },
+    /// ZooKeeper: the names of children.
+    Children {
+        /// The session, a decimal string.
+        session: String,
+        /// The names.
+        names: Vec<String>,
+    },
+    /// ZooKeeper: a node.
+    Data {
+        /// The session, a decimal string.
+        session: String,
+        /// Its data, as text.
+        data: String,
+        /// The transaction that created it, a decimal string.
+        czxid: String,
+        /// The session it goes with, a decimal string.
+        owner: String,
+        /// How often it was changed.
+        version: i32,
+    },
+    /// ZooKeeper: done.
+    Done {
+        /// The session, a decimal string.
+        session: String,
+    },
+    /// ZooKeeper: an error.
+    Error {
+        /// The session, a decimal string.
+        session: String,
+        /// The protocol's code.
+        code: i32,
+    },
+    /// Redis: a value: nothing, a number, a text, or several; or an error.
+    Value {
+        /// `null`, a number, a string, an array of these.
+        #[serde(default)]
+        value: serde_json::Value,
+    },
+    /// Redis: an error.
+    RedisError {
+        /// Code and text.
+        error: String,
+    },
+}

@@ -1,0 +1,9 @@
+//! The format of a transcript (see `tests/transcripts/README.md`), its replayer and its recorder.
+
+mod format;
+mod player;
+mod recorder;
+
+pub use format::{Header, Input, Reply, Step};
+pub use player::{Player, replay};
+pub use recorder::Recorder;

@@ -1,0 +1,366 @@
+//! The replayer: puts a transcript's inputs into the public hub and compares what comes out, line by line, to the byte.
+
+use core::fmt::Write as _;
+use core::time::Duration;
+
+use fencepost_core::{
+    CommandId, Event, Failure, Instant, Intent, Key, Misuse, Output, OwnerId, Patience, SessionId, Settings,
+    Target,
+    lowered::{Hub, Notice, Outcome, Request},
+    redis, zookeeper,
+    zookeeper::{Answer, SessionState, Stat, WatchEvent},
+};
+use serde::Serialize;
+
+use super::format::{Header, Input, Reply, Step};
+
+/// A hub that takes input lines and gives output lines.
+#[derive(Debug)]
+pub struct Player {
+    hub: Hub,
+}
+
+type Failed = Box<dyn core::error::Error>;
+
+/// Replays a transcript.
+///
+/// # Errors
+/// What differs, with the line's number; or what cannot be read.
+pub fn replay(text: &str) -> Result<(), String> {
+    let mut lines = text.lines().enumerate().peekable();
+    let (_, first) = lines.next().ok_or("the transcript is empty")?;
+    let header: Header = serde_json::from_str(first).map_err(|error| format!("line 1: {error}"))?;
+    let mut player = Player::new(&header).map_err(|error| error.to_string())?;
+    while let Some((number, line)) = lines.next() {
+        let step = serde_json::from_str(line).map_err(|error| format!("line {}: {error}", number + 1))?;
+        let said = player
+            .put(&step)
+            .map_err(|error| format!("line {}: {error}", number + 1))?;
+        for line_said in said {
+            let (number, expected) = lines.next().unwrap_or((number + 1, "nothing more"));
+            if line_said != expected {
+                return Err(format!(
+                    "line {}:\n  said     {line_said}\n  expected {expected}",
+                    number + 1
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Player {
+    /// A player with an empty hub.
+    ///
+    /// # Errors
+    /// An unknown family.
+    pub fn new(header: &Header) -> Result<Self, Failed> {
+        Ok(Self {
+            hub: Hub::new(&header.family, header.seed)?,
+        })
+    }
+
+    /// Puts one input in and takes everything out, up to the wait.
+    ///
+    /// # Errors
+    /// An input that cannot be read, or a misuse other than the one the step asks for.
+    pub fn put(&mut self, step: &Step) -> Result<Vec<String>, Failed> {
+        let misuse = self.input(step)?.err().map(|misuse| misuse.name());
+        if misuse != step.misuse.as_deref() {
+            return Err(format!("misuse {misuse:?}, expected {:?}", step.misuse).into());
+        }
+        let mut said = Vec::new();
+        loop {
+            let (key, output) = self.hub.poll_output(None);
+            let over = matches!(output, Output::Wait(_));
+            said.push(line(key, &output)?);
+            if over {
+                return Ok(said);
+            }
+        }
+    }
+
+    /// How many machines are left.
+    #[must_use]
+    pub fn pending(&self) -> usize {
+        self.hub.pending()
+    }
+
+    fn input(&mut self, step: &Step) -> Result<Result<(), Misuse>, Failed> {
+        let now = Instant::from_micros(step.at);
+        let hub = &mut self.hub;
+        Ok(match &step.input {
+            Input::Open {
+                settings,
+                owner,
+                seed,
+            } => {
+                let settings: Settings = serde_json::from_value(settings.clone())?;
+                let owner = u128::from_str_radix(owner, 16)?.to_be_bytes();
+                hub.open(now, &settings, OwnerId(owner), *seed).map(|_| ())
+            }
+            Input::Acquire { key, patience } => {
+                let patience = patience.map_or(Patience::Forever, |limit| {
+                    Patience::For(Duration::from_micros(limit))
+                });
+                hub.intent(now, Key(*key), Intent::Acquire(patience))
+            }
+            Input::Try { key } => hub.intent(now, Key(*key), Intent::Acquire(Patience::Try)),
+            Input::Extend { key } => hub.intent(now, Key(*key), Intent::Extend),
+            Input::Release { key } => hub.intent(now, Key(*key), Intent::Release),
+            Input::Cancel { key } => hub.intent(now, Key(*key), Intent::Cancel),
+            Input::Close { key } => {
+                hub.close(now, Key(*key));
+                Ok(())
+            }
+            Input::Shutdown => {
+                hub.shutdown(now);
+                Ok(())
+            }
+            Input::Timeout => {
+                hub.handle_timeout(now);
+                Ok(())
+            }
+            Input::Reply { id, reply } => hub.handle_outcome(now, CommandId(*id), outcome(reply)?),
+            Input::Fail { id, failure } => {
+                let failure = Failure::from_name(failure).ok_or("unknown failure")?;
+                hub.handle_outcome(now, CommandId(*id), Outcome::Failed(failure))
+            }
+            Input::Session {
+                state,
+                session,
+                timeout,
+            } => {
+                let notice = zookeeper::Notice::Session {
+                    state: session_state(state)?,
+                    session: SessionId(session.parse()?),
+                    timeout: Duration::from_micros(*timeout),
+                };
+                hub.handle_notice(now, Notice::ZooKeeper(notice))
+            }
+            Input::Watch { id, session, event } => {
+                let notice = zookeeper::Notice::Watch {
+                    id: CommandId(*id),
+                    session: SessionId(session.parse()?),
+                    event: watch_event(event)?,
+                };
+                hub.handle_notice(now, Notice::ZooKeeper(notice))
+            }
+            Input::Message { id } => {
+                hub.handle_notice(now, Notice::Redis(redis::Notice::Message { id: CommandId(*id) }))
+            }
+            Input::Gone { id } => {
+                hub.handle_notice(now, Notice::Redis(redis::Notice::Gone { id: CommandId(*id) }))
+            }
+        })
+    }
+}
+
+fn session_state(name: &str) -> Result<SessionState, Failed> {
+    Ok(match name {
+        "connected" => SessionState::Connected,
+        "suspended" => SessionState::Suspended,
+        "expired" => SessionState::Expired,
+        "auth-failed" => SessionState::AuthFailed,
+        "closed" => SessionState::Closed,
+        _ => return Err(format!("unknown session state {name:?}").into()),
+    })
+}
+
+fn watch_event(name: &str) -> Result<WatchEvent, Failed> {
+    Ok(match name {
+        "deleted" => WatchEvent::Deleted,
+        "changed" => WatchEvent::Changed,
+        "gone" => WatchEvent::Gone,
+        _ => return Err(format!("unknown watch event {name:?}").into()),
+    })
+}
+
+fn outcome(reply: &Reply) -> Result<Outcome, Failed> {
+    let (session, answer) = match reply {
+        Reply::Value { value } => return Ok(Outcome::Redis(redis_value(value)?)),
+        Reply::RedisError { error } => return Ok(Outcome::Redis(redis::Reply::Error(error.clone()))),
+        Reply::Created { session, path, czxid } => (
+            session,
+            Answer::Created {
+                path: path.clone(),
+                zxid: czxid.parse()?,
+            },
+        ),
+        Reply::Children { session, names } => (session, Answer::Children(names.clone())),
+        Reply::Data {
+            session,
+            data,
+            czxid,
+            owner,
+            version,
+        } => {
+            let stat = Stat {
+                czxid: czxid.parse()?,
+                ephemeral_owner: owner.parse()?,
+                version: *version,
+            };
+            (
+                session,
+                Answer::Data {
+                    data: data.clone().into_bytes(),
+                    stat,
+                },
+            )
+        }
+        Reply::Done { session } => (session, Answer::Done),
+        Reply::Error { session, code } => (session, Answer::Error(*code)),
+    };
+    Ok(Outcome::ZooKeeper(zookeeper::Reply {
+        session: SessionId(session.parse()?),
+        answer,
+    }))
+}
+
+fn redis_value(value: &serde_json::Value) -> Result<redis::Reply, Failed> {
+    use serde_json::Value;
+    Ok(match value {
+        Value::Null => redis::Reply::Nil,
+        Value::Number(number) => redis::Reply::Int(number.as_i64().ok_or("not a whole number")?),
+        Value::String(text) => redis::Reply::Bytes(text.clone().into_bytes()),
+        Value::Array(items) => redis::Reply::Array(items.iter().map(redis_value).collect::<Result<_, _>>()?),
+        Value::Bool(_) | Value::Object(_) => return Err("no Redis value".into()),
+    })
+}
+
+/// An output line. The order of the fields is part of the format.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Line<'a> {
+    Command {
+        command: &'a str,
+        id: u64,
+        key: u64,
+        target: String,
+        deadline: Option<u64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        path: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        data: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        flags: Option<u32>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        arguments: Option<Vec<String>>,
+    },
+    Queued {
+        event: &'a str,
+        key: u64,
+        ahead: Option<u32>,
+    },
+    Acquired {
+        event: &'a str,
+        key: u64,
+        attempt: String,
+        fence: Option<String>,
+        valid_until: Option<u64>,
+    },
+    Valid {
+        event: &'a str,
+        key: u64,
+        valid_until: Option<u64>,
+    },
+    Plain {
+        event: &'a str,
+        key: u64,
+    },
+    Ended {
+        event: &'a str,
+        key: u64,
+        reason: &'a str,
+        command: Option<u64>,
+        detail: Option<&'a str>,
+    },
+    Wait {
+        wait: Option<u64>,
+        reason: Option<&'a str>,
+    },
+}
+
+fn line(key: Key, output: &Output<Request, Event>) -> Result<String, Failed> {
+    let key = key.0;
+    let line = match output {
+        Output::Command(command) => {
+            let request = &command.request;
+            let redis = !request.arguments.is_empty();
+            Line::Command {
+                command: request.operation.name(),
+                id: command.id.0,
+                key,
+                target: target(command.target),
+                deadline: command.deadline.map(Instant::as_micros),
+                path: (!redis).then_some(&request.path),
+                data: (!redis).then(|| String::from_utf8_lossy(&request.data).into_owned()),
+                flags: (!redis).then_some(request.flags),
+                arguments: redis.then(|| {
+                    request
+                        .arguments
+                        .iter()
+                        .map(|one| String::from_utf8_lossy(one).into_owned())
+                        .collect()
+                }),
+            }
+        }
+        Output::Event(event) => event_line(key, event),
+        Output::Wait(wait) => Line::Wait {
+            wait: wait.until.map(Instant::as_micros),
+            reason: wait.reason.map(|timer| timer.name()),
+        },
+        _ => return Err("an output of an unknown kind".into()),
+    };
+    Ok(serde_json::to_string(&line)?)
+}
+
+fn event_line(key: u64, event: &Event) -> Line<'_> {
+    let name = event.name();
+    match event {
+        Event::Queued { ahead } => Line::Queued {
+            event: name,
+            key,
+            ahead: *ahead,
+        },
+        Event::Acquired { grant } => Line::Acquired {
+            event: name,
+            key,
+            attempt: grant.attempt.to_string(),
+            fence: grant.fence.map(|fence| fence.to_string()),
+            valid_until: grant.valid_until.map(Instant::as_micros),
+        },
+        Event::Extended { valid_until } | Event::Resumed { valid_until } => Line::Valid {
+            event: name,
+            key,
+            valid_until: valid_until.map(Instant::as_micros),
+        },
+        Event::Lost { reason, cause } => Line::Ended {
+            event: name,
+            key,
+            reason: reason.name(),
+            command: cause.command.map(|id| id.0),
+            detail: cause.detail.as_deref(),
+        },
+        Event::Refused { reason, cause } => Line::Ended {
+            event: name,
+            key,
+            reason: reason.name(),
+            command: cause.command.map(|id| id.0),
+            detail: cause.detail.as_deref(),
+        },
+        _ => Line::Plain { event: name, key },
+    }
+}
+
+fn target(target: Target) -> String {
+    match target {
+        Target::Server(n) => {
+            let mut text = String::from("server-");
+            let _written = write!(text, "{n}");
+            text
+        }
+        Target::Own => "own".into(),
+        _ => "any".into(),
+    }
+}
