@@ -1,0 +1,67 @@
+# fencepost. The two commands to know: `make demo` and `make test`. `make help` lists the rest.
+
+SHELL := /bin/bash
+PYTHON := .venv/bin/python
+SUITE := tools/suite
+SERVERS := python3 tests/servers run --
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test setup build lint bench clean \
+	suites local-suites server-suites closing-lines
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
+
+demo: ## a flash sale that oversells without a lock and sells exactly the stock with one (embedded, no server)
+	cargo run --quiet --package fencepost-cli -- demo
+
+test: setup build suites ## install what is missing, build all bindings, start the servers, run every suite
+
+setup: ## install what this machine lacks (apt, rustup, pip, npm)
+	tools/setup all
+
+build: ## build the bindings of all languages
+	cargo build --workspace --exclude fencepost-py
+	$(MAKE) build-py build-wasm build-c
+
+.PHONY: build-py build-wasm build-c
+build-py:
+	cd bindings-py && VIRTUAL_ENV=../.venv ../.venv/bin/maturin develop --release --quiet
+
+build-wasm:
+	cd bindings-wasm && npm run --silent build
+
+build-c:
+	$(MAKE) --no-print-directory -C bindings-c
+
+suites:
+	rm -rf build/logs
+	$(MAKE) --no-print-directory local-suites
+	$(SERVERS) $(MAKE) --no-print-directory server-suites
+	tools/closing-lines
+
+local-suites:
+	$(SUITE) rust cargo test --workspace --exclude fencepost-py --exclude fencepost-c --exclude fencepost-wasm
+	$(SUITE) core-serde cargo test --quiet --package fencepost-core --all-features
+	$(SUITE) no-std cargo build --quiet --package fencepost-core --package fencepost-models --target thumbv7m-none-eabi
+
+server-suites:
+	$(SUITE) rust-servers cargo test --package fencepost --package fencepost-cli --features servers -- --test-threads 1
+
+lint: ## formatting and lints of every language
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --all-features -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps --workspace --exclude fencepost-py --exclude fencepost-c --exclude fencepost-wasm
+	.venv/bin/ruff format --check
+	.venv/bin/ruff check
+	.venv/bin/mypy
+	cd bindings-wasm && npm run --silent lint
+	$(MAKE) --no-print-directory -C bindings-c lint
+	shellcheck tools/setup tools/suite .ci/run
+
+bench: build ## measure side by side with the raw clients and the peers
+	$(SERVERS) $(PYTHON) bench
+
+clean: ## remove what was built
+	cargo clean
+	rm -rf build .venv bindings-wasm/node_modules bindings-wasm/dist
