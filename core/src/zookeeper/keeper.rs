@@ -24,6 +24,8 @@ pub struct Keeper {
     jitter: Jitter,
     session: Option<(SessionId, Duration)>,
     connected: bool,
+    /// The last word on the session, if nothing will come after it.
+    ended: Option<Notice>,
     /// Starts of the last two answered confirmations of this session, the newer one last.
     answered: [Option<Instant>; 2],
     under_way: Option<(CommandId, Instant)>,
@@ -48,6 +50,7 @@ impl Keeper {
             jitter: Jitter::new(seed),
             session: None,
             connected: false,
+            ended: None,
             answered: [None; 2],
             under_way: None,
             again: false,
@@ -76,7 +79,7 @@ impl Keeper {
             session,
             timeout,
         });
-        seen.into_iter().chain(self.confirmed())
+        seen.or(self.ended.clone()).into_iter().chain(self.confirmed())
     }
 
     /// A machine was opened.
@@ -179,6 +182,7 @@ impl Keeper {
                 }
                 self.session = Some((session, timeout));
                 self.connected = true;
+                self.ended = None;
                 self.under_way = None;
                 self.failures = 0;
                 if self.needed != Needed::No {
@@ -189,6 +193,11 @@ impl Keeper {
             SessionState::Expired | SessionState::AuthFailed | SessionState::Closed => {
                 self.disconnected();
                 self.session = None;
+                self.ended = (state != SessionState::Expired).then_some(Notice::Session {
+                    state,
+                    session,
+                    timeout,
+                });
                 self.answered = [None; 2];
             }
         }

@@ -152,6 +152,7 @@ impl Mutex {
                     self.session.id = Some(session);
                 }
                 self.session.connected = true;
+                self.session.ended = None;
                 self.failures = 0;
                 self.reconnected();
             }
@@ -181,6 +182,7 @@ impl Mutex {
     /// There will be no session any more.
     fn ended(&mut self, reason: Refusal) {
         self.session_over();
+        self.session.ended = Some(reason);
         match self.phase {
             Phase::Held { .. } => self.lose(Loss::ConnectionClosed, Cause::none()),
             Phase::Entering(_) | Phase::Queued(_) | Phase::First => self.refuse(reason, Cause::none()),

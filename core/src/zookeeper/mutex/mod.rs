@@ -63,6 +63,8 @@ struct Session {
     connected: bool,
     /// Until when the keeper has it confirmed.
     valid_until: Option<Instant>,
+    /// Why there will be none any more, if so.
+    ended: Option<Refusal>,
 }
 
 /// The own node.
@@ -134,6 +136,7 @@ impl Mutex {
                 id: None,
                 connected: false,
                 valid_until: None,
+                ended: None,
             },
             phase: Phase::Idle,
             pending: Vec::new(),
@@ -190,7 +193,10 @@ impl Mutex {
                 .out
                 .set_after(Timer::Patience, now, self.settings.answer_within),
         }
-        self.enter();
+        match self.session.ended {
+            Some(reason) => self.refuse(reason, Cause::none()),
+            None => self.enter(),
+        }
     }
 
     /// Sends a request and remembers what for.
