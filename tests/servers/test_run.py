@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from fleet import packages
 from fleet.workspace import PREFIX
 from support import LONG, Control, finish, is_alive, processes_in, start, wait_until
 
+WAIT = "import signal; signal.signal(2, signal.SIG_DFL); print(flush=True); signal.pause()"
 PRINT_ENVIRONMENT = "import json, os; print(json.dumps(dict(os.environ)))"
 
 
@@ -94,7 +96,8 @@ def test_what_the_command_leaves_running_is_ended(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_the_command_and_the_servers(number: signal.Signals, tmp_path: Path) -> None:
-    process = start("run", "--redis", "1", "--zookeeper", "--", "sh", "-c", "echo; sleep 1000", tmp=tmp_path)
+    command = [sys.executable, "-c", WAIT]
+    process = start("run", "--redis", "1", "--zookeeper", "--", *command, tmp=tmp_path)
     ready_line(process)
     process.send_signal(number)
     finish(process, 128 + number)
@@ -122,11 +125,16 @@ def test_without_a_command_it_stays_until_it_is_told(number: signal.Signals | No
     process = start("run", "--redis", "1", tmp=tmp_path)
     variables = json.loads(ready_line(process))
     assert set(variables) == {"FENCEPOST_SERVERS", "FENCEPOST_REDIS"}
-    Control(variables["FENCEPOST_SERVERS"]).do("list")
+    control = Control(variables["FENCEPOST_SERVERS"])
+    proxied = control.do("proxy redis-1")["address"].split(":")
     assert process.poll() is None
-    if number is not None:
-        process.send_signal(number)
-    finish(process)  # closes its input
+    with socket.create_connection((proxied[0], int(proxied[1]))) as waiting:
+        waiting.sendall(b"BLPOP list 0\r\n")
+        wait_until(lambda: control.do("proxy-count p1")["total"], "the request came to the proxy")
+        if number is not None:
+            process.send_signal(number)
+        finish(process)  # closes its input
+    control.close()
     assert_nothing_left(tmp_path)
 
 

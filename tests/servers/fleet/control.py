@@ -5,25 +5,43 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from .verbs import Verbs
 
 
-async def serve_control(listener: socket.socket, verbs: Verbs) -> None:
-    """Serves until the process ends. Each connection's commands are done in their order."""
+@asynccontextmanager
+async def control_port(listener: socket.socket, verbs: Verbs) -> AsyncIterator[None]:
+    """Serves inside the `async with`. Nothing that a client asked for goes on afterwards."""
+    clients: set[asyncio.Task[None]] = set()
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while True:
-                line = await reader.readline()
-                if not line:
-                    break
-                reply = await verbs.obey(line.decode(errors="replace"))
-                writer.write(json.dumps(reply).encode() + b"\n")
-                await writer.drain()
-        except (OSError, ValueError):
-            pass  # the client went away, or sent an endless line
-        finally:
-            writer.close()
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        client = asyncio.ensure_future(serve(reader, writer, verbs))
+        clients.add(client)
+        client.add_done_callback(clients.discard)
 
-    await asyncio.start_server(serve, sock=listener)
+    server = await asyncio.start_server(accept, sock=listener)
+    try:
+        yield
+    finally:
+        server.close()
+        for client in clients:
+            client.cancel()
+        await asyncio.gather(*clients, return_exceptions=True)
+
+
+async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, verbs: Verbs) -> None:
+    """Serves one client. Its commands are done in their order."""
+    try:
+        while True:
+            line = await reader.readline()
+            if not line:
+                break
+            reply = await verbs.obey(line.decode(errors="replace"))
+            writer.write(json.dumps(reply).encode() + b"\n")
+            await writer.drain()
+    except (OSError, ValueError):
+        pass  # the client went away, or sent an endless line
+    finally:
+        writer.close()

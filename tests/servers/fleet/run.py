@@ -12,7 +12,7 @@ import threading
 from collections.abc import Awaitable
 
 from . import packages
-from .control import serve_control
+from .control import control_port
 from .fleet import Fleet, Wanted
 from .guest import run_guest
 from .packages import MissingPackage
@@ -49,12 +49,12 @@ async def session(wanted: Wanted, command: list[str]) -> int:
     try:
         if not await finishes(fleet.start(), signals):
             return 128 + (signals.first or 0)
-        await serve_control(ports.control, Verbs(fleet, Proxies(ports)))
-        if command:
-            return await run_guest(command, fleet.environment(), signals)
-        print(json.dumps(fleet.environment()), flush=True)
-        await finishes(end_of_input(), signals)
-        return 0
+        async with control_port(ports.control, Verbs(fleet, Proxies(ports))):
+            if command:
+                return await run_guest(command, fleet.environment(), signals)
+            print(json.dumps(fleet.environment()), flush=True)
+            await finishes(end_of_input(), signals)
+            return 0
     finally:
         await fleet.kill()
         workspace.remove()
