@@ -7,30 +7,51 @@ use crate::{CommandId, Key};
 /// The commands under way, and the watches that may still fire.
 #[derive(Debug, Default)]
 pub(super) struct Routes {
-    routes: BTreeMap<CommandId, (Key, bool)>,
+    routes: BTreeMap<CommandId, Route>,
     /// The same, by machine: what to forget when it goes.
     of: BTreeMap<Key, Vec<CommandId>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Route {
+    key: Key,
+    /// Whether the outcome is still to come.
+    outcome: bool,
+    /// Whether a watch may still fire.
+    watch: bool,
 }
 
 impl Routes {
     /// A command has been handed out. A `standing` one may be heard of again after its outcome.
     pub(super) fn add(&mut self, id: CommandId, key: Key, standing: bool) {
-        self.routes.insert(id, (key, standing));
+        let route = Route {
+            key,
+            outcome: true,
+            watch: standing,
+        };
+        self.routes.insert(id, route);
         self.of.entry(key).or_default().push(id);
     }
 
     /// An outcome has come: whose it is.
     pub(super) fn settle(&mut self, id: CommandId) -> Option<Key> {
-        let (key, standing) = *self.routes.get(&id)?;
-        if !standing {
-            self.remove(id, key);
-        }
-        Some(key)
+        self.use_up(id, |route| route.outcome = false)
     }
 
     /// A watch has fired, which it does once: whose it is.
-    pub(super) fn spend(&self, id: CommandId) -> Option<Key> {
-        self.routes.get(&id).map(|(key, _)| *key)
+    pub(super) fn spend(&mut self, id: CommandId) -> Option<Key> {
+        self.use_up(id, |route| route.watch = false)
+    }
+
+    /// A route goes when neither an outcome nor a watch is to come.
+    fn use_up(&mut self, id: CommandId, with: impl FnOnce(&mut Route)) -> Option<Key> {
+        let route = self.routes.get_mut(&id)?;
+        with(route);
+        let Route { key, outcome, watch } = *route;
+        if !outcome && !watch {
+            self.remove(id, key);
+        }
+        Some(key)
     }
 
     /// A machine has gone.
