@@ -144,7 +144,8 @@ impl Shared<Redis> for Subscriptions {
         outcome: Outcome<Reply>,
         deliveries: &mut Vec<Delivery<Redis>>,
     ) -> Result<(), Misuse> {
-        let Some(channel) = self.channels.values_mut().find(|channel| channel.id == id) else {
+        let asked = |channel: &&mut Channel| channel.id == id && !channel.live;
+        let Some(channel) = self.channels.values_mut().find(asked) else {
             return Ok(());
         };
         let listeners = if matches!(outcome, Outcome::Reply(Reply::Error(_)) | Outcome::Failed(_)) {

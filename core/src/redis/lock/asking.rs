@@ -82,7 +82,6 @@ impl StringLock {
     }
 
     fn granted(&mut self, now: Instant, start: Instant, fence: u64) {
-        self.lease_start = start;
         let valid_until = lease::valid_until(start, self.settings.ttl, self.settings.margin);
         if valid_until <= now {
             // The answer took longer than the lease: asked again at once, the lock is ours to renew, or lost unseen.

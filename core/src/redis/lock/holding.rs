@@ -12,7 +12,6 @@ use super::{Phase, Running, StringLock};
 impl StringLock {
     /// A lease that was asked for at `start` runs.
     pub(super) fn lease_runs(&mut self, start: Instant, valid_until: Instant) {
-        self.lease_start = start;
         self.out.set(Timer::Validity, valid_until);
         if self.settings.renew {
             self.out
@@ -43,6 +42,8 @@ impl StringLock {
             }
         };
         match answer {
+            // The grant has ended by the holder's own clock, and stays ended.
+            Ok(Compared::Own) if self.out.expired(Timer::Validity, now) => self.lease_ended(now),
             Ok(Compared::Own) => {
                 self.failures = 0;
                 self.trouble = Cause::none();

@@ -14,6 +14,7 @@ mod inputs;
 mod leaving;
 
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use crate::{
     AttemptId, Cause, CommandId, Instant, Intent, Misuse, OwnerId, Patience, Refusal, Timer, jitter::Jitter,
@@ -166,7 +167,10 @@ impl StringLock {
             Script::Release => Vec::from([self.settings.key(), self.settings.tombstone_key(&self.attempt)]),
         };
         let args = self.arguments(script);
-        let limit = now.plus(self.settings.answer_within);
+        if script != Script::Release {
+            self.lease_start = now;
+        }
+        let limit = now.plus(self.patience_with(script));
         let patience = self.out.at(Timer::Patience).filter(|_| script == Script::Acquire);
         let deadline = patience.map_or(limit, |patience| patience.min(limit));
         let request = Request::Script {
@@ -183,6 +187,15 @@ impl StringLock {
         });
         // An answer that does not come is none: then the script is sent again, and finds what the first one did.
         self.out.set(Timer::Retry, limit);
+    }
+
+    /// How long an answer is waited for. A lease leaves time for a second renewal, however short it is.
+    fn patience_with(&self, script: Script) -> Duration {
+        let third = self.settings.ttl.checked_div(3).unwrap_or_default();
+        match script {
+            Script::Renew => self.settings.answer_within.min(third),
+            Script::Acquire | Script::Release => self.settings.answer_within,
+        }
     }
 
     /// Sends again what has failed, after a while.
