@@ -36,7 +36,7 @@ enum Verdict {
 
 fn judge(error: i32, id: CommandId, deed: &str) -> Verdict {
     let refusal = match error {
-        code::SESSION_MOVED | code::THROTTLED | code::OPERATION_TIMEOUT => return Verdict::Transient,
+        code::SESSION_MOVED | code::THROTTLED => return Verdict::Transient,
         code::NO_AUTH => Refusal::NoPermission,
         code::AUTH_FAILED => Refusal::AuthFailed,
         code::NO_NODE | code::NO_CHILDREN_FOR_EPHEMERALS => Refusal::NoParent,

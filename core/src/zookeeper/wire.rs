@@ -164,7 +164,9 @@ pub enum SessionState {
 pub mod code {
     /// Another client has taken over the session's connection: not executed.
     pub const SESSION_MOVED: i32 = -118;
-    /// The server took too long.
+    /// The client library has lost the connection: no answer at all.
+    pub const CONNECTION_LOSS: i32 = -4;
+    /// The client library has waited for too long: no answer at all.
     pub const OPERATION_TIMEOUT: i32 = -7;
     /// The server is shedding load: not executed.
     pub const THROTTLED: i32 = -127;
@@ -178,6 +180,8 @@ pub mod code {
     pub const NO_CHILDREN_FOR_EPHEMERALS: i32 = -108;
     /// The node exists.
     pub const NODE_EXISTS: i32 = -110;
+    /// The server has ended the session; whether before or after the request, nobody knows.
+    pub const SESSION_EXPIRED: i32 = -112;
     /// The credentials were refused.
     pub const AUTH_FAILED: i32 = -115;
 }

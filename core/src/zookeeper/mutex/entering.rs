@@ -19,14 +19,21 @@ use super::{Mutex, Node, Phase, Purpose, queued::Queued};
 #[derive(Debug, Default)]
 pub(super) struct Entering {
     children: Option<Vec<String>>,
-    setback: Setback,
+    pub(super) setback: Setback,
     /// How many flights have found no directory in spite of making it.
     parents_made: u32,
 }
 
+impl Entering {
+    /// A list of before a pause proves nothing after it.
+    pub(super) fn forget_list(&mut self) {
+        self.children = None;
+    }
+}
+
 /// The worst that has happened to a flight.
 #[derive(Debug, Default)]
-enum Setback {
+pub(super) enum Setback {
     #[default]
     None,
     /// Something was not executed, or not answered.
@@ -38,7 +45,7 @@ enum Setback {
 }
 
 impl Setback {
-    fn worsen(&mut self, other: Self) {
+    pub(super) fn worsen(&mut self, other: Self) {
         let keep = match (&*self, &other) {
             (Self::Final(..), _) => true,
             (Self::NoDirectory, other) => !matches!(other, Self::Final(..)),
@@ -185,6 +192,18 @@ impl Mutex {
         self.settle(now);
     }
 
+    /// The server has caught up, or could not say so.
+    pub(super) fn barrier_passed(&mut self, now: Instant, result: &Result<Answer, Failure>) {
+        // A list behind a barrier that failed proves nothing: it is not looked at, even if it has come already.
+        if !matches!(result, Ok(Answer::Done)) {
+            self.pending.retain(|(_, purpose)| *purpose != Purpose::List);
+            if let Phase::Entering(entering) = &mut self.phase {
+                entering.setback.worsen(Setback::Retry);
+            }
+        }
+        self.settle(now);
+    }
+
     pub(super) fn listed(&mut self, now: Instant, id: CommandId, result: Result<Answer, Failure>) {
         let outcome = match result {
             Ok(Answer::Children(children)) => Ok(children),
@@ -290,53 +309,6 @@ impl Mutex {
         }
     }
 
-    /// Two nodes of one attempt: the one that was never answered for is the older one, and keeps its place.
-    fn look_at_twin(&mut self, twin: &str) {
-        let path = name::child_of(self.settings.directory(), twin);
-        self.phase = Phase::Entering(Entering::default());
-        self.send(Purpose::Adopt, Request::Get { path, watch: false });
-        self.send_list();
-        self.twin = Some(twin.into());
-    }
-
-    /// The node kept is the earliest of the attempt's: the rest are deleted.
-    fn bury_later_twins(&mut self, children: &[String]) {
-        let prefix = self.own_prefix();
-        let kept = self.node.as_ref().map(|node| node.name.as_str());
-        for twin in children
-            .iter()
-            .filter(|child| child.starts_with(&prefix) && Some(child.as_str()) != kept)
-        {
-            self.disposal.bury(twin.clone());
-        }
-        self.advance_disposal();
-        self.doubt = false;
-    }
-
-    pub(super) fn adopted(&mut self, now: Instant, result: &Result<Answer, Failure>) {
-        let twin = self.twin.take();
-        match (result, twin) {
-            (Ok(Answer::Data { stat, .. }), Some(twin)) => {
-                // One's own is a node by its attempt *and* its session (CURATOR-498).
-                if Some(stat.ephemeral_owner) == self.session.id.map(|session| session.0) {
-                    self.node = Some(Node {
-                        name: twin,
-                        czxid: stat.czxid,
-                    });
-                } else {
-                    self.doubt = false;
-                }
-            }
-            (Ok(_), _) => self.doubt = false,
-            (Err(_), _) => {
-                if let Phase::Entering(entering) = &mut self.phase {
-                    entering.setback.worsen(Setback::Retry);
-                }
-            }
-        }
-        self.settle(now);
-    }
-
     /// Behind somebody: watches the neighbour, and the own node beside it.
     fn stand_behind(&mut self, behind: line::Behind) {
         let known = match &mut self.phase {
@@ -354,13 +326,13 @@ impl Mutex {
     }
 }
 
-fn setback(error: i32, id: CommandId, deed: &str) -> Setback {
+pub(super) fn setback(error: i32, id: CommandId, deed: &str) -> Setback {
     match judge(error, id, deed) {
         Verdict::Transient => Setback::Retry,
         Verdict::Final(refusal, cause) => Setback::Final(refusal, cause),
     }
 }
 
-fn closed(id: CommandId) -> Setback {
+pub(super) fn closed(id: CommandId) -> Setback {
     Setback::Final(Refusal::ConnectionClosed, Cause::command(id))
 }

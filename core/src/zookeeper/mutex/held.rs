@@ -1,8 +1,11 @@
 //! Holding: confirmed by the session's keeper, watched at the own node, and over at once when either says so.
 
-use crate::{Cause, CommandId, Event, Failure, Instant, Loss, Timer};
+use crate::{Cause, CommandId, Event, Failure, Instant, Loss, Refusal, Timer};
 
-use super::super::wire::{Answer, code};
+use super::super::{
+    Verdict, judge,
+    wire::{Answer, code},
+};
 use super::{Mutex, Phase, Purpose};
 
 impl Mutex {
@@ -11,6 +14,10 @@ impl Mutex {
         self.session.valid_until = Some(valid_until);
         match self.phase {
             Phase::First => self.grant_if_confirmed(now),
+            // The grant has ended by the holder's own clock, and stays ended.
+            Phase::Held { .. } if self.out.expired(Timer::Validity, now) => {
+                self.lose(Loss::LeaseEnded, Cause::none());
+            }
             Phase::Held { suspended } => {
                 self.out.set(Timer::Validity, valid_until);
                 if !suspended {
@@ -36,12 +43,38 @@ impl Mutex {
                 }
             }
             Ok(Answer::Error(code::NO_NODE)) => self.own_node_gone(Some(id)),
-            Ok(_) | Err(_) => {
+            Ok(Answer::Error(error)) => {
                 self.own_watch = None;
-                if matches!(self.phase, Phase::Held { suspended: true }) {
-                    self.retry_later(now);
+                match judge(*error, id, "watching our node") {
+                    Verdict::Transient => self.watch_own_later(now),
+                    Verdict::Final(reason, cause) => self.own_node_unreadable(reason, cause),
                 }
             }
+            Ok(_) | Err(_) => {
+                self.own_watch = None;
+                self.watch_own_later(now);
+            }
+        }
+    }
+
+    /// Without a watch on its node a waiter could be granted what is not there any more, and a suspended holder never resumes. For
+    /// other holders the next confirmation is soon enough.
+    fn watch_own_later(&mut self, now: Instant) {
+        if matches!(self.phase, Phase::Queued(_) | Phase::Held { suspended: true }) {
+            self.retry_later(now);
+        }
+    }
+
+    /// The server does not let us look at our own node: nobody can say that it is still there.
+    fn own_node_unreadable(&mut self, reason: Refusal, cause: Cause) {
+        match self.phase {
+            Phase::Queued(_) => self.refuse(reason, cause),
+            Phase::Held { suspended: true } => self.lose(Loss::Refused, cause),
+            Phase::Held { suspended: false }
+            | Phase::Idle
+            | Phase::Entering(_)
+            | Phase::First
+            | Phase::Leaving { .. } => {}
         }
     }
 
@@ -75,6 +108,9 @@ impl Mutex {
         self.out.stop(Timer::Retry);
         // Everything is read again when the connection is back; only what a create has come to still matters.
         self.pending.retain(|(_, purpose)| *purpose == Purpose::Create);
+        if let Phase::Entering(entering) = &mut self.phase {
+            entering.forget_list();
+        }
         if let Phase::Held { suspended } = &mut self.phase
             && !*suspended
         {

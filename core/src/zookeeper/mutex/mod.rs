@@ -14,6 +14,7 @@ mod entering;
 mod held;
 mod inputs;
 mod queued;
+mod twins;
 
 use alloc::{string::String, vec::Vec};
 
@@ -50,7 +51,7 @@ pub struct Mutex {
     failures: u32,
     /// Whether the acquire has to succeed at once or not at all.
     trying: bool,
-    /// Whether a list has ever put us in the line: then a timeout is a timeout, and before it the server was unreachable.
+    /// Whether a list has ever put us behind somebody: then a timeout is a timeout, and before it the server was unreachable.
     placed: bool,
     /// Whether the server can make container nodes.
     containers: bool,
@@ -112,10 +113,14 @@ enum Purpose {
     Adopt,
 }
 
+const CREATED: &str = "created";
+const CREATED_OWN: &str = "created, at the path that was asked for with the server's number at its end";
+
 impl Purpose {
     const fn expects(self) -> &'static str {
         match self {
-            Self::Parent | Self::Create => "created",
+            Self::Parent => CREATED,
+            Self::Create => CREATED_OWN,
             Self::Barrier => "done",
             Self::List => "children",
             Self::WatchNeighbour | Self::WatchOwn | Self::Adopt => "data",

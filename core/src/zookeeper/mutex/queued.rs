@@ -149,7 +149,6 @@ impl Mutex {
 
     /// First in the line: the lock is ours as soon as the session is confirmed.
     pub(super) fn first(&mut self, now: Instant) {
-        self.placed = true;
         self.phase = Phase::First;
         self.grant_if_confirmed(now);
     }
