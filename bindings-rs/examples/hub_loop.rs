@@ -1,0 +1,114 @@
+//! A program with an event loop of its own: the hub, one blocking connection, no runtime. The lock is the one that the clients of all
+//! languages take.
+//!
+//! `cargo run -p fencepost --example hub_loop -- redis://127.0.0.1:6379 stock/42`
+
+use std::{collections::VecDeque, error::Error, thread, time::Duration};
+
+use fencepost::{
+    clock,
+    hub::{self, Command, Event, Failure, Hub, Intent, Operation, Outcome, Output, OwnerId, Patience, Reply},
+};
+use redis::{Cmd, Connection, ConnectionLike, Value};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let (Some(url), Some(name)) = (arguments.next(), arguments.next()) else {
+        return Err("usage: hub_loop redis://HOST:PORT NAME".into());
+    };
+    let fence = run(&url, &name, Duration::from_secs(5))?;
+    match fence {
+        Some(fence) => println!("held {name} with fence {fence}"),
+        None => println!("somebody else holds {name}"),
+    }
+    Ok(())
+}
+
+/// Takes the lock and gives it back; the fence, or nothing if somebody else held the lock for so long.
+///
+/// # Errors
+/// What is wrong with the address, the name or the server.
+pub fn run(url: &str, name: &str, patience: Duration) -> Result<Option<u64>, Box<dyn Error>> {
+    let mut connection = redis::Client::open(url)?.get_connection()?;
+    // 1. One hub for the connection, one machine for the acquire. The owner has to come from the system's random source.
+    let mut hub = Hub::new("redis", 0)?;
+    let settings = hub::settings::redis_string(name, Duration::from_secs(10))?;
+    let mut owner = [0; 16];
+    getrandom::fill(&mut owner)?;
+    let key = hub.open(clock::now(), &settings, OwnerId(owner), 0)?;
+    hub.intent(clock::now(), key, Intent::Acquire(Patience::For(patience)))?;
+
+    let mut fence = None;
+    let mut commands = VecDeque::new();
+    loop {
+        // 2. Take out everything there is to do.
+        match hub.poll_output(None) {
+            (_, Output::Command(command)) => commands.push_back(command),
+            (_, Output::Event(event)) => match event {
+                Event::Acquired { grant } => {
+                    fence = grant.fence.map(|fence| fence.0);
+                    // ... here is the work, with `fence` presented to what it changes ...
+                    hub.intent(clock::now(), key, Intent::Release)?;
+                }
+                Event::Released => return Ok(fence),
+                Event::Refused { reason, .. } if reason == fencepost::Refusal::Timeout => return Ok(None),
+                Event::Refused { reason, cause } => return Err(format!("{reason}: {cause:?}").into()),
+                Event::Lost { reason, .. } => return Err(reason.into()),
+                _ => {}
+            },
+            // 3. Nothing is left: carry out what was polled, in that order, or wait for the time.
+            (_, Output::Wait(wait)) => match commands.pop_front() {
+                Some(command) => {
+                    let (id, outcome) = carry_out(&mut connection, command);
+                    hub.handle_outcome(clock::now(), id, outcome)?;
+                }
+                None => {
+                    let until = wait.until.ok_or("nothing to wait for")?;
+                    thread::sleep(until.since(clock::now()));
+                    hub.handle_timeout(clock::now());
+                }
+            },
+            _ => {}
+        }
+    }
+}
+
+/// The driver: one command, and what came of it.
+fn carry_out(connection: &mut Connection, command: Command<hub::Request>) -> (hub::CommandId, Outcome) {
+    let outcome = match command.request.operation {
+        Operation::Call => {
+            let mut call = Cmd::new();
+            command.request.arguments.iter().for_each(|argument| {
+                call.arg(argument.as_slice());
+            });
+            match connection.req_command(&call) {
+                Ok(value) => Outcome::Redis(reply(value)),
+                Err(error) => match error.code() {
+                    // What the server answers is a reply, errors too: the hub reads them.
+                    Some(code) => {
+                        let text = format!("{code} {}", error.detail().unwrap_or_default());
+                        Outcome::Redis(Reply::Error(text))
+                    }
+                    // No answer: perhaps executed.
+                    None => Outcome::Failed(Failure::Unknown),
+                },
+            }
+        }
+        // One blocking connection cannot listen: then the hub asks now and then.
+        _ => Outcome::Redis(Reply::Error("NOPERM this program does not subscribe".into())),
+    };
+    (command.id, outcome)
+}
+
+fn reply(value: Value) -> Reply {
+    match value {
+        Value::Nil => Reply::Nil,
+        Value::Int(number) => Reply::Int(number),
+        Value::BulkString(bytes) => Reply::Bytes(bytes.to_vec()),
+        Value::Okay => Reply::Bytes(b"OK".to_vec()),
+        Value::SimpleString(text) => Reply::Bytes(text.to_string().into_bytes()),
+        Value::Array(items) => Reply::Array(items.into_iter().map(reply).collect()),
+        Value::ServerError(error) => Reply::Error(format!("{error:?}")),
+        _ => Reply::Array(Vec::new()),
+    }
+}

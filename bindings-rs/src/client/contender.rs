@@ -1,0 +1,112 @@
+//! One contender: an acquire on its way, or the grant it has come to.
+
+use alloc::sync::Arc;
+
+use fencepost_core::{Intent, Key, OwnerId, Patience, Settings};
+
+use super::Shared;
+use crate::{
+    Error,
+    hub::{
+        pocket::Pocket,
+        seat::{End, Seat},
+    },
+};
+
+/// One contender. Dropped, it is withdrawn, or released, by the background task.
+pub(super) struct Contender {
+    pub(super) shared: Arc<Shared>,
+    pub(super) seat: Arc<Seat>,
+    key: Key,
+}
+
+impl Contender {
+    /// Opens a contender and waits until it has the lock.
+    pub(super) async fn acquire(
+        shared: &Arc<Shared>,
+        settings: &Settings,
+        patience: Patience,
+    ) -> Result<Self, Error> {
+        let (key, seat, flights) = shared.engine.acquire(settings, owner()?, patience)?;
+        let contender = Self {
+            shared: Arc::clone(shared),
+            seat,
+            key,
+        };
+        // Dropped before the contender: what is under way goes first to the background task.
+        let mut pocket = Pocket::new(&shared.engine, key, flights);
+        let end = pocket
+            .until(&contender.seat, |told| match &told.end {
+                Some(end) => Some(Some(end.clone())),
+                None => told.grant.map(|_| None),
+            })
+            .await;
+        drop(pocket);
+        match end {
+            None => Ok(contender),
+            Some(end) => Err(end.error()),
+        }
+    }
+
+    /// Extends the grant from now on.
+    pub(super) async fn extend(&self) -> Result<(), Error> {
+        let before = {
+            let told = self.seat.told();
+            if let Some(end) = &told.end {
+                return Err(end.error());
+            }
+            told.extensions
+        };
+        let (verdict, flights) = self.shared.engine.intent(self.key, Intent::Extend);
+        let mut pocket = Pocket::new(&self.shared.engine, self.key, flights);
+        verdict.map_err(|misuse| self.end_or(misuse.into()))?;
+        pocket
+            .until(&self.seat, |told| match &told.end {
+                Some(end) => Some(Err(end.error())),
+                None => (told.extensions != before).then_some(Ok(())),
+            })
+            .await
+    }
+
+    /// Releases the grant and waits for the server's word.
+    pub(super) async fn release(&self) -> Result<(), Error> {
+        if let Some(end) = &self.seat.told().end {
+            return Err(end.error());
+        }
+        let (verdict, flights) = self.shared.engine.intent(self.key, Intent::Release);
+        let mut pocket = Pocket::new(&self.shared.engine, self.key, flights);
+        verdict.map_err(|misuse| self.end_or(misuse.into()))?;
+        pocket
+            .until(&self.seat, |told| match &told.end {
+                Some(End::Released) => Some(Ok(())),
+                Some(end) => Some(Err(end.error())),
+                None => told.unconfirmed.then_some(Err(Error::ReleaseUnconfirmed)),
+            })
+            .await
+    }
+
+    /// The contender's end, if that is why a call was refused.
+    fn end_or(&self, error: Error) -> Error {
+        self.seat.told().end.as_ref().map_or(error, End::error)
+    }
+}
+
+impl Drop for Contender {
+    fn drop(&mut self) {
+        let over = {
+            let told = self.seat.told();
+            // A release under way is finished in the background, and so is its bookkeeping.
+            told.end.is_some() || told.releasing
+        };
+        if !over {
+            self.shared.engine.discard(self.key);
+        }
+    }
+}
+
+/// Sixteen bytes that nobody else has: uniqueness is what keeps contenders apart.
+fn owner() -> Result<OwnerId, Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|_error| Error::NoRandomness)?;
+    Ok(OwnerId(bytes))
+}

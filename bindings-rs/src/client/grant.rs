@@ -1,0 +1,93 @@
+//! The right to hold a lock.
+
+use core::{fmt, time::Duration};
+
+use super::contender::Contender;
+use crate::{Error, Lost, clock};
+
+/// The right to hold a lock, until it is [released](Self::release) or [lost](Self::lost). Dropped, it is released in the background.
+///
+/// It may be shared and moved between tasks and threads. It can be released only once, as the release takes it:
+///
+/// ```compile_fail
+/// # async fn twice(grant: fencepost::Grant) -> Result<(), fencepost::Error> {
+/// grant.release().await?;
+/// grant.release().await
+/// # }
+/// ```
+#[must_use = "a grant that is dropped is released"]
+pub struct Grant {
+    contender: Contender,
+    fence: Option<u64>,
+}
+
+impl Grant {
+    pub(super) fn new(contender: Contender) -> Self {
+        let fence = contender.seat.told().grant.and_then(|grant| grant.fence);
+        Self {
+            fence: fence.map(|fence| fence.0),
+            contender,
+        }
+    }
+
+    /// The grant's number, which grows from grant to grant. Present it to the resource, and have the resource refuse lower ones than it has
+    /// seen: that is safe, however long this process is paused. `None` where the backend can give none; every one so far can.
+    #[must_use]
+    pub const fn fence(&self) -> Option<u64> {
+        self.fence
+    }
+
+    /// Whether the grant is valid, by this process's own clock: right also straight after a suspend. `false` while the connection to
+    /// ZooKeeper is gone, which means "start nothing new" and is not yet a loss.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        self.contender.seat.told().is_valid(clock::now())
+    }
+
+    /// How long the grant stays valid unless it is renewed, which it is in the background; zero if it is not valid.
+    #[must_use]
+    pub fn remaining(&self) -> Duration {
+        let now = clock::now();
+        let told = self.contender.seat.told();
+        let valid = told.grant.filter(|_| told.is_valid(now));
+        valid.map_or(Duration::ZERO, |grant| {
+            grant.remaining(now).unwrap_or(Duration::MAX)
+        })
+    }
+
+    /// Completes when the grant has ended without a release, and says why. Cancel safe; any number of tasks may wait.
+    pub async fn lost(&self) -> Lost {
+        self.contender
+            .seat
+            .until(|told| told.end.as_ref().map(crate::hub::seat::End::lost))
+            .await
+    }
+
+    /// Has the grant last from now on: on Redis for its `ttl`. On ZooKeeper the session is confirmed, and the grant is valid for the session's
+    /// timeout from the confirmation before that: only then is it certain that the leader counts from there.
+    ///
+    /// # Errors
+    /// [`Error::Lost`] if the grant has ended; [`Misuse::Closed`](crate::Misuse::Closed) after the client was closed.
+    pub async fn extend(&self) -> Result<(), Error> {
+        self.contender.extend().await
+    }
+
+    /// Gives the lock back; returns when the server has confirmed it.
+    ///
+    /// # Errors
+    /// [`Error::Lost`] if the grant had ended before; [`Error::ReleaseUnconfirmed`] after 5 s, when the client goes on in the background;
+    /// [`Error::Refused`] if the server does not let go; [`Misuse::Closed`](crate::Misuse::Closed) after the client was closed, which
+    /// has released it.
+    pub async fn release(self) -> Result<(), Error> {
+        self.contender.release().await
+    }
+}
+
+impl fmt::Debug for Grant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Grant")
+            .field("fence", &self.fence)
+            .field("remaining", &self.remaining())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,185 @@
+//! A name with settings.
+
+use alloc::sync::Arc;
+use core::{fmt, time::Duration};
+
+use fencepost_core::{ConfigError, Patience, RawSettings, Refusal, Settings, positive};
+
+use super::{Grant, Place, Shared, contender::Contender};
+use crate::{Error, clock, hub::settings::micros};
+
+/// How long a try waits for the server's first answer.
+const TRY_WITHIN: Duration = Duration::from_secs(5);
+
+/// A lock's name with its settings: cheap, and shared freely. Each acquire is a new contender.
+#[derive(Clone)]
+pub struct Lock {
+    shared: Arc<Shared>,
+    name: Arc<str>,
+    settings: Arc<Settings>,
+}
+
+impl Lock {
+    pub(super) fn new(shared: Arc<Shared>, name: &str, settings: Settings) -> Self {
+        Self {
+            shared,
+            name: name.into(),
+            settings: Arc::new(settings),
+        }
+    }
+
+    /// The name, as it was given.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Waits until the lock is granted. On ZooKeeper contenders are served in the order in which they came.
+    ///
+    /// Dropping the future withdraws the contender.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the lock cannot be had (no permission, a key of another type, a contender that cannot see ours);
+    /// [`Misuse::Closed`](crate::Misuse::Closed) if the client was closed.
+    pub async fn acquire(&self) -> Result<Grant, Error> {
+        self.acquire_with(Patience::Forever).await
+    }
+
+    /// Waits at most `limit` until the lock is granted; `None` if somebody else held it all the time.
+    ///
+    /// # Errors
+    /// As [`acquire`](Self::acquire); a limit of zero is an [`Error::Config`]; [`Refusal::Unreachable`] if no server has answered.
+    pub async fn acquire_within(&self, limit: Duration) -> Result<Option<Grant>, Error> {
+        let limit = positive(
+            "timeout",
+            micros(limit),
+            ", or use try_acquire, which does not wait for others",
+        )?;
+        none_if_held(self.acquire_with(Patience::For(limit)).await)
+    }
+
+    /// Takes the lock if nobody else holds it; `None` if somebody does.
+    ///
+    /// # Errors
+    /// As [`acquire`](Self::acquire); [`Refusal::Unreachable`] if no server has answered within 5 s.
+    pub async fn try_acquire(&self) -> Result<Option<Grant>, Error> {
+        none_if_held(self.acquire_with(Patience::Try).await)
+    }
+
+    async fn acquire_with(&self, patience: Patience) -> Result<Grant, Error> {
+        let patience = self.when_connected(patience).await?;
+        let contender = Contender::acquire(&self.shared, &self.settings, patience).await?;
+        Ok(Grant::new(contender))
+    }
+
+    /// Waits for a client's first connection; gives the patience that is left.
+    async fn when_connected(&self, patience: Patience) -> Result<Patience, Error> {
+        let engine = &self.shared.engine;
+        if engine.is_connected() {
+            return Ok(patience);
+        }
+        let start = clock::now();
+        match patience {
+            Patience::Forever => engine.ready(self.shared.connect_within).await?,
+            Patience::Try => engine.ready(self.shared.connect_within.min(TRY_WITHIN)).await?,
+            Patience::For(limit) => {
+                engine.ready(limit).await?;
+                let left = limit.saturating_sub(clock::now().since(start));
+                return Ok(Patience::For(left.max(Duration::from_micros(1))));
+            }
+        }
+        Ok(patience)
+    }
+}
+
+impl fmt::Debug for Lock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lock")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+fn none_if_held(acquired: Result<Grant, Error>) -> Result<Option<Grant>, Error> {
+    match acquired {
+        Ok(grant) => Ok(Some(grant)),
+        Err(Error::Refused(refused))
+            if matches!(refused.reason(), Refusal::Timeout | Refusal::NotAvailable) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Options of a lock.
+#[derive(Clone, Copy, Debug, Default)]
+#[must_use]
+pub struct LockOptions {
+    ttl: Option<Duration>,
+    renew: Option<bool>,
+    max_hold: Option<Duration>,
+}
+
+impl LockOptions {
+    /// The usual ones.
+    pub const fn new() -> Self {
+        Self {
+            ttl: None,
+            renew: None,
+            max_hold: None,
+        }
+    }
+
+    /// Redis: how long the server keeps the lock when it is not renewed (10 s). ZooKeeper's counterpart is the `session_timeout` of
+    /// the address.
+    pub const fn ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = Some(ttl);
+        self
+    }
+
+    /// Redis: whether the lease is renewed in the background until the release (yes). Without, a grant lasts for `ttl`, or until the next
+    /// [`extend`](Grant::extend) has to be.
+    pub const fn renew(mut self, renew: bool) -> Self {
+        self.renew = Some(renew);
+        self
+    }
+
+    /// The longest hold: then the grant is lost, with [`Loss::MaxHold`](crate::Loss::MaxHold).
+    pub const fn max_hold(mut self, limit: Duration) -> Self {
+        self.max_hold = Some(limit);
+        self
+    }
+
+    pub(super) fn settings(self, place: &Place, name: &str) -> Result<Settings, ConfigError> {
+        let max_hold = self.max_hold.map(micros);
+        let raw = match place {
+            Place::ZooKeeper { prefix } => {
+                let foreign = [("ttl", self.ttl.is_some()), ("renew", self.renew.is_some())];
+                if let Some((option, _)) = foreign.into_iter().find(|(_, given)| *given) {
+                    return Err(ConfigError::UnknownOption {
+                        option: option.into(),
+                        known: "on ZooKeeper a lock lasts as long as its session: give the address a session_timeout, or the lock a max_hold",
+                    });
+                }
+                RawSettings::ZookeeperMutex {
+                    name: name.into(),
+                    prefix: prefix.clone(),
+                    answer_within: None,
+                    max_hold,
+                }
+            }
+            #[cfg(feature = "redis")]
+            Place::Redis => RawSettings::RedisString {
+                name: name.into(),
+                ttl: self.ttl.map(micros),
+                margin: None,
+                renew: self.renew,
+                poll: None,
+                answer_within: None,
+                max_hold,
+            },
+        };
+        Settings::try_from(raw)
+    }
+}

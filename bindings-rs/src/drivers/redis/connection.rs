@@ -1,0 +1,175 @@
+//! The connection for commands: made, watched, and made again.
+
+use alloc::sync::Arc;
+use core::{
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    time::Duration,
+};
+
+use fencepost_core::{ConfigError, Refusal};
+use futures_util::future::BoxFuture;
+use redis::{
+    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ErrorKind, RedisError, Value,
+    aio::{ConnectionLike, MultiplexedConnection},
+};
+use tokio::{net::TcpStream, sync::Notify, time};
+
+use super::{Driver, Line};
+use crate::hub::engine::Engine;
+
+/// What a command has come to, as the library says it.
+pub(super) type Answer = Result<Value, RedisError>;
+
+/// Anything that commands can be sent on.
+pub(super) trait Calls: Send + Sync {
+    fn call(&self, command: Cmd) -> BoxFuture<'static, Answer>;
+}
+
+impl<C: ConnectionLike + Clone + Send + Sync + 'static> Calls for C {
+    fn call(&self, command: Cmd) -> BoxFuture<'static, Answer> {
+        let mut connection = self.clone();
+        Box::pin(async move { connection.req_packed_command(&command).await })
+    }
+}
+
+/// Whether a connection is worth anything.
+#[derive(Default)]
+pub(super) struct Health {
+    sent: AtomicU64,
+    answered: AtomicU64,
+    dead: AtomicBool,
+    died: Notify,
+}
+
+impl Health {
+    pub(super) fn is_dead(&self) -> bool {
+        self.dead.load(Ordering::Acquire)
+    }
+
+    pub(super) fn sent(&self) {
+        self.sent.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn answered(&self, answer: &Answer) {
+        self.answered.fetch_add(1, Ordering::Relaxed);
+        if let Err(error) = answer
+            && (error.is_connection_dropped() || error.is_unrecoverable_error())
+        {
+            self.died.notify_one();
+        }
+    }
+
+    fn die(&self) {
+        self.dead.store(true, Ordering::Release);
+        self.died.notify_one();
+    }
+
+    /// Completes when the connection has ended, or has left a command without any answer for so long that it must be a black hole.
+    async fn over(&self) {
+        let mut silent = 0;
+        let mut before = self.answered.load(Ordering::Relaxed);
+        while silent < SILENT_TICKS {
+            if time::timeout(TICK, self.died.notified()).await.is_ok() {
+                return;
+            }
+            let answered = self.answered.load(Ordering::Relaxed);
+            let waiting = self.sent.load(Ordering::Relaxed) != answered;
+            silent = if waiting && answered == before {
+                silent + 1
+            } else {
+                0
+            };
+            before = answered;
+        }
+    }
+}
+
+const TICK: Duration = Duration::from_secs(1);
+const SILENT_TICKS: u32 = 5;
+
+/// How long one attempt to connect may take.
+pub(super) const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+
+/// Between two attempts to connect: doubled up to the longest.
+const RETRY_AFTER: Duration = Duration::from_millis(10);
+const RETRY_AT_MOST: Duration = Duration::from_millis(500);
+
+/// The library's idea of an address.
+pub(super) fn client(url: &str) -> Result<Client, ConfigError> {
+    Client::open(url).map_err(|error| ConfigError::InvalidUrl {
+        // The password stays out of it.
+        url: url.rsplit_once('@').map_or(url, |(_, place)| place).into(),
+        why: error.to_string(),
+    })
+}
+
+/// Keeps a connection as long as it is polled.
+pub(super) async fn keep(driver: &Driver, client: &Client, engine: &Engine) {
+    let mut wait = RETRY_AFTER;
+    loop {
+        let health = Arc::new(Health::default());
+        match limited(connect(client, &health)).await {
+            Ok(connection) => {
+                wait = RETRY_AFTER;
+                *driver.line() = Line::Up(Arc::new(connection), Arc::clone(&health));
+                engine.connected();
+                health.over().await;
+                health.die();
+                // The library's own error comes with the commands that were under way.
+                *driver.line() = Line::Down(None);
+            }
+            Err(error) => {
+                let refused = refusal(&error);
+                let native: crate::Native = Arc::new(error);
+                engine.troubled(Arc::clone(&native));
+                *driver.line() = match refused {
+                    Some(text) => {
+                        engine.rejected(Refusal::AuthFailed, Arc::clone(&native));
+                        Line::Refused(text, native)
+                    }
+                    None => Line::Down(Some(native)),
+                };
+                time::sleep(wait).await;
+                wait = wait.saturating_mul(2).min(RETRY_AT_MOST);
+            }
+        }
+    }
+}
+
+/// What a server has said that does not want us. Over RESP2 the library keeps the server's words to itself.
+fn refusal(error: &RedisError) -> Option<String> {
+    let refused = error.kind() == ErrorKind::AuthenticationFailed
+        || matches!(error.code(), Some("WRONGPASS" | "NOAUTH"));
+    refused.then(|| format!("WRONGPASS {error}"))
+}
+
+/// Limits the time of something that connects.
+pub(super) async fn limited<T>(
+    connecting: impl Future<Output = Result<T, RedisError>>,
+) -> Result<T, RedisError> {
+    match time::timeout(CONNECT_WITHIN, connecting).await {
+        Ok(connected) => connected,
+        Err(_elapsed) => Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()),
+    }
+}
+
+/// One connection, without the library's own time limit: the machines have theirs, and a late answer still counts.
+async fn connect(client: &Client, health: &Arc<Health>) -> Result<MultiplexedConnection, RedisError> {
+    let config = AsyncConnectionConfig::new().set_response_timeout(None);
+    let info = client.get_connection_info();
+    let ConnectionAddr::Tcp(host, port) = info.addr() else {
+        // TLS: the end of such a connection is seen by the next command.
+        return client.get_multiplexed_async_connection_with_config(&config).await;
+    };
+    let stream = TcpStream::connect((host.as_str(), *port)).await?;
+    stream.set_nodelay(true)?;
+    let (connection, driver) =
+        MultiplexedConnection::new_with_config(info.redis_settings(), stream, config).await?;
+    let health = Arc::clone(health);
+    // Ends with the connection, or with the last clone of it.
+    tokio::spawn(async move {
+        driver.await;
+        health.die();
+    });
+    Ok(connection)
+}

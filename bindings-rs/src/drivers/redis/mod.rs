@@ -1,0 +1,181 @@
+//! Redis through the `redis` crate: conversion, one connection for commands, and another for subscriptions when one is needed.
+
+mod connection;
+mod outcomes;
+mod subscriptions;
+
+use alloc::sync::Arc;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use fencepost_core::{
+    Command, CommandId, ConfigError, Failure,
+    lowered::{Operation, Outcome, Request},
+    redis::Reply,
+};
+use futures_util::{
+    FutureExt,
+    future::{self, BoxFuture},
+};
+use redis::{Cmd, aio::ConnectionLike};
+
+use crate::{
+    Native,
+    hub::{
+        engine::Engine,
+        machines::{Driver as Commands, Keep, Landed},
+    },
+};
+use connection::{Calls, Health};
+use subscriptions::{Order, Orders};
+
+/// The driver of one client.
+pub(crate) struct Driver {
+    /// What to connect with; nothing for a connection that was given.
+    client: Option<redis::Client>,
+    line: Mutex<Line>,
+    /// Nothing if there is nothing to subscribe with.
+    orders: Option<Orders>,
+}
+
+/// What can be sent at present.
+enum Line {
+    /// Nothing: there is no connection; and why.
+    Down(Option<Native>),
+    /// Commands.
+    Up(Arc<dyn Calls>, Arc<Health>),
+    /// Nothing: the server has refused us.
+    Refused(String, Native),
+    /// Nothing ever again.
+    Over,
+}
+
+impl Driver {
+    /// A driver that makes its own connections.
+    pub(crate) fn own(url: &str) -> Result<Self, ConfigError> {
+        let client = connection::client(url)?;
+        Ok(Self {
+            orders: Some(Orders::new(client.clone())),
+            client: Some(client),
+            line: Mutex::new(Line::Down(None)),
+        })
+    }
+
+    /// A driver on a connection that somebody else keeps.
+    pub(crate) fn given<C>(connection: C, subscribe_with: Option<redis::Client>) -> Self
+    where
+        C: ConnectionLike + Clone + Send + Sync + 'static,
+    {
+        Self {
+            client: None,
+            line: Mutex::new(Line::Up(Arc::new(connection), Arc::default())),
+            orders: subscribe_with.map(Orders::new),
+        }
+    }
+
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn call(&self, id: CommandId, arguments: &[Vec<u8>]) -> BoxFuture<'static, Landed> {
+        let (outcome, native) = match &*self.line() {
+            Line::Up(calls, health) if !health.is_dead() => {
+                let mut command = Cmd::new();
+                for argument in arguments {
+                    command.arg(argument.as_slice());
+                }
+                let health = Arc::clone(health);
+                health.sent();
+                let answer = calls.call(command);
+                return now(async move {
+                    let answer = answer.await;
+                    health.answered(&answer);
+                    let (outcome, native) = outcomes::of(answer);
+                    landed(id, outcome, native)
+                });
+            }
+            Line::Up(_, _) => (Outcome::Failed(Failure::NotSent), None),
+            Line::Down(native) => (Outcome::Failed(Failure::NotSent), native.clone()),
+            Line::Refused(error, native) => (
+                Outcome::Redis(Reply::Error(error.clone())),
+                Some(Arc::clone(native)),
+            ),
+            Line::Over => (Outcome::Failed(Failure::Closed), None),
+        };
+        future::ready(landed(id, outcome, native)).boxed()
+    }
+}
+
+impl Commands for Driver {
+    fn start(&self, command: Command<Request>) -> BoxFuture<'static, Landed> {
+        let Command { id, mut request, .. } = command;
+        let mut channel = || request.arguments.pop().unwrap_or_default();
+        let order = match request.operation {
+            Operation::Call => return self.call(id, &request.arguments),
+            Operation::Subscribe => Order::Subscribe {
+                id,
+                channel: channel(),
+            },
+            Operation::Unsubscribe => Order::Unsubscribe { channel: channel() },
+            // ZooKeeper's operations, or those of a later core: nothing that a Redis server could do.
+            other => {
+                let error = format!("ERR unknown command '{}'", other.name());
+                let outcome = Outcome::Redis(Reply::Error(error));
+                return future::ready(landed(id, outcome, None)).boxed();
+            }
+        };
+        match &self.orders {
+            Some(orders) => orders.give(id, order),
+            None => {
+                let error = "NOPERM there is nothing to subscribe with: see Builder::subscribe_with";
+                let outcome = Outcome::Redis(Reply::Error(error.into()));
+                future::ready(landed(id, outcome, None)).boxed()
+            }
+        }
+    }
+}
+
+impl Keep for Driver {
+    fn run(self: Arc<Self>, engine: Arc<Engine>) -> BoxFuture<'static, ()> {
+        let commands = {
+            let (driver, engine) = (Arc::clone(&self), Arc::clone(&engine));
+            async move {
+                match driver.client.clone() {
+                    Some(client) => connection::keep(&driver, &client, &engine).await,
+                    None => engine.connected(),
+                }
+            }
+        };
+        let subscriptions = async move {
+            if let Some(orders) = &self.orders {
+                subscriptions::keep(orders, &engine).await;
+            }
+        };
+        async move {
+            future::join(commands, subscriptions).await;
+        }
+        .boxed()
+    }
+
+    fn finish(self: Arc<Self>) -> BoxFuture<'static, ()> {
+        *self.line() = Line::Over;
+        future::ready(()).boxed()
+    }
+}
+
+/// Polls a command once, which puts it into the library's queue.
+fn now(command: impl Future<Output = Landed> + Send + 'static) -> BoxFuture<'static, Landed> {
+    let mut command = command.boxed();
+    match (&mut command).now_or_never() {
+        Some(landed) => future::ready(landed).boxed(),
+        None => command,
+    }
+}
+
+const fn landed(id: CommandId, outcome: Outcome, native: Option<Native>) -> Landed {
+    Landed::Outcome {
+        id,
+        outcome,
+        native,
+        watch: None,
+    }
+}

@@ -1,0 +1,122 @@
+//! From the library's answers to outcomes, row by row.
+
+use alloc::sync::Arc;
+
+use fencepost_core::{Failure, lowered::Outcome, redis::Reply};
+use redis::{ErrorKind, ServerError, Value};
+
+use super::connection::Answer;
+use crate::Native;
+
+/// What an answer means for the command that it is for, with the library's error if there is one.
+pub(super) fn of(answer: Answer) -> (Outcome, Option<Native>) {
+    match answer {
+        Ok(Value::ServerError(error)) => {
+            let text = line(&error);
+            let native = redis::RedisError::from(error);
+            (Outcome::Redis(Reply::Error(text)), Some(Arc::new(native)))
+        }
+        Ok(value) => (Outcome::Redis(reply(value)), None),
+        Err(error) => {
+            let outcome = match (error.code(), error.kind()) {
+                // Some connections raise what the server has answered.
+                (Some(code), _) => {
+                    let detail = error.detail().unwrap_or_default();
+                    Outcome::Redis(Reply::Error(format!("{code} {detail}")))
+                }
+                (None, ErrorKind::InvalidClientConfig | ErrorKind::Client) => {
+                    Outcome::Failed(Failure::NotSent)
+                }
+                // Broken, timed out, unreadable: perhaps executed. A call on a dead connection looks the same.
+                (None, _) => Outcome::Failed(Failure::Unknown),
+            };
+            (outcome, Some(Arc::new(error)))
+        }
+    }
+}
+
+/// A value in the core's own form.
+fn reply(value: Value) -> Reply {
+    match value {
+        Value::Nil => Reply::Nil,
+        Value::Int(number) => Reply::Int(number),
+        Value::Boolean(truth) => Reply::Int(truth.into()),
+        Value::Double(number) => Reply::Bytes(number.to_string().into_bytes()),
+        Value::BulkString(bytes) => Reply::Bytes(bytes.to_vec()),
+        Value::SimpleString(text) => Reply::Bytes(text.to_string().into_bytes()),
+        Value::Okay => Reply::Bytes(b"OK".to_vec()),
+        Value::Array(items) | Value::Set(items) => Reply::Array(items.into_iter().map(reply).collect()),
+        Value::ServerError(error) => Reply::Error(line(&error)),
+        // No script of ours answers anything else: a shape that fits nothing.
+        _ => Reply::Array(Vec::new()),
+    }
+}
+
+/// A server's error as it stood on the wire.
+fn line(error: &ServerError) -> String {
+    match error.details() {
+        Some(details) => format!("{} {details}", error.code()),
+        None => error.code().into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use redis::{RedisError, ServerErrorKind};
+
+    use super::*;
+
+    #[test]
+    fn values_are_replies() {
+        let array = Value::Array(vec![
+            Value::Int(1),
+            Value::BulkString(b"9".to_vec().into()),
+            Value::Nil,
+        ]);
+        let expected = Reply::Array(vec![Reply::Int(1), Reply::Bytes(b"9".to_vec()), Reply::Nil]);
+        assert_eq!(of(Ok(array)).0, Outcome::Redis(expected));
+        assert_eq!(
+            of(Ok(Value::Okay)).0,
+            Outcome::Redis(Reply::Bytes(b"OK".to_vec()))
+        );
+        assert_eq!(of(Ok(Value::Boolean(true))).0, Outcome::Redis(Reply::Int(1)));
+    }
+
+    #[test]
+    fn what_the_server_says_is_a_reply_also_when_it_is_raised() {
+        let raised = redis::make_extension_error("WRONGTYPE".into(), Some("Operation against".into()));
+        let (outcome, native) = of(Err(raised));
+        assert_eq!(
+            outcome,
+            Outcome::Redis(Reply::Error("WRONGTYPE Operation against".into()))
+        );
+        assert!(native.is_some());
+        let known = RedisError::from((ErrorKind::Server(ServerErrorKind::NoPerm), "x", "no".into()));
+        assert!(matches!(
+            of(Err(known)).0,
+            Outcome::Redis(Reply::Error(text)) if text.starts_with("NOPERM")
+        ));
+    }
+
+    #[test]
+    fn everything_else_is_in_doubt_except_what_never_left() {
+        for kind in [
+            io::ErrorKind::BrokenPipe,
+            io::ErrorKind::ConnectionReset,
+            io::ErrorKind::TimedOut,
+            io::ErrorKind::UnexpectedEof,
+        ] {
+            let (outcome, native) = of(Err(io::Error::from(kind).into()));
+            assert_eq!(outcome, Outcome::Failed(Failure::Unknown), "{kind:?}");
+            assert!(native.is_some());
+        }
+        let garbage = RedisError::from((ErrorKind::Parse, "garbage"));
+        assert_eq!(of(Err(garbage)).0, Outcome::Failed(Failure::Unknown));
+        for kind in [ErrorKind::InvalidClientConfig, ErrorKind::Client] {
+            let unsent = RedisError::from((kind, "x"));
+            assert_eq!(of(Err(unsent)).0, Outcome::Failed(Failure::NotSent));
+        }
+    }
+}

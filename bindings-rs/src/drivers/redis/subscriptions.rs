@@ -1,0 +1,159 @@
+//! The connection for subscriptions: made when the first one is wanted.
+//!
+//! It is a separate one, because on a shared one a server before 7.2 may mix messages into replies.
+
+use alloc::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use fencepost_core::{
+    CommandId, Failure,
+    lowered::{Notice, Outcome},
+    redis::{Notice as RedisNotice, Reply},
+};
+use futures_util::{FutureExt, StreamExt, future::BoxFuture};
+use redis::{
+    Client, RedisError,
+    aio::{PubSubSink, PubSubStream},
+};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{connection::limited, landed, outcomes};
+use crate::{
+    Native,
+    hub::{engine::Engine, machines::Landed},
+};
+
+/// Something to do for the connection's keeper.
+pub(super) enum Order {
+    Subscribe { id: CommandId, channel: Vec<u8> },
+    Unsubscribe { channel: Vec<u8> },
+}
+
+type Done = (Outcome, Option<Native>);
+type Slip = (Order, oneshot::Sender<Done>);
+
+/// Where orders are given.
+pub(super) struct Orders {
+    client: Client,
+    give: mpsc::UnboundedSender<Slip>,
+    take: Mutex<Option<mpsc::UnboundedReceiver<Slip>>>,
+}
+
+impl Orders {
+    pub(super) fn new(client: Client) -> Self {
+        let (give, take) = mpsc::unbounded_channel();
+        Self {
+            client,
+            give,
+            take: Mutex::new(Some(take)),
+        }
+    }
+
+    pub(super) fn give(&self, id: CommandId, order: Order) -> BoxFuture<'static, Landed> {
+        let (done, doing) = oneshot::channel();
+        // Without a keeper the sender is dropped here, and that is the answer.
+        let _kept = self.give.send((order, done));
+        async move {
+            let (outcome, native) = doing.await.unwrap_or((Outcome::Failed(Failure::Closed), None));
+            landed(id, outcome, native)
+        }
+        .boxed()
+    }
+}
+
+/// Carries out orders and passes on messages, as long as it is polled.
+pub(super) async fn keep(orders: &Orders, engine: &Engine) {
+    let taken = orders.take.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Some(mut taken) = taken else { return };
+    let mut listener = Listener {
+        client: &orders.client,
+        connection: None,
+        channels: BTreeMap::new(),
+    };
+    loop {
+        tokio::select! {
+            order = taken.recv() => match order {
+                Some((order, done)) => {
+                    let outcome = listener.obey(order, engine).await;
+                    // Whoever has asked may have gone.
+                    let _heard = done.send(outcome);
+                }
+                None => return,
+            },
+            channel = listener.next() => match channel {
+                Some(channel) => listener.pass_on(&channel, engine),
+                None => listener.lost(engine),
+            },
+        }
+    }
+}
+
+struct Listener<'a> {
+    client: &'a Client,
+    connection: Option<(PubSubSink, PubSubStream)>,
+    channels: BTreeMap<Vec<u8>, CommandId>,
+}
+
+impl Listener<'_> {
+    async fn obey(&mut self, order: Order, engine: &Engine) -> Done {
+        match order {
+            Order::Subscribe { id, channel } => match self.subscribe(&channel).await {
+                Ok(()) => {
+                    self.channels.insert(channel, id);
+                    (Outcome::Redis(Reply::Nil), None)
+                }
+                Err(error) => {
+                    if error.code().is_none() {
+                        self.lost(engine);
+                    }
+                    outcomes::of(Err(error))
+                }
+            },
+            Order::Unsubscribe { channel } => {
+                self.channels.remove(&channel);
+                if let Some((sink, _)) = &mut self.connection
+                    && limited(sink.unsubscribe(channel.as_slice())).await.is_err()
+                {
+                    self.lost(engine);
+                }
+                (Outcome::Redis(Reply::Nil), None)
+            }
+        }
+    }
+
+    async fn subscribe(&mut self, channel: &[u8]) -> Result<(), RedisError> {
+        if self.connection.is_none() {
+            let connection = limited(self.client.get_async_pubsub()).await?;
+            self.connection = Some(connection.split());
+        }
+        match &mut self.connection {
+            Some((sink, _)) => limited(sink.subscribe(channel)).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The channel of the next message; nothing when the connection has ended.
+    async fn next(&mut self) -> Option<Vec<u8>> {
+        match &mut self.connection {
+            Some((_, stream)) => {
+                let message = stream.next().await?;
+                Some(message.get_channel::<Vec<u8>>().unwrap_or_default())
+            }
+            None => core::future::pending().await,
+        }
+    }
+
+    fn pass_on(&self, channel: &[u8], engine: &Engine) {
+        if let Some(id) = self.channels.get(channel) {
+            engine.notice(Notice::Redis(RedisNotice::Message { id: *id }));
+        }
+    }
+
+    /// Messages may have been missed: whoever listened has to subscribe again.
+    fn lost(&mut self, engine: &Engine) {
+        self.connection = None;
+        for id in core::mem::take(&mut self.channels).into_values() {
+            engine.notice(Notice::Redis(RedisNotice::Gone { id }));
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! ZooKeeper through `zookeeper-client`: conversion, and one session after another.
+//!
+//! The library sends a request when its method is called, in that order, one write each. It never sends again what was under way when a
+//! connection broke, but it does keep what is asked of it while there is none, and sends that later: so nothing is asked then. It sets
+//! no TCP_NODELAY, so the second of two requests in one flight may wait for the first one's answer.
+
+mod errors;
+mod requests;
+mod session;
+
+use alloc::sync::Arc;
+use core::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use fencepost_core::{
+    Command, Failure, SessionId,
+    lowered::{Outcome, Request},
+};
+use futures_util::future::{self, BoxFuture};
+use zookeeper_client::{Acl, Acls, AuthId, Client, Permission, SessionState};
+
+use crate::hub::{
+    engine::Engine,
+    machines::{Driver as Commands, Keep, Landed},
+};
+
+/// Where sessions come from.
+#[derive(Clone)]
+pub(crate) enum Source {
+    /// The user's own client: one session, not ours to renew.
+    Given(Client),
+    /// Our own, one after another.
+    Hosts {
+        hosts: Vec<String>,
+        session_timeout: Duration,
+        auth: Vec<(String, Vec<u8>)>,
+    },
+}
+
+/// The driver of one client.
+pub(crate) struct Driver {
+    source: Source,
+    acl: Arc<[Acl]>,
+    line: Mutex<Line>,
+}
+
+/// What can be sent at present.
+#[derive(Default)]
+enum Line {
+    /// Nothing: there is no connection, or the machines have not been told of it yet.
+    #[default]
+    Down,
+    /// Requests of this session.
+    Up(Client),
+    /// Nothing ever again.
+    Over,
+}
+
+/// Everything for everybody, as ZooKeeper's own shell has it.
+pub(crate) fn open_acl() -> Vec<Acl> {
+    vec![Acl::new(Permission::ALL, AuthId::anyone())]
+}
+
+impl Driver {
+    pub(crate) fn new(source: Source, acl: Vec<Acl>) -> Self {
+        Self {
+            source,
+            acl: acl.into(),
+            line: Mutex::default(),
+        }
+    }
+
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Commands for Driver {
+    fn start(&self, command: Command<Request>) -> BoxFuture<'static, Landed> {
+        let id = command.id;
+        let failure = match &*self.line() {
+            Line::Up(client) if client.state() == SessionState::SyncConnected => {
+                let session = SessionId(client.session_id().0);
+                return requests::start(client.clone(), session, Arc::clone(&self.acl), command);
+            }
+            Line::Up(_) | Line::Down => Failure::NotSent,
+            Line::Over => Failure::Closed,
+        };
+        Box::pin(future::ready(Landed::Outcome {
+            id,
+            outcome: Outcome::Failed(failure),
+            native: None,
+            watch: None,
+        }))
+    }
+}
+
+impl Keep for Driver {
+    fn run(self: Arc<Self>, engine: Arc<Engine>) -> BoxFuture<'static, ()> {
+        Box::pin(session::keep(self, engine))
+    }
+
+    fn finish(self: Arc<Self>) -> BoxFuture<'static, ()> {
+        let last = core::mem::replace(&mut *self.line(), Line::Over);
+        Box::pin(async move {
+            if let (Line::Up(client), Source::Hosts { .. }) = (last, &self.source) {
+                session::close(client).await;
+            }
+        })
+    }
+}
+
+/// An ACL as requests take it.
+fn acls(acl: &[Acl]) -> Acls<'_> {
+    Acls::new(acl)
+}

@@ -1,0 +1,132 @@
+//! Requests, as the library has them.
+
+use alloc::sync::Arc;
+use core::future::Future;
+
+use fencepost_core::{
+    Command, CommandId, SessionId,
+    lowered::{Notice, Operation, Outcome, Request, flags},
+    zookeeper::{Answer, Notice as ZooKeeperNotice, Reply, Stat, WatchEvent},
+};
+use futures_util::{
+    FutureExt,
+    future::{self, BoxFuture},
+};
+use zookeeper_client::{Acl, Client, CreateMode, Error, EventType, OneshotWatcher};
+
+use super::{acls, errors};
+use crate::hub::machines::Landed;
+
+/// Starts a command: the request is in the library's queue when this returns.
+pub(super) fn start(
+    client: Client,
+    session: SessionId,
+    acl: Arc<[Acl]>,
+    command: Command<Request>,
+) -> BoxFuture<'static, Landed> {
+    let Command { id, request, .. } = command;
+    match request.operation {
+        Operation::Create => now(async move {
+            let mode = if request.flags & flags::EPHEMERAL_SEQUENTIAL != 0 {
+                CreateMode::EphemeralSequential
+            } else if request.flags & flags::CONTAINER != 0 {
+                CreateMode::Container
+            } else {
+                CreateMode::Persistent
+            };
+            let numbered = mode == CreateMode::EphemeralSequential;
+            let options = mode.with_acls(acls(&acl));
+            let created = client.create(&request.path, &request.data, &options).await;
+            let answer = created.map(|(stat, sequence)| Answer::Created {
+                path: if numbered {
+                    format!("{}{sequence}", request.path)
+                } else {
+                    request.path
+                },
+                zxid: stat.czxid,
+            });
+            landed(id, session, answer)
+        }),
+        Operation::Children => now(async move {
+            let children = client.list_children(&request.path).await;
+            landed(id, session, children.map(Answer::Children))
+        }),
+        Operation::Get if request.flags & flags::WATCH != 0 => now(async move {
+            match client.get_and_watch_data(&request.path).await {
+                Ok((data, stat, watcher)) => {
+                    with_watch(landed(id, session, Ok(answer(data, &stat))), id, session, watcher)
+                }
+                Err(error) => landed(id, session, Err(error)),
+            }
+        }),
+        Operation::Get => now(async move {
+            let read = client.get_data(&request.path).await;
+            landed(id, session, read.map(|(data, stat)| answer(data, &stat)))
+        }),
+        Operation::Delete => now(async move {
+            let deleted = client.delete(&request.path, None).await;
+            landed(id, session, deleted.map(|()| Answer::Done))
+        }),
+        Operation::Sync => now(async move {
+            let synced = client.sync(&request.path).await;
+            landed(id, session, synced.map(|()| Answer::Done))
+        }),
+        // Redis's operations, or those of a later core: nothing that a ZooKeeper server could do.
+        _ => future::ready(landed(id, session, Err(Error::Unimplemented))).boxed(),
+    }
+}
+
+/// Polls a request once, which puts it into the library's queue.
+fn now(request: impl Future<Output = Landed> + Send + 'static) -> BoxFuture<'static, Landed> {
+    let mut request = request.boxed();
+    match (&mut request).now_or_never() {
+        Some(landed) => future::ready(landed).boxed(),
+        None => request,
+    }
+}
+
+fn answer(data: Vec<u8>, stat: &zookeeper_client::Stat) -> Answer {
+    let stat = Stat {
+        czxid: stat.czxid,
+        ephemeral_owner: stat.ephemeral_owner,
+        version: stat.version,
+    };
+    Answer::Data { data, stat }
+}
+
+fn landed(id: CommandId, session: SessionId, answer: Result<Answer, Error>) -> Landed {
+    let (outcome, native) = match answer {
+        Ok(answer) => (Outcome::ZooKeeper(Reply { session, answer }), None),
+        Err(error) => (errors::outcome(session, &error), Some(Arc::new(error) as _)),
+    };
+    Landed::Outcome {
+        id,
+        outcome,
+        native,
+        watch: None,
+    }
+}
+
+fn with_watch(landed: Landed, id: CommandId, session: SessionId, watcher: OneshotWatcher) -> Landed {
+    // The library's future panics when its runtime is shut down under it; a lost watch is told as such.
+    let fired = core::panic::AssertUnwindSafe(watcher.changed()).catch_unwind();
+    let watch = async move {
+        let event = match fired.await.map(|event| event.event_type) {
+            Ok(EventType::NodeDeleted) => WatchEvent::Deleted,
+            Ok(EventType::NodeDataChanged) => WatchEvent::Changed,
+            Ok(_) | Err(_) => WatchEvent::Gone,
+        };
+        Notice::ZooKeeper(ZooKeeperNotice::Watch { id, session, event })
+    };
+    match landed {
+        Landed::Outcome {
+            id, outcome, native, ..
+        } => Landed::Outcome {
+            id,
+            outcome,
+            native,
+            watch: Some(watch.boxed()),
+        },
+        other => other,
+    }
+}

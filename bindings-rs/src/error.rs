@@ -1,0 +1,132 @@
+//! What can go wrong, typed by who is to blame.
+
+use alloc::sync::Arc;
+use core::{error, fmt};
+
+use fencepost_core::{ConfigError, Loss, Misuse, Refusal};
+
+/// The error of a client library, as it came: [`zookeeper_client::Error`](https://docs.rs/zookeeper-client) or
+/// [`redis::RedisError`](https://docs.rs/redis). It is the [`source`](error::Error::source) of the error that it led to.
+pub type Native = Arc<dyn error::Error + Send + Sync>;
+
+/// Anything that a client can fail with. Each has a number and a name, the same in every language.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A setting or argument makes no sense (1xx). Nothing has been sent.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A call makes no sense now (2xx); the client has been closed, for example.
+    #[error(transparent)]
+    Misuse(#[from] Misuse),
+    /// A connect, an acquire or a release has come to nothing (3xx).
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// The grant has ended without a release (4xx). Somebody else may hold the lock.
+    #[error(transparent)]
+    Lost(#[from] Lost),
+    /// The server has not confirmed a release within 5 s (501). The client goes on releasing in the background; at the latest, the
+    /// lock goes with its lease or session.
+    #[error("the server has not confirmed the release within 5 s: the client goes on in the background")]
+    ReleaseUnconfirmed,
+    /// A closing client has had to leave something to leases and sessions (503).
+    #[error("{left} contenders were not cleaned up within 5 s: they go with their leases or their session")]
+    CleanupIncomplete {
+        /// How many contenders the server has not answered for.
+        left: usize,
+    },
+    /// A client was made outside of a tokio runtime (504).
+    #[error("there is no tokio runtime here: make the client inside of one, and keep it running")]
+    NoRuntime,
+    /// The operating system gives no random bytes, without which contenders could not be told apart (505).
+    #[error("the operating system gives no random bytes: contenders could not be told apart")]
+    NoRandomness,
+}
+
+impl Error {
+    /// The number, the same in every language.
+    #[must_use]
+    pub const fn code(&self) -> u16 {
+        match self {
+            Self::Config(error) => error.code(),
+            Self::Misuse(error) => error.code(),
+            Self::Refused(error) => error.reason.code(),
+            Self::Lost(error) => error.reason.code(),
+            Self::ReleaseUnconfirmed => 501,
+            Self::CleanupIncomplete { .. } => 503,
+            Self::NoRuntime => 504,
+            Self::NoRandomness => 505,
+        }
+    }
+
+    /// The kebab-case name, the same in every language.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Config(error) => error.name(),
+            Self::Misuse(error) => error.name(),
+            Self::Refused(error) => error.reason.name(),
+            Self::Lost(error) => error.reason.name(),
+            Self::ReleaseUnconfirmed => "release-unconfirmed",
+            Self::CleanupIncomplete { .. } => "cleanup-incomplete",
+            Self::NoRuntime => "no-runtime",
+            Self::NoRandomness => "no-randomness",
+        }
+    }
+}
+
+macro_rules! reasoned {
+    ($(#[$doc:meta])* $name:ident, $reason:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug)]
+        pub struct $name {
+            reason: $reason,
+            detail: Option<String>,
+            native: Option<Native>,
+        }
+
+        impl $name {
+            pub(crate) const fn new(reason: $reason, detail: Option<String>, native: Option<Native>) -> Self {
+                Self { reason, detail, native }
+            }
+
+            /// Why.
+            #[must_use]
+            pub const fn reason(&self) -> $reason {
+                self.reason
+            }
+
+            /// What the server said, or which value is in the way; for people.
+            #[must_use]
+            pub fn detail(&self) -> Option<&str> {
+                self.detail.as_deref()
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}", self.reason)?;
+                match &self.detail {
+                    Some(detail) => write!(f, " ({detail})"),
+                    None => Ok(()),
+                }
+            }
+        }
+
+        impl error::Error for $name {
+            fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+                self.native.as_deref().map(|native| native as _)
+            }
+        }
+    };
+}
+
+reasoned! {
+    /// Why a connect, an acquire or a release has come to nothing. Its source is the client library's error, if there was one.
+    Refused, Refusal
+}
+
+reasoned! {
+    /// Why a grant has ended without a release. Its source is the client library's error, if there was one.
+    Lost, Loss
+}

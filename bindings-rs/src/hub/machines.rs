@@ -1,0 +1,154 @@
+//! The machines behind an engine: a hub with its driver, or a hub on a server inside the process.
+
+use alloc::sync::Arc;
+use core::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use fencepost_core::{
+    Command, CommandId, Event, Instant, Intent, Key, Misuse, Output, OwnerId, Settings,
+    lowered::{Hub, Notice, Outcome, Request},
+};
+use futures_util::future::BoxFuture;
+
+use super::engine::Engine;
+use crate::Native;
+
+/// Carries out commands with one client library.
+pub(crate) trait Driver: Send + Sync {
+    /// Starts a command: on return it has been handed to the client library, or will never be. Called under the engine's lock, so it
+    /// neither blocks nor calls back.
+    fn start(&self, command: Command<Request>) -> BoxFuture<'static, Landed>;
+}
+
+/// What keeps a connection: run in the client's background task.
+pub(crate) trait Keep: Send + Sync {
+    /// Connects, reconnects, and tells the engine what the server says unasked. Ends when nothing will come any more.
+    fn run(self: Arc<Self>, engine: Arc<Engine>) -> BoxFuture<'static, ()>;
+
+    /// Gives the connection up. One that was made for this client is closed when this ends.
+    fn finish(self: Arc<Self>) -> BoxFuture<'static, ()>;
+}
+
+/// What comes of a flight.
+pub(crate) enum Landed {
+    /// A command's outcome.
+    Outcome {
+        id: CommandId,
+        outcome: Outcome,
+        /// The client library's error, if it gave one.
+        native: Option<Native>,
+        /// The watch that the command has set.
+        watch: Option<BoxFuture<'static, Notice>>,
+    },
+    /// What a watch has said.
+    Notice(Notice),
+    /// A watch that nobody needs any more.
+    Nothing,
+}
+
+/// Something under way, and whose it is.
+pub(crate) struct Flight {
+    pub(crate) key: Key,
+    pub(crate) future: BoxFuture<'static, Landed>,
+}
+
+impl Future for Flight {
+    type Output = (Key, Landed);
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let key = self.key;
+        self.future.as_mut().poll(cx).map(|landed| (key, landed))
+    }
+}
+
+/// What machines give when polled.
+pub(crate) enum Polled {
+    /// A command, already on its way.
+    Flight(CommandId, Flight),
+    Event(Key, Event),
+    /// Nothing left to do before that time.
+    Wait(Option<Instant>),
+}
+
+/// The verbs of the core's hub, with commands carried out.
+pub(crate) trait Machines: Send {
+    fn open(&mut self, now: Instant, settings: &Settings, owner: OwnerId, seed: u64) -> Result<Key, Misuse>;
+    fn intent(&mut self, now: Instant, key: Key, intent: Intent) -> Result<(), Misuse>;
+    fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome) -> Result<(), Misuse>;
+    fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse>;
+    fn handle_timeout(&mut self, now: Instant);
+    fn poll(&mut self, now: Instant) -> Polled;
+    fn close(&mut self, now: Instant, key: Key);
+    fn shutdown(&mut self, now: Instant);
+    fn pending(&self) -> usize;
+    /// Other engines that have something to poll because of this one's doing.
+    fn woken(&mut self) -> Vec<Arc<Engine>> {
+        Vec::new()
+    }
+    /// Nothing will be put in any more.
+    fn end(&mut self, _now: Instant) {}
+}
+
+/// A hub whose commands a driver carries out.
+pub(crate) struct Driven {
+    hub: Hub,
+    driver: Arc<dyn Driver>,
+}
+
+impl Driven {
+    pub(crate) const fn new(hub: Hub, driver: Arc<dyn Driver>) -> Self {
+        Self { hub, driver }
+    }
+}
+
+impl Machines for Driven {
+    fn open(&mut self, now: Instant, settings: &Settings, owner: OwnerId, seed: u64) -> Result<Key, Misuse> {
+        self.hub.open(now, settings, owner, seed)
+    }
+
+    fn intent(&mut self, now: Instant, key: Key, intent: Intent) -> Result<(), Misuse> {
+        self.hub.intent(now, key, intent)
+    }
+
+    fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome) -> Result<(), Misuse> {
+        self.hub.handle_outcome(now, id, outcome)
+    }
+
+    fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
+        self.hub.handle_notice(now, notice)
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.hub.handle_timeout(now);
+    }
+
+    fn poll(&mut self, _now: Instant) -> Polled {
+        loop {
+            match self.hub.poll_output(None) {
+                (key, Output::Command(command)) => {
+                    let id = command.id;
+                    let future = self.driver.start(command);
+                    return Polled::Flight(id, Flight { key, future });
+                }
+                (key, Output::Event(event)) => return Polled::Event(key, event),
+                (_, Output::Wait(wait)) => return Polled::Wait(wait.until),
+                _ => {}
+            }
+        }
+    }
+
+    fn close(&mut self, now: Instant, key: Key) {
+        self.hub.close(now, key);
+    }
+
+    fn shutdown(&mut self, now: Instant) {
+        self.hub.shutdown(now);
+    }
+
+    fn pending(&self) -> usize {
+        self.hub.pending()
+    }
+}

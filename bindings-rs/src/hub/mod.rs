@@ -1,0 +1,52 @@
+//! The state machines themselves, for programs with an event loop of their own: no task, no connection, no clock.
+//!
+//! A [`Hub`] holds all contenders of one connection. It is told what has happened, and says what to do:
+//!
+//! ```
+//! use core::time::Duration;
+//! use fencepost::{clock, hub::{self, Event, Intent, Output, OwnerId, Patience, Reply}};
+//!
+//! # fn main() -> Result<(), Box<dyn core::error::Error>> {
+//! let mut hub = hub::Hub::new("redis", 7)?;
+//! let settings = hub::settings::redis_string("stock/42", Duration::from_secs(10))?;
+//! let key = hub.open(clock::now(), &settings, OwnerId(*b"sixteen random b"), 42)?;
+//! hub.intent(clock::now(), key, Intent::Acquire(Patience::Forever))?;
+//!
+//! loop {
+//!     match hub.poll_output(None) {
+//!         (_, Output::Command(command)) => {
+//!             // Send `command.request.arguments` to a server; here is one that answers "granted, with fence 9".
+//!             assert_eq!(command.request.arguments[0], b"EVALSHA");
+//!             let reply = Reply::Array(vec![Reply::Int(1), Reply::Bytes(b"9".to_vec())]);
+//!             hub.handle_outcome(clock::now(), command.id, hub::Outcome::Redis(reply))?;
+//!         }
+//!         (_, Output::Event(Event::Acquired { grant })) => {
+//!             assert_eq!(grant.fence.unwrap().to_string(), "9");
+//!             break;
+//!         }
+//!         (_, Output::Event(event)) => println!("{event:?}"),
+//!         (_, Output::Wait(wait)) => println!("sleep until {:?}, or until an answer comes", wait.until),
+//!         _ => {}
+//!     }
+//! }
+//! # Ok(()) }
+//! ```
+//!
+//! `examples/hub_loop.rs` is a whole program on a real connection.
+
+pub(crate) mod background;
+pub(crate) mod engine;
+pub(crate) mod machines;
+pub(crate) mod pocket;
+pub(crate) mod seat;
+pub mod settings;
+
+pub use fencepost_core::{
+    Cause, Command, CommandId, Event, Failure, Fence, Grant, Instant, Intent, Key, Output, OwnerId, Patience,
+    RawSettings, SessionId, Settings, Target, Timer, Wait,
+    lowered::{Hub, HubOutput, Notice, Operation, Outcome, Request, flags},
+    redis::{Notice as RedisNotice, Reply},
+    zookeeper::{
+        Answer, Notice as ZooKeeperNotice, Reply as ZooKeeperReply, SessionState, Stat, WatchEvent, code,
+    },
+};

@@ -1,0 +1,167 @@
+//! What one contender has been told so far, for whoever waits for it.
+
+use alloc::sync::Arc;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use fencepost_core::{Cause, CommandId, Event, Grant, Instant, Loss, Misuse, Refusal};
+use tokio::sync::Notify;
+
+use crate::{Error, Lost, Native, Refused};
+
+/// One contender, from its acquire to its end.
+#[derive(Debug, Default)]
+pub(crate) struct Seat {
+    told: Mutex<Told>,
+    /// Rung after every change of `told`, never under a lock.
+    changed: Notify,
+}
+
+/// What a contender has been told.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// The grant, with its present validity.
+    pub(crate) grant: Option<Grant>,
+    /// The connection is gone at present.
+    pub(crate) suspended: bool,
+    /// The application has asked for the release.
+    pub(crate) releasing: bool,
+    /// How often the grant was extended or confirmed.
+    pub(crate) extensions: u64,
+    /// A release has taken too long.
+    pub(crate) unconfirmed: bool,
+    pub(crate) end: Option<End>,
+    /// The client library's latest errors, by the command they came from.
+    natives: Vec<(CommandId, Native)>,
+}
+
+/// How a contender has ended.
+#[derive(Clone, Debug)]
+pub(crate) enum End {
+    Released,
+    Refused(Refused),
+    Lost(Lost),
+    /// The client was closed, which has released whatever there was.
+    Closed,
+}
+
+/// The errors that a cause may still name: a machine has few commands under way.
+const NATIVES: usize = 8;
+
+impl Seat {
+    pub(crate) fn told(&self) -> MutexGuard<'_, Told> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Completes at the next change after this call.
+    pub(crate) fn changed(&self) -> tokio::sync::futures::Notified<'_> {
+        self.changed.notified()
+    }
+
+    /// Wakes those who wait. To be called outside of all locks, as it runs their wakers.
+    pub(crate) fn ring(&self) {
+        self.changed.notify_waiters();
+    }
+
+    /// Waits until `look` has seen what it looks for.
+    pub(crate) async fn until<T>(&self, mut look: impl FnMut(&Told) -> Option<T>) -> T {
+        loop {
+            let mut changed = core::pin::pin!(self.changed());
+            changed.as_mut().enable();
+            if let Some(seen) = look(&self.told()) {
+                return seen;
+            }
+            changed.await;
+        }
+    }
+
+    /// Keeps a client library's error for the loss or refusal that it may lead to.
+    pub(crate) fn keep(&self, id: CommandId, native: Native) {
+        let mut told = self.told();
+        if told.natives.len() == NATIVES {
+            told.natives.remove(0);
+        }
+        told.natives.push((id, native));
+    }
+
+    /// Takes an event in. `trouble` is the connection's own last error. Answers whether the contender has ended.
+    pub(crate) fn tell(&self, event: Event, trouble: Option<&Native>) -> bool {
+        let mut told = self.told();
+        match event {
+            Event::Acquired { grant } => told.grant = Some(grant),
+            Event::Extended { valid_until } => told.extend(valid_until),
+            Event::Suspended => told.suspended = true,
+            Event::Resumed { valid_until } => {
+                told.suspended = false;
+                told.extend(valid_until);
+            }
+            Event::Lost { reason, cause } => {
+                let native = told.native(&cause).or_else(|| match reason {
+                    Loss::ConnectionClosed | Loss::LeaseEnded | Loss::SessionExpired => trouble.cloned(),
+                    _ => None,
+                });
+                told.end = Some(End::Lost(Lost::new(reason, cause.detail, native)));
+            }
+            Event::Refused { reason, cause } => {
+                let native = told.native(&cause).or_else(|| match reason {
+                    Refusal::Unreachable | Refusal::AuthFailed | Refusal::ConnectionClosed => {
+                        trouble.cloned()
+                    }
+                    _ => None,
+                });
+                told.end = Some(End::Refused(Refused::new(reason, cause.detail, native)));
+            }
+            Event::Released => told.end = Some(End::Released),
+            // A place in the queue concerns nobody here, and a later core may say more.
+            _ => {}
+        }
+        told.end.is_some()
+    }
+
+    /// Ends the contender, unless it has ended.
+    pub(crate) fn end(&self, end: End) {
+        self.told().end.get_or_insert(end);
+    }
+}
+
+impl Told {
+    fn extend(&mut self, valid_until: Option<Instant>) {
+        if let Some(grant) = &mut self.grant {
+            grant.valid_until = valid_until;
+        }
+        self.extensions = self.extensions.wrapping_add(1);
+    }
+
+    fn native(&self, cause: &Cause) -> Option<Native> {
+        let wanted = cause.command?;
+        let kept = self.natives.iter().rev().find(|(id, _)| *id == wanted);
+        kept.map(|(_, native)| Arc::clone(native))
+    }
+
+    /// Whether the grant is valid, by the caller's clock.
+    pub(crate) fn is_valid(&self, now: Instant) -> bool {
+        let over = self.end.is_some() || self.releasing || self.suspended;
+        !over && self.grant.is_some_and(|grant| grant.is_valid(now))
+    }
+}
+
+impl End {
+    /// The end as the error of a call that needed the contender.
+    pub(crate) fn error(&self) -> Error {
+        match self {
+            Self::Released => Error::Misuse(Misuse::NotHeld),
+            Self::Refused(refused) => Error::Refused(refused.clone()),
+            Self::Lost(lost) => Error::Lost(lost.clone()),
+            Self::Closed => Error::Misuse(Misuse::Closed),
+        }
+    }
+
+    /// The end as a loss, for those who wait for one.
+    pub(crate) fn lost(&self) -> Lost {
+        match self {
+            Self::Lost(lost) => lost.clone(),
+            Self::Released | Self::Refused(_) | Self::Closed => {
+                Lost::new(Loss::ConnectionClosed, Some("the client was closed".into()), None)
+            }
+        }
+    }
+}

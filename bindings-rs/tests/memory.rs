@@ -1,0 +1,147 @@
+//! The client without a server: `memory:`, and what goes wrong before any server is asked.
+
+mod scenarios;
+
+use std::time::Duration;
+
+use fencepost::{Client, Error, LockOptions, Refusal};
+use scenarios::{soon, unique};
+
+mod on_memory {
+    crate::scenarios!(format!("memory:{}", crate::unique("server")));
+}
+
+#[tokio::test]
+async fn a_server_without_a_name_is_ones_own() {
+    let (a, b) = (
+        fencepost::connect("memory:").await.unwrap(),
+        fencepost::connect("memory:").await.unwrap(),
+    );
+    let mine = soon(a.lock("x").unwrap().acquire()).await.unwrap();
+    let theirs = soon(b.lock("x").unwrap().acquire()).await.unwrap();
+    drop((mine, theirs));
+}
+
+#[tokio::test]
+async fn addresses_are_checked() {
+    for (url, name) in [
+        ("", "unknown-scheme"),
+        ("localhost", "unknown-scheme"),
+        ("http://localhost", "unknown-scheme"),
+        ("memory:a/b", "invalid-url"),
+        ("zk://", "invalid-url"),
+        ("zk://localhost:0", "invalid-url"),
+        ("zk://localhost?sessions=1", "unknown-option"),
+        ("zk://localhost?session_timeout=-5", "not-positive"),
+        ("zk://localhost?session_timeout=0", "not-positive"),
+        ("redis://", "invalid-url"),
+        ("redis://localhost?retries=3", "unknown-option"),
+        ("redis://localhost/one", "invalid-url"),
+    ] {
+        let error = soon(fencepost::connect(url)).await.unwrap_err();
+        assert!(matches!(error, Error::Config(_)), "{url}: {error:?}");
+        assert_eq!(error.name(), name, "{url}");
+    }
+    let error = soon(fencepost::connect("redis://user:secret@"))
+        .await
+        .unwrap_err();
+    assert!(!format!("{error} {error:?}").contains("secret"), "{error:?}");
+    let builder = Client::builder().connect_within(Duration::ZERO);
+    assert_eq!(
+        soon(builder.connect("memory:")).await.unwrap_err().name(),
+        "not-positive"
+    );
+}
+
+#[tokio::test]
+async fn names_are_checked() {
+    let client = fencepost::connect("memory:").await.unwrap();
+    for name in ["a//b", "a/", "a/./b", "a/../b", "a\0b", "a\u{1}b"] {
+        let error = client.lock(name).unwrap_err();
+        assert_eq!(error.name(), "invalid-name", "{name:?}: {error}");
+    }
+    for options in [
+        LockOptions::new().ttl(Duration::from_secs(1)),
+        LockOptions::new().renew(false),
+    ] {
+        let error = client.lock_with("x", options).unwrap_err();
+        assert_eq!(error.name(), "unknown-option", "{error}");
+    }
+}
+
+/// A port that nothing listens on.
+fn nobody() -> u16 {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    taken.local_addr().unwrap().port()
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_an_error_and_no_hang() {
+    for scheme in ["zk", "redis"] {
+        let url = format!("{scheme}://127.0.0.1:{}", nobody());
+        let limit = Duration::from_millis(300);
+        let refused = |error: Error| {
+            let Error::Refused(refused) = &error else {
+                panic!("{error:?}")
+            };
+            assert_eq!(refused.reason(), Refusal::Unreachable);
+            assert!(std::error::Error::source(&error).is_some(), "{scheme}: {error:?}");
+        };
+        let connecting = Client::builder().connect_within(limit).connect(&url);
+        refused(soon(connecting).await.unwrap_err());
+        let client = Client::builder()
+            .connect_within(limit)
+            .connect_lazily(&url)
+            .unwrap();
+        let lock = client.lock("x").unwrap();
+        refused(soon(lock.acquire()).await.unwrap_err());
+        refused(soon(lock.try_acquire()).await.unwrap_err());
+        refused(soon(lock.acquire_within(limit)).await.unwrap_err());
+        soon(client.close()).await.unwrap();
+        assert_eq!(soon(lock.acquire()).await.unwrap_err().name(), "client-closed");
+    }
+}
+
+#[test]
+fn a_client_needs_a_runtime() {
+    let error = Client::builder().connect_lazily("memory:").unwrap_err();
+    assert_eq!((error.code(), error.name()), (504, "no-runtime"));
+}
+
+#[test]
+fn nobody_waits_for_a_runtime_that_is_gone() {
+    let runtime = || {
+        tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap()
+    };
+    let (theirs, ours) = (runtime(), runtime());
+    let url = format!("memory:{}", unique("gone"));
+    let (lock, grant) = theirs.block_on(async {
+        let client = fencepost::connect(&url).await.unwrap();
+        let lock = client.lock("x").unwrap();
+        let grant = lock.acquire().await.unwrap();
+        (lock, grant)
+    });
+    let waiting = ours.spawn(async move { (lock.acquire().await.map(drop), lock) });
+    ours.block_on(async {
+        let other = fencepost::connect(&url).await.unwrap();
+        let lock = other.lock("x").unwrap();
+        assert!(scenarios::waits(lock.acquire()).await);
+        theirs.shutdown_background();
+        let (refused, lock_of_the_gone) = soon(waiting).await.unwrap();
+        assert_eq!(refused.unwrap_err().name(), "connection-closed");
+        assert_eq!(
+            soon(grant.lost()).await.reason(),
+            fencepost::Loss::ConnectionClosed
+        );
+        assert_eq!(
+            soon(lock_of_the_gone.acquire()).await.unwrap_err().name(),
+            "client-closed"
+        );
+        let granted = soon(lock.acquire()).await.unwrap();
+        soon(granted.release()).await.unwrap();
+    });
+}

@@ -1,0 +1,18 @@
+//! The client on real servers: `python3 tests/servers run -- cargo test -p fencepost --features servers`.
+
+#[path = "../scenarios/mod.rs"]
+mod scenarios;
+
+mod control;
+
+mod on_zookeeper {
+    crate::scenarios!(crate::control::zookeeper());
+}
+
+mod on_an_ensemble {
+    crate::scenarios!(crate::control::ensemble());
+}
+
+mod on_redis {
+    crate::scenarios!(crate::control::redis());
+}
