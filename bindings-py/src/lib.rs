@@ -1,1 +1,20 @@
-//! The hub for Python.
+//! The hub for Python: converts values, decides nothing. What it is for a user of Python stands in `python/fencepost/_fencepost.pyi`.
+
+mod errors;
+mod hub;
+mod output;
+mod reply;
+mod settings;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = false)]
+mod _fencepost {
+    #[pymodule_export]
+    use super::{
+        errors::misuse,
+        hub::{Hub, MemoryServer},
+        output::{Command, Event, Wait},
+        settings::{Address, Settings},
+    };
+}

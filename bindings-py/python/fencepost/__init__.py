@@ -1,0 +1,48 @@
+"""Distributed locks on ZooKeeper and Redis that exclude programs in other languages, too.
+
+    import fencepost
+
+    with fencepost.connect("redis://localhost") as client:
+        stock = client.lock("stock/42", ttl=10)
+        with stock as grant:
+            db.sell(42, fence=grant.fence)
+        if grant := stock.acquire(timeout=0.2):
+            with grant:
+                ...
+
+For asyncio there is :mod:`fencepost.asyncio`, for those who own their event loop :mod:`fencepost.hub`. No lock gives mutual exclusion
+across a network by itself: what is safe is the ``fence`` of a grant, checked by the resource.
+"""
+
+from __future__ import annotations
+
+from ._client import Client, Grant, Lock, connect
+from ._values import Duration
+from .errors import (
+    CleanupIncomplete,
+    ConfigError,
+    FencepostError,
+    LockLost,
+    MisuseError,
+    NotAcquired,
+    Refused,
+    ReleaseUnconfirmed,
+    WrongProcess,
+)
+
+__all__ = [
+    "CleanupIncomplete",
+    "Client",
+    "ConfigError",
+    "Duration",
+    "FencepostError",
+    "Grant",
+    "Lock",
+    "LockLost",
+    "MisuseError",
+    "NotAcquired",
+    "Refused",
+    "ReleaseUnconfirmed",
+    "WrongProcess",
+    "connect",
+]

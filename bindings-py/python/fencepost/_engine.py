@@ -1,0 +1,292 @@
+"""The engine: one hub with its driver, and the critical section in which the hub is polled and its commands are handed over."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+from ._clock import now
+from ._contender import Contender, State, Wake
+from ._fencepost import Command, Event, Hub, Settings, misuse
+from .errors import MisuseError, WrongProcess
+
+log = logging.getLogger("fencepost")
+
+_MOST_CAUSES = 256
+_EVERYTHING = 0
+
+
+class Timer(Protocol):
+    """Calls the engine's tick when it is time."""
+
+    def plan(self, until: int | None) -> None:
+        """The engine wants a tick by then at the latest. Called inside the critical section."""
+
+    def nudge(self) -> None:
+        """The engine wants a tick now. Called from finalizers too: takes no lock."""
+
+    def stop(self) -> None:
+        """No more ticks."""
+
+
+class Driver(Protocol):
+    """What an engine asks of a driver. ``docs/drivers.md`` says what an operation means."""
+
+    @property
+    def inline(self) -> bool:
+        """Whether a waiting thread carries out its commands itself, with ``carry_out``."""
+
+    def start(self, engine: Engine) -> None:
+        """Begin to report to this engine, with ``put``, ``answered`` and ``failed``."""
+
+    def submit(self, command: Command) -> None:
+        """Hand a command over. Called inside the critical section: neither blocks nor waits."""
+
+    def carry_out(self, command: Command, contender: Contender) -> None:
+        """Carry a command out at once, on the calling thread, outside of the critical section."""
+
+    def after(self) -> None:
+        """Called after each critical section, outside of it."""
+
+
+class Engine:
+    """Everything that the clients for threads and for asyncio have in common."""
+
+    def __init__(self, hub: Hub, driver: Driver) -> None:
+        self.hub = hub
+        self.driver = driver
+        self.closed = False
+        self.order = threading.RLock()
+        """Held over every input and over the polling that follows. Re-entrant, because a library may fail a command while it is handed over."""
+        self.pid = os.getpid()
+        self.timer: Timer
+        self._contenders: dict[int, Contender] = {}
+        self._outputs: list[Command | Event] = []
+        self._draining = False
+        self._orphans: deque[int] = deque()
+        self._causes: dict[int, BaseException] = {}
+        self._idle: list[Wake] = []
+        self.dispose: Wake = lambda: None
+        """What is left to do when a client was dropped without being closed, and nothing is pending any more."""
+
+    def start(self, timer: Timer) -> None:
+        """Begins to work."""
+        self.timer = timer
+        self.driver.start(self)
+
+    # What an application wants.
+
+    def check(self) -> None:
+        """Raises what makes any call senseless: another process, a closed client."""
+        self.check_process()
+        if self.closed:
+            raise misuse("client-closed")
+
+    def check_process(self) -> None:
+        """Raises WrongProcess in any other process than the one that made the client."""
+        if os.getpid() != self.pid:
+            raise WrongProcess(
+                f"this client was made in process {self.pid}: after a fork, make a new one in each process"
+            )
+
+    def enter(self, contender: Contender, settings: Settings, patience: int | bool, mine: bool) -> None:
+        """Opens a machine and has it acquire."""
+        random = os.urandom(24)
+        with self.order:
+            time = now()
+            key = self.hub.open(time, settings, random[:16], int.from_bytes(random[16:], "big"))
+            contender.key = key
+            self._contenders[key] = contender
+            if patience is True:
+                self.hub.acquire(time, key)
+            elif patience is False:
+                self.hub.try_acquire(time, key)
+            else:
+                self.hub.acquire(time, key, patience)
+            woken = self.drain(contender if mine else None)
+        self.wake(woken)
+
+    def ask(self, contender: Contender, verb: Callable[[int, int], None], to: State, mine: bool) -> None:
+        """Has a held contender extend or release, which brings it to the state ``to``."""
+        with self.order:
+            if contender.state is not State.HELD:
+                raise self.why_not_held(contender)
+            verb(now(), contender.key)
+            contender.state = to
+            woken = self.drain(contender if mine else None)
+        self.wake(woken)
+
+    def why_not_held(self, contender: Contender) -> Exception:
+        """The error for a call that needs a grant."""
+        return contender.error() if contender.state is State.LOST else misuse("not-held")
+
+    def abandon(self, contender: Contender) -> None:
+        """Gives a contender up, in any state; the server is cleaned up behind it. For waits that were interrupted."""
+        with self.order:
+            if self._contenders.pop(contender.key, None) is not None:
+                self.hub.close(now(), contender.key)
+            if not contender.is_over:
+                contender.state = State.CLOSED
+            while contender.inbox:
+                self.driver.submit(contender.inbox.popleft())
+            woken = self.drain() + contender.waiters
+            contender.waiters = []
+        self.wake(woken)
+
+    def orphan(self, key: int = _EVERYTHING) -> None:
+        """Notes a contender, or the whole client, that nobody refers to any more. For finalizers: takes no lock."""
+        self._orphans.append(key)
+        self.timer.nudge()
+
+    def shut(self, idle: Wake | None = None) -> bool:
+        """Closes everything; ``idle`` is called once nothing is pending. Whether it was open until now."""
+        with self.order:
+            if self.closed:
+                return False
+            self.closed = True
+            self.hub.shutdown(now())
+            woken: list[Wake] = []
+            for contender in self._contenders.values():
+                contender.state = State.CLOSED
+                woken += contender.waiters
+                contender.waiters = []
+            self._contenders.clear()
+            if idle is not None:
+                self._idle.append(idle)
+            woken += self.drain()
+        self.wake(woken)
+        return True
+
+    # What drivers and timers say.
+
+    def put(self, verb: Callable[..., None], *arguments: object, mine: Contender | None = None) -> None:
+        """Puts an outcome or notice in: a method of the hub, without its ``now``. Any thread may call."""
+        with self.order:
+            try:
+                verb(now(), *arguments)
+            except MisuseError as error:
+                # The server has answered in a shape that no server should: the core counts the command as unknown.
+                log.warning("fencepost: %s", error)
+            woken = self.drain(mine)
+        self.wake(woken)
+
+    def failed(
+        self, id: int, failure: str, cause: BaseException | None, mine: Contender | None = None
+    ) -> None:
+        """Nobody has answered a command; ``cause`` is the library's own exception."""
+        self.note(id, cause)
+        self.put(self.hub.failed, id, failure, mine=mine)
+
+    def note(self, id: int, cause: BaseException | None) -> None:
+        """Keeps the library's own exception, for the case that an event names this command."""
+        if cause is not None:
+            self._causes[id] = cause
+            if len(self._causes) > _MOST_CAUSES:
+                self._causes.pop(next(iter(self._causes)), None)
+
+    def tick(self) -> None:
+        """Time has passed, or somebody has been orphaned."""
+        with self.order:
+            time = now()
+            while self._orphans:
+                key = self._orphans.popleft()
+                if key == _EVERYTHING:
+                    self.closed = True
+                    self._contenders.clear()
+                    self._idle.append(self.dispose)
+                    self.hub.shutdown(time)
+                elif self._contenders.pop(key, None) is not None:
+                    self.hub.close(time, key)
+            self.hub.handle_timeout(time)
+            woken = self.drain()
+        self.wake(woken)
+
+    def poke(self) -> None:
+        """The hub may have something to do, although nothing was put in."""
+        with self.order:
+            woken = self.drain()
+        self.wake(woken)
+
+    @property
+    def has_orphans(self) -> bool:
+        """Whether a tick has something to clean up."""
+        return bool(self._orphans)
+
+    # The critical section.
+
+    def drain(self, mine: Contender | None = None) -> list[Wake]:
+        """Carries out everything there is to do; gives whom to wake once the section is left.
+
+        Commands of ``mine`` go to its inbox: the calling thread will carry them out itself.
+        """
+        woken: list[Wake] = []
+        if self._draining:  # A library has failed a command while it was handed over: the loop outside goes on.
+            return woken
+        self._draining = True
+        outputs = self._outputs
+        until: int | None = None
+        try:
+            while True:
+                until = self.hub.drain(outputs)
+                if not outputs:
+                    break
+                while outputs:
+                    output = outputs[0]
+                    if isinstance(output, Event):
+                        self._tell(output, woken)
+                    elif mine is not None and output.key == mine.key:
+                        mine.inbox.append(output)
+                    else:
+                        self._submit(output)
+                    del outputs[0]
+            if self.closed and self._idle and self.hub.pending == 0:
+                woken += self._idle
+                self._idle = []
+        except BaseException:
+            # Interrupted, by Ctrl-C for example. The command at the head may have been handed over, or not.
+            if outputs and isinstance(outputs[0], Command):
+                self.hub.failed(now(), outputs[0].id, "unknown")
+                del outputs[0]
+            self.timer.plan(now())
+            self.wake(woken)
+            raise
+        finally:
+            self._draining = False
+        self.timer.plan(until)
+        return woken
+
+    def wake(self, woken: list[Wake]) -> None:
+        """Wakes those who wait, outside of the critical section."""
+        for wake in woken:
+            wake()
+        if not self._draining:
+            self.driver.after()
+
+    def _submit(self, command: Command) -> None:
+        try:
+            self.driver.submit(command)
+        except Exception as error:
+            log.exception("fencepost: a driver could not hand over a command")
+            self.note(command.id, error)
+            self.hub.failed(now(), command.id, "unknown")
+
+    def _tell(self, event: Event, woken: list[Wake]) -> None:
+        contender = self._contenders.get(event.key)
+        if contender is None:
+            return
+        cause = None if event.command is None else self._causes.get(event.command)
+        if not contender.tell(event, cause):
+            return
+        woken += contender.waiters
+        contender.waiters = []
+        if contender.is_over:
+            if contender.state is State.LOST:
+                woken += contender.on_loss
+                contender.on_loss = []
+            del self._contenders[event.key]
+            # It has said its last word: it goes as soon as the server has answered for what it leaves.
+            self.hub.close(now(), event.key)

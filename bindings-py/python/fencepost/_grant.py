@@ -1,0 +1,55 @@
+"""What grants of both clients have in common: everything that needs no waiting."""
+
+from __future__ import annotations
+
+from ._contender import Contender, State
+from ._engine import Engine
+
+
+class BaseGrant:
+    """The right to hold a lock, from its acquire to its release or loss. Any thread or task may use it."""
+
+    __slots__ = ("__weakref__", "_contender", "_engine")
+
+    def __init__(self, engine: Engine, contender: Contender) -> None:
+        self._engine = engine
+        self._contender = contender
+
+    @property
+    def name(self) -> str:
+        """The lock's name."""
+        return self._contender.name
+
+    @property
+    def fence(self) -> int | None:
+        """The number of this grant; it grows with every grant of the lock.
+
+        Present it to the resource, which refuses a lower one than it has seen: that is what makes a lock safe.
+        None where the server cannot give one.
+        """
+        return self._contender.fence
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the lock is held for certain, by this client's clock alone: right also straight after a suspend."""
+        self._engine.check_process()
+        return self._contender.is_valid()
+
+    def remaining(self) -> float | None:
+        """For how many seconds the grant is valid unless it is renewed; 0.0 once it is over, None if there is no lease."""
+        self._engine.check_process()
+        return self._contender.remaining()
+
+    def __repr__(self) -> str:
+        contender = self._contender
+        fence = "" if contender.fence is None else f", fence {contender.fence}"
+        return f"<{type(self).__name__} of {contender.name!r}, {contender.state.value}{fence}>"
+
+    def __del__(self) -> None:
+        contender = getattr(self, "_contender", None)
+        if contender is not None and contender.state is State.HELD:
+            try:
+                self._engine.check_process()
+            except Exception:
+                return  # It is the other process's to release.
+            self._engine.orphan(contender.key)

@@ -1,0 +1,70 @@
+"""Time for the clients that threads use: one daemon thread a client, started when there is first something to wait for."""
+
+from __future__ import annotations
+
+import threading
+from _thread import allocate_lock
+from typing import TYPE_CHECKING
+
+from ._clock import now
+
+if TYPE_CHECKING:
+    from ._engine import Engine
+
+NEVER = 2**63
+# Waiting stops while the computer sleeps, and the clock does not: so a wait is looked at again this often.
+LONGEST = 1.0
+
+
+def pause(due: int) -> float:
+    """For how many seconds to wait for that time."""
+    return min(max(0, due - now()) / 1e6, LONGEST)
+
+
+class ThreadTimer:
+    """Calls an engine's tick when it is time."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._due = NEVER
+        # A binary semaphore: held while nothing is to be noticed. Releasing it never blocks, so finalizers may.
+        self._wake = allocate_lock()
+        self._wake.acquire()
+        self._thread: threading.Thread | None = None
+        self._stopped = False
+
+    def plan(self, until: int | None) -> None:
+        """See the engine's Timer. A wait that ends too early does no harm, so a later time is not told."""
+        if until is None or until >= self._due or self._stopped:
+            return
+        self._due = until
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="fencepost timer", daemon=True)
+            try:
+                self._thread.start()
+            except RuntimeError:  # The interpreter is on its way out.
+                self._stopped = True
+        elif self._thread is not threading.current_thread():
+            self.nudge()
+
+    def nudge(self) -> None:
+        """See the engine's Timer."""
+        try:
+            self._wake.release()
+        except RuntimeError:  # It will wake up anyway.
+            pass
+
+    def stop(self) -> None:
+        """See the engine's Timer."""
+        self._stopped = True
+        self.nudge()
+
+    def _run(self) -> None:
+        while not self._stopped:
+            due = self._due
+            if due <= now() or self._engine.has_orphans:
+                # Whatever is still to come is planned anew by the tick.
+                self._due = NEVER
+                self._engine.tick()
+            else:
+                self._wake.acquire(True, -1 if due == NEVER else pause(due))

@@ -1,0 +1,296 @@
+"""The driver for kazoo.
+
+A request of ours is the request and the asynchronous result in one: kazoo's connection thread asks it for its bytes when it is really
+written, and gives it the reply, in the order of the wire. So it is known exactly what was sent and what was not, the reply's header has the
+czxid, and no thread but the one that waits has to be woken.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from kazoo.exceptions import (
+    AuthFailedError,
+    ConnectionClosedError,
+    ConnectionLoss,
+    KazooException,
+    SessionExpiredError,
+)
+from kazoo.protocol.states import EventType, KeeperState
+from kazoo.retry import KazooRetry
+from kazoo.security import OPEN_ACL_UNSAFE
+
+from .._contender import Contender
+from .._engine import Engine, log
+from .._fencepost import Address, Command, Hub
+from . import _kazoo_wire as wire
+from ._kazoo_tap import InlineWatch, KazooClient, Tap
+from .kazoo_handler import PollHandler
+
+CLOSE_WITHIN = 5.0
+_EPHEMERAL_SEQUENTIAL, _CONTAINER, _WATCH = 1, 2, 4
+_ENDED = (ConnectionClosedError, SessionExpiredError, AuthFailedError)
+
+
+def failure(error: BaseException, sent: bool) -> str | int:
+    """What an exception of kazoo's says of its request: ``not-sent``, ``unknown``, ``closed``, or the server's error code."""
+    if isinstance(error, KazooException) and not isinstance(error, (ConnectionLoss, *_ENDED)):
+        return int(getattr(error, "code", 0))
+    if sent:
+        return "unknown"
+    return "closed" if isinstance(error, _ENDED) else "not-sent"
+
+
+class Request:
+    """One request and its result, as kazoo sees them. Everything but the making happens on the connection's thread."""
+
+    __slots__ = ("_body", "_driver", "_epoch", "_id", "_opcode", "_operation", "path", "sent", "session", "settled", "watcher")
+
+    def __init__(self, driver: KazooDriver, command: Command) -> None:
+        self._driver = driver
+        self._id = command.id
+        self._epoch = driver.tap.epoch
+        self._operation = command.operation
+        self._opcode, self._body, full_path = driver.packet(command)
+        watched = self._operation == "get" and command.flags & _WATCH
+        self.watcher = Watch(self) if watched else None
+        self.path = full_path
+        self.session = 0
+        self.sent = False
+        self.settled = False
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the connection it was meant for is gone. Such a one may still lie in kazoo's queue."""
+        return self._epoch != self._driver.tap.epoch and not self.sent
+
+    @property
+    def type(self) -> int:
+        """The protocol's number of the request. A stale one is sent as something harmless."""
+        return wire.EXISTS if self.is_stale else self._opcode
+
+    def serialize(self) -> bytes:
+        """The request's bytes: asked for when it is written."""
+        if self.is_stale:
+            self.settle_unsent()
+            return wire.text("/") + wire.NO_WATCH
+        self.sent = True
+        self.session = self._driver.client._session_id or 0
+        return self._body
+
+    def deserialize(self, packet: bytes, offset: int) -> None:
+        """The server's answer."""
+        if not self.sent:
+            return
+        driver, hub, operation = self._driver, self._driver.hub, self._operation
+        if operation == "create":
+            path = driver.client.unchroot(wire.read_blob(packet, offset)[0].decode())
+            self._settle(hub.created, path, wire.zxid(packet))
+        elif operation == "children":
+            self._settle(hub.children, wire.read_names(packet, offset))
+        elif operation == "get":
+            self._settle(hub.data, *wire.read_node(packet, offset))
+        else:
+            self._settle(hub.done)
+
+    def set(self, value: object = None) -> None:
+        """Kazoo has the answer: it was taken in by deserialize."""
+
+    def set_exception(self, error: BaseException) -> None:
+        """There is an error instead of an answer. Kazoo may say so twice."""
+        self.watcher = None  # Kazoo registers a watcher even when the read has failed.
+        verdict = failure(error, self.sent)
+        self._driver.engine.note(self._id, error)
+        if isinstance(verdict, int):
+            self._settle(self._driver.hub.error, verdict)
+        elif not self.settled:
+            self.settled = True
+            self._driver.put(self._driver.hub.failed, self._id, verdict)
+
+    def settle_unsent(self) -> None:
+        """It was not sent, and never will be."""
+        self.watcher = None
+        if not self.settled:
+            self.settled = True
+            self._driver.put(self._driver.hub.failed, self._id, "not-sent")
+
+    def _settle(self, verb: Any, *arguments: object) -> None:
+        if not self.settled:
+            self.settled = True
+            self._driver.put(verb, self._id, self.session, *arguments)
+
+    def told(self, event: str) -> None:
+        """The watch that this request has set says something."""
+        self._driver.put(self._driver.hub.watch, self._id, self.session, event)
+
+
+class Watch(InlineWatch):
+    """The watcher of a request."""
+
+    __slots__ = ("request",)
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+
+    def __call__(self, event: Any) -> None:
+        """The node was deleted or changed; or kazoo has dropped the watch, which it does whenever the connection is lost."""
+        kinds = {EventType.NONE: "gone", EventType.DELETED: "deleted"}
+        self.request.told(kinds.get(event.type, "changed"))
+
+
+class KazooDriver:
+    """Carries out commands on a KazooClient, the caller's or its own."""
+
+    inline = False
+
+    def __init__(self, client: Any, own: bool = False) -> None:
+        self.client = client
+        self.hub = Hub("zookeeper", id(client))
+        self.engine: Engine
+        self.tap: Tap
+        self._own = own
+        self._acl = wire.acl(client.default_acl or OPEN_ACL_UNSAFE)
+
+    @classmethod
+    def connect(cls, address: Address) -> KazooDriver:
+        """A driver with a client of its own."""
+        client = KazooClient(
+            hosts=",".join(address.hosts),
+            timeout=(address.session_timeout or 10_000_000) / 1e6,
+            handler=PollHandler(),
+            connection_retry=KazooRetry(max_tries=-1, delay=0.05, backoff=2, max_delay=0.5),
+        )
+        return cls(client, own=True)
+
+    def describe(self) -> str:
+        """The members of the ensemble."""
+        return "zk://" + ",".join(f"{host}:{port}" for host, port in self.client.hosts)
+
+    def start(self, engine: Engine) -> None:
+        """See Driver."""
+        self.engine = engine
+        self.tap = Tap.attach(self.client, self)
+        if self._own:
+            self.client.start_async()
+            return
+        with engine.order:
+            state = self.client.client_state
+            if state in (KeeperState.CLOSED, KeeperState.AUTH_FAILED):
+                told = "closed" if state == KeeperState.CLOSED else "auth-failed"
+                self.put(self.hub.session, told)
+        if self.client.connected:
+            # Its answer comes on the connection's thread, in order with what happens to the connection.
+            probe = Probe(self)
+            self.client._call(probe, probe)
+
+    def submit(self, command: Command) -> None:
+        """See Driver."""
+        request = Request(self, command)
+        client = self.client
+        if not client.connected:  # Kazoo would queue it.
+            connecting = client.client_state == KeeperState.CONNECTING
+            request.set_exception(ConnectionLoss() if connecting else ConnectionClosedError())
+            return
+        client._call(request, request)
+        if request.is_stale:
+            request.settle_unsent()
+
+    def carry_out(self, command: Command, contender: Contender) -> None:
+        """See Driver."""
+        raise AssertionError("kazoo's thread carries everything out")
+
+    def after(self) -> None:
+        """See Driver."""
+
+    def packet(self, command: Command) -> tuple[int, bytes, str]:
+        """The opcode and the bytes of a command, and its path with the client's chroot."""
+        chroot = self.client.chroot
+        path = chroot + command.path if command.path != "/" else chroot or "/"
+        named = wire.text(path)
+        operation = command.operation
+        if operation == "create":
+            kind = command.flags
+            node = named + wire.blob(command.data) + self._acl
+            if kind & _EPHEMERAL_SEQUENTIAL:
+                return wire.CREATE, node + wire.flags(wire.EPHEMERAL_SEQUENTIAL), path
+            if kind & _CONTAINER:
+                return wire.CREATE_CONTAINER, node + wire.flags(wire.CONTAINER), path
+            return wire.CREATE, node + wire.flags(0), path
+        if operation == "children":
+            return wire.GET_CHILDREN2, named + wire.NO_WATCH, path
+        if operation == "get":
+            watch = wire.WITH_WATCH if command.flags & _WATCH else wire.NO_WATCH
+            return wire.GET_DATA, named + watch, path
+        if operation == "delete":
+            return wire.DELETE, named + wire.ANY_VERSION, path
+        return wire.SYNC, named, path
+
+    def put(self, verb: Any, *arguments: object) -> None:
+        """Puts something into the hub. An exception on the connection's thread would end it, so there is none."""
+        try:
+            self.engine.put(verb, *arguments)
+        except Exception:
+            log.exception("fencepost: an answer could not be taken in")
+
+    def connected(self, session: int, timeout_ms: int) -> None:
+        """See Listener."""
+        self.put(self.hub.session, "connected", session, timeout_ms * 1000)
+
+    def disconnected(self, state: str) -> None:
+        """See Listener. What still lies in kazoo's queue will not be sent any more."""
+        for request, _ in list(self.client._queue):
+            if isinstance(request, Request) and request._driver is self:
+                request.settle_unsent()
+        self.put(self.hub.session, state, self.client._session_id or 0)
+
+    def close(self) -> None:
+        """Takes off what was hung into the client; stops the client if it is the driver's own."""
+        if self._own:
+            # It may wait for a server that is not there: for that, nobody waits.
+            closer = threading.Thread(target=self._stop, name="fencepost close", daemon=True)
+            closer.start()
+            closer.join(CLOSE_WITHIN)
+            return
+        self.tap.detach(self)
+        for watchers in list(self.client._data_watchers.values()):
+            for watcher in list(watchers):
+                if isinstance(watcher, Watch) and watcher.request._driver is self:
+                    watchers.discard(watcher)
+
+    def _stop(self) -> None:
+        try:
+            self.client.stop()
+            self.client.close()
+        except Exception:
+            log.debug("fencepost: closing kazoo", exc_info=True)
+        finally:
+            self.tap.detach(self)
+
+
+class Probe:
+    """A sync whose answer says that a client was connected before we came, and has taught us its session's timeout."""
+
+    type = wire.SYNC
+    watcher = None
+    path = "/"
+
+    def __init__(self, driver: KazooDriver) -> None:
+        self._driver = driver
+
+    def serialize(self) -> bytes:
+        """The request's bytes."""
+        return wire.text(self._driver.client.chroot or "/")
+
+    def deserialize(self, packet: bytes, offset: int) -> None:
+        """The server's answer."""
+
+    def set(self, value: object = None) -> None:
+        """Connected."""
+        driver = self._driver
+        driver.connected(driver.client._session_id, driver.tap.timeout_ms())
+
+    def set_exception(self, error: BaseException) -> None:
+        """The connection was lost meanwhile: kazoo tells when it is back. An error of the server is an answer, too."""
+        if isinstance(failure(error, True), int):
+            self.set()

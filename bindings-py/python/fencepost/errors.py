@@ -1,0 +1,80 @@
+"""Errors, typed by who is to blame. Every one has a number and a kebab-case name, the same in every language."""
+
+from __future__ import annotations
+
+
+class FencepostError(Exception):
+    """The base of all errors of this package."""
+
+    code: int
+    """The number: 1xx settings, 2xx calls, 3xx refusals, 4xx losses, 5xx the client's own."""
+    name: str
+    """The name, such as ``not-held``."""
+
+    def __init__(self, text: str, code: int, name: str) -> None:
+        super().__init__(text)
+        self.code = code
+        self.name = name
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (str(self), self.code, self.name))
+
+
+class ConfigError(FencepostError, ValueError):
+    """A setting or argument that makes no sense. Raised before anything is sent."""
+
+
+class MisuseError(FencepostError, RuntimeError):
+    """A call that makes no sense in the present state: released twice, client closed. It has changed nothing."""
+
+
+class Refused(FencepostError):
+    """An acquire has come to nothing, or the server has refused a release.
+
+    The client library's own exception, if one was the cause, is the ``__cause__``.
+    """
+
+
+class NotAcquired(Refused):
+    """Somebody else held the lock until the patience ended, or when it was tried."""
+
+
+class LockLost(FencepostError):
+    """A grant has ended without a release. Somebody else may hold the lock.
+
+    The client library's own exception, if one was the cause, is the ``__cause__``.
+    """
+
+
+class ReleaseUnconfirmed(FencepostError):
+    """The server has not confirmed a release within 5 seconds. It is carried on with in the background."""
+
+    def __init__(self, text: str, code: int = 501, name: str = "release-unconfirmed") -> None:
+        super().__init__(text, code, name)
+
+
+class WrongProcess(FencepostError):
+    """A client or grant was used after a fork, in another process than the one that made it."""
+
+    def __init__(self, text: str, code: int = 502, name: str = "wrong-process") -> None:
+        super().__init__(text, code, name)
+
+
+class CleanupIncomplete(FencepostError):
+    """A closed client has had to leave something on the server. It goes with its lease or session."""
+
+    count: int
+    """How many contenders the server has not answered for."""
+
+    def __init__(
+        self, text: str, code: int = 503, name: str = "cleanup-incomplete", *, count: int = 0
+    ) -> None:
+        super().__init__(text, code, name)
+        self.count = count
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_incomplete, (str(self), self.count))
+
+
+def _incomplete(text: str, count: int) -> CleanupIncomplete:
+    return CleanupIncomplete(text, count=count)

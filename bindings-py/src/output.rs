@@ -1,0 +1,245 @@
+//! What a hub gives out, as frozen objects.
+
+use fencepost_core::{Cause, CommandId, Event as CoreEvent, Grant, Instant, Output, Target, lowered};
+use pyo3::{
+    prelude::*,
+    types::{PyBytes, PyTuple},
+};
+
+/// Something for a driver to do.
+#[pyclass(frozen, module = "fencepost.hub")]
+#[derive(Debug)]
+pub(crate) struct Command {
+    key: u64,
+    inner: fencepost_core::Command<lowered::Request>,
+}
+
+#[pymethods]
+impl Command {
+    #[getter]
+    const fn key(&self) -> u64 {
+        self.key
+    }
+
+    #[getter]
+    const fn id(&self) -> u64 {
+        self.inner.id.0
+    }
+
+    #[getter]
+    fn target<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        use pyo3::intern;
+        match self.inner.target {
+            Target::Server(_) => intern!(py, "server"),
+            Target::Own => intern!(py, "own"),
+            _ => intern!(py, "any"),
+        }
+        .clone()
+        .into_any()
+    }
+
+    #[getter]
+    const fn server(&self) -> Option<u32> {
+        match self.inner.target {
+            Target::Server(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    #[getter]
+    fn deadline(&self) -> Option<u64> {
+        self.inner.deadline.map(Instant::as_micros)
+    }
+
+    #[getter]
+    const fn operation(&self) -> &'static str {
+        self.inner.request.operation.name()
+    }
+
+    #[getter]
+    fn path(&self) -> &str {
+        &self.inner.request.path
+    }
+
+    #[getter]
+    fn data<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.inner.request.data)
+    }
+
+    #[getter]
+    const fn flags(&self) -> u32 {
+        self.inner.request.flags
+    }
+
+    #[getter]
+    fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let arguments = &self.inner.request.arguments;
+        PyTuple::new(py, arguments.iter().map(|argument| PyBytes::new(py, argument)))
+    }
+
+    fn __repr__(&self) -> String {
+        let request = &self.inner.request;
+        let what = if request.path.is_empty() {
+            let arguments = request.arguments.iter();
+            arguments
+                .map(|argument| argument.escape_ascii().to_string())
+                .collect::<Vec<_>>()
+                .join(" ")
+        } else {
+            request.path.clone()
+        };
+        format!(
+            "<Command {} {} {what}>",
+            self.inner.id.0,
+            request.operation.name()
+        )
+    }
+}
+
+/// Something for the application.
+#[pyclass(frozen, module = "fencepost.hub")]
+#[derive(Debug)]
+pub(crate) struct Event {
+    key: u64,
+    inner: CoreEvent,
+}
+
+impl Event {
+    const fn grant(&self) -> Option<&Grant> {
+        match &self.inner {
+            CoreEvent::Acquired { grant } => Some(grant),
+            _ => None,
+        }
+    }
+
+    const fn cause(&self) -> Option<&Cause> {
+        match &self.inner {
+            CoreEvent::Lost { cause, .. } | CoreEvent::Refused { cause, .. } => Some(cause),
+            _ => None,
+        }
+    }
+}
+
+#[pymethods]
+impl Event {
+    #[getter]
+    const fn key(&self) -> u64 {
+        self.key
+    }
+
+    #[getter]
+    const fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    #[getter]
+    const fn ahead(&self) -> Option<u32> {
+        match &self.inner {
+            CoreEvent::Queued { ahead } => *ahead,
+            _ => None,
+        }
+    }
+
+    #[getter]
+    fn attempt(&self) -> Option<String> {
+        self.grant().map(|grant| grant.attempt.to_string())
+    }
+
+    #[getter]
+    fn fence(&self) -> Option<u64> {
+        self.grant().and_then(|grant| grant.fence).map(|fence| fence.0)
+    }
+
+    #[getter]
+    fn valid_until(&self) -> Option<u64> {
+        match &self.inner {
+            CoreEvent::Acquired { grant } => grant.valid_until,
+            CoreEvent::Extended { valid_until } | CoreEvent::Resumed { valid_until } => *valid_until,
+            _ => None,
+        }
+        .map(Instant::as_micros)
+    }
+
+    #[getter]
+    const fn reason(&self) -> Option<&'static str> {
+        match &self.inner {
+            CoreEvent::Lost { reason, .. } => Some(reason.name()),
+            CoreEvent::Refused { reason, .. } => Some(reason.name()),
+            _ => None,
+        }
+    }
+
+    #[getter]
+    const fn code(&self) -> Option<u16> {
+        match &self.inner {
+            CoreEvent::Lost { reason, .. } => Some(reason.code()),
+            CoreEvent::Refused { reason, .. } => Some(reason.code()),
+            _ => None,
+        }
+    }
+
+    #[getter]
+    fn text(&self) -> Option<String> {
+        match &self.inner {
+            CoreEvent::Lost { reason, .. } => Some(reason.to_string()),
+            CoreEvent::Refused { reason, .. } => Some(reason.to_string()),
+            _ => None,
+        }
+    }
+
+    #[getter]
+    fn command(&self) -> Option<u64> {
+        self.cause()
+            .and_then(|cause| cause.command)
+            .map(|CommandId(id)| id)
+    }
+
+    #[getter]
+    fn detail(&self) -> Option<&str> {
+        self.cause().and_then(|cause| cause.detail.as_deref())
+    }
+
+    fn __repr__(&self) -> String {
+        let reason = self
+            .reason()
+            .map_or_else(String::new, |reason| format!(" {reason}"));
+        format!("<Event {}{reason} for {}>", self.name(), self.key)
+    }
+}
+
+/// Nothing to do until an input comes or a time is reached.
+#[pyclass(frozen, module = "fencepost.hub")]
+#[derive(Debug)]
+pub(crate) struct Wait(fencepost_core::Wait);
+
+#[pymethods]
+impl Wait {
+    #[getter]
+    fn until(&self) -> Option<u64> {
+        self.0.until.map(Instant::as_micros)
+    }
+
+    #[getter]
+    fn reason(&self) -> Option<&'static str> {
+        self.0.reason.map(fencepost_core::Timer::name)
+    }
+
+    fn __repr__(&self) -> String {
+        match (self.until(), self.reason()) {
+            (Some(until), Some(reason)) => format!("<Wait until {until} {reason}>"),
+            (Some(until), None) => format!("<Wait until {until}>"),
+            (None, _) => "<Wait>".into(),
+        }
+    }
+}
+
+/// One output as an object.
+pub(crate) fn object(py: Python<'_>, (key, output): lowered::HubOutput) -> PyResult<Py<PyAny>> {
+    Ok(match output {
+        Output::Command(inner) => Py::new(py, Command { key: key.0, inner })?.into_any(),
+        Output::Event(inner) => Py::new(py, Event { key: key.0, inner })?.into_any(),
+        Output::Wait(wait) => Py::new(py, Wait(wait))?.into_any(),
+        // There are no other outputs; a core that had some would have to be met here first.
+        _ => Py::new(py, Wait(fencepost_core::Wait::default()))?.into_any(),
+    })
+}
