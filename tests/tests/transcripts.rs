@@ -44,7 +44,8 @@ fn every_transcript_is_replayed_to_the_byte() {
 #[test]
 fn every_transcript_is_what_its_case_tells() {
     let mut transcripts = transcripts();
-    for (name, text) in cases::all() {
+    for case in cases::all() {
+        let (name, text) = (case.file(), case.text());
         let recorded = transcripts.remove(&name);
         assert!(
             recorded.as_ref() == Some(&text),
@@ -60,9 +61,23 @@ fn every_transcript_is_what_its_case_tells() {
 
 #[test]
 fn a_difference_is_found() {
-    let (_, text) = cases::all().remove(0);
+    let text = cases::all().remove(0).text();
     let changed = text.replacen("\"flags\":1", "\"flags\":0", 1);
     assert_ne!(text, changed);
     let difference = transcript::replay(&changed).unwrap_err();
     assert!(difference.contains("expected"), "{difference}");
+}
+
+#[test]
+fn a_story_that_the_hub_does_not_follow_is_refused() {
+    let story = |says: &'static [&'static str]| {
+        std::panic::catch_unwind(move || {
+            let mut story = transcript::Recorder::new("redis", "it has to fail", None);
+            let key = story.open(&serde_json::json!({"kind": "redis-string", "name": "a"}));
+            story.acquire(key).says(says);
+        })
+    };
+    assert!(story(&["call"]).is_ok());
+    assert!(story(&[]).is_err());
+    assert!(story(&["call", "acquired"]).is_err());
 }

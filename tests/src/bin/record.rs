@@ -1,11 +1,18 @@
-//! Writes all cases below `tests/transcripts`; look at the difference before you commit it.
+//! Writes all cases below `tests/transcripts`; look at the difference before you commit it. A case that fails is told of, and its file
+//! left as it was.
 
-use std::{fs, path::Path};
+use std::{fs, panic, path::Path, process::ExitCode};
 
-fn main() -> std::io::Result<()> {
+fn main() -> std::io::Result<ExitCode> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts");
-    for (name, text) in fencepost_tests::cases::all() {
-        let path = root.join(&name);
+    let mut failed = 0;
+    for case in fencepost_tests::cases::all() {
+        let path = root.join(case.file());
+        let Ok(text) = panic::catch_unwind(|| case.text()) else {
+            println!("FAILED {}", case.file());
+            failed += 1;
+            continue;
+        };
         if fs::read_to_string(&path).is_ok_and(|known| known == text) {
             continue;
         }
@@ -13,7 +20,11 @@ fn main() -> std::io::Result<()> {
             fs::create_dir_all(folder)?;
         }
         fs::write(&path, text)?;
-        println!("recorded {name}");
+        println!("recorded {}", case.file());
     }
-    Ok(())
+    Ok(if failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }

@@ -5,8 +5,34 @@ mod zookeeper;
 
 use crate::transcript::Recorder;
 
-/// A case: its file below `tests/transcripts`, and its transcript.
-pub type Case = (String, String);
+/// A case: what is told, and why.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    family: &'static str,
+    name: &'static str,
+    why: &'static str,
+    source: Option<&'static str>,
+    tell: fn(&mut Recorder),
+}
+
+impl Case {
+    /// Its file below `tests/transcripts`.
+    #[must_use]
+    pub fn file(&self) -> String {
+        format!("{}/{}.jsonl", self.family, self.name.replace('_', "-"))
+    }
+
+    /// Its transcript.
+    ///
+    /// # Panics
+    /// When the hub does not say what the story checks.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut story = Recorder::new(self.family, self.why, self.source);
+        (self.tell)(&mut story);
+        story.text()
+    }
+}
 
 /// All cases.
 #[must_use]
@@ -14,22 +40,17 @@ pub fn all() -> Vec<Case> {
     [zookeeper::cases(), redis::cases()].concat()
 }
 
-fn record(family: &str, name: &str, (why, source): (&str, Option<&str>), tell: fn(&mut Recorder)) -> Case {
-    let mut story = Recorder::new(family, why, source);
-    tell(&mut story);
-    (format!("{family}/{name}.jsonl"), story.text())
-}
-
-/// `case!(family, function, why, source)`: the function's name is the file's.
+/// `cases! { "family": function, "why", "source"; … }`: the function's name is the file's.
 macro_rules! cases {
     ($family:literal: $($name:ident, $why:literal $(, $source:literal)?;)*) => {
         pub(super) fn cases() -> Vec<crate::cases::Case> {
-            vec![$(crate::cases::record(
-                $family,
-                &stringify!($name).replace('_', "-"),
-                ($why, None$(.or(Some($source)))?),
-                $name,
-            ),)*]
+            vec![$(crate::cases::Case {
+                family: $family,
+                name: stringify!($name),
+                why: $why,
+                source: None$(.or(Some($source)))?,
+                tell: $name,
+            },)*]
         }
     };
 }

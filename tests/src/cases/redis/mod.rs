@@ -1,22 +1,65 @@
 //! Cases of the Redis lock in the layout `string`.
 
+mod errors;
+mod hints;
+mod holding;
+mod leaving;
+mod lost_replies;
+mod misuse;
+mod patience;
 mod plain;
 
 use serde_json::{Value, json};
 
-use crate::transcript::{Input, Recorder};
+use crate::transcript::Recorder;
 
 pub(super) fn cases() -> Vec<super::Case> {
-    [plain::cases()].concat()
+    [
+        plain::cases(),
+        lost_replies::cases(),
+        hints::cases(),
+        holding::cases(),
+        leaving::cases(),
+        patience::cases(),
+        errors::cases(),
+        misuse::cases(),
+    ]
+    .concat()
 }
 
+/// A lease of nine seconds: renewed after three.
 fn settings() -> Value {
     json!({"kind": "redis-string", "name": "stock/42", "ttl": 9_000_000})
+}
+
+fn open_with(story: &mut Recorder, name: &str, value: Value) -> u64 {
+    let mut settings = settings();
+    settings[name] = value;
+    story.open(&settings)
 }
 
 /// A machine that has asked for the lock.
 fn acquire(story: &mut Recorder) -> u64 {
     let key = story.open(&settings());
-    story.input(Input::Acquire { key, patience: None });
+    story.acquire(key).says(&["call"]);
     key
 }
+
+/// A machine that holds the lock.
+fn hold(story: &mut Recorder) -> u64 {
+    let key = acquire(story);
+    story.after(150).granted(FENCE).says(&["acquired"]);
+    key
+}
+
+/// A machine that waits for the lock and listens.
+fn wait(story: &mut Recorder) -> u64 {
+    let key = acquire(story);
+    story.held_for(5000).says(&["queued", "subscribe"]);
+    story.subscribed().says(&["call"]);
+    story.held_for(5000).says(&[]).waits_for(Some("poll"));
+    key
+}
+
+/// The fence of grants in stories: microseconds of the server's clock.
+const FENCE: &str = "1790000000000001";

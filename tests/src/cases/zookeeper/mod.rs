@@ -1,13 +1,34 @@
 //! Cases of the ZooKeeper mutex.
 
+mod confirmations;
+mod directory;
+mod leaving;
 mod line;
+mod lost_replies;
+mod misuse;
+mod patience;
+mod refusals;
+mod sessions;
+mod watches;
 
 use serde_json::{Value, json};
 
-use crate::transcript::{Input, Recorder};
+use crate::transcript::Recorder;
 
 pub(super) fn cases() -> Vec<super::Case> {
-    [line::cases()].concat()
+    [
+        line::cases(),
+        directory::cases(),
+        lost_replies::cases(),
+        watches::cases(),
+        sessions::cases(),
+        confirmations::cases(),
+        patience::cases(),
+        leaving::cases(),
+        refusals::cases(),
+        misuse::cases(),
+    ]
+    .concat()
 }
 
 /// The directory of the lock in the cases.
@@ -22,14 +43,36 @@ fn warm(story: &mut Recorder) {
     story.connected(1);
     let key = story.open(&settings());
     story.done("sync").done("sync");
-    story.input(Input::Close { key });
+    story.close(key);
 }
 
 /// A machine that has asked for the lock.
 fn acquire(story: &mut Recorder) -> u64 {
     let key = story.open(&settings());
-    story.input(Input::Acquire { key, patience: None });
+    story.acquire(key);
     key
+}
+
+/// A machine that holds the lock, alone; its node has number 3.
+fn hold(story: &mut Recorder) -> u64 {
+    warm(story);
+    let key = acquire(story);
+    story.created(3, 41).children(&[&own(key, 3)]).says(&["acquired"]);
+    key
+}
+
+/// A machine that waits behind `other(2)`, both watches set; its node has number 3.
+fn queue(story: &mut Recorder) -> u64 {
+    warm(story);
+    let key = acquire(story);
+    story.created(3, 41).children(&[&other(2), &own(key, 3)]);
+    story.says(&["get", "queued", "get"]).answer_routine();
+    key
+}
+
+/// The path of a child.
+fn at(child: &str) -> String {
+    format!("{DIR}/{child}")
 }
 
 /// The name of another contender's node.
@@ -46,4 +89,17 @@ fn own(key: u64, number: i32) -> String {
 fn own_of_attempt(key: u64, attempt: u32, number: i32) -> String {
     let low = 0xfeed + attempt;
     format!("_c_{key:08x}-0000-0000-0000-{low:012x}-lock-{number:010}")
+}
+
+/// Error codes of the protocol.
+mod code {
+    pub(super) const NO_NODE: i32 = -101;
+    pub(super) const NO_AUTH: i32 = -102;
+    pub(super) const NODE_EXISTS: i32 = -110;
+    pub(super) const UNIMPLEMENTED: i32 = -6;
+    pub(super) const OPERATION_TIMEOUT: i32 = -7;
+    pub(super) const SESSION_EXPIRED: i32 = -112;
+    pub(super) const SESSION_MOVED: i32 = -118;
+    pub(super) const THROTTLED: i32 = -127;
+    pub(super) const SYSTEM_ERROR: i32 = -1;
 }

@@ -1,0 +1,103 @@
+//! What a server refuses: for now, or for good.
+
+use super::{FENCE, acquire};
+use crate::{cases::cases, transcript::Recorder};
+
+cases! { "redis":
+    script_unknown, "The server does not know the script: its text is sent along, once.",
+        "measured: SCRIPT FLUSH, restart, failover";
+    server_starts, "A server that starts, fails over or is busy refuses for now: asked again, nothing in doubt.",
+        "redisson#4822: failover";
+    wrong_type, "The key holds a value of another type: refused, not overwritten.",
+        "measured: a Redisson lock under the same name; sesamecare/redlock#6";
+    wrong_type_before_redis_7, "Older servers wrap a script's error in another one: recognised all the same.";
+    no_password, "The server wants a password: refused as such.";
+    no_permission, "The user may not run scripts: refused as such.";
+    unknown_command, "The server does not know EVALSHA: refused as unsupported, not retried for ever.",
+        "node-redlock#304: EVALSHA blocked";
+    unexpected_error, "An error that nobody expects is no reason to try for ever.";
+    connection_closed, "The client library says that nothing will be sent any more: refused.",
+        "kazoo#482: closed clients hung";
+}
+
+fn refused(story: &mut Recorder, error: &str, reason: &str) {
+    let key = acquire(story);
+    story
+        .redis_error("call", error)
+        .says(&[&format!("refused {reason}")]);
+    story.waits_for(None).close(key).leaves(0);
+}
+
+fn script_unknown(story: &mut Recorder) {
+    acquire(story);
+    story
+        .redis_error("call", "NOSCRIPT No matching script. Please use EVAL.")
+        .says(&["call"]);
+    story.granted(FENCE).says(&["acquired"]);
+}
+
+fn server_starts(story: &mut Recorder) {
+    let key = acquire(story);
+    for error in [
+        "LOADING Redis is loading the dataset in memory",
+        "READONLY You can't write against a read only replica.",
+        "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
+        "CLUSTERDOWN Hash slot not served",
+    ] {
+        story
+            .redis_error("call", error)
+            .says(&[])
+            .timeout()
+            .says(&["call"]);
+    }
+    story.granted(FENCE).says(&["acquired"]);
+    story.release(key).own().says(&["released"]);
+}
+
+fn wrong_type(story: &mut Recorder) {
+    refused(
+        story,
+        "WRONGTYPE Operation against a key holding the wrong kind of value",
+        "wrong-type",
+    );
+}
+
+fn wrong_type_before_redis_7(story: &mut Recorder) {
+    let error =
+        "ERR Error running script (call to f_98791f): @user_script:4: WRONGTYPE Operation against a key";
+    refused(story, error, "wrong-type");
+}
+
+fn no_password(story: &mut Recorder) {
+    refused(story, "NOAUTH Authentication required.", "auth-failed");
+}
+
+fn no_permission(story: &mut Recorder) {
+    refused(
+        story,
+        "NOPERM this user has no permissions to run the 'evalsha' command",
+        "no-permission",
+    );
+}
+
+fn unknown_command(story: &mut Recorder) {
+    refused(
+        story,
+        "ERR unknown command 'EVALSHA', with args beginning with: ",
+        "unsupported",
+    );
+}
+
+fn unexpected_error(story: &mut Recorder) {
+    refused(
+        story,
+        "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist",
+        "server-error",
+    );
+}
+
+fn connection_closed(story: &mut Recorder) {
+    let key = acquire(story);
+    story.fail("call", "closed").says(&["refused connection-closed"]);
+    story.waits_for(None).close(key).leaves(0);
+}

@@ -1,0 +1,174 @@
+//! Replies that never come, or come late: what was done is found out, kept or undone.
+
+use serde_json::json;
+
+use super::{FENCE, acquire, hold, open_with, settings};
+use crate::{
+    cases::cases,
+    transcript::{Recorder, Reply},
+};
+
+cases! { "redis":
+    acquire_lost, "The acquire's reply is lost: asked again, the script finds the attempt's own value, and that is the grant, with its fence and a full lease.",
+        "redis-py retries SET NX and answers \"held\", by its own token";
+    acquire_lost_and_given_up, "The acquire's reply is lost and the caller's patience ends: the release leaves a tombstone for the acquire that may still be on its way.",
+        "redisson#1966, redisson#7367: a lock that nobody holds";
+    acquire_never_answered, "No answer and no word of a failure: after a while the acquire counts as in doubt and is sent again; the first one's late answer is not looked at.",
+        "ioredis#2193: commands that never settle";
+    acquire_not_sent, "An acquire that was never sent is sent again, and leaves nothing in doubt: no tombstone.";
+    acquire_finds_its_tombstone, "An acquire arrives after its attempt was given up: refused by the tombstone, and so is the contender.";
+    slow_grant, "The answer comes after the lease that it grants: no grant, but a question whether the lock is still ours.",
+        "node-redlock: a lock 276 ms past its end, measured; node-redlock#169";
+    renewal_lost, "A renewal's reply is lost: repeated, and valid from the start of the one that was answered.",
+        "redisson#775: one failed renewal ended them all";
+    renewals_lost_for_good, "No renewal is answered until the grant's own end: lost by the holder's clock, and released all the same.",
+        "redisson#4698, redisson#5698";
+    short_lease_renewed_in_time, "A lease shorter than the wait for an answer: the renewal is repeated while the lease lasts.";
+    release_lost, "The release's reply is lost: repeated, it finds nothing, and that is a release.",
+        "redis-py retries and answers \"not owned\", measured";
+    release_never_answered, "No answer to the release and no word of a failure: sent again, and \"somebody else's\" is no loss then.";
+    release_without_a_server, "No release is ever answered: the lock is released when its lease has ended, reckoned from the last renewal that was sent.",
+        "redis-py#3847, redis-py#4258";
+}
+
+fn acquire_lost(story: &mut Recorder) {
+    let key = acquire(story);
+    story
+        .after(1000)
+        .fail("call", "unknown")
+        .says(&[])
+        .waits_for(Some("retry"));
+    story.timeout().says(&["call"]).granted(FENCE).says(&["acquired"]);
+    // The first one may still be on its way.
+    story.release(key).says(&["call"]).own().says(&["released"]);
+}
+
+fn acquire_lost_and_given_up(story: &mut Recorder) {
+    let key = story.open(&settings());
+    story.acquire_within(key, 4000).fail("call", "unknown").timeout();
+    story.says(&["refused unreachable", "call"]);
+    story.fail("call", "unknown").timeout().says(&["call"]);
+    story.absent().says(&[]).close(key).leaves(0);
+}
+
+fn acquire_never_answered(story: &mut Recorder) {
+    acquire(story);
+    let first = story.last_id("call");
+    story.waits_for(Some("retry")).timeout().says(&["call"]);
+    let value = json!([1, FENCE]);
+    story.answer_id(first, Reply::Value { value }).says(&[]);
+    story.granted(FENCE).says(&["acquired"]);
+}
+
+fn acquire_not_sent(story: &mut Recorder) {
+    let key = acquire(story);
+    story.fail("call", "not-sent").says(&[]).timeout().says(&["call"]);
+    story.fail("call", "not-sent").says(&[]).cancel(key);
+    story
+        .says(&["refused cancelled"])
+        .waits_for(None)
+        .close(key)
+        .leaves(0);
+}
+
+fn acquire_finds_its_tombstone(story: &mut Recorder) {
+    let key = acquire(story);
+    story
+        .value(json!([2]))
+        .says(&["refused given-up"])
+        .close(key)
+        .leaves(0);
+}
+
+fn slow_grant(story: &mut Recorder) {
+    let key = open_with(story, "answer_within", json!(60_000_000));
+    story.acquire(key).after(9_000_000).granted(FENCE).says(&[]);
+    story.waits_for(Some("retry")).timeout().says(&["call"]);
+    story.granted("1790000000000009").says(&["acquired"]);
+}
+
+fn renewal_lost(story: &mut Recorder) {
+    hold(story);
+    story
+        .timeout()
+        .says(&["call"])
+        .after(200)
+        .fail("call", "unknown")
+        .says(&[]);
+    story.waits_for(Some("retry")).timeout().says(&["call"]);
+    story
+        .after(200)
+        .own()
+        .says(&["extended"])
+        .waits_for(Some("renew"));
+}
+
+fn renewals_lost_for_good(story: &mut Recorder) {
+    let key = hold(story);
+    story.timeout();
+    for _ in 0..9 {
+        story
+            .says(&["call"])
+            .after(200_000)
+            .fail("call", "unknown")
+            .says(&[])
+            .timeout();
+    }
+    story
+        .fail("call", "unknown")
+        .waits_for(Some("validity"))
+        .timeout();
+    story.says(&["lost lease-ended", "call"]).own().says(&[]);
+    story.close(key).leaves(0);
+}
+
+fn short_lease_renewed_in_time(story: &mut Recorder) {
+    let key = open_with(story, "ttl", json!(900_000));
+    story
+        .acquire(key)
+        .granted(FENCE)
+        .waits_for(Some("renew"))
+        .timeout()
+        .says(&["call"])
+        .silence("call");
+    story.waits_for(Some("retry")).timeout().says(&["call"]);
+    story
+        .own()
+        .says(&["extended"])
+        .release(key)
+        .own()
+        .says(&["released"]);
+}
+
+fn release_lost(story: &mut Recorder) {
+    let key = hold(story);
+    story.release(key).fail("call", "unknown").says(&[]).timeout();
+    story.says(&["call"]).absent().says(&["released"]);
+}
+
+fn release_never_answered(story: &mut Recorder) {
+    let key = hold(story);
+    let first = story.release(key).silence("call").last_id("call");
+    story.waits_for(Some("retry")).timeout().says(&["call"]);
+    story.foreign().says(&["released"]);
+    let value = json!([1]);
+    story
+        .answer_id(first, Reply::Value { value })
+        .says(&[])
+        .close(key)
+        .leaves(0);
+}
+
+fn release_without_a_server(story: &mut Recorder) {
+    let key = open_with(story, "answer_within", json!(20_000_000));
+    story.acquire(key).granted(FENCE);
+    // This renewal is never answered, but may have been executed.
+    story
+        .timeout()
+        .says(&["call"])
+        .after(100_000)
+        .release(key)
+        .says(&["call"]);
+    story.waits_for(Some("validity")).timeout().says(&["released"]);
+    story.waits_for(None).close(key).leaves(0);
+}

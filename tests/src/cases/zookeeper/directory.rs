@@ -1,0 +1,88 @@
+//! The directory above the contenders: missing, forbidden, vanishing.
+
+use super::{acquire, code, own_of_attempt, warm};
+use crate::{cases::cases, transcript::Recorder};
+
+cases! { "zookeeper":
+    first_acquire, "No directory yet: a second flight makes it, as containers, and enters; a parent that exists is no error.",
+        "CURATOR-173: directories that nobody removes";
+    parents_not_ours_to_make, "No permission to create a parent that exists is no error either: only the own create tells.";
+    no_containers, "A server before 3.5.3 knows no containers: the directories are made persistent.";
+    missing_chroot, "A directory that is missing however often it is made is missing for good: refused, not retried for ever.",
+        "the classic zk://host/chroot that nobody has created";
+    parent_reaped_in_between, "The leader reaps the empty container between the making and the entering: it is made again.",
+        "CURATOR-180, CURATOR-724";
+    directory_removed_with_the_node, "The list finds no directory although the node was created: somebody has removed both, so the contender enters anew.",
+        "zk-ruby and .NET DistributedLock delete the parent on release";
+}
+
+fn no_directory(story: &mut Recorder) {
+    story
+        .error("create", code::NO_NODE)
+        .error("children", code::NO_NODE)
+        .says(&["create", "create", "create", "children"]);
+}
+
+fn first_acquire(story: &mut Recorder) {
+    warm(story);
+    let key = acquire(story);
+    no_directory(story);
+    story.parent_error(code::NODE_EXISTS).created_parent();
+    story.created(0, 41).says(&[]);
+    story.children(&[&own_of_attempt(key, 2, 0)]).says(&["acquired"]);
+}
+
+fn parents_not_ours_to_make(story: &mut Recorder) {
+    warm(story);
+    let key = acquire(story);
+    no_directory(story);
+    story.parent_error(code::NO_AUTH).created_parent();
+    story.created(0, 41);
+    story.children(&[&own_of_attempt(key, 2, 0)]).says(&["acquired"]);
+}
+
+fn no_containers(story: &mut Recorder) {
+    warm(story);
+    let key = acquire(story);
+    no_directory(story);
+    story
+        .parent_error(code::UNIMPLEMENTED)
+        .parent_error(code::UNIMPLEMENTED);
+    no_directory(story);
+    story.created_parent().created_parent().created(0, 41);
+    story.children(&[&own_of_attempt(key, 3, 0)]).says(&["acquired"]);
+}
+
+fn missing_chroot(story: &mut Recorder) {
+    warm(story);
+    let key = acquire(story);
+    for _ in 0..4 {
+        no_directory(story);
+        story.parent_error(code::NO_NODE).parent_error(code::NO_NODE);
+    }
+    story
+        .error("create", code::NO_NODE)
+        .error("children", code::NO_NODE)
+        .says(&["refused no-parent"]);
+    story.close(key).leaves(0);
+}
+
+fn parent_reaped_in_between(story: &mut Recorder) {
+    warm(story);
+    let key = acquire(story);
+    no_directory(story);
+    story.created_parent().created_parent();
+    no_directory(story);
+    story.created_parent().created_parent().created(0, 41);
+    story.children(&[&own_of_attempt(key, 3, 0)]).says(&["acquired"]);
+}
+
+fn directory_removed_with_the_node(story: &mut Recorder) {
+    warm(story);
+    let key = acquire(story);
+    story.created(3, 41).error("children", code::NO_NODE).says(&[]);
+    story.waits_for(Some("retry")).timeout();
+    no_directory(story);
+    story.created_parent().created_parent().created(0, 45);
+    story.children(&[&own_of_attempt(key, 3, 0)]).says(&["acquired"]);
+}

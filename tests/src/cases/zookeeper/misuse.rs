@@ -1,0 +1,154 @@
+//! What no driver and no application should do, and what is harmless all the same.
+
+use super::{acquire, at, hold, other, own, settings, warm};
+use crate::{
+    cases::cases,
+    transcript::{Input, Recorder},
+};
+
+cases! { "zookeeper":
+    intents_that_make_no_sense, "Intents in the wrong state are misuse and change nothing: the lock is held as before.";
+    unknown_keys_and_commands, "Keys and ids that never were are misuse; closing what has gone is not.";
+    replies_of_the_wrong_shape, "A reply that does not fit its command is misuse and counts as unknown: the acquire recovers.";
+    created_somewhere_else, "A created node that is not the one asked for is of the wrong shape: taken for our own, it would be looked for in vain.";
+    late_and_doubled_outcomes, "Outcomes of commands settled before, of machines gone, of watches already fired: nothing changes.";
+    after_the_shutdown, "A hub that was shut down opens nothing.";
+}
+
+fn intents_that_make_no_sense(story: &mut Recorder) {
+    warm(story);
+    let key = story.open(&settings());
+    for (input, misuse) in [
+        (Input::Release { key }, "not-held"),
+        (Input::Extend { key }, "not-held"),
+        (Input::Cancel { key }, "not-waiting"),
+    ] {
+        story.misuse(input, misuse).says(&[]);
+    }
+    story
+        .acquire(key)
+        .misuse(Input::Acquire { key, patience: None }, "busy");
+    story.misuse(Input::Release { key }, "not-held").says(&[]);
+    story.created(3, 41).children(&[&own(key, 3)]).says(&["acquired"]);
+    story
+        .misuse(Input::Try { key }, "busy")
+        .misuse(Input::Cancel { key }, "not-waiting");
+    story.release(key).misuse(Input::Release { key }, "not-held");
+    story.misuse(
+        Input::Acquire {
+            key,
+            patience: Some(1),
+        },
+        "busy",
+    );
+    story.done("delete").says(&["released"]);
+    story.misuse(Input::Release { key }, "not-held");
+}
+
+fn unknown_keys_and_commands(story: &mut Recorder) {
+    let key = hold(story);
+    story.misuse(Input::Release { key: 77 }, "unknown-key");
+    story.misuse(
+        Input::Acquire {
+            key: 0,
+            patience: None,
+        },
+        "unknown-key",
+    );
+    story.close(77).says(&[]);
+    for id in [0, 99] {
+        let failure = "unknown".to_owned();
+        story
+            .misuse(Input::Fail { id, failure }, "unknown-command")
+            .says(&[]);
+        let (session, event) = ("1".to_owned(), "deleted".to_owned());
+        story
+            .misuse(Input::Watch { id, session, event }, "unknown-command")
+            .says(&[]);
+    }
+    story.close(key).misuse(Input::Release { key }, "unknown-key");
+}
+
+fn replies_of_the_wrong_shape(story: &mut Recorder) {
+    story.connected(1);
+    let key = acquire(story);
+    let (nothing, done) = (story.reply_children(&[]), story.reply_done());
+    story.answer_wrongly("sync", nothing.clone()).says(&[]);
+    story.answer_wrongly("create", done.clone()).says(&[]);
+    story
+        .answer_wrongly("children", done)
+        .says(&[])
+        .waits_for(Some("retry"));
+    // The create counts as unknown: the second one finds the first one's node.
+    story.timeout().timeout().answer_routine().created(4, 44);
+    story
+        .children(&[&own(key, 3), &own(key, 4)])
+        .says(&["get", "children"]);
+    story.answer_wrongly("get", nothing).says(&[]);
+    story.children(&[&own(key, 3), &own(key, 4)]).says(&[]).timeout();
+    story.answer_routine().children(&[&own(key, 3), &own(key, 4)]);
+    story.says(&["get", "children"]).present(41);
+    story
+        .children(&[&own(key, 3), &own(key, 4)])
+        .says(&["delete", "acquired"]);
+    story.release(key);
+    let wrong = story.reply_node(1, 1);
+    story.answer_wrongly("delete", wrong).says(&[]);
+}
+
+fn created_somewhere_else(story: &mut Recorder) {
+    warm(story);
+    let key = acquire(story);
+    for path in ["/elsewhere/x-lock-0000000003".to_owned(), at("notes")] {
+        let reply = story.reply_created(&path, 41);
+        story.answer_wrongly("create", reply).children(&[]).says(&[]);
+        story.timeout().says(&["create", "children"]);
+    }
+    story.created(5, 44).children(&[&own(key, 5)]).says(&["acquired"]);
+}
+
+fn late_and_doubled_outcomes(story: &mut Recorder) {
+    warm(story);
+    let key = acquire(story);
+    let [create, list] = [story.last_id("create"), story.last_id("children")];
+    story
+        .created(3, 41)
+        .children(&[&other(2), &own(key, 3)])
+        .answer_routine();
+    let reply = story.reply_created(&at(&own(key, 9)), 90);
+    story.answer_id(create, reply).says(&[]);
+    story.fail_id(create, "closed").says(&[]);
+    let reply = story.reply_children(&[&own(key, 3)]);
+    story.answer_id(list, reply).says(&[]);
+    let watch = story.watch_on(&at(&other(2)));
+    story.fail_id(watch, "unknown").says(&[]);
+    story.watch_id(watch, "deleted").says(&["acquired"]);
+    let reply = story.reply_node(1, 40);
+    story
+        .answer_id(watch, reply)
+        .says(&[])
+        .watch_id(watch, "deleted")
+        .says(&[]);
+    story.release(key).done("delete").close(key).leaves(0);
+    story
+        .fail_id(create, "unknown")
+        .says(&[])
+        .watch_id(watch, "gone")
+        .says(&[]);
+}
+
+fn after_the_shutdown(story: &mut Recorder) {
+    let key = hold(story);
+    story
+        .shutdown()
+        .says(&["delete"])
+        .misuse(Input::Extend { key }, "unknown-key");
+    let owner = "f".repeat(32);
+    let open = Input::Open {
+        settings: settings(),
+        owner,
+        seed: 1,
+    };
+    story.misuse(open, "client-closed").done("delete").leaves(0);
+    story.shutdown().says(&[]);
+}

@@ -1,0 +1,184 @@
+//! Patience that ends, acquires that are cancelled, machines that are closed: in every phase.
+
+use super::{acquire, at, code, hold, other, own, settings, warm};
+use crate::{cases::cases, transcript::Recorder};
+
+cases! { "zookeeper":
+    timeout_in_the_line, "The patience ends behind somebody: told at once, the node deleted behind it, and the delete repeated until it is answered.",
+        "kazoo#732, kazoo#429, zk-ruby#49: contenders that nobody waits for stayed in the line";
+    timeout_is_not_started_anew, "Neighbours that come and go do not prolong the patience.",
+        "kazoo: 1 s became 4.21 s, measured";
+    timeout_before_the_create_is_answered, "The patience ends while the create is under way; its reply comes later, and the node is deleted then.",
+        "CURATOR-79, zk-ruby#51";
+    timeout_and_the_create_is_lost, "The patience ends while the create is under way, and its reply never comes: what it may have made is searched for behind a barrier.",
+        "CURATOR-45";
+    timeout_before_a_retry, "The patience ends while the acquire waits to try again: nothing is left to undo.",
+        "CURATOR-559: nested retries";
+    timeout_while_suspended, "The patience ends without a connection: told at once, cleaned up when it is back.";
+    timeout_unconfirmed, "First in the line, but the session is not confirmed within the patience: nobody else held, so this is no timeout.";
+    cancelled_in_every_phase, "An acquire is cancelled before it is sent, while it is sent, in the line, and when it is first: told once, and nothing stays.",
+        "kazoo: a cancel left behind made the next acquire fail";
+    closed_in_every_phase, "A machine is closed before it acquires, without a connection, while the create is under way, in the line, and as a holder: it says nothing more and goes when the server has answered.",
+        "redisson#1966: zombies";
+    closed_while_suspended, "A holder without a connection is closed: the machine lives on until its node is deleted, or its session over.";
+}
+
+fn timeout_in_the_line(story: &mut Recorder) {
+    warm(story);
+    let key = story.open(&settings());
+    story.acquire_within(key, 200_000).created(3, 41);
+    story.children(&[&other(2), &own(key, 3)]).answer_routine();
+    story.waits_for(Some("patience")).timeout();
+    story.says(&["refused timeout", "delete"]);
+    story.fail("delete", "unknown").says(&[]).waits_for(Some("retry"));
+    story.timeout().says(&["delete"]).error("delete", code::NO_NODE);
+    story.close(key).leaves(0);
+}
+
+fn timeout_is_not_started_anew(story: &mut Recorder) {
+    warm(story);
+    let key = story.open(&settings());
+    let [first, second, third] = [0, 1, 2].map(other);
+    story.acquire_within(key, 200_000).created(3, 41);
+    story
+        .children(&[&first, &second, &third, &own(key, 3)])
+        .answer_routine();
+    story.after(150_000).watch(&at(&third), "deleted");
+    story.children(&[&first, &second, &own(key, 3)]).answer_routine();
+    story.after(49_000).watch(&at(&second), "deleted");
+    story.children(&[&first, &own(key, 3)]).answer_routine();
+    story.timeout_after(1000).says(&["refused timeout", "delete"]);
+}
+
+fn timeout_before_the_create_is_answered(story: &mut Recorder) {
+    warm(story);
+    let key = story.open(&settings());
+    story
+        .acquire_within(key, 200_000)
+        .timeout()
+        .says(&["refused unreachable"]);
+    story.waits_for(Some("renew"));
+    story.after(10_000).created(3, 41).says(&["delete"]);
+    story.children(&[&own(key, 3)]).says(&[]);
+    story.done("delete").says(&[]).close(key).leaves(0);
+}
+
+fn timeout_and_the_create_is_lost(story: &mut Recorder) {
+    warm(story);
+    let key = story.open(&settings());
+    story
+        .acquire_within(key, 200_000)
+        .timeout()
+        .says(&["refused unreachable"]);
+    story.disconnected().says(&[]);
+    story.connected(1).says(&["sync", "sync", "children"]);
+    story.answer_routine().children(&[&other(2), &own(key, 3)]);
+    story.says(&["delete"]).done("delete").close(key).leaves(0);
+}
+
+fn timeout_before_a_retry(story: &mut Recorder) {
+    warm(story);
+    let key = story.open(&settings());
+    story.acquire_within(key, 4000).error("create", code::THROTTLED);
+    story
+        .error("children", code::THROTTLED)
+        .says(&[])
+        .waits_for(Some("patience"));
+    story
+        .timeout()
+        .says(&["refused unreachable"])
+        .waits_for(Some("renew"));
+    story.close(key).leaves(0);
+}
+
+fn timeout_while_suspended(story: &mut Recorder) {
+    warm(story);
+    let key = story.open(&settings());
+    story.acquire_within(key, 200_000).created(3, 41);
+    story.children(&[&other(2), &own(key, 3)]).answer_routine();
+    story.disconnected().timeout().says(&["refused timeout"]);
+    story.after(300_000).connected(1).says(&["sync", "delete"]);
+    story.done("delete").says(&[]).close(key).leaves(0);
+}
+
+fn timeout_unconfirmed(story: &mut Recorder) {
+    story.connected(1);
+    let key = story.open(&settings());
+    story.acquire_within(key, 200_000).created(3, 41);
+    story.children(&[&own(key, 3)]).says(&[]);
+    story.timeout().says(&["refused unreachable", "delete"]);
+}
+
+fn cancelled_in_every_phase(story: &mut Recorder) {
+    let key = acquire(story);
+    story.cancel(key).says(&["refused cancelled"]);
+    story.connected(1).answer_routine();
+    story.acquire(key).says(&["create", "children"]);
+    story.cancel(key).says(&["refused cancelled"]);
+    story
+        .fail("create", "not-sent")
+        .fail("children", "not-sent")
+        .says(&[]);
+    story.acquire(key).created(3, 41);
+    story
+        .children(&[&other(2), &super::own_of_attempt(key, 2, 3)])
+        .answer_routine();
+    story
+        .cancel(key)
+        .says(&["refused cancelled", "delete"])
+        .done("delete");
+    story.disconnected().session_is("expired").connected(2);
+    story.acquire(key).created(4, 44);
+    story.children(&[&super::own_of_attempt(key, 3, 4)]).says(&[]);
+    story
+        .cancel(key)
+        .says(&["refused cancelled", "delete"])
+        .done("delete");
+    story.close(key).leaves(0);
+}
+
+fn closed_in_every_phase(story: &mut Recorder) {
+    let idle = story.open(&settings());
+    story.close(idle).says(&[]).leaves(0);
+    let entering = acquire(story);
+    story.close(entering).says(&[]).leaves(0);
+    let holder = hold_after(story);
+    let waiter = acquire(story);
+    story.created(4, 42).children(&[&own(holder, 3), &own(waiter, 4)]);
+    story.answer_routine();
+    let creating = acquire(story);
+    story.close(creating).says(&[]).close(waiter).says(&["delete"]);
+    story.created(5, 43).says(&["delete"]).done("delete").leaves(2);
+    story.done("delete").leaves(1);
+    story.close(holder).says(&["delete"]).close(holder).says(&[]);
+    story.done("delete").says(&[]).leaves(0);
+}
+
+fn hold_after(story: &mut Recorder) -> u64 {
+    story.connected(1);
+    let key = acquire(story);
+    story.done("sync").done("sync");
+    story.created(3, 41).children(&[&own(key, 3)]).says(&["acquired"]);
+    key
+}
+
+fn closed_while_suspended(story: &mut Recorder) {
+    let holder = hold(story);
+    story.disconnected().close(holder).says(&[]).leaves(1);
+    story.session_is("expired").says(&[]).leaves(0);
+    story.connected(2);
+    let waiter = queue_in(story);
+    story.disconnected().close(waiter).says(&[]).leaves(1);
+    story
+        .connected(2)
+        .says(&["sync", "delete"])
+        .done("delete")
+        .leaves(0);
+}
+
+fn queue_in(story: &mut Recorder) -> u64 {
+    let key = acquire(story);
+    story.answer_routine().created(7, 71);
+    story.children(&[&other(6), &own(key, 7)]).answer_routine();
+    key
+}

@@ -1,0 +1,283 @@
+//! The recorder: a case is told as a story (this command is answered so, then that happens), and written down with everything the hub
+//! says to it. What a story checks on the way, with [`Recorder::says`], is what it is about.
+
+mod redis;
+mod zookeeper;
+
+use serde_json::Value;
+
+use super::{
+    format::{Header, Input, Reply, Step},
+    player::Player,
+};
+
+/// A story being recorded.
+#[derive(Debug)]
+pub struct Recorder {
+    player: Player,
+    now: u64,
+    lines: Vec<String>,
+    /// What the hub has said to the last input.
+    said: Vec<Value>,
+    /// Commands without an outcome, oldest first: id and operation.
+    open: Vec<(u64, String)>,
+    /// All commands: id and line.
+    commands: Vec<(u64, Value)>,
+    keys: u64,
+    session: i64,
+}
+
+impl Recorder {
+    /// Begins a story.
+    ///
+    /// # Panics
+    /// For an unknown family. All methods panic when the story does not fit what the hub says.
+    #[must_use]
+    pub fn new(family: &str, why: &str, source: Option<&str>) -> Self {
+        let header = Header {
+            family: family.into(),
+            seed: 7,
+            why: why.into(),
+            source: source.map(String::from),
+        };
+        let player = Player::new(&header).expect("a known family");
+        let lines = vec![serde_json::to_string(&header).expect("serialisable")];
+        Self {
+            player,
+            now: 1_000_000,
+            lines,
+            said: Vec::new(),
+            open: Vec::new(),
+            commands: Vec::new(),
+            keys: 0,
+            session: 1,
+        }
+    }
+
+    /// The transcript.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.lines.join("\n") + "\n"
+    }
+
+    /// Lets time pass: microseconds.
+    pub fn after(&mut self, micros: u64) -> &mut Self {
+        self.now += micros;
+        self
+    }
+
+    /// Lets time pass, and tells the hub.
+    pub fn timeout_after(&mut self, micros: u64) -> &mut Self {
+        self.now += micros;
+        self.input(Input::Timeout)
+    }
+
+    /// Lets time pass until the hub wants to be told.
+    pub fn timeout(&mut self) -> &mut Self {
+        let until = self.said.last().and_then(|wait| wait["wait"].as_u64());
+        self.now = until
+            .unwrap_or_else(|| panic!("the hub waits for no time in\n{}", self.text()))
+            .max(self.now);
+        self.input(Input::Timeout)
+    }
+
+    /// Opens a machine with these settings; gives its key.
+    pub fn open(&mut self, settings: &Value) -> u64 {
+        self.keys += 1;
+        let owner = format!("{:032x}", u128::from(self.keys) << 96 | 0xfeed);
+        self.input(Input::Open {
+            settings: settings.clone(),
+            owner,
+            seed: self.keys,
+        });
+        self.keys
+    }
+
+    /// Acquires, for ever.
+    pub fn acquire(&mut self, key: u64) -> &mut Self {
+        self.input(Input::Acquire { key, patience: None })
+    }
+
+    /// Acquires within so many microseconds.
+    pub fn acquire_within(&mut self, key: u64, micros: u64) -> &mut Self {
+        let patience = Some(micros);
+        self.input(Input::Acquire { key, patience })
+    }
+
+    /// Acquires at once or not at all.
+    pub fn try_acquire(&mut self, key: u64) -> &mut Self {
+        self.input(Input::Try { key })
+    }
+
+    /// Extends the grant.
+    pub fn extend(&mut self, key: u64) -> &mut Self {
+        self.input(Input::Extend { key })
+    }
+
+    /// Releases the grant.
+    pub fn release(&mut self, key: u64) -> &mut Self {
+        self.input(Input::Release { key })
+    }
+
+    /// Cancels the acquire.
+    pub fn cancel(&mut self, key: u64) -> &mut Self {
+        self.input(Input::Cancel { key })
+    }
+
+    /// Closes the machine.
+    pub fn close(&mut self, key: u64) -> &mut Self {
+        self.input(Input::Close { key })
+    }
+
+    /// Closes everything.
+    pub fn shutdown(&mut self) -> &mut Self {
+        self.input(Input::Shutdown)
+    }
+
+    /// Puts an input in that is no misuse.
+    pub fn input(&mut self, input: Input) -> &mut Self {
+        self.put(input, None)
+    }
+
+    /// Puts an input in that is a misuse.
+    pub fn misuse(&mut self, input: Input, name: &str) -> &mut Self {
+        self.put(input, Some(name))
+    }
+
+    /// Answers the oldest open command of that operation.
+    pub fn answer(&mut self, operation: &str, reply: Reply) -> &mut Self {
+        let id = self.take(operation);
+        self.input(Input::Reply { id, reply })
+    }
+
+    /// Answers the oldest open command of that operation in a shape that does not fit.
+    pub fn answer_wrongly(&mut self, operation: &str, reply: Reply) -> &mut Self {
+        let id = self.take(operation);
+        self.misuse(Input::Reply { id, reply }, "wrong-reply")
+    }
+
+    /// Answers a command by its id, also a second time.
+    pub fn answer_id(&mut self, id: u64, reply: Reply) -> &mut Self {
+        self.open.retain(|(open, _)| *open != id);
+        self.input(Input::Reply { id, reply })
+    }
+
+    /// The oldest open command of that operation comes to nothing.
+    pub fn fail(&mut self, operation: &str, failure: &str) -> &mut Self {
+        let id = self.take(operation);
+        self.fail_id(id, failure)
+    }
+
+    /// A command comes to nothing, also for the second time.
+    pub fn fail_id(&mut self, id: u64, failure: &str) -> &mut Self {
+        self.open.retain(|(open, _)| *open != id);
+        let failure = failure.into();
+        self.input(Input::Fail { id, failure })
+    }
+
+    /// The oldest open command of that operation will never be answered, and nothing is said of it.
+    pub fn silence(&mut self, operation: &str) -> &mut Self {
+        self.take(operation);
+        self
+    }
+
+    /// All open commands come to nothing.
+    pub fn fail_all(&mut self, failure: &str) -> &mut Self {
+        for (id, _) in core::mem::take(&mut self.open) {
+            self.fail_id(id, failure);
+        }
+        self
+    }
+
+    /// Checks what the hub has said to the last input, its wait left out: operations of commands, names of events with their reasons.
+    pub fn says(&mut self, expected: &[&str]) -> &mut Self {
+        let said: Vec<String> = self.said.iter().filter_map(name_of).collect();
+        assert!(
+            said == expected,
+            "said {said:?}, not {expected:?}, in\n{}",
+            self.text()
+        );
+        self
+    }
+
+    /// Checks what the hub waits for: the name of its timer, or nothing.
+    pub fn waits_for(&mut self, reason: Option<&str>) -> &mut Self {
+        let wait = self.said.last().expect("something was put in");
+        assert!(wait["reason"].as_str() == reason, "{wait}, not {reason:?}");
+        self
+    }
+
+    /// Checks how many machines are left.
+    pub fn leaves(&mut self, machines: usize) -> &mut Self {
+        assert!(self.player.pending() == machines, "{}", self.text());
+        self
+    }
+
+    /// The id of the last command that was asked for with this operation.
+    #[must_use]
+    pub fn last_id(&self, operation: &str) -> u64 {
+        self.last(|command| command["command"] == operation)
+    }
+
+    fn last(&self, wanted: impl Fn(&Value) -> bool) -> u64 {
+        let found = self.commands.iter().rev().find(|(_, command)| wanted(command));
+        found.expect("the story names a command that was given").0
+    }
+
+    fn oldest(&self, wanted: impl Fn(&Value) -> bool) -> u64 {
+        let open = |id: u64| self.open.iter().any(|(known, _)| *known == id);
+        let found = self
+            .commands
+            .iter()
+            .find(|(id, command)| open(*id) && wanted(command));
+        found.expect("the story names a command that is open").0
+    }
+
+    fn path_of(&self, id: u64) -> String {
+        let found = self.commands.iter().find(|(known, _)| *known == id);
+        found
+            .and_then(|(_, command)| command["path"].as_str())
+            .unwrap_or_default()
+            .into()
+    }
+
+    fn take(&mut self, operation: &str) -> u64 {
+        let at = self.open.iter().position(|(_, open)| open == operation);
+        let at = at.unwrap_or_else(|| panic!("no {operation} is open in\n{}", self.text()));
+        self.open.remove(at).0
+    }
+
+    fn put(&mut self, input: Input, misuse: Option<&str>) -> &mut Self {
+        let step = Step {
+            at: self.now,
+            input,
+            misuse: misuse.map(String::from),
+        };
+        self.lines
+            .push(serde_json::to_string(&step).expect("serialisable"));
+        let said = self
+            .player
+            .put(&step)
+            .unwrap_or_else(|error| panic!("{error} in\n{}", self.text()));
+        self.said.clear();
+        for line in said {
+            let value: Value = serde_json::from_str(&line).expect("JSON");
+            if let (Some(operation), Some(id)) = (value["command"].as_str(), value["id"].as_u64()) {
+                self.open.push((id, operation.into()));
+                self.commands.push((id, value.clone()));
+            }
+            self.said.push(value);
+            self.lines.push(line);
+        }
+        self
+    }
+}
+
+fn name_of(said: &Value) -> Option<String> {
+    let word = |field: &str| said[field].as_str();
+    match (word("event"), word("reason")) {
+        (Some(event), Some(reason)) => Some(format!("{event} {reason}")),
+        (Some(event), None) => Some(event.into()),
+        (None, _) => word("command").map(String::from),
+    }
+}

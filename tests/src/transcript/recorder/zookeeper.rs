@@ -1,0 +1,161 @@
+//! What a ZooKeeper server and its client library say in a story.
+
+use super::{Input, Recorder, Reply};
+
+/// The session timeout in all stories, in microseconds.
+const TIMEOUT: u64 = 9_000_000;
+
+impl Recorder {
+    /// A session is there. Its number is given to all answers from now on.
+    pub fn connected(&mut self, session: i64) -> &mut Self {
+        self.session = session;
+        self.session_is("connected")
+    }
+
+    /// The session's state has changed.
+    pub fn session_is(&mut self, state: &str) -> &mut Self {
+        let session = self.session.to_string();
+        self.input(Input::Session {
+            state: state.into(),
+            session,
+            timeout: TIMEOUT,
+        })
+    }
+
+    /// The connection is gone, and with it the answers to everything under way.
+    pub fn disconnected(&mut self) -> &mut Self {
+        self.session_is("suspended").fail_all("unknown")
+    }
+
+    /// The watch that was set last on a path has something to say.
+    pub fn watch(&mut self, path: &str, event: &str) -> &mut Self {
+        let id = self.watch_on(path);
+        self.watch_id(id, event)
+    }
+
+    /// The command that has set the last watch on a path.
+    #[must_use]
+    pub fn watch_on(&self, path: &str) -> u64 {
+        self.last(|command| command["command"] == "get" && command["path"] == path)
+    }
+
+    /// The watch that a command has set has something to say.
+    pub fn watch_id(&mut self, id: u64, event: &str) -> &mut Self {
+        let session = self.session.to_string();
+        let event = event.into();
+        self.input(Input::Watch { id, session, event })
+    }
+
+    /// Answers every open sync and every open `get` as a healthy server would.
+    pub fn answer_routine(&mut self) -> &mut Self {
+        let routine = |operation: &str| operation == "sync" || operation == "get";
+        while let Some((id, operation)) = self.open.iter().find(|(_, open)| routine(open)).cloned() {
+            let reply = if operation == "sync" {
+                self.reply_done()
+            } else {
+                self.reply_node(self.session, 0)
+            };
+            self.answer_id(id, reply);
+        }
+        self
+    }
+
+    /// The answer "created", the path that of the oldest open numbered create with this number.
+    pub fn created(&mut self, number: i32, czxid: i64) -> &mut Self {
+        let id = self.oldest(|command| command["command"] == "create" && command["flags"] == 1);
+        let path = self.path_of(id) + &format!("{number:010}");
+        self.created_at(&path, czxid)
+    }
+
+    /// The answer "created" to the oldest open numbered create, at a path of the story's choice.
+    pub fn created_at(&mut self, path: &str, czxid: i64) -> &mut Self {
+        let id = self.oldest(|command| command["command"] == "create" && command["flags"] == 1);
+        let reply = self.reply_created(path, czxid);
+        self.answer_id(id, reply)
+    }
+
+    /// The answer "created" to the oldest open create of a directory.
+    pub fn created_parent(&mut self) -> &mut Self {
+        let id = self.parent();
+        let reply = self.reply_created(&self.path_of(id), 20);
+        self.answer_id(id, reply)
+    }
+
+    /// An error for the oldest open create of a directory.
+    pub fn parent_error(&mut self, code: i32) -> &mut Self {
+        let id = self.parent();
+        let session = self.session.to_string();
+        self.answer_id(id, Reply::Error { session, code })
+    }
+
+    fn parent(&self) -> u64 {
+        self.oldest(|command| command["command"] == "create" && command["flags"] != 1)
+    }
+
+    /// The answer "these are the children".
+    pub fn children(&mut self, names: &[&str]) -> &mut Self {
+        let reply = self.reply_children(names);
+        self.answer("children", reply)
+    }
+
+    /// The answer "here is the node", of the present session.
+    pub fn present(&mut self, czxid: i64) -> &mut Self {
+        self.present_of(self.session, czxid)
+    }
+
+    /// The answer "here is the node", of another session.
+    pub fn present_of(&mut self, owner: i64, czxid: i64) -> &mut Self {
+        let reply = self.reply_node(owner, czxid);
+        self.answer("get", reply)
+    }
+
+    /// The answer "done".
+    pub fn done(&mut self, operation: &str) -> &mut Self {
+        let reply = self.reply_done();
+        self.answer(operation, reply)
+    }
+
+    /// An error.
+    pub fn error(&mut self, operation: &str, code: i32) -> &mut Self {
+        let session = self.session.to_string();
+        self.answer(operation, Reply::Error { session, code })
+    }
+
+    /// A reply that a node was created, as data.
+    #[must_use]
+    pub fn reply_created(&self, path: &str, czxid: i64) -> Reply {
+        Reply::Created {
+            session: self.session.to_string(),
+            path: path.into(),
+            czxid: czxid.to_string(),
+        }
+    }
+
+    /// A reply with names of children, as data.
+    #[must_use]
+    pub fn reply_children(&self, names: &[&str]) -> Reply {
+        Reply::Children {
+            session: self.session.to_string(),
+            names: names.iter().map(|name| String::from(*name)).collect(),
+        }
+    }
+
+    /// The reply "done", as data.
+    #[must_use]
+    pub fn reply_done(&self) -> Reply {
+        let session = self.session.to_string();
+        Reply::Done { session }
+    }
+
+    /// A reply with a node, as data.
+    #[must_use]
+    pub fn reply_node(&self, owner: i64, czxid: i64) -> Reply {
+        Reply::Data {
+            session: self.session.to_string(),
+            data: String::new(),
+            czxid: czxid.to_string(),
+            owner: owner.to_string(),
+            version: 0,
+        }
+    }
+}
