@@ -261,10 +261,15 @@ class Engine:
 
     def wake(self, woken: list[Wake]) -> None:
         """Wakes those who wait, outside of the critical section."""
-        for wake in woken:
-            wake()
+        if woken:
+            self.call(woken)
         if not self._draining:
             self.driver.after()
+
+    def call(self, woken: list[Wake]) -> None:
+        """Calls those who wait, where they have to be called."""
+        for wake in woken:
+            wake()
 
     def _submit(self, command: Command) -> None:
         try:

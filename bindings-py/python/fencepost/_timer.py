@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 NEVER = 2**63
 # Waiting stops while the computer sleeps, and the clock does not: so a wait is looked at again this often.
 LONGEST = 1.0
+JOIN_WITHIN = 1.0
 
 
 def pause(due: int) -> float:
@@ -58,6 +59,9 @@ class ThreadTimer:
         """See the engine's Timer."""
         self._stopped = True
         self.nudge()
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(JOIN_WITHIN)
 
     def _run(self) -> None:
         while not self._stopped:

@@ -1,0 +1,124 @@
+"""Which driver goes with an address or a connection, for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Protocol
+
+from .._connect import (
+    SyncDriver,
+    checked_prefix,
+    is_instance,
+    missing,
+    no_prefix,
+    read_address,
+)
+from .._contender import Contender
+from .._engine import Driver, Engine
+from .._fencepost import Command, Hub
+from .._values import unreadable
+
+
+class AsyncDriver(Driver, Protocol):
+    """A driver for asyncio."""
+
+    @property
+    def hub(self) -> Hub:
+        """The hub for its engine."""
+
+    def describe(self) -> str:
+        """Where the locks are, without passwords."""
+
+    async def close(self) -> None:
+        """Takes back what was hung into the connection; closes it if it is the driver's own. Waits for a bounded time."""
+
+    def drop(self) -> None:
+        """Closes without waiting, for a client that nobody has closed."""
+
+
+class FromThreads:
+    """A driver that works from any thread, on a loop: only its closing may block, so a thread does that."""
+
+    inline = False
+
+    def __init__(self, driver: SyncDriver) -> None:
+        self._driver = driver
+        self.hub = driver.hub
+
+    def start(self, engine: Engine) -> None:
+        """See Driver."""
+        self._driver.start(engine)
+
+    def submit(self, command: Command) -> None:
+        """See Driver."""
+        self._driver.submit(command)
+
+    def after(self) -> None:
+        """See Driver."""
+        self._driver.after()
+
+    def describe(self) -> str:
+        """See SyncDriver."""
+        return self._driver.describe()
+
+    def carry_out(self, command: Command, contender: Contender) -> None:
+        """See Driver."""
+        self._driver.carry_out(command, contender)
+
+    async def close(self) -> None:
+        """See AsyncDriver."""
+        loop = asyncio.get_running_loop()
+        closed = loop.create_future()
+
+        def close() -> None:
+            self._driver.close()
+            try:
+                loop.call_soon_threadsafe(lambda: closed.done() or closed.set_result(None))
+            except RuntimeError:  # The loop has not waited.
+                pass
+
+        threading.Thread(target=close, name="fencepost close", daemon=True).start()
+        await closed
+
+    def drop(self) -> None:
+        """See AsyncDriver."""
+        threading.Thread(target=self._driver.close, name="fencepost close", daemon=True).start()
+
+
+def choose_by_address(url: object) -> tuple[AsyncDriver, str]:
+    """The driver for an address, and the prefix in it."""
+    address = read_address(url)
+    if address.kind == "memory":
+        from ..drivers.memory import MemoryDriver, shared
+
+        return FromThreads(MemoryDriver(shared(address.name), address.text)), ""
+    if address.kind == "zookeeper":
+        try:
+            from ..drivers.kazoo import KazooDriver
+        except ImportError as error:
+            raise missing("kazoo", "zookeeper", error) from error
+        return FromThreads(KazooDriver.connect(address)), address.prefix
+    try:
+        from ..drivers.redis_asyncio import AsyncRedisDriver
+    except ImportError as error:
+        raise missing("redis", "redis", error) from error
+    return AsyncRedisDriver.connect(address.text), ""
+
+
+def choose(connection: object, prefix: object) -> tuple[AsyncDriver, str]:
+    """The driver for a connection that the caller already has."""
+    prefix = checked_prefix(prefix)
+    if is_instance(connection, "kazoo.client", "KazooClient"):
+        from ..drivers.kazoo import KazooDriver
+
+        return FromThreads(KazooDriver(connection)), prefix
+    if is_instance(connection, "redis.asyncio.client", "Redis"):
+        from ..drivers.redis_asyncio import AsyncRedisDriver
+
+        no_prefix(prefix)
+        return AsyncRedisDriver(connection), ""
+    hint = "give a KazooClient or a redis.asyncio.Redis"
+    if is_instance(connection, "redis.client", "Redis"):
+        hint = "it is for threads: give it to fencepost.Client"
+    raise unreadable(f"{type(connection).__name__} is no connection for this client: {hint}")

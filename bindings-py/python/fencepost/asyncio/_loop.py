@@ -1,0 +1,85 @@
+"""An engine on an event loop: waiters are woken on the loop, whichever thread brings the news, and the loop keeps the time."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+from .._clock import now
+from .._contender import Wake
+from .._engine import Driver, Engine
+from .._fencepost import Hub
+from .._timer import NEVER, pause
+
+
+class LoopEngine(Engine):
+    """An engine whose waiters are futures of one loop."""
+
+    def __init__(self, hub: Hub, driver: Driver, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(hub, driver)
+        self.loop = loop
+        self._thread = threading.get_ident()
+
+    def call(self, woken: list[Wake]) -> None:
+        """See Engine."""
+        if threading.get_ident() == self._thread:
+            super().call(woken)
+        else:
+            self.on_loop(super().call, woken)
+
+    def on_loop(self, callback: Wake, *arguments: object) -> None:
+        """Has something called on the loop. From any thread, and from finalizers."""
+        try:
+            self.loop.call_soon_threadsafe(callback, *arguments)
+        except RuntimeError:  # The loop is closed: nobody waits any more.
+            pass
+
+    @property
+    def is_on_loop(self) -> bool:
+        """Whether this is the loop's thread."""
+        return threading.get_ident() == self._thread
+
+
+class LoopTimer:
+    """Calls an engine's tick when it is time."""
+
+    def __init__(self, engine: LoopEngine) -> None:
+        self._engine = engine
+        self._due = NEVER
+        self._handle: asyncio.TimerHandle | None = None
+        self._stopped = False
+
+    def plan(self, until: int | None) -> None:
+        """See the engine's Timer."""
+        if until is None or until >= self._due or self._stopped:
+            return
+        self._due = until
+        if self._engine.is_on_loop:
+            self._arm()
+        else:
+            self._engine.on_loop(self._arm)
+
+    def nudge(self) -> None:
+        """See the engine's Timer."""
+        self._engine.on_loop(self._fire)
+
+    def stop(self) -> None:
+        """See the engine's Timer."""
+        self._stopped = True
+        if self._handle is not None:
+            self._handle.cancel()
+
+    def _arm(self) -> None:
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+        if not self._stopped and self._due != NEVER:
+            self._handle = self._engine.loop.call_later(pause(self._due), self._fire)
+
+    def _fire(self) -> None:
+        if self._stopped:
+            return
+        if self._due <= now() or self._engine.has_orphans:
+            self._due = NEVER
+            self._engine.tick()
+        self._arm()

@@ -1,0 +1,308 @@
+"""What no thread waits for: renewals, retries, clean-up, subscriptions. One daemon thread, started when there is first something to do.
+
+It sends what has come together in one go, and waits for all its sockets at once. Nothing but connecting blocks it.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import threading
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from .._clock import now
+from .._engine import Engine, log
+from .._fencepost import Command
+from ._redis_common import ANSWER_WITHIN, answer, failure, pack
+
+if TYPE_CHECKING:
+    from .redis import Connections
+
+JOIN_WITHIN = 1.0
+
+
+class Line:
+    """A connection and what it is asked to do; made anew after every loss. Used by the background's thread alone."""
+
+    def __init__(self, engine: Engine, connections: Connections) -> None:
+        self.engine = engine
+        self._connections = connections
+        self._connection: Any = None
+
+    def fileno(self) -> int | None:
+        """The socket to wait for."""
+        connection = self._connection
+        if connection is None or connection._sock is None:
+            return None
+        return int(connection._sock.fileno())
+
+    def send(self, commands: list[tuple[Command, bytes]]) -> bool:
+        """Sends packed commands together; False: they have been settled, for they could not be sent for certain."""
+        sent = False
+        try:
+            if self._connection is None:
+                self._connection = self._connections.make(ANSWER_WITHIN)
+            sent = True
+            self._connection.send_packed_command((b"".join(packed for _, packed in commands),), check_health=False)
+        except Exception as error:
+            text = answer(error)
+            for command, _ in commands:
+                self.engine.note(command.id, error)
+                if text is None:
+                    self.engine.put(self.engine.hub.failed, command.id, failure(error, sent))
+                else:
+                    self.engine.put(self.engine.hub.error_reply, command.id, text)
+            self.lose(error)
+            return False
+        return True
+
+    def read(self) -> None:
+        """Takes in everything that has arrived."""
+        while self._connection is not None:
+            try:
+                value = self._connection.read_response(
+                    disable_decoding=True, timeout=0, disconnect_on_error=False, **self.how_to_read
+                )
+            except (RedisTimeoutError, BlockingIOError):  # The rest is still on its way: redis-py begins again with it.
+                return
+            except Exception as error:
+                text = answer(error)
+                if text is None:
+                    self.lose(error)
+                else:
+                    self.refused(text, error)
+            else:
+                self.answered(value)
+
+    how_to_read: dict[str, bool] = {}
+
+    def answered(self, value: Any) -> None:
+        """A reply or a push has come."""
+
+    def refused(self, text: str, error: BaseException) -> None:
+        """An error has come."""
+
+    def lose(self, error: BaseException | None) -> None:
+        """The connection is gone."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.disconnect()
+
+
+class Calls(Line):
+    """Scripts, answered in the order in which they were sent."""
+
+    def __init__(self, engine: Engine, connections: Connections) -> None:
+        super().__init__(engine, connections)
+        self._pending: deque[tuple[int, int]] = deque()
+
+    def call(self, commands: list[Command]) -> None:
+        """Sends what is not overdue."""
+        time = now()
+        latest = time + int(ANSWER_WITHIN * 1e6)
+        timely = []
+        for command in commands:
+            if command.deadline is not None and command.deadline <= time:
+                self.engine.failed(command.id, "not-sent", None)
+            else:
+                timely.append((command, pack(command.arguments)))
+        if timely and self.send(timely):
+            self._pending.extend((command.id, min(command.deadline or latest, latest)) for command, _ in timely)
+
+    def overdue(self) -> int | None:
+        """When the first answer is overdue."""
+        return min((deadline for _, deadline in self._pending), default=None)
+
+    def answered(self, value: Any) -> None:
+        """See Line."""
+        if self._pending:
+            self.engine.put(self.engine.hub.reply, self._pending.popleft()[0], value)
+
+    def refused(self, text: str, error: BaseException) -> None:
+        """See Line."""
+        if self._pending:
+            id = self._pending.popleft()[0]
+            self.engine.note(id, error)
+            self.engine.put(self.engine.hub.error_reply, id, text)
+
+    def lose(self, error: BaseException | None) -> None:
+        """See Line."""
+        super().lose(error)
+        pending, self._pending = self._pending, deque()
+        for id, _ in pending:
+            self.engine.failed(id, "unknown", error)
+
+
+class Subscriptions(Line):
+    """Channels. Everything that comes on this connection is about them, in either version of the protocol."""
+
+    how_to_read = {"push_request": True}  # noqa: RUF012
+
+    def __init__(self, engine: Engine, connections: Connections) -> None:
+        super().__init__(engine, connections)
+        self._channels: dict[bytes, int] = {}
+        self._asked: deque[tuple[bytes, int]] = deque()
+
+    def subscribe(self, command: Command) -> None:
+        """Asks for a channel."""
+        channel = command.arguments[0]
+        if self.send([(command, pack((b"SUBSCRIBE", channel)))]):
+            self._channels[channel] = command.id
+            self._asked.append((channel, command.id))
+
+    def unsubscribe(self, command: Command) -> None:
+        """Gives a channel back."""
+        channel = command.arguments[0]
+        self._channels.pop(channel, None)
+        if self._connection is not None:
+            self.send([(command, pack((b"UNSUBSCRIBE", channel)))])
+        self.engine.put(self.engine.hub.reply, command.id, None)
+
+    def answered(self, value: Any) -> None:
+        """See Line."""
+        if not isinstance(value, list) or len(value) < 2:
+            return
+        kind, channel = value[0], value[1]
+        if kind == b"message":
+            id = self._channels.get(channel)
+            if id is not None:
+                self.engine.put(self.engine.hub.message, id)
+        elif kind == b"subscribe" and self._asked:
+            self.engine.put(self.engine.hub.reply, self._asked.popleft()[1], 1)
+
+    def refused(self, text: str, error: BaseException) -> None:
+        """See Line."""
+        if self._asked:
+            channel, id = self._asked.popleft()
+            if self._channels.get(channel) == id:
+                del self._channels[channel]
+            self.engine.note(id, error)
+            self.engine.put(self.engine.hub.error_reply, id, text)
+
+    def lose(self, error: BaseException | None) -> None:
+        """See Line."""
+        super().lose(error)
+        asked, self._asked = self._asked, deque()
+        channels, self._channels = self._channels, {}
+        unconfirmed = {id for _, id in asked}
+        for id in unconfirmed:
+            self.engine.failed(id, "unknown", error)
+        for id in channels.values():
+            if id not in unconfirmed:
+                self.engine.put(self.engine.hub.gone, id)
+
+
+def readable(descriptors: list[int], timeout: float | None) -> list[int]:
+    """Those of the descriptors that have something to read, within so many seconds."""
+    if not hasattr(select, "poll"):  # pragma: no cover
+        return select.select(descriptors, [], [], timeout)[0]
+    # Unlike select, it takes descriptors of any size.
+    poll = select.poll()
+    for descriptor in descriptors:
+        poll.register(descriptor, select.POLLIN)
+    millis = None if timeout is None else -int(-timeout * 1000 // 1)
+    return [descriptor for descriptor, _ in poll.poll(millis)]
+
+
+class Background:
+    """The thread."""
+
+    def __init__(self, engine: Engine, connections: Connections) -> None:
+        self._engine = engine
+        self._calls = Calls(engine, connections)
+        self._subscriptions = Subscriptions(engine, connections)
+        self._queue: deque[Command] = deque()
+        self._thread: threading.Thread | None = None
+        self._alarm: socket.socket | None = None
+        self._closed = False
+
+    def submit(self, command: Command) -> None:
+        """Hands a command over. Called inside the engine's critical section."""
+        if self._closed:
+            self._engine.failed(command.id, "closed", None)
+            return
+        self._queue.append(command)
+        if self._thread is None:
+            self._start()
+        self._ring()
+
+    def close(self) -> None:
+        """Ends the thread; waits for it for a moment, unless it is the one that asks."""
+        self._closed = True
+        self._ring()
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(JOIN_WITHIN)
+
+    def _start(self) -> None:
+        here, there = socket.socketpair()
+        here.setblocking(False)
+        there.setblocking(False)
+        self._alarm = here
+        self._thread = threading.Thread(target=self._run, args=(there,), name="fencepost redis", daemon=True)
+        self._thread.start()
+
+    def _ring(self) -> None:
+        alarm = self._alarm
+        if alarm is not None:
+            try:
+                alarm.send(b"\0")
+            except OSError:  # It is full, so the thread will wake up; or the thread has ended.
+                pass
+
+    def _run(self, alarm: socket.socket) -> None:
+        try:
+            while not self._closed:
+                try:
+                    self._take_queue()
+                    self._wait(alarm)
+                except Exception:
+                    log.exception("fencepost: in the background")
+                    self._calls.lose(None)
+                    self._subscriptions.lose(None)
+        finally:
+            self._calls.lose(None)
+            self._subscriptions.lose(None)
+            alarm.close()
+            ringing, self._alarm = self._alarm, None
+            if ringing is not None:
+                ringing.close()
+
+    def _take_queue(self) -> None:
+        calls = []
+        while self._queue:
+            command = self._queue.popleft()
+            if command.operation == "call":
+                calls.append(command)
+            elif command.operation == "subscribe":
+                self._subscriptions.subscribe(command)
+            else:
+                self._subscriptions.unsubscribe(command)
+        if calls:
+            self._calls.call(calls)
+
+    def _wait(self, alarm: socket.socket) -> None:
+        if self._queue or self._closed:
+            return
+        lines: dict[int, Line] = {}
+        for each in (self._calls, self._subscriptions):
+            descriptor = each.fileno()
+            if descriptor is not None:
+                lines[descriptor] = each
+        overdue = self._calls.overdue()
+        timeout = None if overdue is None else max(0.0, (overdue - now()) / 1e6)
+        for descriptor in readable([alarm.fileno(), *lines], timeout):
+            line = lines.get(descriptor)
+            if line is not None:
+                line.read()
+            else:
+                try:
+                    alarm.recv(4096)
+                except BlockingIOError:
+                    pass
+        overdue = self._calls.overdue()
+        if overdue is not None and overdue <= now():
+            self._calls.lose(TimeoutError("no answer in time"))

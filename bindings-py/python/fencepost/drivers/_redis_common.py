@@ -1,0 +1,68 @@
+"""What the drivers for redis-py have in common: connections of their own, the bytes of a command, the table of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from redis.exceptions import (
+    AuthenticationError,
+    AuthorizationError,
+    BusyLoadingError,
+    MasterDownError,
+    ResponseError,
+)
+
+ANSWER_WITHIN = 5.0
+"""For how many seconds an answer is waited for where the core names no deadline."""
+
+# What redis-py takes for troubles of the connection, although the server has answered.
+_ANSWERS = (ResponseError, AuthenticationError, AuthorizationError, BusyLoadingError, MasterDownError)
+
+
+def pack(arguments: Iterable[bytes]) -> bytes:
+    """A command in the protocol's bytes."""
+    parts = [b"$%d\r\n%b\r\n" % (len(argument), argument) for argument in arguments]
+    return b"*%d\r\n%b" % (len(parts), b"".join(parts))
+
+
+def answer(error: BaseException) -> str | None:
+    """The text of an error that the server has answered with, its code first; None: the server has not answered."""
+    if not isinstance(error, _ANSWERS):
+        return None
+    code = getattr(error, "status_code", None) or ""
+    if isinstance(error, AuthenticationError) and code not in ("NOAUTH", "WRONGPASS"):
+        # Older servers say it with the code ERR, and redis-py also by itself.
+        code = "WRONGPASS"
+    return f"{code} {error}".strip()
+
+
+def failure(error: BaseException, sent: bool) -> str:
+    """What an exception that is no answer says of its command."""
+    return "unknown" if sent else "not-sent"
+
+
+def own_settings(pool: Any, retry: Any, timeout: float | None) -> dict[str, Any]:
+    """The settings of a connection of our own, like those of the caller's pool, but without silent re-sending."""
+    settings = dict(pool.connection_kwargs)
+    for name in ("maint_notifications_config", "maint_notifications_pool_handler", "retry_on_error", "retry_on_timeout"):
+        settings.pop(name, None)
+    limit = settings.get("socket_connect_timeout")
+    settings.update(
+        retry=retry,
+        health_check_interval=0,
+        decode_responses=False,
+        socket_timeout=timeout,
+        socket_connect_timeout=min(limit or ANSWER_WITHIN, ANSWER_WITHIN),
+    )
+    return settings
+
+
+def place(pool: Any) -> str:
+    """Where a pool connects to, without the password."""
+    settings = pool.connection_kwargs
+    if "path" in settings:
+        return f"unix://{settings['path']}"
+    secure = "ssl" in getattr(pool.connection_class, "__name__", "").lower()
+    scheme = "rediss" if secure else "redis"
+    return f"{scheme}://{settings.get('host', 'localhost')}:{settings.get('port', 6379)}/{settings.get('db') or 0}"

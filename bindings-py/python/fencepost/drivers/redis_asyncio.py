@@ -1,0 +1,297 @@
+"""The driver for redis-py's asyncio client.
+
+Two connections of our own from the caller's settings, each with a task that connects, then reads: one for scripts, one for channels. Sending is
+one write without awaiting, so commands go out in the order in which they are polled, and cancelling a waiting task breaks no connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import deque
+from typing import Any
+
+import redis.asyncio
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+
+from .._clock import now
+from .._contender import Contender
+from .._engine import Engine
+from .._fencepost import Command, Hub
+from ..asyncio._loop import LoopEngine
+from ._redis_common import ANSWER_WITHIN, answer, failure, own_settings, pack, place
+
+
+class Line:
+    """A connection that is made when there is something to send, and made anew after a loss."""
+
+    def __init__(self, engine: LoopEngine, pool: Any) -> None:
+        self.engine = engine
+        self._pool = pool
+        self._connection: Any = None
+        self._writer: Any = None
+        self._waiting: list[tuple[Command, bytes]] = []
+        """What is sent as soon as the connection is made."""
+        self._task: asyncio.Task[None] | None = None
+
+    def send(self, command: Command, packed: bytes) -> None:
+        """Sends a packed command, or has a connection made for it."""
+        writer = self._writer
+        if writer is None:
+            self._waiting.append((command, packed))
+            if self._task is None:
+                self._task = self.engine.loop.create_task(self._run(), name="fencepost redis")
+            return
+        writer.write(packed)
+        self.sent(command)
+
+    def sent(self, command: Command) -> None:
+        """A command is on its way."""
+
+    def answered(self, value: Any) -> None:
+        """A reply or a push has come."""
+
+    def refused(self, text: str, error: BaseException) -> None:
+        """An error has come."""
+
+    def lost(self, error: BaseException | None) -> None:
+        """Nothing more will come for what was sent."""
+
+    def abort(self) -> None:
+        """Gives the connection up: nothing has been heard for too long."""
+        if self._writer is not None:
+            self._writer.transport.abort()
+
+    async def close(self) -> None:
+        """Ends the task."""
+        task = self._task
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+
+    def drop(self) -> None:
+        """Ends the task without waiting."""
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _run(self) -> None:
+        error: BaseException | None = None
+        try:
+            await self._connect()
+            # What comes out of this is the loss of the connection.
+            await self._read()
+        except Exception as trouble:
+            error = trouble
+        finally:
+            self._task = None
+            connection, self._connection, self._writer = self._connection, None, None
+            waiting, self._waiting = self._waiting, []
+            if connection is not None:
+                await connection.disconnect(nowait=True)
+            for command, _ in waiting:
+                self._settle_unsent(command, error)
+            self.lost(error)
+
+    async def _connect(self) -> None:
+        settings = own_settings(self._pool, Retry(NoBackoff(), 0), ANSWER_WITHIN)
+        self._connection = self._pool.connection_class(**settings)
+        await asyncio.wait_for(self._connection.connect(), ANSWER_WITHIN)
+        self._writer = self._connection._writer
+        waiting, self._waiting = self._waiting, []
+        for command, packed in waiting:
+            self._writer.write(packed)
+            self.sent(command)
+
+    async def _read(self) -> None:
+        read = self._connection.read_response
+        while True:
+            try:
+                value = await read(disable_decoding=True, timeout=math.inf, **self.how_to_read)
+            except Exception as error:
+                text = answer(error)
+                if text is None or self._connection is None or not self._connection.is_connected:
+                    raise
+                self.refused(text, error)
+            else:
+                self.answered(value)
+
+    how_to_read: dict[str, bool] = {}  # noqa: RUF012
+
+    def _settle_unsent(self, command: Command, error: BaseException | None) -> None:
+        text = None if error is None else answer(error)
+        hub = self.engine.hub
+        self.engine.note(command.id, error)
+        if text is None:
+            told = "not-sent" if error is None else failure(error, False)
+            self.engine.put(hub.failed, command.id, told)
+        else:
+            self.engine.put(hub.error_reply, command.id, text)
+
+
+class Calls(Line):
+    """Scripts, answered in the order in which they were sent."""
+
+    def __init__(self, engine: LoopEngine, pool: Any) -> None:
+        super().__init__(engine, pool)
+        self._pending: deque[tuple[int, int]] = deque()
+        self._watchdog: asyncio.TimerHandle | None = None
+
+    def call(self, command: Command) -> None:
+        """Sends a script."""
+        self.send(command, pack(command.arguments))
+
+    def sent(self, command: Command) -> None:
+        """See Line."""
+        latest = now() + int(ANSWER_WITHIN * 1e6)
+        self._pending.append((command.id, min(command.deadline or latest, latest)))
+        if self._watchdog is None:
+            self._watch()
+
+    def answered(self, value: Any) -> None:
+        """See Line."""
+        if self._pending:
+            self.engine.put(self.engine.hub.reply, self._pending.popleft()[0], value)
+
+    def refused(self, text: str, error: BaseException) -> None:
+        """See Line."""
+        if self._pending:
+            id = self._pending.popleft()[0]
+            self.engine.note(id, error)
+            self.engine.put(self.engine.hub.error_reply, id, text)
+
+    def lost(self, error: BaseException | None) -> None:
+        """See Line."""
+        pending, self._pending = self._pending, deque()
+        if self._watchdog is not None:
+            self._watchdog.cancel()
+            self._watchdog = None
+        for id, _ in pending:
+            self.engine.failed(id, "unknown", error)
+
+    def _watch(self) -> None:
+        """A connection on which an answer is overdue may be dead, and would not say so for a quarter of an hour."""
+        self._watchdog = None
+        if not self._pending:
+            return
+        left = min(deadline for _, deadline in self._pending) - now()
+        if left <= 0:
+            self.abort()
+        else:
+            self._watchdog = self.engine.loop.call_later(left / 1e6, self._watch)
+
+
+class Subscriptions(Line):
+    """Channels. Everything that comes on this connection is about them, in either version of the protocol."""
+
+    how_to_read = {"push_request": True}  # noqa: RUF012
+
+    def __init__(self, engine: LoopEngine, pool: Any) -> None:
+        super().__init__(engine, pool)
+        self._channels: dict[bytes, int] = {}
+        self._asked: deque[tuple[bytes, int]] = deque()
+
+    def subscribe(self, command: Command) -> None:
+        """Asks for a channel."""
+        self.send(command, pack((b"SUBSCRIBE", command.arguments[0])))
+
+    def unsubscribe(self, command: Command) -> None:
+        """Gives a channel back."""
+        channel = command.arguments[0]
+        self._channels.pop(channel, None)
+        self._waiting = [each for each in self._waiting if each[0].arguments[0] != channel]
+        if self._writer is not None:
+            self._writer.write(pack((b"UNSUBSCRIBE", channel)))
+        self.engine.put(self.engine.hub.reply, command.id, None)
+
+    def sent(self, command: Command) -> None:
+        """See Line."""
+        channel = command.arguments[0]
+        self._channels[channel] = command.id
+        self._asked.append((channel, command.id))
+
+    def answered(self, value: Any) -> None:
+        """See Line."""
+        if not isinstance(value, list) or len(value) < 2:
+            return
+        kind, channel = value[0], value[1]
+        if kind == b"message":
+            id = self._channels.get(channel)
+            if id is not None:
+                self.engine.put(self.engine.hub.message, id)
+        elif kind == b"subscribe" and self._asked:
+            self.engine.put(self.engine.hub.reply, self._asked.popleft()[1], 1)
+
+    def refused(self, text: str, error: BaseException) -> None:
+        """See Line."""
+        if self._asked:
+            channel, id = self._asked.popleft()
+            if self._channels.get(channel) == id:
+                del self._channels[channel]
+            self.engine.note(id, error)
+            self.engine.put(self.engine.hub.error_reply, id, text)
+
+    def lost(self, error: BaseException | None) -> None:
+        """See Line."""
+        asked, self._asked = self._asked, deque()
+        channels, self._channels = self._channels, {}
+        unconfirmed = {id for _, id in asked}
+        for id in unconfirmed:
+            self.engine.failed(id, "unknown", error)
+        for id in channels.values():
+            if id not in unconfirmed:
+                self.engine.put(self.engine.hub.gone, id)
+
+
+class AsyncRedisDriver:
+    """Carries out commands beside a ``redis.asyncio.Redis``, the caller's or its own."""
+
+    inline = False
+
+    def __init__(self, client: Any) -> None:
+        self.hub = Hub("redis", id(client))
+        self._pool = client.connection_pool
+        self._calls: Calls
+        self._subscriptions: Subscriptions
+
+    @classmethod
+    def connect(cls, url: str) -> AsyncRedisDriver:
+        """A driver for an address."""
+        return cls(redis.asyncio.Redis.from_url(url))
+
+    def describe(self) -> str:
+        """Where it connects to."""
+        return place(self._pool)
+
+    def start(self, engine: Engine) -> None:
+        """See Driver."""
+        assert isinstance(engine, LoopEngine)
+        self._calls = Calls(engine, self._pool)
+        self._subscriptions = Subscriptions(engine, self._pool)
+
+    def submit(self, command: Command) -> None:
+        """See Driver."""
+        operation = command.operation
+        if operation == "call":
+            self._calls.call(command)
+        elif operation == "subscribe":
+            self._subscriptions.subscribe(command)
+        else:
+            self._subscriptions.unsubscribe(command)
+
+    def carry_out(self, command: Command, contender: Contender) -> None:
+        """See Driver."""
+        self.submit(command)
+
+    def after(self) -> None:
+        """See Driver."""
+
+    async def close(self) -> None:
+        """See AsyncDriver."""
+        await self._calls.close()
+        await self._subscriptions.close()
+
+    def drop(self) -> None:
+        """See AsyncDriver."""
+        self._calls.drop()
+        self._subscriptions.drop()
