@@ -1,4 +1,4 @@
-"""A counter that is incremented by reading and writing, and checks fences: the resource that the lock protects."""
+"""The resource that the lock protects: a counter that is read, then written, and checks fences."""
 
 from __future__ import annotations
 

@@ -34,7 +34,9 @@ def url(request: pytest.FixtureRequest) -> str:
     """The real server that the lock is on."""
     variable = {"zk": "FENCEPOST_ZOOKEEPER", "redis": "FENCEPOST_REDIS"}[request.param]
     if variable not in os.environ:
-        pytest.fail(f"{variable} is not set: run this suite by `python3 tests/servers run -- pytest tests/mixed`")
+        pytest.fail(
+            f"{variable} is not set: run this suite by `python3 tests/servers run -- pytest tests/mixed`"
+        )
     # A killed holder is waited for as long as its session or lease lasts.
     option = "?session_timeout=2000" if request.param == "zk" else ""
     return f"{request.param}://{os.environ[variable]}{option}"
@@ -64,7 +66,9 @@ def finish(language: str, contender: subprocess.Popen[str]) -> dict[str, int]:
 def test_not_one_increment_is_lost(url: str, counter: CounterServer) -> None:
     """Two processes of each language, all at once."""
     rounds, name = 40, f"mixed/{uuid.uuid4()}"
-    running = [(language, start(language, url, name, rounds, counter)) for language in CONTENDERS for _ in range(2)]
+    running = [
+        (language, start(language, url, name, rounds, counter)) for language in CONTENDERS for _ in range(2)
+    ]
     reports = [finish(language, contender) for language, contender in running]
     assert [report["done"] for report in reports] == [rounds] * len(running)
     assert counter.counter.value == rounds * len(running)

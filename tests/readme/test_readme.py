@@ -1,4 +1,4 @@
-"""Every snippet of the README runs as it stands, on real servers; every command in it is a target of the Makefile."""
+"""Every snippet of the README runs as it stands, on real servers; every command in it exists."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def on_real_servers(snippet: str) -> str:
     for usual, variable in (("localhost:2181", "FENCEPOST_ZOOKEEPER"), ("localhost:6379", "FENCEPOST_REDIS")):
         if usual in snippet:
             if variable not in os.environ:
-                pytest.fail(f"{variable} is not set: run this by `python3 tests/servers run -- pytest tests/readme`")
+                pytest.fail(
+                    f"{variable} is not set: run this by `python3 tests/servers run -- pytest tests/readme`"
+                )
             snippet = snippet.replace(usual, os.environ[variable])
     return snippet
 
@@ -68,7 +70,18 @@ def test_c(snippet: str, tmp_path: Path) -> None:
         text=True,
         check=True,
     ).stdout.split()
-    run("cc", "-std=c99", "-Wall", "-Werror", "snippet.c", *flags, f"-Wl,-rpath,{library}", "-o", "snippet", cwd=tmp_path)
+    run(
+        "cc",
+        "-std=c99",
+        "-Wall",
+        "-Werror",
+        "snippet.c",
+        *flags,
+        f"-Wl,-rpath,{library}",
+        "-o",
+        "snippet",
+        cwd=tmp_path,
+    )
     assert "selling with fence" in run("./snippet", cwd=tmp_path)
 
 

@@ -41,7 +41,7 @@ class Ensemble:
                 )
             members = self._running()
             modes = await asyncio.gather(*(member.mode() for member in members))
-            leaders = [member for member, mode in zip(members, modes) if mode == "leader"]
+            leaders = [member for member, mode in zip(members, modes, strict=True) if mode == "leader"]
             if len(leaders) == 1:
                 return leaders[0]
             if asyncio.get_running_loop().time() > deadline:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from typing import Callable
+from collections.abc import Callable
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

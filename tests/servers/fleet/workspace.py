@@ -40,7 +40,7 @@ def take(directory: Path) -> IO[str] | None:
     """Takes the lock of `directory`; None if it has an owner or is already gone."""
     path = directory / LOCK
     try:
-        lock = open(path, "a")
+        lock = open(path, "a")  # noqa: SIM115 - the caller keeps it for as long as it holds the lock
     except OSError:
         return None
     try:

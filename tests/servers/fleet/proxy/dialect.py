@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Optional
 
 
 @dataclass(eq=False)
@@ -19,7 +18,7 @@ class Request:
 
 
 #: The bytes of one message, with the request that it is or, from the server, that it answers completely.
-Frame = tuple[bytes, Optional[Request]]
+Frame = tuple[bytes, Request | None]
 
 
 class Dialect(ABC):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Callable, cast
+from collections.abc import Callable
+from typing import cast
 
 from .dialect import Dialect
 from .meter import Meter
