@@ -91,6 +91,7 @@ pub mod lowered;
 mod outbox;
 pub mod redis;
 mod settings;
+pub mod sorted;
 mod time;
 pub mod url;
 pub mod zookeeper;

@@ -6,7 +6,11 @@
 
 #![no_std]
 #![forbid(unsafe_code)]
-#![warn(clippy::alloc_instead_of_core, clippy::std_instead_of_alloc, clippy::std_instead_of_core)]
+#![warn(
+    clippy::alloc_instead_of_core,
+    clippy::std_instead_of_alloc,
+    clippy::std_instead_of_core
+)]
 
 extern crate alloc;
 

@@ -6,14 +6,11 @@
 mod family;
 mod routes;
 
-use alloc::{
-    boxed::Box,
-    collections::{BTreeMap, BTreeSet, VecDeque},
-    vec::Vec,
-};
+use alloc::{boxed::Box, collections::VecDeque, vec::Vec};
 
 use crate::{
     Command, CommandId, Event, Instant, Intent, Key, Machine, Misuse, Outcome, Output, OwnerId, Timer, Wait,
+    sorted::{SortedMap, SortedSet},
 };
 
 pub use family::Family;
@@ -27,9 +24,9 @@ pub type HubOutput<F> = (Key, Output<<F as Family>::Request, Event>);
 #[derive(Debug)]
 pub struct Hub<F: Family> {
     shared: F::Shared,
-    members: BTreeMap<Key, Entry<F>>,
+    members: SortedMap<Key, Entry<F>>,
     routes: Routes,
-    timers: BTreeSet<(Instant, Key, Option<Timer>)>,
+    timers: SortedSet<(Instant, Key, Option<Timer>)>,
     /// Members that have been given something since they were last polled dry.
     dirty: VecDeque<Key>,
     next_key: u64,
@@ -52,9 +49,9 @@ impl<F: Family> Hub<F> {
     pub fn new(seed: u64) -> Self {
         Self {
             shared: F::Shared::new(seed),
-            members: BTreeMap::new(),
+            members: SortedMap::new(),
             routes: Routes::default(),
-            timers: BTreeSet::new(),
+            timers: SortedSet::new(),
             dirty: VecDeque::new(),
             next_key: 1,
             next_id: 1,
@@ -159,11 +156,12 @@ impl<F: Family> Hub<F> {
     pub fn handle_timeout(&mut self, now: Instant) {
         let now = self.tick(now);
         self.with_shared(|shared| shared.handle_timeout(now));
-        while let Some((until, key, _)) = self.timers.first().copied() {
+        while let Some(due) = self.timers.first().copied() {
+            let (until, key, _) = due;
             if until > now {
                 break;
             }
-            self.timers.pop_first();
+            self.timers.remove(&due);
             let _infallible = self.input(key, |machine| {
                 machine.handle_timeout(now);
                 Ok(())

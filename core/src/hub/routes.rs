@@ -1,15 +1,15 @@
 //! Whose a command is: for its outcome and, if it set a watch, for what the watch says later.
 
-use alloc::{collections::BTreeMap, vec::Vec};
+use alloc::vec::Vec;
 
-use crate::{CommandId, Key};
+use crate::{CommandId, Key, sorted::SortedMap};
 
 /// The commands under way, and the watches that may still fire.
 #[derive(Debug, Default)]
 pub(super) struct Routes {
-    routes: BTreeMap<CommandId, Route>,
+    routes: SortedMap<CommandId, Route>,
     /// The same, by machine: what to forget when it goes.
-    of: BTreeMap<Key, Vec<CommandId>>,
+    of: SortedMap<Key, Vec<CommandId>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ impl Routes {
             watch: standing,
         };
         self.routes.insert(id, route);
-        self.of.entry(key).or_default().push(id);
+        self.of.update(key, |ids| ids.push(id));
     }
 
     /// An outcome has come: whose it is.

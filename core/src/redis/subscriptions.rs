@@ -1,12 +1,13 @@
 //! The subscriptions of one client: one a channel, however many machines listen, kept for a while after the last has gone.
 
-use alloc::{collections::BTreeMap, vec::Vec};
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::{
     Command, CommandId, Event, Instant, Key, Misuse, Outcome, Output, Timer,
     hub::{Delivery, Shared},
     outbox::Outbox,
+    sorted::SortedMap,
 };
 
 use super::{
@@ -21,7 +22,7 @@ const LINGER: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Subscriptions {
     out: Outbox<Request>,
-    channels: BTreeMap<Vec<u8>, Channel>,
+    channels: SortedMap<Vec<u8>, Channel>,
 }
 
 #[derive(Debug)]
@@ -106,7 +107,7 @@ impl Shared<Redis> for Subscriptions {
     fn new(_seed: u64) -> Self {
         Self {
             out: Outbox::new(),
-            channels: BTreeMap::new(),
+            channels: SortedMap::new(),
         }
     }
 

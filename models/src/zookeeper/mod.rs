@@ -5,14 +5,11 @@
 
 mod tree;
 
-use alloc::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
-    string::String,
-    vec::Vec,
-};
+use alloc::{collections::VecDeque, string::String, vec::Vec};
 
 use fencepost_core::{
     CommandId, SessionId,
+    sorted::{SortedMap, SortedSet},
     zookeeper::{Answer, Notice, Reply, Request, WatchEvent, code},
 };
 use tree::Tree;
@@ -21,11 +18,11 @@ use tree::Tree;
 #[derive(Debug, Default)]
 pub struct Server {
     tree: Tree,
-    sessions: BTreeMap<SessionId, VecDeque<Notice>>,
-    watches: BTreeMap<String, Vec<(SessionId, CommandId)>>,
+    sessions: SortedMap<SessionId, VecDeque<Notice>>,
+    watches: SortedMap<String, Vec<(SessionId, CommandId)>>,
     last_session: i64,
     /// Sessions that have notices nobody has taken.
-    heard: BTreeSet<SessionId>,
+    heard: SortedSet<SessionId>,
 }
 
 impl Server {
@@ -116,7 +113,7 @@ impl Server {
             Request::Get { path, watch } => match self.tree.get(&path) {
                 Some((data, stat)) => {
                     if watch {
-                        self.watches.entry(path).or_default().push((session, id));
+                        self.watches.update(path, |watchers| watchers.push((session, id)));
                     }
                     Answer::Data { data, stat }
                 }

@@ -1,8 +1,11 @@
 //! The tree of nodes.
 
-use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
+use alloc::{format, string::String, vec::Vec};
 
-use fencepost_core::zookeeper::{CreateMode, Stat, code};
+use fencepost_core::{
+    sorted::SortedMap,
+    zookeeper::{CreateMode, Stat, code},
+};
 
 const NOT_EMPTY: i32 = -111;
 const BAD_ARGUMENTS: i32 = -8;
@@ -10,7 +13,7 @@ const BAD_ARGUMENTS: i32 = -8;
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     /// All nodes but the root, by path.
-    nodes: BTreeMap<String, Node>,
+    nodes: SortedMap<String, Node>,
     /// Creates below the root.
     root_creates: i32,
     zxid: i64,
@@ -94,7 +97,7 @@ impl Tree {
         let prefix = format!("{path}/");
         let below = self
             .nodes
-            .range(prefix.clone()..)
+            .iter_from(&prefix)
             .map_while(|(path, _)| path.strip_prefix(&prefix));
         Some(
             below
