@@ -1,0 +1,230 @@
+"""Helpers of the tests: the servers' control port, backends, and bounded waits."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import redis
+from kazoo.client import KazooClient
+from kazoo.exceptions import NoNodeError
+
+LONG = 30.0
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+def wait_until(condition: Callable[[], Any], what: str) -> Any:
+    """The first true value of `condition`; fails if that takes too long."""
+    deadline = time.monotonic() + LONG
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < deadline, f"waited too long until {what}"
+        time.sleep(0.005)
+
+
+async def wait_until_async(condition: Callable[[], Any], what: str) -> Any:
+    """The same on a loop."""
+    deadline = time.monotonic() + LONG
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < deadline, f"waited too long until {what}"
+        await asyncio.sleep(0.005)
+
+
+class Control:
+    """A connection to the control port of the test servers."""
+
+    def __init__(self, address: str) -> None:
+        host, port = address.split(":")
+        self._socket = socket.create_connection((host, int(port)), timeout=LONG)
+        self._lines = self._socket.makefile("r")
+
+    def do(self, command: str) -> dict[str, Any]:
+        """The answer to a command that must succeed."""
+        self._socket.sendall(command.encode() + b"\n")
+        answer: dict[str, Any] = json.loads(self._lines.readline())
+        assert answer["ok"], answer
+        return answer
+
+    def restore(self) -> None:
+        """All servers run again, and all proxies are gone."""
+        state = self.do("list")
+        for server in state["servers"]:
+            if server["state"] == "paused":
+                self.do(f"resume {server['name']}")
+            if server["state"] != "running":
+                self.do(f"start {server['name']}")
+        for proxy in state["proxies"]:
+            self.do(f"proxy-close {proxy['id']}")
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._lines.close()
+        self._socket.close()
+
+
+class Backend:
+    """One kind of server, with names that no other test uses."""
+
+    kind = "memory"
+    server = ""
+    lease = 60.0
+
+    def __init__(self) -> None:
+        self.prefix = f"t{uuid.uuid4().hex[:12]}"
+        self.address = ""
+
+    @property
+    def url(self) -> str:
+        """Its address, the same for all clients of the test."""
+        return f"memory:{self.prefix}"
+
+    def name(self, name: str = "stock/42") -> str:
+        """A name for a lock."""
+        return name
+
+    def at(self, address: str) -> str:
+        """The URL of the same locks through another address, a proxy for example."""
+        raise NotImplementedError
+
+    def delete(self, name: str) -> None:
+        """Deletes what a holder has written, as an operator would."""
+        raise NotImplementedError
+
+    def contenders(self, name: str) -> int:
+        """How many contenders the server knows."""
+        raise NotImplementedError
+
+    def clean(self) -> None:
+        """Removes everything."""
+
+
+class ZooKeeperBackend(Backend):
+    """A ZooKeeper server."""
+
+    kind = "zookeeper"
+    server = "zookeeper"
+    lease = 1.0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.address = os.environ["FENCEPOST_ZOOKEEPER"]
+        self.client = KazooClient(hosts=self.address, timeout=10)
+        self.client.start()
+
+    @property
+    def url(self) -> str:
+        return self.at(self.address)
+
+    def at(self, address: str) -> str:
+        return f"zk://{address}/{self.prefix}?session_timeout=1000"
+
+    def directory(self, name: str) -> str:
+        return f"/{self.prefix}/{name}"
+
+    def children(self, name: str) -> list[str]:
+        try:
+            return sorted(self.client.get_children(self.directory(name)), key=lambda child: child[-10:])
+        except NoNodeError:
+            return []
+
+    def delete(self, name: str) -> None:
+        self.client.delete(f"{self.directory(name)}/{self.children(name)[0]}")
+
+    def contenders(self, name: str) -> int:
+        return len(self.children(name))
+
+    def clean(self) -> None:
+        if self.client.client_state == "CLOSED":
+            return
+        if self.client.exists(f"/{self.prefix}"):
+            self.client.delete(f"/{self.prefix}", recursive=True)
+        self.client.stop()
+        self.client.close()
+
+
+class RedisBackend(Backend):
+    """A Redis server."""
+
+    kind = "redis"
+    server = "redis-1"
+    lease = 1.0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.address = os.environ["FENCEPOST_REDIS"]
+        self.client = redis.Redis.from_url(self.url)
+
+    @property
+    def url(self) -> str:
+        return self.at(self.address)
+
+    def at(self, address: str) -> str:
+        return f"redis://{address}/0"
+
+    def name(self, name: str = "stock/42") -> str:
+        return f"{self.prefix}/{name}"
+
+    def delete(self, name: str) -> None:
+        assert self.client.delete(name) == 1
+
+    def contenders(self, name: str) -> int:
+        return int(self.client.exists(name))  # type: ignore[arg-type]
+
+    def clean(self) -> None:
+        keys = list(self.client.scan_iter(f"*{self.prefix}*"))
+        if keys:
+            self.client.delete(*keys)
+        self.client.close()
+
+
+BACKENDS: dict[str, type[Backend]] = {
+    "memory": Backend,
+    "zookeeper": ZooKeeperBackend,
+    "redis": RedisBackend,
+}
+
+
+def options(backend: Backend, lease: float | None = None) -> dict[str, Any]:
+    """Options for a lock with a short lease, where there is one."""
+    return {"ttl": lease or backend.lease} if backend.kind == "redis" else {}
+
+
+class Program:
+    """A Python program in a process of its own, which prints lines."""
+
+    def __init__(self, program: str, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, str(PROGRAMS / program), *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def line(self) -> str:
+        """Its next line."""
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        self.process.kill()
+        self.process.communicate()
+
+    def finish(self) -> int:
+        """Closes its input and waits for its end."""
+        self.process.communicate(timeout=LONG)
+        return self.process.returncode

@@ -1,0 +1,148 @@
+"""What makes no sense is told at once, in Python's own kinds of errors, before anything is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from conftest import Connect
+from support import Backend
+
+import fencepost
+import fencepost.asyncio
+
+Call = Callable[[], object]
+
+
+def error_of(call: Call) -> fencepost.ConfigError:
+    with pytest.raises(fencepost.ConfigError) as error:
+        call()
+    assert isinstance(error.value, ValueError)
+    return error.value
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("http://localhost", "unknown-scheme"),
+        ("localhost:2181", "unknown-scheme"),
+        ("", "unknown-scheme"),
+        ("zk://", "invalid-url"),
+        ("zk://localhost:0", "invalid-url"),
+        ("zk://localhost?timeout=1", "unknown-option"),
+        ("zk://localhost?session_timeout=-1", "not-positive"),
+        ("zk://localhost?session_timeout=soon", "invalid-url"),
+        ("redis://", "invalid-url"),
+        ("redis://localhost/first", "invalid-url"),
+        ("redis://localhost?retries=1", "unknown-option"),
+        ("memory:a/b", "invalid-url"),
+        (None, "unreadable-settings"),
+        (b"memory:", "unreadable-settings"),
+    ],
+)
+def test_addresses(url: Any, name: str) -> None:
+    assert error_of(lambda: fencepost.connect(url)).name == name
+    assert error_of(lambda: fencepost.asyncio.connect(url)).name == name
+
+
+def test_an_address_keeps_its_password() -> None:
+    assert "secret" not in str(error_of(lambda: fencepost.connect("redis://user:secret@/0")))
+
+
+@pytest.mark.parametrize("connection", [None, object(), "redis://localhost", 7])
+def test_connections(connection: object) -> None:
+    for client in (fencepost.Client, fencepost.asyncio.Client):
+        assert error_of(lambda client=client: client(connection)).name == "unreadable-settings"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", ["", None, 42, b"stock"])
+def test_names(backend: Backend, connect: Connect, name: Any) -> None:
+    wanted = "empty-name" if name == "" else "unreadable-settings"
+    assert error_of(lambda: connect(backend.url).lock(name)).name == wanted
+
+
+@pytest.mark.parametrize("name", ["a//b", "a/", "a\0b", "a/../b", "zookeeper/a", "x" * 5000, "a\ud800"])
+def test_names_that_are_no_paths(connect: Connect, name: str) -> None:
+    assert error_of(lambda: connect("memory:").lock(name)).name == "invalid-name"
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"ttl": 0}, "not-positive"),
+        ({"ttl": -1.5}, "not-positive"),
+        ({"ttl": timedelta(seconds=-1)}, "not-positive"),
+        ({"ttl": 0.001}, "lease-too-short"),
+        ({"ttl": 1, "margin": 0.9}, "lease-too-short"),
+        ({"ttl": float("inf")}, "too-long"),
+        ({"ttl": 10**400}, "too-long"),
+        ({"ttl": float("nan")}, "unreadable-settings"),
+        ({"ttl": "10"}, "unreadable-settings"),
+        ({"ttl": True}, "unreadable-settings"),
+        ({"margin": 0}, "not-positive"),
+        ({"poll": 0}, "not-positive"),
+        ({"answer_within": -1}, "not-positive"),
+        ({"max_hold": 0}, "not-positive"),
+        ({"renew": 1}, "unreadable-settings"),
+    ],
+)
+def test_options(connect: Connect, options: dict[str, Any], name: str) -> None:
+    client = connect("redis://localhost:1")
+    assert error_of(lambda: client.lock("a", **options)).name == name
+
+
+@pytest.mark.parametrize("option", ["ttl", "margin", "poll"])
+def test_options_of_another_family(connect: Connect, option: str) -> None:
+    options: dict[str, Any] = {option: 1}
+    error = error_of(lambda: connect("memory:").lock("a", **options))
+    assert f"unknown field `{option}`" in str(error)
+
+
+def test_on_lost() -> None:
+    import asyncio
+
+    async def ask() -> None:
+        async with fencepost.asyncio.connect("memory:") as client:
+            client.lock("a", on_lost="ignore")
+
+    assert error_of(lambda: asyncio.run(ask())).name == "unreadable-settings"
+
+
+@pytest.mark.parametrize(
+    ("timeout", "name"),
+    [
+        (0, "not-positive"),
+        (-1, "not-positive"),
+        (-1e-9, "not-positive"),
+        (timedelta(0), "not-positive"),
+        (float("nan"), "unreadable-settings"),
+        (float("inf"), "too-long"),
+        ("1", "unreadable-settings"),
+        (False, "unreadable-settings"),
+    ],
+)
+def test_timeouts(backend: Backend, connect: Connect, timeout: Any, name: str) -> None:
+    lock = connect(backend.url).lock(backend.name())
+    for call in (lock.acquire, lambda timeout: lock.hold(timeout).__enter__()):
+        error = error_of(lambda call=call: call(timeout))  # type: ignore[misc]
+        assert error.name == name
+    if name == "not-positive":
+        assert "blocking=False" in str(error)
+    with lock:
+        assert lock._client._engine.hub.pending == 1
+
+
+def test_a_try_has_no_timeout(connect: Connect) -> None:
+    lock = connect("memory:").lock("a")
+    assert error_of(lambda: lock.acquire(1, blocking=False)).name == "unreadable-settings"
+    blocking: Any = 1
+    assert error_of(lambda: lock.acquire(blocking=blocking)).name == "unreadable-settings"
+
+
+def test_a_prefix_is_for_paths(redis_server: Backend) -> None:
+    client = getattr(redis_server, "client")  # noqa: B009
+    assert error_of(lambda: fencepost.Client(client, prefix="/shop")).name == "unknown-option"
+    prefix: Any = 1
+    assert error_of(lambda: fencepost.Client(client, prefix=prefix)).name == "unreadable-settings"

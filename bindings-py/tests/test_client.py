@@ -1,0 +1,261 @@
+"""The client for threads, on every backend."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import threading
+import time
+from datetime import timedelta
+
+import pytest
+from conftest import Connect
+from support import LONG, Backend, options, wait_until
+
+import fencepost
+
+
+def test_a_scope_holds_the_lock(backend: Backend, connect: Connect) -> None:
+    client = connect(backend.url)
+    lock = client.lock(backend.name())
+    with lock as grant:
+        assert grant.is_valid
+        assert grant.name == backend.name()
+        remaining = grant.remaining()
+        assert remaining is not None
+        assert 0 < remaining <= 60
+        assert not grant.lost.is_set()
+        assert grant.fence is not None
+        assert grant.fence > 0
+    assert not grant.is_valid
+    assert grant.remaining() == 0.0
+    assert not grant.lost.is_set()
+
+
+def test_two_clients_exclude_each_other(backend: Backend, connect: Connect) -> None:
+    ours, theirs = (connect(backend.url).lock(backend.name()) for _ in range(2))
+    grant = ours.acquire()
+    assert grant is not None
+    assert theirs.acquire(blocking=False) is None
+    start = time.monotonic()
+    assert theirs.acquire(timeout=0.2) is None
+    assert 0.19 <= time.monotonic() - start < LONG
+    grant.release()
+    second = theirs.acquire(timeout=timedelta(seconds=LONG))
+    assert second is not None
+    assert grant.fence is not None
+    assert second.fence is not None
+    assert second.fence > grant.fence
+    second.release()
+
+
+def test_a_waiter_gets_the_lock_when_it_is_released(backend: Backend, connect: Connect) -> None:
+    ours, theirs = (connect(backend.url).lock(backend.name()) for _ in range(2))
+    grant = ours.acquire()
+    assert grant is not None
+    got: list[fencepost.Grant | None] = []
+    thread = threading.Thread(target=lambda: got.append(theirs.acquire(timeout=LONG)))
+    thread.start()
+    if backend.kind == "zookeeper":
+        wait_until(lambda: backend.contenders(backend.name()) == 2, "the waiter is in the line")
+    grant.release()
+    thread.join(LONG)
+    assert got
+    assert got[0] is not None
+    got[0].release()
+
+
+def test_threads_lose_no_increment(backend: Backend, connect: Connect) -> None:
+    locks = [connect(backend.url).lock(backend.name()) for _ in range(2)]
+    count, fences = 0, []
+
+    def work(lock: fencepost.Lock) -> None:
+        nonlocal count
+        for _ in range(20):
+            with lock as grant:
+                seen = count
+                time.sleep(0)
+                count = seen + 1
+                fences.append(grant.fence)
+
+    threads = [threading.Thread(target=work, args=(locks[number % 2],)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LONG)
+    assert count == 120
+    assert fences == sorted(set(fences), key=lambda fence: fence or 0)
+
+
+def test_hold_is_a_scope_with_a_limit(backend: Backend, connect: Connect) -> None:
+    ours, theirs = (connect(backend.url).lock(backend.name()) for _ in range(2))
+    with ours.hold(timeout=LONG) as grant:
+        assert grant.is_valid
+        with pytest.raises(fencepost.NotAcquired) as late, theirs.hold(timeout=0.05):
+            pytest.fail("two holders")
+        with pytest.raises(fencepost.NotAcquired) as tried, theirs.hold(blocking=False):
+            pytest.fail("two holders")
+    assert (late.value.code, late.value.name) == (301, "timeout")
+    assert (tried.value.code, tried.value.name) == (302, "not-available")
+
+
+def test_extend_makes_the_grant_last(backend: Backend, connect: Connect) -> None:
+    lock = connect(backend.url).lock(backend.name(), **({"renew": False} if backend.kind == "redis" else {}))
+    with lock as grant:
+        before = grant.remaining()
+        assert before is not None
+        time.sleep(0.02)
+        grant.extend()
+        grant.extend()
+        after = grant.remaining()
+        assert after is not None
+        assert after > before - 0.02
+
+
+def test_a_grant_that_is_held_long_stays_valid(server: Backend, connect: Connect) -> None:
+    lock = connect(server.url).lock(server.name(), **options(server, 0.3))
+    with lock as grant:
+        end = time.monotonic() + 1.5
+        while time.monotonic() < end:
+            assert grant.is_valid
+            time.sleep(0.01)
+    assert not grant.lost.is_set()
+
+
+def test_any_thread_may_release(backend: Backend, connect: Connect) -> None:
+    lock = connect(backend.url).lock(backend.name())
+    grant = lock.acquire()
+    assert grant is not None
+    thread = threading.Thread(target=grant.release)
+    thread.start()
+    thread.join(LONG)
+    with lock.hold(timeout=LONG):
+        pass
+
+
+def test_releasing_twice_is_a_misuse(backend: Backend, connect: Connect) -> None:
+    grant = connect(backend.url).lock(backend.name()).acquire()
+    assert grant is not None
+    grant.release()
+    for again in (grant.release, grant.extend):
+        with pytest.raises(fencepost.MisuseError) as error:
+            again()
+        assert (error.value.code, error.value.name) == (205, "not-held")
+        assert isinstance(error.value, RuntimeError)
+
+
+def test_a_scope_may_be_left_after_a_release(backend: Backend, connect: Connect) -> None:
+    lock = connect(backend.url).lock(backend.name())
+    with lock as grant:
+        grant.release()
+    with lock, pytest.raises(fencepost.MisuseError):
+        grant.release()
+
+
+def test_a_body_that_raises_releases(backend: Backend, connect: Connect) -> None:
+    lock = connect(backend.url).lock(backend.name())
+    with pytest.raises(ZeroDivisionError), lock:
+        _ = 1 // 0
+    with lock.hold(timeout=LONG):
+        pass
+
+
+def test_a_dropped_grant_is_released(backend: Backend, connect: Connect) -> None:
+    lock = connect(backend.url).lock(backend.name())
+    grant = lock.acquire()
+    assert grant is not None
+    del grant
+    gc.collect()
+    with lock.hold(timeout=LONG):
+        pass
+
+
+def test_max_hold_ends_the_grant(backend: Backend, connect: Connect) -> None:
+    lock = connect(backend.url).lock(backend.name(), max_hold=0.1)
+    with pytest.raises(fencepost.LockLost) as error, lock as grant:
+        assert grant.lost.wait(LONG)
+        assert not grant.is_valid
+    assert (error.value.code, error.value.name) == (405, "max-hold")
+    with lock.hold(timeout=LONG):
+        pass
+
+
+def test_a_body_s_own_exception_outranks_the_loss(backend: Backend, connect: Connect) -> None:
+    lock = connect(backend.url).lock(backend.name(), max_hold=0.05)
+    with pytest.raises(KeyError), lock as grant:
+        assert grant.lost.wait(LONG)
+        raise KeyError("mine")
+
+
+def test_close_releases_and_wakes(backend: Backend, connect: Connect) -> None:
+    ours, theirs = (connect(backend.url) for _ in range(2))
+    lock = ours.lock(backend.name())
+    grant = lock.acquire()
+    assert grant is not None
+    errors: list[fencepost.MisuseError] = []
+
+    def wait() -> None:
+        with pytest.raises(fencepost.MisuseError) as error:
+            lock.acquire()
+        errors.append(error.value)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    if backend.kind == "zookeeper":
+        wait_until(lambda: backend.contenders(backend.name()) == 2, "the waiter is in the line")
+    ours.close()
+    thread.join(LONG)
+    ours.close()
+    assert ours.closed
+    assert [error.name for error in errors] == ["client-closed"]
+    with theirs.lock(backend.name()).hold(timeout=LONG):
+        pass
+    for call in (lock.acquire, grant.release, grant.extend, ours.__enter__, lambda: lock.hold().__enter__()):
+        with pytest.raises(fencepost.MisuseError) as error:
+            call()
+        assert (error.value.code, error.value.name) == (207, "client-closed")
+    assert not grant.is_valid
+
+
+def test_a_closed_client_leaves_no_thread(backend: Backend) -> None:
+    before = set(threading.enumerate())
+    with fencepost.connect(backend.url) as client, client.lock(backend.name()), client.lock(backend.name("other")):
+        assert client.lock(backend.name()).acquire(timeout=0.05) is None
+    wait_until(lambda: set(threading.enumerate()) <= before, "its threads have ended")
+
+
+def test_threads_of_a_client_are_daemons(backend: Backend, connect: Connect) -> None:
+    before = set(threading.enumerate())
+    client = connect(backend.url)
+    with client.lock(backend.name()):
+        assert client.lock(backend.name()).acquire(timeout=0.05) is None
+        assert all(thread.daemon for thread in set(threading.enumerate()) - before)
+
+
+def test_a_forgotten_client_warns_and_releases(backend: Backend, connect: Connect) -> None:
+    client = fencepost.connect(backend.url)
+    grant = client.lock(backend.name()).acquire()
+    assert grant is not None
+    with pytest.warns(ResourceWarning, match="unclosed"):
+        del client, grant
+        gc.collect()
+    with connect(backend.url).lock(backend.name()).hold(timeout=LONG):
+        pass
+
+
+def test_errors_survive_pickling() -> None:
+    error = fencepost.ConfigError("text", 101, "empty-name")
+    copy = pickle.loads(pickle.dumps(error))
+    assert (str(copy), copy.code, copy.name) == ("text", 101, "empty-name")
+    left = pickle.loads(pickle.dumps(fencepost.CleanupIncomplete("text", count=3)))
+    assert (left.code, left.name, left.count) == (503, "cleanup-incomplete", 3)
+
+
+def test_objects_say_what_they_are(backend: Backend, connect: Connect) -> None:
+    client = connect(backend.url)
+    lock = client.lock(backend.name())
+    with lock as grant:
+        assert repr(lock.name) in repr(lock)
+        assert "held" in repr(grant)
+    assert "released" in repr(grant)
+    assert backend.kind[:2].replace("zo", "zk") in repr(client)
