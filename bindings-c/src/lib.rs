@@ -1,1 +1,25 @@
-//! The hub for C.
+//! The hub for C: libfencepost. The header `include/fencepost.h` is generated from this crate by cbindgen.
+//!
+//! One file per group of functions. Every function takes raw pointers, so every function checks them; every function that runs the core
+//! does so inside [`boundary::guard`], which turns a panic into a result code.
+
+#![expect(non_camel_case_types, reason = "the names are those of the C header")]
+#![expect(
+    clippy::missing_safety_doc,
+    reason = "the conventions at the head of the header hold for every function: valid or NULL pointers, no concurrent use of one hub"
+)]
+
+pub mod address;
+mod boundary;
+pub mod detail;
+pub mod hub;
+pub mod intents;
+pub mod memory;
+pub mod names;
+pub mod notices;
+pub mod outcomes;
+pub mod output;
+pub mod result;
+pub mod result_names;
+pub mod settings;
+pub mod view;

@@ -1,0 +1,183 @@
+/* Acquiring: in one call, or step by step. */
+#include <stdlib.h>
+
+#include "internal.h"
+
+/* A timeout in milliseconds as a patience; zero and less become one that the hub refuses. */
+static int64_t patience(int64_t timeout) {
+    if (timeout == FENCEPOST_FOREVER)
+        return FENCEPOST_FOREVER;
+    if (timeout <= 0)
+        return timeout == 0 ? -1 : timeout;
+    return timeout > INT64_MAX / 1000 - 1 ? INT64_MAX - 1 : timeout * 1000;
+}
+
+/* What has become of an acquire; hands its grant over. With the lock. */
+static fencepost_result decided(fencepost_grant *contender, fencepost_grant **grant) {
+    if (contender->stage == ASKING)
+        return FENCEPOST_RESULT_PENDING;
+    if (contender->stage == OVER)
+        return contender_fault(contender);
+    *grant = contender;
+    return FENCEPOST_RESULT_OK;
+}
+
+/* Begins, waits, hands over; all under one lock, so that an uncontended acquire wakes no other thread. */
+static fencepost_result acquire(fencepost_lock *lock, int64_t patience, fencepost_grant **grant) {
+    fencepost_client *client = lock->client;
+    fencepost_grant *contender;
+    fencepost_result result;
+
+    if (grant == NULL)
+        return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
+    if ((result = client_may_block(client)) != FENCEPOST_RESULT_OK)
+        return result;
+    if ((result = contender_open(lock, patience, &contender)) != FENCEPOST_RESULT_OK)
+        return result;
+    client_wait(client, contender_decided, contender, FENCEPOST_NEVER);
+    result = decided(contender, grant);
+    if (result != FENCEPOST_RESULT_OK) {
+        /* It is over: nothing but memory is left of it. */
+        free(contender);
+        fencepost_client_unref(client);
+    }
+    return result;
+}
+
+static fencepost_result acquire_lock(fencepost_lock *lock, int64_t patience, fencepost_grant **grant) {
+    fencepost_result result = client_enter(lock == NULL ? NULL : lock->client);
+    fencepost_client *client;
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    client = lock->client;
+    result = acquire(lock, patience, grant);
+    client_leave(client);
+    return result;
+}
+
+fencepost_result fencepost_lock_acquire(fencepost_lock *lock, int64_t timeout, fencepost_grant **grant) {
+    return acquire_lock(lock, patience(timeout), grant);
+}
+
+fencepost_result fencepost_lock_try_acquire(fencepost_lock *lock, fencepost_grant **grant) {
+    return acquire_lock(lock, TRY, grant);
+}
+
+static fencepost_result
+acquire_name(fencepost_client *client, const char *name, int64_t patience, fencepost_grant **grant) {
+    fencepost_result result = client_enter(client);
+    fencepost_lock *lock;
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    result = lock_new(client, name, &lock);
+    if (result == FENCEPOST_RESULT_OK) {
+        result = acquire(lock, patience, grant);
+        fencepost_lock_free(lock);
+    }
+    client_leave(client);
+    return result;
+}
+
+fencepost_result
+fencepost_acquire(fencepost_client *client, const char *name, int64_t timeout, fencepost_grant **grant) {
+    return acquire_name(client, name, patience(timeout), grant);
+}
+
+fencepost_result fencepost_try_acquire(fencepost_client *client, const char *name, fencepost_grant **grant) {
+    return acquire_name(client, name, TRY, grant);
+}
+
+static fencepost_result start(fencepost_lock *lock, int64_t patience, fencepost_attempt **attempt) {
+    fencepost_result result = client_enter(lock == NULL ? NULL : lock->client);
+    fencepost_attempt *made;
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    if (attempt == NULL) {
+        result = fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
+    } else if ((made = calloc(1, sizeof *made)) == NULL) {
+        result = fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
+    } else if ((result = contender_open(lock, patience, &made->contender)) != FENCEPOST_RESULT_OK) {
+        free(made);
+    } else {
+        made->client = lock->client;
+        fencepost_client_ref(made->client);
+        *attempt = made;
+    }
+    client_leave(lock->client);
+    return result;
+}
+
+fencepost_result fencepost_lock_acquire_start(fencepost_lock *lock, int64_t timeout, fencepost_attempt **attempt) {
+    return start(lock, patience(timeout), attempt);
+}
+
+fencepost_result fencepost_lock_try_acquire_start(fencepost_lock *lock, fencepost_attempt **attempt) {
+    return start(lock, TRY, attempt);
+}
+
+static fencepost_result finish(fencepost_attempt *attempt, bool wait, fencepost_grant **grant) {
+    fencepost_client *client = attempt == NULL ? NULL : attempt->client;
+    fencepost_result result = client_enter(client);
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    if (grant == NULL)
+        result = fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
+    else if (attempt->contender == NULL)
+        result = fault(FENCEPOST_RESULT_NOT_WAITING, "the grant of this attempt has been taken already");
+    else if (!wait || (result = client_may_block(client)) == FENCEPOST_RESULT_OK) {
+        if (wait)
+            client_wait(client, contender_decided, attempt->contender, FENCEPOST_NEVER);
+        result = decided(attempt->contender, grant);
+        if (result == FENCEPOST_RESULT_OK)
+            attempt->contender = NULL;
+    }
+    client_leave(client);
+    return result;
+}
+
+fencepost_result fencepost_attempt_finish(fencepost_attempt *attempt, fencepost_grant **grant) {
+    return finish(attempt, false, grant);
+}
+
+fencepost_result fencepost_attempt_wait(fencepost_attempt *attempt, fencepost_grant **grant) {
+    return finish(attempt, true, grant);
+}
+
+int64_t fencepost_attempt_ahead(const fencepost_attempt *attempt) {
+    int64_t ahead = -1;
+
+    if (attempt == NULL || attempt->client->process != getpid())
+        return ahead;
+    pthread_mutex_lock(&attempt->client->mutex);
+    if (attempt->contender != NULL)
+        ahead = attempt->contender->ahead;
+    client_unlock(attempt->client);
+    return ahead;
+}
+
+fencepost_result fencepost_attempt_cancel(fencepost_attempt *attempt) {
+    fencepost_client *client = attempt == NULL ? NULL : attempt->client;
+    fencepost_result result = client_enter(client);
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    if (attempt->contender == NULL || attempt->contender->stage != ASKING)
+        result = fault(FENCEPOST_RESULT_NOT_WAITING, NULL);
+    else
+        result = fencepost_hub_cancel(client->hub, fencepost_now(), attempt->contender->key);
+    client_leave(client);
+    return result;
+}
+
+void fencepost_attempt_free(fencepost_attempt *attempt) {
+    if (attempt == NULL || attempt->client->process != getpid())
+        return;
+    if (attempt->contender != NULL)
+        contender_free(attempt->contender);
+    fencepost_client_unref(attempt->client);
+    free(attempt);
+}

@@ -1,0 +1,58 @@
+/* Connecting by address. The libraries that speak to servers depend on this one, not the other way round: they are
+ * found when an address asks for them, so that a program carries only the client libraries that it uses. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
+
+#include "internal.h"
+
+typedef fencepost_result connect_function(const char *url, fencepost_client **client);
+
+static fencepost_result
+connect_with(const char *library, const char *function, const char *url, fencepost_client **client) {
+    connect_function *connect;
+    void *loaded;
+
+    /* The program may be linked with it, perhaps statically. */
+    void *symbol = dlsym(RTLD_DEFAULT, function);
+    if (symbol == NULL && (loaded = dlopen(library, RTLD_NOW | RTLD_LOCAL)) != NULL)
+        symbol = dlsym(loaded, function);
+    if (symbol == NULL) {
+        const char *why = dlerror();
+        return fault(
+            FENCEPOST_RESULT_DRIVER_MISSING, "%s cannot be loaded: install it, or link with it (%s)", library,
+            why == NULL ? "it has no such function" : why);
+    }
+    /* ISO C has no conversion from an object pointer to a function pointer; POSIX has. */
+    memcpy(&connect, &symbol, sizeof connect);
+    return connect(url, client);
+}
+
+fencepost_result fencepost_connect(const char *url, fencepost_client **client) {
+    fencepost_address *address;
+    fencepost_address_parts parts;
+    fencepost_result result;
+
+    if (url == NULL || client == NULL)
+        return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
+    result = fencepost_address_parse((const uint8_t *)url, strlen(url), &address);
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    result = fencepost_address_read(address, &parts);
+    if (result == FENCEPOST_RESULT_OK) {
+        switch (parts.scheme) {
+        case FENCEPOST_SCHEME_MEMORY:
+            result = memory_connect((const char *)parts.name.data, parts.name.size, client);
+            break;
+        case FENCEPOST_SCHEME_ZOOKEEPER:
+            result = connect_with("libfencepost-zookeeper.so.0", "fencepost_zookeeper_connect", url, client);
+            break;
+        case FENCEPOST_SCHEME_REDIS:
+        case FENCEPOST_SCHEME_REDIS_TLS:
+            result = connect_with("libfencepost-redis.so.0", "fencepost_redis_connect", url, client);
+            break;
+        }
+    }
+    fencepost_address_free(address);
+    return result;
+}

@@ -1,0 +1,217 @@
+/* Grants: fence, validity, loss, extension, release. */
+#include "internal.h"
+
+static fencepost_client *client_of(const fencepost_grant *grant) {
+    return grant == NULL ? NULL : grant->client;
+}
+
+/* Getters say what they can also about a grant of a closed client. Takes the lock, or says no. */
+static bool observe(const fencepost_grant *grant) {
+    if (grant == NULL || grant->client->process != getpid())
+        return false;
+    pthread_mutex_lock(&grant->client->mutex);
+    return true;
+}
+
+static bool is_held(const fencepost_grant *grant) {
+    return grant->stage == HELD || grant->stage == EXTENDING;
+}
+
+uint64_t fencepost_grant_fence(const fencepost_grant *grant) {
+    /* It never changes: no lock is needed. */
+    return grant != NULL && grant->has_fence ? grant->fence : 0;
+}
+
+static bool is_valid(const fencepost_grant *grant, uint64_t now) {
+    return is_held(grant) && !grant->suspended && now < grant->valid_until;
+}
+
+bool fencepost_grant_is_valid(const fencepost_grant *grant) {
+    bool valid;
+
+    if (!observe(grant))
+        return false;
+    valid = is_valid(grant, fencepost_now());
+    client_unlock(grant->client);
+    return valid;
+}
+
+int64_t fencepost_grant_remaining(const fencepost_grant *grant) {
+    int64_t remaining = 0;
+    uint64_t now;
+
+    if (!observe(grant))
+        return 0;
+    now = fencepost_now();
+    if (is_valid(grant, now))
+        remaining = grant->valid_until == FENCEPOST_NEVER ? -1 : (int64_t)((grant->valid_until - now) / 1000u);
+    client_unlock(grant->client);
+    return remaining;
+}
+
+/* Takes in what has arrived, unless somebody is doing that, and says why the grant was lost. With the lock. */
+static fencepost_result loss(fencepost_grant *grant) {
+    if (!grant->client->driving)
+        client_advance(grant->client);
+    return grant->lost ? contender_fault(grant) : FENCEPOST_RESULT_OK;
+}
+
+bool fencepost_grant_is_lost(fencepost_grant *grant) {
+    bool lost;
+
+    if (!observe(grant))
+        return false;
+    lost = loss(grant) != FENCEPOST_RESULT_OK;
+    client_leave(grant->client);
+    return lost;
+}
+
+fencepost_result fencepost_grant_loss(fencepost_grant *grant) {
+    fencepost_result result = client_enter(client_of(grant));
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    result = loss(grant);
+    client_leave(grant->client);
+    return result;
+}
+
+fencepost_result fencepost_grant_wait_lost(fencepost_grant *grant, int64_t timeout) {
+    fencepost_result result = client_enter(client_of(grant));
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    if ((result = client_may_block(grant->client)) == FENCEPOST_RESULT_OK) {
+        bool over = client_wait(grant->client, contender_over, grant, client_deadline(timeout));
+        if (grant->lost)
+            result = contender_fault(grant);
+        else
+            result = over ? fault(FENCEPOST_RESULT_NOT_HELD, NULL) : FENCEPOST_RESULT_PENDING;
+    }
+    client_leave(grant->client);
+    return result;
+}
+
+/* Begins to extend. With the lock. */
+static fencepost_result extend_start(fencepost_grant *grant) {
+    fencepost_result result;
+
+    if (grant->lost)
+        return contender_fault(grant);
+    if (!is_held(grant))
+        return fault(FENCEPOST_RESULT_NOT_HELD, NULL);
+    result = fencepost_hub_extend(grant->client->hub, fencepost_now(), grant->key);
+    if (result == FENCEPOST_RESULT_OK)
+        grant->stage = EXTENDING;
+    return result;
+}
+
+static fencepost_result extend_finish(const fencepost_grant *grant) {
+    if (grant->lost)
+        return contender_fault(grant);
+    if (!is_held(grant))
+        return fault(FENCEPOST_RESULT_NOT_HELD, NULL);
+    return grant->stage == EXTENDING ? FENCEPOST_RESULT_PENDING : FENCEPOST_RESULT_OK;
+}
+
+fencepost_result fencepost_extend(fencepost_grant *grant) {
+    fencepost_result result = client_enter(client_of(grant));
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    if ((result = client_may_block(grant->client)) == FENCEPOST_RESULT_OK &&
+        (result = extend_start(grant)) == FENCEPOST_RESULT_OK) {
+        client_wait(grant->client, contender_extended, grant, FENCEPOST_NEVER);
+        result = extend_finish(grant);
+    }
+    client_leave(grant->client);
+    return result;
+}
+
+fencepost_result fencepost_extend_start(fencepost_grant *grant) {
+    fencepost_result result = client_enter(client_of(grant));
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    result = extend_start(grant);
+    client_leave(grant->client);
+    return result;
+}
+
+fencepost_result fencepost_extend_finish(fencepost_grant *grant) {
+    fencepost_result result = client_enter(client_of(grant));
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    result = extend_finish(grant);
+    client_unlock(grant->client);
+    return result;
+}
+
+/* Begins to release; goes on with a release that was begun before. With the lock. */
+static fencepost_result release_start(fencepost_grant *grant) {
+    fencepost_result result;
+
+    if (grant->lost)
+        return contender_fault(grant);
+    if (grant->stage == RELEASING || (grant->stage == OVER && !grant->known_released))
+        return FENCEPOST_RESULT_OK;
+    if (!is_held(grant))
+        return fault(FENCEPOST_RESULT_NOT_HELD, NULL);
+    result = fencepost_hub_release(grant->client->hub, fencepost_now(), grant->key);
+    if (result == FENCEPOST_RESULT_OK)
+        grant->stage = RELEASING;
+    return result;
+}
+
+static fencepost_result release_finish(fencepost_grant *grant) {
+    if (grant->lost)
+        return contender_fault(grant);
+    if (grant->stage == RELEASING)
+        return FENCEPOST_RESULT_PENDING;
+    if (grant->stage != OVER || grant->known_released)
+        return fault(FENCEPOST_RESULT_NOT_HELD, "no release of this grant is under way");
+    grant->known_released = true;
+    return grant->result == FENCEPOST_RESULT_OK ? FENCEPOST_RESULT_OK : contender_fault(grant);
+}
+
+fencepost_result fencepost_release(fencepost_grant *grant) {
+    fencepost_result result = client_enter(client_of(grant));
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    if ((result = client_may_block(grant->client)) == FENCEPOST_RESULT_OK &&
+        (result = release_start(grant)) == FENCEPOST_RESULT_OK) {
+        client_wait(grant->client, contender_over, grant, fencepost_now() + PATIENCE_OF_RELEASE);
+        result = release_finish(grant);
+        if (result == FENCEPOST_RESULT_PENDING)
+            result = fault(FENCEPOST_RESULT_RELEASE_UNCONFIRMED, NULL);
+    }
+    client_leave(grant->client);
+    return result;
+}
+
+fencepost_result fencepost_release_start(fencepost_grant *grant) {
+    fencepost_result result = client_enter(client_of(grant));
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    result = release_start(grant);
+    client_leave(grant->client);
+    return result;
+}
+
+fencepost_result fencepost_release_finish(fencepost_grant *grant) {
+    fencepost_result result = client_enter(client_of(grant));
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    result = release_finish(grant);
+    client_unlock(grant->client);
+    return result;
+}
+
+void fencepost_grant_free(fencepost_grant *grant) {
+    if (grant != NULL && grant->client->process == getpid())
+        contender_free(grant);
+}

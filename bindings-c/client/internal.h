@@ -1,0 +1,139 @@
+/* What the files of libfencepost-client share. */
+#ifndef FENCEPOST_CLIENT_INTERNAL_H
+#define FENCEPOST_CLIENT_INTERNAL_H
+
+#include <pthread.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "fencepost-driver.h"
+
+/* How long to wait for the server's last words. */
+#define PATIENCE_OF_RELEASE 5000000u
+
+enum stage { ASKING, HELD, EXTENDING, RELEASING, OVER };
+
+/* One contender, from its acquire to its end: what an attempt and then a grant stand for. */
+struct fencepost_grant {
+    fencepost_client *client;
+    uint64_t key;
+    enum stage stage;
+    fencepost_result result; /* why it was refused or lost; success after a release */
+    bool known_released;     /* the result of the release has been told */
+    bool suspended;
+    bool lost;
+    bool has_fence;
+    uint64_t fence;
+    uint64_t valid_until;
+    int64_t ahead;
+    char detail[256];
+    struct fencepost_grant *next; /* in the bucket of its key */
+};
+
+struct fencepost_attempt {
+    fencepost_grant *contender; /* NULL once it has been taken as a grant */
+    fencepost_client *client;
+    fencepost_result result;
+};
+
+struct fencepost_lock {
+    fencepost_client *client;
+    fencepost_settings *settings;
+};
+
+struct table {
+    fencepost_grant **buckets;
+    size_t size; /* a power of two */
+    size_t count;
+};
+
+/* What client libraries have said of the last commands. */
+struct note {
+    uint64_t command;
+    char text[160];
+};
+
+#define NOTES 16
+
+struct fencepost_client {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed; /* for threads in blocking calls */
+    unsigned references;
+    pid_t process;
+
+    fencepost_hub *hub;
+    const fencepost_driver *driver;
+    void *self;
+    char *kind;
+    char *prefix;
+    struct table contenders;
+    struct note notes[NOTES];
+    unsigned next_note;
+
+    uint64_t until;   /* when the hub wants to be called */
+    bool driving;     /* a thread sleeps on the driver's descriptor */
+    unsigned asking;  /* attempts that are not decided */
+    unsigned waiting; /* threads in `changed` */
+    bool looped;      /* the program drives */
+    bool closing;
+    bool closed;
+    int wake; /* eventfd: for the thread that sleeps on the driver's descriptor */
+    int news; /* eventfd: for the program's loop, once asked for */
+    int loop; /* epoll: the driver's descriptor and `news`, once asked for */
+
+    pthread_t keeper;
+    pthread_cond_t keeper_wakes;
+    bool keeper_runs;
+    uint64_t keeper_due; /* when it will look again */
+};
+
+/* enter.c */
+fencepost_result client_enter(fencepost_client *client);
+void client_leave(fencepost_client *client);
+void client_unlock(fencepost_client *client);
+void client_pump(fencepost_client *client);
+void client_advance(fencepost_client *client);
+uint64_t client_until(fencepost_client *client);
+void client_signal(int descriptor);
+void client_drain(int descriptor);
+
+/* wait.c */
+typedef bool client_condition(const void *subject);
+bool client_wait(fencepost_client *client, client_condition *condition, const void *subject, uint64_t deadline);
+void client_sleep(fencepost_client *client, pthread_cond_t *condition, uint64_t until);
+fencepost_result client_may_block(const fencepost_client *client);
+uint64_t client_deadline(int64_t timeout);
+void client_poll(fencepost_client *client, uint64_t until);
+
+/* keeper.c */
+void keeper_look(fencepost_client *client);
+void keeper_stop(fencepost_client *client);
+
+/* contender.c */
+#define TRY 0 /* a patience that `fencepost_hub_acquire` would refuse */
+fencepost_result contender_open(fencepost_lock *lock, int64_t patience, fencepost_grant **contender);
+void contender_event(fencepost_client *client, uint64_t key, const fencepost_event *event);
+void contender_closed(fencepost_grant *contender);
+void contender_free(fencepost_grant *contender);
+fencepost_result contender_fault(const fencepost_grant *contender);
+client_condition contender_decided, contender_over, contender_extended;
+
+/* lock.c */
+fencepost_result lock_new(fencepost_client *client, const char *name, fencepost_lock **lock);
+
+/* table.c */
+bool table_add(struct table *table, fencepost_grant *contender);
+fencepost_grant *table_find(const struct table *table, uint64_t key);
+void table_remove(struct table *table, uint64_t key);
+void table_each(struct table *table, void (*visit)(fencepost_grant *));
+void table_free(struct table *table);
+
+/* memory.c */
+fencepost_result memory_connect(const char *name, size_t size, fencepost_client **client);
+
+/* fault.c */
+fencepost_result fault(fencepost_result result, const char *format, ...) __attribute__((format(printf, 2, 3)));
+uint64_t random_number(void);
+fencepost_result random_owner(uint8_t owner[16]);
+
+#endif

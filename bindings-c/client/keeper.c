@@ -1,0 +1,86 @@
+/* The thread that renews what is held while the program does something else. There is none for a program with an event
+ * loop. */
+#define _GNU_SOURCE
+#include <signal.h>
+
+#include "internal.h"
+
+/* Answers are under way that only reading will bring in: a driver with a descriptor has to be driven. */
+static bool has_to_drive(fencepost_client *client) {
+    bool readable = client->driver->descriptor(client->self) >= 0;
+
+    return readable && (client->asking > 0 || client->driver->busy(client->self) > 0);
+}
+
+static void *keep(void *argument) {
+    fencepost_client *client = argument;
+
+    pthread_mutex_lock(&client->mutex);
+    while (!client->closed && !client->looped) {
+        uint64_t until = client_until(client);
+
+        if (client->driving) {
+            client->keeper_due = FENCEPOST_NEVER; /* who drives looks at the timers too, and calls us when it stops */
+            client_sleep(client, &client->keeper_wakes, FENCEPOST_NEVER);
+        } else if (until <= fencepost_now()) {
+            client_advance(client);
+            if (client->waiting > 0)
+                pthread_cond_broadcast(&client->changed);
+            client_unlock(client);
+            if (client->driver->left != NULL)
+                client->driver->left(client->self);
+            pthread_mutex_lock(&client->mutex);
+        } else if (has_to_drive(client)) {
+            client_poll(client, until);
+        } else {
+            client->keeper_due = until;
+            client_sleep(client, &client->keeper_wakes, until);
+        }
+        client->keeper_due = 0;
+    }
+    client->keeper_due = FENCEPOST_NEVER;
+    client_unlock(client);
+    return NULL;
+}
+
+static void start(fencepost_client *client) {
+    sigset_t all, before;
+
+    /* Signals are the program's: none is delivered to this thread. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    /* Without a thread, what is held lasts as long as its lease, and the program is told of the loss. */
+    client->keeper_runs = pthread_create(&client->keeper, NULL, keep, client) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* Calls the keeper if there is something for it to do before it would look by itself. Costs nothing otherwise: an
+ * uncontended acquire and release wake no thread. */
+void keeper_look(fencepost_client *client) {
+    uint64_t until;
+
+    if (client->looped || client->closed || client->driving || client->waiting > 0 ||
+        client->driver->descriptor(client->self) == FENCEPOST_OWNER_DRIVEN)
+        return;
+    until = client_until(client);
+    if (until >= client->keeper_due && !(client->keeper_due > 0 && has_to_drive(client)))
+        return;
+    if (!client->keeper_runs)
+        start(client);
+    else if (client->keeper_due > 0)
+        pthread_cond_signal(&client->keeper_wakes);
+}
+
+/* Ends the thread. Called once, without the lock, when the client is closed or looped. */
+void keeper_stop(fencepost_client *client) {
+    bool runs;
+
+    pthread_mutex_lock(&client->mutex);
+    runs = client->keeper_runs;
+    client->keeper_runs = false;
+    pthread_cond_broadcast(&client->keeper_wakes);
+    client_signal(client->wake);
+    client_unlock(client);
+    if (runs)
+        pthread_join(client->keeper, NULL);
+}

@@ -1,0 +1,94 @@
+/* Locks: a name with settings. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+#define KEY(text) (const uint8_t *)(text), sizeof(text) - 1
+
+static fencepost_result make_settings(fencepost_client *client, const char *name, fencepost_settings **settings) {
+    fencepost_settings *made;
+    fencepost_result result;
+
+    result = fencepost_settings_new(
+        (const uint8_t *)client->kind, strlen(client->kind), (const uint8_t *)name, strlen(name), &made);
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    if (client->prefix != NULL && client->prefix[0] != '\0') {
+        result =
+            fencepost_settings_set_text(made, KEY("prefix"), (const uint8_t *)client->prefix, strlen(client->prefix));
+        if (result != FENCEPOST_RESULT_OK) {
+            fencepost_settings_free(made);
+            return result;
+        }
+    }
+    *settings = made;
+    return FENCEPOST_RESULT_OK;
+}
+
+/* With the client's lock. */
+fencepost_result lock_new(fencepost_client *client, const char *name, fencepost_lock **lock) {
+    fencepost_lock *made;
+    fencepost_result result;
+
+    if (name == NULL || lock == NULL)
+        return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
+    if ((made = malloc(sizeof *made)) == NULL)
+        return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
+    if ((result = make_settings(client, name, &made->settings)) != FENCEPOST_RESULT_OK) {
+        free(made);
+        return result;
+    }
+    made->client = client;
+    fencepost_client_ref(client);
+    *lock = made;
+    return FENCEPOST_RESULT_OK;
+}
+
+fencepost_result fencepost_lock_new(fencepost_client *client, const char *name, fencepost_lock **lock) {
+    fencepost_result result = client_enter(client);
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    result = lock_new(client, name, lock);
+    client_unlock(client);
+    return result;
+}
+
+void fencepost_lock_free(fencepost_lock *lock) {
+    if (lock == NULL || lock->client->process != getpid())
+        return;
+    fencepost_settings_free(lock->settings);
+    fencepost_client_unref(lock->client);
+    free(lock);
+}
+
+static fencepost_result set_millis(fencepost_lock *lock, const uint8_t *key, size_t size, int64_t millis) {
+    fencepost_result result = client_enter(lock == NULL ? NULL : lock->client);
+    int64_t micros;
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    micros = millis > INT64_MAX / 1000 ? INT64_MAX : millis < INT64_MIN / 1000 ? INT64_MIN : millis * 1000;
+    result = fencepost_settings_set_micros(lock->settings, key, size, micros);
+    client_unlock(lock->client);
+    return result;
+}
+
+fencepost_result fencepost_lock_set_ttl(fencepost_lock *lock, int64_t ttl) {
+    return set_millis(lock, KEY("ttl"), ttl);
+}
+
+fencepost_result fencepost_lock_set_max_hold(fencepost_lock *lock, int64_t max_hold) {
+    return set_millis(lock, KEY("max_hold"), max_hold);
+}
+
+fencepost_result fencepost_lock_set_renew(fencepost_lock *lock, bool renew) {
+    fencepost_result result = client_enter(lock == NULL ? NULL : lock->client);
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    result = fencepost_settings_set_switch(lock->settings, KEY("renew"), renew);
+    client_unlock(lock->client);
+    return result;
+}

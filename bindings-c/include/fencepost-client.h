@@ -1,0 +1,218 @@
+/**
+ * @file fencepost-client.h
+ * Distributed locks: connect, acquire, release. Link with libfencepost-client.
+ *
+ * @code
+ * fencepost_client *client;
+ * fencepost_grant *grant;
+ * if (fencepost_connect("zk://localhost:2181", &client) != FENCEPOST_OK) { puts(fencepost_detail()); ... }
+ * if (fencepost_acquire(client, "stock/42", 200, &grant) == FENCEPOST_OK) {
+ *     sell(42, fencepost_grant_fence(grant));   // the resource refuses lower fences
+ *     fencepost_release(grant);
+ *     fencepost_grant_free(grant);
+ * }
+ * fencepost_close(client);
+ * fencepost_client_free(client);
+ * @endcode
+ *
+ * - Times are whole milliseconds. Text is UTF-8 and NUL-terminated.
+ * - Every fallible function answers a `fencepost_result`; `fencepost_detail` says more, for the calling thread. Outputs
+ * are written on success only. NULL where an object is needed gives `FENCEPOST_RESULT_NULL_POINTER`.
+ * - Clients, locks, attempts and grants may be used from any thread at the same time; freeing one while another thread
+ * uses it, and setting the options of a shared lock, are the exceptions.
+ * - There are no callbacks: no code of the program ever runs inside fencepost.
+ * - After a fork, the child connects anew: every call on an object of its parent gives
+ * `FENCEPOST_RESULT_WRONG_PROCESS`, and frees of such objects do nothing.
+ *
+ * Two ways to wait. **Blocking**: the calls without `_start`. While no call is under way, a thread of the client renews
+ * what is held; it blocks all signals, starts with the first need, and ends with `fencepost_close`. **An event loop**:
+ * call `fencepost_client_fd` once before the first acquire, and the client makes no thread of its own; poll that
+ * descriptor for reading, at most for `fencepost_client_timeout`, then call `fencepost_client_process`, and ask the
+ * `_finish` functions.
+ */
+#ifndef FENCEPOST_CLIENT_H
+#define FENCEPOST_CLIENT_H
+
+#include "fencepost.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A connection to a lock server, with everything held over it. */
+typedef struct fencepost_client fencepost_client;
+/** A name with settings. It sends nothing, is cheap, and may be shared. */
+typedef struct fencepost_lock fencepost_lock;
+/** An acquire that has not been decided yet. */
+typedef struct fencepost_attempt fencepost_attempt;
+/** The right to hold a lock, from its acquire to its release or loss. */
+typedef struct fencepost_grant fencepost_grant;
+
+/* ---- clients
+ * -------------------------------------------------------------------------------------------------------------------
+ */
+
+/**
+ * Connects: `memory:`, `memory:NAME`, `zk://HOST:PORT,.../PREFIX?session_timeout=MS`,
+ * `redis://USER:PASSWORD@HOST:PORT/DATABASE`. It does not wait for the server: connecting is part of an acquire's
+ * patience. For zk: and redis:, the library libfencepost-zookeeper or libfencepost-redis is loaded if the program is
+ * not linked with it. To use a connection that exists already, see fencepost-zookeeper.h and fencepost-redis.h.
+ *
+ * Errors: 1xx for the address; `DRIVER_MISSING`; `UNREACHABLE` for a host name that cannot be resolved;
+ * `OUT_OF_MEMORY`; `SYSTEM_ERROR`.
+ */
+fencepost_result fencepost_connect(const char *url, fencepost_client **client);
+
+/**
+ * Releases all grants, gives up all attempts, waits at most five seconds for the server's answers, and closes the
+ * connection, unless it was the caller's. Every later call on the client and its grants gives `CLIENT_CLOSED`. Errors:
+ * `CLEANUP_INCOMPLETE`, with the number of locks whose release the server has not confirmed; they go with their lease
+ * or session. `CLIENT_CLOSED` if it was closed before.
+ */
+fencepost_result fencepost_close(fencepost_client *client);
+
+/** Frees a client, and closes it first if that was not done. Its locks, attempts and grants may be freed later. NULL is
+ * ignored. */
+void fencepost_client_free(fencepost_client *client);
+
+/* ---- locks
+ * ---------------------------------------------------------------------------------------------------------------------
+ */
+
+/** A lock by its name. Errors: 1xx for a name that the server would not take; `CLIENT_CLOSED`; `WRONG_PROCESS`. */
+fencepost_result fencepost_lock_new(fencepost_client *client, const char *name, fencepost_lock **lock);
+
+/** Redis: how long the server keeps the lock without renewal; by default 10 s. Errors: 1xx, `UNKNOWN_OPTION` for a lock
+ * that has no lease. */
+fencepost_result fencepost_lock_set_ttl(fencepost_lock *lock, int64_t ttl);
+
+/** Redis: whether the lease is renewed until the release; by default yes. Errors: `UNKNOWN_OPTION` for a lock that has
+ * no lease. */
+fencepost_result fencepost_lock_set_renew(fencepost_lock *lock, bool renew);
+
+/** The longest hold allowed: then the grant is lost. By default there is none. Errors: 1xx. */
+fencepost_result fencepost_lock_set_max_hold(fencepost_lock *lock, int64_t max_hold);
+
+/** Frees a lock's name and settings; grants stay. NULL is ignored. */
+void fencepost_lock_free(fencepost_lock *lock);
+
+/* ---- acquire, blocking
+ * --------------------------------------------------------------------------------------------------------- */
+
+/**
+ * Acquires, waiting at most `timeout` milliseconds, or `FENCEPOST_FOREVER`; everything is included, connecting too.
+ * Answers `TIMEOUT` when somebody else held the lock all the time. Other errors: `NOT_POSITIVE` for a timeout of zero
+ * or less (use the try); 3xx for what server or network did; `CLIENT_CLOSED`; `WRONG_PROCESS`; `WOULD_BLOCK` on a
+ * connection that only its owner's event loop drives.
+ */
+fencepost_result fencepost_lock_acquire(fencepost_lock *lock, int64_t timeout, fencepost_grant **grant);
+
+/** Acquires at once or not at all. Answers `NOT_AVAILABLE` when somebody else holds the lock; other errors as for
+ * `fencepost_lock_acquire`. */
+fencepost_result fencepost_lock_try_acquire(fencepost_lock *lock, fencepost_grant **grant);
+
+/** The same for a name, with default settings. */
+fencepost_result
+fencepost_acquire(fencepost_client *client, const char *name, int64_t timeout, fencepost_grant **grant);
+
+/** The same for a name, with default settings. */
+fencepost_result fencepost_try_acquire(fencepost_client *client, const char *name, fencepost_grant **grant);
+
+/* ---- acquire, step by step
+ * ----------------------------------------------------------------------------------------------------- */
+
+/** Begins an acquire, see `fencepost_lock_acquire`. Errors: those of the arguments; what the server does is told by the
+ * attempt. */
+fencepost_result fencepost_lock_acquire_start(fencepost_lock *lock, int64_t timeout, fencepost_attempt **attempt);
+
+/** Begins a try, see `fencepost_lock_try_acquire`. */
+fencepost_result fencepost_lock_try_acquire_start(fencepost_lock *lock, fencepost_attempt **attempt);
+
+/** What has become of it, without waiting: `PENDING`; or success with the grant, once; or why not, as for
+ * `fencepost_lock_acquire`. */
+fencepost_result fencepost_attempt_finish(fencepost_attempt *attempt, fencepost_grant **grant);
+
+/** Waits until it is decided, then the same. */
+fencepost_result fencepost_attempt_wait(fencepost_attempt *attempt, fencepost_grant **grant);
+
+/** How many contenders come before it, as far as the server has said; -1 if nobody knows. */
+int64_t fencepost_attempt_ahead(const fencepost_attempt *attempt);
+
+/** Gives it up, from any thread: it ends as `CANCELLED`, and is cleaned up behind. Errors: `NOT_WAITING` when it has
+ * been decided. */
+fencepost_result fencepost_attempt_cancel(fencepost_attempt *attempt);
+
+/** Frees it, and gives it up if it is not decided; a grant that nobody has taken is released. NULL is ignored. */
+void fencepost_attempt_free(fencepost_attempt *attempt);
+
+/* ---- grants
+ * --------------------------------------------------------------------------------------------------------------------
+ */
+
+/** The number of the grant, which only grows: give it to the resource, which refuses lower ones. 0 for NULL, or without
+ * one. */
+uint64_t fencepost_grant_fence(const fencepost_grant *grant);
+
+/** Whether the grant is held and valid, by this computer's clock alone: right also straight after a suspend. */
+bool fencepost_grant_is_valid(const fencepost_grant *grant);
+
+/** For how many milliseconds it stays valid unless it is renewed: 0 if it is not, -1 where there is no lease. */
+int64_t fencepost_grant_remaining(const fencepost_grant *grant);
+
+/** Whether it has been lost. Looks at what the server has said meanwhile; does not wait. */
+bool fencepost_grant_is_lost(fencepost_grant *grant);
+
+/** Why it was lost: 4xx, or success if it was not. `fencepost_detail` says what brought it to light. */
+fencepost_result fencepost_grant_loss(fencepost_grant *grant);
+
+/** Waits until it is lost, at most `timeout` milliseconds or `FENCEPOST_FOREVER`: answers 4xx; `PENDING` if it was not;
+ * `NOT_HELD` if it was released. */
+fencepost_result fencepost_grant_wait_lost(fencepost_grant *grant, int64_t timeout);
+
+/** Makes the grant last from now on: waits for the server. Errors: `NOT_HELD`, 4xx if it was lost, `WOULD_BLOCK`. */
+fencepost_result fencepost_extend(fencepost_grant *grant);
+
+/** Begins to. */
+fencepost_result fencepost_extend_start(fencepost_grant *grant);
+
+/** What has become of it: `PENDING`, success, or 4xx. */
+fencepost_result fencepost_extend_finish(fencepost_grant *grant);
+
+/**
+ * Gives the grant back, and waits for the server to confirm that, at most five seconds. Errors: `RELEASE_UNCONFIRMED`,
+ * and it goes on in the background (call again to wait again); 4xx if it was lost; `NOT_HELD` if it was released
+ * before; 3xx if the server refused, and the lock goes with its lease or session; `WOULD_BLOCK`.
+ */
+fencepost_result fencepost_release(fencepost_grant *grant);
+
+/** Begins to. */
+fencepost_result fencepost_release_start(fencepost_grant *grant);
+
+/** What has become of it: `PENDING`, success, or an error as above. */
+fencepost_result fencepost_release_finish(fencepost_grant *grant);
+
+/** Frees a grant, and releases it in the background if that was not done. NULL is ignored. */
+void fencepost_grant_free(fencepost_grant *grant);
+
+/* ---- event loops
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/**
+ * The descriptor to poll for reading. It stays the same for the client's life, is closed with it, and is never read by
+ * the caller. From this call on the program drives the client: no thread renews behind its back. -1 on an error.
+ */
+int fencepost_client_fd(fencepost_client *client);
+
+/** For how many milliseconds to poll at most before the next `fencepost_client_process`; -1: without limit. Ask again
+ * after every call. */
+int fencepost_client_timeout(fencepost_client *client);
+
+/** Takes in what has arrived, does what is due, sends what is to be sent. Does not wait. Early and repeated calls do no
+ * harm. */
+fencepost_result fencepost_client_process(fencepost_client *client);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

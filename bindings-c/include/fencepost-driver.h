@@ -1,0 +1,74 @@
+/**
+ * @file fencepost-driver.h
+ * How a library makes a client of a server connection: for those who write a driver for another client library. See
+ * docs/drivers.md for what a driver does; this is how it does it here.
+ *
+ * Everything is done under the client's lock: the client holds it when it calls a driver's `command`, `flush`,
+ * `process`, `until` and `busy`; a driver that is called from elsewhere (a library's thread, an event loop) takes it by
+ * `fencepost_client_enter`.
+ */
+#ifndef FENCEPOST_DRIVER_H
+#define FENCEPOST_DRIVER_H
+
+#include "fencepost-client.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The driver's library has a thread of its own, which enters the client. */
+#define FENCEPOST_SELF_DRIVEN (-1)
+/** The connection's owner has an event loop, which enters the client; blocking calls are refused. */
+#define FENCEPOST_OWNER_DRIVEN (-2)
+
+/** What a driver does. `self` is the driver. */
+typedef struct fencepost_driver {
+    /** A descriptor that is readable when `process` has something to do; or one of the above. It never changes. */
+    int (*descriptor)(void *self);
+    /** Hands a command to the client library. Views in it are valid until the first call on the hub. */
+    void (*command)(void *self, fencepost_hub *hub, const fencepost_command *command);
+    /** The last command has been handed over. May be NULL. */
+    void (*flush)(void *self, fencepost_hub *hub);
+    /** Takes in what has arrived, without waiting. May be NULL. */
+    void (*process)(void *self, fencepost_hub *hub);
+    /** When to call `process` at the latest, or `FENCEPOST_NEVER`. May be NULL. */
+    uint64_t (*until)(void *self);
+    /** How many commands have no answer yet. */
+    size_t (*busy)(void *self);
+    /** After the lock has been given back. May be NULL. */
+    void (*left)(void *self);
+    /** Ends all use of the connection, and closes it if it is the driver's own. Without the lock; called once. */
+    void (*close)(void *self);
+    /** Frees the driver: with its client, after `close`. */
+    void (*free)(void *self);
+} fencepost_driver;
+
+/** The time, in microseconds of CLOCK_BOOTTIME. */
+uint64_t fencepost_now(void);
+
+/**
+ * Makes a client on a hub, which is the client's from then on, also in case of an error. `kind` is that of its locks'
+ * settings; `prefix` may be NULL. The driver is told its client by the caller, before it does anything.
+ */
+fencepost_result fencepost_client_new(
+    fencepost_hub *hub, const char *kind, const char *prefix, const fencepost_driver *driver, void *self,
+    fencepost_client **client);
+
+/** Keeps the client in memory until `fencepost_client_unref`. */
+void fencepost_client_ref(fencepost_client *client);
+/** The last one frees the client and its driver. */
+void fencepost_client_unref(fencepost_client *client);
+
+/** Takes the lock; NULL, without it, if the client has been closed. */
+fencepost_hub *fencepost_client_enter(fencepost_client *client);
+/** Does what the hub says, wakes who waits, gives the lock back. */
+void fencepost_client_leave(fencepost_client *client);
+
+/** Remembers for a while what the client library said about a command; NUL-terminated. Under the lock. */
+void fencepost_client_note(fencepost_client *client, uint64_t command, const char *text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

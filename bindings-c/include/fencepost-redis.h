@@ -1,0 +1,41 @@
+/**
+ * @file fencepost-redis.h
+ * Clients over hiredis. Link with libfencepost-redis.
+ */
+#ifndef FENCEPOST_REDIS_H
+#define FENCEPOST_REDIS_H
+
+#include <hiredis/async.h>
+
+#include "fencepost-client.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Connects to `redis://USER:PASSWORD@HOST:PORT/DATABASE`, with one connection for commands and, once a lock is waited
+ * for, one for subscriptions; the same as `fencepost_connect`. Connections are made anew when they have ended. A host
+ * name is resolved with getaddrinfo, which blocks. `rediss://` is refused: hiredis 0.14 has no TLS.
+ */
+fencepost_result fencepost_redis_connect(const char *url, fencepost_client **client);
+
+/**
+ * Makes a client on connections that the caller has: connected, authenticated, never closed by fencepost, and outliving
+ * `fencepost_close`. `subscriptions` is a second connection that is used for nothing else, or NULL: then a waiter asks
+ * ten times a second instead of being told.
+ *
+ * If the contexts have no event loop attached, the client drives them, and blocking calls work. If they have, both are
+ * driven by that loop: then use everything of this client on the loop's thread, `fencepost_client_fd` among it, and the
+ * `_start` and `_finish` functions; blocking calls give `WOULD_BLOCK`. The contexts' disconnect callbacks are wrapped,
+ * and put back by `fencepost_close`. When a connection has ended, acquires give `CONNECTION_CLOSED`: make a new client.
+ * Errors: `BAD_ARGUMENT` for a context that is not connected.
+ */
+fencepost_result
+fencepost_redis_attach(redisAsyncContext *commands, redisAsyncContext *subscriptions, fencepost_client **client);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,36 @@
+/**
+ * @file fencepost-zookeeper.h
+ * Clients over the ZooKeeper C library (libzookeeper_mt). Link with libfencepost-zookeeper.
+ */
+#ifndef FENCEPOST_ZOOKEEPER_H
+#define FENCEPOST_ZOOKEEPER_H
+
+#include <zookeeper/zookeeper.h>
+
+#include "fencepost-client.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Connects to `zk://HOST:PORT,.../PREFIX?session_timeout=MS`. The same as `fencepost_connect`. After an expiry it
+ * makes a new session by itself. */
+fencepost_result fencepost_zookeeper_connect(const char *url, fencepost_client **client);
+
+/**
+ * Makes a client on a handle of libzookeeper_mt that the caller has; locks lie below `prefix`, which may be NULL or
+ * empty, and get `acl`, which has to outlive the client; NULL for an open one. The handle is never closed by fencepost,
+ * and has to outlive `fencepost_close`. Its session watcher is wrapped, and put back by `fencepost_close`: what is set
+ * meanwhile with `zoo_set_watcher` takes the client's news away. When the session ends, grants are lost, and later
+ * acquires give `CONNECTION_CLOSED`: make a new client on the new handle. Blocking calls must not be made on the
+ * handle's own threads (in its completions and watchers). Errors: `BAD_ARGUMENT` for a dead handle, or one that has a
+ * client already.
+ */
+fencepost_result fencepost_zookeeper_attach(
+    zhandle_t *handle, const char *prefix, const struct ACL_vector *acl, fencepost_client **client);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,204 @@
+/* Subscriptions, on a connection of their own. One change at a time is under way: hiredis 0.14 mixes up the answers of
+ * two. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+static void add(struct driver *driver, struct channel *channel) {
+    channel->previous = driver->last_channel;
+    if (driver->last_channel != NULL)
+        driver->last_channel->next = channel;
+    else
+        driver->first_channel = channel;
+    driver->last_channel = channel;
+}
+
+static void take(struct driver *driver, struct channel *channel) {
+    if (channel->previous != NULL)
+        channel->previous->next = channel->next;
+    else
+        driver->first_channel = channel->next;
+    if (channel->next != NULL)
+        channel->next->previous = channel->previous;
+    else
+        driver->last_channel = channel->previous;
+}
+
+static void discard(struct channel *channel) {
+    take(channel->driver, channel);
+    free(channel);
+}
+
+/* The connection has ended, and with it the subscription. An error of the server ends it too, with its text. */
+static void ended(const redisAsyncContext *context, const struct channel *channel, fencepost_hub *hub) {
+    uint64_t now = fencepost_now();
+
+    if (channel->step == LISTENING)
+        fencepost_hub_gone(hub, now, channel->command);
+    else if (channel->step == SUBSCRIBING && context->err == REDIS_ERR_OTHER)
+        reply_give_error(hub, channel->command, context->errstr);
+    else if (channel->step == SUBSCRIBING)
+        fencepost_hub_failed(hub, now, channel->command, FENCEPOST_FAILURE_UNKNOWN);
+}
+
+/* Whether it is over. */
+static bool hear(struct channel *channel, const redisReply *reply, fencepost_hub *hub) {
+    fencepost_reply confirmed = {FENCEPOST_REPLY_KIND_INTEGER, 1, {NULL, 0}, NULL, 0};
+    const char *kind;
+
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements < 1 || reply->element[0]->type != REDIS_REPLY_STRING)
+        return false; /* nothing that a subscription says */
+    kind = reply->element[0]->str;
+    if (strcmp(kind, "message") == 0) {
+        fencepost_hub_message(hub, fencepost_now(), channel->command);
+    } else if (strcmp(kind, "subscribe") == 0) {
+        channel->sent = false;
+        if (channel->step == SUBSCRIBING) {
+            channel->step = LISTENING;
+            fencepost_hub_reply(hub, fencepost_now(), channel->command, &confirmed);
+        }
+    } else if (strcmp(kind, "unsubscribe") == 0) {
+        return true;
+    }
+    return false;
+}
+
+static bool is_end(const redisReply *reply) {
+    return reply == NULL || (reply->type == REDIS_REPLY_ARRAY && reply->elements > 0 &&
+                             reply->element[0]->str != NULL && strcmp(reply->element[0]->str, "unsubscribe") == 0);
+}
+
+/* Everything that a channel says comes here. */
+static void heard(redisAsyncContext *context, void *reply, void *data) {
+    struct channel *channel = data;
+    struct driver *driver = channel->driver;
+    bool entered, over;
+
+    if (driver == NULL) {
+        if (is_end(reply))
+            free(channel);
+        return;
+    }
+    if (!driver_enter(driver, &entered)) {
+        if (is_end(reply))
+            discard(channel);
+        return;
+    }
+    if (reply == NULL) {
+        ended(context, channel, driver->hub);
+        over = true;
+    } else {
+        over = hear(channel, reply, driver->hub);
+    }
+    if (over)
+        discard(channel);
+    if (reply != NULL)
+        channels_send(driver);
+    driver_leave(driver, entered);
+}
+
+static bool send(struct driver *driver, struct channel *channel) {
+    const char *arguments[2] = {channel->step == SUBSCRIBING ? "SUBSCRIBE" : "UNSUBSCRIBE", channel->name};
+    size_t sizes[2] = {strlen(arguments[0]), channel->size};
+
+    return redisAsyncCommandArgv(driver->subscriptions.context, heard, channel, 2, arguments, sizes) == REDIS_OK;
+}
+
+/* Sends the next change, if none is under way. */
+void channels_send(struct driver *driver) {
+    struct channel *channel, *next = NULL;
+
+    if (driver->subscriptions.phase != READY)
+        return;
+    for (channel = driver->first_channel; channel != NULL; channel = channel->next) {
+        if (channel->sent)
+            return;
+        if (next == NULL && channel->step != LISTENING)
+            next = channel;
+    }
+    if (next != NULL && send(driver, next)) {
+        next->sent = true;
+        driver->subscriptions.unwritten = true;
+    }
+}
+
+void channel_subscribe(struct driver *driver, const fencepost_command *command) {
+    const fencepost_view *name = &command->arguments[0];
+    struct channel *channel = calloc(1, sizeof *channel + name->size + 1);
+    uint64_t id = command->id;
+
+    if (channel == NULL) {
+        fencepost_hub_failed(driver->hub, fencepost_now(), id, FENCEPOST_FAILURE_NOT_SENT);
+        return;
+    }
+    channel->driver = driver;
+    channel->command = id;
+    channel->size = name->size;
+    memcpy(channel->name, name->data, name->size);
+    add(driver, channel);
+    if (link_need(&driver->subscriptions)) {
+        channels_send(driver);
+        return;
+    }
+    discard(channel);
+    if (driver->subscriptions.phase == OVER)
+        reply_give_error(driver->hub, id, "ERR this client has no connection for subscriptions");
+    else
+        fencepost_hub_failed(driver->hub, fencepost_now(), id, FENCEPOST_FAILURE_NOT_SENT);
+}
+
+void channel_unsubscribe(struct driver *driver, const fencepost_command *command) {
+    const fencepost_view *name = &command->arguments[0];
+    struct channel *channel;
+
+    for (channel = driver->first_channel; channel != NULL; channel = channel->next) {
+        if (channel->step != UNSUBSCRIBING && channel->size == name->size &&
+            memcmp(channel->name, name->data, name->size) == 0)
+            break;
+    }
+    if (channel == NULL)
+        return;
+    if (channel->step == SUBSCRIBING && !channel->sent) {
+        discard(channel);
+        return;
+    }
+    channel->step = UNSUBSCRIBING;
+    channels_send(driver);
+}
+
+/* The connection has ended, or not come about. What hiredis knew of has been told by `heard`. */
+void channels_fail(struct driver *driver) {
+    struct link *link = &driver->subscriptions;
+    uint64_t command;
+
+    while (driver->first_channel != NULL) {
+        command = driver->first_channel->command;
+        discard(driver->first_channel);
+        if (driver->hub == NULL)
+            continue;
+        if (link->trouble[0] != '\0')
+            reply_give_error(driver->hub, command, link->trouble);
+        else
+            fencepost_hub_failed(driver->hub, fencepost_now(), command, FENCEPOST_FAILURE_NOT_SENT);
+    }
+}
+
+/* Nobody wants to know any more: what the server still sends to the caller's connection is given back, and freed when
+ * it has said so. */
+void channels_forget(struct driver *driver) {
+    struct channel *channel;
+    bool known;
+
+    while ((channel = driver->first_channel) != NULL) {
+        known = channel->sent || channel->step != SUBSCRIBING;
+        take(driver, channel);
+        channel->driver = NULL;
+        if (!known || driver->subscriptions.context == NULL) {
+            free(channel);
+        } else if (channel->step != UNSUBSCRIBING || !channel->sent) {
+            channel->step = UNSUBSCRIBING;
+            send(driver, channel);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+/* The first words on a connection of ours: password and database. Nothing else is sent before the server has accepted
+ * them, so that no lock is ever taken in a wrong database. */
+#include <stdio.h>
+
+#include "internal.h"
+
+/* The greeting is over. */
+static void decide(struct link *link) {
+    if (link->trouble[0] == '\0') {
+        link_ready(link);
+        return;
+    }
+    requests_refuse(link);
+    link_drop(link, link->trouble);
+}
+
+static void greeted(redisAsyncContext *context, void *data, void *argument) {
+    struct link *link = argument;
+    const redisReply *reply = data;
+    bool entered;
+
+    (void)context;
+    if (reply == NULL || !driver_enter(link->driver, &entered))
+        return; /* the end of the connection is told otherwise */
+    if (reply->type == REDIS_REPLY_ERROR && link->trouble[0] == '\0')
+        snprintf(link->trouble, sizeof link->trouble, "%s", reply->str);
+    if (--link->greetings == 0)
+        decide(link);
+    driver_leave(link->driver, entered);
+}
+
+void greet(struct link *link) {
+    struct driver *driver = link->driver;
+
+    link->phase = GREETING;
+    link->greetings = 0;
+    if (driver->user[0] != '\0') {
+        redisAsyncCommand(link->context, greeted, link, "AUTH %s %s", driver->user, driver->password);
+        link->greetings++;
+    } else if (driver->password[0] != '\0') {
+        redisAsyncCommand(link->context, greeted, link, "AUTH %s", driver->password);
+        link->greetings++;
+    }
+    if (driver->database != 0) {
+        redisAsyncCommand(link->context, greeted, link, "SELECT %u", driver->database);
+        link->greetings++;
+    }
+    if (link->greetings == 0)
+        decide(link);
+}

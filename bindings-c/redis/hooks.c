@@ -1,0 +1,69 @@
+/* Contexts that nobody else reads and writes: what an event library's adapter is for others. */
+#include <sys/epoll.h>
+
+#include "internal.h"
+
+static void ignore(void *data) {
+    (void)data; /* everything is read at once */
+}
+
+static void add_write(void *data) {
+    ((struct link *)data)->write_wanted = true;
+}
+
+static void del_write(void *data) {
+    ((struct link *)data)->write_wanted = false;
+}
+
+/* The last call: the context is being freed, and everybody who waited on it has been told. */
+static void cleanup(void *data) {
+    struct link *link = data;
+    const char *why = link->context->err != 0 ? link->context->errstr : "the connection was dropped";
+    bool entered, inside = driver_enter(link->driver, &entered);
+
+    epoll_ctl(link->driver->poll, EPOLL_CTL_DEL, link->context->c.fd, NULL);
+    link->context = NULL;
+    link_ended(link, why);
+    if (inside)
+        driver_leave(link->driver, entered);
+}
+
+void hooks_attach(struct link *link) {
+    redisAsyncContext *context = link->context;
+
+    context->ev.data = link;
+    context->ev.addRead = ignore;
+    context->ev.delRead = ignore;
+    context->ev.addWrite = add_write;
+    context->ev.delWrite = del_write;
+    context->ev.cleanup = cleanup;
+    link->polled = 0;
+}
+
+void hooks_detach(struct link *link) {
+    redisAsyncContext *context = link->context;
+
+    epoll_ctl(link->driver->poll, EPOLL_CTL_DEL, context->c.fd, NULL);
+    context->ev.data = NULL;
+    context->ev.addRead = context->ev.delRead = context->ev.addWrite = context->ev.delWrite = NULL;
+    context->ev.cleanup = NULL;
+}
+
+/* Tells epoll what to watch for. */
+void hooks_poll(struct link *link) {
+    struct epoll_event watched = {0, {0}};
+    uint32_t wanted = EPOLLIN;
+
+    if (link->context == NULL || !link->driven)
+        return;
+    if (link->phase == CONNECTING)
+        wanted = EPOLLOUT;
+    else if (link->write_wanted)
+        wanted |= EPOLLOUT;
+    if (wanted == link->polled)
+        return;
+    watched.events = wanted;
+    watched.data.ptr = link;
+    epoll_ctl(link->driver->poll, link->polled == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, link->context->c.fd, &watched);
+    link->polled = wanted;
+}

@@ -1,0 +1,124 @@
+/* What the files of libfencepost-redis share. Everything here is done under the client's lock. */
+#ifndef FENCEPOST_REDIS_INTERNAL_H
+#define FENCEPOST_REDIS_INTERNAL_H
+
+#include "fencepost-driver.h"
+#include "fencepost-redis.h"
+
+/* How long a connection may take, greeting included, in microseconds. */
+#define CONNECT_WITHIN 5000000u
+/* How long after its command's deadline an answer is still waited for; without a deadline, how long at all. */
+#define GRACE 1000000u
+#define LONGEST_ANSWER 30000000u
+
+enum phase {
+    DOWN,       /* no connection; one of ours is made when it is needed */
+    CONNECTING, /* not connected yet */
+    GREETING,   /* connected: password and database are under way */
+    READY,
+    OVER /* one of the caller's, and it has ended */
+};
+
+/* A command: first it may wait for the connection, then it is under way. */
+struct request {
+    struct link *link; /* NULL: nobody wants to know any more */
+    uint64_t command;
+    uint64_t expires;
+    char *text; /* as the protocol has it, while it waits */
+    int size;
+    struct request *previous, *next;
+};
+
+/* In the order of arrival. */
+struct requests {
+    struct request *first, *last;
+    size_t count;
+};
+
+/* One connection. */
+struct link {
+    struct driver *driver;
+    redisAsyncContext *context; /* NULL while there is none */
+    enum phase phase;
+    bool ours;         /* made by us, and made again; otherwise the caller's */
+    bool driven;       /* read and written by us; otherwise by the caller's loop */
+    bool unwritten;    /* something was handed to hiredis */
+    bool write_wanted; /* hiredis waits until it can write */
+    uint32_t polled;   /* what epoll watches for */
+    uint64_t deadline; /* of connecting and greeting */
+    unsigned greetings;
+    char trouble[160]; /* what the server said to a greeting */
+    struct requests waiting, under_way;
+    redisDisconnectCallback *wrapped; /* the caller's own */
+    struct link *next;                /* among the callers' */
+};
+
+enum step { SUBSCRIBING, LISTENING, UNSUBSCRIBING };
+
+/* A subscription. */
+struct channel {
+    struct driver *driver; /* NULL: nobody wants to know any more */
+    uint64_t command;
+    enum step step;
+    bool sent; /* a request is under way */
+    struct channel *previous, *next;
+    size_t size;
+    char name[];
+};
+
+struct driver {
+    fencepost_client *client;
+    char *host, *user, *password;
+    int port;
+    unsigned database;
+    struct link commands, subscriptions;
+    struct channel *first_channel, *last_channel;
+    int poll;           /* epoll of both connections; -1 if the caller's loop reads them */
+    fencepost_hub *hub; /* while we are inside: callbacks of hiredis come in the middle of a call */
+};
+
+/* redis.c */
+bool driver_enter(struct driver *driver, bool *entered);
+void driver_leave(struct driver *driver, bool entered);
+
+/* link.c */
+bool link_need(struct link *link);
+void link_drop(struct link *link, const char *why);
+void link_ended(struct link *link, const char *why);
+void link_ready(struct link *link);
+void link_flush(struct link *link);
+void link_process(struct link *link, uint32_t events);
+void link_check_time(struct link *link);
+uint64_t link_until(const struct link *link);
+
+/* greeting.c */
+void greet(struct link *link);
+
+/* hooks.c */
+void hooks_attach(struct link *link);
+void hooks_detach(struct link *link);
+void hooks_poll(struct link *link);
+
+/* attached.c */
+void attached_open(struct link *link, redisAsyncContext *context);
+void attached_close(struct link *link);
+
+/* requests.c */
+void request_call(struct driver *driver, const fencepost_command *command);
+void requests_send(struct link *link);
+void requests_fail(struct link *link, fencepost_failure failure, const char *why);
+void requests_refuse(struct link *link);
+void requests_forget(struct link *link);
+
+/* channels.c */
+void channel_subscribe(struct driver *driver, const fencepost_command *command);
+void channel_unsubscribe(struct driver *driver, const fencepost_command *command);
+void channels_send(struct driver *driver);
+void channels_fail(struct driver *driver);
+void channels_forget(struct driver *driver);
+
+/* reply.c */
+void reply_give(fencepost_hub *hub, uint64_t command, const redisReply *reply);
+void reply_give_error(fencepost_hub *hub, uint64_t command, const char *error);
+
+#endif

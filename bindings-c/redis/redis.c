@@ -1,0 +1,253 @@
+/* Clients over hiredis: two asynchronous connections, one for commands, one for subscriptions. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+static fencepost_result say(fencepost_result result, const char *text) {
+    fencepost_set_detail((const uint8_t *)text, strlen(text));
+    return result;
+}
+
+/* hiredis calls back in the middle of our calls, with the lock; and from the caller's loop, without. False: the client
+ * has been closed. */
+bool driver_enter(struct driver *driver, bool *entered) {
+    *entered = driver->hub == NULL;
+    if (*entered)
+        driver->hub = fencepost_client_enter(driver->client);
+    return driver->hub != NULL;
+}
+
+void driver_leave(struct driver *driver, bool entered) {
+    if (!entered)
+        return;
+    driver->hub = NULL;
+    fencepost_client_leave(driver->client);
+}
+
+static int descriptor(void *self) {
+    const struct driver *driver = self;
+
+    return driver->poll >= 0 ? driver->poll : FENCEPOST_OWNER_DRIVEN;
+}
+
+/* Whether this call has come from outside; then it is the one to end it. */
+static bool begin(struct driver *driver, fencepost_hub *hub) {
+    bool outermost = driver->hub == NULL;
+
+    driver->hub = hub;
+    return outermost;
+}
+
+static void finish(struct driver *driver, bool outermost) {
+    if (outermost)
+        driver->hub = NULL;
+}
+
+static void command(void *self, fencepost_hub *hub, const fencepost_command *command) {
+    struct driver *driver = self;
+    bool outermost = begin(driver, hub);
+
+    switch (command->operation) {
+    case FENCEPOST_OPERATION_CALL:
+        request_call(driver, command);
+        break;
+    case FENCEPOST_OPERATION_SUBSCRIBE:
+        channel_subscribe(driver, command);
+        break;
+    case FENCEPOST_OPERATION_UNSUBSCRIBE:
+        channel_unsubscribe(driver, command);
+        break;
+    default:
+        fencepost_hub_failed(hub, fencepost_now(), command->id, FENCEPOST_FAILURE_NOT_SENT);
+    }
+    finish(driver, outermost);
+}
+
+static void flush(void *self, fencepost_hub *hub) {
+    struct driver *driver = self;
+    bool outermost = begin(driver, hub);
+
+    link_flush(&driver->commands);
+    link_flush(&driver->subscriptions);
+    finish(driver, outermost);
+}
+
+static void process(void *self, fencepost_hub *hub) {
+    struct driver *driver = self;
+    struct epoll_event arrived[2];
+    bool outermost;
+    int count, i;
+
+    if (driver->poll < 0)
+        return;
+    outermost = begin(driver, hub);
+    count = epoll_wait(driver->poll, arrived, 2, 0);
+    for (i = 0; i < count; i++)
+        link_process(arrived[i].data.ptr, arrived[i].events);
+    link_check_time(&driver->commands);
+    link_check_time(&driver->subscriptions);
+    link_flush(&driver->commands);
+    link_flush(&driver->subscriptions);
+    finish(driver, outermost);
+}
+
+static uint64_t until(void *self) {
+    const struct driver *driver = self;
+    uint64_t commands = link_until(&driver->commands), subscriptions = link_until(&driver->subscriptions);
+
+    return commands < subscriptions ? commands : subscriptions;
+}
+
+static size_t busy(void *self) {
+    const struct driver *driver = self;
+
+    return driver->commands.waiting.count + driver->commands.under_way.count;
+}
+
+static void end(void *self) {
+    struct driver *driver = self;
+    struct link *links[2] = {&driver->subscriptions, &driver->commands};
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        if (links[i]->ours && links[i]->context != NULL)
+            redisAsyncFree(links[i]->context);
+    }
+    channels_forget(driver);
+    for (i = 0; i < 2; i++) {
+        requests_forget(links[i]);
+        if (!links[i]->ours)
+            attached_close(links[i]);
+    }
+}
+
+static void release(void *self) {
+    struct driver *driver = self;
+
+    if (driver->poll >= 0)
+        close(driver->poll);
+    free(driver->host);
+    free(driver->user);
+    free(driver->password);
+    free(driver);
+}
+
+static const fencepost_driver operations = {
+    .descriptor = descriptor,
+    .command = command,
+    .flush = flush,
+    .process = process,
+    .until = until,
+    .busy = busy,
+    .close = end,
+    .free = release,
+};
+
+/* A driver with its client. `poll`: we read and write ourselves. Frees the driver if there is none. */
+static fencepost_result make_client(struct driver *driver, bool poll, bool ours) {
+    struct link *links[2] = {&driver->commands, &driver->subscriptions};
+    fencepost_result result;
+    fencepost_hub *hub;
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        links[i]->driver = driver;
+        links[i]->ours = links[i]->driven = ours;
+        links[i]->phase = ours ? DOWN : OVER;
+    }
+    driver->poll = poll ? epoll_create1(EPOLL_CLOEXEC) : -1;
+    if (poll && driver->poll < 0)
+        result = say(FENCEPOST_RESULT_SYSTEM_ERROR, "the operating system gives no descriptor for epoll");
+    else
+        result = fencepost_hub_new(FENCEPOST_FAMILY_REDIS, fencepost_now(), &hub);
+    if (result == FENCEPOST_RESULT_OK)
+        result = fencepost_client_new(hub, "redis-string", NULL, &operations, driver, &driver->client);
+    if (result != FENCEPOST_RESULT_OK)
+        release(driver);
+    return result;
+}
+
+static char *copy(const fencepost_view *view) {
+    return view->size == 0 ? strdup("") : strndup((const char *)view->data, view->size);
+}
+
+static fencepost_result connect_parts(const fencepost_address_parts *parts, fencepost_client **client) {
+    struct driver *driver;
+    fencepost_result result;
+
+    if (parts->scheme == FENCEPOST_SCHEME_REDIS_TLS)
+        return say(
+            FENCEPOST_RESULT_INVALID_URL,
+            "rediss:// needs TLS, which hiredis 0.14 does not have: use redis:// through a tunnel");
+    if (parts->scheme != FENCEPOST_SCHEME_REDIS)
+        return say(FENCEPOST_RESULT_INVALID_URL, "this is no address of a Redis: write redis://HOST:PORT");
+    if ((driver = calloc(1, sizeof *driver)) == NULL)
+        return say(FENCEPOST_RESULT_OUT_OF_MEMORY, "out of memory");
+    driver->poll = -1;
+    driver->host = copy(&parts->hosts);
+    driver->user = copy(&parts->user);
+    driver->password = copy(&parts->password);
+    driver->port = parts->port;
+    driver->database = parts->database;
+    if (driver->host == NULL || driver->user == NULL || driver->password == NULL) {
+        release(driver);
+        return say(FENCEPOST_RESULT_OUT_OF_MEMORY, "out of memory");
+    }
+    if ((result = make_client(driver, true, true)) == FENCEPOST_RESULT_OK)
+        *client = driver->client;
+    return result;
+}
+
+fencepost_result fencepost_redis_connect(const char *url, fencepost_client **client) {
+    fencepost_address *address;
+    fencepost_address_parts parts;
+    fencepost_result result;
+
+    if (url == NULL || client == NULL)
+        return say(FENCEPOST_RESULT_NULL_POINTER, "an argument is NULL that must not be");
+    result = fencepost_address_parse((const uint8_t *)url, strlen(url), &address);
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    result = fencepost_address_read(address, &parts);
+    if (result == FENCEPOST_RESULT_OK)
+        result = connect_parts(&parts, client);
+    fencepost_address_free(address);
+    return result;
+}
+
+static bool is_usable(const redisAsyncContext *context) {
+    return context->err == 0 && (context->c.flags & REDIS_CONNECTED) &&
+           !(context->c.flags & (REDIS_DISCONNECTING | REDIS_FREEING));
+}
+
+fencepost_result
+fencepost_redis_attach(redisAsyncContext *commands, redisAsyncContext *subscriptions, fencepost_client **client) {
+    struct driver *driver;
+    fencepost_result result;
+    bool driven;
+
+    if (commands == NULL || client == NULL)
+        return say(FENCEPOST_RESULT_NULL_POINTER, "an argument is NULL that must not be");
+    if (!is_usable(commands) || (subscriptions != NULL && !is_usable(subscriptions)))
+        return say(FENCEPOST_RESULT_BAD_ARGUMENT, "this context is not connected: wait until it is");
+    driven = commands->ev.addRead == NULL;
+    if (subscriptions != NULL && driven != (subscriptions->ev.addRead == NULL))
+        return say(
+            FENCEPOST_RESULT_BAD_ARGUMENT, "one of these contexts has an event loop attached and the other has none");
+    if (commands == subscriptions)
+        return say(FENCEPOST_RESULT_BAD_ARGUMENT, "a subscribed connection takes no commands: give a second one");
+    if ((driver = calloc(1, sizeof *driver)) == NULL)
+        return say(FENCEPOST_RESULT_OUT_OF_MEMORY, "out of memory");
+    driver->poll = -1;
+    if ((result = make_client(driver, driven, false)) != FENCEPOST_RESULT_OK)
+        return result;
+    attached_open(&driver->commands, commands);
+    if (subscriptions != NULL)
+        attached_open(&driver->subscriptions, subscriptions);
+    *client = driver->client;
+    return FENCEPOST_RESULT_OK;
+}

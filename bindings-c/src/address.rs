@@ -1,0 +1,211 @@
+//! Addresses, taken apart for client libraries that want the parts.
+
+use fencepost_core::{ConfigError, url::Address};
+
+use crate::{
+    boundary::{Fault, give, guard, require, shared, take_back},
+    result::fencepost_result,
+    view::{self, fencepost_view},
+};
+
+/// Kinds of addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub enum fencepost_scheme {
+    /// `memory:NAME`: `name` may be empty.
+    Memory = 1,
+    /// `zk://…`: `hosts`, `prefix`, `session_timeout`.
+    Zookeeper = 2,
+    /// `redis://…`: `hosts` is one host, `port`, `user`, `password`, `database`.
+    Redis = 3,
+    /// `rediss://…`: the same with TLS.
+    RedisTls = 4,
+}
+
+/// An address that has been read.
+#[derive(Debug)]
+pub struct fencepost_address(Parts);
+
+#[derive(Debug, Default)]
+struct Parts {
+    scheme: Option<fencepost_scheme>,
+    hosts: String,
+    name: String,
+    prefix: String,
+    user: String,
+    password: String,
+    port: u16,
+    database: u32,
+    session_timeout: u64,
+}
+
+/// The parts of an address. What its scheme does not have is empty or 0. Views are valid until the address is freed.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct fencepost_address_parts {
+    /// Which kind.
+    pub scheme: fencepost_scheme,
+    /// `memory:` the name.
+    pub name: fencepost_view,
+    /// `zk:` `HOST:PORT,HOST:PORT`. `redis:` the host alone.
+    pub hosts: fencepost_view,
+    /// `zk:` where the locks lie; empty for the root.
+    pub prefix: fencepost_view,
+    /// `redis:` the user, decoded; may be empty.
+    pub user: fencepost_view,
+    /// `redis:` the password, decoded; may be empty.
+    pub password: fencepost_view,
+    /// `zk:` the session timeout to ask for, in microseconds.
+    pub session_timeout: u64,
+    /// `redis:` the database's number.
+    pub database: u32,
+    /// `redis:` the port.
+    pub port: u16,
+}
+
+const REDIS_PORT: u16 = 6379;
+
+/// Reads an address: `memory:`, `memory:NAME`, `zk://HOST:PORT,…/PREFIX?session_timeout=MS`, `redis://USER:PASSWORD@HOST:PORT/DATABASE`, `rediss://…`.
+/// Errors: 1xx; `fencepost_detail` does not repeat a password.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_address_parse(
+    url: *const u8,
+    url_size: usize,
+    address: *mut *mut fencepost_address,
+) -> fencepost_result {
+    guard(|| {
+        require(address)?;
+        // SAFETY: the header asks for a readable view.
+        let url = unsafe { view::text(url, url_size) }?;
+        let parts = parse(url)?;
+        // SAFETY: checked above.
+        unsafe { give(address, fencepost_address(parts)) };
+        Ok(())
+    })
+}
+
+/// Reads the parts of an address.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_address_read(
+    address: *const fencepost_address,
+    parts: *mut fencepost_address_parts,
+) -> fencepost_result {
+    guard(|| {
+        require(parts)?;
+        // SAFETY: the header asks for a valid address or NULL.
+        let ours = &unsafe { shared(address) }?.0;
+        let shown = fencepost_address_parts {
+            scheme: ours
+                .scheme
+                .ok_or_else(|| Fault::bad_argument("the address is empty"))?,
+            name: fencepost_view::of(ours.name.as_bytes()),
+            hosts: fencepost_view::of(ours.hosts.as_bytes()),
+            prefix: fencepost_view::of(ours.prefix.as_bytes()),
+            user: fencepost_view::of(ours.user.as_bytes()),
+            password: fencepost_view::of(ours.password.as_bytes()),
+            session_timeout: ours.session_timeout,
+            database: ours.database,
+            port: ours.port,
+        };
+        // SAFETY: checked above.
+        unsafe { parts.write(shown) };
+        Ok(())
+    })
+}
+
+/// Frees an address. NULL is ignored.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_address_free(address: *mut fencepost_address) {
+    // SAFETY: the header asks for an address that is not used again.
+    unsafe { take_back(address) }
+}
+
+fn parse(url: &str) -> Result<Parts, ConfigError> {
+    Ok(match Address::parse(url)? {
+        Address::Memory { name } => Parts {
+            scheme: Some(fencepost_scheme::Memory),
+            name,
+            ..Parts::default()
+        },
+        Address::ZooKeeper {
+            hosts,
+            prefix,
+            session_timeout,
+        } => Parts {
+            scheme: Some(fencepost_scheme::Zookeeper),
+            hosts: hosts.join(","),
+            prefix,
+            session_timeout: u64::try_from(session_timeout.as_micros()).unwrap_or(u64::MAX),
+            ..Parts::default()
+        },
+        Address::Redis { url } => redis(&url)?,
+        _ => {
+            return Err(ConfigError::UnknownScheme {
+                scheme: url.split(':').next().unwrap_or_default().into(),
+            });
+        }
+    })
+}
+
+/// The core has checked the shape: what is left is to take it apart.
+fn redis(url: &str) -> Result<Parts, ConfigError> {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("redis", url));
+    let (credentials, place) = rest.rsplit_once('@').unwrap_or(("", rest));
+    let (user, password) = credentials.split_once(':').unwrap_or((credentials, ""));
+    let (server, database) = place.split_once('/').unwrap_or((place, ""));
+    let (host, port) = match server.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
+        _ => (server, None),
+    };
+    let invalid = |why: &str| ConfigError::InvalidUrl {
+        url: format!(
+            "{scheme}://{}{place}",
+            if credentials.is_empty() { "" } else { "***@" }
+        ),
+        why: why.into(),
+    };
+    let number = |text: &str, why| match text {
+        "" => Ok(0),
+        text => text.parse::<u32>().map_err(|_| invalid(why)),
+    };
+    let port = match port {
+        None => REDIS_PORT,
+        Some(port) => port
+            .parse()
+            .ok()
+            .filter(|port| *port != 0)
+            .ok_or_else(|| invalid("a port is a number from 1 to 65535"))?,
+    };
+    let decoded =
+        |text| decode(text).ok_or_else(|| invalid("user and password may hold %XX of UTF-8 text only"));
+    Ok(Parts {
+        scheme: Some(if scheme == "rediss" {
+            fencepost_scheme::RedisTls
+        } else {
+            fencepost_scheme::Redis
+        }),
+        hosts: host.trim_start_matches('[').trim_end_matches(']').into(),
+        user: decoded(user)?,
+        password: decoded(password)?,
+        port,
+        database: number(database, "a database is a number: write redis://HOST:PORT/0")?,
+        ..Parts::default()
+    })
+}
+
+/// Percent-decoding; `None` for what is no UTF-8 text.
+fn decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        if *first == b'%' {
+            let (digits, tail) = rest.split_at_checked(2)?;
+            bytes.push(u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?);
+            rest = tail;
+        } else {
+            bytes.push(*first);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}

@@ -1,0 +1,119 @@
+//! What every function does at the boundary: check pointers, catch panics, name the error.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use fencepost_core::{ConfigError, Misuse};
+
+use crate::{detail, result::fencepost_result};
+
+/// A call that failed: its code, and what went wrong in words.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    code: fencepost_result,
+    detail: String,
+}
+
+impl Fault {
+    pub(crate) fn null() -> Self {
+        Self::new(
+            fencepost_result::NullPointer,
+            "an argument is NULL that must not be",
+        )
+    }
+
+    pub(crate) fn bad_argument(detail: impl Into<String>) -> Self {
+        Self::new(fencepost_result::BadArgument, detail)
+    }
+
+    fn new(code: fencepost_result, detail: impl Into<String>) -> Self {
+        Self {
+            code,
+            detail: detail.into(),
+        }
+    }
+
+    fn of_core(code: u16, detail: String) -> Self {
+        Self::new(
+            fencepost_result::from_code(code.into()).unwrap_or(fencepost_result::Panic),
+            detail,
+        )
+    }
+}
+
+impl From<ConfigError> for Fault {
+    fn from(error: ConfigError) -> Self {
+        Self::of_core(error.code(), error.to_string())
+    }
+}
+
+impl From<Misuse> for Fault {
+    fn from(misuse: Misuse) -> Self {
+        Self::of_core(misuse.code(), misuse.to_string())
+    }
+}
+
+/// Runs a function's body. A failure is named and described; a panic does not cross the boundary.
+///
+/// Unwind safety: after a panic the object may be in any state that its own code can leave it in, but Rust code only ever sees it again
+/// through these functions, and the header says that it may only be freed.
+pub(crate) fn guard(body: impl FnOnce() -> Result<(), Fault>) -> fencepost_result {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => fencepost_result::Ok,
+        Ok(Err(fault)) => {
+            detail::set(&fault.detail);
+            fault.code
+        }
+        Err(_) => {
+            detail::set("a defect in fencepost: it has panicked; please report it");
+            fencepost_result::Panic
+        }
+    }
+}
+
+/// Runs a body that has no failure to tell. A panic gives the value's default.
+pub(crate) fn quietly<T: Default>(body: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_default()
+}
+
+pub(crate) fn require<T>(pointer: *const T) -> Result<(), Fault> {
+    if pointer.is_null() {
+        Err(Fault::null())
+    } else {
+        Ok(())
+    }
+}
+
+/// # Safety
+/// The pointer is NULL, or valid for reading for `'a`.
+pub(crate) unsafe fn shared<'a, T>(pointer: *const T) -> Result<&'a T, Fault> {
+    // SAFETY: valid by the caller's promise; NULL gives `None`.
+    unsafe { pointer.as_ref() }.ok_or_else(Fault::null)
+}
+
+/// # Safety
+/// The pointer is NULL, or valid for reading and writing for `'a`, with nobody else using it meanwhile.
+pub(crate) unsafe fn exclusive<'a, T>(pointer: *mut T) -> Result<&'a mut T, Fault> {
+    // SAFETY: valid by the caller's promise; NULL gives `None`.
+    unsafe { pointer.as_mut() }.ok_or_else(Fault::null)
+}
+
+/// Gives a new object to C, which frees it with the matching `_free`.
+///
+/// # Safety
+/// `out` is valid for writing.
+pub(crate) unsafe fn give<T>(out: *mut *mut T, value: T) {
+    // SAFETY: by the caller's promise.
+    unsafe { out.write(Box::into_raw(Box::new(value))) }
+}
+
+/// Takes an object back and drops it. NULL is ignored.
+///
+/// # Safety
+/// The pointer is NULL or came from [`give`], and is not used again.
+pub(crate) unsafe fn take_back<T>(pointer: *mut T) {
+    if !pointer.is_null() {
+        // SAFETY: by the caller's promise.
+        let object = unsafe { Box::from_raw(pointer) };
+        quietly(|| drop(object));
+    }
+}

@@ -1,0 +1,86 @@
+//! What an application wants of a machine.
+
+use fencepost_core::{Intent, Patience, positive};
+
+use crate::{
+    boundary::{exclusive, guard},
+    hub::fencepost_hub,
+    result::fencepost_result,
+};
+
+/// The patience of an acquire that waits until it is granted or cannot be.
+pub const FENCEPOST_FOREVER: i64 = i64::MAX;
+
+/// Acquires, with a patience in microseconds, or `FENCEPOST_FOREVER`. Ends in the event acquired or refused. Errors: `NOT_POSITIVE` for zero and
+/// less, `UNKNOWN_KEY`, `BUSY`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_hub_acquire(
+    hub: *mut fencepost_hub,
+    now: u64,
+    key: u64,
+    patience: i64,
+) -> fencepost_result {
+    guard(|| {
+        let patience = match patience {
+            FENCEPOST_FOREVER => Patience::Forever,
+            limit => Patience::For(positive("timeout", limit, "; to ask without waiting, use a try")?),
+        };
+        // SAFETY: the header asks for a valid hub or NULL.
+        unsafe { exclusive(hub) }?.intent(now, key, Intent::Acquire(patience))?;
+        Ok(())
+    })
+}
+
+/// Acquires at once or not at all. Ends in the event acquired or refused. Errors: `UNKNOWN_KEY`, `BUSY`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_hub_try_acquire(
+    hub: *mut fencepost_hub,
+    now: u64,
+    key: u64,
+) -> fencepost_result {
+    // SAFETY: passed on.
+    unsafe { intent(hub, now, key, Intent::Acquire(Patience::Try)) }
+}
+
+/// Makes the grant last from now on. Ends in the event extended or lost. Errors: `UNKNOWN_KEY`, `NOT_HELD`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_hub_extend(
+    hub: *mut fencepost_hub,
+    now: u64,
+    key: u64,
+) -> fencepost_result {
+    // SAFETY: passed on.
+    unsafe { intent(hub, now, key, Intent::Extend) }
+}
+
+/// Gives the grant back. Ends in the event released, or in lost or refused. Errors: `UNKNOWN_KEY`, `NOT_HELD`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_hub_release(
+    hub: *mut fencepost_hub,
+    now: u64,
+    key: u64,
+) -> fencepost_result {
+    // SAFETY: passed on.
+    unsafe { intent(hub, now, key, Intent::Release) }
+}
+
+/// Stops an acquire. Ends in the event refused. Errors: `UNKNOWN_KEY`, `NOT_WAITING`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_hub_cancel(
+    hub: *mut fencepost_hub,
+    now: u64,
+    key: u64,
+) -> fencepost_result {
+    // SAFETY: passed on.
+    unsafe { intent(hub, now, key, Intent::Cancel) }
+}
+
+/// # Safety
+/// As the functions above ask.
+unsafe fn intent(hub: *mut fencepost_hub, now: u64, key: u64, intent: Intent) -> fencepost_result {
+    guard(|| {
+        // SAFETY: the header asks for a valid hub or NULL.
+        unsafe { exclusive(hub) }?.intent(now, key, intent)?;
+        Ok(())
+    })
+}

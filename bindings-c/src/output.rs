@@ -1,0 +1,301 @@
+//! What a hub says: taken out one by one, into a structure of the caller's.
+
+use fencepost_core::{Cause, Command, Event, Grant, Instant, Key, Output, Target, Wait, lowered::Request};
+
+use crate::{
+    boundary::{exclusive, guard, require},
+    hub::fencepost_hub,
+    names::{fencepost_event_kind, fencepost_operation, fencepost_target, fencepost_timer},
+    result::fencepost_result,
+    view::fencepost_view,
+};
+
+/// A time that never comes: no deadline, no lease, nothing to wait for.
+pub const FENCEPOST_NEVER: u64 = u64::MAX;
+/// In `fencepost_hub_poll_output`: the outputs of all machines.
+pub const FENCEPOST_ALL: u64 = 0;
+/// Create: the node goes with its session, and its name is numbered.
+pub const FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL: u32 = 1;
+/// Create: the node goes some time after its last child.
+pub const FENCEPOST_FLAG_CONTAINER: u32 = 2;
+/// Get: tell once of the node's deletion or change.
+pub const FENCEPOST_FLAG_WATCH: u32 = 4;
+
+const _: () = {
+    use fencepost_core::lowered::flags;
+    assert!(FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL == flags::EPHEMERAL_SEQUENTIAL);
+    assert!(FENCEPOST_FLAG_CONTAINER == flags::CONTAINER && FENCEPOST_FLAG_WATCH == flags::WATCH);
+};
+
+/// What an output is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub enum fencepost_output_kind {
+    /// Nothing is left to do: read `wait`.
+    Wait = 0,
+    /// Carry `command` out, and tell the hub what came of it.
+    Command = 1,
+    /// Tell `event` to the application.
+    Event = 2,
+}
+
+/// Something for the driver to do. What an operation does not use is empty.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct fencepost_command {
+    /// Names the command in its outcome and in notices.
+    pub id: u64,
+    /// When the machine stops caring, or `FENCEPOST_NEVER`: advice.
+    pub deadline: u64,
+    /// What to do.
+    pub operation: fencepost_operation,
+    /// Which connection has to carry it.
+    pub target: fencepost_target,
+    /// The number of the server, for `FENCEPOST_TARGET_SERVER`.
+    pub server: u32,
+    /// ZooKeeper: `FENCEPOST_FLAG_…`.
+    pub flags: u32,
+    /// ZooKeeper: the path.
+    pub path: fencepost_view,
+    /// ZooKeeper: a new node's data.
+    pub data: fencepost_view,
+    /// Redis: the command with its arguments, or the channel.
+    pub arguments: *const fencepost_view,
+    /// How many arguments there are.
+    pub argument_count: usize,
+}
+
+/// Something for the application. What an event does not use is zero, or `FENCEPOST_NEVER`, or empty.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct fencepost_event {
+    /// What has happened.
+    pub kind: fencepost_event_kind,
+    /// Why, of a lost or refused one.
+    pub reason: fencepost_result,
+    /// Until when the grant is valid, or `FENCEPOST_NEVER`: there is no lease, or none is spoken of.
+    pub valid_until: u64,
+    /// The grant's fence, if `has_fence`.
+    pub fence: u64,
+    /// The command that brought a loss or refusal to light; 0 if none did.
+    pub cause_command: u64,
+    /// What the server said, or which value is in the way; for people; may be empty.
+    pub detail: fencepost_view,
+    /// The grant's owner.
+    pub owner: [u8; 16],
+    /// Which of the owner's attempts was granted.
+    pub attempt: u32,
+    /// How many come first, if `has_ahead`.
+    pub ahead: u32,
+    /// Whether there is a fence: some backends cannot give one.
+    pub has_fence: bool,
+    /// Whether somebody knows how many come first.
+    pub has_ahead: bool,
+}
+
+/// How long to wait.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct fencepost_wait {
+    /// When to call `fencepost_hub_handle_timeout` at the latest, or `FENCEPOST_NEVER`.
+    pub until: u64,
+    /// What the time is for.
+    pub reason: fencepost_timer,
+}
+
+/// One output. Views in it are valid until the next call on the hub that takes it without `const`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct fencepost_output {
+    /// Which of the following to read.
+    pub kind: fencepost_output_kind,
+    /// Whose it is; 0: the hub's own.
+    pub key: u64,
+    /// For `FENCEPOST_OUTPUT_KIND_COMMAND`.
+    pub command: fencepost_command,
+    /// For `FENCEPOST_OUTPUT_KIND_EVENT`.
+    pub event: fencepost_event,
+    /// For `FENCEPOST_OUTPUT_KIND_WAIT`.
+    pub wait: fencepost_wait,
+}
+
+/// The last output, which C's views point into.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    output: Option<Output<Request, Event>>,
+    arguments: Vec<fencepost_view>,
+}
+
+impl Said {
+    fn keep(&mut self, key: Key, output: Output<Request, Event>) -> fencepost_output {
+        let mut seen = fencepost_output {
+            key: key.0,
+            ..fencepost_output::EMPTY
+        };
+        self.arguments.clear();
+        match self.output.insert(output) {
+            Output::Command(command) => {
+                let arguments = &command.request.arguments;
+                self.arguments
+                    .extend(arguments.iter().map(|argument| fencepost_view::of(argument)));
+                seen.kind = fencepost_output_kind::Command;
+                seen.command = show_command(command, &self.arguments);
+            }
+            Output::Event(event) => {
+                seen.kind = fencepost_output_kind::Event;
+                seen.event = show_event(event);
+            }
+            Output::Wait(wait) => seen.wait = show_wait(*wait),
+            // An output of a later core: nothing that this header has a place for.
+            _ => {}
+        }
+        seen
+    }
+}
+
+/// Takes the next command or event, of the machine `only` (and of what machines share) or of `FENCEPOST_ALL`; with none left, says how long to
+/// wait, and the same again until something is put in. Poll until `FENCEPOST_OUTPUT_KIND_WAIT` after every input.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_hub_poll_output(
+    hub: *mut fencepost_hub,
+    only: u64,
+    output: *mut fencepost_output,
+) -> fencepost_result {
+    guard(|| {
+        require(output)?;
+        // SAFETY: the header asks for a valid hub or NULL.
+        let hub = unsafe { exclusive(hub) }?;
+        let (key, said) = hub.poll((only != FENCEPOST_ALL).then_some(Key(only)));
+        let seen = hub.said.keep(key, said);
+        // SAFETY: checked above.
+        unsafe { output.write(seen) };
+        Ok(())
+    })
+}
+
+fn show_command(command: &Command<Request>, arguments: &[fencepost_view]) -> fencepost_command {
+    let request = &command.request;
+    let (target, server) = match command.target {
+        Target::Server(number) => (fencepost_target::Server, number),
+        Target::Own => (fencepost_target::Own, 0),
+        _ => (fencepost_target::Any, 0),
+    };
+    fencepost_command {
+        id: command.id.0,
+        deadline: time(command.deadline),
+        operation: request.operation.into(),
+        target,
+        server,
+        flags: request.flags,
+        path: fencepost_view::of(request.path.as_bytes()),
+        data: fencepost_view::of(&request.data),
+        arguments: arguments.as_ptr(),
+        argument_count: arguments.len(),
+    }
+}
+
+fn show_event(event: &Event) -> fencepost_event {
+    let blank = fencepost_output::EMPTY.event;
+    match event {
+        Event::Queued { ahead } => fencepost_event {
+            kind: fencepost_event_kind::Queued,
+            ahead: ahead.unwrap_or(0),
+            has_ahead: ahead.is_some(),
+            ..blank
+        },
+        Event::Acquired { grant } => show_grant(grant),
+        Event::Extended { valid_until } => fencepost_event {
+            kind: fencepost_event_kind::Extended,
+            valid_until: time(*valid_until),
+            ..blank
+        },
+        Event::Suspended => fencepost_event {
+            kind: fencepost_event_kind::Suspended,
+            ..blank
+        },
+        Event::Resumed { valid_until } => fencepost_event {
+            kind: fencepost_event_kind::Resumed,
+            valid_until: time(*valid_until),
+            ..blank
+        },
+        Event::Lost { reason, cause } => show_end(fencepost_event_kind::Lost, reason.code(), cause),
+        Event::Released => fencepost_event {
+            kind: fencepost_event_kind::Released,
+            ..blank
+        },
+        Event::Refused { reason, cause } => show_end(fencepost_event_kind::Refused, reason.code(), cause),
+        // An event of a later core: the next header will have a number for it.
+        _ => blank,
+    }
+}
+
+fn show_grant(grant: &Grant) -> fencepost_event {
+    fencepost_event {
+        kind: fencepost_event_kind::Acquired,
+        valid_until: time(grant.valid_until),
+        fence: grant.fence.map_or(0, |fence| fence.0),
+        has_fence: grant.fence.is_some(),
+        owner: grant.attempt.owner.0,
+        attempt: grant.attempt.number,
+        ..fencepost_output::EMPTY.event
+    }
+}
+
+fn show_end(kind: fencepost_event_kind, code: u16, cause: &Cause) -> fencepost_event {
+    fencepost_event {
+        kind,
+        reason: fencepost_result::from_code(code.into()).unwrap_or(fencepost_result::ServerError),
+        cause_command: cause.command.map_or(0, |id| id.0),
+        detail: cause.detail.as_ref().map_or(fencepost_view::EMPTY, |detail| {
+            fencepost_view::of(detail.as_bytes())
+        }),
+        ..fencepost_output::EMPTY.event
+    }
+}
+
+fn show_wait(wait: Wait) -> fencepost_wait {
+    fencepost_wait {
+        until: time(wait.until),
+        reason: wait.reason.into(),
+    }
+}
+
+fn time(instant: Option<Instant>) -> u64 {
+    instant.map_or(FENCEPOST_NEVER, Instant::as_micros)
+}
+
+impl fencepost_output {
+    const EMPTY: Self = Self {
+        kind: fencepost_output_kind::Wait,
+        key: 0,
+        command: fencepost_command {
+            id: 0,
+            deadline: FENCEPOST_NEVER,
+            operation: fencepost_operation::Sync,
+            target: fencepost_target::Any,
+            server: 0,
+            flags: 0,
+            path: fencepost_view::EMPTY,
+            data: fencepost_view::EMPTY,
+            arguments: std::ptr::null(),
+            argument_count: 0,
+        },
+        event: fencepost_event {
+            kind: fencepost_event_kind::Queued,
+            reason: fencepost_result::Ok,
+            valid_until: FENCEPOST_NEVER,
+            fence: 0,
+            cause_command: 0,
+            detail: fencepost_view::EMPTY,
+            owner: [0; 16],
+            attempt: 0,
+            ahead: 0,
+            has_fence: false,
+            has_ahead: false,
+        },
+        wait: fencepost_wait {
+            until: FENCEPOST_NEVER,
+            reason: fencepost_timer::None,
+        },
+    };
+}

@@ -1,0 +1,112 @@
+//! Names and texts of results.
+
+use std::ffi::{CStr, c_char};
+
+use fencepost_core::{ConfigError, Loss, Misuse, Refusal};
+
+use crate::result::fencepost_result;
+
+macro_rules! results {
+    ($($variant:ident, $name:literal, $text:literal;)*) => {
+        impl fencepost_result {
+            pub(crate) const fn from_code(code: i32) -> Option<Self> {
+                $(if code == Self::$variant as i32 {
+                    return Some(Self::$variant);
+                })*
+                None
+            }
+
+            const fn name(self) -> &'static CStr {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            const fn text(self) -> &'static CStr {
+                match self { $(Self::$variant => $text,)* }
+            }
+        }
+    };
+}
+
+results! {
+    Ok, c"ok", c"success";
+    EmptyName, c"empty-name", c"the name of a lock is empty";
+    InvalidName, c"invalid-name", c"the server takes no such name";
+    NotPositive, c"not-positive", c"a duration is zero or negative";
+    LeaseTooShort, c"lease-too-short", c"the lease is too short for its margin";
+    TooLong, c"too-long", c"a duration is too long";
+    InvalidUrl, c"invalid-url", c"this is no address of a lock server";
+    UnknownScheme, c"unknown-scheme", c"unknown scheme: use memory:, zk://, redis:// or rediss://";
+    UnknownOption, c"unknown-option", c"unknown option";
+    UnreadableSettings, c"unreadable-settings", c"the settings cannot be read";
+    UnknownKey, c"unknown-key", c"no machine has this key";
+    UnknownCommand, c"unknown-command", c"no command has had this id yet";
+    WrongReply, c"wrong-reply", c"the reply has the wrong shape; its command counts as unknown";
+    Busy, c"busy", c"an acquire is under way, or the grant is still held";
+    NotHeld, c"not-held", c"there is no grant: never acquired, released before, or lost";
+    NotWaiting, c"not-waiting", c"there is no acquire to cancel";
+    ClientClosed, c"client-closed", c"the client has been closed";
+    WrongFamily, c"wrong-family", c"this hub is of another family";
+    Timeout, c"timeout", c"somebody else held the lock until the patience of this acquire ended";
+    NotAvailable, c"not-available", c"somebody else holds the lock";
+    Cancelled, c"cancelled", c"the acquire was cancelled";
+    Unreachable, c"unreachable", c"no server has answered within the patience of this acquire";
+    NoPermission, c"no-permission", c"the server does not permit what the lock needs";
+    AuthFailed, c"auth-failed", c"the server has refused the client's credentials";
+    NoParent, c"no-parent", c"the directory above the lock is missing and cannot be made";
+    MixedLayouts, c"mixed-layouts", c"a contender of another layout is in the lock's directory";
+    SequenceExhausted, c"sequence-exhausted", c"the sequence numbers of the lock's directory are used up";
+    WrongType, c"wrong-type", c"the lock's key holds a value of another type";
+    Unsupported, c"unsupported", c"the server lacks a feature that the lock needs";
+    ServerError, c"server-error", c"the server answered with an error";
+    ConnectionClosed, c"connection-closed", c"the connection has been closed";
+    GivenUp, c"given-up", c"the attempt had been given up";
+    LeaseEnded, c"lease-ended", c"the lease ended before it could be renewed";
+    SessionExpired, c"session-expired", c"the server has ended the session";
+    Deleted, c"deleted", c"the lock was deleted on the server";
+    Taken, c"taken", c"somebody else holds the lock";
+    MaxHold, c"max-hold", c"the longest hold allowed was reached";
+    LostConnectionClosed, c"lost-connection-closed", c"the connection has been closed";
+    RenewalRefused, c"renewal-refused", c"the server has refused to renew the lock";
+    ReleaseUnconfirmed, c"release-unconfirmed", c"the server has not confirmed the release yet";
+    WrongProcess, c"wrong-process", c"made in another process: connect again after a fork";
+    CleanupIncomplete, c"cleanup-incomplete", c"closed before the server had confirmed everything";
+    NullPointer, c"null-pointer", c"an argument is NULL that must not be";
+    Panic, c"panic", c"a defect in fencepost: please report it";
+    BadArgument, c"bad-argument", c"an argument is out of its range";
+    OutOfMemory, c"out-of-memory", c"out of memory";
+    SystemError, c"system-error", c"the operating system has refused a resource";
+    DriverMissing, c"driver-missing", c"the library for this kind of server is not installed";
+    Pending, c"pending", c"not decided yet";
+    WouldBlock, c"would-block", c"this connection is driven by its owner's event loop: use the start functions";
+}
+
+/// Numbers are the core's; a difference stops the build.
+macro_rules! same_as_core {
+    ($kind:ident: $($variant:ident => $ours:ident),* $(,)?) => {
+        const _: () = { $(assert!($kind::$variant.code() as i32 == fencepost_result::$ours as i32);)* };
+    };
+}
+
+same_as_core!(Refusal: Timeout => Timeout, NotAvailable => NotAvailable, Cancelled => Cancelled, Unreachable => Unreachable,
+    NoPermission => NoPermission, AuthFailed => AuthFailed, NoParent => NoParent, MixedLayouts => MixedLayouts,
+    SequenceExhausted => SequenceExhausted, WrongType => WrongType, Unsupported => Unsupported, ServerError => ServerError,
+    ConnectionClosed => ConnectionClosed, GivenUp => GivenUp);
+same_as_core!(Loss: LeaseEnded => LeaseEnded, SessionExpired => SessionExpired, Deleted => Deleted, Taken => Taken,
+    MaxHold => MaxHold, ConnectionClosed => LostConnectionClosed, Refused => RenewalRefused);
+same_as_core!(Misuse: Busy => Busy, NotHeld => NotHeld, NotWaiting => NotWaiting, Closed => ClientClosed);
+const _: () = {
+    assert!(ConfigError::EmptyName.code() as i32 == fencepost_result::EmptyName as i32);
+    assert!(Refusal::ALL.len() == 14 && Loss::ALL.len() == 7);
+};
+
+/// The kebab-case name of a result, the same in every language; NULL for a number that is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn fencepost_result_name(result: i32) -> *const c_char {
+    fencepost_result::from_code(result).map_or(std::ptr::null(), |result| result.name().as_ptr())
+}
+
+/// What a result means, in one English sentence; NULL for a number that is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn fencepost_result_text(result: i32) -> *const c_char {
+    fencepost_result::from_code(result).map_or(std::ptr::null(), |result| result.text().as_ptr())
+}

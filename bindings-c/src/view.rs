@@ -1,0 +1,46 @@
+//! Bytes that belong to somebody else.
+
+use crate::boundary::{Fault, require};
+
+/// Some bytes: where they begin, and how many. Not NUL-terminated. Text is UTF-8.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct fencepost_view {
+    /// The first byte; may be NULL if there are none.
+    pub data: *const u8,
+    /// How many bytes.
+    pub size: usize,
+}
+
+impl fencepost_view {
+    pub(crate) const EMPTY: Self = Self {
+        data: std::ptr::null(),
+        size: 0,
+    };
+
+    pub(crate) const fn of(bytes: &[u8]) -> Self {
+        Self {
+            data: bytes.as_ptr(),
+            size: bytes.len(),
+        }
+    }
+}
+
+/// # Safety
+/// `data` is NULL, or the beginning of `size` readable bytes that nobody changes for `'a`.
+pub(crate) unsafe fn bytes<'a>(data: *const u8, size: usize) -> Result<&'a [u8], Fault> {
+    if size == 0 {
+        return Ok(&[]);
+    }
+    require(data)?;
+    // SAFETY: not NULL, and valid by the caller's promise.
+    Ok(unsafe { std::slice::from_raw_parts(data, size) })
+}
+
+/// # Safety
+/// As for [`bytes`].
+pub(crate) unsafe fn text<'a>(data: *const u8, size: usize) -> Result<&'a str, Fault> {
+    // SAFETY: passed on.
+    let bytes = unsafe { bytes(data, size) }?;
+    std::str::from_utf8(bytes).map_err(|error| Fault::bad_argument(format!("text is not UTF-8: {error}")))
+}

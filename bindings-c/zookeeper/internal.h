@@ -1,0 +1,64 @@
+/* What the files of libfencepost-zookeeper share. */
+#ifndef FENCEPOST_ZOOKEEPER_INTERNAL_H
+#define FENCEPOST_ZOOKEEPER_INTERNAL_H
+
+#include "fencepost-driver.h"
+#include "fencepost-zookeeper.h"
+
+enum kind { REQUEST, WATCH, SESSION };
+
+/* Something of which the library may speak later. The library is given its ticket, a number, and never its address: a
+ * callback that comes after the record has gone finds nothing. Changed under the client's lock only. */
+struct record {
+    uint64_t ticket;
+    enum kind kind;
+    struct driver *driver;
+    uint64_t command;
+    int64_t session;         /* in which it was sent */
+    bool settled;            /* its outcome was told at a disconnect */
+    char *path;              /* of a watch */
+    struct record *watch;    /* the one that a request sets */
+    struct record *previous; /* of the driver */
+    struct record *next;
+    struct record *bucket;
+};
+
+struct driver {
+    fencepost_client *client;
+    zhandle_t *handle; /* NULL while there is none */
+    char *hosts;       /* NULL on a handle of the caller's */
+    int timeout;       /* the session's to ask for, in milliseconds */
+    const struct ACL_vector *acl;
+    watcher_fn wrapped; /* the watcher that the caller's handle had */
+    bool connected;
+    bool over; /* the caller's handle is dead */
+    int64_t session;
+    struct record *current; /* whose session news count: the present handle's */
+    uint64_t again;         /* when to try to make a handle again */
+    struct record *records;
+    size_t requests;
+    struct driver *next; /* among those on callers' handles */
+};
+
+/* tickets.c */
+struct record *record_open(struct driver *driver, enum kind kind, uint64_t command);
+void record_close(struct record *record);
+void *record_context(const struct record *record);
+struct record *record_enter(const void *context, fencepost_hub **hub);
+void record_leave(fencepost_client *client);
+
+/* requests.c */
+void request_send(void *self, fencepost_hub *hub, const fencepost_command *command);
+void requests_settle(struct driver *driver, fencepost_hub *hub);
+void watch_fired(zhandle_t *handle, int type, int state, const char *path, void *context);
+
+/* session.c */
+void session_watcher(zhandle_t *handle, int type, int state, const char *path, void *context);
+bool session_open(struct driver *driver);
+void session_news(struct driver *driver, fencepost_hub *hub, zhandle_t *handle, int state);
+
+/* attached.c */
+bool attached_open(struct driver *driver);
+void attached_close(struct driver *driver);
+
+#endif

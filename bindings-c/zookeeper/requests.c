@@ -1,0 +1,253 @@
+/* Requests: handed to the library in their order, answered on its completion thread. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* ---- answers: the table from native error to outcome ---- */
+
+/* Errors that the library makes up, or tells of its own end: the request may have been carried out. Others come from
+ * the server. */
+static bool is_answer(int rc) {
+    switch (rc) {
+    case ZSESSIONEXPIRED:
+    case ZINVALIDCALLBACK:
+    case ZAUTHFAILED:
+    case ZCLOSING:
+    case ZNOTHING:
+        return false;
+    case ZUNIMPLEMENTED:
+        return true;
+    default:
+        return rc <= ZAPIERROR;
+    }
+}
+
+static void failed(const struct record *record, fencepost_hub *hub, int rc) {
+    uint64_t now = fencepost_now();
+
+    fencepost_client_note(record->driver->client, record->command, zerror(rc));
+    if (is_answer(rc))
+        fencepost_hub_error(hub, now, record->command, record->session, rc);
+    else
+        fencepost_hub_failed(hub, now, record->command, FENCEPOST_FAILURE_UNKNOWN);
+}
+
+/* The end of every completion. */
+static void finish(struct record *record) {
+    fencepost_client *client = record->driver->client;
+
+    record_close(record);
+    record_leave(client);
+}
+
+static void created(int rc, const char *path, const struct Stat *stat, const void *context) {
+    fencepost_hub *hub;
+    struct record *record = record_enter(context, &hub);
+
+    if (record == NULL)
+        return;
+    if (!record->settled) {
+        if (rc == ZOK)
+            fencepost_hub_created(
+                hub, fencepost_now(), record->command, record->session, (const uint8_t *)path, strlen(path),
+                stat->czxid);
+        else
+            failed(record, hub, rc);
+    }
+    finish(record);
+}
+
+static void tell_children(const struct record *record, fencepost_hub *hub, const struct String_vector *children) {
+    size_t count = (size_t)children->count, i;
+    fencepost_view *names = malloc((count + 1) * sizeof *names);
+
+    if (names == NULL) {
+        fencepost_hub_failed(hub, fencepost_now(), record->command, FENCEPOST_FAILURE_UNKNOWN);
+        return;
+    }
+    for (i = 0; i < count; i++) {
+        names[i].data = (const uint8_t *)children->data[i];
+        names[i].size = strlen(children->data[i]);
+    }
+    fencepost_hub_children(hub, fencepost_now(), record->command, record->session, names, count);
+    free(names);
+}
+
+static void listed(int rc, const struct String_vector *children, const void *context) {
+    fencepost_hub *hub;
+    struct record *record = record_enter(context, &hub);
+
+    if (record == NULL)
+        return;
+    if (!record->settled) {
+        if (rc == ZOK)
+            tell_children(record, hub, children);
+        else
+            failed(record, hub, rc);
+    }
+    finish(record);
+}
+
+static void got(int rc, const char *data, int size, const struct Stat *stat, const void *context) {
+    fencepost_hub *hub;
+    struct record *record = record_enter(context, &hub);
+
+    if (record == NULL)
+        return;
+    /* The library keeps the watch of a successful read only. */
+    if (rc != ZOK && record->watch != NULL)
+        record_close(record->watch);
+    if (!record->settled) {
+        if (rc == ZOK)
+            fencepost_hub_data(
+                hub, fencepost_now(), record->command, record->session, (const uint8_t *)data,
+                size > 0 ? (size_t)size : 0, stat->czxid, stat->ephemeralOwner, stat->version);
+        else
+            failed(record, hub, rc);
+    }
+    finish(record);
+}
+
+static void done(int rc, const void *context) {
+    fencepost_hub *hub;
+    struct record *record = record_enter(context, &hub);
+
+    if (record == NULL)
+        return;
+    if (!record->settled) {
+        if (rc == ZOK)
+            fencepost_hub_done(hub, fencepost_now(), record->command, record->session);
+        else
+            failed(record, hub, rc);
+    }
+    finish(record);
+}
+
+static void synced(int rc, const char *path, const void *context) {
+    (void)path;
+    done(rc, context);
+}
+
+/* ---- watches ---- */
+
+void watch_fired(zhandle_t *handle, int type, int state, const char *path, void *context) {
+    fencepost_watch_event event = FENCEPOST_WATCH_EVENT_GONE;
+    fencepost_hub *hub;
+    struct record *record;
+
+    (void)handle, (void)state, (void)path;
+    /* Every pending watch is told of every change of the session, and stays. */
+    if (type == ZOO_SESSION_EVENT || (record = record_enter(context, &hub)) == NULL)
+        return;
+    if (type == ZOO_DELETED_EVENT)
+        event = FENCEPOST_WATCH_EVENT_DELETED;
+    else if (type == ZOO_CHANGED_EVENT)
+        event = FENCEPOST_WATCH_EVENT_CHANGED;
+    fencepost_hub_watch(hub, fencepost_now(), record->command, record->session, event);
+    finish(record);
+}
+
+/* ---- commands ---- */
+
+static int
+create(struct driver *driver, const char *path, const fencepost_command *command, const struct record *request) {
+    int flags = command->flags & FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL ? ZOO_EPHEMERAL_SEQUENTIAL
+                : command->flags & FENCEPOST_FLAG_CONTAINER          ? ZOO_CONTAINER
+                                                                     : ZOO_PERSISTENT;
+
+    return zoo_acreate2(
+        driver->handle, path, (const char *)command->data.data, (int)command->data.size, driver->acl, flags, created,
+        record_context(request));
+}
+
+static int get(struct driver *driver, const char *path, const fencepost_command *command, struct record *request) {
+    struct record *watch;
+    int rc;
+
+    if (!(command->flags & FENCEPOST_FLAG_WATCH))
+        return zoo_awget(driver->handle, path, NULL, NULL, got, record_context(request));
+    if ((watch = record_open(driver, WATCH, command->id)) == NULL)
+        return ZSYSTEMERROR;
+    if ((watch->path = strdup(path)) == NULL)
+        rc = ZSYSTEMERROR;
+    else
+        rc = zoo_awget(driver->handle, path, watch_fired, record_context(watch), got, record_context(request));
+    if (rc == ZOK)
+        request->watch = watch;
+    else
+        record_close(watch);
+    return rc;
+}
+
+static int
+send_request(struct driver *driver, const char *path, const fencepost_command *command, struct record *request) {
+    switch (command->operation) {
+    case FENCEPOST_OPERATION_CREATE:
+        return create(driver, path, command, request);
+    case FENCEPOST_OPERATION_CHILDREN:
+        return zoo_awget_children(driver->handle, path, NULL, NULL, listed, record_context(request));
+    case FENCEPOST_OPERATION_GET:
+        return get(driver, path, command, request);
+    case FENCEPOST_OPERATION_DELETE:
+        return zoo_adelete(driver->handle, path, -1, done, record_context(request));
+    case FENCEPOST_OPERATION_SYNC:
+        return zoo_async(driver->handle, path, synced, record_context(request));
+    default:
+        return ZBADARGUMENTS;
+    }
+}
+
+/* What the library has not even taken. */
+static void refused(const struct driver *driver, fencepost_hub *hub, uint64_t id, int rc) {
+    uint64_t now = fencepost_now();
+
+    fencepost_client_note(driver->client, id, rc == ZOK ? "not connected" : zerror(rc));
+    if (driver->over)
+        fencepost_hub_failed(hub, now, id, FENCEPOST_FAILURE_CLOSED);
+    else if (rc == ZBADARGUMENTS)
+        fencepost_hub_error(hub, now, id, driver->session, rc); /* it would be refused again */
+    else
+        fencepost_hub_failed(hub, now, id, FENCEPOST_FAILURE_NOT_SENT);
+}
+
+void request_send(void *self, fencepost_hub *hub, const fencepost_command *command) {
+    struct driver *driver = self;
+    uint64_t id = command->id;
+    struct record *request;
+    char path[8192];
+    int rc = ZBADARGUMENTS;
+
+    /* While it is not connected, the library would keep requests and send them later. */
+    if (!driver->connected) {
+        refused(driver, hub, id, ZOK);
+        return;
+    }
+    if ((request = record_open(driver, REQUEST, id)) == NULL) {
+        refused(driver, hub, id, ZSYSTEMERROR);
+        return;
+    }
+    if (command->path.size < sizeof path) {
+        memcpy(path, command->path.data, command->path.size);
+        path[command->path.size] = '\0';
+        rc = send_request(driver, path, command, request);
+    }
+    if (rc != ZOK) {
+        record_close(request);
+        refused(driver, hub, id, rc);
+    }
+}
+
+/* A disconnect: what is under way may have been carried out or not. Its completions come later and say nothing new. */
+void requests_settle(struct driver *driver, fencepost_hub *hub) {
+    struct record *record;
+
+    for (record = driver->records; record != NULL; record = record->next) {
+        if (record->kind != REQUEST || record->settled)
+            continue;
+        record->settled = true;
+        fencepost_client_note(driver->client, record->command, "the connection was lost");
+        fencepost_hub_failed(hub, fencepost_now(), record->command, FENCEPOST_FAILURE_UNKNOWN);
+    }
+}

@@ -1,0 +1,90 @@
+/* Sessions: what the library says of them, and a new one after an expiry. */
+#include "internal.h"
+
+#define TRY_AGAIN_AFTER 1000000u
+
+/* The library logs to stderr otherwise. What matters is told by results. */
+static void no_log(const char *message) {
+    (void)message;
+}
+
+/* Makes a handle. It connects by itself, and tells of it. Under the client's lock. */
+bool session_open(struct driver *driver) {
+    struct record *current = record_open(driver, SESSION, 0);
+
+    driver->handle = NULL;
+    if (current == NULL)
+        return false;
+    driver->current = current;
+    driver->handle = zookeeper_init2(
+        driver->hosts, session_watcher, driver->timeout, NULL, record_context(current), ZOO_NO_LOG_CLIENTENV, no_log);
+    if (driver->handle == NULL) {
+        record_close(current);
+        driver->current = NULL;
+        driver->again = fencepost_now() + TRY_AGAIN_AFTER;
+        return false;
+    }
+    driver->again = FENCEPOST_NEVER;
+    return true;
+}
+
+static void tell(const struct driver *driver, fencepost_hub *hub, fencepost_session_state state) {
+    uint64_t timeout = driver->handle == NULL ? 0 : (uint64_t)zoo_recv_timeout(driver->handle) * 1000u;
+
+    fencepost_hub_session(hub, fencepost_now(), state, driver->session, timeout);
+}
+
+/* The connection is gone, for a while or for good. */
+static void disconnected(struct driver *driver, fencepost_hub *hub, fencepost_session_state state) {
+    driver->connected = false;
+    tell(driver, hub, state);
+    requests_settle(driver, hub);
+}
+
+/* The server has ended the session, and with it the handle is dead. */
+static void expired(struct driver *driver, fencepost_hub *hub) {
+    zhandle_t *dead = driver->handle;
+
+    disconnected(driver, hub, FENCEPOST_SESSION_STATE_EXPIRED);
+    if (driver->hosts == NULL) {
+        driver->over = true; /* it is the caller's to make a new one */
+        tell(driver, hub, FENCEPOST_SESSION_STATE_CLOSED);
+        return;
+    }
+    record_close(driver->current);
+    driver->current = NULL;
+    /* On its own completion thread: the library puts the end off until this callback has returned. */
+    zookeeper_close(dead);
+    session_open(driver);
+}
+
+/* News of a session, by the state that the library gives. With the client's lock. */
+void session_news(struct driver *driver, fencepost_hub *hub, zhandle_t *handle, int state) {
+    if (state == ZOO_CONNECTED_STATE) {
+        driver->session = zoo_client_id(handle)->client_id;
+        driver->connected = true;
+        tell(driver, hub, FENCEPOST_SESSION_STATE_CONNECTED);
+    } else if (state == ZOO_EXPIRED_SESSION_STATE) {
+        expired(driver, hub);
+    } else if (state == ZOO_AUTH_FAILED_STATE) {
+        driver->over = true;
+        disconnected(driver, hub, FENCEPOST_SESSION_STATE_AUTH_FAILED);
+    } else if (driver->connected) {
+        /* Connecting, or connected to a server that cannot write. */
+        disconnected(driver, hub, FENCEPOST_SESSION_STATE_SUSPENDED);
+    }
+}
+
+/* Of a handle of our own. */
+void session_watcher(zhandle_t *handle, int type, int state, const char *path, void *context) {
+    fencepost_client *client;
+    fencepost_hub *hub;
+    struct record *record;
+
+    (void)path;
+    if (type != ZOO_SESSION_EVENT || (record = record_enter(context, &hub)) == NULL)
+        return;
+    client = record->driver->client;
+    session_news(record->driver, hub, handle, state);
+    record_leave(client);
+}

@@ -1,0 +1,106 @@
+/* Tickets: what a callback knows of the request, watch or session that it speaks of. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "internal.h"
+
+#define BUCKETS 1024u
+
+/* Guards the tickets of all clients. Held for a look-up only; a client's lock may be held meanwhile, never taken. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct record *buckets[BUCKETS];
+static uint64_t last_ticket;
+
+/* A new record; NULL: no memory. Under the client's lock. */
+struct record *record_open(struct driver *driver, enum kind kind, uint64_t command) {
+    struct record *record = calloc(1, sizeof *record), **bucket;
+
+    if (record == NULL)
+        return NULL;
+    record->driver = driver;
+    record->kind = kind;
+    record->command = command;
+    record->session = driver->session;
+    record->next = driver->records;
+    if (record->next != NULL)
+        record->next->previous = record;
+    driver->records = record;
+    if (kind == REQUEST)
+        driver->requests++;
+    pthread_mutex_lock(&mutex);
+    record->ticket = ++last_ticket;
+    bucket = &buckets[record->ticket % BUCKETS];
+    record->bucket = *bucket;
+    *bucket = record;
+    pthread_mutex_unlock(&mutex);
+    return record;
+}
+
+/* Nothing will be heard of it. Under the client's lock, or when the client has been closed. */
+void record_close(struct record *record) {
+    struct driver *driver = record->driver;
+    struct record **place;
+
+    pthread_mutex_lock(&mutex);
+    for (place = &buckets[record->ticket % BUCKETS]; *place != record;)
+        place = &(*place)->bucket;
+    *place = record->bucket;
+    pthread_mutex_unlock(&mutex);
+    if (record->previous != NULL)
+        record->previous->next = record->next;
+    else
+        driver->records = record->next;
+    if (record->next != NULL)
+        record->next->previous = record->previous;
+    if (record->kind == REQUEST)
+        driver->requests--;
+    free(record->path);
+    free(record);
+}
+
+/* What the library is given to remember. */
+void *record_context(const struct record *record) {
+    return (void *)(uintptr_t)record->ticket;
+}
+
+static struct record *find(const void *context) {
+    uint64_t ticket = (uint64_t)(uintptr_t)context;
+    struct record *record = buckets[ticket % BUCKETS];
+
+    while (record != NULL && record->ticket != ticket)
+        record = record->bucket;
+    return record;
+}
+
+/* Takes the lock of the client that a callback concerns; NULL, without it, if it concerns nobody any more. */
+struct record *record_enter(const void *context, fencepost_hub **hub) {
+    fencepost_client *client = NULL;
+    struct record *record;
+
+    pthread_mutex_lock(&mutex);
+    record = find(context);
+    if (record != NULL) {
+        client = record->driver->client;
+        fencepost_client_ref(client);
+    }
+    pthread_mutex_unlock(&mutex);
+    if (client == NULL)
+        return NULL;
+    *hub = fencepost_client_enter(client);
+    if (*hub == NULL) {
+        fencepost_client_unref(client);
+        return NULL;
+    }
+    /* It may have gone while this thread waited for the lock; it stays while the lock is held. */
+    pthread_mutex_lock(&mutex);
+    record = find(context);
+    pthread_mutex_unlock(&mutex);
+    if (record == NULL)
+        record_leave(client);
+    return record;
+}
+
+void record_leave(fencepost_client *client) {
+    fencepost_client_leave(client);
+    fencepost_client_unref(client);
+}
