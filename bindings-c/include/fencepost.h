@@ -745,6 +745,10 @@ typedef struct fencepost_event {
      * Whether somebody knows how many come first.
      */
     bool has_ahead;
+    /**
+     * Whether there is a detail: it may be empty.
+     */
+    bool has_detail;
 } fencepost_event;
 
 /**

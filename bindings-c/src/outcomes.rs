@@ -42,7 +42,7 @@ pub struct fencepost_reply {
     /// For `FENCEPOST_REPLY_KIND_BYTES` and `FENCEPOST_REPLY_KIND_ERROR`.
     pub bytes: fencepost_view,
     /// For `FENCEPOST_REPLY_KIND_ARRAY`.
-    pub items: *const fencepost_reply,
+    pub items: *const Self,
     /// How many items there are.
     pub item_count: usize,
 }

@@ -91,6 +91,8 @@ pub struct fencepost_event {
     pub has_fence: bool,
     /// Whether somebody knows how many come first.
     pub has_ahead: bool,
+    /// Whether there is a detail: it may be empty.
+    pub has_detail: bool,
 }
 
 /// How long to wait.
@@ -249,6 +251,7 @@ fn show_end(kind: fencepost_event_kind, code: u16, cause: &Cause) -> fencepost_e
         detail: cause.detail.as_ref().map_or(fencepost_view::EMPTY, |detail| {
             fencepost_view::of(detail.as_bytes())
         }),
+        has_detail: cause.detail.is_some(),
         ..fencepost_output::EMPTY.event
     }
 }
@@ -292,6 +295,7 @@ impl fencepost_output {
             ahead: 0,
             has_fence: false,
             has_ahead: false,
+            has_detail: false,
         },
         wait: fencepost_wait {
             until: FENCEPOST_NEVER,

@@ -1,0 +1,111 @@
+/* Outputs as lines. The order of the fields is part of the format. */
+#include <inttypes.h>
+
+#include "lines.h"
+
+static fencepost_view view_of(const char *text) {
+    fencepost_view view = {(const uint8_t *)text, 0};
+
+    while (text[view.size] != '\0')
+        view.size++;
+    return view;
+}
+
+static void write_command(struct text *text, uint64_t key, const fencepost_command *command) {
+    size_t i;
+
+    text_add(
+        text, "{\"command\":\"%s\",\"id\":%" PRIu64 ",\"key\":%" PRIu64 ",\"target\":\"%s",
+        fencepost_operation_name(command->operation), command->id, key, fencepost_target_name(command->target));
+    if (command->target == FENCEPOST_TARGET_SERVER)
+        text_add(text, "-%" PRIu32, command->server);
+    text_add(text, "\",\"deadline\":");
+    text_time(text, command->deadline);
+    if (command->argument_count == 0) {
+        text_add(text, ",\"path\":");
+        text_string(text, command->path);
+        text_add(text, ",\"data\":");
+        text_string(text, command->data);
+        text_add(text, ",\"flags\":%" PRIu32 "}", command->flags);
+        return;
+    }
+    text_add(text, ",\"arguments\":[");
+    for (i = 0; i < command->argument_count; i++) {
+        text_add(text, "%s", i == 0 ? "" : ",");
+        text_string(text, command->arguments[i]);
+    }
+    text_add(text, "]}");
+}
+
+static void write_acquired(struct text *text, const fencepost_event *event) {
+    size_t i;
+
+    text_add(text, ",\"attempt\":\"");
+    for (i = 0; i < sizeof event->owner; i++)
+        text_add(text, "%02x", event->owner[i]);
+    text_add(text, "-%" PRIu32 "\",\"fence\":", event->attempt);
+    if (event->has_fence)
+        text_add(text, "\"%" PRIu64 "\"", event->fence);
+    else
+        text_add(text, "null");
+    text_add(text, ",\"valid_until\":");
+    text_time(text, event->valid_until);
+}
+
+static void write_end(struct text *text, const fencepost_event *event) {
+    text_add(text, ",\"reason\":");
+    text_string(text, view_of(fencepost_result_name(event->reason)));
+    text_add(text, ",\"command\":");
+    text_time(text, event->cause_command == 0 ? FENCEPOST_NEVER : event->cause_command);
+    text_add(text, ",\"detail\":");
+    if (event->has_detail)
+        text_string(text, event->detail);
+    else
+        text_add(text, "null");
+}
+
+static void write_event(struct text *text, uint64_t key, const fencepost_event *event) {
+    text_add(text, "{\"event\":\"%s\",\"key\":%" PRIu64, fencepost_event_name(event->kind), key);
+    switch (event->kind) {
+    case FENCEPOST_EVENT_KIND_QUEUED:
+        text_add(text, ",\"ahead\":");
+        text_time(text, event->has_ahead ? event->ahead : FENCEPOST_NEVER);
+        break;
+    case FENCEPOST_EVENT_KIND_ACQUIRED:
+        write_acquired(text, event);
+        break;
+    case FENCEPOST_EVENT_KIND_EXTENDED:
+    case FENCEPOST_EVENT_KIND_RESUMED:
+        text_add(text, ",\"valid_until\":");
+        text_time(text, event->valid_until);
+        break;
+    case FENCEPOST_EVENT_KIND_LOST:
+    case FENCEPOST_EVENT_KIND_REFUSED:
+        write_end(text, event);
+        break;
+    case FENCEPOST_EVENT_KIND_SUSPENDED:
+    case FENCEPOST_EVENT_KIND_RELEASED:
+        break;
+    }
+    text_add(text, "}");
+}
+
+void line_write(struct text *text, const fencepost_output *output) {
+    switch (output->kind) {
+    case FENCEPOST_OUTPUT_KIND_COMMAND:
+        write_command(text, output->key, &output->command);
+        break;
+    case FENCEPOST_OUTPUT_KIND_EVENT:
+        write_event(text, output->key, &output->event);
+        break;
+    case FENCEPOST_OUTPUT_KIND_WAIT:
+        text_add(text, "{\"wait\":");
+        text_time(text, output->wait.until);
+        text_add(text, ",\"reason\":");
+        if (output->wait.reason == FENCEPOST_TIMER_NONE)
+            text_add(text, "null}");
+        else
+            text_add(text, "\"%s\"}", fencepost_timer_name(output->wait.reason));
+        break;
+    }
+}
