@@ -148,12 +148,15 @@ class ZooKeeperBackend(Backend):
         return len(self.children(name))
 
     def clean(self) -> None:
-        if self.client.client_state == "CLOSED":
-            return
-        if self.client.exists(f"/{self.prefix}"):
-            self.client.delete(f"/{self.prefix}", recursive=True)
         self.client.stop()
         self.client.close()
+        # The session of the other one may have gone with the server.
+        client = KazooClient(hosts=self.address, timeout=10)
+        client.start()
+        if client.exists(f"/{self.prefix}"):
+            client.delete(f"/{self.prefix}", recursive=True)
+        client.stop()
+        client.close()
 
 
 class RedisBackend(Backend):

@@ -99,9 +99,13 @@ class Line:
         await asyncio.wait_for(self._connection.connect(), ANSWER_WITHIN)
         self._writer = self._connection._writer
         waiting, self._waiting = self._waiting, []
+        time = now()
         for command, packed in waiting:
-            self._writer.write(packed)
-            self.sent(command)
+            if command.deadline is not None and command.deadline <= time:
+                self._settle_unsent(command, None)
+            else:
+                self._writer.write(packed)
+                self.sent(command)
 
     async def _read(self) -> None:
         read = self._connection.read_response

@@ -1,0 +1,239 @@
+"""The driver for redis-py: its table of errors, and a client that the caller already has."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import redis
+import redis.asyncio
+from redis import exceptions
+from support import LONG, Control, RedisBackend, wait_until
+
+import fencepost
+import fencepost.asyncio
+from fencepost.drivers._redis_common import answer, failure
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (exceptions.ResponseError("WRONGTYPE Operation against a key"), "WRONGTYPE Operation against a key"),
+        (exceptions.NoScriptError("No matching script.", status_code="NOSCRIPT"), "NOSCRIPT No matching script."),
+        (exceptions.ReadOnlyError("You can't write", status_code="READONLY"), "READONLY You can't write"),
+        (exceptions.NoPermissionError("this user", status_code="NOPERM"), "NOPERM this user"),
+        (exceptions.OutOfMemoryError("command not allowed", status_code="OOM"), "OOM command not allowed"),
+        (exceptions.BusyLoadingError("Redis is loading", status_code="LOADING"), "LOADING Redis is loading"),
+        (exceptions.MasterDownError("Link is down", status_code="MASTERDOWN"), "MASTERDOWN Link is down"),
+        (exceptions.AuthenticationError("required", status_code="NOAUTH"), "NOAUTH required"),
+        (exceptions.AuthenticationError("invalid pair", status_code="WRONGPASS"), "WRONGPASS invalid pair"),
+        (exceptions.AuthenticationError("invalid password", status_code="ERR"), "WRONGPASS invalid password"),
+        (exceptions.AuthenticationError("Invalid Username or Password"), "WRONGPASS Invalid Username or Password"),
+        (exceptions.ResponseError("unknown command", status_code="ERR"), "ERR unknown command"),
+    ],
+)
+def test_errors_that_are_answers(error: Exception, text: str) -> None:
+    assert answer(error) == text
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        exceptions.ConnectionError("Error 111 connecting"),
+        exceptions.ConnectionError("Connection closed by server."),
+        exceptions.TimeoutError("Timeout reading from socket"),
+        exceptions.InvalidResponse("Protocol Error"),
+        exceptions.MaxConnectionsError("Too many connections"),
+        OSError("of the socket"),
+    ],
+)
+def test_errors_that_are_none(error: Exception) -> None:
+    assert answer(error) is None
+    assert failure(error, False) == "not-sent"
+    assert failure(error, True) == "unknown"
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{}, {"protocol": 2}, {"protocol": 3, "decode_responses": True}, {"max_connections": 1}, {"socket_timeout": 0.5}],
+    ids=str,
+)
+def test_a_client_of_the_caller_s_own(redis_server: RedisBackend, how: dict[str, Any]) -> None:
+    own = redis.Redis.from_url(redis_server.url, **how)
+    own.ping()
+    with fencepost.Client(own) as client:
+        lock = client.lock(redis_server.name())
+        with lock as grant:
+            assert grant.is_valid
+            waiting = threading.Thread(target=lambda: lock.hold(timeout=LONG).__enter__().release())
+            waiting.start()
+            own.set(redis_server.name("beside"), "the caller goes on using it")
+            wait_until(lambda: own.pubsub_numsub(f"{{{redis_server.name()}}}:released")[0][1] == 1, "it listens")
+        waiting.join(LONG)
+    assert own.get(redis_server.name("beside")) in (b"the caller goes on using it", "the caller goes on using it")
+    own.close()
+
+
+@pytest.mark.parametrize("how", [{}, {"protocol": 2}, {"decode_responses": True}], ids=str)
+async def test_an_asyncio_client_of_the_caller_s_own(redis_server: RedisBackend, how: dict[str, Any]) -> None:
+    own = redis.asyncio.Redis.from_url(redis_server.url, **how)
+    await own.ping()
+    async with fencepost.asyncio.Client(own) as client:
+        lock = client.lock(redis_server.name())
+        async with lock as grant:
+            assert grant.is_valid
+            assert await lock.acquire(timeout=0.05) is None
+    await own.ping()
+    await own.aclose()
+
+
+async def test_clients_of_the_other_world() -> None:
+    with pytest.raises(fencepost.ConfigError, match=r"give it to fencepost\.asyncio\.Client"):
+        fencepost.Client(redis.asyncio.Redis())
+    with pytest.raises(fencepost.ConfigError, match=r"give it to fencepost\.Client"):
+        fencepost.asyncio.Client(redis.Redis())
+
+
+@pytest.mark.parametrize("password", ["", ":wrong@", "nobody:wrong@"])
+async def test_a_wrong_password(control: Control, password: str) -> None:
+    url = f"redis://{password}{os.environ['FENCEPOST_REDIS_AUTH']}"
+    with fencepost.connect(url) as client, pytest.raises(fencepost.Refused) as error:
+        client.lock("stock").acquire()
+    assert (error.value.code, error.value.name) == (306, "auth-failed")
+    assert isinstance(error.value.__cause__, redis.AuthenticationError)
+    assert "wrong" not in repr(client)
+    async with fencepost.asyncio.connect(url) as aclient:
+        with pytest.raises(fencepost.Refused) as error:
+            await aclient.lock("stock").acquire()
+    assert error.value.name == "auth-failed"
+    assert isinstance(error.value.__cause__, redis.AuthenticationError)
+
+
+def test_a_right_password(control: Control) -> None:
+    url = f"redis://:{os.environ['FENCEPOST_REDIS_AUTH_PASSWORD']}@{os.environ['FENCEPOST_REDIS_AUTH']}"
+    name = uuid.uuid4().hex
+    with fencepost.connect(url) as client, client.lock(name, ttl=1) as grant:
+        assert grant.is_valid
+    with redis.Redis.from_url(url) as own:
+        own.delete(f"{{{name}}}:fence")
+
+
+async def test_a_key_of_another_type(redis_server: RedisBackend) -> None:
+    redis_server.client.rpush(redis_server.name(), "a list")
+    with fencepost.connect(redis_server.url) as client, pytest.raises(fencepost.Refused) as error:
+        client.lock(redis_server.name()).acquire()
+    assert (error.value.code, error.value.name) == (310, "wrong-type")
+    assert isinstance(error.value.__cause__, redis.ResponseError)
+    async with fencepost.asyncio.connect(redis_server.url) as aclient:
+        with pytest.raises(fencepost.Refused) as error:
+            await aclient.lock(redis_server.name()).acquire()
+    assert error.value.name == "wrong-type"
+
+
+@pytest.fixture
+def user(redis_server: RedisBackend) -> Iterator[Any]:
+    """Makes users with few rights; gives the URL of one."""
+    names = []
+
+    def user(*rights: str) -> str:
+        names.append(f"u{uuid.uuid4().hex[:8]}")
+        redis_server.client.execute_command("ACL", "SETUSER", names[-1], "on", ">secret", "~*", "&*", *rights)
+        return f"redis://{names[-1]}:secret@{redis_server.address}"
+
+    yield user
+    for name in names:
+        redis_server.client.execute_command("ACL", "DELUSER", name)
+
+
+async def test_a_server_that_does_not_allow_scripts(redis_server: RedisBackend, user: Any) -> None:
+    url = user("+@all", "-evalsha", "-eval")
+    with fencepost.connect(url) as client, pytest.raises(fencepost.Refused) as error:
+        client.lock(redis_server.name()).acquire()
+    assert (error.value.code, error.value.name) == (305, "no-permission")
+    async with fencepost.asyncio.connect(url) as aclient:
+        with pytest.raises(fencepost.Refused) as error:
+            await aclient.lock(redis_server.name()).acquire()
+    assert error.value.name == "no-permission"
+
+
+async def test_a_server_that_does_not_allow_subscriptions(redis_server: RedisBackend, user: Any) -> None:
+    url = user("+@all", "-subscribe")
+    with fencepost.connect(url) as client, client.lock(redis_server.name()) as grant:
+        got: list[object] = []
+        waiting = threading.Thread(target=lambda: got.append(client.lock(redis_server.name()).acquire(timeout=LONG)))
+        waiting.start()
+        time.sleep(0.15)
+        grant.release()
+        waiting.join(LONG)
+        assert got[0] is not None
+    async with fencepost.asyncio.connect(url) as aclient:
+        lock = aclient.lock(redis_server.name())
+        async with lock:
+            assert await lock.acquire(timeout=0.2) is None
+
+
+def test_a_connection_that_the_server_has_closed(redis_server: RedisBackend) -> None:
+    with fencepost.connect(redis_server.url) as client:
+        lock = client.lock(redis_server.name())
+        with lock:
+            pass
+        for each in redis_server.client.client_list(_type="normal"):
+            if each["cmd"] == "evalsha":
+                redis_server.client.client_kill(each["addr"])
+        start = time.monotonic()
+        with lock:
+            assert time.monotonic() - start < 1
+
+
+def test_requests_on_the_wire(redis_server: RedisBackend, control: Control) -> None:
+    proxy = control.do("proxy redis-1")
+    with fencepost.connect(redis_server.at(proxy["address"])) as client:
+        lock = client.lock(redis_server.name())
+        with lock:
+            pass
+        control.do(f"proxy-reset {proxy['id']}")
+        for _ in range(5):
+            with lock:
+                pass
+        assert control.do(f"proxy-count {proxy['id']}")["by_kind"] == {"EVALSHA": 10}
+
+
+def test_a_hint_wakes_a_waiter(redis_server: RedisBackend) -> None:
+    with fencepost.connect(redis_server.url) as ours, fencepost.connect(redis_server.url) as theirs:
+        grant = ours.lock(redis_server.name()).acquire()
+        assert grant is not None
+        got: list[float] = []
+
+        def wait() -> None:
+            with theirs.lock(redis_server.name(), poll=60):
+                got.append(time.monotonic())
+
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        channel = f"{{{redis_server.name()}}}:released"
+        wait_until(lambda: redis_server.client.pubsub_numsub(channel)[0][1] == 1, "it listens")
+        wait_until(lambda: ours._engine.hub.pending and theirs._engine.hub.pending, "it waits")
+        grant.release()
+        waiting.join(LONG)
+        assert got
+
+
+def test_many_threads_at_once(redis_server: RedisBackend) -> None:
+    with fencepost.connect(redis_server.url) as client:
+        done: list[int] = []
+
+        def work(number: int) -> None:
+            with client.lock(redis_server.name(str(number % 5))):
+                done.append(number)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(40)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(LONG)
+        assert sorted(done) == list(range(40))
