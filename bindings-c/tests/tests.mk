@@ -3,12 +3,24 @@
 TESTS := $(BUILD)/tests
 TRANSCRIPTS := $(sort $(dir $(wildcard ../tests/transcripts/*/.)))
 LINK := -Wl,-rpath,$(abspath $(LIB)) -L$(LIB)
-SERVERS := $(PYTHON) ../tests/servers run --
+RUN_TEST = HOLDER=$(TESTS)/holder $(RUNNER)
 
 $(TESTS)/transcripts: $(wildcard tests/transcripts/*.[ch]) tests/check.h $(CORE) $(HEADERS)
 	@mkdir -p $(@D)
 	$(COMPILE) -D_GNU_SOURCE -Iinclude $(wildcard tests/transcripts/*.c) $(LINK) -lfencepost -lcjson -o $@
 
-.PHONY: test-transcripts
+$(TESTS)/holder: tests/holder.c all
+	@mkdir -p $(@D)
+	$(COMPILE) -Iinclude $< $(LINK) -lfencepost-client -lfencepost -o $@
+
+$(TESTS)/%: tests/%.c tests/support.c tests/support.h tests/check.h $(TESTS)/holder
+	@mkdir -p $(@D)
+	$(COMPILE) -DTHREADED -D_GNU_SOURCE -Iinclude $< tests/support.c $(LINK) -lfencepost-client -lfencepost $(LINK_$*) \
+	    -lzookeeper_mt -lhiredis -lcjson -o $@
+
+.PHONY: test-transcripts test-client
 test-transcripts: $(TESTS)/transcripts
 	$(RUNNER) $< $(TRANSCRIPTS)
+
+test-client: $(TESTS)/client
+	$(RUN_TEST) $<
