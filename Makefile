@@ -22,9 +22,9 @@ setup: ## install what this machine lacks (apt, rustup, pip, npm)
 
 build: ## build the bindings of all languages
 	cargo build --workspace --exclude fencepost-py
-	$(MAKE) build-py build-wasm build-c
+	$(MAKE) --no-print-directory build-py build-wasm build-c build-mixed
 
-.PHONY: build-py build-wasm build-c
+.PHONY: build-py build-wasm build-c build-mixed
 build-py:
 	cd bindings-py && VIRTUAL_ENV=../.venv ../.venv/bin/maturin develop --release --quiet
 
@@ -33,6 +33,12 @@ build-wasm:
 
 build-c:
 	$(MAKE) --no-print-directory -C bindings-c
+
+build-mixed: build-c
+	cargo build --package fencepost --features servers --example contender
+	mkdir -p build/mixed
+	$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -O2 tests/mixed/contender.c -o build/mixed/contender \
+	    $$(PKG_CONFIG_PATH=build/c/lib/pkgconfig pkg-config --cflags --libs fencepost-client) -Wl,-rpath,$(CURDIR)/build/c/lib
 
 suites:
 	rm -rf build/logs

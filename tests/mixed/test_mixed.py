@@ -21,7 +21,7 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 CONTENDERS = {
     "rust": [str(TARGET / "debug" / "examples" / "contender")],
     "python": [sys.executable, str(HERE / "contender.py")],
-    "c": [str(ROOT / "build" / "c" / "contender")],
+    "c": [str(ROOT / "build" / "mixed" / "contender")],
     "javascript": ["node", str(HERE / "contender.mjs")],
 }
 

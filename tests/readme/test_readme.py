@@ -61,7 +61,7 @@ def test_javascript(snippet: str, tmp_path: Path) -> None:
 def test_c(snippet: str, tmp_path: Path) -> None:
     """Each C snippet is a program, built as the documentation says."""
     (tmp_path / "snippet.c").write_text(on_real_servers(snippet))
-    library = ROOT / "build" / "c"
+    library = ROOT / "build" / "c" / "lib"
     environment = os.environ | {"PKG_CONFIG_PATH": str(library / "pkgconfig")}
     flags = subprocess.run(
         ["pkg-config", "--cflags", "--libs", "fencepost-client"],
