@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import cast
 
 from .dialect import Dialect
@@ -44,7 +45,8 @@ class End(asyncio.Protocol):
             self._pending.clear()
         if self._finishing and not self.finished:
             self.finished = True
-            self._transport.write_eof()
+            with suppress(OSError):  # the peer has reset the connection, and asyncio does not know yet
+                self._transport.write_eof()
             if self.other.finished:
                 self._link.close()
 
