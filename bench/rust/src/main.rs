@@ -1,0 +1,39 @@
+//! Takes locks on command. usage: fencepost-bench KIND URL LOCK. The protocol is in bench/README.md.
+
+mod address;
+mod ours;
+mod raw_redis;
+mod raw_zookeeper;
+mod serve;
+
+use address::Address;
+use ours::Ours;
+use raw_redis::RawRedis;
+use raw_zookeeper::RawZooKeeper;
+
+/// Whatever goes wrong ends the program.
+type Failed = Box<dyn core::error::Error + Send + Sync>;
+
+fn main() -> Result<(), Failed> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [kind, url, name] = arguments.as_slice() else {
+        return Err(USAGE.into());
+    };
+    // The usual runtime of a service, on as many threads as a small machine has cores. What is measured runs in a task, as a service's
+    // handlers do.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    let address = Address::read(url)?;
+    match (kind.as_str(), &address) {
+        ("fencepost", _) => serve::serve(&runtime, Ours::connect(url.clone(), name.clone())),
+        ("raw", Address::ZooKeeper { .. }) => {
+            serve::serve(&runtime, RawZooKeeper::connect(address, name.clone()))
+        }
+        ("raw", Address::Redis) => serve::serve(&runtime, RawRedis::connect(url.clone(), name.clone())),
+        _ => Err(USAGE.into()),
+    }
+}
+
+const USAGE: &str = "usage: fencepost-bench fencepost|raw URL LOCK";

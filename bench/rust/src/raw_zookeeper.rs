@@ -1,0 +1,61 @@
+//! zookeeper-client alone: create and children in one flight, then delete. Names and data are as long as fencepost's.
+
+use zookeeper_client::{Acls, Client, CreateMode};
+
+use crate::{Failed, address::Address, serve::Lock};
+
+const PREFIX: &str = "_c_00000000-0000-0000-0000-000000000001-lock-";
+const DATA: [u8; 34] = [b'0'; 34];
+
+pub(crate) struct RawZooKeeper {
+    client: Client,
+    directory: String,
+    prefix: String,
+    node: String,
+}
+
+impl RawZooKeeper {
+    pub(crate) async fn connect(address: Address, name: String) -> Result<Self, Failed> {
+        let Address::ZooKeeper { host, session_timeout } = address else {
+            return Err("not the address of a ZooKeeper server".into());
+        };
+        let client = Client::connector()
+            .with_session_timeout(session_timeout)
+            .connect(&host)
+            .await?;
+        let directory = format!("/{name}");
+        client
+            .mkdir(&directory, &CreateMode::Container.with_acls(Acls::anyone_all()))
+            .await?;
+        Ok(Self {
+            client,
+            prefix: format!("{directory}/{PREFIX}"),
+            directory,
+            node: String::new(),
+        })
+    }
+}
+
+impl Lock for RawZooKeeper {
+    async fn acquire(&mut self) -> Result<(), Failed> {
+        let options = CreateMode::EphemeralSequential.with_acls(Acls::anyone_all());
+        // The library queues both before the first is awaited.
+        let created = self.client.create(&self.prefix, &DATA, &options);
+        let listed = self.client.list_children(&self.directory);
+        let (_, sequence) = created.await?;
+        listed.await?;
+        self.node = format!("{}{sequence}", self.prefix);
+        Ok(())
+    }
+
+    async fn release(&mut self) -> Result<(), Failed> {
+        Ok(self.client.delete(&self.node, None).await?)
+    }
+
+    async fn close(self) -> Result<(), Failed> {
+        let mut states = self.client.state_watcher();
+        drop(self);
+        states.changed().await;
+        Ok(())
+    }
+}

@@ -1,0 +1,97 @@
+//! The worker's side of the protocol.
+
+use core::{future::Future, time::Duration};
+use std::io::{BufRead as _, Write as _};
+
+use rustix::time::{ClockId, clock_gettime};
+use tokio::runtime::Runtime;
+
+use crate::Failed;
+
+/// A way to take a lock.
+pub(crate) trait Lock: Send + 'static {
+    fn acquire(&mut self) -> impl Future<Output = Result<(), Failed>> + Send;
+    fn release(&mut self) -> impl Future<Output = Result<(), Failed>> + Send;
+    fn close(self) -> impl Future<Output = Result<(), Failed>> + Send;
+}
+
+/// Nanoseconds of `CLOCK_MONOTONIC`, which all processes of a machine share.
+fn clock() -> i64 {
+    let time = clock_gettime(ClockId::Monotonic);
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
+}
+
+/// Says "ready" and obeys until "quit".
+pub(crate) fn serve<L: Lock>(
+    runtime: &Runtime,
+    connecting: impl Future<Output = Result<L, Failed>> + Send + 'static,
+) -> Result<(), Failed> {
+    let mut lock = runtime.block_on(runtime.spawn(connecting))??;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "ready")?;
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        if line == "quit" {
+            break;
+        }
+        let task = runtime.spawn(async move {
+            let answer = obey(&mut lock, &line).await;
+            (lock, answer)
+        });
+        let (back, answer) = runtime.block_on(task)?;
+        lock = back;
+        writeln!(out, "{}", answer?)?;
+        out.flush()?;
+    }
+    runtime.block_on(runtime.spawn(lock.close()))?
+}
+
+async fn obey<L: Lock>(lock: &mut L, line: &str) -> Result<String, Failed> {
+    let words: Vec<&str> = line.split(' ').collect();
+    match words.as_slice() {
+        ["cycle", times] => cycle(lock, times.parse()?).await,
+        ["contend", milliseconds, hold] => {
+            let hold = Duration::from_micros(hold.parse()?);
+            contend(lock, milliseconds.parse()?, hold).await
+        }
+        ["acquire"] => {
+            let called = clock();
+            lock.acquire().await?;
+            Ok(format!("{:?}", [called, clock()]))
+        }
+        ["release"] => {
+            let called = clock();
+            lock.release().await?;
+            Ok(format!("{:?}", [called, clock()]))
+        }
+        _ => Err(format!("unknown command: {line}").into()),
+    }
+}
+
+async fn cycle<L: Lock>(lock: &mut L, times: usize) -> Result<String, Failed> {
+    let mut taken = Vec::with_capacity(times);
+    for _ in 0..times {
+        let start = clock();
+        lock.acquire().await?;
+        lock.release().await?;
+        taken.push(clock() - start);
+    }
+    Ok(format!("{taken:?}"))
+}
+
+async fn contend<L: Lock>(lock: &mut L, milliseconds: i64, hold: Duration) -> Result<String, Failed> {
+    let mut turns = Vec::new();
+    let end = clock() + milliseconds * 1_000_000;
+    loop {
+        let called = clock();
+        if called >= end {
+            return Ok(format!("{turns:?}"));
+        }
+        lock.acquire().await?;
+        let granted = clock();
+        // tokio's own timer counts whole milliseconds: it would hold for three.
+        tokio::task::spawn_blocking(move || std::thread::sleep(hold)).await?;
+        turns.push([called, granted, clock()]);
+        lock.release().await?;
+    }
+}
