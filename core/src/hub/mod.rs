@@ -252,7 +252,8 @@ impl<F: Family> Hub<F> {
             Output::Event(event) => Some(Output::Event(event)),
             Output::Wait(wait) => {
                 entry.dirty = false;
-                let over = entry.closing && entry.machine.is_idle();
+                let idle = entry.machine.is_idle();
+                let over = entry.closing && idle;
                 let before = core::mem::replace(&mut entry.wait, wait);
                 if let Some(until) = before.until.filter(|_| before != wait) {
                     self.timers.remove(&(until, key, before.reason));
@@ -265,6 +266,10 @@ impl<F: Family> Hub<F> {
                     self.dirty.pop_front();
                 } else {
                     self.dirty.retain(|dirty| *dirty != key);
+                }
+                // Nothing that was asked for matters to a machine at rest: watches that never fired are forgotten.
+                if idle {
+                    self.routes.forget(key);
                 }
                 if over {
                     self.remove(key);
@@ -291,7 +296,6 @@ impl<F: Family> Hub<F> {
         {
             self.timers.remove(&(until, key, entry.wait.reason));
         }
-        self.routes.forget(key);
         if self.members.is_empty() {
             let now = self.now;
             self.with_shared(|shared| shared.idle(now));
