@@ -176,22 +176,19 @@ void process_kill(struct process *process, int signal) {
 }
 
 redisReply *redis(const char *format, ...) {
-    static redisContext *connection;
+    redisContext *connection;
     char host[256], *port;
     redisReply *reply;
     va_list arguments;
 
-    if (connection == NULL || connection->err != 0) {
-        if (connection != NULL)
-            redisFree(connection);
-        snprintf(host, sizeof host, "%s", address(REDIS));
-        port = strrchr(host, ':');
-        *port++ = '\0';
-        connection = redisConnect(host, atoi(port));
-    }
+    snprintf(host, sizeof host, "%s", address(REDIS));
+    port = strrchr(host, ':');
+    *port++ = '\0';
+    connection = redisConnect(host, atoi(port));
     va_start(arguments, format);
     reply = redisvCommand(connection, format, arguments);
     va_end(arguments);
+    redisFree(connection);
     return reply;
 }
 

@@ -13,9 +13,14 @@ $(TESTS)/holder: tests/holder.c all
 	@mkdir -p $(@D)
 	$(COMPILE) -Iinclude $< $(LINK) -lfencepost-client -lfencepost -o $@
 
-$(TESTS)/%: tests/%.c tests/support.c tests/support.h tests/check.h $(TESTS)/holder
+# What single tests need beside.
+WITH_attach := tests/loop.c
+LINK_attach := -lfencepost-zookeeper -lfencepost-redis
+
+.SECONDEXPANSION:
+$(TESTS)/%: tests/%.c $$(WITH_%) tests/support.c tests/support.h tests/check.h $(TESTS)/holder
 	@mkdir -p $(@D)
-	$(COMPILE) -DTHREADED -D_GNU_SOURCE -Iinclude $< tests/support.c $(LINK) -lfencepost-client -lfencepost $(LINK_$*) \
+	$(COMPILE) -DTHREADED -D_GNU_SOURCE -Iinclude $< $(WITH_$*) tests/support.c $(LINK) -lfencepost-client -lfencepost $(LINK_$*) \
 	    -lzookeeper_mt -lhiredis -lcjson -o $@
 
 .PHONY: test-transcripts test-client

@@ -62,6 +62,8 @@ void attached_close(struct driver *driver) {
     struct record *record;
     watcher_fn present;
 
+    if (driver->handle == NULL)
+        return; /* it was never opened */
     /* Watches that are still set would find nothing; the handle need not keep them either. */
     for (record = driver->records; record != NULL && driver->connected; record = record->next) {
         if (record->kind == WATCH)

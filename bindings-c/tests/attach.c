@@ -1,0 +1,253 @@
+/* Clients on connections that the program has already: used, given back as they were, and never closed. */
+#include <fencepost-redis.h>
+#include <fencepost-zookeeper.h>
+#include <poll.h>
+
+#include "loop.h"
+#include "support.h"
+
+/* ---- ZooKeeper ---- */
+
+static int heard;
+
+static void own_watcher(zhandle_t *handle, int type, int state, const char *path, void *context) {
+    (void)handle, (void)type, (void)state, (void)path, (void)context;
+    __atomic_add_fetch(&heard, 1, __ATOMIC_RELAXED);
+}
+
+static zhandle_t *own_handle(int timeout) {
+    zhandle_t *handle = zookeeper_open(address(ZOOKEEPER), timeout);
+
+    zoo_set_watcher(handle, own_watcher);
+    return handle;
+}
+
+static void handle_is_given_back(void) {
+    zhandle_t *handle = own_handle(4000);
+    fencepost_client *client, *second;
+    fencepost_grant *grant, *waiting = NULL;
+    const char *name = new_name("attached");
+    char directory[1100], node[2048];
+    struct Stat stat;
+
+    CHECK_RESULT(fencepost_zookeeper_attach(handle, "shop", NULL, &client), FENCEPOST_OK);
+    CHECK_FAULT(fencepost_zookeeper_attach(handle, NULL, NULL, &second), FENCEPOST_RESULT_BAD_ARGUMENT, "already");
+    grant = hold(client, name);
+    NEED(grant != NULL);
+    snprintf(directory, sizeof directory, "/shop/%s", name);
+    CHECK(zookeeper_find(handle, directory, "-lock-", node, sizeof node));
+    CHECK_RESULT(fencepost_acquire(client, name, 50, &waiting), FENCEPOST_RESULT_TIMEOUT);
+    CHECK_RESULT(fencepost_close(client), FENCEPOST_OK);
+    CHECK(zoo_set_watcher(handle, NULL) == own_watcher);
+    CHECK(zoo_exists(handle, node, 0, &stat) == ZNONODE);
+    CHECK(zoo_exists(handle, "/", 0, &stat) == ZOK);
+    fencepost_grant_free(grant);
+    fencepost_client_free(client);
+    /* It may have another client now. */
+    CHECK_RESULT(fencepost_zookeeper_attach(handle, NULL, NULL, &client), FENCEPOST_OK);
+    let_go(hold(client, name));
+    close_client(client);
+    zookeeper_close(handle);
+}
+
+static void access_list_is_used(void) {
+    zhandle_t *handle = own_handle(4000);
+    struct ACL_vector found = {0, NULL};
+    fencepost_client *client;
+    fencepost_grant *grant;
+    const char *name = new_name("acl");
+    char directory[1100], node[2048] = "";
+    struct Stat stat;
+
+    CHECK_RESULT(fencepost_zookeeper_attach(handle, NULL, &ZOO_CREATOR_ALL_ACL, &client), FENCEPOST_OK);
+    /* Nobody has logged in: the creator has no name, so the server refuses that list. */
+    grant = NULL;
+    CHECK(fencepost_acquire(client, name, LONG, &grant) / 100 == 3);
+    CHECK_RESULT(fencepost_close(client), FENCEPOST_OK);
+    fencepost_client_free(client);
+    CHECK(zoo_add_auth(handle, "digest", "us:pw", 5, NULL, NULL) == ZOK);
+    CHECK_RESULT(fencepost_zookeeper_attach(handle, NULL, &ZOO_CREATOR_ALL_ACL, &client), FENCEPOST_OK);
+    grant = hold(client, name);
+    snprintf(directory, sizeof directory, "/%s", name);
+    CHECK(zookeeper_find(handle, directory, "-lock-", node, sizeof node));
+    CHECK(zoo_get_acl(handle, node, &found, &stat) == ZOK);
+    CHECK(found.count == 1 && strcmp(found.data[0].id.scheme, "digest") == 0);
+    deallocate_ACL_vector(&found);
+    let_go(grant);
+    close_client(client);
+    zookeeper_close(handle);
+}
+
+/* The session is ended at once, by its number and password, as an operator would. */
+static void session_is_expired(void) {
+    zhandle_t *handle = own_handle(20000);
+    fencepost_client *client, *other = client_of(url(ZOOKEEPER, ""));
+    const char *name = new_name("attached-expired");
+    fencepost_grant *grant, *none = NULL;
+    char password[33];
+    size_t i;
+
+    CHECK_RESULT(fencepost_zookeeper_attach(handle, NULL, NULL, &client), FENCEPOST_OK);
+    grant = hold(client, name);
+    for (i = 0; i < 16; i++)
+        snprintf(password + 2 * i, 3, "%02x", (unsigned char)zoo_client_id(handle)->passwd[i]);
+    heard = 0;
+    CHECK(control("session", "expire zookeeper 0x%llx %s", (long long)zoo_client_id(handle)->client_id, password) != NULL);
+    CHECK_FAULT(fencepost_grant_wait_lost(grant, LONG), FENCEPOST_RESULT_SESSION_EXPIRED, "ended the session");
+    CHECK(__atomic_load_n(&heard, __ATOMIC_RELAXED) > 0); /* the caller's watcher is told, too */
+    let_go(hold(other, name));
+    CHECK_RESULT(fencepost_acquire(client, name, LONG, &none), FENCEPOST_RESULT_CONNECTION_CLOSED);
+    fencepost_grant_free(grant);
+    close_client(client);
+    CHECK_RESULT(fencepost_zookeeper_attach(handle, NULL, NULL, &client), FENCEPOST_RESULT_BAD_ARGUMENT);
+    zookeeper_close(handle);
+    close_client(other);
+}
+
+/* ---- Redis ---- */
+
+static void contexts_without_a_loop(void) {
+    struct loop commands, subscriptions;
+    fencepost_client *client, *other = client_of(url(REDIS, ""));
+    fencepost_grant *grant, *none = NULL;
+    const char *name = new_name("attached");
+
+    NEED(loop_connect(&commands, address(REDIS)) && loop_connect(&subscriptions, address(REDIS)));
+    loop_detach(&commands);
+    CHECK_RESULT(
+        fencepost_redis_attach(commands.context, subscriptions.context, &client), FENCEPOST_RESULT_BAD_ARGUMENT);
+    loop_detach(&subscriptions);
+    CHECK_RESULT(fencepost_redis_attach(commands.context, commands.context, &client), FENCEPOST_RESULT_BAD_ARGUMENT);
+    CHECK_RESULT(fencepost_redis_attach(commands.context, subscriptions.context, &client), FENCEPOST_OK);
+    grant = hold(other, name);
+    CHECK_RESULT(fencepost_acquire(client, name, 100, &none), FENCEPOST_RESULT_TIMEOUT);
+    let_go(grant);
+    let_go(hold(client, name));
+    close_client(client);
+    CHECK(commands.context->ev.addRead == NULL && commands.disconnects == 0 && subscriptions.disconnects == 0);
+    /* They work as before. */
+    loop_attach(&commands);
+    loop_attach(&subscriptions);
+    CHECK_RESULT(fencepost_redis_attach(commands.context, NULL, &client), FENCEPOST_OK);
+    fencepost_client_free(client);
+    redisAsyncFree(commands.context);
+    redisAsyncFree(subscriptions.context);
+    CHECK(commands.disconnects == 1 && subscriptions.disconnects == 1);
+    close_client(other);
+}
+
+/* Runs the caller's loop until the attempt is decided. */
+static fencepost_result run(
+    fencepost_client *client, struct loop **loops, int count, fencepost_attempt *attempt, fencepost_grant **grant) {
+    int64_t end = millis() + LONG;
+    int descriptor = fencepost_client_fd(client);
+    fencepost_result result;
+
+    while ((result = fencepost_attempt_finish(attempt, grant)) == FENCEPOST_RESULT_PENDING && millis() < end) {
+        int timeout = fencepost_client_timeout(client);
+        loop_turn(loops, count, descriptor, timeout < 0 ? 1000 : timeout);
+        fencepost_client_process(client);
+    }
+    return result;
+}
+
+static void contexts_in_a_loop(void) {
+    struct loop commands, subscriptions, *loops[2] = {&commands, &subscriptions};
+    fencepost_client *client, *other = client_of(url(REDIS, ""));
+    fencepost_grant *grant = NULL, *held;
+    fencepost_attempt *attempt;
+    fencepost_lock *lock;
+    fencepost_result result;
+    const char *name = new_name("looped");
+
+    NEED(loop_connect(&commands, address(REDIS)) && loop_connect(&subscriptions, address(REDIS)));
+    CHECK_RESULT(fencepost_redis_attach(commands.context, subscriptions.context, &client), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_acquire(client, name, LONG, &grant), FENCEPOST_RESULT_WOULD_BLOCK);
+    CHECK_RESULT(fencepost_lock_new(client, name, &lock), FENCEPOST_OK);
+
+    held = hold(other, name);
+    CHECK_RESULT(fencepost_lock_try_acquire_start(lock, &attempt), FENCEPOST_OK);
+    CHECK_RESULT(run(client, loops, 2, attempt, &grant), FENCEPOST_RESULT_NOT_AVAILABLE);
+    fencepost_attempt_free(attempt);
+    CHECK_RESULT(fencepost_lock_acquire_start(lock, 100, &attempt), FENCEPOST_OK);
+    CHECK_RESULT(run(client, loops, 2, attempt, &grant), FENCEPOST_RESULT_TIMEOUT);
+    fencepost_attempt_free(attempt);
+    let_go(held);
+
+    CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempt), FENCEPOST_OK);
+    CHECK_RESULT(run(client, loops, 2, attempt, &grant), FENCEPOST_OK);
+    fencepost_attempt_free(attempt);
+    CHECK_RESULT(fencepost_release(grant), FENCEPOST_RESULT_WOULD_BLOCK);
+    CHECK_RESULT(fencepost_release_start(grant), FENCEPOST_OK);
+    while ((result = fencepost_release_finish(grant)) == FENCEPOST_RESULT_PENDING)
+        loop_turn(loops, 2, -1, 100);
+    CHECK_RESULT(result, FENCEPOST_OK);
+    fencepost_grant_free(grant);
+    fencepost_lock_free(lock);
+    close_client(client);
+
+    CHECK(commands.disconnects == 0 && subscriptions.disconnects == 0);
+    /* What is still on its way to the subscription is read by its owner, and concerns nobody. */
+    loop_turn(loops, 2, -1, 100);
+    redisAsyncFree(commands.context);
+    redisAsyncFree(subscriptions.context);
+    close_client(other);
+}
+
+/* The owner's connection ends: the holder is told when its lease is over, and the owner as always. */
+static void connection_of_the_owner_ends(void) {
+    struct loop commands, *loops[1] = {&commands};
+    fencepost_client *client;
+    fencepost_grant *grant = NULL;
+    fencepost_attempt *attempt;
+    fencepost_lock *lock;
+    const char *name = new_name("owner-ends");
+
+    NEED(loop_connect(&commands, address(REDIS)));
+    CHECK_RESULT(fencepost_redis_attach(commands.context, NULL, &client), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_new(client, name, &lock), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_set_ttl(lock, 400), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempt), FENCEPOST_OK);
+    CHECK_RESULT(run(client, loops, 1, attempt, &grant), FENCEPOST_OK);
+    fencepost_attempt_free(attempt);
+    redisAsyncFree(commands.context);
+    CHECK(commands.disconnects == 1);
+    while (!fencepost_grant_is_lost(grant)) {
+        poll(NULL, 0, fencepost_client_timeout(client));
+        fencepost_client_process(client);
+    }
+    CHECK(fencepost_grant_loss(grant) / 100 == 4);
+    CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempt), FENCEPOST_OK);
+    fencepost_client_process(client);
+    fencepost_grant_free(grant);
+    CHECK_RESULT(fencepost_attempt_finish(attempt, &grant), FENCEPOST_RESULT_CONNECTION_CLOSED);
+    fencepost_attempt_free(attempt);
+    fencepost_lock_free(lock);
+    fencepost_client_free(client);
+    freeReplyObject(redis("DEL %s", name));
+}
+
+static void unconnected_contexts(void) {
+    redisAsyncContext *context = redisAsyncConnect("127.0.0.1", 1);
+    fencepost_client *client;
+
+    CHECK_FAULT(fencepost_redis_attach(context, NULL, &client), FENCEPOST_RESULT_BAD_ARGUMENT, "not connected");
+    CHECK_RESULT(fencepost_redis_attach(NULL, NULL, &client), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_zookeeper_attach(NULL, NULL, NULL, &client), FENCEPOST_RESULT_NULL_POINTER);
+    redisAsyncFree(context);
+}
+
+int main(void) {
+    if (address(ZOOKEEPER) != NULL) {
+        TEST(handle_is_given_back);
+        TEST(access_list_is_used);
+        TEST(session_is_expired);
+    }
+    if (address(REDIS) != NULL) {
+        TEST(contexts_without_a_loop);
+        TEST(contexts_in_a_loop);
+        TEST(connection_of_the_owner_ends);
+    }
+    TEST(unconnected_contexts);
+    return check_close();
+}
