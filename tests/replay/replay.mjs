@@ -1,0 +1,173 @@
+// Replays the transcripts on the public hub of the npm package, and compares what it says to the byte.
+//
+//     node tests/replay/replay.mjs [FILE...]
+//
+// The format is described in tests/transcripts/README.md. Transcripts are in microseconds, this hub in milliseconds.
+
+import { readFile, readdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { FencepostError, Hub, Settings } from "../../bindings-wasm/dist/index.js";
+
+const root = fileURLToPath(new URL("../transcripts/", import.meta.url));
+
+/** @param {number} micros */
+const millis = (micros) => micros / 1000;
+/** @param {number | null} time in ms */
+const micros = (time) => (time === null ? null : Math.round(time * 1000));
+
+const text = new TextDecoder();
+const bytes = new TextEncoder();
+
+/** Settings of a transcript in the words of this language: camel case, durations in ms. */
+function settings(data) {
+  const durations = { ttl: "ttl", margin: "margin", poll: "poll", answer_within: "answerWithin", max_hold: "maxHold" };
+  const entries = Object.entries(data).map(([name, value]) =>
+    name in durations ? [durations[name], millis(value)] : [name, value],
+  );
+  return new Settings(Object.fromEntries(entries));
+}
+
+/** A Redis value: strings of a transcript are bytes on the wire. */
+function redisValue(value) {
+  if (typeof value === "string") return bytes.encode(value);
+  return Array.isArray(value) ? value.map(redisValue) : value;
+}
+
+function reply(hub, now, step) {
+  const session = step.session === undefined ? undefined : BigInt(step.session);
+  switch (step.reply) {
+    case "created":
+      return hub.created(now, step.id, session, step.path, BigInt(step.czxid));
+    case "children":
+      return hub.children(now, step.id, session, step.names);
+    case "data": {
+      const stat = { czxid: BigInt(step.czxid), ephemeralOwner: BigInt(step.owner), version: step.version };
+      return hub.data(now, step.id, session, bytes.encode(step.data), stat);
+    }
+    case "done":
+      return hub.done(now, step.id, session);
+    case "error":
+      return hub.error(now, step.id, session, step.code);
+    case "value":
+      return hub.reply(now, step.id, redisValue(step.value));
+    case "redis-error":
+      return hub.reply(now, step.id, new Error(step.error));
+    default:
+      throw new Error(`unknown reply ${step.reply}`);
+  }
+}
+
+const inputs = {
+  open: (hub, now, step) => hub.open(now, settings(step.settings), Buffer.from(step.owner, "hex"), step.seed),
+  acquire: (hub, now, step) =>
+    hub.acquire(now, step.key, step.patience === undefined ? undefined : millis(step.patience)),
+  try: (hub, now, step) => hub.tryAcquire(now, step.key),
+  extend: (hub, now, step) => hub.extend(now, step.key),
+  release: (hub, now, step) => hub.release(now, step.key),
+  cancel: (hub, now, step) => hub.cancel(now, step.key),
+  close: (hub, now, step) => hub.close(now, step.key),
+  shutdown: (hub, now) => hub.shutdown(now),
+  timeout: (hub, now) => hub.handleTimeout(now),
+  reply,
+  fail: (hub, now, step) => hub.failed(now, step.id, step.failure),
+  session: (hub, now, step) => hub.session(now, step.state, BigInt(step.session), millis(step.timeout)),
+  watch: (hub, now, step) => hub.watch(now, step.id, BigInt(step.session), step.event),
+  message: (hub, now, step) => hub.message(now, step.id),
+  gone: (hub, now, step) => hub.gone(now, step.id),
+};
+
+/** Puts an input in; gives the name of the misuse, if it was one. */
+function put(hub, step) {
+  try {
+    inputs[step.do](hub, millis(step.at), step);
+  } catch (error) {
+    if (error instanceof FencepostError) return error.kind;
+    throw error;
+  }
+  return undefined;
+}
+
+/** An output as the fields of its line, in their order. */
+function fields(output) {
+  if (output.type === "wait") return { wait: micros(output.until), reason: output.reason };
+  if (output.type === "command") return command(output);
+  const { event, key } = output;
+  switch (event) {
+    case "queued":
+      return { event, key, ahead: output.ahead };
+    case "acquired": {
+      const { attempt, fence, validUntil } = output.grant;
+      return { event, key, attempt, fence: fence?.toString() ?? null, valid_until: micros(validUntil) };
+    }
+    case "extended":
+    case "resumed":
+      return { event, key, valid_until: micros(output.validUntil) };
+    case "lost":
+    case "refused":
+      return { event, key, reason: output.reason.kind, command: output.cause.command, detail: output.cause.detail };
+    default:
+      return { event, key };
+  }
+}
+
+function command(output) {
+  const { operation, id, key, target } = output;
+  const line = { command: operation, id, key, target, deadline: micros(output.deadline) };
+  if ("arguments" in output) {
+    const readable = (argument) => (typeof argument === "string" ? argument : text.decode(argument));
+    return { ...line, arguments: output.arguments.map(readable) };
+  }
+  return { ...line, path: output.path, data: text.decode(output.data), flags: output.flags };
+}
+
+/** Replays one transcript; gives what differs, or nothing. */
+function replay(content) {
+  const lines = content.split("\n");
+  const header = JSON.parse(lines[0]);
+  const hub = new Hub(header.family, header.seed);
+  let at = 1;
+  while (at < lines.length && lines[at] !== "") {
+    const step = JSON.parse(lines[at]);
+    at += 1;
+    const misuse = put(hub, step);
+    if (misuse !== step.misuse) return `line ${at}: misuse ${misuse}, expected ${step.misuse}`;
+    for (let over = false; !over; at += 1) {
+      const output = hub.poll();
+      over = output.type === "wait";
+      const said = JSON.stringify(fields(output));
+      if (said !== lines[at]) return `line ${at + 1}:\n  said     ${said}\n  expected ${lines[at]}`;
+    }
+  }
+  return undefined;
+}
+
+async function transcripts() {
+  const files = [];
+  for (const family of await readdir(root, { withFileTypes: true })) {
+    if (!family.isDirectory()) continue;
+    for (const file of await readdir(join(root, family.name))) {
+      if (file.endsWith(".jsonl")) files.push(join(root, family.name, file));
+    }
+  }
+  return files.sort();
+}
+
+const files = process.argv.length > 2 ? process.argv.slice(2) : await transcripts();
+let failed = 0;
+for (const file of files) {
+  const difference = replay(await readFile(file, "utf8"));
+  if (difference !== undefined) {
+    failed += 1;
+    console.log(`FAILED ${basename(dirname(file))}/${basename(file)}, ${difference}`);
+  }
+}
+// A replayer that finds no difference proves nothing.
+const [first] = files;
+if (first !== undefined && replay((await readFile(first, "utf8")).replace('"any"', '"own"')) === undefined) {
+  failed += 1;
+  console.log("FAILED: a changed transcript was taken for the right one");
+}
+console.log(`JavaScript replay: ${files.length - failed} passed, ${failed} failed`);
+process.exit(failed === 0 && files.length > 0 ? 0 : 1);

@@ -1,0 +1,179 @@
+"""Replays the transcripts on Python's public hub, and compares what it says to the byte.
+
+    python tests/replay/replay.py [FILE...]      # or: pytest tests/replay/replay.py
+
+The format is described in ``tests/transcripts/README.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fencepost.errors import FencepostError
+from fencepost.hub import Command, Event, Hub, Settings, Wait
+
+ROOT = Path(__file__).resolve().parent.parent / "transcripts"
+FILES = sorted(ROOT.glob("*/*.jsonl"))
+
+Step = dict[str, Any]
+
+
+class Difference(Exception):
+    """A hub has said something else than its transcript."""
+
+
+def replay(text: str) -> None:
+    """Replays one transcript. Raises Difference."""
+    lines = iter(enumerate(text.splitlines(), 1))
+    header = json.loads(next(lines)[1])
+    hub = Hub(header["family"], header["seed"])
+    for number, line in lines:
+        step = json.loads(line)
+        misuse = put(hub, step)
+        if misuse != step.get("misuse"):
+            raise Difference(f"line {number}: misuse {misuse}, expected {step.get('misuse')}")
+        for said in drain(hub):
+            number, expected = next(lines, (number + 1, "nothing more"))
+            if said != expected:
+                raise Difference(f"line {number}:\n  said     {said}\n  expected {expected}")
+
+
+def put(hub: Hub, step: Step) -> str | None:
+    """Puts an input in; gives the name of the misuse, if it was one."""
+    try:
+        INPUTS[step["do"]](hub, step["at"], step)
+    except FencepostError as error:
+        return error.name
+    return None
+
+
+def open_machine(hub: Hub, at: int, step: Step) -> None:
+    """Opens a machine."""
+    hub.open(at, Settings(json.dumps(step["settings"])), bytes.fromhex(step["owner"]), step["seed"])
+
+
+def reply(hub: Hub, at: int, step: Step) -> None:
+    """Puts a server's answer in."""
+    number = step["id"]
+    match step["reply"]:
+        case "created":
+            hub.created(at, number, int(step["session"]), step["path"], int(step["czxid"]))
+        case "children":
+            hub.children(at, number, int(step["session"]), step["names"])
+        case "data":
+            session, czxid, owner = (int(step[field]) for field in ("session", "czxid", "owner"))
+            hub.data(at, number, session, step["data"].encode(), czxid, owner, step["version"])
+        case "done":
+            hub.done(at, number, int(step["session"]))
+        case "error":
+            hub.error(at, number, int(step["session"]), step["code"])
+        case "value":
+            hub.reply(at, number, value(step["value"]))
+        case "redis-error":
+            hub.error_reply(at, number, step["error"])
+
+
+def value(given: object) -> object:
+    """A Redis value: strings of a transcript are bytes on the wire."""
+    match given:
+        case str():
+            return given.encode()
+        case list():
+            return [value(item) for item in given]
+    return given
+
+
+INPUTS: dict[str, Callable[[Hub, int, Step], object]] = {
+    "open": open_machine,
+    "acquire": lambda hub, at, step: hub.acquire(at, step["key"], step.get("patience")),
+    "try": lambda hub, at, step: hub.try_acquire(at, step["key"]),
+    "extend": lambda hub, at, step: hub.extend(at, step["key"]),
+    "release": lambda hub, at, step: hub.release(at, step["key"]),
+    "cancel": lambda hub, at, step: hub.cancel(at, step["key"]),
+    "close": lambda hub, at, step: hub.close(at, step["key"]),
+    "shutdown": lambda hub, at, step: hub.shutdown(at),
+    "timeout": lambda hub, at, step: hub.handle_timeout(at),
+    "reply": reply,
+    "fail": lambda hub, at, step: hub.failed(at, step["id"], step["failure"]),
+    "session": lambda hub, at, step: hub.session(at, step["state"], int(step["session"]), step["timeout"]),
+    "watch": lambda hub, at, step: hub.watch(at, step["id"], int(step["session"]), step["event"]),
+    "message": lambda hub, at, step: hub.message(at, step["id"]),
+    "gone": lambda hub, at, step: hub.gone(at, step["id"]),
+}
+
+
+def drain(hub: Hub) -> Iterator[str]:
+    """Everything that the hub says, up to its wait, as lines."""
+    while True:
+        output = hub.poll_output()
+        yield json.dumps(fields(output), ensure_ascii=False, separators=(",", ":"))
+        if isinstance(output, Wait):
+            return
+
+
+def fields(output: Command | Event | Wait) -> dict[str, object]:
+    """An output as the fields of its line, in their order."""
+    if isinstance(output, Command):
+        return command(output)
+    if isinstance(output, Wait):
+        return {"wait": output.until, "reason": output.reason}
+    line: dict[str, object] = {"event": output.name, "key": output.key}
+    match output.name:
+        case "queued":
+            line["ahead"] = output.ahead
+        case "acquired":
+            line["attempt"] = output.attempt
+            line["fence"] = None if output.fence is None else str(output.fence)
+            line["valid_until"] = output.valid_until
+        case "extended" | "resumed":
+            line["valid_until"] = output.valid_until
+        case "lost" | "refused":
+            line |= {"reason": output.reason, "command": output.command, "detail": output.detail}
+    return line
+
+
+def command(output: Command) -> dict[str, object]:
+    """A command as the fields of its line, in their order."""
+    target = f"server-{output.server}" if output.target == "server" else output.target
+    line: dict[str, object] = {"command": output.operation, "id": output.id, "key": output.key}
+    line |= {"target": target, "deadline": output.deadline}
+    if output.arguments:
+        return line | {"arguments": [argument.decode() for argument in output.arguments]}
+    return line | {"path": output.path, "data": output.data.decode(), "flags": output.flags}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_transcript(file: Path) -> None:
+    replay(file.read_text(encoding="utf-8"))
+
+
+def test_there_are_transcripts() -> None:
+    assert len(FILES) > 40
+
+
+def test_a_difference_is_found() -> None:
+    text = FILES[0].read_text(encoding="utf-8")
+    with pytest.raises(Difference, match="expected"):
+        replay(text.replace('"target":"any"', '"target":"own"', 1))
+
+
+def main(files: list[Path]) -> int:
+    """Replays the files and prints the closing line."""
+    failed = 0
+    for file in files:
+        try:
+            replay(file.read_text(encoding="utf-8"))
+        except Difference as difference:
+            failed += 1
+            print(f"FAILED {file.parent.name}/{file.name}, {difference}")
+    print(f"Python replay: {len(files) - failed} passed, {failed} failed")
+    return 1 if failed or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main([Path(name) for name in sys.argv[1:]] or FILES))
