@@ -66,6 +66,8 @@ struct Errands {
 pub(crate) enum Mine {
     Nothing,
     Only(Key),
+    /// Those of the contender with the highest key: it has just been opened.
+    Newest,
     All,
 }
 
@@ -126,26 +128,31 @@ impl Engine {
         (result, drained.mine)
     }
 
-    /// Opens a contender and has it acquire.
+    /// Opens a contender and has it acquire. Its commands are the caller's to await.
     pub(crate) fn acquire(
         &self,
         settings: &Settings,
         owner: OwnerId,
         patience: Patience,
     ) -> Result<(Key, Arc<Seat>, Vec<Flight>), Misuse> {
-        let mut state = self.state();
-        if state.closed {
-            return Err(Misuse::Closed);
+        let (opened, flights) = self.put(Mine::Newest, |state, now| {
+            if state.closed {
+                return Err(Misuse::Closed);
+            }
+            state.seed = state.seed.wrapping_add(1);
+            let key = state.machines.open(now, settings, owner, state.seed)?;
+            state.machines.intent(now, key, Intent::Acquire(patience))?;
+            let seat = Arc::new(Seat::default());
+            state.seats.insert(key, Arc::clone(&seat));
+            Ok((key, seat))
+        });
+        match opened {
+            Ok((key, seat)) => Ok((key, seat, flights)),
+            Err(misuse) => {
+                self.entrust(flights);
+                Err(misuse)
+            }
         }
-        let now = clock::now();
-        state.seed = state.seed.wrapping_add(1);
-        let seed = state.seed;
-        let key = state.machines.open(now, settings, owner, seed)?;
-        let seat = Arc::new(Seat::default());
-        state.seats.insert(key, Arc::clone(&seat));
-        drop(state);
-        let (verdict, flights) = self.intent(key, Intent::Acquire(patience));
-        verdict.map(|()| (key, seat, flights))
     }
 
     /// Says what the application wants of a contender. Its commands are the caller's to await.
@@ -365,24 +372,33 @@ impl State {
                     match mine {
                         Mine::All => drained.mine.push(flight),
                         Mine::Only(key) if key == flight.key => drained.mine.push(flight),
-                        Mine::Only(_) | Mine::Nothing => drained.others.push(flight),
+                        Mine::Newest if self.newest() == Some(flight.key) => drained.mine.push(flight),
+                        Mine::Only(_) | Mine::Newest | Mine::Nothing => drained.others.push(flight),
                     }
                 }
                 Polled::Event(key, event) => drained.told.extend(self.tell(now, key, event)),
                 Polled::Wait(until) => {
-                    let until = self.earliest(until);
-                    if matches!(mine, Mine::All) {
-                        // The background task itself, which goes to sleep with this.
-                        self.armed = until;
-                    } else if until.is_some_and(|until| self.armed.is_none_or(|armed| until < armed)) {
-                        self.armed = until;
-                        drained.ring = true;
-                    }
-                    drained.ring |= self.closed && self.machines.pending() == 0;
+                    let earlier = self.arm(now, self.earliest(until));
+                    let done = self.closed && self.machines.pending() == 0;
+                    // The background task itself sees both before it goes to sleep.
+                    drained.ring = (earlier || done) && !matches!(mine, Mine::All);
                     return;
                 }
             }
         }
+    }
+
+    /// Sees to it that the background task wakes in time; whether it has to be told. It is left asleep for a time that has become too
+    /// early: of the many timers that locks set, hardly one ever fires.
+    fn arm(&mut self, now: Instant, until: Option<Instant>) -> bool {
+        let armed = self.armed.filter(|armed| *armed > now);
+        let earlier = until.is_some_and(|until| armed.is_none_or(|armed| until < armed));
+        self.armed = if earlier { until } else { armed };
+        earlier
+    }
+
+    fn newest(&self) -> Option<Key> {
+        self.seats.last_key_value().map(|(key, _)| *key)
     }
 
     fn earliest(&self, until: Option<Instant>) -> Option<Instant> {

@@ -18,8 +18,8 @@ use crate::Native;
 
 /// Carries out commands with one client library.
 pub(crate) trait Driver: Send + Sync {
-    /// Starts a command: on return it has been handed to the client library, or will never be. Called under the engine's lock, so it
-    /// neither blocks nor calls back.
+    /// Starts a command. Where order matters it has been handed to the client library on return; elsewhere when it is first polled. Called
+    /// under the engine's lock, so it neither blocks nor calls back.
     fn start(&self, command: Command<Request>) -> BoxFuture<'static, Landed>;
 }
 

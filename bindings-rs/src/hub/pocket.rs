@@ -11,7 +11,7 @@ use fencepost_core::Key;
 
 use super::{
     engine::{Engine, Mine},
-    machines::Flight,
+    machines::{Flight, Landed},
     seat::{Seat, Told},
 };
 
@@ -32,38 +32,41 @@ impl<'a> Pocket<'a> {
         let mut changed = pin!(seat.changed());
         poll_fn(|cx| {
             loop {
-                // First in line for the next change, then a look: nothing is missed in between.
-                while changed.as_mut().poll(cx).is_ready() {
-                    changed.set(seat.changed());
+                let answers = self.answers(cx);
+                if answers.is_empty() {
+                    // First in line for the next change, then a look: nothing is missed in between.
+                    while changed.as_mut().poll(cx).is_ready() {
+                        changed.set(seat.changed());
+                    }
+                    return look(&seat.told()).map_or(Poll::Pending, Poll::Ready);
                 }
-                let landed = self.land(cx);
+                // What comes of the answers is seen here at once: out of the line, or this task would wake itself, and an idle thread
+                // would come and take it away.
+                changed.set(seat.changed());
+                for (key, answer) in answers {
+                    let more = self.engine.land(Mine::Only(self.key), key, answer);
+                    self.flights.extend(more);
+                }
                 if let Some(seen) = look(&seat.told()) {
                     return Poll::Ready(seen);
-                }
-                if !landed {
-                    return Poll::Pending;
                 }
             }
         })
         .await
     }
 
-    /// Takes in what has been answered; whether anything has.
-    fn land(&mut self, cx: &mut Context<'_>) -> bool {
-        let mut landed = Vec::new();
-        self.flights.retain_mut(|flight| match Pin::new(flight).poll(cx) {
-            Poll::Ready(answer) => {
-                landed.push(answer);
-                false
-            }
-            Poll::Pending => true,
-        });
-        let any = !landed.is_empty();
-        for (key, answer) in landed {
-            let more = self.engine.land(Mine::Only(self.key), key, answer);
-            self.flights.extend(more);
-        }
-        any
+    /// Polls what is under way, and takes out what has been answered.
+    fn answers(&mut self, cx: &mut Context<'_>) -> Vec<(Key, Landed)> {
+        let mut answers = Vec::new();
+        self.flights
+            .retain_mut(|flight| match Pin::new(flight).poll(cx) {
+                Poll::Ready(answer) => {
+                    answers.push(answer);
+                    false
+                }
+                Poll::Pending => true,
+            });
+        answers
     }
 }
 

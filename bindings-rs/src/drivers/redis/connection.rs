@@ -25,10 +25,23 @@ pub(super) trait Calls: Send + Sync {
     fn call(&self, command: Cmd) -> BoxFuture<'static, Answer>;
 }
 
-impl<C: ConnectionLike + Clone + Send + Sync + 'static> Calls for C {
+/// Somebody else's connection.
+pub(super) struct Given<C>(pub(super) C);
+
+impl<C: ConnectionLike + Clone + Send + Sync + 'static> Calls for Given<C> {
     fn call(&self, command: Cmd) -> BoxFuture<'static, Answer> {
-        let mut connection = self.clone();
+        let mut connection = self.0.clone();
         Box::pin(async move { connection.req_packed_command(&command).await })
+    }
+}
+
+/// Our own.
+struct Own(MultiplexedConnection);
+
+impl Calls for Own {
+    fn call(&self, command: Cmd) -> BoxFuture<'static, Answer> {
+        let mut connection = self.0.clone();
+        Box::pin(async move { connection.send_packed_command(&command).await })
     }
 }
 
@@ -111,7 +124,7 @@ pub(super) async fn keep(driver: &Driver, client: &Client, engine: &Engine) {
         match limited(connect(client, &health)).await {
             Ok(connection) => {
                 wait = RETRY_AFTER;
-                *driver.line() = Line::Up(Arc::new(connection), Arc::clone(&health));
+                *driver.line() = Line::Up(Arc::new(Own(connection)), Arc::clone(&health));
                 engine.connected();
                 health.over().await;
                 health.die();

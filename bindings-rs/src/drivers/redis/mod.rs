@@ -25,7 +25,7 @@ use crate::{
         machines::{Driver as Commands, Keep, Landed},
     },
 };
-use connection::{Calls, Health};
+use connection::{Calls, Given, Health};
 use subscriptions::{Order, Orders};
 
 /// The driver of one client.
@@ -67,7 +67,7 @@ impl Driver {
     {
         Self {
             client: None,
-            line: Mutex::new(Line::Up(Arc::new(connection), Arc::default())),
+            line: Mutex::new(Line::Up(Arc::new(Given(connection)), Arc::default())),
             orders: subscribe_with.map(Orders::new),
         }
     }
@@ -86,7 +86,8 @@ impl Driver {
                 let health = Arc::clone(health);
                 health.sent();
                 let answer = calls.call(command);
-                return now(async move {
+                // The library takes it when it is first polled, outside of the engine's lock: order does not matter here.
+                return Box::pin(async move {
                     let answer = answer.await;
                     health.answered(&answer);
                     let (outcome, native) = outcomes::of(answer);
@@ -159,15 +160,6 @@ impl Keep for Driver {
     fn finish(self: Arc<Self>) -> BoxFuture<'static, ()> {
         *self.line() = Line::Over;
         future::ready(()).boxed()
-    }
-}
-
-/// Polls a command once, which puts it into the library's queue.
-fn now(command: impl Future<Output = Landed> + Send + 'static) -> BoxFuture<'static, Landed> {
-    let mut command = command.boxed();
-    match (&mut command).now_or_never() {
-        Some(landed) => future::ready(landed).boxed(),
-        None => command,
     }
 }
 
