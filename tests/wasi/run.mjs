@@ -26,7 +26,10 @@ function build(selection) {
   if (cargo.status !== 0) {
     throw new Error(`cargo test ${selection.join(" ")} has not been built for ${target}`);
   }
-  const built = cargo.stdout.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+  const built = cargo.stdout
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
   return built.filter((one) => one.profile?.test && one.executable).map((one) => one.executable);
 }
 
