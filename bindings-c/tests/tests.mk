@@ -16,6 +16,7 @@ $(TESTS)/holder: tests/holder.c all
 # What single tests need beside.
 WITH_attach := tests/loop.c
 LINK_attach := -lfencepost-zookeeper -lfencepost-redis
+LINK_bad_input := -lfencepost-zookeeper -lfencepost-redis
 
 .SECONDEXPANSION:
 $(TESTS)/%: tests/%.c $$(WITH_%) tests/support.c tests/support.h tests/check.h $(TESTS)/holder

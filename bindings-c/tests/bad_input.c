@@ -1,0 +1,355 @@
+/* Bad input: each a clear error, at once, and nothing sent. */
+#include <fencepost-redis.h>
+#include <fencepost-zookeeper.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support.h"
+
+static void addresses(void) {
+    static const struct {
+        const char *url;
+        int expected;
+        const char *words;
+    } rows[] = {
+        {"", FENCEPOST_RESULT_UNKNOWN_SCHEME, "unknown scheme"},
+        {"localhost", FENCEPOST_RESULT_UNKNOWN_SCHEME, "zk://"},
+        {"http://x", FENCEPOST_RESULT_UNKNOWN_SCHEME, "http"},
+        {"zk://", FENCEPOST_RESULT_INVALID_URL, "host"},
+        {"zk://a:0", FENCEPOST_RESULT_INVALID_URL, "port"},
+        {"zk://a?retries=1", FENCEPOST_RESULT_UNKNOWN_OPTION, "retries"},
+        {"zk://a?session_timeout=0", FENCEPOST_RESULT_NOT_POSITIVE, "session_timeout"},
+        {"redis://", FENCEPOST_RESULT_INVALID_URL, "host"},
+        {"redis://h:x", FENCEPOST_RESULT_INVALID_URL, "port"},
+        {"redis://h/x", FENCEPOST_RESULT_INVALID_URL, "database"},
+        {"redis://h?ssl=1", FENCEPOST_RESULT_UNKNOWN_OPTION, "ssl"},
+        {"redis://:%ff@h", FENCEPOST_RESULT_INVALID_URL, "UTF-8"},
+        {"redis://:%4@h", FENCEPOST_RESULT_INVALID_URL, "UTF-8"},
+        {"rediss://h", FENCEPOST_RESULT_INVALID_URL, "TLS"},
+        {"memory:a/b", FENCEPOST_RESULT_INVALID_URL, "plain name"},
+        {"zk://no-such-host.invalid:1", FENCEPOST_RESULT_UNREACHABLE, "no-such-host.invalid"},
+        {"\xff", FENCEPOST_RESULT_BAD_ARGUMENT, "UTF-8"},
+    };
+    fencepost_client *client = NULL;
+    size_t i;
+
+    for (i = 0; i < sizeof rows / sizeof *rows; i++)
+        CHECK_FAULT(fencepost_connect(rows[i].url, &client), rows[i].expected, rows[i].words);
+    CHECK(client == NULL);
+    CHECK_RESULT(fencepost_connect(NULL, &client), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_connect("memory:", NULL), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_zookeeper_connect("redis://h", &client), FENCEPOST_RESULT_INVALID_URL);
+    CHECK_RESULT(fencepost_redis_connect("zk://h", &client), FENCEPOST_RESULT_INVALID_URL);
+    CHECK_RESULT(fencepost_connect("redis://u:sec%72et@h:0/", &client), FENCEPOST_RESULT_INVALID_URL);
+    CHECK(strstr(fencepost_detail(), "secret") == NULL && strstr(fencepost_detail(), "%72") == NULL);
+}
+
+static void names(enum family family) {
+    fencepost_client *client = client_of(url(family, ""));
+    fencepost_grant *grant = NULL;
+    fencepost_lock *lock = NULL;
+    char endless[8000];
+
+    CHECK_FAULT(fencepost_acquire(client, "", LONG, &grant), FENCEPOST_RESULT_EMPTY_NAME, "empty");
+    CHECK_RESULT(fencepost_lock_new(client, "", &lock), FENCEPOST_RESULT_EMPTY_NAME);
+    memset(endless, 'x', sizeof endless - 1);
+    endless[sizeof endless - 1] = '\0';
+    CHECK_FAULT(fencepost_acquire(client, endless, LONG, &grant), FENCEPOST_RESULT_INVALID_NAME, "longer");
+    CHECK_RESULT(fencepost_acquire(client, "\xff\xfe", LONG, &grant), FENCEPOST_RESULT_BAD_ARGUMENT);
+    if (family != REDIS) {
+        CHECK_FAULT(fencepost_acquire(client, "a//b", LONG, &grant), FENCEPOST_RESULT_INVALID_NAME, "slash");
+        CHECK_FAULT(fencepost_acquire(client, "a/", LONG, &grant), FENCEPOST_RESULT_INVALID_NAME, "slash");
+        CHECK_FAULT(fencepost_acquire(client, "a/../b", LONG, &grant), FENCEPOST_RESULT_INVALID_NAME, "relative");
+        CHECK_FAULT(fencepost_acquire(client, "zookeeper/x", LONG, &grant), FENCEPOST_RESULT_INVALID_NAME, "itself");
+        CHECK_RESULT(fencepost_acquire(client, "a\x01", LONG, &grant), FENCEPOST_RESULT_INVALID_NAME);
+    }
+    CHECK(grant == NULL && lock == NULL);
+    close_client(client);
+}
+
+static void times(enum family family) {
+    static const int64_t wrong[] = {0, -1, INT64_MIN};
+    fencepost_client *client = client_of(url(family, ""));
+    fencepost_attempt *attempt = NULL;
+    fencepost_grant *grant = NULL;
+    fencepost_lock *lock;
+    size_t i;
+
+    CHECK_RESULT(fencepost_lock_new(client, new_name("times"), &lock), FENCEPOST_OK);
+    for (i = 0; i < 3; i++) {
+        CHECK_FAULT(fencepost_lock_acquire(lock, wrong[i], &grant), FENCEPOST_RESULT_NOT_POSITIVE, "try");
+        CHECK_RESULT(fencepost_lock_acquire_start(lock, wrong[i], &attempt), FENCEPOST_RESULT_NOT_POSITIVE);
+        CHECK_FAULT(fencepost_lock_set_max_hold(lock, wrong[i]), FENCEPOST_RESULT_NOT_POSITIVE, "max_hold");
+    }
+    CHECK_RESULT(fencepost_lock_acquire(lock, INT64_MAX - 1, &grant), FENCEPOST_RESULT_TOO_LONG);
+    if (family == REDIS) {
+        for (i = 0; i < 3; i++)
+            CHECK_FAULT(fencepost_lock_set_ttl(lock, wrong[i]), FENCEPOST_RESULT_NOT_POSITIVE, "ttl");
+        CHECK_FAULT(fencepost_lock_set_ttl(lock, 4), FENCEPOST_RESULT_LEASE_TOO_SHORT, "margin");
+        CHECK_RESULT(fencepost_lock_set_ttl(lock, INT64_MAX), FENCEPOST_RESULT_TOO_LONG);
+        CHECK_RESULT(fencepost_lock_set_ttl(lock, 1000), FENCEPOST_OK);
+    } else {
+        CHECK_FAULT(fencepost_lock_set_ttl(lock, 1000), FENCEPOST_RESULT_UNKNOWN_OPTION, "ttl");
+        CHECK_FAULT(fencepost_lock_set_renew(lock, false), FENCEPOST_RESULT_UNKNOWN_OPTION, "renew");
+    }
+    CHECK(grant == NULL && attempt == NULL);
+    /* What was refused has changed nothing. */
+    CHECK_RESULT(fencepost_lock_acquire(lock, LONG, &grant), FENCEPOST_OK);
+    let_go(grant);
+    fencepost_lock_free(lock);
+    close_client(client);
+}
+
+static void nothing_at_all(void) {
+    fencepost_client *client = client_of("memory:");
+    fencepost_grant *grant = NULL;
+    fencepost_attempt *attempt = NULL;
+    fencepost_lock *lock;
+
+    CHECK_RESULT(fencepost_acquire(NULL, "x", 1, &grant), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_acquire(client, NULL, 1, &grant), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_acquire(client, "x", 1, NULL), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_try_acquire(NULL, "x", &grant), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_lock_new(client, "x", NULL), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_lock_new(client, "x", &lock), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_acquire(lock, 1, NULL), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_lock_acquire(NULL, 1, &grant), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_lock_acquire_start(lock, 1, NULL), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_lock_try_acquire_start(NULL, &attempt), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_lock_set_ttl(NULL, 1), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_attempt_finish(NULL, &grant), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_attempt_cancel(NULL), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK(fencepost_attempt_ahead(NULL) == -1);
+    CHECK_RESULT(fencepost_release(NULL), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_extend(NULL), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_grant_loss(NULL), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK(fencepost_grant_fence(NULL) == 0 && !fencepost_grant_is_valid(NULL) && !fencepost_grant_is_lost(NULL));
+    CHECK(fencepost_grant_remaining(NULL) == 0);
+    CHECK_RESULT(fencepost_close(NULL), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_client_process(NULL), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK(fencepost_client_fd(NULL) == -1 && fencepost_client_timeout(NULL) == -1);
+    fencepost_grant_free(NULL);
+    fencepost_attempt_free(NULL);
+    fencepost_lock_free(NULL);
+    fencepost_client_free(NULL);
+    fencepost_lock_free(lock);
+    close_client(client);
+}
+
+static void release_without_a_grant(void) {
+    fencepost_client *client = client_of("memory:");
+    fencepost_grant *grant = hold(client, "x");
+
+    CHECK_RESULT(fencepost_release_finish(grant), FENCEPOST_RESULT_NOT_HELD);
+    CHECK_RESULT(fencepost_release(grant), FENCEPOST_OK);
+    CHECK_FAULT(fencepost_release(grant), FENCEPOST_RESULT_NOT_HELD, "released");
+    fencepost_grant_free(grant);
+    close_client(client);
+}
+
+/* Everything of the parent is refused in a child, quickly, and the parent goes on. */
+static int in_the_child(fencepost_client *client, fencepost_lock *lock, fencepost_grant *grant, fencepost_attempt *attempt) {
+    fencepost_client *own;
+    fencepost_grant *other;
+
+    CHECK_FAULT(fencepost_acquire(client, "y", 1, &other), FENCEPOST_RESULT_WRONG_PROCESS, "fork");
+    CHECK_RESULT(fencepost_try_acquire(client, "y", &other), FENCEPOST_RESULT_WRONG_PROCESS);
+    CHECK_RESULT(fencepost_lock_acquire(lock, 1, &other), FENCEPOST_RESULT_WRONG_PROCESS);
+    CHECK_RESULT(fencepost_lock_set_ttl(lock, 1000), FENCEPOST_RESULT_WRONG_PROCESS);
+    CHECK_RESULT(fencepost_release(grant), FENCEPOST_RESULT_WRONG_PROCESS);
+    CHECK_RESULT(fencepost_extend(grant), FENCEPOST_RESULT_WRONG_PROCESS);
+    CHECK_RESULT(fencepost_grant_loss(grant), FENCEPOST_RESULT_WRONG_PROCESS);
+    CHECK(!fencepost_grant_is_valid(grant) && fencepost_grant_remaining(grant) == 0);
+    CHECK_RESULT(fencepost_attempt_finish(attempt, &other), FENCEPOST_RESULT_WRONG_PROCESS);
+    CHECK_RESULT(fencepost_client_process(client), FENCEPOST_RESULT_WRONG_PROCESS);
+    CHECK_RESULT(fencepost_close(client), FENCEPOST_RESULT_WRONG_PROCESS);
+    fencepost_attempt_free(attempt);
+    fencepost_grant_free(grant);
+    fencepost_lock_free(lock);
+    fencepost_client_free(client);
+    /* A client of its own works. */
+    own = client_of("memory:");
+    let_go(hold(own, "x"));
+    close_client(own);
+    return check_broken == 0 ? 0 : 1;
+}
+
+static void use_after_fork(enum family family) {
+    fencepost_client *client = client_of(url(family, ""));
+    const char *name = new_name("fork");
+    fencepost_grant *grant = hold(client, name), *none;
+    fencepost_attempt *attempt;
+    fencepost_lock *lock;
+    int status = -1;
+    pid_t child;
+
+    CHECK_RESULT(fencepost_lock_new(client, name, &lock), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempt), FENCEPOST_OK);
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        alarm(20);
+        _exit(in_the_child(client, lock, grant, attempt));
+    }
+    waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK(fencepost_grant_is_valid(grant));
+    CHECK_RESULT(fencepost_attempt_finish(attempt, &none), FENCEPOST_RESULT_PENDING);
+    fencepost_attempt_free(attempt);
+    let_go(grant);
+    fencepost_lock_free(lock);
+    close_client(client);
+}
+
+/* ---- what lies on the server ---- */
+
+static void strangers_in_the_directory(void) {
+    fencepost_client *client = client_of(url(ZOOKEEPER, ""));
+    zhandle_t *raw = zookeeper_open(address(ZOOKEEPER), 4000);
+    const char *name = new_name("strangers");
+    fencepost_grant *grant = NULL;
+    char path[2048];
+
+    let_go(hold(client, name));
+    snprintf(path, sizeof path, "/%s/notes", name);
+    CHECK(zoo_create(raw, path, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0) == ZOK);
+    snprintf(path, sizeof path, "/%s/lock-of-a-door", name);
+    CHECK(zoo_create(raw, path, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0) == ZOK);
+    let_go(hold(client, name)); /* bystanders hold nothing */
+    snprintf(path, sizeof path, "/%s/0123__lock__0000000001", name);
+    CHECK(zoo_create(raw, path, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL, NULL, 0) == ZOK);
+    CHECK_FAULT(fencepost_acquire(client, name, LONG, &grant), FENCEPOST_RESULT_MIXED_LAYOUTS, "__lock__");
+    zoo_delete(raw, path, -1);
+    let_go(hold(client, name));
+    zookeeper_close(raw);
+    close_client(client);
+}
+
+static void forbidden_directory(void) {
+    fencepost_client *client = client_of(url(ZOOKEEPER, ""));
+    zhandle_t *raw = zookeeper_open(address(ZOOKEEPER), 4000);
+    const char *name = new_name("forbidden");
+    fencepost_grant *grant = NULL;
+    char path[2048];
+
+    let_go(hold(client, new_name("makes-the-parent")));
+    snprintf(path, sizeof path, "/%s", name);
+    CHECK(zoo_create(raw, path, NULL, -1, &ZOO_READ_ACL_UNSAFE, 0, NULL, 0) == ZOK);
+    CHECK_RESULT(fencepost_acquire(client, name, LONG, &grant), FENCEPOST_RESULT_NO_PERMISSION);
+    CHECK_RESULT(fencepost_try_acquire(client, name, &grant), FENCEPOST_RESULT_NO_PERMISSION);
+    zoo_delete(raw, path, -1);
+    zookeeper_close(raw);
+    close_client(client);
+}
+
+static void key_of_another_type(void) {
+    fencepost_client *client = client_of(url(REDIS, ""));
+    const char *name = new_name("list");
+    fencepost_grant *grant = NULL;
+
+    freeReplyObject(redis("LPUSH %s x", name));
+    CHECK_FAULT(fencepost_acquire(client, name, LONG, &grant), FENCEPOST_RESULT_WRONG_TYPE, "WRONGTYPE");
+    freeReplyObject(redis("DEL %s", name));
+    close_client(client);
+}
+
+static void server_without_the_feature(void) {
+    fencepost_grant *grant = NULL;
+    fencepost_client *client;
+
+    freeReplyObject(redis("ACL SETUSER c-tests on >pw ~* &* +@all -eval -evalsha"));
+    client = client_of(url_of("redis://c-tests:pw@", address(REDIS), ""));
+    CHECK_FAULT(fencepost_acquire(client, new_name("x"), LONG, &grant), FENCEPOST_RESULT_NO_PERMISSION, "evalsha");
+    close_client(client);
+    freeReplyObject(redis("ACL DELUSER c-tests"));
+}
+
+static void greetings(void) {
+    const char *guarded = getenv("FENCEPOST_REDIS_AUTH"), *password = getenv("FENCEPOST_REDIS_AUTH_PASSWORD");
+    fencepost_grant *grant = NULL;
+    fencepost_client *client = client_of(url(REDIS, "/999999"));
+
+    CHECK_FAULT(fencepost_acquire(client, "x", LONG, &grant), FENCEPOST_RESULT_SERVER_ERROR, "DB index");
+    close_client(client);
+    client = client_of(url(REDIS, "/3"));
+    let_go(hold(client, "x"));
+    close_client(client);
+    client = client_of(url_of("redis://:unasked@", address(REDIS), ""));
+    CHECK_FAULT(fencepost_acquire(client, "x", LONG, &grant), FENCEPOST_RESULT_SERVER_ERROR, "AUTH");
+    close_client(client);
+    if (guarded == NULL)
+        return;
+    client = client_of(url_of("redis://:wrong@", guarded, ""));
+    CHECK_FAULT(fencepost_acquire(client, "x", LONG, &grant), FENCEPOST_RESULT_AUTH_FAILED, "WRONGPASS");
+    CHECK_RESULT(fencepost_try_acquire(client, "x", &grant), FENCEPOST_RESULT_AUTH_FAILED);
+    close_client(client);
+    client = client_of(url_of("redis://", guarded, ""));
+    CHECK_RESULT(fencepost_acquire(client, "x", LONG, &grant), FENCEPOST_RESULT_AUTH_FAILED);
+    close_client(client);
+    client = client_of(url_of(url_of("redis://:", password, "@"), guarded, ""));
+    let_go(hold(client, "x"));
+    close_client(client);
+}
+
+/* A client whose server has never been there. */
+static void nobody_listens(void) {
+    static const char *const urls[] = {"zk://127.0.0.1:1", "redis://127.0.0.1:1"};
+    fencepost_grant *grant = NULL;
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        fencepost_client *client = client_of(urls[i]);
+        int64_t before = millis();
+        CHECK_RESULT(fencepost_acquire(client, "x", 300, &grant), FENCEPOST_RESULT_UNREACHABLE);
+        CHECK(millis() - before < 2000);
+        if (i == 1)
+            CHECK(strstr(fencepost_detail(), "refused") != NULL);
+        fencepost_close(client);
+        fencepost_client_free(client);
+    }
+}
+
+static void closed_client(enum family family) {
+    fencepost_client *client = client_of(url(family, ""));
+    fencepost_grant *grant = NULL;
+    fencepost_lock *lock;
+
+    CHECK_RESULT(fencepost_lock_new(client, "x", &lock), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_close(client), FENCEPOST_OK);
+    CHECK_FAULT(fencepost_acquire(client, "x", 1, &grant), FENCEPOST_RESULT_CLIENT_CLOSED, "closed");
+    CHECK_RESULT(fencepost_lock_acquire(lock, 1, &grant), FENCEPOST_RESULT_CLIENT_CLOSED);
+    CHECK_RESULT(fencepost_lock_new(client, "x", &lock), FENCEPOST_RESULT_CLIENT_CLOSED);
+    CHECK_RESULT(fencepost_client_process(client), FENCEPOST_RESULT_CLIENT_CLOSED);
+    fencepost_client_free(client);
+    fencepost_lock_free(lock);
+}
+
+int main(void) {
+    int family;
+
+    TEST(addresses);
+    TEST(nothing_at_all);
+    TEST(release_without_a_grant);
+    for (family = 0; family < FAMILIES; family++) {
+        if (address((enum family)family) == NULL)
+            continue;
+#define ON(name) TEST_ON(name, (enum family)family, label((enum family)family))
+        ON(names);
+        ON(times);
+        ON(closed_client);
+        ON(use_after_fork);
+    }
+    TEST(nobody_listens);
+    if (address(ZOOKEEPER) != NULL) {
+        TEST(strangers_in_the_directory);
+        TEST(forbidden_directory);
+    }
+    if (address(REDIS) != NULL) {
+        TEST(key_of_another_type);
+        TEST(server_without_the_feature);
+        TEST(greetings);
+    }
+    return check_close();
+}

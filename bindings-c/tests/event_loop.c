@@ -1,0 +1,153 @@
+/* Clients in the program's event loop: one descriptor, no thread, nothing blocks. */
+#include <dirent.h>
+#include <poll.h>
+
+#include "support.h"
+
+static int threads(void) {
+    DIR *tasks = opendir("/proc/self/task");
+    int count = 0;
+
+    while (readdir(tasks) != NULL)
+        count++;
+    closedir(tasks);
+    return count - 2;
+}
+
+/* One turn of a loop with two clients in it. */
+static void turn(fencepost_client *first, fencepost_client *second) {
+    fencepost_client *clients[2] = {first, second};
+    struct pollfd sources[2];
+    int i, timeout = 1000;
+
+    for (i = 0; i < 2; i++) {
+        int own = fencepost_client_timeout(clients[i]);
+        sources[i].fd = fencepost_client_fd(clients[i]);
+        sources[i].events = POLLIN;
+        if (own >= 0 && own < timeout)
+            timeout = own;
+    }
+    poll(sources, 2, timeout);
+    for (i = 0; i < 2; i++)
+        CHECK_RESULT(fencepost_client_process(clients[i]), FENCEPOST_OK);
+}
+
+static fencepost_result decide(
+    fencepost_client *mine, fencepost_client *other, fencepost_attempt *attempt, fencepost_grant **grant) {
+    int64_t end = millis() + LONG;
+    fencepost_result result;
+
+    while ((result = fencepost_attempt_finish(attempt, grant)) == FENCEPOST_RESULT_PENDING && millis() < end)
+        turn(mine, other);
+    return result;
+}
+
+static void two_clients_take_turns(enum family family) {
+    int before = threads(), rounds, turns;
+    fencepost_client *clients[2] = {client_of(url(family, "")), client_of(url(family, ""))};
+    fencepost_attempt *attempts[2] = {NULL, NULL};
+    fencepost_grant *grant = NULL;
+    fencepost_lock *locks[2];
+    uint64_t fence = 0;
+    const char *name = new_name("turns");
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        CHECK(fencepost_client_fd(clients[i]) >= 0);
+        CHECK(fencepost_client_fd(clients[i]) == fencepost_client_fd(clients[i]));
+        CHECK_RESULT(fencepost_lock_new(clients[i], name, &locks[i]), FENCEPOST_OK);
+        CHECK_RESULT(fencepost_lock_acquire_start(locks[i], LONG, &attempts[i]), FENCEPOST_OK);
+        while (i == 0 && fencepost_attempt_finish(attempts[0], &grant) == FENCEPOST_RESULT_PENDING)
+            turn(clients[0], clients[1]);
+    }
+    CHECK(grant != NULL);
+    for (rounds = 0; rounds < 6 && grant != NULL; rounds++) {
+        i = rounds % 2; /* holds; the other one waits */
+        CHECK(fencepost_grant_fence(grant) > fence);
+        fence = fencepost_grant_fence(grant);
+        fencepost_attempt_free(attempts[i]);
+        /* For a while nothing happens; then the lock is handed over, and asked for again. */
+        for (turns = 0; turns < 3 && family != REDIS; turns++)
+            poll(NULL, 0, 2);
+        CHECK_RESULT(fencepost_release_start(grant), FENCEPOST_OK);
+        while (fencepost_release_finish(grant) == FENCEPOST_RESULT_PENDING)
+            turn(clients[0], clients[1]);
+        fencepost_grant_free(grant);
+        grant = NULL;
+        CHECK_RESULT(decide(clients[0], clients[1], attempts[1 - i], &grant), FENCEPOST_OK);
+        CHECK_RESULT(fencepost_lock_acquire_start(locks[i], LONG, &attempts[i]), FENCEPOST_OK);
+    }
+    /* libzookeeper has two threads a handle; fencepost adds none. */
+    CHECK(threads() - before == (family == ZOOKEEPER ? 4 : 0));
+    fencepost_grant_free(grant);
+    for (i = 0; i < 2; i++) {
+        fencepost_attempt_free(attempts[i]);
+        fencepost_lock_free(locks[i]);
+    }
+    for (i = 0; i < 2; i++)
+        close_client(clients[i]);
+}
+
+static void a_timeout_is_kept(enum family family) {
+    fencepost_client *mine = client_of(url(family, "")), *other = client_of(url(family, ""));
+    const char *name = new_name("loop-timeout");
+    fencepost_grant *held = hold(other, name), *grant = NULL;
+    fencepost_attempt *attempt;
+    fencepost_lock *lock;
+    int64_t before = millis();
+
+    CHECK(fencepost_client_fd(mine) >= 0);
+    CHECK_RESULT(fencepost_lock_new(mine, name, &lock), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_acquire_start(lock, 200, &attempt), FENCEPOST_OK);
+    CHECK_RESULT(decide(mine, other, attempt, &grant), FENCEPOST_RESULT_TIMEOUT);
+    CHECK(millis() - before >= 195);
+    fencepost_attempt_free(attempt);
+    CHECK_RESULT(fencepost_lock_try_acquire_start(lock, &attempt), FENCEPOST_OK);
+    CHECK_RESULT(decide(mine, other, attempt, &grant), FENCEPOST_RESULT_NOT_AVAILABLE);
+    fencepost_attempt_free(attempt);
+    let_go(held);
+    fencepost_lock_free(lock);
+    close_client(mine);
+    close_client(other);
+}
+
+static void a_lease_is_renewed_by_the_loop(void) {
+    fencepost_client *client = client_of(url(REDIS, "")), *other = client_of("memory:");
+    fencepost_attempt *attempt;
+    fencepost_grant *grant = NULL;
+    fencepost_lock *lock;
+    int64_t end;
+
+    CHECK(fencepost_client_fd(client) >= 0);
+    CHECK_RESULT(fencepost_lock_new(client, new_name("loop-renewal"), &lock), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_set_ttl(lock, 300), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempt), FENCEPOST_OK);
+    CHECK_RESULT(decide(client, other, attempt, &grant), FENCEPOST_OK);
+    for (end = millis() + 1000; millis() < end;)
+        turn(client, other);
+    CHECK(fencepost_grant_is_valid(grant));
+    /* A loop that stands still loses it, and finds out as soon as it looks at the clock. */
+    poll(NULL, 0, 400);
+    CHECK(!fencepost_grant_is_valid(grant));
+    CHECK(fencepost_grant_is_lost(grant));
+    fencepost_grant_free(grant);
+    fencepost_attempt_free(attempt);
+    fencepost_lock_free(lock);
+    close_client(client);
+    close_client(other);
+}
+
+int main(void) {
+    int family;
+
+    for (family = 0; family < FAMILIES; family++) {
+        if (address((enum family)family) == NULL)
+            continue;
+#define ON(name) TEST_ON(name, (enum family)family, label((enum family)family))
+        ON(two_clients_take_turns);
+        ON(a_timeout_is_kept);
+    }
+    if (address(REDIS) != NULL)
+        TEST(a_lease_is_renewed_by_the_loop);
+    return check_close();
+}
