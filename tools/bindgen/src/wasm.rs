@@ -4,7 +4,8 @@ use std::path::Path;
 
 use wasm_bindgen_cli_support::Bindgen;
 
-/// Writes `NAME.js` and `NAME_bg.wasm` for the module `NAME.wasm`. One glue serves every runtime: it loads nothing by itself.
+/// Writes `NAME.js` and `NAME_bg.wasm` for the module `NAME.wasm`. One glue serves every runtime: it loads nothing by itself. Its types are
+/// written by hand, more precisely than they would be here.
 ///
 /// # Errors
 /// What is wrong with the module or the folder, as text.
@@ -17,8 +18,10 @@ pub(crate) fn glue(module: &Path, folder: &Path) -> Result<String, String> {
         .web(true)
         .and_then(|bindgen| {
             bindgen
-                .typescript(true)
+                .typescript(false)
                 .omit_default_module_path(true)
+                .remove_name_section(true)
+                .remove_producers_section(true)
                 .generate(folder)
         })
         .map_err(|error| format!("{}: {error:#}", module.display()))?;

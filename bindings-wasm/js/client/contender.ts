@@ -1,0 +1,192 @@
+/**
+ * One acquire and its grant: what its machine has said so far, and who waits to hear more.
+ *
+ * @module
+ */
+
+import { now } from "../clock.js";
+import { type FencepostError, LockLost, NotAcquired, Refused, clientClosed, notHeld } from "../errors.js";
+import type { Event } from "../outputs.js";
+
+/** Where a contender is. */
+export type State = "waiting" | "held" | "releasing" | "released" | "lost" | "refused" | "closed";
+
+/** Somebody who waits. */
+export interface Waiter {
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+type Ended = Extract<Event, { event: "lost" | "refused" }>;
+
+const NOT_ACQUIRED = [301, 302];
+
+/** Changed by the engine alone. */
+export class Contender {
+  readonly lock: string;
+  key = 0;
+  state: State = "waiting";
+  fence: bigint | null = null;
+  validUntil: number | null = null;
+  suspended = false;
+  /** What has ended it, if it was no release. */
+  error: FencepostError | null = null;
+  /** Who waits for the acquire. */
+  acquiring: Waiter | null = null;
+  /** Who waits for the release. */
+  releasing: Waiter | null = null;
+  /** Who waits for an extension. */
+  extending: Waiter[] = [];
+  /** When its release has to be confirmed, in ms. */
+  confirmBy = 0;
+  #lost: PromiseWithResolver | null = null;
+  #controller: AbortController | null = null;
+
+  constructor(lock: string) {
+    this.lock = lock;
+  }
+
+  /** Whether the machine has said its last word. */
+  get over(): boolean {
+    return this.state !== "waiting" && this.state !== "held" && this.state !== "releasing";
+  }
+
+  get valid(): boolean {
+    return this.state === "held" && !this.suspended && (this.validUntil === null || now() < this.validUntil);
+  }
+
+  get remaining(): number {
+    if (!this.valid) {
+      return 0;
+    }
+    return this.validUntil === null ? Infinity : Math.max(0, this.validUntil - now());
+  }
+
+  get lost(): Promise<LockLost> {
+    this.#lost ??= promise(this.state === "lost" ? this.error : null);
+    return this.#lost.promise;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.error !== null) {
+        this.#controller.abort(this.error);
+      }
+    }
+    return this.#controller.signal;
+  }
+
+  /** Takes in what its machine has said; `cause` is the client library's own error. */
+  tell(event: Event, cause: unknown): void {
+    switch (event.event) {
+      case "acquired":
+        this.state = "held";
+        this.fence = event.grant.fence;
+        this.validUntil = event.grant.validUntil;
+        this.#settle("acquiring");
+        break;
+      case "extended":
+      case "resumed":
+        this.suspended = false;
+        this.validUntil = event.validUntil;
+        this.#extended();
+        break;
+      case "suspended":
+        this.suspended = true;
+        break;
+      case "released":
+        this.state = "released";
+        this.#settle("releasing");
+        this.#extended(notHeld(this.lock));
+        break;
+      case "lost":
+      case "refused":
+        this.end(event.event, describe(this.lock, event, cause));
+        break;
+      case "queued":
+        break;
+    }
+  }
+
+  /** The client is closing: there is nothing more to hear. */
+  close(): void {
+    if (!this.over) {
+      this.end("closed", clientClosed());
+    }
+  }
+
+  /** The end that is no release. */
+  end(state: "lost" | "refused" | "closed", error: FencepostError): void {
+    const held = this.state === "held" || this.state === "releasing";
+    this.state = state;
+    this.error = error;
+    this.#settle("acquiring", error);
+    this.#settle("releasing", error);
+    this.#extended(error);
+    if (!held) {
+      return;
+    }
+    if (error instanceof LockLost) {
+      this.#lost?.resolve(error);
+    }
+    const controller = this.#controller;
+    if (controller !== null) {
+      // Listeners are the user's: they run when we are done.
+      queueMicrotask(() => controller.abort(error));
+    }
+  }
+
+  /** What a call on a grant that is over has to throw. */
+  refusal(): FencepostError {
+    return this.error ?? notHeld(this.lock);
+  }
+
+  #settle(which: "acquiring" | "releasing", error?: FencepostError): void {
+    const waiter = this[which];
+    this[which] = null;
+    if (error === undefined) {
+      waiter?.resolve();
+    } else {
+      waiter?.reject(error);
+    }
+  }
+
+  #extended(error?: FencepostError): void {
+    if (this.extending.length === 0) {
+      return;
+    }
+    const waiters = this.extending;
+    this.extending = [];
+    for (const waiter of waiters) {
+      if (error === undefined) {
+        waiter.resolve();
+      } else {
+        waiter.reject(error);
+      }
+    }
+  }
+}
+
+interface PromiseWithResolver {
+  promise: Promise<LockLost>;
+  resolve(error: LockLost): void;
+}
+
+function promise(error: FencepostError | null): PromiseWithResolver {
+  let resolve!: (error: LockLost) => void;
+  const promise = new Promise<LockLost>((done) => {
+    resolve = done;
+  });
+  if (error instanceof LockLost) {
+    resolve(error);
+  }
+  return { promise, resolve };
+}
+
+function describe(lock: string, { event, reason, cause }: Ended, native: unknown): FencepostError {
+  const detail = cause.detail === null ? "" : ` (${cause.detail})`;
+  const kind = event === "lost" ? LockLost : NOT_ACQUIRED.includes(reason.code) ? NotAcquired : Refused;
+  const options = native === undefined ? {} : { cause: native };
+  return new kind(reason.code, reason.kind, `${lock}: ${reason.message}${detail}`, options);
+}

@@ -1,0 +1,139 @@
+/**
+ * The right to hold a lock.
+ *
+ * @module
+ */
+
+import { LockLost } from "../errors.js";
+import type { Contender } from "./contender.js";
+import type { Engine } from "./engine.js";
+
+/**
+ * The right to hold a lock, from its acquire to its release or loss.
+ *
+ * A grant that nobody refers to any more is released in the background, some time after the garbage collector has found it: do not keep only its
+ * `signal`.
+ */
+export class Grant {
+  readonly #engine: Engine;
+  readonly #contender: Contender;
+
+  /** @internal */
+  constructor(engine: Engine, contender: Contender) {
+    this.#engine = engine;
+    this.#contender = contender;
+    engine.watch(this, contender);
+  }
+
+  /** The lock's name. */
+  get name(): string {
+    return this.#contender.lock;
+  }
+
+  /**
+   * The number of this grant; it grows with every grant of the lock. Present it to the resource, which refuses a lower one than it has seen:
+   * that is what makes a lock safe. `null` where the server cannot give one.
+   */
+  get fence(): bigint | null {
+    return this.#contender.fence;
+  }
+
+  /**
+   * Whether the lock is held for certain, by this client's clock alone: right also straight after the computer has slept. `false` while the
+   * connection to ZooKeeper is gone.
+   */
+  get isValid(): boolean {
+    return this.#contender.valid;
+  }
+
+  /** For how many ms the grant is valid unless it is renewed: 0 once it is over, Infinity if there is no lease. */
+  get remaining(): number {
+    return this.#contender.remaining;
+  }
+
+  /** Aborted when the grant is lost, with the {@link LockLost} as its reason. */
+  get signal(): AbortSignal {
+    return this.#contender.signal;
+  }
+
+  /** Resolves with the reason when the grant is lost; never if it is released. */
+  get lost(): Promise<LockLost> {
+    return this.#contender.lost;
+  }
+
+  /**
+   * Makes the grant last from now on.
+   *
+   * @throws LockLost if it is over, MisuseError if it has been released.
+   */
+  extend(): Promise<void> {
+    const contender = this.#contender;
+    return this.#wait((waiter) => {
+      if (contender.state !== "held") {
+        throw contender.refusal();
+      }
+      this.#engine.extend(contender);
+      // The answer cannot have come yet: it comes in another turn of the event loop, or the hub has told a loss.
+      if (contender.state === "held") {
+        contender.extending.push(waiter);
+      } else {
+        throw contender.refusal();
+      }
+    });
+  }
+
+  /**
+   * Gives the lock back; resolves when the server has confirmed it.
+   *
+   * @throws LockLost if the grant had been lost; MisuseError if it has been released before; ReleaseUnconfirmed after 5 s without the server's
+   * word (it is carried on with in the background); Refused if the server does not permit it.
+   */
+  release(): Promise<void> {
+    const contender = this.#contender;
+    return this.#wait((waiter) => {
+      if (contender.state !== "held") {
+        throw contender.refusal();
+      }
+      contender.releasing = waiter;
+      try {
+        this.#engine.release(contender);
+      } catch (error) {
+        contender.releasing = null;
+        throw error;
+      }
+      this.#engine.unwatch(contender);
+    });
+  }
+
+  /** Releases the grant, if that has not been done. @throws LockLost if it had been lost. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { state, error } = this.#contender;
+    if (state === "held") {
+      await this.release();
+    } else if (error instanceof LockLost) {
+      throw error;
+    }
+  }
+
+  #wait(begin: (waiter: { resolve(): void; reject(error: unknown): void }) => void): Promise<void> {
+    const { keepAlive } = this.#engine;
+    return new Promise((resolve, reject: (error: unknown) => void) => {
+      keepAlive.hold();
+      const waiter = {
+        resolve: () => {
+          keepAlive.drop();
+          resolve();
+        },
+        reject: (error: unknown) => {
+          keepAlive.drop();
+          reject(error);
+        },
+      };
+      try {
+        begin(waiter);
+      } catch (error) {
+        waiter.reject(error);
+      }
+    });
+  }
+}

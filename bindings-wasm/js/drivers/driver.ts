@@ -1,0 +1,31 @@
+/**
+ * What a driver and the client's engine are to each other. The contract is docs/drivers.md.
+ *
+ * @module
+ */
+
+import type { Family, Hub } from "../hub.js";
+import type { Command } from "../outputs.js";
+
+/** Where a driver puts what it hears. */
+export interface Sink {
+  /** Puts something into the hub at the present time, then takes out and carries out everything there is to do. */
+  put(input: (hub: Hub, now: number) => void): void;
+  /** Remembers the client library's own error for a command, as the cause of what comes of it. */
+  blame(id: number, error: unknown): void;
+}
+
+/** Carries out commands with one client library. */
+export interface Driver {
+  readonly family: Family;
+  /** The hub that it drives. Called once, before everything else. */
+  hub(now: number, seed: number): Hub;
+  /** Begins: connects if the connection is its own, listens, tells of the session. */
+  start(sink: Sink): void;
+  /** Hands one command to the library, in the order of the calls. */
+  send(command: Command): void;
+  /** Everything polled has been sent. */
+  flush(): void;
+  /** Removes its listeners, and closes the connection if it is its own. Nothing is put into the sink after it. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,164 @@
+/**
+ * node-redis (the npm package `redis`, 5 and later).
+ *
+ * @module
+ */
+
+import type { RedisValue } from "../../hub.js";
+import type { Argument } from "../../outputs.js";
+import { type Borrowed, type Judged, type Library, type Session, errorMonitor, isRefusal } from "./library.js";
+
+type Parameters = readonly (string | Buffer)[];
+type Listener = (...event: unknown[]) => void;
+
+/** What we use of a client of node-redis. */
+export interface NodeRedis {
+  readonly isOpen: boolean;
+  readonly isReady: boolean;
+  readonly options?: { readonly socket?: object | undefined } | undefined;
+  connect(): Promise<unknown>;
+  destroy(): void;
+  unref(): void;
+  duplicate(overrides?: object): NodeRedis;
+  sendCommand(parameters: Parameters, options?: object): Promise<unknown>;
+  subscribe(channel: string | Buffer, listener: () => void, bufferMode?: boolean): Promise<void>;
+  unsubscribe(channel: string | Buffer): Promise<void>;
+  on(event: string | symbol, listener: Listener): unknown;
+  off(event: string | symbol, listener: Listener): unknown;
+}
+
+/** Whether it is a client of node-redis, by its shape. */
+export function isNodeRedis(client: object): client is NodeRedis {
+  return (
+    ["sendCommand", "duplicate", "subscribe"].every((name) => typeof (client as never)[name] === "function") &&
+    "isReady" in client
+  );
+}
+
+/** A connection is as good as what it says now: no queue, no second connection behind our back. */
+const OURS = { disableOfflineQueue: true };
+
+/** Per command: no timer (the machine has its own), and replies as they are, whatever the client maps them to. */
+const PLAIN = { timeout: undefined, typeMapping: {} };
+
+function binary(parameters: readonly Argument[]): Parameters {
+  return parameters.map(bytes);
+}
+
+function bytes(argument: Argument): string | Buffer {
+  return typeof argument === "string" ? argument : Buffer.from(argument);
+}
+
+function call(client: NodeRedis, parameters: readonly Argument[]): Promise<RedisValue> {
+  return client.sendCommand(binary(parameters), PLAIN) as Promise<RedisValue>;
+}
+
+/** The names of a class and those above it: there may be several copies of the library, and this package imports none. */
+function* kinds(error: Error): Iterable<string> {
+  for (
+    let at = Object.getPrototypeOf(error) as object | null;
+    at !== null;
+    at = Object.getPrototypeOf(at) as object | null
+  ) {
+    yield at.constructor.name;
+  }
+}
+
+/** From the library's errors to outcomes. What is not here is in doubt. */
+export function judge(error: unknown): Judged {
+  if (error instanceof Error) {
+    for (const kind of kinds(error)) {
+      switch (kind) {
+        case "ErrorReply":
+          return { reply: error };
+        case "ClientOfflineError":
+        case "AbortError":
+        case "TimeoutError":
+          return { failure: "not-sent" };
+        case "ClientClosedError":
+          return { failure: "closed" };
+      }
+    }
+  }
+  return { failure: "unknown" };
+}
+
+/** Our own connections; `make` gives a client that has not been connected. */
+export function library(make: (overrides: object) => NodeRedis, socket?: object): Library {
+  return {
+    async open(gone) {
+      const client = make({ ...OURS, socket: { ...socket, reconnectStrategy: false } });
+      // Without a listener an error would end the process. It comes at every end of the connection.
+      let opened = false;
+      client.on("error", () => {
+        if (opened) {
+          opened = false;
+          gone();
+        }
+      });
+      try {
+        await client.connect();
+      } catch (error) {
+        client.destroy();
+        throw error;
+      }
+      opened = true;
+      client.unref();
+      return session(client, () => (opened = false));
+    },
+    // Our own connection is opened again: what it says is not for good.
+    judge: (error) => {
+      const judged = judge(error);
+      return "failure" in judged && judged.failure === "closed" ? { failure: "not-sent" } : judged;
+    },
+  };
+}
+
+function session(client: NodeRedis, silence: () => void): Session {
+  return {
+    get ready() {
+      return client.isReady;
+    },
+    call: (parameters) => call(client, parameters),
+    subscribe: (channel, message) => client.subscribe(bytes(channel), message),
+    unsubscribe: (channel) => client.unsubscribe(bytes(channel)),
+    end() {
+      silence();
+      client.destroy();
+    },
+  };
+}
+
+/** The caller's client: commands only, on its own terms. */
+export function borrow(client: NodeRedis): Borrowed {
+  let last: Error | null = null;
+  const remember: Listener = (error) => {
+    last = error instanceof Error ? error : null;
+  };
+  const forget: Listener = () => {
+    last = null;
+  };
+  // It watches: whether somebody handles the errors remains the caller's affair.
+  client.on(errorMonitor, remember);
+  client.on("ready", forget);
+  return {
+    get ready() {
+      return client.isReady;
+    },
+    get trouble() {
+      if (!client.isOpen) {
+        const error = new Error("the client is not connected: call its connect() first", { cause: last });
+        return { error, failure: "closed" } as const;
+      }
+      if (isRefusal(last)) {
+        return { error: last, reply: last };
+      }
+      return { error: last ?? new Error("the client is connecting"), failure: "not-sent" } as const;
+    },
+    call: (parameters) => call(client, parameters),
+    end() {
+      client.off(errorMonitor, remember);
+      client.off("ready", forget);
+    },
+  };
+}

@@ -1,0 +1,138 @@
+/**
+ * The driver for ZooKeeper, over node-zookeeper-client.
+ *
+ * @module
+ */
+
+import { Hub } from "../../hub.js";
+import type { Command, NodeCommand } from "../../outputs.js";
+import type { Driver, Sink } from "../driver.js";
+import type { Response, ZkClient } from "./library.js";
+import { type Acl, OPEN } from "./requests.js";
+import { type Listener, type Result, Session } from "./session.js";
+
+/** The caller's connected client, or a function that makes clients for us: one a session. */
+export type Source = { readonly client: ZkClient } | { readonly make: () => ZkClient };
+
+/** Carries out commands for ZooKeeper. */
+export class ZooKeeperDriver implements Driver {
+  readonly family = "zookeeper";
+  readonly #source: Source;
+  readonly #acl: readonly Acl[];
+  #sink!: Sink;
+  #session: Session | null = null;
+
+  constructor(source: Source, acl: readonly Acl[] = OPEN) {
+    this.#source = source;
+    this.#acl = acl;
+  }
+
+  hub(_now: number, seed: number): Hub {
+    return new Hub("zookeeper", seed);
+  }
+
+  start(sink: Sink): void {
+    this.#sink = sink;
+    this.#open();
+  }
+
+  send(command: Command): void {
+    if (this.#session === null || "arguments" in command) {
+      this.#sink.put((hub, now) => hub.failed(now, command.id, "closed"));
+    } else {
+      this.#session.send(command);
+    }
+  }
+
+  flush(): void {
+    this.#session?.flush();
+  }
+
+  async close(): Promise<void> {
+    const session = this.#session;
+    this.#session = null;
+    await session?.close();
+  }
+
+  #open(): void {
+    const source = this.#source;
+    if ("make" in source) {
+      this.#session = new Session(source.make(), true, this.#acl, this.#listener());
+    } else {
+      this.#session = new Session(source.client, false, this.#acl, this.#listener());
+    }
+  }
+
+  #listener(): Listener {
+    const sink = this.#sink;
+    return {
+      answered: (command, session, result) => this.#answered(command, session, result),
+      fired(ids, session, event) {
+        for (const id of ids) {
+          sink.put((hub, now) => hub.watch(now, id, session, event));
+        }
+      },
+      connected: (session, timeout) => sink.put((hub, now) => hub.session(now, "connected", session, timeout)),
+      suspended: (session) => sink.put((hub, now) => hub.session(now, "suspended", session)),
+      ended: (session, how) => {
+        sink.put((hub, now) => hub.session(now, how, session));
+        if (how === "expired") {
+          this.#renew(session);
+        }
+      },
+    };
+  }
+
+  /** An expired session is followed by a new one, if we may make it. The library's client is of no use after an expiry. */
+  #renew(expired: bigint): void {
+    const over = this.#session;
+    if (over === null) {
+      return;
+    }
+    if ("client" in this.#source) {
+      this.#sink.put((hub, now) => hub.session(now, "closed", expired));
+      return;
+    }
+    void over.close();
+    this.#open();
+  }
+
+  #answered(command: NodeCommand, session: bigint, result: Result): void {
+    const { id } = command;
+    if ("error" in result) {
+      this.#sink.blame(id, result.error);
+    }
+    this.#sink.put((hub, now) => {
+      if ("failure" in result) {
+        hub.failed(now, id, result.failure);
+      } else if ("code" in result) {
+        hub.error(now, id, session, result.code);
+      } else {
+        answer(hub, now, command, session, result.response);
+      }
+    });
+  }
+}
+
+function answer(hub: Hub, now: number, { id, operation }: NodeCommand, session: bigint, response: Response): void {
+  const { header, payload } = response;
+  switch (operation) {
+    case "create":
+      hub.created(now, id, session, payload?.path as string, header.zxid.readBigInt64BE());
+      break;
+    case "children":
+      hub.children(now, id, session, payload?.children as string[]);
+      break;
+    case "get": {
+      const { czxid, ephemeralOwner, version } = payload?.stat ?? {};
+      hub.data(now, id, session, payload?.data ?? new Uint8Array(), {
+        czxid: czxid?.readBigInt64BE() as bigint,
+        ephemeralOwner: ephemeralOwner?.readBigInt64BE() as bigint,
+        version: version as number,
+      });
+      break;
+    }
+    default:
+      hub.done(now, id, session);
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * What we use of node-zookeeper-client 1.1.3. Its public methods retry, lose the czxid and cannot pipeline, so requests go to its connection
+ * manager directly: the same object that the methods use, reachable from the client.
+ *
+ * @module
+ */
+
+/** States of the connection manager. */
+export const STATE = {
+  authFailed: -4,
+  expired: -3,
+  closed: -2,
+  closing: -1,
+  disconnected: 0,
+  connecting: 1,
+  connected: 2,
+};
+
+/** A packet as the connection manager wants it. */
+export interface Packet {
+  readonly header: { readonly type: number; xid: number };
+  readonly payload: { setChrootPath(chroot: string): void };
+  toBuffer(): Buffer;
+}
+
+/** A node's state: longs are 8 bytes. */
+export interface RawStat {
+  readonly czxid: Buffer;
+  readonly ephemeralOwner: Buffer;
+  readonly version: number;
+}
+
+/** An answer. */
+export interface Response {
+  readonly header: { readonly zxid: Buffer };
+  readonly payload: {
+    readonly path?: string;
+    readonly children?: string[];
+    readonly data?: Buffer;
+    readonly stat?: RawStat;
+  } | null;
+}
+
+/** An error of the library; with a response it is the server's answer. */
+export interface ZkError extends Error {
+  readonly code: number;
+}
+
+export type Callback = (error: ZkError | null | undefined, response?: Response) => void;
+
+/** What a watch says: 1 created, 2 deleted, 3 changed, 4 children. */
+export interface WatchedEvent {
+  readonly type: number;
+}
+
+interface Emitter {
+  on(event: string, listener: (...event: never[]) => void): unknown;
+  removeListener(event: string, listener: (...event: never[]) => void): unknown;
+}
+
+interface Socket extends Emitter {
+  readonly destroyed: boolean;
+  cork(): void;
+  uncork(): void;
+  destroy(): void;
+  unref(): void;
+  listeners(event: string): ((data: Buffer) => void)[];
+}
+
+/** The connection manager. */
+export interface Manager extends Emitter {
+  readonly state: number;
+  readonly servers: readonly unknown[];
+  nextServerIndex: number;
+  serverAttempts: number;
+  readonly socket?: Socket;
+  readonly sessionId: Buffer;
+  readonly sessionTimeout: number;
+  readonly connectTimeoutHandler: NodeJS.Timeout | null;
+  pendingBuffer: Buffer | null;
+  readonly packetQueue: { queue: { readonly request: Packet }[] };
+  readonly watcherManager: { readonly dataWatchers: Record<string, Emitter | undefined> };
+  queue(request: Packet, callback: Callback): void;
+  registerDataWatcher(path: string, watcher: (event: WatchedEvent) => void): void;
+  onSocketData(data: Buffer): void;
+  findNextServer(callback: (server: unknown) => void): void;
+  connect(): void;
+}
+
+/** A client. */
+export interface ZkClient {
+  readonly connectionManager: Manager;
+  connect(): void;
+  close(): void;
+}
+
+/** Whether it is a client of node-zookeeper-client, by its shape. */
+export function isZkClient(client: object): client is ZkClient {
+  const manager = (client as Partial<ZkClient>).connectionManager as Partial<Manager> | undefined;
+  return typeof manager?.queue === "function" && typeof manager.onSocketData === "function";
+}

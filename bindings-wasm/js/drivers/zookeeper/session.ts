@@ -1,0 +1,305 @@
+/**
+ * One client of node-zookeeper-client, for as long as its session lives, with the library's defects mended from outside: see the comments at each.
+ *
+ * @module
+ */
+
+import { later } from "../../client/timers.js";
+import type { Failure } from "../../hub.js";
+import type { NodeCommand } from "../../outputs.js";
+import { type Callback, type Manager, STATE, type WatchedEvent, type ZkClient } from "./library.js";
+import { type Acl, Request } from "./requests.js";
+import type { Response } from "./library.js";
+
+/** What came of a request: the answer, the server's error, or nothing. */
+export type Result =
+  | { readonly response: Response }
+  | { readonly code: number; readonly error?: unknown }
+  | { readonly failure: Failure; readonly error?: unknown };
+
+/** Who hears of a session. */
+export interface Listener {
+  answered(command: NodeCommand, session: bigint, result: Result): void;
+  fired(ids: readonly number[], session: bigint, event: "deleted" | "changed"): void;
+  connected(session: bigint, timeout: number): void;
+  suspended(session: bigint): void;
+  /** The session's end; nothing comes after it. */
+  ended(session: bigint, how: "expired" | "auth-failed" | "closed"): void;
+}
+
+/** Pauses between rounds over all servers, in ms at most. */
+const SPIN = 200;
+
+/** How long a client of our own may take to say goodbye. */
+const CLOSE_WITHIN = 1000;
+
+export class Session {
+  readonly #client: ZkClient;
+  readonly #manager: Manager;
+  readonly #own: boolean;
+  readonly #acl: readonly Acl[];
+  readonly #listener: Listener;
+  readonly #onState = (state: number) => this.#changed(state);
+  /** What is under way, with the session it was sent in. */
+  readonly #sent = new Map<Request, bigint>();
+  /** Who watches a path: the library keeps one watcher a path. */
+  readonly #watches = new Map<string, { readonly ids: number[]; readonly watcher: (event: WatchedEvent) => void }>();
+  readonly #seen = (request: Request) => {
+    this.#current = request;
+  };
+  #current: Request | null = null;
+  #id = 0n;
+  #up = false;
+  /** Whether the listener believes that the session is connected. */
+  #told = false;
+  #over = false;
+  #heard = 0;
+  #corked: Manager["socket"] | null = null;
+  #watchdog: NodeJS.Timeout | undefined;
+
+  constructor(client: ZkClient, own: boolean, acl: readonly Acl[], listener: Listener) {
+    this.#client = client;
+    this.#manager = client.connectionManager;
+    this.#own = own;
+    this.#acl = acl;
+    this.#listener = listener;
+    this.#guard();
+    this.#manager.on("state", this.#onState);
+    if (own) {
+      this.#tame();
+      client.connect();
+    } else if (this.#manager.state === STATE.connected) {
+      this.#changed(STATE.connected);
+    }
+  }
+
+  send(command: NodeCommand): void {
+    const request = new Request(command, this.#acl, this.#seen);
+    if (!this.#up) {
+      const failure = this.#over || this.#manager.state < STATE.disconnected ? "closed" : "not-sent";
+      this.#listener.answered(command, this.#id, { failure });
+      return;
+    }
+    // What is sent in one turn goes out in one packet.
+    if (this.#corked === null && this.#manager.socket !== undefined) {
+      this.#corked = this.#manager.socket;
+      this.#corked.cork();
+    }
+    this.#sent.set(request, this.#id);
+    this.#manager.queue(request, this.#answer(request));
+  }
+
+  flush(): void {
+    this.#corked?.uncork();
+    this.#corked = null;
+  }
+
+  /** Removes what we have hung into the client; ends it if it is our own. */
+  async close(): Promise<void> {
+    this.#over = true;
+    this.#up = false;
+    clearInterval(this.#watchdog);
+    this.flush();
+    const manager = this.#manager;
+    manager.removeListener("state", this.#onState);
+    for (const [path, { watcher }] of this.#watches) {
+      manager.watcherManager.dataWatchers[path]?.removeListener("notification", watcher);
+    }
+    if (this.#own) {
+      await this.#end();
+    }
+    Reflect.deleteProperty(manager, "onSocketData");
+  }
+
+  #answer(request: Request): Callback {
+    return (error, response) => {
+      this.#current = null;
+      if (error === null || error === undefined) {
+        if (response !== undefined) {
+          this.#settle(request, { response });
+        }
+      } else if (response !== undefined) {
+        this.#settle(request, { code: error.code, error });
+      } else {
+        // The library fails what is under way while it still calls itself connected: what we sent now would fail in the same loop, for ever.
+        this.#up = false;
+        this.#settle(request, { failure: "unknown", error });
+      }
+    };
+  }
+
+  #settle(request: Request, result: Result): void {
+    const session = this.#sent.get(request);
+    if (session === undefined) {
+      return;
+    }
+    this.#sent.delete(request);
+    if ("response" in result && request.command.operation === "get" && (request.command.flags & 4) !== 0) {
+      this.#watch(request.command);
+    }
+    this.#listener.answered(request.command, session, result);
+  }
+
+  /** The answer to a get with a watch is here: no event can have come before it, because the library reads in order. */
+  #watch({ id, path }: NodeCommand): void {
+    const known = this.#watches.get(path);
+    if (known !== undefined) {
+      known.ids.push(id);
+      return;
+    }
+    const session = this.#id;
+    const ids = [id];
+    const watcher = ({ type }: WatchedEvent) => {
+      this.#watches.delete(path);
+      if (!this.#over) {
+        this.#listener.fired(ids, session, type === 2 ? "deleted" : "changed");
+      }
+    };
+    this.#watches.set(path, { ids, watcher });
+    this.#manager.registerDataWatcher(path, watcher);
+  }
+
+  #changed(state: number): void {
+    switch (state) {
+      case STATE.connected:
+        this.#up = this.#told = true;
+        this.#heard = performance.now();
+        this.#id = this.#manager.sessionId.readBigInt64BE();
+        this.#listener.connected(this.#id, this.#manager.sessionTimeout);
+        break;
+      case STATE.disconnected:
+        this.#disconnected();
+        break;
+      case STATE.expired:
+        this.#ended("expired");
+        break;
+      case STATE.authFailed:
+        this.#ended("auth-failed");
+        break;
+      case STATE.closed:
+        this.#ended("closed");
+        break;
+    }
+  }
+
+  #disconnected(): void {
+    this.#up = false;
+    this.#corked = null;
+    // The library forgets to drop half a frame: it would be glued to the next connection's first one, and read as an expired session.
+    this.#manager.pendingBuffer = null;
+    this.#settleAll();
+    if (this.#told) {
+      this.#told = false;
+      this.#listener.suspended(this.#id);
+    }
+  }
+
+  /** What has not been written would be sent after a reconnect, or never be called back: it is taken out. The rest is in doubt. */
+  #settleAll(): void {
+    const queue = this.#manager.packetQueue.queue;
+    const unsent = new Set(queue.map(({ request }) => request).filter((request) => this.#sent.has(request as Request)));
+    this.#manager.packetQueue.queue = queue.filter(({ request }) => !unsent.has(request));
+    for (const request of [...this.#sent.keys()]) {
+      this.#settle(request, { failure: unsent.has(request) ? "not-sent" : "unknown" });
+    }
+  }
+
+  #ended(how: "expired" | "auth-failed" | "closed"): void {
+    if (this.#over) {
+      return;
+    }
+    this.#up = false;
+    this.#settleAll();
+    this.#over = true;
+    this.#listener.ended(this.#id, how);
+  }
+
+  /**
+   * The library throws on error codes that it does not know (-118, -121 … -127), out of the socket's handler: an uncaught exception, and a callback that
+   * never comes. Whose answer it was is known from who was asked for its number last.
+   */
+  #guard(): void {
+    const manager = this.#manager;
+    const original = (Object.getPrototypeOf(manager) as Manager).onSocketData;
+    const guarded = (data: Buffer) => {
+      this.#heard = performance.now();
+      try {
+        original.call(manager, data);
+      } catch (error) {
+        const found = /^Unknown code: (-?\d+)$/.exec(error instanceof Error ? error.message : "");
+        const request = this.#current;
+        this.#current = null;
+        if (found === null || request === null || !this.#sent.has(request)) {
+          if (this.#over) {
+            throw error;
+          }
+          manager.socket?.destroy();
+          return;
+        }
+        this.#settle(request, { code: Number(found[1]), error });
+        if (manager.pendingBuffer !== null) {
+          guarded(Buffer.alloc(0));
+        }
+      }
+    };
+    manager.onSocketData = guarded;
+    // A socket that is open already has the original bound to it.
+    const { socket } = manager;
+    const [bound] = socket?.listeners("data") ?? [];
+    if (socket !== undefined && bound !== undefined) {
+      socket.removeListener("data", bound);
+      socket.on("data", guarded);
+    }
+  }
+
+  /** A client of our own keeps no process alive, tries again soon, and notices a peer that has fallen silent. */
+  #tame(): void {
+    const manager = this.#manager;
+    manager.findNextServer = (callback) => {
+      const pause = manager.serverAttempts >= manager.servers.length ? Math.random() * SPIN : 0;
+      manager.serverAttempts = pause === 0 ? manager.serverAttempts + 1 : 1;
+      later(pause, () => {
+        if (this.#over) {
+          return;
+        }
+        this.#heard = performance.now();
+        callback(manager.servers[manager.nextServerIndex % manager.servers.length]);
+        manager.nextServerIndex += 1;
+        manager.socket?.unref();
+        manager.connectTimeoutHandler?.unref();
+      });
+    };
+    const silence = () => (manager.sessionTimeout * 2) / 3;
+    this.#watchdog = setInterval(
+      () => {
+        const live = manager.state === STATE.connecting || manager.state === STATE.connected;
+        if (live && performance.now() - this.#heard > silence()) {
+          this.#heard = performance.now();
+          manager.socket?.destroy();
+        }
+      },
+      Math.max(20, Math.min(silence() / 4, 1000)),
+    );
+    this.#watchdog.unref();
+  }
+
+  /** Says goodbye, so that the session's nodes go at once; only a connected client can. */
+  async #end(): Promise<void> {
+    const manager = this.#manager;
+    if (manager.state === STATE.connected) {
+      await new Promise<void>((resolve) => {
+        const timer = later(CLOSE_WITHIN, resolve);
+        manager.on("state", (state: number) => {
+          if (state === STATE.closed) {
+            clearTimeout(timer);
+            resolve();
+          }
+        });
+        this.#client.close();
+      });
+    }
+    manager.connect = () => undefined;
+    clearTimeout(manager.connectTimeoutHandler ?? undefined);
+    manager.socket?.destroy();
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Errors, typed by who is to blame. Every one has a number (`code`) and a kebab-case name (`kind`), the same in every language.
+ *
+ * @module
+ */
+
+/** The base of all errors of this package. */
+export class FencepostError extends Error {
+  override readonly name: string = "FencepostError";
+  /** The number: 1xx settings, 2xx calls, 3xx refusals, 4xx losses, 5xx the client's own. */
+  readonly code: number;
+  /** The kebab-case name of the number, such as `not-held`. */
+  readonly kind: string;
+
+  constructor(code: number, kind: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+    this.kind = kind;
+  }
+}
+
+/** A setting or argument that makes no sense. Thrown before anything is sent. */
+export class ConfigError extends FencepostError {
+  override readonly name = "ConfigError";
+}
+
+/** A call that makes no sense in the present state: released twice, client closed. It has changed nothing. */
+export class MisuseError extends FencepostError {
+  override readonly name = "MisuseError";
+}
+
+/**
+ * An acquire has come to nothing, or the server has refused a release. The client library's own error, if it was one, is the
+ * `cause`.
+ */
+export class Refused extends FencepostError {
+  override readonly name: string = "Refused";
+}
+
+/** Somebody else held the lock until the patience ended, or when it was tried. */
+export class NotAcquired extends Refused {
+  override readonly name = "NotAcquired";
+}
+
+/**
+ * A grant has ended without a release: somebody else may hold the lock. The client library's own error, if it was one, is the
+ * `cause`.
+ */
+export class LockLost extends FencepostError {
+  override readonly name = "LockLost";
+}
+
+/** The server has not confirmed a release within 5 seconds. It is carried on with in the background. */
+export class ReleaseUnconfirmed extends FencepostError {
+  override readonly name = "ReleaseUnconfirmed";
+
+  /** @internal */
+  constructor(lock: string) {
+    const message = `${lock}: the server has not confirmed the release within 5 s; it is carried on with in the background`;
+    super(501, "release-unconfirmed", message);
+  }
+}
+
+/** A closed client has had to leave something on the server. It goes with its lease or session. */
+export class CleanupIncomplete extends FencepostError {
+  override readonly name = "CleanupIncomplete";
+  /** How many contenders the server has not answered for. */
+  readonly count: number;
+
+  /** @internal */
+  constructor(count: number) {
+    super(
+      503,
+      "cleanup-incomplete",
+      `${count} contenders were left on the server: they go with their leases or session`,
+    );
+    this.count = count;
+  }
+}
+
+/** @internal For the WebAssembly module. */
+export function configError(code: number, kind: string, message: string): ConfigError {
+  return new ConfigError(code, kind, message);
+}
+
+/** @internal For the WebAssembly module. */
+export function misuse(code: number, kind: string, message: string): MisuseError {
+  return new MisuseError(code, kind, message);
+}
+
+/** @internal A value that is not what an argument takes. */
+export function unreadable(message: string): ConfigError {
+  return new ConfigError(109, "unreadable-settings", message);
+}
+
+/** @internal */
+export function clientClosed(): MisuseError {
+  return new MisuseError(207, "client-closed", "the client has been closed");
+}
+
+/** @internal */
+export function notHeld(lock: string): MisuseError {
+  return new MisuseError(205, "not-held", `${lock}: there is no grant: it has been released`);
+}

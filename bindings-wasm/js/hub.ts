@@ -1,0 +1,271 @@
+/**
+ * The hub: all machines on one connection, without any I/O. Use it directly if you own your event loop or client library; the
+ * driving loop is in `examples/hub-loop.ts`.
+ *
+ * Times and durations are numbers of milliseconds (fractions count, down to the microsecond); `now` is the present on a clock of
+ * your choice that does not go back and goes on during a suspend.
+ *
+ * @module
+ */
+
+import { unreadable } from "./errors.js";
+import type { Address, Output } from "./outputs.js";
+import * as wasm from "./wasm.js";
+
+/** The machines that speak to the same kind of server. */
+export type Family = "zookeeper" | "redis";
+
+/** The settings of one lock. Durations in ms. */
+export type SettingsData =
+  | {
+      readonly kind: "zookeeper-mutex";
+      /** A path below the prefix. */
+      readonly name: string;
+      /** Where the locks lie; the root if it is empty. */
+      readonly prefix?: string | undefined;
+      /** How long a try waits for the server's answers (5000). */
+      readonly answerWithin?: number | undefined;
+      /** The longest hold allowed (no limit). */
+      readonly maxHold?: number | undefined;
+    }
+  | {
+      readonly kind: "redis-string";
+      /** The lock's key. */
+      readonly name: string;
+      /** The lease (10000). */
+      readonly ttl?: number | undefined;
+      /** What is taken off the lease's validity beside drift (2). */
+      readonly margin?: number | undefined;
+      /** Whether the lease is renewed until the release (true). */
+      readonly renew?: boolean | undefined;
+      /** How often a waiter asks, at the latest (100). */
+      readonly poll?: number | undefined;
+      /** How long an answer may take before the request is sent again (5000). */
+      readonly answerWithin?: number | undefined;
+      /** The longest hold allowed (no limit). */
+      readonly maxHold?: number | undefined;
+    };
+
+/** Checked settings: make them once, open as many machines with them as you like. */
+export class Settings {
+  /** @internal */
+  readonly raw: wasm.RawSettings;
+
+  /** @throws ConfigError that says which value makes no sense. */
+  constructor(data: SettingsData) {
+    this.raw = new wasm.RawSettings(data);
+  }
+}
+
+/** Reads an address such as `zk://localhost:2181/shop`. @throws ConfigError that does not repeat passwords. */
+export function parseAddress(url: string): Address {
+  if (typeof url !== "string") {
+    throw unreadable(`an address has to be a string, such as "redis://localhost"`);
+  }
+  return wasm.parseAddress(url) as Address;
+}
+
+/** A server inside the process, for demonstrations and tests: hubs on one exclude each other. */
+export class MemoryServer {
+  /** @internal */
+  readonly raw = new wasm.MemoryServer();
+
+  /** The hubs that have something to poll, by {@link Hub.id}. Ask after each input, and poll them after a `handleTimeout`. */
+  takeWoken(): number[] {
+    return [...this.raw.takeWoken()];
+  }
+}
+
+/** What a Redis client library gives: an error reply is an `Error` whose message starts with its code. */
+export type RedisValue = null | undefined | number | bigint | boolean | string | Uint8Array | Error | RedisValue[];
+
+/** No answer: certainly not executed; perhaps executed; not executed and nothing ever will be. */
+export type Failure = "not-sent" | "unknown" | "closed";
+
+/** What a ZooKeeper client says of its session. */
+export type SessionState = "connected" | "suspended" | "expired" | "auth-failed" | "closed";
+
+/** What is known of a ZooKeeper node. */
+export interface Stat {
+  /** The transaction that created it. */
+  readonly czxid: bigint;
+  /** The session that it goes with; 0n for a node that stays. */
+  readonly ephemeralOwner: bigint;
+  readonly version: number;
+}
+
+/**
+ * All machines on one connection. After every input, {@link poll} until it gives a `wait`.
+ *
+ * Every method throws MisuseError when the call makes no sense now (then nothing has changed), and ConfigError for a time or duration
+ * that is no number.
+ */
+export class Hub {
+  readonly #raw: wasm.RawHub;
+
+  /** A hub without machines. The seed spreads retries and decides nothing. @throws ConfigError for an unknown family. */
+  constructor(family: Family, seed?: number);
+  /** @internal */
+  constructor(raw: wasm.RawHub);
+  constructor(family: Family | wasm.RawHub, seed = 0) {
+    this.#raw = typeof family === "object" ? family : new wasm.RawHub(String(family), seed);
+  }
+
+  /** A hub that carries out its own commands on a server inside the process: it never gives a command. */
+  static memory(server: MemoryServer, now: number, seed = 0): Hub {
+    return new Hub(wasm.RawHub.memory(server.raw, now, seed));
+  }
+
+  /** The hub's number on its memory server; 0 for any other hub. */
+  get id(): number {
+    return this.#raw.id();
+  }
+
+  /** How many machines there are, those included that have been closed and still wait for the server. */
+  get pending(): number {
+    return this.#raw.pending();
+  }
+
+  /** Opens a machine: one contender for one lock. `owner`: 16 bytes from a secure random source, new for every machine. Gives its key. */
+  open(now: number, settings: Settings, owner: Uint8Array, seed = 0): number {
+    if (!(settings instanceof Settings) || !(owner instanceof Uint8Array)) {
+      throw unreadable("open takes a Settings and 16 random bytes");
+    }
+    return this.#raw.open(now, settings.raw, owner, seed);
+  }
+
+  /** Wants the lock: ends in `acquired` or `refused`. Without patience (ms): for ever. */
+  acquire(now: number, key: number, patience?: number): void {
+    this.#raw.acquire(now, key, patience);
+  }
+
+  /** Wants the lock at once or not at all. */
+  tryAcquire(now: number, key: number): void {
+    this.#raw.tryAcquire(now, key);
+  }
+
+  /** Makes the grant last from now on: ends in `extended` or `lost`. */
+  extend(now: number, key: number): void {
+    this.#raw.extend(now, key);
+  }
+
+  /** Gives the grant back: ends in `released`, or in `lost` if there was nothing left to give back. */
+  release(now: number, key: number): void {
+    this.#raw.release(now, key);
+  }
+
+  /** Stops an acquire: ends in `refused`. */
+  cancel(now: number, key: number): void {
+    this.#raw.cancel(now, key);
+  }
+
+  /** ZooKeeper has created a node; `czxid` is in the reply's header. `session`: the one the request was sent in. */
+  created(now: number, id: number, session: bigint, path: string, czxid: bigint): void {
+    if (typeof path !== "string" || !isSession(session) || typeof czxid !== "bigint") {
+      this.#raw.wrong(now, id, "a session, a path and a transaction");
+    }
+    this.#raw.created(now, id, session, path, czxid);
+  }
+
+  /** ZooKeeper has listed the names of a node's children. */
+  children(now: number, id: number, session: bigint, names: readonly string[]): void {
+    if (!Array.isArray(names) || !isSession(session)) {
+      this.#raw.wrong(now, id, "a session and the names of the children");
+    }
+    this.#raw.children(now, id, session, names.join("/"));
+  }
+
+  /** ZooKeeper has read a node. */
+  data(now: number, id: number, session: bigint, data: Uint8Array, stat: Stat): void {
+    if (!(data instanceof Uint8Array) || !isSession(session) || !isStat(stat)) {
+      this.#raw.wrong(now, id, "a session, the data and what is known of the node");
+    }
+    this.#raw.data(now, id, session, data, stat.czxid, stat.ephemeralOwner, stat.version);
+  }
+
+  /** ZooKeeper has done what it was asked. */
+  done(now: number, id: number, session: bigint): void {
+    if (!isSession(session)) {
+      this.#raw.wrong(now, id, "a session");
+    }
+    this.#raw.done(now, id, session);
+  }
+
+  /** ZooKeeper has answered with an error code of its protocol, such as -101. */
+  error(now: number, id: number, session: bigint, code: number): void {
+    if (!Number.isInteger(code) || !isSession(session)) {
+      this.#raw.wrong(now, id, "a session and an error code");
+    }
+    this.#raw.error(now, id, session, code);
+  }
+
+  /** Redis has answered. */
+  reply(now: number, id: number, value: RedisValue): void {
+    this.#raw.reply(now, id, value);
+  }
+
+  /** Nobody has answered. */
+  failed(now: number, id: number, failure: Failure): void {
+    this.#raw.failed(now, id, String(failure));
+  }
+
+  /** The state of the ZooKeeper session, before the first command and at every change. `timeout`: the negotiated one, for `connected`. */
+  session(now: number, state: SessionState, session: bigint, timeout = 0): void {
+    if (!isSession(session)) {
+      throw unreadable("session has to be a BigInt");
+    }
+    this.#raw.session(now, String(state), session, timeout);
+  }
+
+  /** The watch that command `id` has set in that session has something to say. */
+  watch(now: number, id: number, session: bigint, event: "deleted" | "changed" | "gone"): void {
+    if (!isSession(session)) {
+      throw unreadable("session has to be a BigInt");
+    }
+    this.#raw.watch(now, id, session, String(event));
+  }
+
+  /** A message has arrived on the channel that command `id` has subscribed to. */
+  message(now: number, id: number): void {
+    this.#raw.message(now, id);
+  }
+
+  /** The subscription of command `id` is gone, once. */
+  gone(now: number, id: number): void {
+    this.#raw.gone(now, id);
+  }
+
+  /** The time has come. Early and repeated calls change nothing. */
+  handleTimeout(now: number): void {
+    this.#raw.handleTimeout(now);
+  }
+
+  /** The next command or event, of one machine or of all; then how long to wait. */
+  poll(only?: number): Output {
+    return this.#raw.poll(only) as Output;
+  }
+
+  /** Closes a machine, in any state. It lives on until the server has answered, and says nothing more. */
+  close(now: number, key: number): void {
+    this.#raw.close(now, key);
+  }
+
+  /** Closes all machines, and opens no more. Go on driving until {@link pending} is 0. */
+  shutdown(now: number): void {
+    this.#raw.shutdown(now);
+  }
+
+  /** On a memory server: ends the session, so that nothing is held any more. */
+  disconnect(now: number): void {
+    this.#raw.disconnect(now);
+  }
+}
+
+function isSession(session: unknown): session is bigint {
+  return typeof session === "bigint";
+}
+
+function isStat(stat: unknown): stat is Stat {
+  const { czxid, ephemeralOwner, version } = (stat ?? {}) as Partial<Stat>;
+  return typeof czxid === "bigint" && typeof ephemeralOwner === "bigint" && Number.isInteger(version);
+}

@@ -1,0 +1,53 @@
+/**
+ * Distributed locks with fences over the ZooKeeper or Redis connection that you already have.
+ *
+ * ```ts
+ * await using client = await connect("redis://localhost");
+ * await using grant = await client.lock("stock/42").acquire({ timeout: 200 });
+ * if (grant) await sell(42, { fence: grant.fence, signal: grant.signal });
+ * ```
+ *
+ * @packageDocumentation
+ */
+
+export { Client, type LockOptions } from "./client/client.js";
+export { type ConnectOptions, type ZooKeeperOptions, connect, fromRedis, fromZooKeeper } from "./client/connect.js";
+export type { Acl } from "./drivers/zookeeper/requests.js";
+export { Grant } from "./client/grant.js";
+export { type AcquireOptions, Lock } from "./client/lock.js";
+export {
+  CleanupIncomplete,
+  ConfigError,
+  FencepostError,
+  LockLost,
+  MisuseError,
+  NotAcquired,
+  Refused,
+  ReleaseUnconfirmed,
+} from "./errors.js";
+export {
+  type Failure,
+  type Family,
+  Hub,
+  MemoryServer,
+  type RedisValue,
+  type SessionState,
+  Settings,
+  type SettingsData,
+  type Stat,
+  parseAddress,
+} from "./hub.js";
+export type {
+  Address,
+  Argument,
+  Cause,
+  Command,
+  Event,
+  GrantData,
+  NodeCommand,
+  Output,
+  Reason,
+  RedisCommand,
+  Target,
+  Wait,
+} from "./outputs.js";

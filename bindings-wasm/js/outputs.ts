@@ -1,0 +1,236 @@
+/**
+ * What a hub gives out, and the constructors with which the WebAssembly module makes it.
+ *
+ * @module
+ */
+
+/** A text, or bytes where it is none. */
+export type Argument = string | Uint8Array;
+
+/** Which connection has to carry a command: any, one kept for its machine, or the n-th server of a quorum. */
+export type Target = "any" | "own" | `server-${number}`;
+
+interface Named {
+  readonly type: "command";
+  /** Whose it is; 0: of what all machines share. */
+  readonly key: number;
+  /** Names the command in its outcome and in notices. */
+  readonly id: number;
+  readonly target: Target;
+  /** When the machine stops caring, in ms on your clock: advice. */
+  readonly deadline: number | null;
+}
+
+/** Something to do with a ZooKeeper client; see docs/drivers.md. */
+export interface NodeCommand extends Named {
+  readonly operation: "create" | "children" | "get" | "delete" | "sync";
+  readonly path: string;
+  /** A new node's data. */
+  readonly data: Uint8Array;
+  /** Create: 0 persistent, 1 ephemeral and sequential, 2 container. Get: 4 with a watch. */
+  readonly flags: number;
+}
+
+/** Something to do with a Redis client; see docs/drivers.md. */
+export interface RedisCommand extends Named {
+  readonly operation: "call" | "subscribe" | "unsubscribe";
+  /** The command with its arguments, or the channel. */
+  readonly arguments: readonly Argument[];
+}
+
+/** Something to do. */
+export type Command = NodeCommand | RedisCommand;
+
+/** The right to hold a lock. */
+export interface GrantData {
+  /** Which attempt it was given to. */
+  readonly attempt: string;
+  /** Its number, where the server can give one. */
+  readonly fence: bigint | null;
+  /** When it stops being valid unless it is renewed, in ms on your clock; null: there is no lease. */
+  readonly validUntil: number | null;
+}
+
+/** Why an acquire has come to nothing or a grant has ended. */
+export interface Reason {
+  readonly code: number;
+  /** The kebab-case name, such as `not-available`. */
+  readonly kind: string;
+  readonly message: string;
+}
+
+/** What brought it to light. */
+export interface Cause {
+  /** The command whose outcome or watch it was. */
+  readonly command: number | null;
+  /** What the server said, for people. */
+  readonly detail: string | null;
+}
+
+/** What the application is told. `key` says of which machine. */
+export type Event =
+  | { readonly type: "event"; readonly key: number; readonly event: "queued"; readonly ahead: number | null }
+  | { readonly type: "event"; readonly key: number; readonly event: "acquired"; readonly grant: GrantData }
+  | {
+      readonly type: "event";
+      readonly key: number;
+      readonly event: "extended" | "resumed";
+      readonly validUntil: number | null;
+    }
+  | { readonly type: "event"; readonly key: number; readonly event: "suspended" | "released" }
+  | {
+      readonly type: "event";
+      readonly key: number;
+      readonly event: "lost" | "refused";
+      readonly reason: Reason;
+      readonly cause: Cause;
+    };
+
+/** Nothing is left to do before an input arrives or a time is reached. */
+export interface Wait {
+  readonly type: "wait";
+  /** When to call `handleTimeout` at the latest, in ms on your clock; null: only an input can change anything. */
+  readonly until: number | null;
+  /** What the time is for: `patience`, `retry`, `poll`, `renew`, `validity`, `max-hold` or `linger`. */
+  readonly reason: string | null;
+}
+
+/** What {@link Hub.poll} gives. */
+export type Output = Command | Event | Wait;
+
+/** Where the locks are. */
+export type Address =
+  | { readonly kind: "memory"; readonly name: string }
+  | { readonly kind: "zookeeper"; readonly hosts: string; readonly prefix: string; readonly sessionTimeout: number }
+  | { readonly kind: "redis"; readonly url: string };
+
+// The numbers are those of `Operation` in the core, which are the same for ever.
+const NODE_OPERATIONS = ["", "create", "children", "get", "delete", "sync"] as const;
+const REDIS_OPERATIONS = { 6: "call", 7: "subscribe", 8: "unsubscribe" } as const;
+
+function target(number: number): Target {
+  return number === -1 ? "any" : number === -2 ? "own" : `server-${number}`;
+}
+
+function optional(number: number): number | null {
+  return Number.isNaN(number) ? null : number;
+}
+
+/** @internal */
+export function nodeCommand(
+  key: number,
+  id: number,
+  to: number,
+  deadline: number,
+  operation: number,
+  path: string,
+  data: Uint8Array,
+  flags: number,
+): NodeCommand {
+  return {
+    type: "command",
+    key,
+    id,
+    target: target(to),
+    deadline: optional(deadline),
+    operation: NODE_OPERATIONS[operation] as NodeCommand["operation"],
+    path,
+    // What arrives is a view of the module's memory.
+    data: data.slice(),
+    flags,
+  };
+}
+
+let gathered: Argument[] = [];
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** @internal One argument of the next command, where they do not fit into one text. */
+export function argument(bytes: Uint8Array): void {
+  try {
+    gathered.push(utf8.decode(bytes));
+  } catch {
+    gathered.push(bytes.slice());
+  }
+}
+
+/** @internal */
+export function argumentsCommand(
+  key: number,
+  id: number,
+  to: number,
+  deadline: number,
+  operation: number,
+  joined: string | undefined,
+): RedisCommand {
+  let all: Argument[];
+  if (joined === undefined) {
+    all = gathered;
+    gathered = [];
+  } else {
+    all = joined.split("\0");
+  }
+  return {
+    type: "command",
+    key,
+    id,
+    target: target(to),
+    deadline: optional(deadline),
+    operation: REDIS_OPERATIONS[operation as keyof typeof REDIS_OPERATIONS],
+    arguments: all,
+  };
+}
+
+/** @internal */
+export function queued(key: number, ahead: number): Event {
+  return { type: "event", key, event: "queued", ahead: optional(ahead) };
+}
+
+/** @internal */
+export function acquired(key: number, attempt: string, fence: bigint | undefined, validUntil: number): Event {
+  const grant = { attempt, fence: fence ?? null, validUntil: optional(validUntil) };
+  return { type: "event", key, event: "acquired", grant };
+}
+
+/** @internal */
+export function valid(key: number, event: "extended" | "resumed", validUntil: number): Event {
+  return { type: "event", key, event, validUntil: optional(validUntil) };
+}
+
+/** @internal */
+export function plain(key: number, event: "suspended" | "released"): Event {
+  return { type: "event", key, event };
+}
+
+/** @internal */
+export function ended(
+  key: number,
+  event: "lost" | "refused",
+  code: number,
+  kind: string,
+  message: string,
+  command: number,
+  detail: string | undefined,
+): Event {
+  const cause = { command: optional(command), detail: detail ?? null };
+  return { type: "event", key, event, reason: { code, kind, message }, cause };
+}
+
+/** @internal */
+export function wait(until: number, reason: string | undefined): Wait {
+  return { type: "wait", until: optional(until), reason: reason ?? null };
+}
+
+/** @internal */
+export function memoryAddress(name: string): Address {
+  return { kind: "memory", name };
+}
+
+/** @internal */
+export function zooKeeperAddress(hosts: string, prefix: string, sessionTimeout: number): Address {
+  return { kind: "zookeeper", hosts, prefix, sessionTimeout };
+}
+
+/** @internal */
+export function redisAddress(url: string): Address {
+  return { kind: "redis", url };
+}

@@ -1,0 +1,61 @@
+// Builds the package: the WebAssembly module, its glue, and the TypeScript around it.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = fileURLToPath(new URL("..", import.meta.url));
+const root = join(here, "..");
+const glue = join(here, "dist", "glue");
+
+const run = (command, ...parameters) =>
+  execFileSync(command, parameters, { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
+const tool = (name, ...parameters) => run(process.execPath, join(here, "node_modules", ".bin", name), ...parameters);
+
+run(
+  "cargo",
+  "build",
+  "--quiet",
+  "--profile",
+  "wasm",
+  "--target",
+  "wasm32-unknown-unknown",
+  "--package",
+  "fencepost-wasm",
+);
+const target = JSON.parse(run("cargo", "metadata", "--no-deps", "--format-version", "1")).target_directory;
+const module = join(target, "wasm32-unknown-unknown", "wasm", "fencepost_wasm.wasm");
+rmSync(join(here, "dist"), { recursive: true, force: true });
+mkdirSync(glue, { recursive: true });
+run("cargo", "run", "--quiet", "--package", "fencepost-bindgen", "--", "wasm", module, glue);
+
+const bound = join(glue, "fencepost_wasm_bg.wasm");
+// What rustc uses by default; every runtime has had these for years.
+const features = [
+  "bulk-memory",
+  "sign-ext",
+  "mutable-globals",
+  "nontrapping-float-to-int",
+  "reference-types",
+  "multivalue",
+];
+tool(
+  "wasm-opt",
+  "-Os",
+  ...features.map((feature) => `--enable-${feature}`),
+  "--strip-target-features",
+  bound,
+  "-o",
+  bound,
+);
+writeFileSync(
+  join(glue, "module.js"),
+  `// The WebAssembly module as text.\nexport const base64 =\n  "${readFileSync(bound).toString("base64")}";\n`,
+);
+
+try {
+  tool("tsc", "--project", join(here, "tsconfig.json"));
+} catch (error) {
+  process.stderr.write(error.stdout);
+  process.exit(1);
+}

@@ -1,0 +1,94 @@
+//! Numbers: JavaScript's are floating-point, the core's are whole.
+
+use alloc::format;
+use core::time::Duration;
+
+use fencepost_core::{CommandId, ConfigError, Instant, Key, Misuse, positive};
+use wasm_bindgen::JsValue;
+
+use crate::error;
+
+/// Numbers from here on are not exact in JavaScript (2^53).
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+const PER_MILLI: f64 = 1000.0;
+
+/// The present time, from milliseconds.
+pub(crate) fn now(millis: f64) -> Result<Instant, JsValue> {
+    let micros = millis * PER_MILLI;
+    if !(0.0..EXACT).contains(&micros) {
+        return Err(error::config(&unreadable("now")));
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+    let nearest = (micros + 0.5) as u64;
+    Ok(Instant::from_micros(nearest))
+}
+
+/// A point in time for JavaScript; NaN stands for none.
+pub(crate) fn millis(instant: Option<Instant>) -> f64 {
+    instant.map_or(f64::NAN, |instant| number(instant.as_micros()) / PER_MILLI)
+}
+
+/// A number of milliseconds as whole microseconds, away from zero, so that what is positive stays positive.
+pub(crate) fn micros(what: &str, millis: f64) -> Result<i64, ConfigError> {
+    if !millis.is_finite() {
+        return Err(unreadable(what));
+    }
+    let micros = millis * PER_MILLI;
+    #[expect(clippy::cast_possible_truncation, reason = "saturates, and is too long then")]
+    let cut = micros as i64;
+    #[expect(clippy::cast_precision_loss, reason = "for the comparison alone")]
+    let rest = micros - cut as f64;
+    let away = i64::from(rest > 0.0) - i64::from(rest < 0.0);
+    Ok(cut.saturating_add(away))
+}
+
+/// A positive duration from milliseconds; `hint` is added to the error's text.
+pub(crate) fn duration(what: &'static str, millis: f64, hint: &'static str) -> Result<Duration, JsValue> {
+    micros(what, millis)
+        .and_then(|micros| positive(what, micros, hint))
+        .map_err(|why| error::config(&why))
+}
+
+/// A machine's key.
+pub(crate) fn key(number: f64) -> Result<Key, JsValue> {
+    whole(number)
+        .map(Key)
+        .ok_or_else(|| error::misuse(&Misuse::UnknownKey { key: 0 }))
+}
+
+/// A command's id.
+pub(crate) fn id(number: f64) -> Result<CommandId, JsValue> {
+    whole(number)
+        .map(CommandId)
+        .ok_or_else(|| error::misuse(&Misuse::UnknownCommand { id: 0 }))
+}
+
+/// A number that decides nothing: what is not whole will do, too.
+pub(crate) fn seed(number: f64) -> u64 {
+    whole(number).unwrap_or_else(|| number.to_bits())
+}
+
+/// For JavaScript: keys, ids and microseconds count up from a start, and do not reach the end of the exact numbers.
+#[expect(clippy::cast_precision_loss, reason = "see above")]
+pub(crate) const fn number(value: u64) -> f64 {
+    value as f64
+}
+
+/// A whole number that is exact in JavaScript.
+pub(crate) fn whole(given: f64) -> Option<u64> {
+    if !(0.0..EXACT).contains(&given) {
+        return None;
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+    let cut = given as u64;
+    #[expect(clippy::float_cmp, reason = "equal only if nothing was cut off")]
+    (number(cut) == given).then_some(cut)
+}
+
+/// Without the number: formatting floating-point numbers would be a tenth of the module.
+fn unreadable(what: &str) -> ConfigError {
+    ConfigError::Unreadable {
+        why: format!("{what} has to be a finite number of milliseconds"),
+    }
+}

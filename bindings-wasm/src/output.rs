@@ -1,0 +1,161 @@
+//! Outputs, made by the package's constructors.
+
+use alloc::{
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use fencepost_core::{
+    Command, CommandId, Event, Key, Output, Target, Wait,
+    lowered::{HubOutput, Request},
+    sorted::SortedMap,
+};
+use wasm_bindgen::prelude::*;
+
+use crate::convert::{millis, number};
+
+#[wasm_bindgen(raw_module = "../outputs.js")]
+extern "C" {
+    #[wasm_bindgen(js_name = nodeCommand)]
+    fn node_command(
+        key: f64,
+        id: f64,
+        target: i32,
+        deadline: f64,
+        operation: u8,
+        path: &str,
+        data: &[u8],
+        flags: u32,
+    ) -> JsValue;
+    #[wasm_bindgen(js_name = argument)]
+    fn argument(bytes: &[u8]);
+    #[wasm_bindgen(js_name = argumentsCommand)]
+    fn arguments_command(
+        key: f64,
+        id: f64,
+        target: i32,
+        deadline: f64,
+        operation: u8,
+        joined: Option<&str>,
+    ) -> JsValue;
+    fn queued(key: f64, ahead: f64) -> JsValue;
+    fn acquired(key: f64, attempt: &str, fence: Option<u64>, valid_until: f64) -> JsValue;
+    fn valid(key: f64, event: &JsValue, valid_until: f64) -> JsValue;
+    fn plain(key: f64, event: &JsValue) -> JsValue;
+    fn ended(
+        key: f64,
+        event: &str,
+        code: u16,
+        kind: &str,
+        message: &str,
+        command: f64,
+        detail: Option<&str>,
+    ) -> JsValue;
+    fn wait(until: f64, reason: &JsValue) -> JsValue;
+}
+
+/// Makes outputs. Names are handed over once and then known: decoding a text costs more than everything else in a crossing.
+#[derive(Debug, Default)]
+pub(crate) struct Outputs(SortedMap<usize, JsValue>);
+
+impl Outputs {
+    pub(crate) fn lowered(&mut self, output: HubOutput) -> JsValue {
+        match output {
+            (key, Output::Command(command)) => commanded(key, &command),
+            (key, Output::Event(event)) => self.told(number(key.0), &event),
+            (_, Output::Wait(Wait { until, reason })) => match reason {
+                Some(timer) => self.with_name(timer.name(), |name| wait(millis(until), name)),
+                None => wait(millis(until), &JsValue::UNDEFINED),
+            },
+            _ => wait(f64::NAN, &JsValue::UNDEFINED),
+        }
+    }
+
+    fn with_name(&mut self, name: &'static str, make: impl FnOnce(&JsValue) -> JsValue) -> JsValue {
+        let mut made = JsValue::UNDEFINED;
+        self.0.update(name.as_ptr().addr(), |known| {
+            if known.is_undefined() {
+                *known = JsValue::from_str(name);
+            }
+            made = make(known);
+        });
+        made
+    }
+
+    fn told(&mut self, key: f64, event: &Event) -> JsValue {
+        let name = event.name();
+        match event {
+            Event::Queued { ahead } => queued(key, ahead.map_or(f64::NAN, f64::from)),
+            Event::Acquired { grant } => acquired(
+                key,
+                &grant.attempt.to_string(),
+                grant.fence.map(|fence| fence.0),
+                millis(grant.valid_until),
+            ),
+            Event::Extended { valid_until } | Event::Resumed { valid_until } => {
+                self.with_name(name, |name| valid(key, name, millis(*valid_until)))
+            }
+            Event::Lost { reason, cause } => ended(
+                key,
+                name,
+                reason.code(),
+                reason.name(),
+                &reason.to_string(),
+                named(cause.command),
+                cause.detail.as_deref(),
+            ),
+            Event::Refused { reason, cause } => ended(
+                key,
+                name,
+                reason.code(),
+                reason.name(),
+                &reason.to_string(),
+                named(cause.command),
+                cause.detail.as_deref(),
+            ),
+            _ => self.with_name(name, |name| plain(key, name)),
+        }
+    }
+}
+
+fn commanded(key: Key, command: &Command<Request>) -> JsValue {
+    let (key, id) = (number(key.0), number(command.id.0));
+    let target = match command.target {
+        Target::Server(n) => i32::try_from(n).unwrap_or(i32::MAX),
+        Target::Own => -2,
+        _ => -1,
+    };
+    let deadline = millis(command.deadline);
+    let request = &command.request;
+    let operation = request.operation as u8;
+    if request.arguments.is_empty() {
+        return node_command(
+            key,
+            id,
+            target,
+            deadline,
+            operation,
+            &request.path,
+            &request.data,
+            request.flags,
+        );
+    }
+    // One crossing for all arguments where they are texts, as they nearly always are.
+    let joined = joined(&request.arguments);
+    if joined.is_none() {
+        request.arguments.iter().for_each(|one| argument(one));
+    }
+    arguments_command(key, id, target, deadline, operation, joined.as_deref())
+}
+
+/// All arguments in one text with NULs between them, if each is a text without NUL.
+fn joined(arguments: &[Vec<u8>]) -> Option<String> {
+    if arguments.iter().any(|one| one.contains(&0)) {
+        return None;
+    }
+    String::from_utf8(arguments.join(&0)).ok()
+}
+
+fn named(command: Option<CommandId>) -> f64 {
+    command.map_or(f64::NAN, |id| number(id.0))
+}
