@@ -1,0 +1,78 @@
+/* A key that is there while it is held, and a channel. A waiter listens, and its acquire returns with the message; it
+ * sets the key only after that moment was noted. */
+#include <stdio.h>
+#include <string.h>
+
+#include "raw.h"
+#include "rd.h"
+
+static struct {
+    redisContext *commands, *messages;
+    char key[128], channel[160];
+    int64_t moment;
+} own;
+
+static void take(void) {
+    const char *arguments[] = {"SET", own.key, "1"};
+    freeReplyObject(rd_call(own.commands, 3, arguments));
+}
+
+static redisReply *hear(void) {
+    void *reply = NULL;
+    if (redisGetReply(own.messages, &reply) != REDIS_OK)
+        fail("message", own.messages->errstr);
+    return reply;
+}
+
+/* Reads what is left of releases that nobody has waited for. */
+static void forget(void) {
+    const char *ping[] = {"PING"};
+    int last = 0;
+    redisAppendCommandArgv(own.messages, 1, ping, NULL);
+    while (!last) {
+        redisReply *reply = hear();
+        last = reply->type == REDIS_REPLY_ARRAY && strcmp(reply->element[0]->str, "pong") == 0;
+        freeReplyObject(reply);
+    }
+}
+
+static void acquire(void *self) {
+    (void)self;
+    forget();
+    const char *exists[] = {"EXISTS", own.key};
+    redisReply *held = rd_call(own.commands, 2, exists);
+    if (held->integer == 1)
+        freeReplyObject(hear());
+    own.moment = clock_ns();
+    freeReplyObject(held);
+    take();
+}
+
+static void release(void *self) {
+    (void)self;
+    const char *del[] = {"DEL", own.key}, *publish[] = {"PUBLISH", own.channel, "1"};
+    freeReplyObject(rd_call(own.commands, 2, del));
+    own.moment = clock_ns();
+    freeReplyObject(rd_call(own.commands, 3, publish));
+}
+
+static int64_t moment(void *self) {
+    (void)self;
+    return own.moment;
+}
+
+static void end(void *self) {
+    (void)self;
+    redisFree(own.commands);
+    redisFree(own.messages);
+}
+
+lock floor_redis(const address *at, const char *name) {
+    own.commands = rd_open(at);
+    own.messages = rd_open(at);
+    snprintf(own.key, sizeof own.key, "%s", name);
+    snprintf(own.channel, sizeof own.channel, "{%s}:released", own.key);
+    const char *subscribe[] = {"SUBSCRIBE", own.channel};
+    freeReplyObject(rd_call(own.messages, 2, subscribe));
+    return (lock){acquire, release, end, moment, NULL};
+}

@@ -1,0 +1,33 @@
+/* libzookeeper_mt with its replies waited for: what every program over its asynchronous calls has to write. */
+#ifndef BENCH_ZK_H
+#define BENCH_ZK_H
+
+#include <pthread.h>
+#include <zookeeper/zookeeper.h>
+
+#include "worker.h"
+
+#define ZK_PATH 512
+
+typedef struct zk {
+    zhandle_t *handle;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    int connected;
+    int waiting; /* replies that have not come yet */
+    int code;    /* the last one that was not ZOK */
+    char node[ZK_PATH];
+} zk;
+
+/* Connects, and makes a container at /name. */
+void zk_open(zk *z, const address *at, const char *name);
+void zk_close(zk *z);
+
+/* Requests without waiting: zk_wait waits for all of them, and gives the first code that is not ZOK. */
+void zk_create(zk *z, const char *path, const char *data, int length, int flags); /* fills z->node */
+void zk_children(zk *z, const char *path);
+void zk_delete(zk *z, const char *path);
+void zk_get(zk *z, const char *path, watcher_fn watcher, void *context);
+int zk_wait(zk *z);
+
+#endif

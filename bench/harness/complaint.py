@@ -1,0 +1,7 @@
+"""Errors that are told without a traceback."""
+
+from __future__ import annotations
+
+
+class Complaint(Exception):
+    """What the user can do something about: an option, something that was not built, a worker that failed."""

@@ -1,0 +1,81 @@
+"""Eight processes want one lock, and hold it for 2 ms: how much is done, how long the unluckiest waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import pairwise
+
+from .servers import server_url
+from .stats import median, percentile
+from .subjects import Role, Subject
+from .workers import Hold, Worker
+
+CLIENTS = 8
+HOLD_MICROSECONDS = 2_000
+
+
+@dataclass(frozen=True)
+class Contended:
+    """What came of it; times in milliseconds."""
+
+    per_second: float
+    p50: float
+    p99: float
+    longest: float
+    #: How long the lock was really held: a language's timers may take longer than they are asked to.
+    held: float
+    #: How many of the turns each process had.
+    shares: list[int]
+    #: How often two processes held the lock at once, by their own clocks. Any number but 0 means: no lock.
+    overlaps: int
+
+
+def takes_part(subject: Subject) -> bool:
+    """Only locks do."""
+    return subject.role in (Role.OURS, Role.PEER)
+
+
+def measure(
+    subjects: Sequence[Subject], seconds: float, lock: str, say: Callable[[str], None]
+) -> dict[str, Contended]:
+    """One subject after the other: eight at work leave two cores nothing to share."""
+    results = {}
+    for subject in subjects:
+        if takes_part(subject):
+            say(subject.name)
+            results[subject.name] = one(subject, seconds, f"{lock}-{subject.name}")
+    return results
+
+
+def one(subject: Subject, seconds: float, lock: str) -> Contended:
+    """One subject."""
+    with ExitStack() as stack:
+        workers = [
+            stack.enter_context(Worker(subject, server_url(subject.family), lock)) for _ in range(CLIENTS)
+        ]
+        for worker in workers:
+            worker.ready()
+            worker.cycle(10)  # warm-up: one after the other
+        for worker in workers:
+            worker.send(f"contend {round(seconds * 1000)} {HOLD_MICROSECONDS}")
+        return summary([worker.contended(seconds) for worker in workers], seconds)
+
+
+def summary(turns: Sequence[Sequence[Hold]], seconds: float) -> Contended:
+    """From the turns of each process to what is reported. Throughput: while all of them asked."""
+    every = sorted((turn for own in turns for turn in own), key=lambda turn: turn.granted)
+    start = max(own[0].called for own in turns)
+    end = min(own[0].called for own in turns) + seconds * 1e9
+    within = [turn for turn in every if start <= turn.granted < end]
+    waits = [(turn.granted - turn.called) / 1e6 for turn in every]
+    return Contended(
+        per_second=len(within) / ((end - start) / 1e9),
+        p50=median(waits),
+        p99=percentile(waits, 0.99),
+        longest=max(waits),
+        held=median([(turn.released - turn.granted) / 1e6 for turn in every]),
+        shares=[len(own) for own in turns],
+        overlaps=sum(later.granted < earlier.released for earlier, later in pairwise(every)),
+    )

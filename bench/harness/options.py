@@ -1,0 +1,100 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .complaint import Complaint
+from .programs import BENCH
+from .subjects import FAMILIES, NAMES
+
+SCENARIOS = ("uncontended", "handoff", "contended", "wire")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to measure, and how long."""
+
+    families: tuple[str, ...]
+    subjects: tuple[str, ...] | None
+    scenarios: tuple[str, ...]
+    rounds: int
+    cycles: int
+    handoffs: int
+    seconds: float
+    seed: int
+    out: Path
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> None:  # type: ignore[override]  # argparse would print its usage and leave
+        raise Complaint(f"{message}\n{self.format_usage().strip()}")
+
+
+def parse(arguments: Sequence[str]) -> Options:
+    """Reads the command line. Bad options give a Complaint that lists what exists."""
+    given = _parser().parse_args(arguments)
+    quick = given.quick
+    return Options(
+        families=(given.only,) if given.only else FAMILIES,
+        subjects=_listed("--subjects", given.subjects, NAMES),
+        scenarios=_listed("--scenarios", given.scenarios, SCENARIOS) or SCENARIOS,
+        rounds=given.rounds or (8 if quick else 40),
+        cycles=25 if quick else 50,
+        handoffs=10 if quick else 60,
+        seconds=0.4 if quick else 2.0,
+        seed=given.seed,
+        out=_folder(given.out),
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="python bench", description="fencepost, the raw clients and the peers, side by side."
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="half a minute: to see that it runs, not to quote"
+    )
+    parser.add_argument("--only", choices=FAMILIES, help="one server")
+    parser.add_argument("--subjects", metavar="NAME,...", help=f"some of: {', '.join(NAMES)}")
+    parser.add_argument("--scenarios", metavar="NAME,...", help=f"some of: {', '.join(SCENARIOS)}")
+    parser.add_argument(
+        "--rounds", type=_rounds, metavar="N", help="how often each subject has its turn (40; quick: 8)"
+    )
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the moments of release (1)")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=BENCH / "results",
+        metavar="DIR",
+        help="for latest.json and latest.svg (bench/results)",
+    )
+    return parser
+
+
+def _listed(option: str, text: str | None, known: Sequence[str]) -> tuple[str, ...] | None:
+    if text is None:
+        return None
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    unknown = [name for name in names if name not in known]
+    if unknown or not names:
+        what = ", ".join(map(repr, unknown)) or "nothing"
+        raise Complaint(f"{option} names {what}; there are: {', '.join(known)}")
+    return names
+
+
+def _rounds(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 10_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of rounds: 1 to 10000")
+    return int(text)
+
+
+def _folder(path: Path) -> Path:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Complaint(f"--out {path}: {error.strerror}") from None
+    return path

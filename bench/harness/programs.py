@@ -1,0 +1,79 @@
+"""Where the workers are, and what builds what they need."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from .complaint import Complaint
+from .subjects import Role, Subject
+
+BENCH = Path(__file__).resolve().parent.parent
+ROOT = BENCH.parent
+MODULES = ROOT / "bindings-wasm" / "node_modules"
+#: What a library is called where it is installed from.
+PACKAGES = {"node-redis": "redis"}
+MODULES_OF = {"kazoo": "kazoo", "redis-py": "redis"}
+
+
+def command(subject: Subject) -> list[str]:
+    """The worker's command line, without its address and lock."""
+    if subject.language == "python":
+        return [sys.executable, str(BENCH / "python" / "worker.py"), subject.kind]
+    if subject.language == "javascript":
+        return ["node", str(BENCH / "javascript" / "worker.mjs"), subject.kind]
+    if subject.language == "c":
+        return [str(_c_program(subject)), subject.kind]
+    return [str(_rust_program()), subject.kind]
+
+
+def check(subjects: Iterable[Subject]) -> None:
+    """Complains of everything that is missing at once, with the command that builds it."""
+    missing = {complaint for subject in subjects for complaint in _missing(subject)}
+    if missing:
+        raise Complaint("\n".join(["something was not built:", *sorted(missing)]))
+
+
+def _missing(subject: Subject) -> Iterable[str]:
+    ours = subject.role is Role.OURS
+    if subject.language == "rust" and not _rust_program().exists():
+        yield f"  the Rust worker ({_short(_rust_program())}): cargo build --release -p fencepost-bench"
+    if subject.language == "c" and not _c_program(subject).exists():
+        yield f"  the C worker ({_short(_c_program(subject))}): make -C bench/c"
+    if subject.language == "javascript":
+        if shutil.which("node") is None:
+            yield "  node: install Node.js 20 or later"
+        if not (MODULES / PACKAGES.get(subject.library, subject.library)).exists():
+            yield f"  {subject.library} (bindings-wasm/node_modules): tools/setup node"
+        if ours and not (ROOT / "bindings-wasm" / "dist" / "index.js").exists():
+            yield "  the JavaScript binding (bindings-wasm/dist): make build-wasm"
+    if subject.language == "python":
+        if not _works(f"import {MODULES_OF[subject.library]}"):
+            yield f"  {subject.library}: tools/setup python"
+        if ours and not _works("from fencepost import connect"):
+            yield "  the Python binding (module fencepost): make build-py"
+
+
+@cache
+def _works(statement: str) -> bool:
+    # In a process of its own: this one's path is not the worker's.
+    tried = [sys.executable, "-c", statement]
+    return subprocess.run(tried, capture_output=True, cwd=BENCH / "python", check=False).returncode == 0
+
+
+def _rust_program() -> Path:
+    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "fencepost-bench"
+
+
+def _c_program(subject: Subject) -> Path:
+    folder = Path(os.environ.get("FENCEPOST_BENCH_C", ROOT / "build" / "bench"))
+    return folder / ("worker" if subject.role is Role.OURS else "raw")
+
+
+def _short(path: Path) -> str:
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)

@@ -1,0 +1,87 @@
+"""The order of events."""
+
+from __future__ import annotations
+
+import sys
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+
+from rich.console import Console
+from rich.status import Status
+
+from . import contended, handoff, plot, programs, table, targets, uncontended, wire
+from .complaint import Complaint
+from .options import Options, parse
+from .results import Family, Results, machine
+from .servers import Control, server_url
+from .subjects import chosen
+
+WIDTH = 170
+
+
+def main(arguments: Sequence[str]) -> int:
+    """0: measured; 1: what is asserted does not hold; 2: it could not be measured."""
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=WIDTH)  # a file or a log has room
+    try:
+        options = parse(arguments)
+        results = measure(options, console)
+        table.show(console, results)
+        written = [results.write(options.out), plot.draw(results, options.out)]
+    except Complaint as complaint:
+        print(f"bench: {complaint}", file=sys.stderr)
+        return 2
+    console.print(f"\nWritten: {', '.join(str(path) for path in written)}")
+    failed = [verdict for verdict in results.verdicts if verdict.asserted and not verdict.passed]
+    for verdict in failed:
+        print(f"bench: {verdict}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def measure(options: Options, console: Console) -> Results:
+    """Measures everything that was asked for."""
+    subjects = chosen(options.families, options.subjects)
+    programs.check(subjects)
+    families = {
+        name: Family([subject for subject in subjects if subject.family == name])
+        for name in options.families
+        if any(subject.family == name for subject in subjects)
+    }
+    for name in families:
+        server_url(name)  # complains now, and not after minutes
+    before = machine()
+    control = Control()
+    try:
+        with console.status("starting") as status:
+            for name, family in families.items():
+                _family(name, family, options, control, status)
+    finally:
+        control.close()
+    chosen_options = {**asdict(options), "out": None}
+    del chosen_options["out"]
+    return Results(chosen_options, families, list(targets.verdicts(families)), before)
+
+
+def _family(name: str, family: Family, options: Options, control: Control, status: Status) -> None:
+    # Names of this run alone: nothing is met that an earlier one has left.
+    lock = f"bench-{uuid.uuid4().hex[:12]}"
+
+    def saying(scenario: str) -> Callable[[str], None]:
+        return lambda text: status.update(f"{name}, {scenario}: {text}")
+
+    if "uncontended" in options.scenarios:
+        family.uncontended = uncontended.measure(
+            family.subjects, options.rounds, options.cycles, f"{lock}-u", saying("uncontended")
+        )
+    if "handoff" in options.scenarios:
+        family.handoff = handoff.measure(
+            family.subjects, options.handoffs, f"{lock}-h", options.seed, saying("hand-off")
+        )
+    if "contended" in options.scenarios:
+        family.contended = contended.measure(
+            family.subjects, options.seconds, f"{lock}-c", saying("eight clients")
+        )
+    if "wire" in options.scenarios:
+        family.wire = wire.measure(family.subjects, control, f"{lock}-w", saying("on the wire"))

@@ -1,0 +1,50 @@
+"""What has to be reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from .results import Family, Verdict
+from .stats import median
+from .subjects import Role, Subject
+from .wire import Wire
+
+#: Requests and flights of one acquire + release.
+#: ZooKeeper: create and children together, then delete. Redis: two scripts.
+ON_THE_WIRE = {"zookeeper": (3, 2), "redis": (2, 2)}
+
+#: Never sets TCP_NODELAY: the system holds the second request of a flight back until the first is answered.
+ONE_AT_A_TIME = ("zookeeper-client",)
+
+
+def verdicts(families: Mapping[str, Family]) -> Iterator[Verdict]:
+    """One for each target of each subject that was measured."""
+    for name, family in families.items():
+        for subject in family.subjects:
+            if subject.role is not Role.OURS:
+                continue
+            if subject.name in family.wire:
+                yield from _wire(name, subject, family.wire[subject.name])
+            if subject.name in family.uncontended:
+                measured = family.uncontended[subject.name].ratios
+                for limit in subject.limits:
+                    target = f"acquire + release, times {limit.against}"
+                    ratio = measured[limit.against].median
+                    yield Verdict(name, subject.name, target, ratio, limit.at_most, asserted=False)
+
+
+def _wire(family: str, subject: Subject, wire: Wire) -> Iterator[Verdict]:
+    requests, flights = ON_THE_WIRE[family]
+    yield Verdict(
+        family, subject.name, "requests of acquire + release", wire.requests, requests, asserted=True
+    )
+    flies = subject.library not in ONE_AT_A_TIME
+    yield Verdict(family, subject.name, "flights of acquire + release", wire.flights, flights, asserted=flies)
+    if family == "zookeeper" and wire.handoff_waiter is not None:
+        between = median(wire.handoff_waiter)
+        yield Verdict(
+            family, subject.name, "requests between watch event and grant", between, 0, asserted=True
+        )
+        # One of the session's regular confirmations may fall into a hand-off. No hand-off needs one.
+        confirmations = wire.handoff_confirmations or 0
+        yield Verdict(family, subject.name, "confirmations in all hand-offs", confirmations, 1, asserted=True)

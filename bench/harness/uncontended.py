@@ -1,0 +1,83 @@
+"""Nobody else wants the lock: what one acquire + release costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TypeVar
+
+from .servers import server_url
+from .stats import Spread, median, percentile, ratios
+from .subjects import Role, Subject
+from .workers import Worker
+
+T = TypeVar("T")
+
+#: Acquires and releases of each subject before anything counts: the server's and Node's compilers need them.
+WARM_UP = 200
+
+
+@dataclass(frozen=True)
+class Uncontended:
+    """What one subject's acquire + release took, in microseconds."""
+
+    p50: float
+    p99: float
+    #: The median of each round, of which `ratios` are made.
+    rounds: list[float]
+    #: How many times slower than what it is held against, by the other's name.
+    ratios: dict[str, Spread]
+
+
+def takes_part(subject: Subject) -> bool:
+    """A floor is no lock: there is nothing to acquire."""
+    return subject.role is not Role.FLOOR
+
+
+def measure(
+    subjects: Sequence[Subject], rounds: int, cycles: int, lock: str, say: Callable[[str], None]
+) -> dict[str, Uncontended]:
+    """Gives every subject a lock of its own, and lets them take turns. All are of one family."""
+    subjects = [subject for subject in subjects if takes_part(subject)]
+    times: dict[str, list[list[int]]] = {subject.name: [] for subject in subjects}
+    with ExitStack() as stack:
+        workers = [
+            stack.enter_context(Worker(subject, server_url(subject.family), f"{lock}-{subject.name}"))
+            for subject in subjects
+        ]
+        for worker in workers:
+            worker.cycle(WARM_UP)
+        for number in range(rounds):
+            say(f"round {number + 1} of {rounds}")
+            for worker in order(workers, number):
+                times[worker.subject.name].append(worker.cycle(cycles))
+    return summary(subjects, times)
+
+
+def order(workers: Sequence[T], number: int) -> list[T]:
+    """Who comes first changes from round to round, and who comes after whom. Ours and raw stay neighbours."""
+    start = number // 2 % len(workers) if workers else 0
+    turned = [*workers[start:], *workers[:start]]
+    return turned[::-1] if number % 2 else turned
+
+
+def summary(subjects: Sequence[Subject], times: dict[str, list[list[int]]]) -> dict[str, Uncontended]:
+    """From nanoseconds, by round, to what is reported."""
+    rounds = {name: [median(times) / 1e3 for times in own] for name, own in times.items()}
+    return {
+        subject.name: Uncontended(
+            p50=median(flat(times[subject.name])) / 1e3,
+            p99=percentile(flat(times[subject.name]), 0.99) / 1e3,
+            rounds=rounds[subject.name],
+            ratios={
+                limit.against: ratios(rounds[subject.name], rounds[limit.against]) for limit in subject.limits
+            },
+        )
+        for subject in subjects
+    }
+
+
+def flat(rounds: Sequence[Sequence[int]]) -> list[int]:
+    """All rounds in one."""
+    return [time for own in rounds for time in own]

@@ -1,0 +1,158 @@
+"""A worker: a process that takes locks on command. The protocol is in ../README.md."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import tempfile
+import time
+from types import TracebackType
+from typing import NamedTuple
+
+from .complaint import Complaint
+from .programs import command
+from .subjects import Subject
+
+#: Bounds every answer; nothing here takes nearly as long.
+PATIENCE = 30.0
+
+
+class Call(NamedTuple):
+    """When a call was made and when it returned: nanoseconds of CLOCK_MONOTONIC, one for all processes."""
+
+    called: int
+    returned: int
+
+
+class Hold(NamedTuple):
+    """One turn under contention: asked, granted, and given back at, in the same nanoseconds."""
+
+    called: int
+    granted: int
+    released: int
+
+
+class Worker:
+    """A running worker. Use it with `with`: it ends with the block."""
+
+    def __init__(self, subject: Subject, url: str, lock: str) -> None:
+        self.subject = subject
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed by close
+        self._process = subprocess.Popen(
+            [*command(subject), url, lock], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors
+        )
+        self._unread = b""
+        self._greeted = False
+
+    def ready(self) -> None:
+        """Waits until it is connected. Starting several and then waiting for all is quicker."""
+        if not self._greeted:
+            greeting = self._line(PATIENCE)
+            if greeting != "ready":
+                raise self._complaint(f"said {greeting!r} instead of 'ready'")
+            self._greeted = True
+
+    def send(self, line: str) -> None:
+        """Gives a command."""
+        self.ready()
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(line.encode() + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise self._complaint(f"was gone before {line!r}") from None
+
+    def receive(self, patience: float = PATIENCE) -> list[object]:
+        """The answer to the earliest command that has none yet."""
+        line = self._line(patience)
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            raise self._complaint(f"answered {line!r}, which is no JSON") from None
+        if not isinstance(answer, list):
+            raise self._complaint(f"answered {line!r}, which is no array")
+        return answer
+
+    def cycle(self, times: int) -> list[int]:
+        """Acquires and releases so many times; nanoseconds of each."""
+        self.send(f"cycle {times}")
+        answer = self._numbers(self.receive())
+        if len(answer) != times:
+            raise self._complaint(f"answered {len(answer)} times to 'cycle {times}'")
+        return answer
+
+    def call(self, verb: str) -> Call:
+        """`acquire` or `release`, and waits for it."""
+        self.send(verb)
+        return self.called()
+
+    def called(self) -> Call:
+        """The answer to an `acquire` or `release` that was sent before."""
+        answer = self._numbers(self.receive())
+        if len(answer) != 2:
+            raise self._complaint(f"answered {answer!r}, which are not two times")
+        return Call(*answer)
+
+    def contended(self, seconds: float) -> list[Hold]:
+        """The answer to a `contend` that was sent before."""
+        turns = []
+        for turn in self.receive(seconds + PATIENCE):
+            times = self._numbers(turn)
+            if len(times) != 3:
+                raise self._complaint(f"answered {turn!r}, which are not three times")
+            turns.append(Hold(*times))
+        return turns
+
+    def _numbers(self, values: object) -> list[int]:
+        if not isinstance(values, list) or not all(isinstance(value, int) for value in values):
+            raise self._complaint(f"answered {values!r}, which are no whole numbers")
+        return values
+
+    def _line(self, patience: float) -> str:
+        assert self._process.stdout is not None
+        pipe = self._process.stdout.fileno()
+        deadline = time.monotonic() + patience
+        chunks = [self._unread]
+        while b"\n" not in chunks[-1]:
+            if not select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
+                raise self._complaint(f"has said nothing for {patience:.0f} s")
+            chunk = os.read(pipe, 1 << 16)
+            if not chunk:
+                raise self._complaint("has ended")
+            chunks.append(chunk)
+        line, _, self._unread = b"".join(chunks).partition(b"\n")
+        return line.decode()
+
+    def _complaint(self, what: str) -> Complaint:
+        code = self._process.poll()
+        ending = "" if code is None else f" (exit code {code})"
+        self._errors.seek(0)
+        said = self._errors.read().decode(errors="replace").strip().splitlines()
+        return Complaint("\n".join([f"the worker {self.subject} {what}{ending}", *said[-12:]]))
+
+    def close(self) -> None:
+        """Ends it: kindly at first."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(b"quit\n")
+            self._process.stdin.close()
+        except OSError:
+            pass
+        try:
+            self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+        self._errors.close()
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

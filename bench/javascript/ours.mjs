@@ -1,0 +1,32 @@
+// fencepost, by its address or on a client that there is already.
+
+import { connect, fromRedis } from "../../bindings-wasm/dist/index.js";
+import { ioredis } from "./libraries.mjs";
+
+function lockOf(client, name, close) {
+  const lock = client.lock(name);
+  let grant;
+  return {
+    async acquire() {
+      grant = await lock.acquire();
+    },
+    release: () => grant.release(),
+    close,
+  };
+}
+
+/** `connect` takes node-redis for redis: where it is installed, and node-zookeeper-client for zk:. */
+export async function byAddress(address, name) {
+  const client = await connect(address.url);
+  return lockOf(client, name, () => client.close());
+}
+
+/** On an ioredis client. */
+export async function onIoredis(address, name) {
+  const connection = await ioredis(address);
+  const client = fromRedis(connection);
+  return lockOf(client, name, async () => {
+    await client.close();
+    connection.disconnect();
+  });
+}

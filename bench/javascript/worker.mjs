@@ -1,0 +1,24 @@
+// Takes locks on command. usage: worker.mjs KIND URL LOCK
+
+import { Address } from "./libraries.mjs";
+import { serve } from "./loops.mjs";
+
+const KINDS = ["fencepost", "fencepost-ioredis", "raw", "raw-ioredis"];
+const [kind, url, name] = process.argv.slice(2);
+if (!KINDS.includes(kind) || name === undefined) {
+  console.error(`usage: worker.mjs ${KINDS.join("|")} URL LOCK`);
+  process.exit(2);
+}
+
+// Each kind loads its own library only: a raw client is measured without fencepost in its process.
+async function open(address) {
+  if (kind.startsWith("fencepost")) {
+    const ours = await import("./ours.mjs");
+    return kind === "fencepost" ? ours.byAddress(address, name) : ours.onIoredis(address, name);
+  }
+  const raw = await import("./raw.mjs");
+  if (address.isZooKeeper) return raw.rawZooKeeper(address, name);
+  return kind === "raw" ? raw.rawNodeRedis(address, name) : raw.rawIoredis(address, name);
+}
+
+await serve(await open(new Address(url)));

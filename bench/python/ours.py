@@ -1,0 +1,66 @@
+"""fencepost, by its address or on a client that there is already."""
+
+from __future__ import annotations
+
+import fencepost
+import fencepost.asyncio
+from addresses import Address
+from raw_zookeeper import connected
+
+
+class Ours:
+    """For threads."""
+
+    def __init__(self, client: fencepost.Client, name: str) -> None:
+        self._client = client
+        self._lock = client.lock(name)
+        self._grant: fencepost.Grant | None = None
+
+    def acquire(self) -> None:
+        """Waits for it."""
+        self._grant = self._lock.acquire()
+
+    def release(self) -> None:
+        """Gives it back."""
+        assert self._grant is not None
+        self._grant.release()
+
+    def close(self) -> None:
+        """Hangs up."""
+        self._client.close()
+
+
+class OursGiven(Ours):
+    """On a KazooClient as kazoo makes it: `connect` makes one with a quicker handler."""
+
+    def __init__(self, address: Address, name: str) -> None:
+        self._kazoo = connected(address)
+        super().__init__(fencepost.Client(self._kazoo), name)
+
+    def close(self) -> None:
+        """Hangs up, and ends the session, which is not fencepost's."""
+        super().close()
+        self._kazoo.stop()
+        self._kazoo.close()
+
+
+class OursAsync:
+    """For asyncio."""
+
+    def __init__(self, client: fencepost.asyncio.Client, name: str) -> None:
+        self._client = client
+        self._lock = client.lock(name)
+        self._grant: fencepost.asyncio.Grant | None = None
+
+    async def acquire(self) -> None:
+        """Waits for it."""
+        self._grant = await self._lock.acquire()
+
+    async def release(self) -> None:
+        """Gives it back."""
+        assert self._grant is not None
+        await self._grant.release()
+
+    async def close(self) -> None:
+        """Hangs up."""
+        await self._client.close()

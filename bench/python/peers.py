@@ -1,0 +1,74 @@
+"""The locks that come with kazoo and redis-py, with their own defaults."""
+
+from __future__ import annotations
+
+import redis
+import redis.asyncio
+from addresses import Address
+from raw_zookeeper import connected
+
+LEASE = 10.0
+
+
+class KazooLock:
+    """kazoo's Lock."""
+
+    def __init__(self, address: Address, name: str) -> None:
+        self._client = connected(address)
+        self._lock = self._client.Lock(f"/{name}", "bench")
+
+    def acquire(self) -> None:
+        """Waits for it."""
+        if not self._lock.acquire():
+            raise RuntimeError("kazoo's Lock was not acquired")
+
+    def release(self) -> None:
+        """Gives it back."""
+        self._lock.release()
+
+    def close(self) -> None:
+        """Ends the session."""
+        self._client.stop()
+        self._client.close()
+
+
+class RedisPyLock:
+    """redis-py's Lock: a waiter asks every 0.1 s."""
+
+    def __init__(self, address: Address, name: str) -> None:
+        self._client = redis.Redis(address.host, address.port)
+        self._lock = self._client.lock(name, timeout=LEASE)
+
+    def acquire(self) -> None:
+        """Waits for it."""
+        if not self._lock.acquire():
+            raise RuntimeError("redis-py's Lock was not acquired")
+
+    def release(self) -> None:
+        """Gives it back."""
+        self._lock.release()
+
+    def close(self) -> None:
+        """Hangs up."""
+        self._client.close()
+
+
+class RedisPyLockAsync:
+    """redis-py's Lock for asyncio."""
+
+    def __init__(self, address: Address, name: str) -> None:
+        self._client = redis.asyncio.Redis(host=address.host, port=address.port)
+        self._lock = self._client.lock(name, timeout=LEASE)
+
+    async def acquire(self) -> None:
+        """Waits for it."""
+        if not await self._lock.acquire():
+            raise RuntimeError("redis-py's Lock was not acquired")
+
+    async def release(self) -> None:
+        """Gives it back."""
+        await self._lock.release()
+
+    async def close(self) -> None:
+        """Hangs up."""
+        await self._client.aclose()

@@ -1,0 +1,31 @@
+"""What the tests of the benchmark share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).resolve().parent.parent
+
+
+def bench(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs the benchmark."""
+    return subprocess.run(
+        [sys.executable, str(BENCH), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+        env={**os.environ, "COLUMNS": "200", **environment},
+    )
+
+
+@pytest.fixture
+def servers() -> None:
+    """Complains if there are none."""
+    if "FENCEPOST_SERVERS" not in os.environ:
+        pytest.fail("run these by `python3 tests/servers run -- .venv/bin/pytest bench`")

@@ -1,0 +1,43 @@
+"""A tiny run on the real servers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from conftest import bench
+
+pytestmark = pytest.mark.usefixtures("servers")
+
+
+def test_a_tiny_run_measures_everything(tmp_path: Path) -> None:
+    ran = bench("--quick", "--rounds", "2", "--subjects", "python", "--out", str(tmp_path))
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads((tmp_path / "latest.json").read_text())
+    assert {(target["subject"], target["passed"]) for target in found["targets"] if target["asserted"]} == {
+        ("python", True)
+    }
+    zookeeper, redis = found["results"]["zookeeper"], found["results"]["redis"]
+    assert set(zookeeper["uncontended"]) == {"python", "python-raw", "kazoo-lock"}
+    assert set(redis["uncontended"]) == {"python", "python-raw"}
+    assert len(zookeeper["uncontended"]["python"]["rounds"]) == 2
+    assert zookeeper["wire"]["python"]["kinds"] == zookeeper["wire"]["python-raw"]["kinds"]
+    assert (zookeeper["wire"]["python"]["requests"], zookeeper["wire"]["python"]["flights"]) == (3, 2)
+    assert (redis["wire"]["python"]["requests"], redis["wire"]["python-raw"]["requests"]) == (2, 2)
+    for family in (zookeeper, redis):
+        assert family["handoff"]["python"]["count"] == 10
+        assert family["contended"]["python"]["overlaps"] == 0
+        assert family["contended"]["python"]["per_second"] > 0
+    assert "python-raw" in ran.stdout
+    assert "PASS" in ran.stdout
+    assert ElementTree.parse(tmp_path / "latest.svg").getroot().tag.endswith("svg")
+
+
+def test_a_floor_is_no_lock(tmp_path: Path) -> None:
+    ran = bench("--quick", "--only", "redis", "--subjects", "floor", "--out", str(tmp_path))
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads((tmp_path / "latest.json").read_text())["results"]["redis"]
+    assert set(found["handoff"]) == {"floor"}
+    assert found["uncontended"] == found["contended"] == found["wire"] == {}
