@@ -92,7 +92,9 @@ static void session_is_expired(void) {
     for (i = 0; i < 16; i++)
         snprintf(password + 2 * i, 3, "%02x", (unsigned char)zoo_client_id(handle)->passwd[i]);
     heard = 0;
-    CHECK(control("session", "expire zookeeper 0x%llx %s", (long long)zoo_client_id(handle)->client_id, password) != NULL);
+    CHECK(
+        control("session", "expire zookeeper 0x%llx %s", (long long)zoo_client_id(handle)->client_id, password) !=
+        NULL);
     CHECK_FAULT(fencepost_grant_wait_lost(grant, LONG), FENCEPOST_RESULT_SESSION_EXPIRED, "ended the session");
     CHECK(__atomic_load_n(&heard, __ATOMIC_RELAXED) > 0); /* the caller's watcher is told, too */
     let_go(hold(other, name));
@@ -137,8 +139,8 @@ static void contexts_without_a_loop(void) {
 }
 
 /* Runs the caller's loop until the attempt is decided. */
-static fencepost_result run(
-    fencepost_client *client, struct loop **loops, int count, fencepost_attempt *attempt, fencepost_grant **grant) {
+static fencepost_result
+run(fencepost_client *client, struct loop **loops, int count, fencepost_attempt *attempt, fencepost_grant **grant) {
     int64_t end = millis() + LONG;
     int descriptor = fencepost_client_fd(client);
     fencepost_result result;

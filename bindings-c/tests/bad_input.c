@@ -150,7 +150,8 @@ static void release_without_a_grant(void) {
 }
 
 /* Everything of the parent is refused in a child, quickly, and the parent goes on. */
-static int in_the_child(fencepost_client *client, fencepost_lock *lock, fencepost_grant *grant, fencepost_attempt *attempt) {
+static int
+in_the_child(fencepost_client *client, fencepost_lock *lock, fencepost_grant *grant, fencepost_attempt *attempt) {
     fencepost_client *own;
     fencepost_grant *other;
 

@@ -31,12 +31,14 @@ static inline int check(int holds, const char *what, const char *file, int line)
     return holds;
 }
 
-static inline int check_result(int result, int expected, const char *words, const char *what, const char *file, int line) {
+static inline int
+check_result(int result, int expected, const char *words, const char *what, const char *file, int line) {
     const char *name = fencepost_result_name(result);
 
     if (result != expected) {
-        printf("    %s:%d: %s: %s (%s), expected %s\n", file, line, what, name == NULL ? "?" : name, fencepost_detail(),
-               fencepost_result_name(expected));
+        printf(
+            "    %s:%d: %s: %s (%s), expected %s\n", file, line, what, name == NULL ? "?" : name, fencepost_detail(),
+            fencepost_result_name(expected));
         check_broken++;
         return 0;
     }

@@ -32,8 +32,8 @@ static void turn(fencepost_client *first, fencepost_client *second) {
         CHECK_RESULT(fencepost_client_process(clients[i]), FENCEPOST_OK);
 }
 
-static fencepost_result decide(
-    fencepost_client *mine, fencepost_client *other, fencepost_attempt *attempt, fencepost_grant **grant) {
+static fencepost_result
+decide(fencepost_client *mine, fencepost_client *other, fencepost_attempt *attempt, fencepost_grant **grant) {
     int64_t end = millis() + LONG;
     fencepost_result result;
 

@@ -1,14 +1,9 @@
 // The headers in C++, twice.
 #include <fencepost.h>
-#include <fencepost.h>
 
 #include <fencepost-client.h>
-#include <fencepost-client.h>
-#include <fencepost-driver.h>
 #include <fencepost-driver.h>
 #include <fencepost-redis.h>
-#include <fencepost-redis.h>
-#include <fencepost-zookeeper.h>
 #include <fencepost-zookeeper.h>
 
 #include <cstdio>

@@ -19,8 +19,7 @@ static fencepost_hub *begun(uint32_t family, const char *json, uint64_t *id) {
 
     CHECK_RESULT(fencepost_hub_new(family, 1, &hub), FENCEPOST_OK);
     if (family == FENCEPOST_FAMILY_ZOOKEEPER)
-        CHECK_RESULT(
-            fencepost_hub_session(hub, 1, FENCEPOST_SESSION_STATE_CONNECTED, 7, 9000000), FENCEPOST_OK);
+        CHECK_RESULT(fencepost_hub_session(hub, 1, FENCEPOST_SESSION_STATE_CONNECTED, 7, 9000000), FENCEPOST_OK);
     CHECK_RESULT(fencepost_hub_open(hub, 1, settings, owner, 1, &key), FENCEPOST_OK);
     CHECK_RESULT(fencepost_hub_acquire(hub, 1, key, FENCEPOST_FOREVER), FENCEPOST_OK);
     fencepost_settings_free(settings);
@@ -53,15 +52,14 @@ static void settings_are_checked(void) {
 
     for (i = 0; i < sizeof rows / sizeof *rows; i++)
         CHECK_FAULT(
-            fencepost_settings_parse((const uint8_t *)rows[i].json, strlen(rows[i].json), &settings),
-            rows[i].expected, rows[i].words);
+            fencepost_settings_parse((const uint8_t *)rows[i].json, strlen(rows[i].json), &settings), rows[i].expected,
+            rows[i].words);
     CHECK(settings == NULL);
     CHECK_RESULT(fencepost_settings_parse(NULL, 3, &settings), FENCEPOST_RESULT_NULL_POINTER);
     CHECK_RESULT(fencepost_settings_parse((const uint8_t *)"{}", 2, NULL), FENCEPOST_RESULT_NULL_POINTER);
     settings = settings_of("{\"kind\": \"redis-string\", \"name\": \"x\"}");
     CHECK(fencepost_settings_family(settings) == FENCEPOST_FAMILY_REDIS);
-    CHECK_RESULT(
-        fencepost_settings_set_micros(settings, (const uint8_t *)"ttl", 3, -1), FENCEPOST_RESULT_NOT_POSITIVE);
+    CHECK_RESULT(fencepost_settings_set_micros(settings, (const uint8_t *)"ttl", 3, -1), FENCEPOST_RESULT_NOT_POSITIVE);
     CHECK_RESULT(
         fencepost_settings_set_micros(settings, (const uint8_t *)"prefix", 6, 1), FENCEPOST_RESULT_UNKNOWN_OPTION);
     CHECK_RESULT(fencepost_settings_set_micros(settings, (const uint8_t *)"ttl", 3, 5000000), FENCEPOST_OK);
@@ -150,8 +148,7 @@ static void replies_of_the_wrong_shape(void) {
 
     hub = begun(FENCEPOST_FAMILY_ZOOKEEPER, "{\"kind\": \"zookeeper-mutex\", \"name\": \"x\"}", &id);
     CHECK_RESULT(fencepost_hub_children(hub, 1, id, 7, NULL, 2), FENCEPOST_RESULT_NULL_POINTER);
-    CHECK_RESULT(
-        fencepost_hub_created(hub, 1, id, 7, (const uint8_t *)"\xff", 1, 1), FENCEPOST_RESULT_BAD_ARGUMENT);
+    CHECK_RESULT(fencepost_hub_created(hub, 1, id, 7, (const uint8_t *)"\xff", 1, 1), FENCEPOST_RESULT_BAD_ARGUMENT);
     CHECK_RESULT(fencepost_hub_children(hub, 1, id, 7, &name, 1), FENCEPOST_RESULT_WRONG_REPLY);
     fencepost_hub_free(hub);
 }

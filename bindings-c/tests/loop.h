@@ -15,7 +15,8 @@ struct loop {
 bool loop_connect(struct loop *loop, const char *address);
 void loop_attach(struct loop *loop);
 void loop_detach(struct loop *loop);
-/* One turn for some contexts and one more descriptor (or -1), at most so many milliseconds; whether the descriptor is readable. */
+/* One turn for some contexts and one more descriptor (or -1), at most so many milliseconds; whether the descriptor is
+ * readable. */
 bool loop_turn(struct loop **loops, int count, int descriptor, int milliseconds);
 
 #endif

@@ -9,12 +9,16 @@ $(TESTS)/transcripts: $(wildcard tests/transcripts/*.[ch]) tests/check.h $(CORE)
 	@mkdir -p $(@D)
 	$(COMPILE) -D_GNU_SOURCE -Iinclude $(wildcard tests/transcripts/*.c) $(LINK) -lfencepost -lcjson -o $@
 
-$(TESTS)/holder: tests/holder.c all
+$(TESTS)/holder: tests/holder.c $(SHARED) $(HEADERS)
 	@mkdir -p $(@D)
 	$(COMPILE) -Iinclude $< $(LINK) -lfencepost-client -lfencepost -o $@
 
 # What single tests need beside.
 WITH_attach := tests/loop.c
+WITH_verdicts_zookeeper := $(OBJ)/zookeeper/verdict.o
+# The driver itself, so that what it tells the hub can be written down.
+WITH_verdicts_redis := tests/loop.c $(OBJECTS_redis)
+LINK_verdicts_redis := $(foreach function,failed reply gone,-Wl,--wrap=fencepost_hub_$(function))
 LINK_attach := -lfencepost-zookeeper -lfencepost-redis
 LINK_bad_input := -lfencepost-zookeeper -lfencepost-redis
 
@@ -24,9 +28,48 @@ $(TESTS)/%: tests/%.c $$(WITH_%) tests/support.c tests/support.h tests/check.h $
 	$(COMPILE) -DTHREADED -D_GNU_SOURCE -Iinclude $< $(WITH_$*) tests/support.c $(LINK) -lfencepost-client -lfencepost $(LINK_$*) \
 	    -lzookeeper_mt -lhiredis -lcjson -o $@
 
-.PHONY: test-transcripts test-client
-test-transcripts: $(TESTS)/transcripts
-	$(RUNNER) $< $(TRANSCRIPTS)
+$(TESTS)/header: tests/header.cc $(SHARED) $(HEADERS)
+	@mkdir -p $(@D)
+	$(CXX) -std=c++11 -DTHREADED $(WARNINGS) $(CXXFLAGS) $(SANITIZE) -Iinclude $< $(LINK) -lfencepost-client -lfencepost -o $@
 
-test-client: $(TESTS)/client
-	$(RUN_TEST) $<
+# Everything in one program, with no shared library of ours.
+$(TESTS)/static: examples/blocking.c $(CORE) $(STATIC) $(HEADERS)
+	@mkdir -p $(@D)
+	$(COMPILE) -Iinclude examples/blocking.c -Wl,-u,fencepost_zookeeper_connect -Wl,-u,fencepost_redis_connect -rdynamic \
+	    $(LIB)/libfencepost-zookeeper.a $(LIB)/libfencepost-redis.a $(LIB)/libfencepost-client.a $(LIB)/libfencepost.a \
+	    -lzookeeper_mt -lhiredis -ldl -lm -o $@
+
+# Examples, built as their own comments say.
+$(BUILD)/examples/%: examples/%.c $(SHARED) $(PKGCONFIG) $(HEADERS:include/%=$(INCLUDE)/%)
+	@mkdir -p $(@D)
+	$(CC) -std=c99 $(WARNINGS) $(CFLAGS) $(SANITIZE) $< -o $@ -Wl,-rpath,$(abspath $(LIB)) \
+	    $$(PKG_CONFIG_PATH=$(LIB)/pkgconfig pkg-config --cflags --libs $$(sed -n 's/.*--libs \([a-z -]*\)).*/\1/p' $<))
+
+EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
+SUITES := hub client event_loop bad_input attach verdicts_zookeeper verdicts_redis faults
+PROGRAMS := $(SUITES:%=$(TESTS)/%) $(TESTS)/transcripts $(TESTS)/header $(TESTS)/static
+
+.PHONY: test-programs test test-local test-servers test-valgrind test-asan
+test-programs: $(PROGRAMS) $(EXAMPLES)
+
+# All suites; starts the servers by itself, unless they run already.
+test: test-programs
+	$(if $(FENCEPOST_SERVERS),$(MAKE) --no-print-directory test-servers,$(PYTHON) ../tests/servers run -- $(MAKE) --no-print-directory test-servers)
+
+# Without servers.
+test-local: test-programs
+	tests/run $(TESTS) hub transcripts header
+
+# On the servers that the environment names.
+test-servers: test-programs
+	tests/run $(TESTS) $(notdir $(PROGRAMS)) examples
+
+# The same under memcheck. (The faults take their time even without it.)
+test-valgrind: test-programs
+	RUNNER="valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible \
+	    --child-silent-after-fork=yes --suppressions=tests/valgrind.supp" \
+	    $(PYTHON) ../tests/servers run -- tests/run $(TESTS) $(filter-out static header,$(notdir $(PROGRAMS)))
+
+# The same with the C libraries built for AddressSanitizer and UndefinedBehaviorSanitizer, in a folder of their own.
+test-asan:
+	$(MAKE) BUILD=$(BUILD)-asan SANITIZE="-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined" test

@@ -4,31 +4,15 @@
 #include <string.h>
 
 #include "internal.h"
+#include "verdict.h"
 
-/* ---- answers: the table from native error to outcome ---- */
-
-/* Errors that the library makes up, or tells of its own end: the request may have been carried out. Others come from
- * the server. */
-static bool is_answer(int rc) {
-    switch (rc) {
-    case ZSESSIONEXPIRED:
-    case ZINVALIDCALLBACK:
-    case ZAUTHFAILED:
-    case ZCLOSING:
-    case ZNOTHING:
-        return false;
-    case ZUNIMPLEMENTED:
-        return true;
-    default:
-        return rc <= ZAPIERROR;
-    }
-}
+/* ---- answers ---- */
 
 static void failed(const struct record *record, fencepost_hub *hub, int rc) {
     uint64_t now = fencepost_now();
 
     fencepost_client_note(record->driver->client, record->command, zerror(rc));
-    if (is_answer(rc))
+    if (verdict_of_completion(rc) == VERDICT_ANSWER)
         fencepost_hub_error(hub, now, record->command, record->session, rc);
     else
         fencepost_hub_failed(hub, now, record->command, FENCEPOST_FAILURE_UNKNOWN);
@@ -204,12 +188,20 @@ static void refused(const struct driver *driver, fencepost_hub *hub, uint64_t id
     uint64_t now = fencepost_now();
 
     fencepost_client_note(driver->client, id, rc == ZOK ? "not connected" : zerror(rc));
-    if (driver->over)
+    switch (driver->over ? VERDICT_CLOSED : verdict_of_refusal(rc)) {
+    case VERDICT_CLOSED:
         fencepost_hub_failed(hub, now, id, FENCEPOST_FAILURE_CLOSED);
-    else if (rc == ZBADARGUMENTS)
-        fencepost_hub_error(hub, now, id, driver->session, rc); /* it would be refused again */
-    else
+        break;
+    case VERDICT_ANSWER:
+        fencepost_hub_error(hub, now, id, driver->session, rc);
+        break;
+    case VERDICT_NOT_SENT:
         fencepost_hub_failed(hub, now, id, FENCEPOST_FAILURE_NOT_SENT);
+        break;
+    case VERDICT_UNKNOWN:
+        fencepost_hub_failed(hub, now, id, FENCEPOST_FAILURE_UNKNOWN);
+        break;
+    }
 }
 
 void request_send(void *self, fencepost_hub *hub, const fencepost_command *command) {

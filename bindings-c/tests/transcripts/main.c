@@ -56,7 +56,8 @@ static bool put(fencepost_hub *hub, const char *line, int number) {
     return right;
 }
 
-/* Takes everything out and compares: what follows, or NULL at the end; `number` counts lines, and is 0 after a difference. */
+/* Takes everything out and compares: what follows, or NULL at the end; `number` counts lines, and is 0 after a
+ * difference. */
 static char *take(fencepost_hub *hub, char *line, int *number) {
     fencepost_output output;
     char *next;
@@ -69,7 +70,8 @@ static char *take(fencepost_hub *hub, char *line, int *number) {
         fencepost_hub_poll_output(hub, FENCEPOST_ALL, &output);
         line_write(&said, &output);
         if (line == NULL || strcmp(said.data, line) != 0) {
-            printf("    line %d:\n      said     %s\n      expected %s\n", *number, said.data, line == NULL ? "" : line);
+            printf(
+                "    line %d:\n      said     %s\n      expected %s\n", *number, said.data, line == NULL ? "" : line);
             *number = 0;
         }
         free(said.data);

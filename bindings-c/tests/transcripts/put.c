@@ -128,8 +128,7 @@ static int reply(fencepost_hub *hub, const cJSON *step, uint64_t at) {
     const cJSON *version = cJSON_GetObjectItemCaseSensitive(step, "version");
 
     if (strcmp(kind, "created") == 0)
-        return fencepost_hub_created(
-            hub, at, id, session, (const uint8_t *)path, strlen(path), big_of(step, "czxid"));
+        return fencepost_hub_created(hub, at, id, session, (const uint8_t *)path, strlen(path), big_of(step, "czxid"));
     if (strcmp(kind, "children") == 0)
         return children(hub, at, id, session, cJSON_GetObjectItemCaseSensitive(step, "names"));
     if (strcmp(kind, "data") == 0)

@@ -1,0 +1,251 @@
+/* From what hiredis says to outcomes, row by row: the driver's own objects are linked here, and what they tell the hub
+ * is written down. */
+#include <fencepost-redis.h>
+#include <poll.h>
+
+#include "../redis/internal.h"
+#include "loop.h"
+#include "support.h"
+
+/* The last outcome, as a word. */
+static char told[512];
+static int gone, confirmed;
+
+fencepost_result __real_fencepost_hub_failed(fencepost_hub *hub, uint64_t now, uint64_t id, uint32_t failure);
+fencepost_result
+__real_fencepost_hub_reply(fencepost_hub *hub, uint64_t now, uint64_t id, const fencepost_reply *reply);
+fencepost_result __real_fencepost_hub_gone(fencepost_hub *hub, uint64_t now, uint64_t id);
+
+fencepost_result __wrap_fencepost_hub_failed(fencepost_hub *hub, uint64_t now, uint64_t id, uint32_t failure) {
+    snprintf(told, sizeof told, "%s", fencepost_failure_name(failure));
+    return __real_fencepost_hub_failed(hub, now, id, failure);
+}
+
+static void write_down(const fencepost_reply *reply) {
+    size_t used = strlen(told), i;
+
+    switch (reply->kind) {
+    case FENCEPOST_REPLY_KIND_NIL:
+        snprintf(told + used, sizeof told - used, "nil");
+        break;
+    case FENCEPOST_REPLY_KIND_INTEGER:
+        snprintf(told + used, sizeof told - used, "%" PRId64, reply->integer);
+        break;
+    case FENCEPOST_REPLY_KIND_BYTES:
+    case FENCEPOST_REPLY_KIND_ERROR:
+        snprintf(
+            told + used, sizeof told - used, "%s%.*s", reply->kind == FENCEPOST_REPLY_KIND_ERROR ? "-" : "",
+            (int)reply->bytes.size, (const char *)reply->bytes.data);
+        break;
+    default:
+        snprintf(told + used, sizeof told - used, "[");
+        for (i = 0; i < reply->item_count; i++) {
+            if (i > 0)
+                strcat(told, " ");
+            write_down(&reply->items[i]);
+        }
+        strcat(told, "]");
+    }
+}
+
+fencepost_result
+__wrap_fencepost_hub_reply(fencepost_hub *hub, uint64_t now, uint64_t id, const fencepost_reply *reply) {
+    told[0] = '\0';
+    write_down(reply);
+    confirmed += strcmp(told, "1") == 0; /* a subscription */
+    return hub == NULL ? FENCEPOST_RESULT_OK : __real_fencepost_hub_reply(hub, now, id, reply);
+}
+
+fencepost_result __wrap_fencepost_hub_gone(fencepost_hub *hub, uint64_t now, uint64_t id) {
+    gone++;
+    return __real_fencepost_hub_gone(hub, now, id);
+}
+
+/* ---- replies of every shape ---- */
+
+static redisReply text(int type, char *words) {
+    redisReply reply = {0};
+
+    reply.type = type;
+    reply.str = words;
+    reply.len = strlen(words);
+    return reply;
+}
+
+static void replies(void) {
+    redisReply nil = {0}, number = {0}, array = {0}, inner = {0}, many = {0}, deep[40];
+    redisReply string = text(REDIS_REPLY_STRING, "abc"), status = text(REDIS_REPLY_STATUS, "OK");
+    redisReply error = text(REDIS_REPLY_ERROR, "NOSCRIPT No matching script.");
+    redisReply *items[4] = {&number, &string, &nil, &inner}, *inside[1] = {&status}, *hundred[100], *next[40];
+    int i;
+
+    nil.type = REDIS_REPLY_NIL;
+    number.type = REDIS_REPLY_INTEGER;
+    number.integer = INT64_MIN;
+    inner.type = array.type = many.type = REDIS_REPLY_ARRAY;
+    inner.elements = 1;
+    inner.element = inside;
+    array.elements = 4;
+    array.element = items;
+    for (i = 0; i < 100; i++)
+        hundred[i] = &nil;
+    many.elements = 100;
+    many.element = hundred;
+    for (i = 0; i < 40; i++) {
+        memset(&deep[i], 0, sizeof deep[i]);
+        deep[i].type = i < 39 ? REDIS_REPLY_ARRAY : REDIS_REPLY_NIL;
+        deep[i].elements = i < 39 ? 1 : 0;
+        next[i] = i < 39 ? &deep[i + 1] : NULL;
+        deep[i].element = &next[i];
+    }
+    reply_give(NULL, 1, &nil);
+    CHECK(strcmp(told, "nil") == 0);
+    reply_give(NULL, 1, &number);
+    CHECK(strcmp(told, "-9223372036854775808") == 0);
+    reply_give(NULL, 1, &string);
+    CHECK(strcmp(told, "abc") == 0);
+    reply_give(NULL, 1, &status);
+    CHECK(strcmp(told, "OK") == 0);
+    reply_give(NULL, 1, &error);
+    CHECK(strcmp(told, "-NOSCRIPT No matching script.") == 0);
+    reply_give(NULL, 1, &array);
+    CHECK(strcmp(told, "[-9223372036854775808 abc nil [OK]]") == 0);
+    reply_give(NULL, 1, &many);
+    CHECK(strncmp(told, "[nil nil", 8) == 0 && strlen(told) == 401);
+    reply_give(NULL, 1, &deep[0]);
+    CHECK(strcmp(told, "unknown") == 0);
+}
+
+/* ---- failures ---- */
+
+static void a_refused_connection_is_not_sent(void) {
+    fencepost_client *client;
+    fencepost_grant *grant;
+
+    CHECK_RESULT(fencepost_redis_connect("redis://127.0.0.1:1", &client), FENCEPOST_OK);
+    CHECK_FAULT(fencepost_acquire(client, "x", 50, &grant), FENCEPOST_RESULT_UNREACHABLE, "refused");
+    CHECK(strcmp(told, "not-sent") == 0);
+    fencepost_client_free(client);
+}
+
+static void a_lost_connection_is_unknown(void) {
+    const char *place, *proxy = proxy_open("redis-1", &place);
+    fencepost_client *client;
+    fencepost_attempt *attempt;
+    fencepost_grant *grant;
+    fencepost_lock *lock;
+
+    CHECK_RESULT(fencepost_redis_connect(url_of("redis://", place, ""), &client), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_new(client, new_name("x"), &lock), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_acquire(lock, LONG, &grant), FENCEPOST_OK);
+    let_go(grant);
+    CHECK(control("held", "proxy-hold %s", proxy) != NULL);
+    CHECK(control("total", "proxy-reset %s", proxy) != NULL);
+    CHECK(fencepost_client_fd(client) >= 0); /* from here on nothing happens unless we say so */
+    CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempt), FENCEPOST_OK);
+    EVENTUALLY(atoi(control("total", "proxy-count %s", proxy)) > 0);
+    told[0] = '\0';
+    CHECK(control("id", "proxy-cut %s", proxy) != NULL);
+    EVENTUALLY(fencepost_client_process(client) == FENCEPOST_OK && told[0] != '\0');
+    CHECK(strcmp(told, "unknown") == 0);
+    CHECK(control("id", "proxy-heal %s", proxy) != NULL && control("id", "proxy-pass %s", proxy) != NULL);
+    fencepost_attempt_free(attempt);
+    fencepost_lock_free(lock);
+    close_client(client);
+    control("id", "proxy-close %s", proxy);
+}
+
+static void silence_is_unknown(void) {
+    const char *place, *proxy = proxy_open("redis-1", &place);
+    fencepost_client *client;
+    fencepost_grant *grant;
+
+    CHECK_RESULT(fencepost_redis_connect(url_of("redis://", place, ""), &client), FENCEPOST_OK);
+    let_go(hold(client, new_name("x")));
+    CHECK(control("held", "proxy-hold %s", proxy) != NULL);
+    told[0] = '\0';
+    /* Longer than an answer may take; then the connection is given up, and another one made. */
+    CHECK_RESULT(fencepost_acquire(client, new_name("x"), 6500, &grant), FENCEPOST_RESULT_UNREACHABLE);
+    CHECK(strcmp(told, "unknown") == 0);
+    CHECK(control("held", "proxy-pass %s", proxy) != NULL);
+    let_go(hold(client, new_name("x")));
+    close_client(client);
+    control("id", "proxy-close %s", proxy);
+}
+
+static void an_ended_connection_of_the_owner_is_closed(void) {
+    struct loop own;
+    fencepost_client *client;
+    fencepost_grant *grant;
+
+    NEED(loop_connect(&own, address(REDIS)));
+    loop_detach(&own);
+    CHECK_RESULT(fencepost_redis_attach(own.context, NULL, &client), FENCEPOST_OK);
+    let_go(hold(client, new_name("x")));
+    redisAsyncFree(own.context);
+    CHECK_RESULT(fencepost_acquire(client, new_name("x"), LONG, &grant), FENCEPOST_RESULT_CONNECTION_CLOSED);
+    CHECK(strcmp(told, "closed") == 0);
+    close_client(client);
+}
+
+static void a_lost_subscription_is_gone(void) {
+    const char *place, *proxy = proxy_open("redis-1", &place), *name = new_name("x");
+    fencepost_client *mine = client_of(url(REDIS, "")), *other;
+    fencepost_grant *held = hold(mine, name), *grant = NULL;
+    fencepost_attempt *attempt;
+    fencepost_lock *lock;
+
+    CHECK_RESULT(fencepost_redis_connect(url_of("redis://", place, ""), &other), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_new(other, name, &lock), FENCEPOST_OK);
+    gone = confirmed = 0;
+    CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempt), FENCEPOST_OK);
+    EVENTUALLY(confirmed == 1);
+    CHECK(control("id", "proxy-cut %s", proxy) != NULL && control("id", "proxy-heal %s", proxy) != NULL);
+    EVENTUALLY(gone == 1);
+    let_go(held);
+    CHECK_RESULT(fencepost_attempt_wait(attempt, &grant), FENCEPOST_OK);
+    let_go(grant);
+    fencepost_attempt_free(attempt);
+    fencepost_lock_free(lock);
+    close_client(mine);
+    close_client(other);
+    control("id", "proxy-close %s", proxy);
+}
+
+static void an_error_to_a_subscription_is_an_answer(void) {
+    fencepost_client *mine = client_of(url(REDIS, "")), *other;
+    const char *name = new_name("x");
+    fencepost_grant *held = hold(mine, name), *grant = NULL;
+    fencepost_attempt *attempt;
+    fencepost_lock *lock;
+
+    freeReplyObject(redis("ACL SETUSER c-tests on >pw ~* resetchannels +@all"));
+    CHECK_RESULT(fencepost_redis_connect(url_of("redis://c-tests:pw@", address(REDIS), ""), &other), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_new(other, name, &lock), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempt), FENCEPOST_OK);
+    EVENTUALLY(strstr(told, "-NOPERM") != NULL);
+    /* Without messages it asks again and again. */
+    let_go(held);
+    CHECK_RESULT(fencepost_attempt_wait(attempt, &grant), FENCEPOST_OK);
+    CHECK(fencepost_release(grant) != FENCEPOST_RESULT_RELEASE_UNCONFIRMED);
+    fencepost_grant_free(grant);
+    fencepost_attempt_free(attempt);
+    fencepost_lock_free(lock);
+    close_client(mine);
+    fencepost_client_free(other);
+    freeReplyObject(redis("ACL DELUSER c-tests"));
+    freeReplyObject(redis("DEL %s", name));
+}
+
+int main(void) {
+    TEST(replies);
+    if (address(REDIS) != NULL) {
+        TEST(a_refused_connection_is_not_sent);
+        TEST(a_lost_connection_is_unknown);
+        TEST(silence_is_unknown);
+        TEST(an_ended_connection_of_the_owner_is_closed);
+        TEST(a_lost_subscription_is_gone);
+        TEST(an_error_to_a_subscription_is_an_answer);
+    }
+    return check_close();
+}
