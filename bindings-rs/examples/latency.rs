@@ -5,6 +5,7 @@
 use std::{env, error::Error, time::Instant};
 
 use fencepost::Lock;
+use fencepost_core::redis::Script;
 use futures_util::future;
 use redis::aio::MultiplexedConnection;
 use zookeeper_client::{Acls, CreateMode};
@@ -31,6 +32,8 @@ async fn compare(kind: &'static str) -> Result<(), Failure> {
     let redis = env::var("FENCEPOST_REDIS")?;
     let client = fencepost::connect(&format!("redis://{redis}")).await?;
     let lock = client.lock("latency")?;
+    // The first one sends the scripts.
+    pair(&lock).await?;
     let mut bare = BareRedis::connect(&redis).await?;
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
@@ -82,9 +85,6 @@ struct BareRedis {
     number: u64,
 }
 
-const ACQUIRE: &str = include_str!("../../core/src/redis/scripts/acquire.lua");
-const RELEASE: &str = include_str!("../../core/src/redis/scripts/release.lua");
-
 impl BareRedis {
     async fn connect(address: &str) -> Result<Self, Failure> {
         let client = redis::Client::open(format!("redis://{address}"))?;
@@ -105,27 +105,24 @@ impl BareRedis {
         let attempt = format!("00112233445566778899aabbccddeeff-{}", self.number);
         let gone = format!("{{bare}}:gone:{attempt}");
         let keys = ["bare", "{bare}:fence", &gone];
-        self.call(ACQUIRE, &keys, &[&attempt, "10000", "604800000"])
+        self.call(Script::Acquire, &keys, &[&attempt, "10000", "604800000"])
             .await?;
-        self.call(RELEASE, &["bare", &gone], &[&attempt, "{bare}:released", "0"])
-            .await
+        self.call(
+            Script::Release,
+            &["bare", &gone],
+            &[&attempt, "{bare}:released", "0"],
+        )
+        .await
     }
 
-    async fn call(&mut self, script: &str, keys: &[&str], arguments: &[&str]) -> Result<(), Failure> {
-        let sha = if script == ACQUIRE { sha(0) } else { sha(1) };
+    async fn call(&mut self, script: Script, keys: &[&str], arguments: &[&str]) -> Result<(), Failure> {
         let mut command = redis::cmd("EVALSHA");
-        command.arg(sha).arg(keys.len()).arg(keys).arg(arguments);
+        command.arg(script.sha()).arg(keys.len()).arg(keys).arg(arguments);
         match self.connection.send_packed_command(&command).await? {
             redis::Value::ServerError(error) => Err(format!("{error:?}").into()),
             _ => Ok(()),
         }
     }
-}
-
-/// The digests that the hub itself calls the scripts by.
-fn sha(which: usize) -> &'static str {
-    use fencepost_core::redis::Script;
-    [Script::Acquire.sha(), Script::Release.sha()][which]
 }
 
 async fn bare_zookeeper_pair(client: &zookeeper_client::Client) -> Result<(), Failure> {

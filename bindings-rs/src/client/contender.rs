@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 
-use fencepost_core::{Intent, Key, OwnerId, Patience, Settings};
+use fencepost_core::{Intent, Key, Patience, Settings};
 
 use super::Shared;
 use crate::{
@@ -27,7 +27,7 @@ impl Contender {
         settings: &Settings,
         patience: Patience,
     ) -> Result<Self, Error> {
-        let (key, seat, flights) = shared.engine.acquire(settings, owner()?, patience)?;
+        let (key, seat, flights) = shared.engine.acquire(settings, patience)?;
         let contender = Self {
             shared: Arc::clone(shared),
             seat,
@@ -102,11 +102,4 @@ impl Drop for Contender {
             self.shared.engine.discard(self.key);
         }
     }
-}
-
-/// Sixteen bytes that nobody else has: uniqueness is what keeps contenders apart.
-fn owner() -> Result<OwnerId, Error> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|_error| Error::NoRandomness)?;
-    Ok(OwnerId(bytes))
 }

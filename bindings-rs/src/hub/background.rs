@@ -6,10 +6,7 @@ use core::time::Duration;
 use fencepost_core::Instant;
 use futures_util::{FutureExt, StreamExt, stream::FuturesUnordered};
 
-use super::{
-    engine::{Engine, Mine},
-    machines::Keep,
-};
+use super::{engine::Engine, machines::Keep, state::Mine};
 use crate::clock;
 
 /// How long a closing client waits for the server's answers.

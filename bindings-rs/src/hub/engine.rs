@@ -4,25 +4,22 @@
 //! the order polled. What they come to is awaited outside: by the task whose contender it is (see [`Pocket`](super::pocket::Pocket)),
 //! so that an acquire costs no hop to another task, and by the background task for everything else.
 
-use alloc::{
-    collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Weak},
-};
-use core::{mem, time::Duration};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use alloc::sync::{Arc, Weak};
+use core::{mem, sync::atomic::AtomicBool, time::Duration};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fencepost_core::{
-    CommandId, Event, Failure, Instant, Intent, Key, Loss, Misuse, OwnerId, Patience, Refusal, Settings,
+    Failure, Instant, Intent, Key, Loss, Misuse, Patience, Refusal, Settings,
     lowered::{Notice, Outcome},
 };
-use futures_util::future::{self, Either};
 use tokio::sync::Notify;
 
 use super::{
-    machines::{Flight, Landed, Machines, Polled},
+    machines::{Flight, Landed, Machines},
     seat::{End, Seat},
+    state::{Drained, Mine, State},
 };
-use crate::{Lost, Native, Refused, clock};
+use crate::{Error, Lost, Refused, clock};
 
 /// How long a release waits for the server's word.
 pub(crate) const CONFIRM_WITHIN: Duration = Duration::from_secs(5);
@@ -33,24 +30,9 @@ pub(crate) struct Engine {
     errands: Mutex<Errands>,
     /// Rung when the background task has something to do.
     pub(crate) bell: Notify,
-    /// How the first connection has come about, once it has or never will.
-    first: OnceLock<Result<(), Refused>>,
-    first_changed: Notify,
-}
-
-struct State {
-    machines: Box<dyn Machines>,
-    seats: BTreeMap<Key, Arc<Seat>>,
-    /// Commands without an outcome: a lost session settles them all.
-    under_way: BTreeSet<CommandId>,
-    /// Releases, by the time when their callers stop waiting.
-    releases: BTreeSet<(Instant, Key)>,
-    /// When the background task wakes by itself.
-    armed: Option<Instant>,
-    seed: u64,
-    /// The connection's own last error, while it is not there.
-    trouble: Option<Native>,
-    closed: bool,
+    pub(super) connected_once: AtomicBool,
+    /// Rung when the connection has come or been refused, and when nobody need wait for it any more.
+    pub(super) link_changed: Notify,
 }
 
 /// What others leave to the background task.
@@ -61,40 +43,18 @@ struct Errands {
     hang_up: bool,
 }
 
-/// Whose commands the caller awaits itself; the rest goes to the background task.
-#[derive(Clone, Copy)]
-pub(crate) enum Mine {
-    Nothing,
-    Only(Key),
-    /// Those of the contender with the highest key: it has just been opened.
-    Newest,
-    All,
-}
-
 impl Engine {
     pub(crate) fn new(seed: u64, machines: impl FnOnce(&Weak<Self>) -> Box<dyn Machines>) -> Arc<Self> {
-        Arc::new_cyclic(|this| {
-            let state = State {
-                machines: machines(this),
-                seats: BTreeMap::new(),
-                under_way: BTreeSet::new(),
-                releases: BTreeSet::new(),
-                armed: None,
-                seed,
-                trouble: None,
-                closed: false,
-            };
-            Self {
-                state: Mutex::new(state),
-                errands: Mutex::default(),
-                bell: Notify::new(),
-                first: OnceLock::new(),
-                first_changed: Notify::new(),
-            }
+        Arc::new_cyclic(|this| Self {
+            state: Mutex::new(State::new(machines(this), seed)),
+            errands: Mutex::default(),
+            bell: Notify::new(),
+            connected_once: AtomicBool::new(false),
+            link_changed: Notify::new(),
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -132,14 +92,17 @@ impl Engine {
     pub(crate) fn acquire(
         &self,
         settings: &Settings,
-        owner: OwnerId,
         patience: Patience,
-    ) -> Result<(Key, Arc<Seat>, Vec<Flight>), Misuse> {
+    ) -> Result<(Key, Arc<Seat>, Vec<Flight>), Error> {
         let (opened, flights) = self.put(Mine::Newest, |state, now| {
             if state.closed {
-                return Err(Misuse::Closed);
+                return Err(Error::from(Misuse::Closed));
+            }
+            if let Some(refused) = &state.link.rejected {
+                return Err(refused.clone().into());
             }
             state.seed = state.seed.wrapping_add(1);
+            let owner = state.owners.next()?;
             let key = state.machines.open(now, settings, owner, state.seed)?;
             state.machines.intent(now, key, Intent::Acquire(patience))?;
             let seat = Arc::new(Seat::default());
@@ -148,9 +111,9 @@ impl Engine {
         });
         match opened {
             Ok((key, seat)) => Ok((key, seat, flights)),
-            Err(misuse) => {
+            Err(error) => {
                 self.entrust(flights);
-                Err(misuse)
+                Err(error)
             }
         }
     }
@@ -220,7 +183,11 @@ impl Engine {
         let mut late = Vec::new();
         let ((), more) = self.put(Mine::All, |state, now| {
             for key in errands.closing {
-                state.seats.remove(&key);
+                if let Some(seat) = state.seats.remove(&key) {
+                    // Nobody listens any more, except for its watches: they go with it.
+                    seat.end(End::Closed);
+                    late.push(seat);
+                }
                 state.machines.close(now, key);
             }
             state.machines.handle_timeout(now);
@@ -256,7 +223,7 @@ impl Engine {
             seat.end(End::Closed);
             seat.ring();
         }
-        self.first_changed.notify_waiters();
+        self.link_changed.notify_waiters();
     }
 
     /// How many contenders the server has not answered for.
@@ -289,58 +256,7 @@ impl Engine {
             });
             seat.ring();
         }
-        self.first_changed.notify_waiters();
-    }
-
-    /// The connection is there.
-    pub(crate) fn connected(&self) {
-        self.state().trouble = None;
-        if self.first.set(Ok(())).is_ok() {
-            self.first_changed.notify_waiters();
-        }
-    }
-
-    /// The connection cannot be made, or is lost; perhaps later.
-    pub(crate) fn troubled(&self, native: Native) {
-        self.state().trouble = Some(native);
-    }
-
-    /// The connection will never be made.
-    pub(crate) fn rejected(&self, reason: Refusal, native: Native) {
-        self.state().trouble = Some(Arc::clone(&native));
-        let refused = Refused::new(reason, None, Some(native));
-        if self.first.set(Err(refused)).is_ok() {
-            self.first_changed.notify_waiters();
-        }
-    }
-
-    /// Whether there has ever been a connection.
-    pub(crate) fn is_connected(&self) -> bool {
-        matches!(self.first.get(), Some(Ok(())))
-    }
-
-    /// Waits for the first connection.
-    pub(crate) async fn ready(&self, limit: Duration) -> Result<(), crate::Error> {
-        let first = async {
-            loop {
-                let mut changed = core::pin::pin!(self.first_changed.notified());
-                changed.as_mut().enable();
-                if let Some(first) = self.first.get() {
-                    return first.clone().map_err(crate::Error::from);
-                }
-                if self.is_closed() {
-                    return Err(Misuse::Closed.into());
-                }
-                changed.await;
-            }
-        };
-        match tokio::time::timeout(limit, first).await {
-            Ok(first) => first,
-            Err(_elapsed) => {
-                let native = self.state().trouble.clone();
-                Err(Refused::new(Refusal::Unreachable, None, native).into())
-            }
-        }
+        self.link_changed.notify_waiters();
     }
 }
 
@@ -351,110 +267,4 @@ pub(crate) struct Turn {
     pub(crate) hang_up: bool,
     /// There is nothing to do before that time.
     pub(crate) until: Option<Instant>,
-}
-
-/// What a drain has brought.
-#[derive(Default)]
-struct Drained {
-    mine: Vec<Flight>,
-    others: Vec<Flight>,
-    told: Vec<Arc<Seat>>,
-    /// The background task has to look.
-    ring: bool,
-}
-
-impl State {
-    fn drain(&mut self, now: Instant, mine: Mine, drained: &mut Drained) {
-        loop {
-            match self.machines.poll(now) {
-                Polled::Flight(id, flight) => {
-                    self.under_way.insert(id);
-                    match mine {
-                        Mine::All => drained.mine.push(flight),
-                        Mine::Only(key) if key == flight.key => drained.mine.push(flight),
-                        Mine::Newest if self.newest() == Some(flight.key) => drained.mine.push(flight),
-                        Mine::Only(_) | Mine::Newest | Mine::Nothing => drained.others.push(flight),
-                    }
-                }
-                Polled::Event(key, event) => drained.told.extend(self.tell(now, key, event)),
-                Polled::Wait(until) => {
-                    let earlier = self.arm(now, self.earliest(until));
-                    let done = self.closed && self.machines.pending() == 0;
-                    // The background task itself sees both before it goes to sleep.
-                    drained.ring = (earlier || done) && !matches!(mine, Mine::All);
-                    return;
-                }
-            }
-        }
-    }
-
-    /// Sees to it that the background task wakes in time; whether it has to be told. It is left asleep for a time that has become too
-    /// early: of the many timers that locks set, hardly one ever fires.
-    fn arm(&mut self, now: Instant, until: Option<Instant>) -> bool {
-        let armed = self.armed.filter(|armed| *armed > now);
-        let earlier = until.is_some_and(|until| armed.is_none_or(|armed| until < armed));
-        self.armed = if earlier { until } else { armed };
-        earlier
-    }
-
-    fn newest(&self) -> Option<Key> {
-        self.seats.last_key_value().map(|(key, _)| *key)
-    }
-
-    fn earliest(&self, until: Option<Instant>) -> Option<Instant> {
-        let release = self.releases.first().map(|(due, _)| *due);
-        until.into_iter().chain(release).min()
-    }
-
-    fn tell(&mut self, now: Instant, key: Key, event: Event) -> Option<Arc<Seat>> {
-        let seat = self.seats.get(&key)?;
-        let over = seat.tell(event, self.trouble.as_ref());
-        if !over {
-            return Some(Arc::clone(seat));
-        }
-        self.releases.retain(|(_, releasing)| *releasing != key);
-        self.machines.close(now, key);
-        self.seats.remove(&key)
-    }
-
-    /// Takes what a flight has come to; gives the watch that is to be awaited next.
-    fn land(&mut self, now: Instant, key: Key, landed: Landed) -> Option<Flight> {
-        let seat = self.seats.get(&key);
-        match landed {
-            Landed::Outcome {
-                id,
-                outcome,
-                native,
-                watch,
-            } => {
-                self.under_way.remove(&id);
-                if let (Some(seat), Some(native)) = (seat, native) {
-                    seat.keep(id, native);
-                }
-                // A watch is awaited for as long as its contender is there: dropped, it is removed from the server.
-                let watch = watch.zip(seat.cloned()).map(|(watch, seat)| Flight {
-                    key,
-                    future: Box::pin(async move {
-                        let over = core::pin::pin!(seat.until(|told| told.end.as_ref().map(|_| ())));
-                        match future::select(watch, over).await {
-                            Either::Left((notice, _)) => Landed::Notice(notice),
-                            Either::Right(_) => Landed::Nothing,
-                        }
-                    }),
-                });
-                if let Err(misuse) = self.machines.handle_outcome(now, id, outcome)
-                    && let Some(seat) = self.seats.get(&key)
-                {
-                    // A reply of the wrong shape: the command counts as unknown, and this is why.
-                    seat.keep(id, Arc::new(misuse));
-                }
-                watch
-            }
-            Landed::Notice(notice) => {
-                let _accepted = self.machines.handle_notice(now, notice);
-                None
-            }
-            Landed::Nothing => None,
-        }
-    }
 }

@@ -35,11 +35,14 @@
 //! `examples/hub_loop.rs` is a whole program on a real connection.
 
 pub(crate) mod background;
+mod connection;
 pub(crate) mod engine;
 pub(crate) mod machines;
+mod owners;
 pub(crate) mod pocket;
 pub(crate) mod seat;
 pub mod settings;
+mod state;
 
 pub use fencepost_core::{
     Cause, Command, CommandId, Event, Failure, Fence, Grant, Instant, Intent, Key, Output, OwnerId, Patience,

@@ -10,9 +10,10 @@ use core::{
 use fencepost_core::Key;
 
 use super::{
-    engine::{Engine, Mine},
+    engine::Engine,
     machines::{Flight, Landed},
     seat::{Seat, Told},
+    state::Mine,
 };
 
 /// Commands of one contender. Dropped, it leaves what is still under way to the background task.
@@ -58,14 +59,13 @@ impl<'a> Pocket<'a> {
     /// Polls what is under way, and takes out what has been answered.
     fn answers(&mut self, cx: &mut Context<'_>) -> Vec<(Key, Landed)> {
         let mut answers = Vec::new();
-        self.flights
-            .retain_mut(|flight| match Pin::new(flight).poll(cx) {
-                Poll::Ready(answer) => {
-                    answers.push(answer);
-                    false
-                }
-                Poll::Pending => true,
-            });
+        self.flights.retain_mut(|flight| match Pin::new(flight).poll(cx) {
+            Poll::Ready(answer) => {
+                answers.push(answer);
+                false
+            }
+            Poll::Pending => true,
+        });
         answers
     }
 }

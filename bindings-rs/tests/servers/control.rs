@@ -1,12 +1,15 @@
-//! The servers of `tests/servers`: where they are, and what can be done to them.
+//! The servers of `tests/servers`: where they are, what can be done to them, and the bare clients to look at them with.
 
+use std::{future::Future, time::Duration};
+
+use redis::{FromRedisValue, aio::MultiplexedConnection};
 use serde_json::Value;
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     net::TcpStream,
 };
 
-use crate::scenarios::unique;
+use crate::scenarios::{PATIENCE, unique};
 
 /// An environment variable that names a server.
 pub(crate) fn variable(name: &str) -> String {
@@ -45,4 +48,107 @@ pub(crate) async fn order(line: &str) -> Value {
     let answer: Value = serde_json::from_str(&answer).unwrap();
     assert_eq!(answer["ok"], true, "{line}: {answer}");
     answer
+}
+
+/// A proxy in front of a server.
+pub(crate) struct Proxy {
+    id: String,
+    pub(crate) address: String,
+}
+
+impl Proxy {
+    pub(crate) async fn open(server: &str) -> Self {
+        let opened = order(&format!("proxy {server}")).await;
+        let id = match &opened["id"] {
+            Value::String(id) => id.clone(),
+            other => other.to_string(),
+        };
+        let address = opened["address"].as_str().unwrap().into();
+        Self { id, address }
+    }
+
+    /// `cut`, `heal`, `hold`, `pass`, `count`, `reset`, `drop-replies` (with a number).
+    pub(crate) async fn order(&self, verb: &str) -> Value {
+        let (verb, number) = verb.split_once(' ').unwrap_or((verb, ""));
+        order(&format!("proxy-{verb} {} {number}", self.id)).await
+    }
+
+    /// How many requests have come by, and in how many flights.
+    pub(crate) async fn traffic(&self) -> (u64, u64) {
+        let count = self.order("count").await;
+        (
+            count["total"].as_u64().unwrap(),
+            count["flights"].as_u64().unwrap(),
+        )
+    }
+
+    pub(crate) async fn close(self) {
+        self.order("close").await;
+    }
+}
+
+/// Waits until something is so: there is no event to wait for.
+pub(crate) async fn until<F: Future<Output = bool>>(mut so: impl FnMut() -> F) {
+    let asking = async {
+        while !so().await {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, asking)
+        .await
+        .expect("it should be so by now");
+}
+
+/// A Redis connection to look with.
+pub(crate) async fn bare_redis(variable_name: &str) -> MultiplexedConnection {
+    let url = format!("redis://{}", variable(variable_name));
+    let client = redis::Client::open(url).unwrap();
+    client.get_multiplexed_async_connection().await.unwrap()
+}
+
+/// One Redis command, given as words.
+pub(crate) async fn ask<T: FromRedisValue>(connection: &MultiplexedConnection, words: &[&str]) -> T {
+    let mut command = redis::Cmd::new();
+    words.iter().for_each(|word| {
+        command.arg(*word);
+    });
+    command.query_async(&mut connection.clone()).await.unwrap()
+}
+
+/// A ZooKeeper session to look with.
+pub(crate) async fn bare_zookeeper() -> zookeeper_client::Client {
+    let address = variable("FENCEPOST_ZOOKEEPER");
+    zookeeper_client::Client::connect(&address).await.unwrap()
+}
+
+/// The path that a `zk://` address ends in.
+pub(crate) fn path_of(url: &str) -> String {
+    let (path, _) = url.split_once('?').unwrap_or((url, ""));
+    format!("/{}", path.splitn(4, '/').nth(3).unwrap())
+}
+
+/// Ends the session that holds the node, as a server does when it has waited for too long.
+pub(crate) async fn expire_owner(bare: &zookeeper_client::Client, node: &str) {
+    let (_, stat) = bare.get_data(node).await.unwrap();
+    let session = stat.ephemeral_owner;
+    assert_ne!(session, 0, "{node} is not ephemeral");
+    let password: String = password(session)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    order(&format!("expire zookeeper {session} {password}")).await;
+}
+
+/// A session's password, which a server makes from its id (`SessionTrackerImpl`, `ZooKeeperServer.generatePasswd`): the bytes of a
+/// `java.util.Random` seeded with it.
+fn password(session: i64) -> [u8; 16] {
+    const MULTIPLIER: u64 = 0x5_DEEC_E66D;
+    const MASK: u64 = (1 << 48) - 1;
+    let mut state = ((session ^ 0xB341_5C00).cast_unsigned() ^ MULTIPLIER) & MASK;
+    let mut bytes = [0; 16];
+    for word in bytes.chunks_exact_mut(4) {
+        state = state.wrapping_mul(MULTIPLIER).wrapping_add(0xB) & MASK;
+        word.copy_from_slice(&u32::try_from(state >> 16).unwrap().to_le_bytes());
+    }
+    bytes
 }

@@ -5,6 +5,14 @@ mod scenarios;
 
 mod control;
 
+mod bad_input;
+mod existing;
+mod faults_redis;
+mod faults_zookeeper;
+mod hub_loop;
+mod processes;
+mod wire;
+
 mod on_zookeeper {
     crate::scenarios!(crate::control::zookeeper());
 }

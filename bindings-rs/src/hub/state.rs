@@ -1,0 +1,163 @@
+//! What an engine's lock guards.
+
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use fencepost_core::{CommandId, Event, Instant, Key};
+use futures_util::future::{self, Either};
+
+use super::{
+    connection::Link,
+    machines::{Flight, Landed, Machines, Polled},
+    owners::Owners,
+    seat::Seat,
+};
+
+/// Machines, and who waits for them.
+pub(super) struct State {
+    pub(super) machines: Box<dyn Machines>,
+    pub(super) seats: BTreeMap<Key, Arc<Seat>>,
+    /// Commands without an outcome: a lost session settles them all.
+    pub(super) under_way: BTreeSet<CommandId>,
+    /// Releases, by the time when their callers stop waiting.
+    pub(super) releases: BTreeSet<(Instant, Key)>,
+    /// When the background task wakes by itself.
+    pub(super) armed: Option<Instant>,
+    pub(super) seed: u64,
+    pub(super) owners: Owners,
+    pub(super) link: Link,
+    pub(super) closed: bool,
+}
+
+/// Whose commands the caller awaits itself; the rest goes to the background task.
+#[derive(Clone, Copy)]
+pub(crate) enum Mine {
+    Nothing,
+    Only(Key),
+    /// Those of the contender with the highest key: it has just been opened.
+    Newest,
+    All,
+}
+
+/// What a drain has brought.
+#[derive(Default)]
+pub(super) struct Drained {
+    pub(super) mine: Vec<Flight>,
+    pub(super) others: Vec<Flight>,
+    pub(super) told: Vec<Arc<Seat>>,
+    /// The background task has to look.
+    pub(super) ring: bool,
+}
+
+impl State {
+    pub(super) fn new(machines: Box<dyn Machines>, seed: u64) -> Self {
+        Self {
+            machines,
+            seats: BTreeMap::new(),
+            under_way: BTreeSet::new(),
+            releases: BTreeSet::new(),
+            armed: None,
+            seed,
+            owners: Owners::new(),
+            link: Link::default(),
+            closed: false,
+        }
+    }
+
+    /// Polls dry: hands commands to the driver in their order, and tells events.
+    pub(super) fn drain(&mut self, now: Instant, mine: Mine, drained: &mut Drained) {
+        loop {
+            match self.machines.poll(now) {
+                Polled::Flight(id, flight) => {
+                    self.under_way.insert(id);
+                    match mine {
+                        Mine::All => drained.mine.push(flight),
+                        Mine::Only(key) if key == flight.key => drained.mine.push(flight),
+                        Mine::Newest if self.newest() == Some(flight.key) => drained.mine.push(flight),
+                        Mine::Only(_) | Mine::Newest | Mine::Nothing => drained.others.push(flight),
+                    }
+                }
+                Polled::Event(key, event) => drained.told.extend(self.tell(now, key, event)),
+                Polled::Wait(until) => {
+                    let earlier = self.arm(now, self.earliest(until));
+                    let done = self.closed && self.machines.pending() == 0;
+                    // The background task itself sees both before it goes to sleep.
+                    drained.ring = (earlier || done) && !matches!(mine, Mine::All);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Sees to it that the background task wakes in time; whether it has to be told. It is left asleep for a time that has become too
+    /// early: of the many timers that locks set, hardly one ever fires.
+    fn arm(&mut self, now: Instant, until: Option<Instant>) -> bool {
+        let armed = self.armed.filter(|armed| *armed > now);
+        let earlier = until.is_some_and(|until| armed.is_none_or(|armed| until < armed));
+        self.armed = if earlier { until } else { armed };
+        earlier
+    }
+
+    fn newest(&self) -> Option<Key> {
+        self.seats.last_key_value().map(|(key, _)| *key)
+    }
+
+    fn earliest(&self, until: Option<Instant>) -> Option<Instant> {
+        let release = self.releases.first().map(|(due, _)| *due);
+        until.into_iter().chain(release).min()
+    }
+
+    fn tell(&mut self, now: Instant, key: Key, event: Event) -> Option<Arc<Seat>> {
+        let seat = self.seats.get(&key)?;
+        let over = seat.tell(event, self.link.trouble.as_ref());
+        if !over {
+            return Some(Arc::clone(seat));
+        }
+        self.releases.retain(|(_, releasing)| *releasing != key);
+        self.machines.close(now, key);
+        self.seats.remove(&key)
+    }
+
+    /// Takes what a flight has come to; gives the watch that is to be awaited next.
+    pub(super) fn land(&mut self, now: Instant, key: Key, landed: Landed) -> Option<Flight> {
+        let seat = self.seats.get(&key);
+        match landed {
+            Landed::Outcome {
+                id,
+                outcome,
+                native,
+                watch,
+            } => {
+                self.under_way.remove(&id);
+                if let (Some(seat), Some(native)) = (seat, native) {
+                    seat.keep(id, native);
+                }
+                // A watch is awaited for as long as its contender is there: dropped, it is removed from the server.
+                let watch = watch.zip(seat.cloned()).map(|(watch, seat)| Flight {
+                    key,
+                    future: Box::pin(async move {
+                        let over = core::pin::pin!(seat.until(|told| told.end.as_ref().map(|_| ())));
+                        match future::select(watch, over).await {
+                            Either::Left((notice, _)) => Landed::Notice(notice),
+                            Either::Right(_) => Landed::Nothing,
+                        }
+                    }),
+                });
+                if let Err(misuse) = self.machines.handle_outcome(now, id, outcome)
+                    && let Some(seat) = self.seats.get(&key)
+                {
+                    // A reply of the wrong shape: the command counts as unknown, and this is why.
+                    seat.keep(id, Arc::new(misuse));
+                }
+                watch
+            }
+            Landed::Notice(notice) => {
+                let _accepted = self.machines.handle_notice(now, notice);
+                None
+            }
+            Landed::Nothing => None,
+        }
+    }
+}

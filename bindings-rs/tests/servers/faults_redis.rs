@@ -1,0 +1,142 @@
+//! What goes wrong between a client and Redis.
+
+use std::time::Duration;
+
+use fencepost::{Error, LockOptions, Loss};
+
+use crate::{
+    control::{Proxy, ask, bare_redis, redis, until},
+    scenarios::{soon, unique, waits},
+};
+
+fn short() -> LockOptions {
+    LockOptions::new().ttl(Duration::from_millis(600))
+}
+
+#[tokio::test]
+async fn a_deleted_key_is_a_lost_lock_and_so_is_a_taken_one() {
+    let client = fencepost::connect(&redis()).await.unwrap();
+    let bare = bare_redis("FENCEPOST_REDIS").await;
+    let name = unique("deleted");
+    let lock = client.lock_with(&name, short()).unwrap();
+    let grant = soon(lock.acquire()).await.unwrap();
+    let _: i64 = ask(&bare, &["DEL", &name]).await;
+    assert_eq!(soon(grant.lost()).await.reason(), Loss::Deleted);
+    assert_eq!(soon(grant.release()).await.unwrap_err().name(), "deleted");
+
+    let grant = soon(lock.acquire()).await.unwrap();
+    let _: String = ask(&bare, &["SET", &name, "somebody", "PX", "60000"]).await;
+    // The release finds out by itself, and touches nothing that is not its own.
+    let error = soon(grant.release()).await.unwrap_err();
+    assert!(
+        matches!(&error, Error::Lost(lost) if lost.reason() == Loss::Taken),
+        "{error:?}"
+    );
+    let holder: String = ask(&bare, &["GET", &name]).await;
+    assert_eq!(holder, "somebody");
+    assert!(soon(lock.try_acquire()).await.unwrap().is_none());
+    let _: i64 = ask(&bare, &["DEL", &name]).await;
+    soon(client.close()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_grant_is_renewed_and_without_renewal_it_ends() {
+    let client = fencepost::connect(&redis()).await.unwrap();
+    let name = unique("renewed");
+    let grant = soon(client.lock_with(&name, short()).unwrap().acquire())
+        .await
+        .unwrap();
+    tokio::time::sleep(Duration::from_millis(900)).await;
+    assert!(grant.is_valid());
+    soon(grant.release()).await.unwrap();
+    let brief = LockOptions::new().ttl(Duration::from_millis(150)).renew(false);
+    let grant = soon(client.lock_with(&name, brief).unwrap().acquire())
+        .await
+        .unwrap();
+    soon(grant.extend()).await.unwrap();
+    assert_eq!(soon(grant.lost()).await.reason(), Loss::LeaseEnded);
+    soon(client.close()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_cut_connection_is_made_again() {
+    let proxy = Proxy::open("redis-1").await;
+    let client = fencepost::connect(&format!("redis://{}", proxy.address))
+        .await
+        .unwrap();
+    let lock = client.lock(&unique("cut")).unwrap();
+    let grant = soon(lock.acquire()).await.unwrap();
+    proxy.order("cut").await;
+    let waiting = tokio::spawn({
+        let lock = lock.clone();
+        async move { lock.acquire().await }
+    });
+    assert!(waits(grant.lost()).await);
+    proxy.order("heal").await;
+    soon(grant.extend()).await.unwrap();
+    soon(grant.release()).await.unwrap();
+    let next = soon(waiting).await.unwrap().unwrap();
+    soon(next.release()).await.unwrap();
+    soon(client.close()).await.unwrap();
+    proxy.close().await;
+}
+
+#[tokio::test]
+async fn a_network_that_swallows_everything_is_left_and_the_grant_ends_in_time() {
+    let proxy = Proxy::open("redis-1").await;
+    let client = fencepost::connect(&format!("redis://{}", proxy.address))
+        .await
+        .unwrap();
+    let near = fencepost::connect(&redis()).await.unwrap();
+    let name = unique("swallowed");
+    let grant = soon(client.lock_with(&name, short()).unwrap().acquire())
+        .await
+        .unwrap();
+    proxy.order("hold").await;
+    let next = soon(near.lock(&name).unwrap().acquire()).await.unwrap();
+    assert!(!grant.is_valid());
+    assert_eq!(soon(grant.lost()).await.reason(), Loss::LeaseEnded);
+    assert!(next.fence() > grant.fence());
+    soon(next.release()).await.unwrap();
+    // Nothing goes through the connections there are, and nothing ever will: others are made.
+    let _held = order_cut_and_heal(&proxy).await;
+    let again = soon(client.lock(&name).unwrap().acquire()).await.unwrap();
+    soon(again.release()).await.unwrap();
+    soon(client.close()).await.unwrap();
+    soon(near.close()).await.unwrap();
+    proxy.close().await;
+}
+
+async fn order_cut_and_heal(proxy: &Proxy) {
+    proxy.order("pass").await;
+    proxy.order("cut").await;
+    proxy.order("heal").await;
+}
+
+#[tokio::test]
+async fn a_lost_reply_leaves_no_lock_that_nobody_holds() {
+    let proxy = Proxy::open("redis-1").await;
+    let client = fencepost::connect(&format!("redis://{}", proxy.address))
+        .await
+        .unwrap();
+    let bare = bare_redis("FENCEPOST_REDIS").await;
+    let name = unique("reply");
+    let lock = client.lock(&name).unwrap();
+    soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
+    // The acquire's reply, the release's reply.
+    for lost in 1..=2 {
+        proxy.order(&format!("drop-replies {lost}")).await;
+        let grant = soon(lock.acquire()).await.unwrap();
+        assert!(grant.is_valid());
+        soon(grant.release()).await.unwrap();
+        let there: i64 = ask(&bare, &["EXISTS", &name]).await;
+        assert_eq!(there, 0);
+        proxy.order("drop-replies 0").await;
+    }
+    // Given up while the reply is on its way to nowhere.
+    proxy.order("drop-replies 1").await;
+    assert!(!waits(async { lock.acquire_within(Duration::from_micros(1)).await }).await);
+    until(|| async { ask::<i64>(&bare, &["EXISTS", &name]).await == 0 }).await;
+    soon(client.close()).await.unwrap();
+    proxy.close().await;
+}

@@ -1,0 +1,145 @@
+//! What goes wrong between a client and ZooKeeper.
+
+use std::time::Duration;
+
+use fencepost::{Error, Loss};
+
+use crate::{
+    control::{Proxy, bare_zookeeper, expire_owner, path_of, until, zookeeper},
+    scenarios::{soon, unique, waits},
+};
+
+/// The only contender's path.
+async fn only_child(bare: &zookeeper_client::Client, directory: &str) -> String {
+    let children = bare.list_children(directory).await.unwrap();
+    let [child] = children.as_slice() else {
+        panic!("{children:?}")
+    };
+    format!("{directory}/{child}")
+}
+
+#[tokio::test]
+async fn a_deleted_node_is_a_lost_lock() {
+    let url = zookeeper() + "?session_timeout=1000";
+    let client = fencepost::connect(&url).await.unwrap();
+    let lock = client.lock("x").unwrap();
+    let grant = soon(lock.acquire()).await.unwrap();
+    let bare = bare_zookeeper().await;
+    let node = only_child(&bare, &format!("{}/x", path_of(&url))).await;
+    bare.delete(&node, None).await.unwrap();
+    assert_eq!(soon(grant.lost()).await.reason(), Loss::Deleted);
+    assert!(!grant.is_valid());
+    assert!(matches!(soon(grant.release()).await, Err(Error::Lost(_))));
+    soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
+    soon(client.close()).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_expired_session_is_a_lost_lock_and_the_next_session_goes_on() {
+    let url = zookeeper();
+    let (a, b) = (
+        fencepost::connect(&url).await.unwrap(),
+        fencepost::connect(&url).await.unwrap(),
+    );
+    let (mine, theirs) = (a.lock("x").unwrap(), b.lock("x").unwrap());
+    let grant = soon(mine.acquire()).await.unwrap();
+    let bare = bare_zookeeper().await;
+    let node = only_child(&bare, &format!("{}/x", path_of(&url))).await;
+    let waiting = tokio::spawn({
+        let theirs = theirs.clone();
+        async move { theirs.acquire().await }
+    });
+    // A waiter of the same session is thrown out of the line with it, and queues again in the next one.
+    let own_waiting = tokio::spawn({
+        let mine = mine.clone();
+        async move { mine.acquire().await }
+    });
+    let directory = format!("{}/x", path_of(&url));
+    until(|| async { bare.list_children(&directory).await.unwrap().len() == 3 }).await;
+    expire_owner(&bare, &node).await;
+    assert_eq!(soon(grant.lost()).await.reason(), Loss::SessionExpired);
+    assert_eq!(soon(grant.release()).await.unwrap_err().name(), "session-expired");
+    let next = soon(waiting).await.unwrap().unwrap();
+    soon(next.release()).await.unwrap();
+    let own = soon(own_waiting).await.unwrap().unwrap();
+    soon(own.release()).await.unwrap();
+    soon(a.close()).await.unwrap();
+    soon(b.close()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_short_cut_suspends_and_resumes() {
+    let proxy = Proxy::open("zookeeper").await;
+    let url = format!("zk://{}/{}?session_timeout=4000", proxy.address, unique("cut"));
+    let client = fencepost::connect(&url).await.unwrap();
+    let grant = soon(client.lock("x").unwrap().acquire()).await.unwrap();
+    proxy.order("cut").await;
+    until(async || !grant.is_valid()).await;
+    assert!(waits(grant.lost()).await);
+    proxy.order("heal").await;
+    until(async || grant.is_valid()).await;
+    soon(grant.extend()).await.unwrap();
+    soon(grant.release()).await.unwrap();
+    soon(client.close()).await.unwrap();
+    proxy.close().await;
+}
+
+#[tokio::test]
+async fn a_silent_network_ends_a_grant_before_the_server_gives_the_lock_away() {
+    let proxy = Proxy::open("zookeeper").await;
+    let prefix = unique("silent");
+    let far = format!("zk://{}/{prefix}?session_timeout=1000", proxy.address);
+    let near = format!(
+        "zk://{}/{prefix}",
+        crate::control::variable("FENCEPOST_ZOOKEEPER")
+    );
+    let (a, b) = (
+        fencepost::connect(&far).await.unwrap(),
+        fencepost::connect(&near).await.unwrap(),
+    );
+    let grant = soon(a.lock("x").unwrap().acquire()).await.unwrap();
+    proxy.order("hold").await;
+    let next = soon(b.lock("x").unwrap().acquire()).await.unwrap();
+    assert!(!grant.is_valid());
+    assert!(next.fence() > grant.fence());
+    let lost = soon(grant.lost()).await;
+    assert!(
+        matches!(lost.reason(), Loss::LeaseEnded | Loss::SessionExpired),
+        "{lost}"
+    );
+    proxy.order("pass").await;
+    soon(next.release()).await.unwrap();
+    // The client has a new session by and by.
+    let again = soon(a.lock("x").unwrap().acquire()).await.unwrap();
+    soon(again.release()).await.unwrap();
+    soon(a.close()).await.unwrap();
+    soon(b.close()).await.unwrap();
+    proxy.close().await;
+}
+
+#[tokio::test]
+async fn a_lost_reply_leaves_no_lock_that_nobody_holds() {
+    let proxy = Proxy::open("zookeeper").await;
+    let url = format!("zk://{}/{}", proxy.address, unique("reply"));
+    let client = fencepost::connect(&url).await.unwrap();
+    let lock = client.lock("x").unwrap();
+    soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
+    let bare = bare_zookeeper().await;
+    let directory = format!("{}/x", path_of(&url));
+    // The create's reply, the list's reply, the delete's reply.
+    for lost in 1..=3 {
+        proxy.order(&format!("drop-replies {lost}")).await;
+        let grant = soon(lock.acquire()).await.unwrap();
+        soon(grant.release()).await.unwrap();
+        until(|| async { bare.list_children(&directory).await.unwrap().is_empty() }).await;
+        proxy.order("drop-replies 0").await;
+        let other = soon(lock.try_acquire()).await.unwrap().expect("nobody holds it");
+        soon(other.release()).await.unwrap();
+    }
+    // Given up while the reply is on its way to nowhere.
+    proxy.order("drop-replies 1").await;
+    assert!(!waits(async { lock.acquire_within(Duration::from_micros(1)).await }).await);
+    until(|| async { bare.list_children(&directory).await.unwrap().is_empty() }).await;
+    soon(client.close()).await.unwrap();
+    proxy.close().await;
+}

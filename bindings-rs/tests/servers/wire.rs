@@ -1,0 +1,105 @@
+//! What goes over the wire.
+
+use std::time::Duration;
+
+use crate::{
+    control::{Proxy, until},
+    scenarios::{soon, unique},
+};
+
+#[tokio::test]
+async fn zookeeper_takes_three_requests_in_two_flights() {
+    let proxy = Proxy::open("zookeeper").await;
+    let url = format!("zk://{}/{}?session_timeout=40000", proxy.address, unique("wire"));
+    let client = fencepost::connect(&url).await.unwrap();
+    let lock = client.lock("x").unwrap();
+    // Warm: the directory is there, the session confirmed.
+    soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
+    proxy.order("reset").await;
+    for _ in 0..10 {
+        soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
+    }
+    assert_eq!(proxy.traffic().await, (30, 20));
+    soon(client.close()).await.unwrap();
+    proxy.close().await;
+}
+
+#[tokio::test]
+async fn zookeeper_takes_no_request_to_hand_over() {
+    let proxy = Proxy::open("zookeeper").await;
+    let prefix = unique("wire");
+    let near = format!(
+        "zk://{}/{prefix}",
+        crate::control::variable("FENCEPOST_ZOOKEEPER")
+    );
+    let far = format!("zk://{}/{prefix}?session_timeout=40000", proxy.address);
+    let (a, b) = (
+        fencepost::connect(&near).await.unwrap(),
+        fencepost::connect(&far).await.unwrap(),
+    );
+    let (mine, theirs) = (a.lock("x").unwrap(), b.lock("x").unwrap());
+    soon(soon(theirs.acquire()).await.unwrap().release())
+        .await
+        .unwrap();
+    let grant = soon(mine.acquire()).await.unwrap();
+    proxy.order("reset").await;
+    let waiting = tokio::spawn(async move { theirs.acquire().await });
+    // Create, list, and a watch on the neighbour and on the own node.
+    until(|| async { proxy.traffic().await.0 == 4 }).await;
+    proxy.order("reset").await;
+    soon(grant.release()).await.unwrap();
+    let next = soon(waiting).await.unwrap().unwrap();
+    assert_eq!(proxy.traffic().await.0, 0);
+    soon(next.release()).await.unwrap();
+    soon(a.close()).await.unwrap();
+    soon(b.close()).await.unwrap();
+    proxy.close().await;
+}
+
+#[tokio::test]
+async fn zookeeper_is_told_when_a_watch_is_not_needed_any_more() {
+    let proxy = Proxy::open("zookeeper").await;
+    let url = format!("zk://{}/{}", proxy.address, unique("watch"));
+    let client = fencepost::connect(&url).await.unwrap();
+    let lock = client.lock("x").unwrap();
+    let grant = soon(lock.acquire()).await.unwrap();
+    let limit = Duration::from_millis(50);
+    assert!(soon(lock.acquire_within(limit)).await.unwrap().is_none());
+    until(|| async {
+        let count = proxy.order("count").await;
+        let kinds = count["by_kind"].as_object().unwrap().clone();
+        kinds
+            .keys()
+            .any(|kind| kind.to_lowercase().contains("removewatch"))
+    })
+    .await;
+    // Another waiter's watch on the same node is not touched by that.
+    let waiting = tokio::spawn({
+        let lock = lock.clone();
+        async move { lock.acquire().await }
+    });
+    assert!(soon(lock.acquire_within(limit)).await.unwrap().is_none());
+    soon(grant.release()).await.unwrap();
+    soon(soon(waiting).await.unwrap().unwrap().release())
+        .await
+        .unwrap();
+    soon(client.close()).await.unwrap();
+    proxy.close().await;
+}
+
+#[tokio::test]
+async fn redis_takes_two_requests() {
+    let proxy = Proxy::open("redis-1").await;
+    let client = fencepost::connect(&format!("redis://{}", proxy.address))
+        .await
+        .unwrap();
+    let lock = client.lock(&unique("wire")).unwrap();
+    soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
+    proxy.order("reset").await;
+    for _ in 0..10 {
+        soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
+    }
+    assert_eq!(proxy.traffic().await, (20, 20));
+    soon(client.close()).await.unwrap();
+    proxy.close().await;
+}
