@@ -35,7 +35,10 @@ async fn main() -> Result<(), Failed> {
         let fence = grant.fence().ok_or("a grant without a fence")?;
         let value = counter.ask(format!("read {fence}\n")).await?;
         if value == "stale"
-            || counter.ask(format!("write {fence} {}\n", value.parse::<u64>()? + 1)).await? == "stale"
+            || counter
+                .ask(format!("write {fence} {}\n", value.parse::<u64>()? + 1))
+                .await?
+                == "stale"
         {
             stale += 1;
         } else {
