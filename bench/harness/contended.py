@@ -57,7 +57,7 @@ def one(subject: Subject, seconds: float, lock: str) -> Contended:
         ]
         for worker in workers:
             worker.ready()
-            worker.cycle(10)  # warm-up: one after the other
+            worker.warm_up(0.05)
         for worker in workers:
             worker.send(f"contend {round(seconds * 1000)} {HOLD_MICROSECONDS}")
         return summary([worker.contended(seconds) for worker in workers], seconds)

@@ -52,7 +52,11 @@ def measure(
             for subject in subjects
         ]
         for pair in pairs:
-            to_and_fro(pair, 4, dice)  # warm-up
+            say(f"warming up {pair[0].subject.name}")
+            if pair[0].subject.role is not Role.FLOOR:
+                for worker in pair:
+                    worker.warm_up(0.3)
+            to_and_fro(pair, 4, dice)
         done = 0
         while done < count:
             say(f"{done} of {count}")

@@ -14,9 +14,6 @@ from .workers import Worker
 
 T = TypeVar("T")
 
-#: Acquires and releases of each subject before anything counts: the server's and Node's compilers need them.
-WARM_UP = 200
-
 
 @dataclass(frozen=True)
 class Uncontended:
@@ -47,7 +44,8 @@ def measure(
             for subject in subjects
         ]
         for worker in workers:
-            worker.cycle(WARM_UP)
+            say(f"warming up {worker.subject.name}")
+            worker.warm_up()
         for number in range(rounds):
             say(f"round {number + 1} of {rounds}")
             for worker in order(workers, number):
