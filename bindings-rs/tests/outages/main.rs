@@ -1,0 +1,135 @@
+//! The client while servers are away: one outage at a time, apart from the tests that need the servers to be there.
+//! `python3 tests/servers run -- cargo test -p fencepost --features servers`.
+
+#[path = "../servers/control.rs"]
+#[allow(dead_code, reason = "shared with the other suite")]
+mod control;
+#[path = "../scenarios/mod.rs"]
+#[allow(dead_code, unused_macros, reason = "shared with the other suites")]
+mod scenarios;
+
+use std::time::Duration;
+
+use control::{ensemble, order, redis, until, zookeeper};
+use fencepost::{LockOptions, Loss};
+use scenarios::{soon, unique, waits};
+use tokio::sync::Mutex;
+
+/// Servers that are away are away for all tests.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
+
+/// A holder and a waiter, and a server that goes away for longer than the lock lasts: the holder is told in time, and the waiter has
+/// the lock when the server is back.
+async fn outlasts(url: &str, options: LockOptions, gone: &str, back: &str) {
+    let _alone = ONE_AT_A_TIME.lock().await;
+    let name = unique("outage");
+    let (a, b) = (
+        fencepost::connect(url).await.unwrap(),
+        fencepost::connect(url).await.unwrap(),
+    );
+    let grant = soon(a.lock_with(&name, options).unwrap().acquire())
+        .await
+        .unwrap();
+    let theirs = b.lock(&name).unwrap();
+    let waiting = tokio::spawn(async move { theirs.acquire().await });
+    assert!(waits(grant.lost()).await);
+    assert!(!waiting.is_finished());
+    order(gone).await;
+    let lost = soon(grant.lost()).await;
+    assert!(
+        matches!(lost.reason(), Loss::LeaseEnded | Loss::SessionExpired),
+        "{lost}"
+    );
+    assert!(!grant.is_valid());
+    // A server that is away is no hang for those who have said how long they wait.
+    let limit = Duration::from_millis(100);
+    let error = soon(a.lock(&unique("away")).unwrap().acquire_within(limit))
+        .await
+        .unwrap_err();
+    assert_eq!((error.code(), error.name()), (304, "unreachable"));
+    order(back).await;
+    let next = soon(waiting).await.unwrap().unwrap();
+    assert!(next.fence() > grant.fence());
+    soon(next.release()).await.unwrap();
+    drop(grant);
+    soon(a.close()).await.unwrap();
+    soon(b.close()).await.unwrap();
+}
+
+fn brief() -> LockOptions {
+    LockOptions::new().ttl(Duration::from_millis(500))
+}
+
+#[tokio::test]
+async fn a_paused_redis() {
+    outlasts(&redis(), brief(), "pause redis-1", "resume redis-1").await;
+}
+
+#[tokio::test]
+async fn a_stopped_redis_that_forgets_everything() {
+    outlasts(&redis(), brief(), "stop redis-1", "start redis-1").await;
+}
+
+#[tokio::test]
+async fn a_paused_zookeeper() {
+    let url = zookeeper() + "?session_timeout=800";
+    outlasts(&url, LockOptions::new(), "pause zookeeper", "resume zookeeper").await;
+}
+
+#[tokio::test]
+async fn a_stopped_zookeeper() {
+    let url = zookeeper() + "?session_timeout=800";
+    outlasts(&url, LockOptions::new(), "stop zookeeper", "start zookeeper").await;
+}
+
+#[tokio::test]
+async fn an_ensemble_that_loses_its_leader_keeps_its_locks() {
+    let _alone = ONE_AT_A_TIME.lock().await;
+    let url = ensemble() + "?session_timeout=10000";
+    let (a, b) = (
+        fencepost::connect(&url).await.unwrap(),
+        fencepost::connect(&url).await.unwrap(),
+    );
+    let grant = soon(a.lock("x").unwrap().acquire()).await.unwrap();
+    let theirs = b.lock("x").unwrap();
+    let waiting = tokio::spawn(async move { theirs.acquire().await });
+    let leader = order("leader").await["name"].as_str().unwrap().to_owned();
+    order(&format!("kill {leader}")).await;
+    // The session moves to another member, with all its nodes.
+    soon(grant.extend()).await.unwrap();
+    until(async || grant.is_valid()).await;
+    assert!(!waiting.is_finished());
+    soon(grant.release()).await.unwrap();
+    let next = soon(waiting).await.unwrap().unwrap();
+    soon(next.release()).await.unwrap();
+    order(&format!("start {leader}")).await;
+    soon(a.close()).await.unwrap();
+    soon(b.close()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_release_without_an_answer_is_told_and_goes_on() {
+    let _alone = ONE_AT_A_TIME.lock().await;
+    let client = fencepost::connect(&redis()).await.unwrap();
+    let name = unique("unconfirmed");
+    let lock = client
+        .lock_with(&name, LockOptions::new().ttl(Duration::from_secs(60)))
+        .unwrap();
+    let grant = soon(lock.acquire()).await.unwrap();
+    order("pause redis-1").await;
+    let start = std::time::Instant::now();
+    let error = soon(grant.release()).await.unwrap_err();
+    assert_eq!((error.code(), error.name()), (501, "release-unconfirmed"));
+    assert!(start.elapsed() >= Duration::from_secs(5));
+    order("resume redis-1").await;
+    let next = soon(lock.acquire()).await.unwrap();
+    order("pause redis-1").await;
+    // Closing waits as long, and counts what it leaves.
+    let error = soon(client.close()).await.unwrap_err();
+    assert_eq!((error.code(), error.name()), (503, "cleanup-incomplete"));
+    assert!(error.to_string().starts_with("1 "), "{error}");
+    order("resume redis-1").await;
+    drop(next);
+    let mut bare = redis::Client::open(redis()).unwrap().get_connection().unwrap();
+    let _: i64 = redis::cmd("DEL").arg(&name).query(&mut bare).unwrap();
+}
