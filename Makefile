@@ -21,7 +21,7 @@ setup: ## install what this machine lacks (apt, rustup, pip, npm)
 	tools/setup all
 
 build: ## build the bindings of all languages
-	cargo build --workspace --exclude fencepost-py
+	cargo build
 	$(MAKE) --no-print-directory build-py build-wasm build-c build-mixed
 
 .PHONY: build-py build-wasm build-c build-mixed
@@ -46,13 +46,23 @@ suites:
 	$(SERVERS) $(MAKE) --no-print-directory server-suites
 	tools/closing-lines
 
+# What needs no server.
 local-suites:
-	$(SUITE) rust cargo test --workspace --exclude fencepost-py --exclude fencepost-c --exclude fencepost-wasm
-	$(SUITE) core-serde cargo test --quiet --package fencepost-core --all-features
 	$(SUITE) no-std cargo build --quiet --package fencepost-core --package fencepost-models --target thumbv7m-none-eabi
+	$(SUITE) core cargo test --quiet --package fencepost-core --package fencepost-models --package fencepost-tests --all-features
+	$(SUITE) wasi node tests/wasi/run.mjs
+	$(SUITE) servers $(PYTHON) -m pytest -q tests/servers
 
+# What talks to real servers, whose addresses are in the environment.
 server-suites:
-	$(SUITE) rust-servers cargo test --package fencepost --package fencepost-cli --features servers -- --test-threads 1
+	$(SUITE) rust cargo test --package fencepost --package fencepost-cli --features fencepost/servers,fencepost-cli/servers -- --test-threads 1
+	cd bindings-py && ../$(SUITE) python ../$(PYTHON) -m pytest -q
+	$(SUITE) javascript npm --prefix bindings-wasm test --silent
+	$(SUITE) c $(MAKE) --no-print-directory -C bindings-c test
+	$(SUITE) replay $(PYTHON) -m pytest -q tests/replay
+	$(SUITE) mixed $(PYTHON) -m pytest -q tests/mixed
+	$(SUITE) readme $(PYTHON) -m pytest -q tests/readme
+	$(SUITE) bench $(PYTHON) -m pytest -q bench/tests
 
 lint: ## formatting and lints of every language
 	cargo fmt --all --check
@@ -60,9 +70,13 @@ lint: ## formatting and lints of every language
 	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps --workspace --exclude fencepost-py --exclude fencepost-c --exclude fencepost-wasm
 	.venv/bin/ruff format --check
 	.venv/bin/ruff check
-	.venv/bin/mypy
+	cd tests/servers && ../../.venv/bin/mypy --strict .
+	cd tests/mixed && ../../.venv/bin/mypy --strict counter.py test_mixed.py
+	.venv/bin/mypy --strict tests/readme tools/closing-lines --scripts-are-modules
+	cd bindings-py && ../.venv/bin/mypy && ../.venv/bin/python -m mypy.stubtest fencepost._fencepost
+	cd bench && ../.venv/bin/mypy
 	cd bindings-wasm && npm run --silent lint
-	$(MAKE) --no-print-directory -C bindings-c lint
+	$(MAKE) --no-print-directory -C bindings-c check-format check-header
 	shellcheck tools/setup tools/suite .ci/run
 
 bench: build ## measure side by side with the raw clients and the peers
