@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand};
 
 /// Distributed locks on ZooKeeper and Redis.
 #[derive(Parser)]
-#[command(version, propagate_version = true)]
+#[command(name = "fencepost", version)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -16,25 +16,43 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// A flash sale: it oversells without a lock, and sells exactly the stock with one.
+    /// A flash sale, first without a lock and then with one
     Demo(demo::Options),
-    /// Some of the buyers of a flash sale, in a process of their own: what `demo --processes` starts.
+    /// The buyers of one process of a demo: started by the demo itself
     #[command(hide = true)]
-    DemoBuyers(demo::BuyersOptions),
+    Buyers(demo::Options),
 }
 
-#[tokio::main]
-async fn main() -> ExitCode {
-    let done = match Arguments::parse().command {
-        Command::Demo(options) => demo::run(options).await,
-        Command::DemoBuyers(options) => demo::run_buyers(options).await,
+/// Something has gone wrong that has nothing to do with what the demo shows.
+const BROKEN: u8 = 2;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return broken(&error.into()),
     };
+    let done = runtime.block_on(async {
+        match arguments.command {
+            Command::Demo(options) => demo::run(options).await,
+            Command::Buyers(options) => demo::run_buyers(options).await,
+        }
+    });
+    // Nobody waits for a thread that reads a standard input which does not end.
+    runtime.shutdown_background();
     match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("fencepost: {error}");
-            ExitCode::from(2)
-        }
+        Err(error) => broken(&error),
     }
+}
+
+fn broken(error: &demo::Failure) -> ExitCode {
+    eprintln!("fencepost: {error}");
+    let mut source = error.source();
+    while let Some(cause) = source {
+        eprintln!("  because: {cause}");
+        source = cause.source();
+    }
+    ExitCode::from(BROKEN)
 }

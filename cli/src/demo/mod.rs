@@ -1,87 +1,63 @@
-//! The demo: a flash sale, first without a lock, then with one.
+//! A flash sale: many buyers, few items, and a shop that reads its stock, works, and writes it back.
 //!
-//! The shop reads the stock, works, and writes it back: two buyers at once both read the same stock, and both get the same item.
-//! `shop` is the resource, `buyers` what they do, `crowd` how they are let in, `report` what came of it.
+//! Without a lock two buyers read the same stock, and the shop sells what it has not got. With one it sells exactly its stock.
 
-mod buyers;
+mod buyer;
 mod crowd;
 mod options;
+mod processes;
 mod report;
 mod shop;
 
-use std::io::IsTerminal as _;
+use std::io::{self, Write};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-pub(crate) use options::{BuyersOptions, Options};
+pub(crate) use options::Options;
 use report::{Report, Run};
-use shop::Shop;
 
-/// What can go wrong, for people.
-pub(crate) type Failed = Box<dyn std::error::Error + Send + Sync>;
+/// Whatever may go wrong on the way.
+pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Runs the sale without and with the lock; whether it went as it has to.
-pub(crate) async fn run(options: Options) -> Result<bool, Failed> {
+/// Runs the sale twice; whether it has shown what it is there to show.
+pub(crate) async fn run(options: Options) -> Result<bool, Failure> {
     options.check()?;
     let without = sale(&options, false).await?;
     let with = sale(&options, true).await?;
-    let report = Report {
-        options: &options,
-        without,
-        with,
-    };
-    if options.json {
-        println!("{}", report.json()?);
+    let report = Report::new(&options, without, with);
+    let text = if options.json {
+        serde_json::to_string_pretty(&report)?
     } else {
-        println!("{report}");
-    }
-    let verdict = report.verdict();
-    if let Err(why) = &verdict {
-        eprintln!("fencepost: {why}");
-    }
-    Ok(verdict.is_ok())
+        report.table()
+    };
+    writeln!(io::stdout(), "{text}")?;
+    Ok(report.is_convincing())
 }
 
-/// Runs some of a sale's buyers, for another process; what they do goes to standard output, line by line.
-pub(crate) async fn run_buyers(options: BuyersOptions) -> Result<bool, Failed> {
-    crowd::serve(options).await?;
-    Ok(true)
+/// Runs the buyers of one process; the demo that has started it reads their visits from standard output.
+pub(crate) async fn run_buyers(options: Options) -> Result<bool, Failure> {
+    processes::child(&options).await.map(|()| true)
 }
 
-async fn sale(options: &Options, locked: bool) -> Result<Run, Failed> {
-    let shop = Shop::open(options.items).await?;
-    let bar = progress(
-        options,
-        if locked {
-            "with the lock   "
-        } else {
-            "without a lock  "
-        },
-    );
-    let run = crowd::let_in(options, locked, &shop, |visit| {
-        bar.inc(1);
-        bar.set_message(format!(
-            "last in line for {:.1} ms",
-            visit.waited.as_secs_f64() * 1e3
-        ));
-    })
-    .await;
-    bar.finish_and_clear();
-    let (visits, took) = run?;
-    Ok(Run {
-        visits,
-        took,
-        fences: shop.fences(),
-        stale: shop.stale(),
-    })
+async fn sale(options: &Options, locked: bool) -> Result<Run, Failure> {
+    let progress = progress(options, locked)?;
+    let run = if options.processes == 1 {
+        crowd::one_process(options, locked, &progress).await
+    } else {
+        processes::several(options, locked, &progress).await
+    };
+    progress.finish_and_clear();
+    run
 }
 
-fn progress(options: &Options, name: &'static str) -> ProgressBar {
-    if options.json || !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
+/// A bar on standard error, if that is a terminal.
+fn progress(options: &Options, locked: bool) -> Result<ProgressBar, Failure> {
+    let style = ProgressStyle::with_template("{msg:14} {bar:40} {pos}/{len} buyers, {elapsed}")?;
+    let bar = ProgressBar::with_draw_target(Some(options.buyers.into()), ProgressDrawTarget::stderr());
+    if options.json {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
     }
-    let style = ProgressStyle::with_template("{prefix} {bar:40} {pos}/{len} buyers, {msg}");
-    ProgressBar::new(options.buyers.into())
-        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-        .with_prefix(name)
+    bar.set_style(style);
+    bar.set_message(if locked { "with a lock" } else { "without a lock" });
+    Ok(bar)
 }

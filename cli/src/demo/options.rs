@@ -1,93 +1,121 @@
-//! What can be asked of the demo.
+//! What can be chosen, and what makes sense.
 
-use core::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, value_parser};
 
-use super::Failed;
+use super::Failure;
 
-/// A flash sale.
-#[derive(Args, Clone)]
+/// Options of the demo.
+#[derive(Args, Clone, Debug)]
 pub(crate) struct Options {
-    /// Where the lock is: `memory:`, `zk://HOST:PORT`, `redis://HOST:PORT`
+    /// Where the lock is: memory:, zk://HOST:PORT/PREFIX or redis://HOST:PORT
     #[arg(long, default_value = "memory:")]
     pub(crate) url: String,
-    /// How many want to buy
-    #[arg(long, default_value_t = 99, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    /// How many buyers come
+    #[arg(long, value_name = "N", default_value_t = 99, value_parser = value_parser!(u32).range(1..=1_000_000))]
     pub(crate) buyers: u32,
-    /// How many are let in at once
-    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    /// How many of them are in the shop at a time
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = value_parser!(u32).range(1..=10_000))]
     pub(crate) at_once: u32,
     /// How many items there are
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = value_parser!(u32).range(1..))]
     pub(crate) items: u32,
-    /// How long a buyer waits for the lock, in milliseconds
-    #[arg(long, default_value = "200", value_parser = milliseconds)]
+    /// How long a buyer waits for the lock, such as 200ms or 2s
+    #[arg(long, value_name = "TIME", default_value = "200ms", value_parser = time)]
     pub(crate) patience: Duration,
-    /// How long the shop works between reading and writing the stock, in milliseconds
-    #[arg(long, default_value = "2", value_parser = milliseconds)]
+    /// How long the shop works between reading its stock and writing it back
+    #[arg(long, value_name = "TIME", default_value = "2ms", value_parser = time)]
     pub(crate) work: Duration,
-    /// In how many processes the buyers are (needs a real server)
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    /// How many processes the buyers come from (on a real server)
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=256))]
     pub(crate) processes: u32,
-    /// Print the numbers as JSON instead of a table
+    /// The lock's name
+    #[arg(long, value_name = "NAME", default_value = "fencepost-demo/stock")]
+    pub(crate) lock: String,
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// Some of the buyers.
-#[derive(Args, Clone)]
-pub(crate) struct BuyersOptions {
-    /// Where the lock is; nothing: there is none
-    #[arg(long)]
-    pub(crate) url: Option<String>,
-    /// The lock's name
-    #[arg(long)]
-    pub(crate) lock: String,
-    /// Where the shop is
-    #[arg(long)]
-    pub(crate) shop: SocketAddr,
-    /// How many want to buy
-    #[arg(long)]
-    pub(crate) buyers: u32,
-    /// How many are let in at once
-    #[arg(long)]
-    pub(crate) at_once: u32,
-    /// See the demo
-    #[arg(long, value_parser = milliseconds)]
-    pub(crate) patience: Duration,
-    /// See the demo
-    #[arg(long, value_parser = milliseconds)]
-    pub(crate) work: Duration,
+    /// Where the shop is, for a process of several
+    #[arg(long, hide = true)]
+    pub(crate) shop: Option<String>,
+    /// Whether this process takes the lock
+    #[arg(long, hide = true)]
+    pub(crate) locked: bool,
 }
 
 impl Options {
-    /// Checks what clap cannot.
-    pub(crate) fn check(&self) -> Result<(), Failed> {
+    /// Checks what concerns more than one option.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
         if self.processes > 1 && self.url.starts_with("memory:") {
-            return Err(
-                "memory: locks within one process only: give --url zk://… or redis://… with --processes"
-                    .into(),
-            );
+            return Err("--processes needs a server that they can share: give --url zk://HOST:PORT or redis://HOST:PORT".into());
         }
-        if self.processes > self.at_once {
-            let (processes, at_once) = (self.processes, self.at_once);
-            return Err(
-                format!("{processes} processes need at least as many --at-once, not {at_once}").into(),
-            );
+        if self.processes > self.buyers || self.processes > self.at_once {
+            return Err(format!(
+                "--processes {} is more than there are buyers ({}) or buyers at a time ({})",
+                self.processes, self.buyers, self.at_once
+            )
+            .into());
         }
         Ok(())
     }
+
+    /// The address without what may be secret.
+    pub(crate) fn place(&self) -> String {
+        match (self.url.split_once("//"), self.url.rsplit_once('@')) {
+            (Some((scheme, _)), Some((_, place))) => format!("{scheme}//{place}"),
+            _ => self.url.clone(),
+        }
+    }
+
+    /// The n-th process's share of so many.
+    pub(crate) const fn share(&self, of: u32, process: u32) -> u32 {
+        of / self.processes + if process < of % self.processes { 1 } else { 0 }
+    }
 }
 
-fn milliseconds(text: &str) -> Result<Duration, String> {
-    let millis: f64 = text
+/// A time with its unit.
+fn time(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let number: u64 = digits
         .parse()
-        .map_err(|_| format!("{text:?} is no number of milliseconds"))?;
-    if !(millis > 0.0 && millis <= 3_600_000.0) {
-        return Err(format!(
-            "{text} ms: give more than 0 and at most 3600000 (an hour)"
-        ));
+        .map_err(|_| format!("{text:?} is no time: write 200ms, 2s or 500us"))?;
+    let time = match &text[digits.len()..] {
+        "us" => Duration::from_micros(number),
+        "ms" => Duration::from_millis(number),
+        "s" => Duration::from_secs(number),
+        _ => {
+            return Err(format!(
+                "{text:?} needs a unit: write {digits}ms, {digits}s or {digits}us"
+            ));
+        }
+    };
+    if time.is_zero() {
+        return Err("it has to be longer than nothing".into());
     }
-    Ok(Duration::from_secs_f64(millis / 1e3))
+    Ok(time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(time("200ms"), Ok(Duration::from_millis(200)));
+        assert_eq!(time("2s"), Ok(Duration::from_secs(2)));
+        assert_eq!(time("7us"), Ok(Duration::from_micros(7)));
+        for bad in [
+            "",
+            "200",
+            "ms",
+            "-5ms",
+            "0ms",
+            "2h",
+            "1.5s",
+            "99999999999999999999s",
+        ] {
+            assert!(time(bad).is_err(), "{bad}");
+        }
+    }
 }

@@ -1,215 +1,201 @@
-//! What came of the two sales.
+//! What has happened, in numbers.
 
-use core::{fmt, time::Duration};
+use std::time::Duration;
 
 use comfy_table::{Cell, CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use serde::Serialize;
 
 use super::{
-    Failed, Options,
-    buyers::{Outcome, Visit},
+    Options,
+    buyer::{Outcome, Visit},
 };
 
 /// One sale.
+#[derive(Debug, Serialize)]
 pub(super) struct Run {
-    pub(super) visits: Vec<Visit>,
-    pub(super) took: Duration,
-    pub(super) fences: Vec<u64>,
-    pub(super) stale: u32,
-}
-
-/// Both sales.
-pub(super) struct Report<'a> {
-    pub(super) options: &'a Options,
-    pub(super) without: Run,
-    pub(super) with: Run,
-}
-
-/// A sale's numbers.
-#[derive(Serialize)]
-struct Numbers {
-    buyers: usize,
-    sold: usize,
-    refused_sold_out: usize,
-    refused_after_waiting: usize,
-    refused_fences: u32,
-    oversold: usize,
-    acquisitions: usize,
-    acquisitions_per_second: f64,
-    wait_ms_p50: f64,
-    wait_ms_p99: f64,
-    wait_ms_longest: f64,
+    locked: bool,
+    pub(super) sold: u64,
+    /// Buyers who went without an item: there was none left, or they had not the patience.
+    refused: u64,
+    gave_up: u64,
+    /// Items that were sold and never existed.
+    pub(super) oversold: u64,
+    /// In microseconds.
+    waits: Option<Waits>,
+    acquisitions_per_second: Option<f64>,
+    /// The fences of the sales, in the order of the grants.
+    fences: Vec<u64>,
+    /// Whether the fences of all grants have grown from grant to grant.
+    fences_in_order: Option<bool>,
     seconds: f64,
-    /// Decimal strings: they may need more digits than a JSON number keeps.
-    fences: Vec<String>,
-    fences_in_order: bool,
+}
+
+/// How long buyers have waited for the lock, in microseconds.
+#[derive(Debug, Serialize)]
+struct Waits {
+    p50: u64,
+    p99: u64,
+    longest: u64,
 }
 
 impl Run {
-    fn numbers(&self, items: u32) -> Numbers {
-        let count = |wanted| self.visits.iter().filter(|visit| visit.outcome == wanted).count();
-        let mut waits: Vec<Duration> = self
-            .visits
-            .iter()
-            .filter(|visit| visit.held)
-            .map(|visit| visit.waited)
-            .collect();
+    pub(super) fn new(options: &Options, locked: bool, mut visits: Vec<Visit>, took: Duration) -> Self {
+        let count = |outcome| visits.iter().filter(|visit| visit.outcome == outcome).count() as u64;
+        let (sold, sold_out, gave_up) = (
+            count(Outcome::Sold),
+            count(Outcome::SoldOut),
+            count(Outcome::GaveUp),
+        );
+        let mut waits: Vec<u64> = visits.iter().map(|visit| visit.waited).collect();
         waits.sort_unstable();
-        let quantile = |part: usize| {
-            let index = (waits.len() * part).div_ceil(100).saturating_sub(1);
-            waits.get(index).map_or(0.0, |wait| wait.as_secs_f64() * 1e3)
-        };
-        let (sold, acquisitions) = (count(Outcome::Sold), waits.len());
-        Numbers {
-            buyers: self.visits.len(),
+        visits.retain(|visit| visit.fence.is_some());
+        visits.sort_by_key(|visit| visit.granted);
+        let in_order = visits.is_sorted_by(|earlier, later| earlier.fence < later.fence);
+        let sales = visits.iter().filter(|visit| visit.outcome == Outcome::Sold);
+        Self {
+            locked,
             sold,
-            refused_sold_out: count(Outcome::SoldOut),
-            refused_after_waiting: count(Outcome::GaveUp),
-            refused_fences: self.stale,
-            oversold: sold.saturating_sub(items as usize),
-            acquisitions,
-            acquisitions_per_second: acquisitions as f64 / self.took.as_secs_f64(),
-            wait_ms_p50: quantile(50),
-            wait_ms_p99: quantile(99),
-            wait_ms_longest: quantile(100),
-            seconds: self.took.as_secs_f64(),
-            fences: self.fences.iter().map(u64::to_string).collect(),
-            fences_in_order: self.fences.is_sorted(),
+            refused: sold_out + gave_up,
+            gave_up,
+            oversold: sold.saturating_sub(options.items.into()),
+            waits: locked.then(|| Waits {
+                p50: percentile(&waits, 50),
+                p99: percentile(&waits, 99),
+                longest: percentile(&waits, 100),
+            }),
+            acquisitions_per_second: locked.then(|| visits.len() as f64 / took.as_secs_f64()),
+            fences: sales.filter_map(|visit| visit.fence).collect(),
+            fences_in_order: locked.then_some(in_order),
+            seconds: took.as_secs_f64(),
         }
     }
 }
 
-impl Report<'_> {
-    fn numbers(&self) -> [Numbers; 2] {
-        [
-            self.without.numbers(self.options.items),
-            self.with.numbers(self.options.items),
-        ]
-    }
-
-    /// Whether the sale without the lock has oversold, and the one with it has sold exactly what there was.
-    pub(super) fn verdict(&self) -> Result<(), String> {
-        let [without, with] = self.numbers();
-        let items = self.options.items as usize;
-        if with.oversold > 0 || with.refused_fences > 0 || !with.fences_in_order {
-            return Err(format!("the lock has not held: {} sold of {items}", with.sold));
-        }
-        if with.sold < items.min(with.buyers) {
-            return Err(format!(
-                "{} of {items} were sold, {} buyers had no patience: give them more (--patience), or the shop less work",
-                with.sold, with.refused_after_waiting
-            ));
-        }
-        if without.oversold == 0 {
-            return Err("the sale without a lock has not oversold: let more buyers in at once (--at-once), or have the shop work longer (--work)".into());
-        }
-        Ok(())
-    }
-
-    /// The numbers, for programs.
-    pub(super) fn json(&self) -> Result<String, Failed> {
-        let [without, with] = self.numbers();
-        Ok(serde_json::to_string_pretty(&serde_json::json!({
-            "url": shown(&self.options.url),
-            "items": self.options.items,
-            "processes": self.options.processes,
-            "without_lock": without,
-            "with_lock": with,
-        }))?)
-    }
+/// The smallest value that so many per cent do not exceed.
+fn percentile(sorted: &[u64], percent: usize) -> u64 {
+    let rank = (sorted.len() * percent).div_ceil(100);
+    sorted.get(rank.saturating_sub(1)).copied().unwrap_or_default()
 }
 
-impl fmt::Display for Report<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Options {
+/// Both sales.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    place: String,
+    buyers: u32,
+    at_once: u32,
+    items: u32,
+    processes: u32,
+    without: Run,
+    with: Run,
+}
+
+impl Report {
+    pub(super) fn new(options: &Options, without: Run, with: Run) -> Self {
+        Self {
+            place: options.place(),
+            buyers: options.buyers,
+            at_once: options.at_once,
+            items: options.items,
+            processes: options.processes,
+            without,
+            with,
+        }
+    }
+
+    /// Whether the lock has been seen to matter: oversold without, not with.
+    pub(super) const fn is_convincing(&self) -> bool {
+        self.without.oversold > 0 && self.with.oversold == 0
+    }
+
+    pub(super) fn table(&self) -> String {
+        let mut table = Table::new();
+        table.load_style(UTF8_FULL_CONDENSED);
+        table.set_header(["", "without a lock", "with a lock"]);
+        let mut row = |name: &str, show: &dyn Fn(&Run) -> String| {
+            let cells = [&self.without, &self.with]
+                .map(|run| Cell::new(show(run)).set_alignment(CellAlignment::Right));
+            table.add_row([Cell::new(name)].into_iter().chain(cells));
+        };
+        row("sold", &|run| run.sold.to_string());
+        row("refused", &|run| run.refused.to_string());
+        row("  of these out of patience", &|run| locked(run, run.gave_up));
+        row("oversold", &|run| run.oversold.to_string());
+        row("wait for the lock, p50", &|run| wait(run, |waits| waits.p50));
+        row("wait for the lock, p99", &|run| wait(run, |waits| waits.p99));
+        row("longest wait", &|run| wait(run, |waits| waits.longest));
+        row("acquisitions a second", &|run| {
+            run.acquisitions_per_second
+                .map_or_else(none, |rate| format!("{rate:.0}"))
+        });
+        row("fences in order", &|run| {
+            run.fences_in_order
+                .map_or_else(none, |order| if order { "yes" } else { "NO" }.into())
+        });
+        let Self {
+            place,
             buyers,
             at_once,
             items,
             processes,
             ..
-        } = self.options;
-        let patience = self.options.patience.as_secs_f64() * 1e3;
-        let place = shown(&self.options.url);
-        let crowd = if *processes == 1 {
-            String::new()
-        } else {
-            format!(" in {processes} processes")
+        } = self;
+        let from = match processes {
+            1 => String::new(),
+            processes => format!(" from {processes} processes"),
         };
-        writeln!(
-            f,
-            "{buyers} buyers, {at_once} at a time{crowd}; {items} items; each waits at most {patience} ms"
-        )?;
-        let [without, with] = self.numbers();
-        let mut table = Table::new();
-        table.load_style(UTF8_FULL_CONDENSED);
-        table.set_header([
-            String::new(),
-            "without a lock".into(),
-            format!("with a lock on {place}"),
-        ]);
-        let mut row = |name: &str, value: fn(&Numbers) -> String, before: bool| {
-            let first = if before { value(&without) } else { "–".into() };
-            table.add_row([
-                Cell::new(name),
-                Cell::new(first).set_alignment(CellAlignment::Right),
-                Cell::new(value(&with)).set_alignment(CellAlignment::Right),
-            ]);
-        };
-        row("sold", |numbers| numbers.sold.to_string(), true);
-        row("oversold", |numbers| numbers.oversold.to_string(), true);
-        row(
-            "refused: sold out",
-            |numbers| numbers.refused_sold_out.to_string(),
-            true,
+        let mut text = format!(
+            "{buyers} buyers{from}, {at_once} at a time, {items} items; the lock is at {place}\n{table}"
         );
-        row(
-            "refused: waited too long",
-            |numbers| numbers.refused_after_waiting.to_string(),
-            false,
-        );
-        row(
-            "wait, p50",
-            |numbers| format!("{:.2} ms", numbers.wait_ms_p50),
-            false,
-        );
-        row(
-            "wait, p99",
-            |numbers| format!("{:.2} ms", numbers.wait_ms_p99),
-            false,
-        );
-        row(
-            "wait, longest",
-            |numbers| format!("{:.2} ms", numbers.wait_ms_longest),
-            false,
-        );
-        row(
-            "acquisitions",
-            |numbers| format!("{:.0} / s", numbers.acquisitions_per_second),
-            false,
-        );
-        row("fences", |numbers| fences(&numbers.fences), false);
-        writeln!(f, "{table}")?;
-        let order = if with.fences_in_order {
-            "in order"
-        } else {
-            "NOT in order"
-        };
-        write!(f, "{} fences, {order}", with.fences.len())
+        if !self.with.fences.is_empty() && self.with.fences.len() <= MOST_FENCES {
+            let fences: Vec<_> = self.with.fences.iter().map(u64::to_string).collect();
+            text += &format!("\nfences of the sales: {}", fences.join(" < "));
+        }
+        text + "\n" + self.verdict()
+    }
+
+    const fn verdict(&self) -> &'static str {
+        match (self.without.oversold > 0, self.with.oversold > 0) {
+            (true, false) => {
+                "Without the lock the shop has sold what it has not got; with the lock it has not."
+            }
+            (_, true) => "The shop has oversold in spite of the lock: this is a bug, please report it.",
+            (false, false) => {
+                "The shop has not oversold without the lock either: let more buyers in at a time, or let it work longer."
+            }
+        }
     }
 }
 
-/// The first and the last of the fences.
-fn fences(all: &[String]) -> String {
-    match all {
-        [first, second, third, .., last] => format!("{first} < {second} < {third} < … < {last}"),
-        few => few.join(" < "),
-    }
+/// More fences than this are no pleasure to read.
+const MOST_FENCES: usize = 8;
+
+fn none() -> String {
+    "-".into()
 }
 
-/// An address without the password in it.
-fn shown(url: &str) -> String {
-    match (url.split_once("//"), url.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, place))) => format!("{scheme}//***@{place}"),
-        _ => url.into(),
+fn locked(run: &Run, number: u64) -> String {
+    if run.locked { number.to_string() } else { none() }
+}
+
+fn wait(run: &Run, pick: impl Fn(&Waits) -> u64) -> String {
+    let shown = |waits| {
+        format!(
+            "{:.1} ms",
+            Duration::from_micros(pick(waits)).as_secs_f64() * 1000.0
+        )
+    };
+    run.waits.as_ref().map_or_else(none, shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::percentile;
+
+    #[test]
+    fn percentiles_are_values_that_occurred() {
+        let values: Vec<u64> = (1..=100).collect();
+        assert_eq!((percentile(&values, 50), percentile(&values, 99)), (50, 99));
+        assert_eq!(percentile(&values, 100), 100);
+        assert_eq!((percentile(&[7], 50), percentile(&[], 50)), (7, 0));
     }
 }
