@@ -21,6 +21,7 @@ class Options:
     families: tuple[str, ...]
     subjects: tuple[str, ...] | None
     scenarios: tuple[str, ...]
+    sittings: int
     rounds: int
     cycles: int
     handoffs: int
@@ -42,7 +43,8 @@ def parse(arguments: Sequence[str]) -> Options:
         families=(given.only,) if given.only else FAMILIES,
         subjects=_listed("--subjects", given.subjects, NAMES),
         scenarios=_listed("--scenarios", given.scenarios, SCENARIOS) or SCENARIOS,
-        rounds=given.rounds or (8 if quick else 40),
+        sittings=1 if quick else 3,
+        rounds=given.rounds or (8 if quick else 42),
         cycles=25 if quick else 50,
         handoffs=10 if quick else 60,
         seconds=0.4 if quick else 2.0,
@@ -62,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--subjects", metavar="NAME,...", help=f"some of: {', '.join(NAMES)}")
     parser.add_argument("--scenarios", metavar="NAME,...", help=f"some of: {', '.join(SCENARIOS)}")
     parser.add_argument(
-        "--rounds", type=_rounds, metavar="N", help="how often each subject has its turn (40; quick: 8)"
+        "--rounds", type=_rounds, metavar="N", help="how often each subject has its turn (42; quick: 8)"
     )
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the moments of release (1)")
     parser.add_argument(

@@ -73,7 +73,12 @@ def _family(name: str, family: Family, options: Options, control: Control, statu
 
     if "uncontended" in options.scenarios:
         family.uncontended = uncontended.measure(
-            family.subjects, options.rounds, options.cycles, f"{lock}-u", saying("uncontended")
+            family.subjects,
+            options.sittings,
+            options.rounds,
+            options.cycles,
+            f"{lock}-u",
+            saying("uncontended"),
         )
     if "handoff" in options.scenarios:
         family.handoff = handoff.measure(

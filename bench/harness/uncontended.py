@@ -33,11 +33,36 @@ def takes_part(subject: Subject) -> bool:
 
 
 def measure(
-    subjects: Sequence[Subject], rounds: int, cycles: int, lock: str, say: Callable[[str], None]
+    subjects: Sequence[Subject],
+    sittings: int,
+    rounds: int,
+    cycles: int,
+    lock: str,
+    say: Callable[[str], None],
 ) -> dict[str, Uncontended]:
-    """Gives every subject a lock of its own, and lets them take turns. All are of one family."""
+    """Gives every subject a lock of its own, and lets them take turns. All are of one family.
+
+    For each sitting the processes are started anew, because some luck lasts as long as a process: the layout of
+    its memory, the mode that the system's TCP has found for its connection.
+    """
     subjects = [subject for subject in subjects if takes_part(subject)]
     times: dict[str, list[list[int]]] = {subject.name: [] for subject in subjects}
+    for sitting in range(sittings):
+        first, last = rounds * sitting // sittings, rounds * (sitting + 1) // sittings
+        if first < last:
+            sit(subjects, range(first, last), cycles, lock, say, times)
+    return summary(subjects, times)
+
+
+def sit(
+    subjects: Sequence[Subject],
+    rounds: range,
+    cycles: int,
+    lock: str,
+    say: Callable[[str], None],
+    times: dict[str, list[list[int]]],
+) -> None:
+    """One sitting: some rounds with the same processes."""
     with ExitStack() as stack:
         workers = [
             stack.enter_context(Worker(subject, server_url(subject.family), f"{lock}-{subject.name}"))
@@ -46,11 +71,10 @@ def measure(
         for worker in workers:
             say(f"warming up {worker.subject.name}")
             worker.warm_up()
-        for number in range(rounds):
-            say(f"round {number + 1} of {rounds}")
+        for number in rounds:
+            say(f"round {number + 1}")
             for worker in order(workers, number):
                 times[worker.subject.name].append(worker.cycle(cycles))
-    return summary(subjects, times)
 
 
 def order(workers: Sequence[T], number: int) -> list[T]:
