@@ -1,59 +1,111 @@
-//! The demo on `memory:`, as `make demo` runs it, and what it says to bad options.
+//! The demo within one process, and what it says to options that make no sense.
 
-mod support;
+mod run;
 
-use support::{assert_sold_exactly, demo, numbers};
+use run::{convinces, fencepost};
 
 #[test]
-fn the_sale_oversells_without_a_lock_and_not_with_one() {
-    let numbers = numbers(&[]);
-    assert_eq!(numbers["without_lock"]["buyers"], 99);
-    assert_sold_exactly(&numbers, 3);
+fn the_demo_shows_what_a_lock_is_for() {
+    let report = convinces(&[]);
+    assert_eq!(
+        (report["buyers"].as_u64(), report["items"].as_u64()),
+        (Some(99), Some(3))
+    );
 }
 
 #[test]
-fn the_table_shows_both_sales() {
-    let output = demo(&[]);
-    let text = String::from_utf8_lossy(&output.stdout);
+fn its_options_are_followed() {
+    let report = convinces(&[
+        "--buyers",
+        "40",
+        "--at-once",
+        "10",
+        "--items",
+        "5",
+        "--work",
+        "5ms",
+        "--patience",
+        "2s",
+    ]);
+    let asked = ["buyers", "at_once", "items"].map(|name| report[name].as_u64().unwrap());
+    assert_eq!(asked, [40, 10, 5]);
+    let longest = report["with"]["waits"]["longest"].as_u64().unwrap();
+    assert!((5_000..2_000_000).contains(&longest), "{longest}");
+}
+
+#[test]
+fn people_get_a_table() {
+    let output = fencepost(&["demo"]);
     assert!(output.status.success());
-    for row in [
-        "sold",
+    let text = String::from_utf8(output.stdout).unwrap();
+    for words in [
+        "without a lock",
+        "with a lock",
         "oversold",
-        "wait, p99",
-        "acquisitions",
-        "fences, in order",
+        "longest wait",
+        "acquisitions a second",
+        "fences of the sales",
     ] {
-        assert!(text.contains(row), "{row} is missing in {text}");
+        assert!(text.contains(words), "{words:?} is missing in\n{text}");
     }
 }
 
 #[test]
-fn a_sale_that_cannot_oversell_is_a_failure() {
-    let output = demo(&["--at-once", "1"]);
+fn buyers_who_come_one_by_one_prove_nothing() {
+    let output = fencepost(&["demo", "--at-once", "1", "--buyers", "10"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("has not oversold"));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("has not oversold without the lock either"),
+        "{text}"
+    );
 }
 
 #[test]
-fn bad_options_say_what_is_wrong() {
+fn options_that_make_no_sense_are_refused() {
     for (arguments, word) in [
-        (&["--buyers", "0"][..], "0 is not in 1..=100000"),
-        (&["--patience", "-1"], "unexpected argument"),
-        (&["--patience=-1"], "give more than 0"),
-        (&["--work=NaN"], "give more than 0"),
-        (&["--work=soon"], "no number of milliseconds"),
-        (&["--processes", "2"], "memory: locks within one process only"),
+        (&["demo", "--buyers", "0"][..], "--buyers"),
+        (&["demo", "--buyers", "many"], "--buyers"),
+        (&["demo", "--at-once", "-1"], "-1"),
+        (&["demo", "--items", "0"], "--items"),
+        (&["demo", "--patience", "200"], "unit"),
+        (&["demo", "--patience", "0ms"], "longer than nothing"),
+        (&["demo", "--work", "-2ms"], "-2"),
+        (&["demo", "--processes", "0"], "--processes"),
+        (&["demo", "--processes", "2"], "server that they can share"),
         (
-            &["--processes", "9", "--url", "redis://127.0.0.1:1"],
-            "9 processes need at least as many --at-once",
+            &["demo", "--processes", "9", "--url", "redis://localhost"],
+            "buyers at a time",
         ),
-        (&["--url", "http://x"], "unknown scheme"),
-        (&["--url", "zk://127.0.0.1?timeout=1"], "unknown option"),
-        (&["--url", "redis://127.0.0.1:1"], "no server has answered"),
+        (&["demo", "--url", "http://localhost"], "unknown scheme"),
+        (&["demo", "--url", "zk://localhost?speed=1"], "unknown option"),
+        (&["demo", "--lock", "a//b"], "a//b"),
+        (&["demo", "--colour"], "--colour"),
+        (&["buyers"], "no shop"),
+        (&[], "Usage"),
     ] {
-        let output = demo(arguments);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
-        assert!(said.contains(word), "{arguments:?}: {said}");
+        let output = fencepost(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            text.contains(word),
+            "{arguments:?}: {word:?} is missing in\n{text}"
+        );
     }
+}
+
+#[test]
+fn a_server_that_is_not_there_is_told() {
+    let port = {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        free.local_addr().unwrap().port()
+    };
+    let output = fencepost(&["demo", "--url", &format!("redis://user:secret@127.0.0.1:{port}")]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        text.contains("no server has answered") && text.contains("because:"),
+        "{text}"
+    );
+    assert!(!text.contains("secret"), "{text}");
 }

@@ -1,27 +1,59 @@
 //! The demo on real servers: `python3 tests/servers run -- cargo test -p fencepost-cli --features servers`.
 
-mod support;
+mod run;
 
-use support::{assert_sold_exactly, numbers};
+use run::{convinces, fencepost};
 
-/// Buyers wait long enough for a busy machine: how long they wait is not what is tested here.
-const PATIENCE: &str = "--patience=10000";
+/// As patient as a test has to be on a busy machine.
+const PATIENT: [&str; 2] = ["--patience", "20s"];
 
-fn address(variable: &str) -> String {
-    std::env::var(variable)
-        .unwrap_or_else(|_| panic!("{variable} is not set: run this by `python3 tests/servers run -- …`"))
+fn url(scheme: &str, variable: &str) -> String {
+    let address = std::env::var(variable).unwrap_or_else(|_| {
+        panic!("{variable} is not set: run `python3 tests/servers run -- cargo test -p fencepost-cli --features servers`")
+    });
+    format!("{scheme}://{address}")
+}
+
+fn shows(url: &str, lock: &str, processes: &str) {
+    let report = convinces(
+        &[
+            &["--url", url, "--lock", lock, "--processes", processes],
+            &PATIENT[..],
+        ]
+        .concat(),
+    );
+    assert_eq!(report["processes"].as_u64().unwrap().to_string(), processes);
+    assert_eq!(report["with"]["gave_up"], 0);
 }
 
 #[test]
-fn on_zookeeper_in_one_process_and_in_several() {
-    let url = format!("zk://{}", address("FENCEPOST_ZOOKEEPER"));
-    assert_sold_exactly(&numbers(&["--url", &url, PATIENCE]), 3);
-    assert_sold_exactly(&numbers(&["--url", &url, PATIENCE, "--processes", "4"]), 3);
+fn zookeeper_one_process() {
+    shows(&url("zk", "FENCEPOST_ZOOKEEPER"), "demo/one", "1");
 }
 
 #[test]
-fn on_redis_in_one_process_and_in_several() {
-    let url = format!("redis://{}", address("FENCEPOST_REDIS"));
-    assert_sold_exactly(&numbers(&["--url", &url, PATIENCE]), 3);
-    assert_sold_exactly(&numbers(&["--url", &url, PATIENCE, "--processes", "4"]), 3);
+fn zookeeper_four_processes() {
+    shows(&url("zk", "FENCEPOST_ZOOKEEPER"), "demo/four", "4");
+}
+
+#[test]
+fn redis_one_process() {
+    shows(&url("redis", "FENCEPOST_REDIS"), "demo/one", "1");
+}
+
+#[test]
+fn redis_four_processes() {
+    shows(&url("redis", "FENCEPOST_REDIS"), "demo/four", "4");
+}
+
+#[test]
+fn a_process_that_cannot_come_in_is_told() {
+    let url = url("redis", "FENCEPOST_REDIS_AUTH");
+    let output = fencepost(&["demo", "--url", &url, "--processes", "2"]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        text.contains("refused the client's credentials") && text.contains("ended before"),
+        "{text}"
+    );
 }
