@@ -23,7 +23,7 @@ pub fn valid_until(start: Instant, ttl: Duration, margin: Duration) -> Instant {
     start.plus(ttl).minus(drift(ttl)).minus(margin)
 }
 
-/// When a lease that was renewed at `start` has certainly ended on a server, too.
+/// When a lease that a server began to count at `start`, or before, has ended there, too.
 #[must_use]
 pub fn ended_by(start: Instant, ttl: Duration, margin: Duration) -> Instant {
     start.plus(ttl).plus(drift(ttl)).plus(margin)

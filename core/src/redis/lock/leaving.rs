@@ -19,7 +19,8 @@ impl StringLock {
             repeated: false,
         };
         if !self.doubt {
-            let end = lease::ended_by(self.lease_start, self.settings.ttl, self.settings.margin);
+            // Reckoned from now: nobody knows when the server has executed the last request that made the lease last.
+            let end = lease::ended_by(now, self.settings.ttl, self.settings.margin);
             self.out.set(Timer::Validity, end);
         }
         self.run(now, Script::Release, false);

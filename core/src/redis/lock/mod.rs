@@ -38,8 +38,6 @@ pub struct StringLock {
     hinted: bool,
     /// Whether an acquire of this attempt may still be on its way to the server.
     doubt: bool,
-    /// When the last command that could have made the lease last was asked for.
-    lease_start: Instant,
     /// The last trouble with the server, told with the loss or refusal that it leads to.
     trouble: Cause,
     failures: u32,
@@ -100,7 +98,6 @@ impl StringLock {
             subscription: Subscription::No,
             hinted: false,
             doubt: false,
-            lease_start: Instant::ZERO,
             trouble: Cause::none(),
             failures: 0,
             trying: false,
@@ -167,9 +164,6 @@ impl StringLock {
             Script::Release => Vec::from([self.settings.key(), self.settings.tombstone_key(&self.attempt)]),
         };
         let args = self.arguments(script);
-        if script != Script::Release {
-            self.lease_start = now;
-        }
         let limit = now.plus(self.patience_with(script));
         let patience = self.out.at(Timer::Patience).filter(|_| script == Script::Acquire);
         let deadline = patience.map_or(limit, |patience| patience.min(limit));

@@ -27,7 +27,7 @@ cases! { "redis":
     release_lost, "The release's reply is lost: repeated, it finds nothing, and that is a release.",
         "redis-py retries and answers \"not owned\", measured";
     release_never_answered, "No answer to the release and no word of a failure: sent again, and \"somebody else's\" is no loss then.";
-    release_without_a_server, "No release is ever answered: the lock is released when its lease has ended, reckoned from the last renewal that was sent.",
+    release_without_a_server, "No release is ever answered: the lock is released when its lease has ended, reckoned from the release: a renewal before it may have been executed late.",
         "redis-py#3847, redis-py#4258";
 }
 
