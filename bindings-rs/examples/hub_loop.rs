@@ -6,7 +6,7 @@
 use std::{collections::VecDeque, error::Error, thread, time::Duration};
 
 use fencepost::{
-    clock,
+    Refusal, clock,
     hub::{self, Command, Event, Failure, Hub, Intent, Operation, Outcome, Output, OwnerId, Patience, Reply},
 };
 use redis::{Cmd, Connection, ConnectionLike, Value};
@@ -51,7 +51,10 @@ pub fn run(url: &str, name: &str, patience: Duration) -> Result<Option<u64>, Box
                     hub.intent(clock::now(), key, Intent::Release)?;
                 }
                 Event::Released => return Ok(fence),
-                Event::Refused { reason, .. } if reason == fencepost::Refusal::Timeout => return Ok(None),
+                Event::Refused {
+                    reason: Refusal::Timeout,
+                    ..
+                } => return Ok(None),
                 Event::Refused { reason, cause } => return Err(format!("{reason}: {cause:?}").into()),
                 Event::Lost { reason, .. } => return Err(reason.into()),
                 _ => {}

@@ -38,6 +38,9 @@
 
 extern crate alloc;
 
+#[cfg(not(any(feature = "zookeeper", feature = "redis")))]
+compile_error!("fencepost needs a server to lock on: turn on the feature `zookeeper` or `redis`, or both");
+
 mod client;
 pub mod clock;
 mod drivers;
@@ -57,3 +60,7 @@ pub use fencepost_core::{ConfigError, Loss, Misuse, Refusal};
 pub async fn connect(url: &str) -> Result<Client, Error> {
     Client::builder().connect(url).await
 }
+
+#[cfg(all(doctest, feature = "zookeeper", feature = "redis"))]
+#[doc = include_str!("../README.md")]
+mod readme {}

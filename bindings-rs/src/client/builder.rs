@@ -182,7 +182,6 @@ impl Builder {
 }
 
 /// A client on a hub and a driver.
-#[cfg(any(feature = "zookeeper", feature = "redis"))]
 fn driven<D: Driver + Keep + 'static>(
     driver: Arc<D>,
     place: Place,

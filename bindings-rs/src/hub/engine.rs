@@ -8,10 +8,7 @@ use alloc::sync::{Arc, Weak};
 use core::{mem, sync::atomic::AtomicBool, time::Duration};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fencepost_core::{
-    Failure, Instant, Intent, Key, Loss, Misuse, Patience, Refusal, Settings,
-    lowered::{Notice, Outcome},
-};
+use fencepost_core::{Instant, Intent, Key, Loss, Misuse, Patience, Refusal, Settings, lowered::Notice};
 use tokio::sync::Notify;
 
 use super::{
@@ -148,7 +145,9 @@ impl Engine {
     }
 
     /// Everything under way counts as in doubt: its connection is gone.
+    #[cfg(feature = "zookeeper")]
     pub(crate) fn forsake(&self) {
+        use fencepost_core::{Failure, lowered::Outcome};
         self.put(Mine::Nothing, |state, now| {
             for id in mem::take(&mut state.under_way) {
                 let _issued = state

@@ -70,11 +70,7 @@ mod tests {
 
     #[test]
     fn values_are_replies() {
-        let array = Value::Array(vec![
-            Value::Int(1),
-            Value::BulkString(b"9".to_vec().into()),
-            Value::Nil,
-        ]);
+        let array = Value::Array(vec![Value::Int(1), Value::BulkString(b"9".to_vec()), Value::Nil]);
         let expected = Reply::Array(vec![Reply::Int(1), Reply::Bytes(b"9".to_vec()), Reply::Nil]);
         assert_eq!(of(Ok(array)).0, Outcome::Redis(expected));
         assert_eq!(
