@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
 
+import fencepost
+import fencepost.asyncio
 import pytest
 import pytest_asyncio
 from support import BACKENDS, Backend, Control
-
-import fencepost
-import fencepost.asyncio
 
 SERVERS = "FENCEPOST_SERVERS"
 
@@ -19,7 +18,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         names = getattr(item, "fixturenames", ())
         parameters = getattr(getattr(item, "callspec", None), "params", {})
-        on_server = parameters.get("backend") in ("zookeeper", "redis") or parameters.get("server") is not None
+        on_server = (
+            parameters.get("backend") in ("zookeeper", "redis") or parameters.get("server") is not None
+        )
         if on_server or {"control", "zookeeper", "redis_server"} & set(names):
             item.add_marker(pytest.mark.servers)
             if SERVERS not in os.environ:

@@ -7,12 +7,11 @@ import gc
 import threading
 import time
 
+import fencepost
+import fencepost.asyncio
 import pytest
 from conftest import AsyncConnect
 from support import LONG, Backend, options, wait_until_async
-
-import fencepost
-import fencepost.asyncio
 
 
 def is_queued(backend: Backend) -> bool:
@@ -66,7 +65,9 @@ async def test_tasks_lose_no_increment(backend: Backend, aconnect: AsyncConnect)
     assert count == 120
 
 
-async def test_a_client_for_threads_excludes_one_for_asyncio(backend: Backend, aconnect: AsyncConnect) -> None:
+async def test_a_client_for_threads_excludes_one_for_asyncio(
+    backend: Backend, aconnect: AsyncConnect
+) -> None:
     with fencepost.connect(backend.url) as client:
         lock = aconnect(backend.url).lock(backend.name())
         with client.lock(backend.name()) as grant:
@@ -177,7 +178,9 @@ async def test_a_cancellation_from_outside_stays_one(backend: Backend, aconnect:
         await outer
 
 
-async def test_a_body_that_catches_the_cancellation_still_loses(backend: Backend, aconnect: AsyncConnect) -> None:
+async def test_a_body_that_catches_the_cancellation_still_loses(
+    backend: Backend, aconnect: AsyncConnect
+) -> None:
     lock = aconnect(backend.url).lock(backend.name(), max_hold=0.1)
     with pytest.raises(fencepost.LockLost):
         async with lock:
@@ -251,18 +254,18 @@ async def test_a_forgotten_client_warns_and_releases(backend: Backend, aconnect:
     client = fencepost.asyncio.connect(backend.url)
     grant = await client.lock(backend.name()).acquire()
     assert grant is not None
+    forgotten = [client, grant]
+    del client, grant
     with pytest.warns(ResourceWarning, match="unclosed"):
-        del client, grant
-        gc.collect()
+        forgotten.clear()
     async with aconnect(backend.url).lock(backend.name()).hold(timeout=LONG):
         pass
 
 
 async def test_a_closed_client_leaves_nothing_running(backend: Backend) -> None:
     threads, tasks = set(threading.enumerate()), asyncio.all_tasks()
-    async with fencepost.asyncio.connect(backend.url) as client:
-        async with client.lock(backend.name()):
-            assert await client.lock(backend.name()).acquire(timeout=0.05) is None
+    async with fencepost.asyncio.connect(backend.url) as client, client.lock(backend.name()):
+        assert await client.lock(backend.name()).acquire(timeout=0.05) is None
     await wait_until_async(lambda: set(threading.enumerate()) <= threads, "its threads have ended")
     assert asyncio.all_tasks() == tasks
 

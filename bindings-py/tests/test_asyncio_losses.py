@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import pytest
-from conftest import AsyncConnect
-from support import LONG, Backend, Control, ZooKeeperBackend, options, wait_until_async
-
 import fencepost
 import fencepost.asyncio
+import pytest
+from conftest import AsyncConnect
+from support import LONG, Backend, Control, ZooKeeperBackend, options, patient, wait_until_async
 
 
 def start_waiter(lock: fencepost.asyncio.Lock) -> asyncio.Task[fencepost.asyncio.Grant | None]:
@@ -27,7 +26,9 @@ async def give_back(waiter: asyncio.Task[fencepost.asyncio.Grant | None]) -> fen
 
 async def wait_for_line(backend: Backend, count: int) -> None:
     if backend.kind == "zookeeper":
-        await wait_until_async(lambda: backend.contenders(backend.name()) == count, f"{count} stand in the line")
+        await wait_until_async(
+            lambda: backend.contenders(backend.name()) == count, f"{count} stand in the line"
+        )
 
 
 async def test_the_lock_is_deleted(server: Backend, aconnect: AsyncConnect) -> None:
@@ -99,7 +100,9 @@ async def test_a_lost_reply_leaves_no_lock_that_nobody_holds(
     async with lock.hold(timeout=LONG) as grant:
         assert grant.is_valid
         assert await lock.acquire(blocking=False) is None
-    await wait_until_async(lambda: control.do(f"proxy-count {proxy['id']}")["replies_lost"] == 1, "a reply was lost")
+    await wait_until_async(
+        lambda: control.do(f"proxy-count {proxy['id']}")["replies_lost"] == 1, "a reply was lost"
+    )
     await wait_until_async(lambda: server.contenders(server.name()) == 0, "nothing is left")
     async with lock.hold(timeout=LONG):
         pass
@@ -117,7 +120,7 @@ async def test_a_server_that_says_nothing(server: Backend, aconnect: AsyncConnec
     lock = aconnect(server.url).lock(server.name(), answer_within=0.3)
     for wait in ({"timeout": 0.3}, {"blocking": False}):
         with pytest.raises(fencepost.Refused) as error:
-            await lock.acquire(**wait)  # type: ignore[arg-type]
+            await lock.acquire(**wait)
         assert error.value.name == "unreachable"
 
 
@@ -127,7 +130,7 @@ async def test_a_release_that_nobody_confirms(
     monkeypatch.setattr("fencepost.asyncio._client.CONFIRM_WITHIN", 0.3)
     proxy = control.do(f"proxy {server.server}")
     client = aconnect(server.at(proxy["address"]).replace("=1000", "=10000"))
-    lock = client.lock(server.name(), **({"ttl": 60, "answer_within": 0.2} if server.kind == "redis" else {}))
+    lock = client.lock(server.name(), **patient(server))
     grant = await lock.acquire()
     assert grant is not None
     control.do(f"proxy-hold {proxy['id']}")

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+import fencepost
+import fencepost.asyncio
 import pytest
 from conftest import Connect
 from support import Backend
-
-import fencepost
-import fencepost.asyncio
 
 Call = Callable[[], object]
 

@@ -8,11 +8,10 @@ import threading
 import time
 from datetime import timedelta
 
+import fencepost
 import pytest
 from conftest import Connect
 from support import LONG, Backend, options, wait_until
-
-import fencepost
 
 
 def test_a_scope_holds_the_lock(backend: Backend, connect: Connect) -> None:
@@ -219,7 +218,11 @@ def test_close_releases_and_wakes(backend: Backend, connect: Connect) -> None:
 
 def test_a_closed_client_leaves_no_thread(backend: Backend) -> None:
     before = set(threading.enumerate())
-    with fencepost.connect(backend.url) as client, client.lock(backend.name()), client.lock(backend.name("other")):
+    with (
+        fencepost.connect(backend.url) as client,
+        client.lock(backend.name()),
+        client.lock(backend.name("other")),
+    ):
         assert client.lock(backend.name()).acquire(timeout=0.05) is None
     wait_until(lambda: set(threading.enumerate()) <= before, "its threads have ended")
 
@@ -236,9 +239,10 @@ def test_a_forgotten_client_warns_and_releases(backend: Backend, connect: Connec
     client = fencepost.connect(backend.url)
     grant = client.lock(backend.name()).acquire()
     assert grant is not None
+    forgotten = [client, grant]
+    del client, grant
     with pytest.warns(ResourceWarning, match="unclosed"):
-        del client, grant
-        gc.collect()
+        forgotten.clear()
     with connect(backend.url).lock(backend.name()).hold(timeout=LONG):
         pass
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+import fencepost
 import pytest
+from fencepost.drivers.kazoo import failure
+from fencepost.drivers.kazoo_handler import PollHandler
 from kazoo.client import KazooClient
 from kazoo.exceptions import (
     EXCEPTIONS,
@@ -22,10 +25,6 @@ from kazoo.exceptions import (
 )
 from kazoo.security import make_acl, make_digest_acl
 from support import LONG, Control, ZooKeeperBackend, options, wait_until
-
-import fencepost
-from fencepost.drivers.kazoo import failure
-from fencepost.drivers.kazoo_handler import PollHandler
 
 
 @pytest.mark.parametrize(
@@ -63,7 +62,9 @@ def traces(client: Any) -> list[str]:
     if "dispatch_callback" in client.handler.__dict__:
         found.append("dispatch_callback")
     for watchers in client._data_watchers.values():
-        found += [f"watcher {watcher}" for watcher in watchers if type(watcher).__module__.startswith("fencepost")]
+        found += [
+            f"watcher {watcher}" for watcher in watchers if type(watcher).__module__.startswith("fencepost")
+        ]
     return found
 
 
@@ -79,7 +80,7 @@ def test_a_client_of_the_caller_s_own(zookeeper: ZooKeeperBackend, handler: Any)
     with locks[0] as grant:
         remaining = grant.remaining()
         assert remaining is not None
-        # The servers of the tests negotiate one second and more; kazoo itself only knows what it has asked for.
+        # Kazoo itself only knows what it has asked for.
         assert remaining <= 10
         assert locks[1].acquire(timeout=0.1) is None
         kazoo.set(f"/{zookeeper.prefix}", b"the caller goes on using it")

@@ -5,11 +5,20 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+import fencepost
 import pytest
 from conftest import Connect
-from support import LONG, Backend, Control, Program, RedisBackend, ZooKeeperBackend, options, wait_until
-
-import fencepost
+from support import (
+    LONG,
+    Backend,
+    Control,
+    Program,
+    RedisBackend,
+    ZooKeeperBackend,
+    options,
+    patient,
+    wait_until,
+)
 
 
 class Waiter(threading.Thread):
@@ -103,7 +112,9 @@ def test_the_server_goes_away_for_long(
         pass
 
 
-def test_the_server_goes_away_for_a_moment(zookeeper: ZooKeeperBackend, connect: Connect, control: Control) -> None:
+def test_the_server_goes_away_for_a_moment(
+    zookeeper: ZooKeeperBackend, connect: Connect, control: Control
+) -> None:
     proxy = control.do("proxy zookeeper")
     url = zookeeper.at(proxy["address"]).replace("=1000", "=10000")
     with connect(url).lock(zookeeper.name()) as grant:
@@ -170,7 +181,7 @@ def test_a_server_that_says_nothing(server: Backend, connect: Connect, control: 
     lock = connect(server.url).lock(server.name(), answer_within=0.3)
     for wait in ({"timeout": 0.3}, {"blocking": False}):
         with pytest.raises(fencepost.Refused) as error:
-            lock.acquire(**wait)  # type: ignore[arg-type]
+            lock.acquire(**wait)
         assert error.value.name == "unreachable"
 
 
@@ -180,7 +191,7 @@ def test_a_release_that_nobody_confirms(
     monkeypatch.setattr("fencepost._client.CONFIRM_WITHIN", 0.3)
     proxy = control.do(f"proxy {server.server}")
     client = connect(server.at(proxy["address"]).replace("=1000", "=10000"))
-    lock = client.lock(server.name(), **({"ttl": 60, "answer_within": 0.2} if server.kind == "redis" else {}))
+    lock = client.lock(server.name(), **patient(server))
     grant = lock.acquire()
     assert grant is not None
     control.do(f"proxy-hold {proxy['id']}")
@@ -206,4 +217,3 @@ def test_a_close_that_has_to_leave_something(
         client.close()
     assert (error.value.code, error.value.name, error.value.count) == (503, "cleanup-incomplete", 1)
     client.close()
-

@@ -9,22 +9,24 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
+import fencepost
+import fencepost.asyncio
 import pytest
 import redis
 import redis.asyncio
+from fencepost.drivers._redis_common import answer, failure
 from redis import exceptions
 from support import LONG, Control, RedisBackend, wait_until
-
-import fencepost
-import fencepost.asyncio
-from fencepost.drivers._redis_common import answer, failure
 
 
 @pytest.mark.parametrize(
     ("error", "text"),
     [
         (exceptions.ResponseError("WRONGTYPE Operation against a key"), "WRONGTYPE Operation against a key"),
-        (exceptions.NoScriptError("No matching script.", status_code="NOSCRIPT"), "NOSCRIPT No matching script."),
+        (
+            exceptions.NoScriptError("No matching script.", status_code="NOSCRIPT"),
+            "NOSCRIPT No matching script.",
+        ),
         (exceptions.ReadOnlyError("You can't write", status_code="READONLY"), "READONLY You can't write"),
         (exceptions.NoPermissionError("this user", status_code="NOPERM"), "NOPERM this user"),
         (exceptions.OutOfMemoryError("command not allowed", status_code="OOM"), "OOM command not allowed"),
@@ -33,7 +35,10 @@ from fencepost.drivers._redis_common import answer, failure
         (exceptions.AuthenticationError("required", status_code="NOAUTH"), "NOAUTH required"),
         (exceptions.AuthenticationError("invalid pair", status_code="WRONGPASS"), "WRONGPASS invalid pair"),
         (exceptions.AuthenticationError("invalid password", status_code="ERR"), "WRONGPASS invalid password"),
-        (exceptions.AuthenticationError("Invalid Username or Password"), "WRONGPASS Invalid Username or Password"),
+        (
+            exceptions.AuthenticationError("Invalid Username or Password"),
+            "WRONGPASS Invalid Username or Password",
+        ),
         (exceptions.ResponseError("unknown command", status_code="ERR"), "ERR unknown command"),
     ],
 )
@@ -60,7 +65,13 @@ def test_errors_that_are_none(error: Exception) -> None:
 
 @pytest.mark.parametrize(
     "how",
-    [{}, {"protocol": 2}, {"protocol": 3, "decode_responses": True}, {"max_connections": 1}, {"socket_timeout": 0.5}],
+    [
+        {},
+        {"protocol": 2},
+        {"protocol": 3, "decode_responses": True},
+        {"max_connections": 1},
+        {"socket_timeout": 0.5},
+    ],
     ids=str,
 )
 def test_a_client_of_the_caller_s_own(redis_server: RedisBackend, how: dict[str, Any]) -> None:
@@ -73,9 +84,14 @@ def test_a_client_of_the_caller_s_own(redis_server: RedisBackend, how: dict[str,
             waiting = threading.Thread(target=lambda: lock.hold(timeout=LONG).__enter__().release())
             waiting.start()
             own.set(redis_server.name("beside"), "the caller goes on using it")
-            wait_until(lambda: own.pubsub_numsub(f"{{{redis_server.name()}}}:released")[0][1] == 1, "it listens")
+            wait_until(
+                lambda: own.pubsub_numsub(f"{{{redis_server.name()}}}:released")[0][1] == 1, "it listens"
+            )
         waiting.join(LONG)
-    assert own.get(redis_server.name("beside")) in (b"the caller goes on using it", "the caller goes on using it")
+    assert own.get(redis_server.name("beside")) in (
+        b"the caller goes on using it",
+        "the caller goes on using it",
+    )
     own.close()
 
 
@@ -138,16 +154,17 @@ async def test_a_key_of_another_type(redis_server: RedisBackend) -> None:
 @pytest.fixture
 def user(redis_server: RedisBackend) -> Iterator[Any]:
     """Makes users with few rights; gives the URL of one."""
-    names = []
+    names: list[str] = []
+    execute: Any = redis_server.client.execute_command
 
     def user(*rights: str) -> str:
         names.append(f"u{uuid.uuid4().hex[:8]}")
-        redis_server.client.execute_command("ACL", "SETUSER", names[-1], "on", ">secret", "~*", "&*", *rights)
+        execute("ACL", "SETUSER", names[-1], "on", ">secret", "~*", "&*", *rights)
         return f"redis://{names[-1]}:secret@{redis_server.address}"
 
     yield user
     for name in names:
-        redis_server.client.execute_command("ACL", "DELUSER", name)
+        execute("ACL", "DELUSER", name)
 
 
 async def test_a_server_that_does_not_allow_scripts(redis_server: RedisBackend, user: Any) -> None:
@@ -165,7 +182,9 @@ async def test_a_server_that_does_not_allow_subscriptions(redis_server: RedisBac
     url = user("+@all", "-subscribe")
     with fencepost.connect(url) as client, client.lock(redis_server.name()) as grant:
         got: list[object] = []
-        waiting = threading.Thread(target=lambda: got.append(client.lock(redis_server.name()).acquire(timeout=LONG)))
+        waiting = threading.Thread(
+            target=lambda: got.append(client.lock(redis_server.name()).acquire(timeout=LONG))
+        )
         waiting.start()
         time.sleep(0.15)
         grant.release()

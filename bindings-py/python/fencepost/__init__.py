@@ -10,8 +10,9 @@
             with grant:
                 ...
 
-For asyncio there is :mod:`fencepost.asyncio`, for those who own their event loop :mod:`fencepost.hub`. No lock gives mutual exclusion
-across a network by itself: what is safe is the ``fence`` of a grant, checked by the resource.
+For asyncio there is :mod:`fencepost.asyncio`, for those who own their event loop :mod:`fencepost.hub`. No
+lock gives mutual exclusion across a network by itself: what is safe is the ``fence`` of a grant, checked by
+the resource.
 """
 
 from __future__ import annotations

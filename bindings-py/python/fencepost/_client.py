@@ -12,7 +12,7 @@ from types import TracebackType
 from ._connect import SyncDriver, choose, choose_by_address
 from ._contender import Contender, State
 from ._engine import Engine
-from ._fencepost import Settings, misuse
+from ._fencepost import Command, Settings
 from ._grant import BaseGrant
 from ._timer import ThreadTimer
 from ._values import Duration, patience, settings
@@ -25,19 +25,21 @@ CONFIRM_WITHIN = 5.0
 def connect(url: str) -> Client:
     """A client of the server at ``url``.
 
-    ``memory:`` and ``memory:NAME`` (inside this process), ``zk://HOST:PORT,HOST:PORT/PREFIX?session_timeout=MILLISECONDS``,
-    ``redis://USER:PASSWORD@HOST:PORT/DATABASE``, ``rediss://…``. Nothing is waited for: connecting is part of the patience of
-    the first acquire. Raises ConfigError for an address that makes no sense.
+    ``memory:`` and ``memory:NAME`` (inside this process),
+    ``zk://HOST:PORT,HOST:PORT/PREFIX?session_timeout=MILLISECONDS``,
+    ``redis://USER:PASSWORD@HOST:PORT/DATABASE``, ``rediss://…``. Nothing is waited for: connecting is part of
+    the patience of the first acquire. Raises ConfigError for an address that makes no sense.
     """
     driver, prefix = choose_by_address(url)
     return Client._of(driver, prefix)
 
 
 class Client:
-    """Locks on one connection. Made by :func:`connect`, or on a ``KazooClient`` or ``redis.Redis`` of your own.
+    """Locks on one connection. Made by :func:`connect`, or on a ``KazooClient`` or ``redis.Redis`` of your
+    own.
 
-    Your own connection is never closed, and what was hung into it is removed on :meth:`close`. ``prefix``, for ZooKeeper:
-    the path below which the locks lie. Use it as a context manager, or close it.
+    Your own connection is never closed, and what was hung into it is removed on :meth:`close`. ``prefix``,
+    for ZooKeeper: the path below which the locks lie. Use it as a context manager, or close it.
     """
 
     _engine: Engine
@@ -78,10 +80,10 @@ class Client:
     ) -> Lock:
         """A lock: a name with checked settings. It sends nothing and is cheap; threads share it freely.
 
-        Durations are seconds or timedeltas. For every server: ``max_hold``, the longest hold allowed (no limit), and
-        ``answer_within``, how long one answer may take (5). For Redis: ``ttl``, the lease (10), ``renew``, whether it is renewed until
-        the release (True), ``margin``, what is taken off its validity (0.002), ``poll``, how often a waiter asks at the latest (0.1).
-        Raises ConfigError.
+        Durations are seconds or timedeltas. For every server: ``max_hold``, the longest hold allowed (no
+        limit), and ``answer_within``, how long one answer may take (5). For Redis: ``ttl``, the lease (10),
+        ``renew``, whether it is renewed until the release (True), ``margin``, what is taken off its validity
+        (0.002), ``poll``, how often a waiter asks at the latest (0.1). Raises ConfigError.
         """
         checked = settings(
             self._engine.hub.family,
@@ -97,17 +99,17 @@ class Client:
         return Lock(self, name, checked)
 
     def close(self) -> None:
-        """Releases all grants, gives all waiting acquires up, and waits at most 5 seconds for the server's answers.
+        """Releases all grants, gives all waiting acquires up, and waits at most 5 seconds for the server's
+        answers.
 
         Closing again does nothing. Raises CleanupIncomplete if something had to be left.
         """
         engine = self._engine
         engine.check_process()
-        idle = allocate_lock()
-        idle.acquire()
-        if not engine.shut(idle.release):
+        idle = Waiter()
+        if not engine.shut(idle.wake):
             return
-        idle.acquire(True, CONFIRM_WITHIN)
+        idle.wait(CONFIRM_WITHIN)
         left = engine.hub.pending
         self._driver.close()
         engine.timer.stop()
@@ -143,7 +145,7 @@ class Client:
         except Exception:
             return
         engine.orphan()
-        warnings.warn(f"unclosed {self!r}: use it as a context manager, or close it", ResourceWarning, source=self)
+        warnings.warn(f"unclosed {self!r}: use `with`, or close it", ResourceWarning, 2, source=self)
 
     def __repr__(self) -> str:
         return f"<fencepost.Client of {self._driver.describe()}>"
@@ -157,11 +159,11 @@ class Client:
         try:
             engine.enter(contender, checked, wait, self._driver.inline)
             self._wait(contender, _decided)
+            if contender.state is State.HELD:
+                return Grant(self, contender)
         except BaseException:
             engine.abandon(contender)
             raise
-        if contender.state is State.HELD:
-            return Grant(self, contender)
         error = contender.error()
         if isinstance(error, NotAcquired):
             return None
@@ -185,35 +187,62 @@ class Client:
             engine.check()
         before = contender.extended
         engine.ask(contender, engine.hub.extend, State.HELD, self._driver.inline)
-        self._wait(contender, lambda contender: contender.extended != before or contender.state is not State.HELD)
+        self._wait(
+            contender, lambda contender: contender.extended != before or contender.state is not State.HELD
+        )
         if contender.state is not State.HELD:
             raise engine.why_not_held(contender)
 
     def _wait(
         self, contender: Contender, over: Callable[[Contender], bool], limit: float | None = None
     ) -> bool:
-        """Waits until that is so, and meanwhile carries out the contender's own commands. False: the time is up."""
-        inbox = contender.inbox
-        order = self._engine.order
+        """Waits until that is so, and meanwhile carries out the contender's own commands. False: the time is
+        up.
+        """
+        inbox, engine = contender.inbox, self._engine
+        command: Command | None = None
         end = None if limit is None else time.monotonic() + limit
-        while True:
-            while inbox:
-                try:
-                    command = inbox.popleft()
-                except IndexError:  # Another thread that uses this grant has taken it.
-                    break
-                self._driver.carry_out(command, contender)
-            if over(contender):
-                return True
-            waiter = allocate_lock()
-            waiter.acquire()
-            with order:
-                if over(contender) or inbox:
-                    continue
-                contender.waiters.append(waiter.release)
-            left = -1.0 if end is None else max(0.0, end - time.monotonic())
-            if not waiter.acquire(True, left):
-                return over(contender)
+        try:
+            while True:
+                while inbox:
+                    try:
+                        command = inbox.popleft()
+                    except IndexError:  # Another thread that uses this grant has taken it.
+                        break
+                    self._driver.carry_out(command, contender)
+                if over(contender):
+                    return True
+                waiter = Waiter()
+                with engine.order:
+                    if over(contender) or inbox:
+                        continue
+                    contender.waiters.append(waiter.wake)
+                if not waiter.wait(None if end is None else end - time.monotonic()):
+                    return over(contender)
+        except BaseException:
+            engine.hand_over(contender, command)
+            raise
+
+
+class Waiter:
+    """The cheapest thing that one thread can wait for and another wake."""
+
+    __slots__ = ("_lock",)
+
+    def __init__(self) -> None:
+        self._lock = allocate_lock()
+        self._lock.acquire()
+
+    def wake(self) -> None:
+        """Wakes it; again does nothing."""
+        try:
+            self._lock.release()
+        except RuntimeError:
+            pass
+
+    def wait(self, seconds: float | None) -> bool:
+        """Waits to be woken. False: the time is up."""
+        return self._lock.acquire(True, -1 if seconds is None else max(0.0, seconds))
 
 
 class Lock:
@@ -233,13 +262,15 @@ class Lock:
     def acquire(self, timeout: Duration | None = None, *, blocking: bool = True) -> Grant | None:
         """Waits until the lock is granted, for at most ``timeout`` (seconds or a timedelta) if that is given.
 
-        None when somebody else held the lock all the time; with ``blocking=False``, when somebody else holds it. Everything else
-        that goes wrong is an exception: Refused, ConfigError, MisuseError.
+        None when somebody else held the lock all the time; with ``blocking=False``, when somebody else holds
+        it. Everything else that goes wrong is an exception: Refused, ConfigError, MisuseError.
         """
         return self._client._acquire(self.name, self._settings, patience(timeout, blocking))
 
     def hold(self, timeout: Duration | None = None, *, blocking: bool = True) -> Scope:
-        """A context manager that acquires with a limit: ``with lock.hold(timeout=0.2) as grant``. Raises NotAcquired."""
+        """A context manager that acquires with a limit: ``with lock.hold(timeout=0.2) as grant``. Raises
+        NotAcquired.
+        """
         return Scope(self, patience(timeout, blocking))
 
     def __enter__(self) -> Grant:
@@ -294,27 +325,31 @@ class Grant(BaseGrant):
 
     @property
     def lost(self) -> threading.Event:
-        """Set once the grant has ended without a release: ``grant.lost.is_set()``, ``grant.lost.wait(timeout)``."""
+        """Set once the grant has ended without a release: ``grant.lost.is_set()``,
+        ``grant.lost.wait(timeout)``.
+        """
         self._engine.check_process()
         if self._lost is None:
             with self._engine.order:
                 if self._lost is None:
-                    self._lost = threading.Event()
-                    if self._contender.state is State.LOST:
-                        self._lost.set()
-                    else:
-                        self._contender.on_loss.append(self._lost.set)
+                    lost = threading.Event()
+                    self._contender.on_loss.append(lost.set)
+                    self._lost = lost
+        if self._contender.state is State.LOST:
+            self._lost.set()
         return self._lost
 
     def extend(self) -> None:
-        """Makes the grant last from now on; returns when the server has confirmed it. Raises LockLost, MisuseError."""
+        """Makes the grant last from now on; returns when the server has confirmed it. Raises LockLost,
+        MisuseError.
+        """
         self._client._extend(self._contender)
 
     def release(self) -> None:
         """Gives the lock back; returns when the server has confirmed it.
 
-        Raises LockLost if there was nothing left to give back, MisuseError if it was released before, and ReleaseUnconfirmed after 5
-        seconds without an answer.
+        Raises LockLost if there was nothing left to give back, MisuseError if it was released before, and
+        ReleaseUnconfirmed after 5 seconds without an answer.
         """
         self._client._release(self._contender)
 
@@ -355,4 +390,4 @@ def _over(contender: Contender) -> bool:
     return contender.is_over
 
 
-__all__ = ["Client", "Grant", "Lock", "Scope", "connect", "misuse"]
+__all__ = ["Client", "Grant", "Lock", "Scope", "connect"]

@@ -1,4 +1,6 @@
-"""The clock: microseconds that do not go back and go on while the computer sleeps, where there is such a clock."""
+"""The clock: microseconds that do not go back and go on while the computer sleeps, where there is such a
+clock.
+"""
 
 from __future__ import annotations
 

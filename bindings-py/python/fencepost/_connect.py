@@ -22,13 +22,15 @@ class SyncDriver(Driver, Protocol):
         """Where the locks are, without passwords."""
 
     def close(self) -> None:
-        """Takes back what was hung into the connection; closes it if it is the driver's own. Waits for a bounded time."""
+        """Takes back what was hung into the connection; closes it if it is the driver's own. Waits for a
+        bounded time.
+        """
 
 
 def read_address(url: object) -> Address:
     """The address in a URL. Raises ConfigError."""
     if not isinstance(url, str):
-        raise unreadable(f"{url!r} is no address: give a text, such as \"redis://localhost\"")
+        raise unreadable(f'{url!r} is no address: give a text, such as "redis://localhost"')
     return Address(url)
 
 
@@ -87,11 +89,13 @@ def is_instance(connection: object, module: str, name: str) -> bool:
 def checked_prefix(prefix: object) -> str:
     """A prefix that is a text."""
     if not isinstance(prefix, str):
-        raise unreadable(f"the prefix is {prefix!r}: give a text, such as \"/shop\"")
+        raise unreadable(f'the prefix is {prefix!r}: give a text, such as "/shop"')
     return prefix
 
 
 def no_prefix(prefix: str) -> None:
     """Refuses a prefix where there are no paths."""
     if prefix:
-        raise ConfigError("a prefix is for ZooKeeper: put it into the names of the locks", 108, "unknown-option")
+        raise ConfigError(
+            "a prefix is for ZooKeeper: put it into the names of the locks", 108, "unknown-option"
+        )

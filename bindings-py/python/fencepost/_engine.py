@@ -1,4 +1,6 @@
-"""The engine: one hub with its driver, and the critical section in which the hub is polled and its commands are handed over."""
+"""The engine: one hub with its driver, and the critical section in which the hub is polled and its commands
+are handed over.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ class Engine:
         self.driver = driver
         self.closed = False
         self.order = threading.RLock()
-        """Held over every input and over the polling that follows. Re-entrant, because a library may fail a command while it is handed over."""
+        """Held over every input and over the polling that follows. Re-entrant, because a library may fail a
+        command while it is handed over.
+        """
         self.pid = os.getpid()
         self.timer: Timer
         self._contenders: dict[int, Contender] = {}
@@ -70,8 +74,13 @@ class Engine:
         self._orphans: deque[int] = deque()
         self._causes: dict[int, BaseException] = {}
         self._idle: list[Wake] = []
+        self._waking: list[Wake] = []
+        """Called at the end of the section: they only wake somebody, and may be called twice."""
+        self._later: deque[Wake] = deque()
+        """Called by the next tick, outside of the section."""
         self.dispose: Wake = lambda: None
-        """What is left to do when a client was dropped without being closed, and nothing is pending any more."""
+        """What is left to do when a client was dropped without being closed, and nothing is pending any more.
+        """
 
     def start(self, timer: Timer) -> None:
         """Begins to work."""
@@ -97,48 +106,70 @@ class Engine:
         """Opens a machine and has it acquire."""
         random = os.urandom(24)
         with self.order:
-            time = now()
-            key = self.hub.open(time, settings, random[:16], int.from_bytes(random[16:], "big"))
-            contender.key = key
-            self._contenders[key] = contender
-            if patience is True:
-                self.hub.acquire(time, key)
-            elif patience is False:
-                self.hub.try_acquire(time, key)
-            else:
-                self.hub.acquire(time, key, patience)
-            woken = self.drain(contender if mine else None)
-        self.wake(woken)
+            try:
+                time = now()
+                key = self.hub.open(time, settings, random[:16], int.from_bytes(random[16:], "big"))
+                contender.key = key
+                self._contenders[key] = contender
+                if patience is True:
+                    self.hub.acquire(time, key)
+                elif patience is False:
+                    self.hub.try_acquire(time, key)
+                else:
+                    self.hub.acquire(time, key, patience)
+                self._drain(contender if mine else None)
+            except BaseException as error:
+                self._interrupted(error)
+                raise
+        self.driver.after()
 
     def ask(self, contender: Contender, verb: Callable[[int, int], None], to: State, mine: bool) -> None:
         """Has a held contender extend or release, which brings it to the state ``to``."""
         with self.order:
-            if contender.state is not State.HELD:
-                raise self.why_not_held(contender)
-            verb(now(), contender.key)
-            contender.state = to
-            woken = self.drain(contender if mine else None)
-        self.wake(woken)
+            try:
+                if contender.state is not State.HELD:
+                    raise self.why_not_held(contender)
+                verb(now(), contender.key)
+                contender.state = to
+                self._drain(contender if mine else None)
+            except BaseException as error:
+                self._interrupted(error)
+                raise
+        self.driver.after()
 
     def why_not_held(self, contender: Contender) -> Exception:
         """The error for a call that needs a grant."""
         return contender.error() if contender.state is State.LOST else misuse("not-held")
 
     def abandon(self, contender: Contender) -> None:
-        """Gives a contender up, in any state; the server is cleaned up behind it. For waits that were interrupted."""
+        """Gives a contender up, in any state; the server is cleaned up behind it. For acquires that were
+        interrupted.
+        """
         with self.order:
             if self._contenders.pop(contender.key, None) is not None:
                 self.hub.close(now(), contender.key)
             if not contender.is_over:
                 contender.state = State.CLOSED
-            while contender.inbox:
-                self.driver.submit(contender.inbox.popleft())
-            woken = self.drain() + contender.waiters
+            self._waking.extend(contender.waiters)
             contender.waiters = []
-        self.wake(woken)
+            self.hand_over(contender)
+        self.driver.after()
+
+    def hand_over(self, contender: Contender, command: Command | None = None) -> None:
+        """The thread that carried out a contender's commands was interrupted, perhaps in the middle of
+        ``command``.
+        """
+        with self.order:
+            if command is not None:
+                self.hub.failed(now(), command.id, "unknown")
+            while contender.inbox:
+                self._submit(contender.inbox.popleft())
+            self._drain()
 
     def orphan(self, key: int = _EVERYTHING) -> None:
-        """Notes a contender, or the whole client, that nobody refers to any more. For finalizers: takes no lock."""
+        """Notes a contender, or the whole client, that nobody refers to any more. For finalizers: takes no
+        lock.
+        """
         self._orphans.append(key)
         self.timer.nudge()
 
@@ -148,17 +179,20 @@ class Engine:
             if self.closed:
                 return False
             self.closed = True
-            self.hub.shutdown(now())
-            woken: list[Wake] = []
-            for contender in self._contenders.values():
-                contender.state = State.CLOSED
-                woken += contender.waiters
-                contender.waiters = []
-            self._contenders.clear()
-            if idle is not None:
-                self._idle.append(idle)
-            woken += self.drain()
-        self.wake(woken)
+            try:
+                self.hub.shutdown(now())
+                for contender in self._contenders.values():
+                    contender.state = State.CLOSED
+                    self._waking.extend(contender.waiters)
+                    contender.waiters = []
+                self._contenders.clear()
+                if idle is not None:
+                    self._idle.append(idle)
+                self._drain()
+            except BaseException as error:
+                self._interrupted(error)
+                raise
+        self.driver.after()
         return True
 
     # What drivers and timers say.
@@ -167,12 +201,17 @@ class Engine:
         """Puts an outcome or notice in: a method of the hub, without its ``now``. Any thread may call."""
         with self.order:
             try:
-                verb(now(), *arguments)
-            except MisuseError as error:
-                # The server has answered in a shape that no server should: the core counts the command as unknown.
-                log.warning("fencepost: %s", error)
-            woken = self.drain(mine)
-        self.wake(woken)
+                try:
+                    verb(now(), *arguments)
+                except MisuseError as error:
+                    # An answer in a shape that none should have: the core counts the command as unknown.
+                    log.warning("fencepost: %s", error)
+                self._drain(mine)
+            except BaseException as error:
+                self._interrupted(error)
+                raise
+        if not self._draining:
+            self.driver.after()
 
     def failed(
         self, id: int, failure: str, cause: BaseException | None, mine: Contender | None = None
@@ -197,19 +236,24 @@ class Engine:
                 if key == _EVERYTHING:
                     self.closed = True
                     self._contenders.clear()
-                    self._idle.append(self.dispose)
+                    self._idle.append(self._dispose_later)
                     self.hub.shutdown(time)
                 elif self._contenders.pop(key, None) is not None:
                     self.hub.close(time, key)
             self.hub.handle_timeout(time)
-            woken = self.drain()
-        self.wake(woken)
+            self._drain()
+        self.driver.after()
+        while self._later:
+            self._later.popleft()()
 
     def poke(self) -> None:
         """The hub may have something to do, although nothing was put in."""
         with self.order:
-            woken = self.drain()
-        self.wake(woken)
+            self._drain()
+        self.driver.after()
+
+    def _dispose_later(self) -> None:
+        self._later.append(self.dispose)
 
     @property
     def has_orphans(self) -> bool:
@@ -218,18 +262,19 @@ class Engine:
 
     # The critical section.
 
-    def drain(self, mine: Contender | None = None) -> list[Wake]:
-        """Carries out everything there is to do; gives whom to wake once the section is left.
+    def _drain(self, mine: Contender | None = None) -> None:
+        """Carries out everything there is to do, and wakes whoever waits for it.
 
         Commands of ``mine`` go to its inbox: the calling thread will carry them out itself.
         """
-        woken: list[Wake] = []
-        if self._draining:  # A library has failed a command while it was handed over: the loop outside goes on.
-            return woken
-        self._draining = True
+        if (
+            self._draining
+        ):  # A library has failed a command while it was handed over: the loop outside goes on.
+            return
         outputs = self._outputs
         until: int | None = None
         try:
+            self._draining = True
             while True:
                 until = self.hub.drain(outputs)
                 if not outputs:
@@ -237,39 +282,34 @@ class Engine:
                 while outputs:
                     output = outputs[0]
                     if isinstance(output, Event):
-                        self._tell(output, woken)
+                        self._tell(output)
                     elif mine is not None and output.key == mine.key:
                         mine.inbox.append(output)
                     else:
                         self._submit(output)
                     del outputs[0]
-            if self.closed and self._idle and self.hub.pending == 0:
-                woken += self._idle
+            if self._idle and self.hub.pending == 0:
+                self._waking.extend(self._idle)
                 self._idle = []
+            while self._waking:
+                self._waking[0]()
+                del self._waking[0]
+            if self._later:
+                until = now()
         except BaseException:
-            # Interrupted, by Ctrl-C for example. The command at the head may have been handed over, or not.
+            # The command at the head may have been handed over or not; an event may be told twice.
             if outputs and isinstance(outputs[0], Command):
                 self.hub.failed(now(), outputs[0].id, "unknown")
                 del outputs[0]
-            self.timer.plan(now())
-            self.wake(woken)
             raise
         finally:
             self._draining = False
         self.timer.plan(until)
-        return woken
 
-    def wake(self, woken: list[Wake]) -> None:
-        """Wakes those who wait, outside of the critical section."""
-        if woken:
-            self.call(woken)
-        if not self._draining:
-            self.driver.after()
-
-    def call(self, woken: list[Wake]) -> None:
-        """Calls those who wait, where they have to be called."""
-        for wake in woken:
-            wake()
+    def _interrupted(self, error: BaseException) -> None:
+        """A critical section was left in the middle, by Ctrl-C for example: the next tick does the rest."""
+        if not isinstance(error, Exception):
+            self.timer.plan(now())
 
     def _submit(self, command: Command) -> None:
         try:
@@ -279,19 +319,20 @@ class Engine:
             self.note(command.id, error)
             self.hub.failed(now(), command.id, "unknown")
 
-    def _tell(self, event: Event, woken: list[Wake]) -> None:
+    def _tell(self, event: Event) -> None:
         contender = self._contenders.get(event.key)
         if contender is None:
             return
         cause = None if event.command is None else self._causes.get(event.command)
         if not contender.tell(event, cause):
             return
-        woken += contender.waiters
+        self._waking.extend(contender.waiters)
         contender.waiters = []
         if contender.is_over:
             if contender.state is State.LOST:
-                woken += contender.on_loss
+                # Not from here: this may be anybody's thread, and an event has a lock of its own.
+                self._later.extend(contender.on_loss)
                 contender.on_loss = []
-            del self._contenders[event.key]
             # It has said its last word: it goes as soon as the server has answered for what it leaves.
             self.hub.close(now(), event.key)
+            del self._contenders[event.key]

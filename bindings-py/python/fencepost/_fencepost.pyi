@@ -4,14 +4,16 @@ from typing import Literal, final
 
 from .errors import MisuseError
 
+__all__ = ["Address", "Command", "Event", "Hub", "MemoryServer", "Settings", "Wait", "misuse"]
+
 @final
 class Settings:
     """The checked settings of one lock: made once, used for as many contenders as you like.
 
     They are read from JSON; durations are whole microseconds, and only ``kind`` and ``name`` are needed::
 
-        {"kind": "zookeeper-mutex", "name": "stock/42", "prefix": "/shop", "answer_within": 5000000, "max_hold": 60000000}
-        {"kind": "redis-string", "name": "stock/42", "ttl": 10000000, "margin": 2000, "renew": true, "poll": 100000}
+        {"kind": "zookeeper-mutex", "name": "stock/42", "prefix": "/shop", "max_hold": 60000000}
+        {"kind": "redis-string", "name": "stock/42", "ttl": 10000000, "renew": true, "poll": 100000}
 
     Raises ConfigError.
     """
@@ -22,7 +24,9 @@ class Settings:
 
 @final
 class Address:
-    """An address that has been read: ``memory:``, ``zk://HOST:PORT,HOST:PORT/PREFIX``, ``redis://…``. Raises ConfigError."""
+    """An address that has been read: ``memory:``, ``zk://HOST:PORT,HOST:PORT/PREFIX``, ``redis://…``. Raises
+    ConfigError.
+    """
 
     def __new__(cls, text: str) -> Address: ...
     @property
@@ -166,7 +170,9 @@ class Hub:
         """How many machines there are, those included that are closed and still wait for the server."""
 
     def open(self, now: int, settings: Settings, owner: bytes, seed: int) -> int:
-        """Opens a machine and gives its key. ``owner``: 16 bytes from the system's random source, new every time."""
+        """Opens a machine and gives its key. ``owner``: 16 bytes from the system's random source, new every
+        time.
+        """
 
     def acquire(self, now: int, key: int, patience: int | None = None) -> None:
         """Wants the lock, for ever or for so many microseconds. ConfigError for no positive time."""
@@ -201,7 +207,7 @@ class Hub:
         """ZooKeeper has answered with an error code of its protocol."""
 
     def reply(self, now: int, id: int, value: object) -> None:
-        """Redis has answered: None, int, bytes, or a list of these; an exception inside a list is an error."""
+        """Redis has answered: None, int, bytes, or a list of these; an exception in a list is an error."""
 
     def error_reply(self, now: int, id: int, text: str) -> None:
         """Redis has answered with an error, whose text begins with its code."""
@@ -210,7 +216,9 @@ class Hub:
         """Nobody has answered: ``not-sent``, ``unknown`` or ``closed``."""
 
     def session(self, now: int, state: str, session: int = 0, timeout: int = 0) -> None:
-        """ZooKeeper's session is ``connected`` (with the negotiated timeout), ``suspended``, ``expired``, ``auth-failed`` or ``closed``."""
+        """ZooKeeper's session is ``connected`` (with the negotiated timeout), ``suspended``, ``expired``,
+        ``auth-failed`` or ``closed``.
+        """
 
     def watch(self, now: int, id: int, session: int, event: str) -> None:
         """The watch that command ``id`` has set tells: ``deleted``, ``changed`` or ``gone``."""
@@ -251,4 +259,4 @@ class MemoryServer:
         """The ids of hubs that have something to poll."""
 
 def misuse(name: str) -> MisuseError:
-    """The error for a misuse that the client itself has found: not-held, client-closed, not-waiting or busy."""
+    """The error for a misuse that the client itself has found: not-held, client-closed, not-waiting, busy."""

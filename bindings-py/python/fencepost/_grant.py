@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._contender import Contender, State
+from ._contender import Contender
 from ._engine import Engine
 
 
@@ -24,19 +24,23 @@ class BaseGrant:
     def fence(self) -> int | None:
         """The number of this grant; it grows with every grant of the lock.
 
-        Present it to the resource, which refuses a lower one than it has seen: that is what makes a lock safe.
-        None where the server cannot give one.
+        Present it to the resource, which refuses a lower one than it has seen: that is what makes a lock
+        safe. None where the server cannot give one.
         """
         return self._contender.fence
 
     @property
     def is_valid(self) -> bool:
-        """Whether the lock is held for certain, by this client's clock alone: right also straight after a suspend."""
+        """Whether the lock is held for certain, by this client's clock alone: right also straight after a
+        suspend.
+        """
         self._engine.check_process()
         return self._contender.is_valid()
 
     def remaining(self) -> float | None:
-        """For how many seconds the grant is valid unless it is renewed; 0.0 once it is over, None if there is no lease."""
+        """For how many seconds the grant is valid unless it is renewed; 0.0 once it is over, None if there is
+        no lease.
+        """
         self._engine.check_process()
         return self._contender.remaining()
 
@@ -47,7 +51,7 @@ class BaseGrant:
 
     def __del__(self) -> None:
         contender = getattr(self, "_contender", None)
-        if contender is not None and contender.state is State.HELD:
+        if contender is not None and not contender.is_over:
             try:
                 self._engine.check_process()
             except Exception:

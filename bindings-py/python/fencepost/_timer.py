@@ -1,4 +1,6 @@
-"""Time for the clients that threads use: one daemon thread a client, started when there is first something to wait for."""
+"""Time for the clients that threads use: one daemon thread a client, started when there is first something to
+wait for.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ class ThreadTimer:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._due = NEVER
-        # A binary semaphore: held while nothing is to be noticed. Releasing it never blocks, so finalizers may.
+        # A binary semaphore, held while nothing is to be noticed. Releasing never blocks, so finalizers may.
         self._wake = allocate_lock()
         self._wake.acquire()
         self._thread: threading.Thread | None = None

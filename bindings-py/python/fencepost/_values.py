@@ -1,4 +1,6 @@
-"""Arguments of the public API as the core wants them: durations in whole microseconds, settings as tagged data."""
+"""Arguments of the public API as the core wants them: durations in whole microseconds, settings as tagged
+data.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import json
 import math
 from datetime import timedelta
 from numbers import Real
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ._fencepost import Settings
 from .errors import ConfigError
@@ -31,7 +33,8 @@ def micros(what: str, value: object) -> int:
         try:
             exact = float(value) * 1e6
         except OverflowError:
-            exact = math.inf if value > 0 else -math.inf
+            large: Any = value
+            exact = math.inf if large > 0 else -math.inf
         if math.isnan(exact):
             raise unreadable(f"{what} is not a number: give seconds, or a timedelta")
         limited = max(-_LARGEST, min(exact, _LARGEST))
@@ -52,7 +55,7 @@ def settings(
 ) -> Settings:
     """The checked settings of a lock; options that are None are left to the core."""
     if not isinstance(name, str):
-        raise unreadable(f"the name of a lock is {name!r}: give a text, such as \"stock/42\"")
+        raise unreadable(f'the name of a lock is {name!r}: give a text, such as "stock/42"')
     data: dict[str, object] = {"kind": _KINDS[family], "name": name}
     if family == "zookeeper":
         data["prefix"] = prefix
@@ -67,7 +70,9 @@ def settings(
         return Settings(json.dumps(data, ensure_ascii=False))
     except UnicodeEncodeError:
         raise ConfigError(
-            f"{name!r} cannot name a lock here: it holds half a character (a lone surrogate)", 102, "invalid-name"
+            f"{name!r} cannot name a lock here: it holds half a character (a lone surrogate)",
+            102,
+            "invalid-name",
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""Errors, typed by who is to blame. Every one has a number and a kebab-case name, the same in every language."""
+"""Errors, typed by who is to blame. Each has a number and a kebab-case name, the same in every language."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ConfigError(FencepostError, ValueError):
 
 
 class MisuseError(FencepostError, RuntimeError):
-    """A call that makes no sense in the present state: released twice, client closed. It has changed nothing."""
+    """A call that makes no sense now: released twice, client closed. It has changed nothing."""
 
 
 class Refused(FencepostError):

@@ -1,6 +1,7 @@
 """The hub: all locks on one connection as pure state machines, for those who own their event loop.
 
-The hub does no I/O, reads no clock and draws no random number. It is told what has happened and says what to do::
+The hub does no I/O, reads no clock and draws no random number. It is told what has happened and says what to
+do::
 
     from fencepost.hub import Command, Event, Hub, Settings, Wait, now
 
@@ -22,8 +23,8 @@ The hub does no I/O, reads no clock and draws no random number. It is told what 
                 sleep_until(until)
                 hub.handle_timeout(now())
 
-All times are microseconds as :func:`now` gives them. What a driver has to do for each operation, and what it must never do, is in
-``docs/drivers.md``; ``examples/hub_loop.py`` is a complete program.
+All times are microseconds as :func:`now` gives them. What a driver has to do for each operation, and what it
+must never do, is in ``docs/drivers.md``; ``examples/hub_loop.py`` is a complete program.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Holds a lock until its input ends. Arguments: URL, name, lease in seconds (0: the default), and `asyncio` for that client."""
+"""Holds a lock until its input ends. Arguments: URL, name, lease in seconds (0: the default), and `asyncio`
+for that client.
+"""
 
 from __future__ import annotations
 

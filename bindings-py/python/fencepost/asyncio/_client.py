@@ -15,23 +15,27 @@ from .._grant import BaseGrant
 from .._values import Duration, patience, settings, unreadable
 from ..errors import CleanupIncomplete, FencepostError, LockLost, NotAcquired, ReleaseUnconfirmed
 from ._connect import AsyncDriver, choose, choose_by_address
-from ._loop import LoopEngine, LoopTimer
+from ._loop import LoopEngine, LoopTimer, settle
 
 
 def connect(url: str) -> Client:
-    """A client of the server at ``url``, for the running loop: ``async with fencepost.asyncio.connect(url) as client``.
+    """A client of the server at ``url``, for the running loop: ``async with fencepost.asyncio.connect(url) as
+    client``.
 
-    Addresses are those of :func:`fencepost.connect`. Nothing is waited for: connecting is part of the patience of the first acquire.
+    Addresses are those of :func:`fencepost.connect`. Nothing is waited for: connecting is part of the
+    patience of the first acquire.
     """
     driver, prefix = choose_by_address(url)
     return Client._of(driver, prefix)
 
 
 class Client:
-    """Locks on one connection. Made by :func:`connect`, or on a ``KazooClient`` or ``redis.asyncio.Redis`` of your own.
+    """Locks on one connection. Made by :func:`connect`, or on a ``KazooClient`` or ``redis.asyncio.Redis`` of
+    your own.
 
-    Your own connection is never closed, and what was hung into it is removed on :meth:`close`. ``prefix``, for ZooKeeper:
-    the path below which the locks lie. A client belongs to the loop it was made on. Use it as a context manager, or close it.
+    Your own connection is never closed, and what was hung into it is removed on :meth:`close`. ``prefix``,
+    for ZooKeeper: the path below which the locks lie. A client belongs to the loop it was made on. Use it as
+    a context manager, or close it.
     """
 
     _engine: LoopEngine
@@ -74,12 +78,12 @@ class Client:
     ) -> Lock:
         """A lock: a name with checked settings. It sends nothing and is cheap; tasks share it freely.
 
-        Options are those of :meth:`fencepost.Client.lock`, and ``on_lost``: what becomes of the body of an ``async with`` whose grant is
-        lost. ``"cancel"``: it is cancelled, as ``asyncio.timeout`` does it, and LockLost is raised; ``"keep"``: it runs on, and LockLost is
-        raised at its end. Raises ConfigError.
+        Options are those of :meth:`fencepost.Client.lock`, and ``on_lost``: what becomes of the body of an
+        ``async with`` whose grant is lost. ``"cancel"``: it is cancelled, as ``asyncio.timeout`` does it, and
+        LockLost is raised; ``"keep"``: it runs on, and LockLost is raised at its end. Raises ConfigError.
         """
         if on_lost not in ("cancel", "keep"):
-            raise unreadable(f"on_lost is {on_lost!r}: give \"cancel\" or \"keep\"")
+            raise unreadable(f'on_lost is {on_lost!r}: give "cancel" or "keep"')
         checked = settings(
             self._engine.hub.family,
             name,
@@ -94,14 +98,15 @@ class Client:
         return Lock(self, name, checked, on_lost == "cancel")
 
     async def close(self) -> None:
-        """Releases all grants, gives all waiting acquires up, and waits at most 5 seconds for the server's answers.
+        """Releases all grants, gives all waiting acquires up, and waits at most 5 seconds for the server's
+        answers.
 
         Closing again does nothing. Raises CleanupIncomplete if something had to be left.
         """
         engine = self._engine
         engine.check_process()
         idle = engine.loop.create_future()
-        if not engine.shut(partial(_settle, idle, True)):
+        if not engine.shut(partial(engine.settle, idle)):
             return
         try:
             await _within(idle, CONFIRM_WITHIN)
@@ -141,7 +146,7 @@ class Client:
         except Exception:
             return
         engine.orphan()
-        warnings.warn(f"unclosed {self!r}: use it as a context manager, or close it", ResourceWarning, source=self)
+        warnings.warn(f"unclosed {self!r}: use `with`, or close it", ResourceWarning, 2, source=self)
 
     def __repr__(self) -> str:
         return f"<fencepost.asyncio.Client of {self._driver.describe()}>"
@@ -155,11 +160,11 @@ class Client:
         try:
             engine.enter(contender, checked, wait, False)
             await self._wait(contender, _decided)
+            if contender.state is State.HELD:
+                return Grant(self, contender, cancels)
         except BaseException:
             engine.abandon(contender)
             raise
-        if contender.state is State.HELD:
-            return Grant(self, contender, cancels)
         error = contender.error()
         if isinstance(error, NotAcquired):
             return None
@@ -201,7 +206,7 @@ class Client:
             with engine.order:
                 if over(contender):
                     return True
-                contender.waiters.append(partial(_settle, future, True))
+                contender.waiters.append(partial(engine.settle, future))
             if end is None:
                 await future
             elif not await _within(future, end - loop.time()):
@@ -226,13 +231,18 @@ class Lock:
     async def acquire(self, timeout: Duration | None = None, *, blocking: bool = True) -> Grant | None:
         """Waits until the lock is granted, for at most ``timeout`` (seconds or a timedelta) if that is given.
 
-        None when somebody else held the lock all the time; with ``blocking=False``, when somebody else holds it. Everything else
-        that goes wrong is an exception: Refused, ConfigError, MisuseError. Cancelling withdraws the contender.
+        None when somebody else held the lock all the time; with ``blocking=False``, when somebody else holds
+        it. Everything else that goes wrong is an exception: Refused, ConfigError, MisuseError. Cancelling
+        withdraws the contender.
         """
-        return await self._client._acquire(self.name, self._settings, patience(timeout, blocking), self._cancels)
+        return await self._client._acquire(
+            self.name, self._settings, patience(timeout, blocking), self._cancels
+        )
 
     def hold(self, timeout: Duration | None = None, *, blocking: bool = True) -> Scope:
-        """A context manager that acquires with a limit: ``async with lock.hold(timeout=0.2) as grant``. Raises NotAcquired."""
+        """A context manager that acquires with a limit: ``async with lock.hold(timeout=0.2) as grant``.
+        Raises NotAcquired.
+        """
         return Scope(self, patience(timeout, blocking))
 
     async def __aenter__(self) -> Grant:
@@ -294,22 +304,29 @@ class Grant(BaseGrant):
 
     @property
     def lost(self) -> asyncio.Event:
-        """Set once the grant has ended without a release: ``grant.lost.is_set()``, ``await grant.lost.wait()``."""
+        """Set once the grant has ended without a release: ``grant.lost.is_set()``, ``await
+        grant.lost.wait()``.
+        """
         self._engine.check_process()
         if self._lost is None:
             self._lost = asyncio.Event()
             self._on_loss(self._lost.set)
+        if self._contender.state is State.LOST:
+            self._lost.set()
         return self._lost
 
     async def extend(self) -> None:
-        """Makes the grant last from now on; returns when the server has confirmed it. Raises LockLost, MisuseError."""
+        """Makes the grant last from now on; returns when the server has confirmed it. Raises LockLost,
+        MisuseError.
+        """
         await self._client._extend(self._contender)
 
     async def release(self) -> None:
         """Gives the lock back; returns when the server has confirmed it.
 
-        Raises LockLost if there was nothing left to give back, MisuseError if it was released before, and ReleaseUnconfirmed after 5
-        seconds without an answer. A release that is cancelled goes on in the background.
+        Raises LockLost if there was nothing left to give back, MisuseError if it was released before, and
+        ReleaseUnconfirmed after 5 seconds without an answer. A release that is cancelled goes on in the
+        background.
         """
         await self._client._release(self._contender)
 
@@ -369,7 +386,7 @@ class Body:
         uncancel = getattr(task, "uncancel", None)  # Python 3.11
         others = uncancel() > self._before if uncancel is not None else False
         if error is None:
-            # The block ended before it was told. What is still to be delivered must not hit the code behind the block.
+            # The block ended before it was told. What is still to come must not hit the code behind it.
             try:
                 await asyncio.sleep(0)
             except asyncio.CancelledError:
@@ -394,14 +411,9 @@ def _over(contender: Contender) -> bool:
     return contender.is_over
 
 
-def _settle(future: asyncio.Future[bool], value: bool) -> None:
-    if not future.done():
-        future.set_result(value)
-
-
 async def _within(future: asyncio.Future[bool], seconds: float) -> bool:
     """Waits for a future; False: the time is up."""
-    handle = future.get_loop().call_later(max(0.0, seconds), _settle, future, False)
+    handle = future.get_loop().call_later(max(0.0, seconds), settle, future, False)
     try:
         return await future
     finally:

@@ -18,6 +18,7 @@ from .._contender import Contender
 from .._engine import Driver, Engine
 from .._fencepost import Command, Hub
 from .._values import unreadable
+from ._loop import settle
 
 
 class AsyncDriver(Driver, Protocol):
@@ -31,7 +32,9 @@ class AsyncDriver(Driver, Protocol):
         """Where the locks are, without passwords."""
 
     async def close(self) -> None:
-        """Takes back what was hung into the connection; closes it if it is the driver's own. Waits for a bounded time."""
+        """Takes back what was hung into the connection; closes it if it is the driver's own. Waits for a
+        bounded time.
+        """
 
     def drop(self) -> None:
         """Closes without waiting, for a client that nobody has closed."""
@@ -69,12 +72,12 @@ class FromThreads:
     async def close(self) -> None:
         """See AsyncDriver."""
         loop = asyncio.get_running_loop()
-        closed = loop.create_future()
+        closed: asyncio.Future[bool] = loop.create_future()
 
         def close() -> None:
             self._driver.close()
             try:
-                loop.call_soon_threadsafe(lambda: closed.done() or closed.set_result(None))
+                loop.call_soon_threadsafe(settle, closed, True)
             except RuntimeError:  # The loop has not waited.
                 pass
 

@@ -1,12 +1,14 @@
-"""An engine on an event loop: waiters are woken on the loop, whichever thread brings the news, and the loop keeps the time."""
+"""An engine on an event loop: waiters are woken on the loop, whichever thread brings the news, and the loop
+keeps the time.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
 
 from .._clock import now
-from .._contender import Wake
 from .._engine import Driver, Engine
 from .._fencepost import Hub
 from .._timer import NEVER, pause
@@ -20,14 +22,14 @@ class LoopEngine(Engine):
         self.loop = loop
         self._thread = threading.get_ident()
 
-    def call(self, woken: list[Wake]) -> None:
-        """See Engine."""
-        if threading.get_ident() == self._thread:
-            super().call(woken)
+    def settle(self, future: asyncio.Future[bool]) -> None:
+        """Wakes whoever waits for a future of the loop. From any thread; again does nothing."""
+        if self.is_on_loop:
+            settle(future, True)
         else:
-            self.on_loop(super().call, woken)
+            self.on_loop(settle, future, True)
 
-    def on_loop(self, callback: Wake, *arguments: object) -> None:
+    def on_loop(self, callback: Callable[..., object], *arguments: object) -> None:
         """Has something called on the loop. From any thread, and from finalizers."""
         try:
             self.loop.call_soon_threadsafe(callback, *arguments)
@@ -38,6 +40,12 @@ class LoopEngine(Engine):
     def is_on_loop(self) -> bool:
         """Whether this is the loop's thread."""
         return threading.get_ident() == self._thread
+
+
+def settle(future: asyncio.Future[bool], value: bool) -> None:
+    """Gives a future its result, unless it has one."""
+    if not future.done():
+        future.set_result(value)
 
 
 class LoopTimer:

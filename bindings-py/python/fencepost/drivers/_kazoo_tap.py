@@ -1,15 +1,16 @@
 """What fencepost hangs into a KazooClient: one tap a client, shared by all drivers on it, gone with the last.
 
-Kazoo does not tell the negotiated session timeout, delivers watches on another thread than replies, and queues what is called while
-the connection is lost. So the tap listens to the state, reads the timeout off the connection's own calls, and has our watches called on
-the connection's thread, in the order of the wire. Where kazoo does not have the parts for it (another version), it refuses.
+Kazoo does not tell the negotiated session timeout, delivers watches on another thread than replies, and
+queues what is called while the connection is lost. So the tap listens to the state, reads the timeout off the
+connection's own calls, and has our watches called on the connection's thread, in the order of the wire. Where
+kazoo does not have the parts for it (another version), it refuses.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 from weakref import WeakKeyDictionary
 
 from kazoo.client import KazooClient
@@ -25,7 +26,15 @@ for _code in range(-128, -99):
     if _code not in EXCEPTIONS:
         EXCEPTIONS[_code] = type(f"ZookeeperError{-_code}", (ZookeeperError,), {"code": _code})
 
-_NEEDED_OF_CLIENT = ("_call", "_connection", "_queue", "_session_id", "_data_watchers", "add_listener", "chroot")
+_NEEDED_OF_CLIENT = (
+    "_call",
+    "_connection",
+    "_queue",
+    "_session_id",
+    "_data_watchers",
+    "add_listener",
+    "chroot",
+)
 _NEEDED_OF_CONNECTION = ("_invoke", "_send_request")
 
 
@@ -51,7 +60,7 @@ class InlineWatch:
 class Tap:
     """What is hung into one KazooClient."""
 
-    _taps: WeakKeyDictionary[Any, Tap] = WeakKeyDictionary()
+    _taps: ClassVar[WeakKeyDictionary[Any, Tap]] = WeakKeyDictionary()
     _tapping = threading.Lock()
 
     def __init__(self, client: Any) -> None:
@@ -81,12 +90,18 @@ class Tap:
                 self._remove()
 
     def _install(self) -> None:
-        client, connection = self.client, getattr(self.client, "_connection", None)
+        client = self.client
+        connection: Any = getattr(client, "_connection", None)
         lacks = [name for name in _NEEDED_OF_CLIENT if not hasattr(client, name)]
         lacks += [name for name in _NEEDED_OF_CONNECTION if not hasattr(connection, name)]
         if lacks or not isinstance(client.handler, SequentialThreadingHandler):
-            what = f"it has no {', '.join(lacks)}" if lacks else f"its handler is a {type(client.handler).__name__}"
-            raise unreadable(f"this KazooClient cannot be used: {what}. Fencepost needs kazoo 2.11 with the threading handler")
+            what = (
+                f"it has no {', '.join(lacks)}"
+                if lacks
+                else f"its handler is a {type(client.handler).__name__}"
+            )
+            needed = "Fencepost needs kazoo 2.11 with the threading handler"
+            raise unreadable(f"this KazooClient cannot be used: {what}. {needed}")
         invoke: Callable[..., Any] = connection._invoke
         send_request: Callable[..., Any] = connection._send_request
         dispatch: Callable[..., Any] = client.handler.dispatch_callback
@@ -98,7 +113,7 @@ class Tap:
             return result
 
         def send_request_and_learn(read_timeout: float, connect_timeout: float) -> Any:
-            # For a client that was connected before we came: it computes this as two thirds of the negotiated timeout.
+            # For a client that was connected before we came: this is two thirds of the negotiated timeout.
             if self._timeout_ms is None:
                 self._timeout_ms = round(read_timeout * 1500)
             connection.__dict__.pop("_send_request", None)

@@ -1,4 +1,6 @@
-"""The few packets that locks need, in the bytes of ZooKeeper's protocol, so that no request costs more than its own bytes."""
+"""The few packets that locks need, in the bytes of ZooKeeper's protocol, so that no request costs more than
+its own bytes.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ EPHEMERAL_SEQUENTIAL, CONTAINER = 3, 4
 _int = struct.Struct("!i").pack
 _read_int = struct.Struct("!i").unpack_from
 _read_header = struct.Struct("!iqi").unpack_from  # xid, zxid, error
-_read_stat = struct.Struct("!qqqqiiiqiiq").unpack_from  # czxid, mzxid, times, version, …, ephemeral owner at 7, …
+_read_stat = struct.Struct(
+    "!qqqqiiiqiiq"
+).unpack_from  # czxid, mzxid, times, version, …, ephemeral owner at 7, …
 
 NO_WATCH, WITH_WATCH = b"\0", b"\1"
 ANY_VERSION = _int(-1)

@@ -1,6 +1,8 @@
-"""What no thread waits for: renewals, retries, clean-up, subscriptions. One daemon thread, started when there is first something to do.
+"""What no thread waits for: renewals, retries, clean-up, subscriptions. One daemon thread, started when there
+is first something to do.
 
-It sends what has come together in one go, and waits for all its sockets at once. Nothing but connecting blocks it.
+It sends what has come together in one go, and waits for all its sockets at once. Nothing but connecting
+blocks it.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ import select
 import socket
 import threading
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
@@ -25,7 +27,9 @@ JOIN_WITHIN = 1.0
 
 
 class Line:
-    """A connection and what it is asked to do; made anew after every loss. Used by the background's thread alone."""
+    """A connection and what it is asked to do; made anew after every loss. Used by the background's thread
+    alone.
+    """
 
     def __init__(self, engine: Engine, connections: Connections) -> None:
         self.engine = engine
@@ -40,13 +44,17 @@ class Line:
         return int(connection._sock.fileno())
 
     def send(self, commands: list[tuple[Command, bytes]]) -> bool:
-        """Sends packed commands together; False: they have been settled, for they could not be sent for certain."""
+        """Sends packed commands together; False: they have been settled, for they could not be sent for
+        certain.
+        """
         sent = False
         try:
             if self._connection is None:
                 self._connection = self._connections.make(ANSWER_WITHIN)
             sent = True
-            self._connection.send_packed_command((b"".join(packed for _, packed in commands),), check_health=False)
+            self._connection.send_packed_command(
+                (b"".join(packed for _, packed in commands),), check_health=False
+            )
         except Exception as error:
             text = answer(error)
             for command, _ in commands:
@@ -66,7 +74,10 @@ class Line:
                 value = self._connection.read_response(
                     disable_decoding=True, timeout=0, disconnect_on_error=False, **self.how_to_read
                 )
-            except (RedisTimeoutError, BlockingIOError):  # The rest is still on its way: redis-py begins again with it.
+            except (
+                RedisTimeoutError,
+                BlockingIOError,
+            ):  # The rest is still on its way: redis-py begins again with it.
                 return
             except Exception as error:
                 text = answer(error)
@@ -77,7 +88,7 @@ class Line:
             else:
                 self.answered(value)
 
-    how_to_read: dict[str, bool] = {}
+    how_to_read: ClassVar[dict[str, bool]] = {}
 
     def answered(self, value: Any) -> None:
         """A reply or a push has come."""
@@ -110,7 +121,9 @@ class Calls(Line):
             else:
                 timely.append((command, pack(command.arguments)))
         if timely and self.send(timely):
-            self._pending.extend((command.id, min(command.deadline or latest, latest)) for command, _ in timely)
+            self._pending.extend(
+                (command.id, min(command.deadline or latest, latest)) for command, _ in timely
+            )
 
     def overdue(self) -> int | None:
         """When the first answer is overdue."""
@@ -139,7 +152,7 @@ class Calls(Line):
 class Subscriptions(Line):
     """Channels. Everything that comes on this connection is about them, in either version of the protocol."""
 
-    how_to_read = {"push_request": True}  # noqa: RUF012
+    how_to_read: ClassVar[dict[str, bool]] = {"push_request": True}
 
     def __init__(self, engine: Engine, connections: Connections) -> None:
         super().__init__(engine, connections)

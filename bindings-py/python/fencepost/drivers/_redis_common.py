@@ -1,4 +1,6 @@
-"""What the drivers for redis-py have in common: connections of their own, the bytes of a command, the table of errors."""
+"""What the drivers for redis-py have in common: connections of their own, the bytes of a command, the table
+of errors.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def pack(arguments: Iterable[bytes]) -> bytes:
 
 
 def answer(error: BaseException) -> str | None:
-    """The text of an error that the server has answered with, its code first; None: the server has not answered."""
+    """The text of an error that the server has answered with, its code first; None: the server has not
+    answered.
+    """
     if not isinstance(error, _ANSWERS):
         return None
     code = getattr(error, "status_code", None) or ""
@@ -43,9 +47,16 @@ def failure(error: BaseException, sent: bool) -> str:
 
 
 def own_settings(pool: Any, retry: Any, timeout: float | None) -> dict[str, Any]:
-    """The settings of a connection of our own, like those of the caller's pool, but without silent re-sending."""
+    """The settings of a connection of our own, like those of the caller's pool, but without silent
+    re-sending.
+    """
     settings = dict(pool.connection_kwargs)
-    for name in ("maint_notifications_config", "maint_notifications_pool_handler", "retry_on_error", "retry_on_timeout"):
+    for name in (
+        "maint_notifications_config",
+        "maint_notifications_pool_handler",
+        "retry_on_error",
+        "retry_on_timeout",
+    ):
         settings.pop(name, None)
     limit = settings.get("socket_connect_timeout")
     settings.update(
@@ -65,4 +76,5 @@ def place(pool: Any) -> str:
         return f"unix://{settings['path']}"
     secure = "ssl" in getattr(pool.connection_class, "__name__", "").lower()
     scheme = "rediss" if secure else "redis"
-    return f"{scheme}://{settings.get('host', 'localhost')}:{settings.get('port', 6379)}/{settings.get('db') or 0}"
+    server = f"{settings.get('host', 'localhost')}:{settings.get('port', 6379)}"
+    return f"{scheme}://{server}/{settings.get('db') or 0}"

@@ -1,8 +1,9 @@
 """The driver for kazoo.
 
-A request of ours is the request and the asynchronous result in one: kazoo's connection thread asks it for its bytes when it is really
-written, and gives it the reply, in the order of the wire. So it is known exactly what was sent and what was not, the reply's header has the
-czxid, and no thread but the one that waits has to be woken.
+A request of ours is the request and the asynchronous result in one: kazoo's connection thread asks it for its
+bytes when it is really written, and gives it the reply, in the order of the wire. So it is known exactly what
+was sent and what was not, the reply's header has the czxid, and no thread but the one that waits has to be
+woken.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ _ENDED = (ConnectionClosedError, SessionExpiredError, AuthFailedError)
 
 
 def failure(error: BaseException, sent: bool) -> str | int:
-    """What an exception of kazoo's says of its request: ``not-sent``, ``unknown``, ``closed``, or the server's error code."""
+    """What an exception of kazoo's says of its request: ``not-sent``, ``unknown``, ``closed``, or the
+    server's error code.
+    """
     if isinstance(error, KazooException) and not isinstance(error, (ConnectionLoss, *_ENDED)):
         return int(getattr(error, "code", 0))
     if sent:
@@ -43,9 +46,23 @@ def failure(error: BaseException, sent: bool) -> str | int:
 
 
 class Request:
-    """One request and its result, as kazoo sees them. Everything but the making happens on the connection's thread."""
+    """One request and its result, as kazoo sees them. Everything but the making happens on the connection's
+    thread.
+    """
 
-    __slots__ = ("_body", "_driver", "_epoch", "_id", "_opcode", "_operation", "path", "sent", "session", "settled", "watcher")
+    __slots__ = (
+        "_body",
+        "_driver",
+        "_epoch",
+        "_id",
+        "_opcode",
+        "_operation",
+        "path",
+        "sent",
+        "session",
+        "settled",
+        "watcher",
+    )
 
     def __init__(self, driver: KazooDriver, command: Command) -> None:
         self._driver = driver
@@ -134,7 +151,9 @@ class Watch(InlineWatch):
         self.request = request
 
     def __call__(self, event: Any) -> None:
-        """The node was deleted or changed; or kazoo has dropped the watch, which it does whenever the connection is lost."""
+        """The node was deleted or changed; or kazoo has dropped the watch, which it does whenever the
+        connection is lost.
+        """
         kinds = {EventType.NONE: "gone", EventType.DELETED: "deleted"}
         self.request.told(kinds.get(event.type, "changed"))
 
@@ -227,7 +246,9 @@ class KazooDriver:
         return wire.SYNC, named, path
 
     def put(self, verb: Any, *arguments: object) -> None:
-        """Puts something into the hub. An exception on the connection's thread would end it, so there is none."""
+        """Puts something into the hub. An exception on the connection's thread would end it, so there is
+        none.
+        """
         try:
             self.engine.put(verb, *arguments)
         except Exception:
@@ -269,7 +290,9 @@ class KazooDriver:
 
 
 class Probe:
-    """A sync whose answer says that a client was connected before we came, and has taught us its session's timeout."""
+    """A sync whose answer says that a client was connected before we came, and has taught us its session's
+    timeout.
+    """
 
     type = wire.SYNC
     watcher = None
@@ -291,6 +314,8 @@ class Probe:
         driver.connected(driver.client._session_id, driver.tap.timeout_ms())
 
     def set_exception(self, error: BaseException) -> None:
-        """The connection was lost meanwhile: kazoo tells when it is back. An error of the server is an answer, too."""
+        """The connection was lost meanwhile: kazoo tells when it is back. An error of the server is an
+        answer, too.
+        """
         if isinstance(failure(error, True), int):
             self.set()

@@ -9,9 +9,11 @@ from kazoo.handlers.threading import SequentialThreadingHandler
 
 
 class PollHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has no types
-    """Kazoo's own handler makes, fills and closes an epoll object for every wait, five for each request; this one calls poll.
+    """Kazoo's own handler makes, fills and closes an epoll object for every wait, five for each request; this
+    one calls poll.
 
-    ``KazooClient(handler=PollHandler())`` answers in about two thirds of the time. :func:`fencepost.connect` uses it.
+    ``KazooClient(handler=PollHandler())`` answers in about two thirds of the time. :func:`fencepost.connect`
+    uses it.
     """
 
     if hasattr(select, "poll"):

@@ -1,8 +1,8 @@
 """The driver for redis-py.
 
-A thread that waits makes its round trips itself, on a connection of our own from the caller's settings: redis-py's own ``execute_command``
-sends again by itself what has had no answer, and takes twice as long. What nobody waits for (renewals, retries, subscriptions) is the
-background's.
+A thread that waits makes its round trips itself, on a connection of our own from the caller's settings:
+redis-py's own ``execute_command`` sends again by itself what has had no answer, and takes twice as long. What
+nobody waits for (renewals, retries, subscriptions) is the background's.
 """
 
 from __future__ import annotations
@@ -69,7 +69,9 @@ class Connections:
 
 
 def _is_open(connection: Any) -> bool:
-    """Whether the server has not closed it meanwhile: what is sent then is lost, and nobody knows whether it was executed."""
+    """Whether the server has not closed it meanwhile: what is sent then is lost, and nobody knows whether it
+    was executed.
+    """
     sock = connection._sock
     if sock is None:
         return False
@@ -134,15 +136,15 @@ class RedisDriver:
         except Exception as error:
             engine.note(id, error)
             text = answer(error)
-            if text is None:
-                verb, told = engine.hub.failed, failure(error, sent)
-                if connection is not None:
+            if connection is not None:
+                if text is None:
                     connection.disconnect()
-            else:
-                verb, told = engine.hub.error_reply, text
-                if connection is not None:
+                else:
                     self._connections.give(connection)
-            engine.put(verb, id, told, mine=contender)
+            if text is None:
+                engine.put(engine.hub.failed, id, failure(error, sent), mine=contender)
+            else:
+                engine.put(engine.hub.error_reply, id, text, mine=contender)
         except BaseException:
             # Interrupted: the answer may still come, so this connection is of no use any more.
             if connection is not None:

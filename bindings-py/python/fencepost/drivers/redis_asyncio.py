@@ -1,7 +1,8 @@
 """The driver for redis-py's asyncio client.
 
-Two connections of our own from the caller's settings, each with a task that connects, then reads: one for scripts, one for channels. Sending is
-one write without awaiting, so commands go out in the order in which they are polled, and cancelling a waiting task breaks no connection.
+Two connections of our own from the caller's settings, each with a task that connects, then reads: one for
+scripts, one for channels. Sending is one write without awaiting, so commands go out in the order in which
+they are polled, and cancelling a waiting task breaks no connection.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
-from typing import Any
+from typing import Any, ClassVar
 
 import redis.asyncio
 from redis.asyncio.retry import Retry
@@ -120,7 +121,7 @@ class Line:
             else:
                 self.answered(value)
 
-    how_to_read: dict[str, bool] = {}  # noqa: RUF012
+    how_to_read: ClassVar[dict[str, bool]] = {}
 
     def _settle_unsent(self, command: Command, error: BaseException | None) -> None:
         text = None if error is None else answer(error)
@@ -174,7 +175,9 @@ class Calls(Line):
             self.engine.failed(id, "unknown", error)
 
     def _watch(self) -> None:
-        """A connection on which an answer is overdue may be dead, and would not say so for a quarter of an hour."""
+        """A connection on which an answer is overdue may be dead, and would not say so for a quarter of an
+        hour.
+        """
         self._watchdog = None
         if not self._pending:
             return
@@ -188,7 +191,7 @@ class Calls(Line):
 class Subscriptions(Line):
     """Channels. Everything that comes on this connection is about them, in either version of the protocol."""
 
-    how_to_read = {"push_request": True}  # noqa: RUF012
+    how_to_read: ClassVar[dict[str, bool]] = {"push_request": True}
 
     def __init__(self, engine: LoopEngine, pool: Any) -> None:
         super().__init__(engine, pool)

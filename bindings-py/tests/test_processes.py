@@ -1,0 +1,100 @@
+"""Forks, interrupts, and the end of the process."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+
+import fencepost
+import pytest
+from conftest import Connect
+from support import LONG, PROGRAMS, Backend, Program, RedisBackend, options, wait_until
+
+
+def test_use_after_a_fork(backend: Backend) -> None:
+    program = Program("fork.py", backend.url, backend.name())
+    lines = [program.line() for _ in range(4)]
+    assert lines == ["WrongProcess:502:wrong-process", "own", "valid", "held"]
+    assert program.finish() == 0
+
+
+def test_a_program_that_never_closes_ends(backend: Backend) -> None:
+    program = subprocess.run(
+        [sys.executable, PROGRAMS / "forget.py", backend.url, backend.name()],
+        capture_output=True,
+        text=True,
+        timeout=LONG,
+        check=False,
+    )
+    assert (program.returncode, program.stdout, program.stderr) == (0, "held\n", "")
+
+
+def test_an_interrupt_withdraws_the_contender(server: Backend, connect: Connect) -> None:
+    lock = connect(server.url).lock(server.name(), **options(server))
+    with lock as grant:
+        program = Program("wait.py", server.url, server.name())
+        assert program.line() == "waiting"
+        if server.kind == "zookeeper":
+            wait_until(lambda: server.contenders(server.name()) == 2, "it stands in the line")
+        if isinstance(server, RedisBackend):
+            channel = f"{{{server.name()}}}:released"
+            wait_until(lambda: server.client.pubsub_numsub(channel)[0][1] == 1, "it listens")
+        program.process.send_signal(signal.SIGINT)
+        assert program.line() == "interrupted"
+        if server.kind == "zookeeper":
+            wait_until(lambda: server.contenders(server.name()) == 1, "it has left the line")
+        assert grant.is_valid
+    with lock.hold(timeout=LONG):
+        pass
+    assert program.finish() == 0
+
+
+@pytest.mark.parametrize("after", range(1, 190, 6))
+def test_an_interrupt_anywhere_leaves_no_lock(backend: Backend, connect: Connect, after: int) -> None:
+    """Raises in this thread at a call of, or return from, the package's functions: there Ctrl-C may come."""
+    client = connect(backend.url)
+    lock = client.lock(backend.name(), **options(backend, 2))
+    with lock:
+        pass
+    count = 0
+
+    def trace(frame, event, argument):  # type: ignore[no-untyped-def]
+        nonlocal count
+        if "fencepost" not in frame.f_code.co_filename:
+            return None
+        if event in ("call", "return"):
+            count += 1
+            if count == after:
+                raise KeyboardInterrupt
+        return trace
+
+    sys.settrace(trace)
+    try:
+        with lock as grant:
+            grant.extend()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.settrace(None)
+    grant = None  # type: ignore[assignment]
+    with connect(backend.url).lock(backend.name()).hold(timeout=10):
+        pass
+    with lock.hold(timeout=10):
+        pass
+
+
+def test_a_loss_is_told_to_every_thread(backend: Backend, connect: Connect) -> None:
+    lock = connect(backend.url).lock(backend.name(), max_hold=0.1)
+    grant = lock.acquire()
+    assert grant is not None
+    told: list[bool] = []
+    threads = [threading.Thread(target=lambda: told.append(grant.lost.wait(LONG))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LONG)
+    assert told == [True] * 4
+    with pytest.raises(fencepost.LockLost):
+        grant.release()
