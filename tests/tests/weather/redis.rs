@@ -51,6 +51,10 @@ pub(crate) fn story(seed: u64) -> Seen {
     world.checker.seen
 }
 
+fn owner(client: usize) -> OwnerId {
+    OwnerId((client as u128 + 1).to_be_bytes())
+}
+
 impl World {
     fn new(seed: u64) -> Self {
         let mut chance = Chance(seed);
@@ -60,7 +64,7 @@ impl World {
                 let mut settings = StringSettings::new("stock", TTL, Duration::from_millis(2)).unwrap();
                 settings.answer_within = Duration::from_millis(90);
                 let mut hub = Hub::new(seed);
-                let owner = OwnerId((number as u128 + 1).to_be_bytes());
+                let owner = owner(number);
                 let key = hub.open(now, Machine::String(settings), owner, seed).unwrap();
                 Client {
                     hub,
@@ -75,7 +79,7 @@ impl World {
         Self {
             chance,
             server: RedisServer::default(),
-            checker: Checker::new(clients.len()),
+            checker: Checker::new(clients.len(), false),
             clients,
             now,
             calm: false,
@@ -98,6 +102,21 @@ impl World {
             _ => self.timeout(client),
         }
         self.checker.check(self.now);
+        self.who_believes_holds();
+    }
+
+    /// A grant that is valid by its client's clock is there on the server.
+    fn who_believes_holds(&mut self) {
+        let holder = self.server.holder(self.now.as_micros(), b"stock");
+        for client in 0..self.clients.len() {
+            if self.checker.is_valid(self.now, client) {
+                let owner = owner(client).to_string();
+                let held = holder
+                    .as_ref()
+                    .is_some_and(|holder| holder.starts_with(owner.as_bytes()));
+                assert!(held, "client {client} believes in its grant at {:?}", self.now);
+            }
+        }
     }
 
     fn weather(&mut self, client: usize) {
