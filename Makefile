@@ -60,6 +60,7 @@ server-suites:
 	$(SUITE) javascript npm --prefix bindings-wasm test --silent
 	$(SUITE) c $(MAKE) --no-print-directory -C bindings-c test
 	$(SUITE) replay $(PYTHON) -m pytest -q tests/replay
+	$(SUITE) replay-js node tests/replay/replay.mjs
 	$(SUITE) mixed $(PYTHON) -m pytest -q tests/mixed
 	$(SUITE) readme $(PYTHON) -m pytest -q tests/readme
 	$(SUITE) bench $(PYTHON) -m pytest -q bench/tests

@@ -169,5 +169,5 @@ if (first !== undefined && replay((await readFile(first, "utf8")).replace('"any"
   failed += 1;
   console.log("FAILED: a changed transcript was taken for the right one");
 }
-console.log(`JavaScript replay: ${files.length - failed} passed, ${failed} failed`);
+console.log(`javascript: ${files.length - failed} passed, ${failed} failed`);
 process.exit(failed === 0 && files.length > 0 ? 0 : 1);

@@ -155,7 +155,7 @@ def main(files: list[Path]) -> int:
         except Difference as difference:
             failed += 1
             print(f"FAILED {file.parent.name}/{file.name}, {difference}")
-    print(f"Python replay: {len(files) - failed} passed, {failed} failed")
+    print(f"python: {len(files) - failed} passed, {failed} failed")
     return 1 if failed or not files else 0
 
 
