@@ -117,7 +117,7 @@ class ZooKeeperBackend(Backend):
 
     kind = "zookeeper"
     server = "zookeeper"
-    lease = 1.0
+    lease = 2.0
 
     def __init__(self) -> None:
         super().__init__()
@@ -130,7 +130,7 @@ class ZooKeeperBackend(Backend):
         return self.at(self.address)
 
     def at(self, address: str) -> str:
-        return f"zk://{address}/{self.prefix}?session_timeout=1000"
+        return f"zk://{address}/{self.prefix}?session_timeout=2000"
 
     def directory(self, name: str) -> str:
         return f"/{self.prefix}/{name}"
@@ -164,7 +164,7 @@ class RedisBackend(Backend):
 
     kind = "redis"
     server = "redis-1"
-    lease = 1.0
+    lease = 2.0
 
     def __init__(self) -> None:
         super().__init__()

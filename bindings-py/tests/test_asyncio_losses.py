@@ -129,7 +129,7 @@ async def test_a_release_that_nobody_confirms(
 ) -> None:
     monkeypatch.setattr("fencepost.asyncio._client.CONFIRM_WITHIN", 0.3)
     proxy = control.do(f"proxy {server.server}")
-    client = aconnect(server.at(proxy["address"]).replace("=1000", "=10000"))
+    client = aconnect(server.at(proxy["address"]).replace("=2000", "=10000"))
     lock = client.lock(server.name(), **patient(server))
     grant = await lock.acquire()
     assert grant is not None
@@ -138,6 +138,7 @@ async def test_a_release_that_nobody_confirms(
         await grant.release()
     control.do(f"proxy-pass {proxy['id']}")
     await wait_until_async(lambda: server.contenders(server.name()) == 0, "it is released in the background")
+    await wait_until_async(lambda: client._engine.hub.pending == 0, "the server has said so")
 
 
 async def test_a_close_that_has_to_leave_something(

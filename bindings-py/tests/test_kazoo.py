@@ -225,7 +225,7 @@ def test_a_child_that_is_no_contender(zookeeper: ZooKeeperBackend, child: str) -
 
 def test_requests_on_the_wire(zookeeper: ZooKeeperBackend, control: Control) -> None:
     proxy = control.do("proxy zookeeper")
-    url = zookeeper.at(proxy["address"]).replace("=1000", "=60000")
+    url = zookeeper.at(proxy["address"]).replace("=2000", "=60000")
     with fencepost.connect(url) as client:
         lock = client.lock(zookeeper.name())
         with lock:

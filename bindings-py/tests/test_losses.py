@@ -116,7 +116,7 @@ def test_the_server_goes_away_for_a_moment(
     zookeeper: ZooKeeperBackend, connect: Connect, control: Control
 ) -> None:
     proxy = control.do("proxy zookeeper")
-    url = zookeeper.at(proxy["address"]).replace("=1000", "=10000")
+    url = zookeeper.at(proxy["address"]).replace("=2000", "=10000")
     with connect(url).lock(zookeeper.name()) as grant:
         control.do(f"proxy-cut {proxy['id']}")
         wait_until(lambda: not grant.is_valid, "the holder is told to start nothing new")
@@ -190,7 +190,7 @@ def test_a_release_that_nobody_confirms(
 ) -> None:
     monkeypatch.setattr("fencepost._client.CONFIRM_WITHIN", 0.3)
     proxy = control.do(f"proxy {server.server}")
-    client = connect(server.at(proxy["address"]).replace("=1000", "=10000"))
+    client = connect(server.at(proxy["address"]).replace("=2000", "=10000"))
     lock = client.lock(server.name(), **patient(server))
     grant = lock.acquire()
     assert grant is not None
@@ -202,6 +202,7 @@ def test_a_release_that_nobody_confirms(
         grant.release()
     control.do(f"proxy-pass {proxy['id']}")
     wait_until(lambda: server.contenders(server.name()) == 0, "it is released in the background")
+    wait_until(lambda: client._engine.hub.pending == 0, "the server has said so")
 
 
 def test_a_close_that_has_to_leave_something(

@@ -72,7 +72,7 @@ def test_an_interrupt_anywhere_leaves_no_lock(backend: Backend, connect: Connect
 
     sys.settrace(trace)
     try:
-        with lock as grant:
+        with lock.hold() as grant:
             grant.extend()
     except KeyboardInterrupt:
         pass

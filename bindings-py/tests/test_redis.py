@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import threading
 import time
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import fencepost
@@ -256,3 +258,31 @@ def test_many_threads_at_once(redis_server: RedisBackend) -> None:
         for thread in threads:
             thread.join(LONG)
         assert sorted(done) == list(range(40))
+
+
+@pytest.fixture
+def without_scripts(tmp_path: Path) -> Iterator[str]:
+    """The socket of a server that has no EVALSHA and no EVAL."""
+    if "FENCEPOST_SERVERS" not in os.environ:
+        pytest.skip("needs redis-server")
+    path = tmp_path / "redis.sock"
+    options = ["--port", "0", "--unixsocket", str(path), "--save", "", "--dir", str(tmp_path)]
+    renames = ["--rename-command", "EVALSHA", "", "--rename-command", "EVAL", ""]
+    with subprocess.Popen(["redis-server", *options, *renames], stdout=subprocess.DEVNULL) as process:
+        wait_until(path.exists, "it listens")
+        yield str(path)
+        process.terminate()
+
+
+async def test_a_server_without_scripts(without_scripts: str) -> None:
+    with redis.Redis(unix_socket_path=without_scripts) as own, fencepost.Client(own) as client:
+        assert without_scripts in repr(client)
+        with pytest.raises(fencepost.Refused) as error:
+            client.lock("stock").acquire()
+    assert (error.value.code, error.value.name) == (311, "unsupported")
+    assert "unknown command" in str(error.value)
+    aown = redis.asyncio.Redis(unix_socket_path=without_scripts)
+    async with aown, fencepost.asyncio.Client(aown) as aclient:
+        with pytest.raises(fencepost.Refused) as error:
+            await aclient.lock("stock").acquire()
+    assert error.value.name == "unsupported"

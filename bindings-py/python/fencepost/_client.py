@@ -56,6 +56,7 @@ class Client:
     def _begin(self, driver: SyncDriver, prefix: str) -> None:
         self._prefix = prefix
         self._driver = driver
+        self._family = driver.hub.family
         engine = Engine(driver.hub, driver)
         timer = ThreadTimer(engine)
 
@@ -85,8 +86,9 @@ class Client:
         ``renew``, whether it is renewed until the release (True), ``margin``, what is taken off its validity
         (0.002), ``poll``, how often a waiter asks at the latest (0.1). Raises ConfigError.
         """
+        self._engine.check_process()
         checked = settings(
-            self._engine.hub.family,
+            self._family,
             name,
             prefix=self._prefix,
             renew=renew,

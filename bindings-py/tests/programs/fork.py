@@ -42,6 +42,7 @@ if child == 0:
         lambda: grant.lost,
         lambda: grant.__exit__(None, None, None),
         client.close,
+        lambda: client.lock("another"),
         client.__enter__,
     ]
     names = {error_of(call) for call in calls}

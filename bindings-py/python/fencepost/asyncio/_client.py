@@ -53,6 +53,7 @@ class Client:
         loop = asyncio.get_running_loop()
         self._prefix = prefix
         self._driver = driver
+        self._family = driver.hub.family
         engine = LoopEngine(driver.hub, driver, loop)
         timer = LoopTimer(engine)
 
@@ -84,8 +85,9 @@ class Client:
         """
         if on_lost not in ("cancel", "keep"):
             raise unreadable(f'on_lost is {on_lost!r}: give "cancel" or "keep"')
+        self._engine.check_process()
         checked = settings(
-            self._engine.hub.family,
+            self._family,
             name,
             prefix=self._prefix,
             renew=renew,
