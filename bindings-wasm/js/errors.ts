@@ -78,14 +78,23 @@ export class CleanupIncomplete extends FencepostError {
   }
 }
 
-/** @internal For the WebAssembly module. */
-export function configError(code: number, kind: string, message: string): ConfigError {
-  return new ConfigError(code, kind, message);
+let kept: FencepostError | null = null;
+
+/** @internal For the WebAssembly module: made here, thrown by who has called it. */
+export function configError(code: number, kind: string, message: string): void {
+  kept = new ConfigError(code, kind, message);
 }
 
-/** @internal For the WebAssembly module. */
-export function misuse(code: number, kind: string, message: string): MisuseError {
-  return new MisuseError(code, kind, message);
+/** @internal For the WebAssembly module: made here, thrown by who has called it. */
+export function misuse(code: number, kind: string, message: string): void {
+  kept = new MisuseError(code, kind, message);
+}
+
+/** @internal The error of the call into the module that has just failed. */
+export function takeKept(): FencepostError {
+  const error = kept ?? new FencepostError(0, "unknown", "the WebAssembly module has failed without a word");
+  kept = null;
+  return error;
 }
 
 /** @internal A value that is not what an argument takes. */

@@ -8,8 +8,8 @@
  * @module
  */
 
-import { unreadable } from "./errors.js";
-import type { Address, Output } from "./outputs.js";
+import { takeKept, unreadable } from "./errors.js";
+import { type Address, type Output, takeAddress, takeOutput } from "./outputs.js";
 import * as wasm from "./wasm.js";
 
 /** The machines that speak to the same kind of server. */
@@ -53,7 +53,7 @@ export class Settings {
 
   /** @throws ConfigError that says which value makes no sense. */
   constructor(data: SettingsData) {
-    this.raw = new wasm.RawSettings(data);
+    this.raw = made(() => new wasm.RawSettings(data));
   }
 }
 
@@ -62,7 +62,10 @@ export function parseAddress(url: string): Address {
   if (typeof url !== "string") {
     throw unreadable(`an address has to be a string, such as "redis://localhost"`);
   }
-  return wasm.parseAddress(url) as Address;
+  if (!wasm.parseAddress(url)) {
+    throw takeKept();
+  }
+  return takeAddress();
 }
 
 /** A server inside the process, for demonstrations and tests: hubs on one exclude each other. */
@@ -108,12 +111,12 @@ export class Hub {
   /** @internal */
   constructor(raw: wasm.RawHub);
   constructor(family: Family | wasm.RawHub, seed = 0) {
-    this.#raw = typeof family === "object" ? family : new wasm.RawHub(String(family), seed);
+    this.#raw = typeof family === "object" ? family : made(() => new wasm.RawHub(String(family), seed));
   }
 
   /** A hub that carries out its own commands on a server inside the process: it never gives a command. */
   static memory(server: MemoryServer, now: number, seed = 0): Hub {
-    return new Hub(wasm.RawHub.memory(server.raw, now, seed));
+    return new Hub(made(() => wasm.RawHub.memory(server.raw, now, seed)));
   }
 
   /** The hub's number on its memory server; 0 for any other hub. */
@@ -131,82 +134,85 @@ export class Hub {
     if (!(settings instanceof Settings) || !(owner instanceof Uint8Array)) {
       throw unreadable("open takes a Settings and 16 random bytes");
     }
-    return this.#raw.open(now, settings.raw, owner, seed);
+    const key = this.#raw.open(now, settings.raw, owner, seed);
+    this.#check(key !== 0);
+    return key;
   }
 
   /** Wants the lock: ends in `acquired` or `refused`. Without patience (ms): for ever. */
   acquire(now: number, key: number, patience?: number): void {
-    this.#raw.acquire(now, key, patience);
+    this.#check(this.#raw.acquire(now, key, patience));
   }
 
   /** Wants the lock at once or not at all. */
   tryAcquire(now: number, key: number): void {
-    this.#raw.tryAcquire(now, key);
+    this.#check(this.#raw.tryAcquire(now, key));
   }
 
   /** Makes the grant last from now on: ends in `extended` or `lost`. */
   extend(now: number, key: number): void {
-    this.#raw.extend(now, key);
+    this.#check(this.#raw.extend(now, key));
   }
 
   /** Gives the grant back: ends in `released`, or in `lost` if there was nothing left to give back. */
   release(now: number, key: number): void {
-    this.#raw.release(now, key);
+    this.#check(this.#raw.release(now, key));
   }
 
   /** Stops an acquire: ends in `refused`. */
   cancel(now: number, key: number): void {
-    this.#raw.cancel(now, key);
+    this.#check(this.#raw.cancel(now, key));
   }
 
   /** ZooKeeper has created a node; `czxid` is in the reply's header. `session`: the one the request was sent in. */
   created(now: number, id: number, session: bigint, path: string, czxid: bigint): void {
     if (typeof path !== "string" || !isSession(session) || typeof czxid !== "bigint") {
-      this.#raw.wrong(now, id, "a session, a path and a transaction");
+      this.#check(this.#raw.wrong(now, id, "a session, a path and a transaction"));
     }
-    this.#raw.created(now, id, session, path, czxid);
+    this.#check(this.#raw.created(now, id, session, path, czxid));
   }
 
   /** ZooKeeper has listed the names of a node's children. */
   children(now: number, id: number, session: bigint, names: readonly string[]): void {
     if (!Array.isArray(names) || !isSession(session)) {
-      this.#raw.wrong(now, id, "a session and the names of the children");
+      this.#check(this.#raw.wrong(now, id, "a session and the names of the children"));
     }
-    this.#raw.children(now, id, session, names.join("/"));
+    this.#check(this.#raw.children(now, id, session, names.join("/")));
   }
 
   /** ZooKeeper has read a node. */
   data(now: number, id: number, session: bigint, data: Uint8Array, stat: Stat): void {
     if (!(data instanceof Uint8Array) || !isSession(session) || !isStat(stat)) {
-      this.#raw.wrong(now, id, "a session, the data and what is known of the node");
+      this.#check(this.#raw.wrong(now, id, "a session, the data and what is known of the node"));
     }
-    this.#raw.data(now, id, session, data, stat.czxid, stat.ephemeralOwner, stat.version);
+    this.#check(this.#raw.data(now, id, session, data, stat.czxid, stat.ephemeralOwner, stat.version));
   }
 
   /** ZooKeeper has done what it was asked. */
   done(now: number, id: number, session: bigint): void {
     if (!isSession(session)) {
-      this.#raw.wrong(now, id, "a session");
+      this.#check(this.#raw.wrong(now, id, "a session"));
     }
-    this.#raw.done(now, id, session);
+    this.#check(this.#raw.done(now, id, session));
   }
 
   /** ZooKeeper has answered with an error code of its protocol, such as -101. */
   error(now: number, id: number, session: bigint, code: number): void {
     if (!Number.isInteger(code) || !isSession(session)) {
-      this.#raw.wrong(now, id, "a session and an error code");
+      this.#check(this.#raw.wrong(now, id, "a session and an error code"));
     }
-    this.#raw.error(now, id, session, code);
+    this.#check(this.#raw.error(now, id, session, code));
   }
 
   /** Redis has answered. */
   reply(now: number, id: number, value: RedisValue): void {
-    this.#raw.reply(now, id, value);
+    const text = encode(value, DEEPEST);
+    this.#check(text === null ? this.#raw.wrong(now, id, "a Redis value") : this.#raw.reply(now, id, text));
   }
 
   /** Nobody has answered. */
   failed(now: number, id: number, failure: Failure): void {
-    this.#raw.failed(now, id, String(failure));
+    this.#check(this.#raw.failed(now, id, String(failure)));
   }
 
   /** The state of the ZooKeeper session, before the first command and at every change. `timeout`: the negotiated one, for `connected`. */
@@ -214,7 +220,7 @@ export class Hub {
     if (!isSession(session)) {
       throw unreadable("session has to be a BigInt");
     }
-    this.#raw.session(now, String(state), session, timeout);
+    this.#check(this.#raw.session(now, String(state), session, timeout));
   }
 
   /** The watch that command `id` has set in that session has something to say. */
@@ -222,43 +228,104 @@ export class Hub {
     if (!isSession(session)) {
       throw unreadable("session has to be a BigInt");
     }
-    this.#raw.watch(now, id, session, String(event));
+    this.#check(this.#raw.watch(now, id, session, String(event)));
   }
 
   /** A message has arrived on the channel that command `id` has subscribed to. */
   message(now: number, id: number): void {
-    this.#raw.message(now, id);
+    this.#check(this.#raw.message(now, id));
   }
 
   /** The subscription of command `id` is gone, once. */
   gone(now: number, id: number): void {
-    this.#raw.gone(now, id);
+    this.#check(this.#raw.gone(now, id));
   }
 
   /** The time has come. Early and repeated calls change nothing. */
   handleTimeout(now: number): void {
-    this.#raw.handleTimeout(now);
+    this.#check(this.#raw.handleTimeout(now));
   }
 
   /** The next command or event, of one machine or of all; then how long to wait. */
   poll(only?: number): Output {
-    return this.#raw.poll(only) as Output;
+    this.#check(this.#raw.poll(only));
+    return takeOutput();
   }
 
   /** Closes a machine, in any state. It lives on until the server has answered, and says nothing more. */
   close(now: number, key: number): void {
-    this.#raw.close(now, key);
+    this.#check(this.#raw.close(now, key));
   }
 
   /** Closes all machines, and opens no more. Go on driving until {@link pending} is 0. */
   shutdown(now: number): void {
-    this.#raw.shutdown(now);
+    this.#check(this.#raw.shutdown(now));
   }
 
   /** On a memory server: ends the session, so that nothing is held any more. */
   disconnect(now: number): void {
-    this.#raw.disconnect(now);
+    this.#check(this.#raw.disconnect(now));
   }
+
+  #check(done: boolean): void {
+    if (!done) {
+      throw takeKept();
+    }
+  }
+}
+
+/** Constructors of the module throw nothing, and mean the error that was kept. */
+function made<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    throw error ?? takeKept();
+  }
+}
+
+/** Deeper than any reply of a lock's script. */
+const DEEPEST = 8;
+
+/** A reply as one text: the fields that `reply.rs` reads, with NULs between them. */
+function encode(value: unknown, depth: number): string | null {
+  switch (typeof value) {
+    case "number":
+      return Number.isSafeInteger(value) ? `i${value}` : null;
+    case "string":
+      return value.includes("\0") ? hexadecimal(new TextEncoder().encode(value)) : `s${value}`;
+    case "bigint":
+      return `i${value}`;
+    case "boolean":
+      return value ? "i1" : "i0";
+    case "undefined":
+      return "n";
+    case "object":
+      break;
+    default:
+      return null;
+  }
+  if (value === null) {
+    return "n";
+  }
+  if (Array.isArray(value)) {
+    let text = `a${value.length}`;
+    for (const item of value) {
+      const field = depth === 0 ? null : encode(item, depth - 1);
+      if (field === null) {
+        return null;
+      }
+      text += `\0${field}`;
+    }
+    return text;
+  }
+  if (value instanceof Uint8Array) {
+    return hexadecimal(value);
+  }
+  return value instanceof Error ? `e${value.message.replaceAll("\0", " ")}` : null;
+}
+
+function hexadecimal(bytes: Uint8Array): string {
+  return `x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
 function isSession(session: unknown): session is bigint {

@@ -108,6 +108,20 @@ export type Address =
 const NODE_OPERATIONS = ["", "create", "children", "get", "delete", "sync"] as const;
 const REDIS_OPERATIONS = { 6: "call", 7: "subscribe", 8: "unsubscribe" } as const;
 
+// The module makes an output and leaves it here for whoever has polled: see src/output.rs for why nothing is returned.
+let made: Output = { type: "wait", until: null, reason: null };
+let address: Address = { kind: "memory", name: "" };
+
+/** @internal What the module has made last. */
+export function takeOutput(): Output {
+  return made;
+}
+
+/** @internal The address that the module has read last. */
+export function takeAddress(): Address {
+  return address;
+}
+
 function target(number: number): Target {
   return number === -1 ? "any" : number === -2 ? "own" : `server-${number}`;
 }
@@ -126,8 +140,8 @@ export function nodeCommand(
   path: string,
   data: Uint8Array,
   flags: number,
-): NodeCommand {
-  return {
+): void {
+  made = {
     type: "command",
     key,
     id,
@@ -161,7 +175,7 @@ export function argumentsCommand(
   deadline: number,
   operation: number,
   joined: string | undefined,
-): RedisCommand {
+): void {
   let all: Argument[];
   if (joined === undefined) {
     all = gathered;
@@ -169,7 +183,7 @@ export function argumentsCommand(
   } else {
     all = joined.split("\0");
   }
-  return {
+  made = {
     type: "command",
     key,
     id,
@@ -181,24 +195,24 @@ export function argumentsCommand(
 }
 
 /** @internal */
-export function queued(key: number, ahead: number): Event {
-  return { type: "event", key, event: "queued", ahead: optional(ahead) };
+export function queued(key: number, ahead: number): void {
+  made = { type: "event", key, event: "queued", ahead: optional(ahead) };
 }
 
 /** @internal */
-export function acquired(key: number, attempt: string, fence: bigint | undefined, validUntil: number): Event {
+export function acquired(key: number, attempt: string, fence: bigint | undefined, validUntil: number): void {
   const grant = { attempt, fence: fence ?? null, validUntil: optional(validUntil) };
-  return { type: "event", key, event: "acquired", grant };
+  made = { type: "event", key, event: "acquired", grant };
 }
 
 /** @internal */
-export function valid(key: number, event: "extended" | "resumed", validUntil: number): Event {
-  return { type: "event", key, event, validUntil: optional(validUntil) };
+export function valid(key: number, event: "extended" | "resumed", validUntil: number): void {
+  made = { type: "event", key, event, validUntil: optional(validUntil) };
 }
 
 /** @internal */
-export function plain(key: number, event: "suspended" | "released"): Event {
-  return { type: "event", key, event };
+export function plain(key: number, event: "suspended" | "released"): void {
+  made = { type: "event", key, event };
 }
 
 /** @internal */
@@ -210,27 +224,27 @@ export function ended(
   message: string,
   command: number,
   detail: string | undefined,
-): Event {
+): void {
   const cause = { command: optional(command), detail: detail ?? null };
-  return { type: "event", key, event, reason: { code, kind, message }, cause };
+  made = { type: "event", key, event, reason: { code, kind, message }, cause };
 }
 
 /** @internal */
-export function wait(until: number, reason: string | undefined): Wait {
-  return { type: "wait", until: optional(until), reason: reason ?? null };
+export function wait(until: number, reason: string | undefined): void {
+  made = { type: "wait", until: optional(until), reason: reason ?? null };
 }
 
 /** @internal */
-export function memoryAddress(name: string): Address {
-  return { kind: "memory", name };
+export function memoryAddress(name: string): void {
+  address = { kind: "memory", name };
 }
 
 /** @internal */
-export function zooKeeperAddress(hosts: string, prefix: string, sessionTimeout: number): Address {
-  return { kind: "zookeeper", hosts, prefix, sessionTimeout };
+export function zooKeeperAddress(hosts: string, prefix: string, sessionTimeout: number): void {
+  address = { kind: "zookeeper", hosts, prefix, sessionTimeout };
 }
 
 /** @internal */
-export function redisAddress(url: string): Address {
-  return { kind: "redis", url };
+export function redisAddress(url: string): void {
+  address = { kind: "redis", url };
 }

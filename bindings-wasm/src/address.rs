@@ -8,30 +8,32 @@ use crate::{convert::number, error};
 #[wasm_bindgen(raw_module = "../outputs.js")]
 extern "C" {
     #[wasm_bindgen(js_name = memoryAddress)]
-    fn memory(name: &str) -> JsValue;
+    fn memory(name: &str);
     #[wasm_bindgen(js_name = zooKeeperAddress)]
-    fn zookeeper(hosts: &str, prefix: &str, session_timeout: f64) -> JsValue;
+    fn zookeeper(hosts: &str, prefix: &str, session_timeout: f64);
     #[wasm_bindgen(js_name = redisAddress)]
-    fn redis(url: &str) -> JsValue;
+    fn redis(url: &str);
 }
 
-/// Reads an address such as `zk://localhost:2181/shop`.
-///
-/// # Errors
-/// A `ConfigError` that says what is wrong; it does not repeat passwords.
+/// Reads an address such as `zk://localhost:2181/shop`; says whether it is one. It does not repeat passwords in its error.
 #[wasm_bindgen(js_name = parseAddress)]
-pub fn parse_address(url: &str) -> Result<JsValue, JsValue> {
-    Ok(match Address::parse(url).map_err(|why| error::config(&why))? {
-        Address::Memory { name } => memory(&name),
-        Address::ZooKeeper {
+pub fn parse_address(url: &str) -> bool {
+    match Address::parse(url) {
+        Ok(Address::Memory { name }) => memory(&name),
+        Ok(Address::ZooKeeper {
             hosts,
             prefix,
             session_timeout,
-        } => {
+        }) => {
             let micros = u64::try_from(session_timeout.as_micros()).unwrap_or(u64::MAX);
-            zookeeper(&hosts.join(","), &prefix, number(micros) / 1000.0)
+            zookeeper(&hosts.join(","), &prefix, number(micros) / 1000.0);
         }
-        Address::Redis { url } => redis(&url),
-        _ => return Err(JsValue::from_str("an address of a kind that is not known here")),
-    })
+        Ok(Address::Redis { url }) => redis(&url),
+        Ok(_) => return false,
+        Err(why) => {
+            error::config(&why);
+            return false;
+        }
+    }
+    true
 }

@@ -3,10 +3,8 @@
 use alloc::format;
 use core::time::Duration;
 
+use crate::error::{self, Kept};
 use fencepost_core::{CommandId, ConfigError, Instant, Key, Misuse, positive};
-use wasm_bindgen::JsValue;
-
-use crate::error;
 
 /// Numbers from here on are not exact in JavaScript (2^53).
 const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -14,7 +12,7 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 const PER_MILLI: f64 = 1000.0;
 
 /// The present time, from milliseconds.
-pub(crate) fn now(millis: f64) -> Result<Instant, JsValue> {
+pub(crate) fn now(millis: f64) -> Result<Instant, Kept> {
     let micros = millis * PER_MILLI;
     if !(0.0..EXACT).contains(&micros) {
         return Err(error::config(&unreadable("now")));
@@ -44,21 +42,21 @@ pub(crate) fn micros(what: &str, millis: f64) -> Result<i64, ConfigError> {
 }
 
 /// A positive duration from milliseconds; `hint` is added to the error's text.
-pub(crate) fn duration(what: &'static str, millis: f64, hint: &'static str) -> Result<Duration, JsValue> {
+pub(crate) fn duration(what: &'static str, millis: f64, hint: &'static str) -> Result<Duration, Kept> {
     micros(what, millis)
         .and_then(|micros| positive(what, micros, hint))
         .map_err(|why| error::config(&why))
 }
 
 /// A machine's key.
-pub(crate) fn key(number: f64) -> Result<Key, JsValue> {
+pub(crate) fn key(number: f64) -> Result<Key, Kept> {
     whole(number)
         .map(Key)
         .ok_or_else(|| error::misuse(&Misuse::UnknownKey { key: 0 }))
 }
 
 /// A command's id.
-pub(crate) fn id(number: f64) -> Result<CommandId, JsValue> {
+pub(crate) fn id(number: f64) -> Result<CommandId, Kept> {
     whole(number)
         .map(CommandId)
         .ok_or_else(|| error::misuse(&Misuse::UnknownCommand { id: 0 }))

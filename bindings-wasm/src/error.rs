@@ -8,30 +8,44 @@ use wasm_bindgen::prelude::*;
 #[wasm_bindgen(raw_module = "../errors.js")]
 extern "C" {
     #[wasm_bindgen(js_name = configError)]
-    fn config_error(code: u16, kind: &str, message: &str) -> JsValue;
+    fn config_error(code: u16, kind: &str, message: &str);
     #[wasm_bindgen(js_name = misuse)]
-    fn misuse_error(code: u16, kind: &str, message: &str) -> JsValue;
+    fn misuse_error(code: u16, kind: &str, message: &str);
 }
 
-pub(crate) fn config(error: &ConfigError) -> JsValue {
-    config_error(error.code(), error.name(), &error.to_string())
+/// An error that `js/errors.ts` has made and keeps, for the caller to throw.
+#[derive(Debug)]
+pub(crate) struct Kept;
+
+impl From<Kept> for JsValue {
+    /// What a constructor throws: nothing. The caller throws what was kept.
+    fn from(_: Kept) -> Self {
+        Self::UNDEFINED
+    }
 }
 
-pub(crate) fn misuse(error: &Misuse) -> JsValue {
-    misuse_error(error.code(), error.name(), &error.to_string())
+pub(crate) fn config(error: &ConfigError) -> Kept {
+    config_error(error.code(), error.name(), &error.to_string());
+    Kept
+}
+
+pub(crate) fn misuse(error: &Misuse) -> Kept {
+    misuse_error(error.code(), error.name(), &error.to_string());
+    Kept
 }
 
 /// A reply of a type that no reply has; `expected` says which would do.
-pub(crate) fn wrong_reply(id: u64, expected: &str) -> JsValue {
+pub(crate) fn wrong_reply(id: u64, expected: &str) -> Kept {
     let sample = Misuse::WrongReply { id, expected: "" };
     let message = format!(
         "the reply to command {id} has the wrong shape: expected {expected}; the command counts as unknown"
     );
-    misuse_error(sample.code(), sample.name(), &message)
+    misuse_error(sample.code(), sample.name(), &message);
+    Kept
 }
 
 /// A word that is none of those that are known.
-pub(crate) fn unreadable(what: &str, given: &str) -> JsValue {
+pub(crate) fn unreadable(what: &str, given: &str) -> Kept {
     config(&ConfigError::Unreadable {
         why: format!("{what} is {given:?}"),
     })

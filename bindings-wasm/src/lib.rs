@@ -11,6 +11,7 @@ extern crate alloc;
 mod address;
 mod convert;
 mod error;
+mod exports;
 mod hub;
 mod memory;
 mod output;

@@ -1,4 +1,7 @@
 //! Outputs, made by the package's constructors.
+//!
+//! They keep what they have made until it is asked for: nothing is returned, here or from an export, because V8 (in Node.js 20) crashes when it
+//! has to deoptimise a function in the middle of a call into WebAssembly that returns a reference.
 
 use alloc::{
     string::{String, ToString},
@@ -26,40 +29,29 @@ extern "C" {
         path: &str,
         data: &[u8],
         flags: u32,
-    ) -> JsValue;
+    );
     #[wasm_bindgen(js_name = argument)]
     fn argument(bytes: &[u8]);
     #[wasm_bindgen(js_name = argumentsCommand)]
-    fn arguments_command(
-        key: f64,
-        id: f64,
-        target: i32,
-        deadline: f64,
-        operation: u8,
-        joined: Option<&str>,
-    ) -> JsValue;
-    fn queued(key: f64, ahead: f64) -> JsValue;
-    fn acquired(key: f64, attempt: &str, fence: Option<u64>, valid_until: f64) -> JsValue;
-    fn valid(key: f64, event: &JsValue, valid_until: f64) -> JsValue;
-    fn plain(key: f64, event: &JsValue) -> JsValue;
-    fn ended(
-        key: f64,
-        event: &str,
-        code: u16,
-        kind: &str,
-        message: &str,
-        command: f64,
-        detail: Option<&str>,
-    ) -> JsValue;
-    fn wait(until: f64, reason: &JsValue) -> JsValue;
+    fn arguments_command(key: f64, id: f64, target: i32, deadline: f64, operation: u8, joined: Option<&str>);
+    fn queued(key: f64, ahead: f64);
+    fn acquired(key: f64, attempt: &str, fence: Option<u64>, valid_until: f64);
+    fn valid(key: f64, event: &JsValue, valid_until: f64);
+    fn plain(key: f64, event: &JsValue);
+    fn ended(key: f64, event: &str, code: u16, kind: &str, message: &str, command: f64, detail: Option<&str>);
+    fn wait(until: f64, reason: &JsValue);
 }
 
 /// Makes outputs. Names are handed over once and then known: decoding a text costs more than everything else in a crossing.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Outputs(SortedMap<usize, JsValue>);
 
 impl Outputs {
-    pub(crate) fn lowered(&mut self, output: HubOutput) -> JsValue {
+    pub(crate) const fn new() -> Self {
+        Self(SortedMap::new())
+    }
+
+    pub(crate) fn lowered(&mut self, output: HubOutput) {
         match output {
             (key, Output::Command(command)) => commanded(key, &command),
             (key, Output::Event(event)) => self.told(number(key.0), &event),
@@ -71,18 +63,16 @@ impl Outputs {
         }
     }
 
-    fn with_name(&mut self, name: &'static str, make: impl FnOnce(&JsValue) -> JsValue) -> JsValue {
-        let mut made = JsValue::UNDEFINED;
+    fn with_name(&mut self, name: &'static str, make: impl FnOnce(&JsValue)) {
         self.0.update(name.as_ptr().addr(), |known| {
             if known.is_undefined() {
                 *known = JsValue::from_str(name);
             }
-            made = make(known);
+            make(known);
         });
-        made
     }
 
-    fn told(&mut self, key: f64, event: &Event) -> JsValue {
+    fn told(&mut self, key: f64, event: &Event) {
         let name = event.name();
         match event {
             Event::Queued { ahead } => queued(key, ahead.map_or(f64::NAN, f64::from)),
@@ -118,7 +108,7 @@ impl Outputs {
     }
 }
 
-fn commanded(key: Key, command: &Command<Request>) -> JsValue {
+fn commanded(key: Key, command: &Command<Request>) {
     let (key, id) = (number(key.0), number(command.id.0));
     let target = match command.target {
         Target::Server(n) => i32::try_from(n).unwrap_or(i32::MAX),

@@ -1,49 +1,42 @@
-//! Redis replies as client libraries give them.
+//! Redis replies. They arrive as one text, fields with NULs between them, because every look into a JavaScript value is a crossing of its own:
+//! `n` nothing, `i5` a number, `stext`, `x00ff` bytes in hexadecimal, `etext` an error, `a2` an array of the two that follow.
+
+use alloc::vec::Vec;
+use core::str::Split;
 
 use fencepost_core::redis::Reply;
-use js_sys::{Array, Uint8Array};
-use wasm_bindgen::prelude::*;
-
-use crate::convert::whole;
 
 /// Nothing a script of ours answers is nested more deeply.
 const DEEPEST: u8 = 8;
 
-/// A reply from null, a whole number, a BigInt, a string, bytes, an Error or an array of these; `None` for anything else.
-pub(crate) fn read(value: &JsValue) -> Option<Reply> {
-    nested(value, DEEPEST)
+/// A reply; `None` for what is none.
+pub(crate) fn read(text: &str) -> Option<Reply> {
+    let mut fields = text.split('\0');
+    let reply = nested(&mut fields, DEEPEST)?;
+    fields.next().is_none().then_some(reply)
 }
 
-fn nested(value: &JsValue, depth: u8) -> Option<Reply> {
-    if let Some(text) = value.as_string() {
-        return Some(Reply::Bytes(text.into_bytes()));
-    }
-    if let Some(number) = value.as_f64() {
-        let size = i64::try_from(whole(number.abs())?).ok()?;
-        return Some(Reply::Int(if number < 0.0 { -size } else { size }));
-    }
-    if value.is_null() || value.is_undefined() {
-        return Some(Reply::Nil);
-    }
-    if Array::is_array(value) {
-        let depth = depth.checked_sub(1)?;
-        return value
-            .unchecked_ref::<Array>()
-            .iter()
-            .map(|item| nested(&item, depth))
-            .collect::<Option<_>>()
-            .map(Reply::Array);
-    }
-    if let Some(flag) = value.as_bool() {
-        return Some(Reply::Int(flag.into()));
-    }
-    if value.is_bigint() {
-        return i64::try_from(value.clone()).ok().map(Reply::Int);
-    }
-    if let Some(bytes) = value.dyn_ref::<Uint8Array>() {
-        return Some(Reply::Bytes(bytes.to_vec()));
-    }
-    value
-        .dyn_ref::<js_sys::Error>()
-        .map(|error| Reply::Error(error.message().into()))
+fn nested(fields: &mut Split<'_, char>, depth: u8) -> Option<Reply> {
+    let field = fields.next()?;
+    let value = field.get(1..)?;
+    Some(match field.as_bytes().first()? {
+        b'n' => Reply::Nil,
+        b'i' => Reply::Int(value.parse().ok()?),
+        b's' => Reply::Bytes(value.into()),
+        b'x' => Reply::Bytes(hexadecimal(value)?),
+        b'e' => Reply::Error(value.into()),
+        b'a' => {
+            let depth = depth.checked_sub(1)?;
+            let count: u32 = value.parse().ok()?;
+            Reply::Array((0..count).map(|_| nested(fields, depth)).collect::<Option<_>>()?)
+        }
+        _ => return None,
+    })
+}
+
+fn hexadecimal(text: &str) -> Option<Vec<u8>> {
+    let pairs = text.as_bytes().chunks(2);
+    pairs
+        .map(|pair| u8::from_str_radix(core::str::from_utf8(pair).ok()?, 16).ok())
+        .collect()
 }

@@ -24,7 +24,7 @@ impl Settings {
         read(data)
             .and_then(Checked::try_from)
             .map(Self)
-            .map_err(|why| error::config(&why))
+            .map_err(|why| error::config(&why).into())
     }
 }
 

@@ -98,7 +98,9 @@ export class Contender {
       case "released":
         this.state = "released";
         this.#settle("releasing");
-        this.#extended(notHeld(this.lock));
+        if (this.extending.length > 0) {
+          this.#extended(notHeld(this.lock));
+        }
         break;
       case "lost":
       case "refused":

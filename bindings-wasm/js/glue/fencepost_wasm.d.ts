@@ -8,22 +8,24 @@ export class Settings {
   constructor(data: unknown);
 }
 
-export function parseAddress(url: string): unknown;
+/** Whether it is one: then `outputs.ts` has it, else `errors.ts` the error. */
+export function parseAddress(url: string): boolean;
 
+/** Methods give false (or 0) when they have failed: then `errors.ts` has the error. */
 export class RawHub {
   constructor(family: string, seed: number);
   static memory(server: MemoryServer, now: number, seed: number): RawHub;
   id(): number;
   pending(): number;
   open(now: number, settings: Settings, owner: Uint8Array, seed: number): number;
-  acquire(now: number, key: number, patience: number | undefined): void;
-  tryAcquire(now: number, key: number): void;
-  extend(now: number, key: number): void;
-  release(now: number, key: number): void;
-  cancel(now: number, key: number): void;
-  created(now: number, id: number, session: bigint, path: string, czxid: bigint): void;
+  acquire(now: number, key: number, patience: number | undefined): boolean;
+  tryAcquire(now: number, key: number): boolean;
+  extend(now: number, key: number): boolean;
+  release(now: number, key: number): boolean;
+  cancel(now: number, key: number): boolean;
+  created(now: number, id: number, session: bigint, path: string, czxid: bigint): boolean;
   /** `names` are joined with slashes. */
-  children(now: number, id: number, session: bigint, names: string): void;
+  children(now: number, id: number, session: bigint, names: string): boolean;
   data(
     now: number,
     id: number,
@@ -32,22 +34,22 @@ export class RawHub {
     czxid: bigint,
     ephemeralOwner: bigint,
     version: number,
-  ): void;
-  done(now: number, id: number, session: bigint): void;
-  error(now: number, id: number, session: bigint, code: number): void;
-  reply(now: number, id: number, value: unknown): void;
-  failed(now: number, id: number, failure: string): void;
-  /** Settles a command whose reply cannot be converted as unknown, and throws. */
-  wrong(now: number, id: number, expected: string): never;
-  session(now: number, state: string, session: bigint, timeout: number): void;
-  watch(now: number, id: number, session: bigint, event: string): void;
-  message(now: number, id: number): void;
-  gone(now: number, id: number): void;
-  handleTimeout(now: number): void;
-  poll(only: number | undefined): unknown;
-  close(now: number, key: number): void;
-  shutdown(now: number): void;
-  disconnect(now: number): void;
+  ): boolean;
+  done(now: number, id: number, session: bigint): boolean;
+  error(now: number, id: number, session: bigint, code: number): boolean;
+  reply(now: number, id: number, text: string): boolean;
+  failed(now: number, id: number, failure: string): boolean;
+  /** Settles a command whose reply cannot be converted as unknown; always an error. */
+  wrong(now: number, id: number, expected: string): boolean;
+  session(now: number, state: string, session: bigint, timeout: number): boolean;
+  watch(now: number, id: number, session: bigint, event: string): boolean;
+  message(now: number, id: number): boolean;
+  gone(now: number, id: number): boolean;
+  handleTimeout(now: number): boolean;
+  poll(only: number | undefined): boolean;
+  close(now: number, key: number): boolean;
+  shutdown(now: number): boolean;
+  disconnect(now: number): boolean;
 }
 
 export function initSync(module: { module: Uint8Array }): void;

@@ -1,0 +1,212 @@
+//! What JavaScript calls. See `js/hub.ts` for what each method does.
+//!
+//! Methods say whether they have succeeded; if not, `js/errors.ts` has the error to throw. A plain boolean crosses for nothing; a result would
+//! be an array, and a reference can crash V8 (see `output.rs`).
+
+use alloc::{rc::Rc, string::String};
+
+use fencepost_core::{
+    Intent,
+    lowered::{self, Notice, Outcome},
+    redis,
+    zookeeper::{Answer, Stat},
+};
+use fencepost_models::memory;
+use wasm_bindgen::prelude::*;
+
+use crate::{
+    convert::{self, number},
+    error,
+    hub::Hub,
+    memory::MemoryServer,
+    output::Outputs,
+    reply,
+    settings::Settings,
+};
+
+/// All machines on one connection.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub(crate) struct RawHub {
+    hub: Hub,
+    outputs: Outputs,
+}
+
+#[wasm_bindgen]
+impl RawHub {
+    #[wasm_bindgen(constructor)]
+    pub fn new(family: &str, seed: f64) -> Result<Self, JsValue> {
+        lowered::Hub::new(family, convert::seed(seed))
+            .map(|hub| Self::of(Hub::Remote(hub)))
+            .map_err(|why| error::config(&why).into())
+    }
+
+    pub fn memory(server: &MemoryServer, now: f64, seed: f64) -> Result<Self, JsValue> {
+        let now = convert::now(now)?;
+        let hub = memory::Hub::connect(&mut server.0.borrow_mut(), now, convert::seed(seed));
+        Ok(Self::of(Hub::Memory(hub, Rc::clone(&server.0), now)))
+    }
+
+    /// The hub's number on its memory server; 0 for another hub.
+    pub fn id(&self) -> f64 {
+        match &self.hub {
+            Hub::Remote(_) => 0.0,
+            Hub::Memory(hub, ..) => number(hub.id()),
+        }
+    }
+
+    pub fn pending(&self) -> usize {
+        self.hub.pending()
+    }
+
+    /// The key; 0: an error.
+    pub fn open(&mut self, now: f64, settings: &Settings, owner: &[u8], seed: f64) -> f64 {
+        self.hub.open(now, settings, owner, seed).unwrap_or_default()
+    }
+
+    pub fn acquire(&mut self, now: f64, key: f64, patience: Option<f64>) -> bool {
+        self.hub.acquire(now, key, patience).is_ok()
+    }
+
+    #[wasm_bindgen(js_name = tryAcquire)]
+    pub fn try_acquire(&mut self, now: f64, key: f64) -> bool {
+        self.intent(now, key, Intent::Acquire(fencepost_core::Patience::Try))
+    }
+
+    pub fn extend(&mut self, now: f64, key: f64) -> bool {
+        self.intent(now, key, Intent::Extend)
+    }
+
+    pub fn release(&mut self, now: f64, key: f64) -> bool {
+        self.intent(now, key, Intent::Release)
+    }
+
+    pub fn cancel(&mut self, now: f64, key: f64) -> bool {
+        self.intent(now, key, Intent::Cancel)
+    }
+
+    pub fn created(&mut self, now: f64, id: f64, session: i64, path: &str, zxid: i64) -> bool {
+        let path = path.into();
+        self.answer(now, id, session, Answer::Created { path, zxid })
+    }
+
+    /// `names` are joined with slashes, which no name has.
+    pub fn children(&mut self, now: f64, id: f64, session: i64, names: &str) -> bool {
+        let names = names.split('/').filter(|name| !name.is_empty());
+        self.answer(
+            now,
+            id,
+            session,
+            Answer::Children(names.map(String::from).collect()),
+        )
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "scalars cross fastest")]
+    pub fn data(
+        &mut self,
+        now: f64,
+        id: f64,
+        session: i64,
+        data: &[u8],
+        czxid: i64,
+        ephemeral_owner: i64,
+        version: i32,
+    ) -> bool {
+        let data = data.to_vec();
+        let stat = Stat {
+            czxid,
+            ephemeral_owner,
+            version,
+        };
+        self.answer(now, id, session, Answer::Data { data, stat })
+    }
+
+    pub fn done(&mut self, now: f64, id: f64, session: i64) -> bool {
+        self.answer(now, id, session, Answer::Done)
+    }
+
+    pub fn error(&mut self, now: f64, id: f64, session: i64, code: i32) -> bool {
+        self.answer(now, id, session, Answer::Error(code))
+    }
+
+    /// The reply as one text: see `reply.rs`.
+    pub fn reply(&mut self, now: f64, id: f64, text: &str) -> bool {
+        let done = match reply::read(text) {
+            Some(reply) => self.hub.outcome(now, id, Outcome::Redis(reply)),
+            None => self.hub.wrong(now, id, "a Redis value"),
+        };
+        done.is_ok()
+    }
+
+    pub fn failed(&mut self, now: f64, id: f64, failure: &str) -> bool {
+        self.hub.failed(now, id, failure).is_ok()
+    }
+
+    /// A reply of a type that no reply has: the command counts as unknown, and there is always an error.
+    pub fn wrong(&mut self, now: f64, id: f64, expected: &str) -> bool {
+        self.hub.wrong(now, id, expected).is_ok()
+    }
+
+    pub fn session(&mut self, now: f64, state: &str, session: i64, timeout: f64) -> bool {
+        self.hub.session(now, state, session, timeout).is_ok()
+    }
+
+    pub fn watch(&mut self, now: f64, id: f64, session: i64, event: &str) -> bool {
+        self.hub.watch(now, id, session, event).is_ok()
+    }
+
+    pub fn message(&mut self, now: f64, id: f64) -> bool {
+        let done =
+            convert::id(id).and_then(|id| self.hub.notice(now, Notice::Redis(redis::Notice::Message { id })));
+        done.is_ok()
+    }
+
+    pub fn gone(&mut self, now: f64, id: f64) -> bool {
+        let done =
+            convert::id(id).and_then(|id| self.hub.notice(now, Notice::Redis(redis::Notice::Gone { id })));
+        done.is_ok()
+    }
+
+    #[wasm_bindgen(js_name = handleTimeout)]
+    pub fn handle_timeout(&mut self, now: f64) -> bool {
+        self.hub.handle_timeout(now).is_ok()
+    }
+
+    /// `js/outputs.ts` has the output then.
+    pub fn poll(&mut self, only: Option<f64>) -> bool {
+        only.map(convert::key)
+            .transpose()
+            .map(|only| self.outputs.lowered(self.hub.poll(only)))
+            .is_ok()
+    }
+
+    pub fn close(&mut self, now: f64, key: f64) -> bool {
+        self.hub.close(now, key).is_ok()
+    }
+
+    pub fn shutdown(&mut self, now: f64) -> bool {
+        self.hub.shutdown(now).is_ok()
+    }
+
+    /// Ends the session on a memory server.
+    pub fn disconnect(&mut self, now: f64) -> bool {
+        self.hub.disconnect(now).is_ok()
+    }
+}
+
+impl RawHub {
+    const fn of(hub: Hub) -> Self {
+        Self {
+            hub,
+            outputs: Outputs::new(),
+        }
+    }
+
+    fn intent(&mut self, now: f64, key: f64, intent: Intent) -> bool {
+        self.hub.intent(now, key, intent).is_ok()
+    }
+
+    fn answer(&mut self, now: f64, id: f64, session: i64, answer: Answer) -> bool {
+        self.hub.answer(now, id, session, answer).is_ok()
+    }
+}
