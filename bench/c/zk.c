@@ -110,7 +110,7 @@ void zk_open(zk *z, const address *at, const char *name) {
     }
     pthread_mutex_unlock(&z->mutex);
     snprintf(directory, sizeof directory, "/%s", name);
-    zk_create(z, directory, "", 0, ZOO_CONTAINER);
+    zk_create(z, directory, "", 0, ZOO_PERSISTENT);
     int code = zk_wait(z);
     if (code != ZOK && code != ZNODEEXISTS)
         fail(directory, zerror(code));

@@ -19,7 +19,7 @@ typedef struct zk {
     char node[ZK_PATH];
 } zk;
 
-/* Connects, and makes a container at /name. */
+/* Connects, and makes a node at /name: one that stays, as a container would go in a pause. */
 void zk_open(zk *z, const address *at, const char *name);
 void zk_close(zk *z);
 

@@ -42,8 +42,8 @@ def measure(
 ) -> dict[str, Uncontended]:
     """Gives every subject a lock of its own, and lets them take turns. All are of one family.
 
-    For each sitting the processes are started anew, because some luck lasts as long as a process: the layout of
-    its memory, the mode that the system's TCP has found for its connection.
+    For each sitting the processes are started anew, because some luck lasts as long as a process: the layout
+    of its memory, the mode that the system's TCP has found for its connection.
     """
     subjects = [subject for subject in subjects if takes_part(subject)]
     times: dict[str, list[list[int]]] = {subject.name: [] for subject in subjects}

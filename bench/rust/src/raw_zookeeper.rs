@@ -25,7 +25,7 @@ impl RawZooKeeper {
             .await?;
         let directory = format!("/{name}");
         client
-            .mkdir(&directory, &CreateMode::Container.with_acls(Acls::anyone_all()))
+            .mkdir(&directory, &CreateMode::Persistent.with_acls(Acls::anyone_all()))
             .await?;
         Ok(Self {
             client,
