@@ -70,6 +70,8 @@ test-valgrind: test-programs
 	    --child-silent-after-fork=yes --suppressions=tests/valgrind.supp" \
 	    $(PYTHON) ../tests/servers run -- tests/run $(TESTS) $(filter-out static header,$(notdir $(PROGRAMS)))
 
-# The same with the C libraries built for AddressSanitizer and UndefinedBehaviorSanitizer, in a folder of their own.
+# The same with the C libraries built for AddressSanitizer and UndefinedBehaviorSanitizer, in a folder of their own. Their dlopen does not
+# look where our libraries lie.
 test-asan:
-	$(MAKE) BUILD=$(BUILD)-asan SANITIZE="-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined" test
+	LD_LIBRARY_PATH=$(abspath $(BUILD)-asan/lib) $(MAKE) BUILD=$(BUILD)-asan \
+	    SANITIZE="-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined" test
