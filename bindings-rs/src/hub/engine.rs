@@ -92,6 +92,7 @@ impl Engine {
         patience: Patience,
     ) -> Result<(Key, Arc<Seat>, Vec<Flight>), Error> {
         let (opened, flights) = self.put(Mine::Newest, |state, now| {
+            state.newest = None;
             if state.closed {
                 return Err(Error::from(Misuse::Closed));
             }
@@ -104,6 +105,7 @@ impl Engine {
             state.machines.intent(now, key, Intent::Acquire(patience))?;
             let seat = Arc::new(Seat::default());
             state.seats.insert(key, Arc::clone(&seat));
+            state.newest = Some(key);
             Ok((key, seat))
         });
         match opened {
@@ -123,7 +125,7 @@ impl Engine {
                 if let Some(seat) = state.seats.get(&key) {
                     seat.told().releasing = true;
                 }
-                state.releases.insert((now.plus(CONFIRM_WITHIN), key));
+                state.releases.push_back((now.plus(CONFIRM_WITHIN), key));
             }
             Ok(())
         })
@@ -149,7 +151,10 @@ impl Engine {
     pub(crate) fn forsake(&self) {
         use fencepost_core::{Failure, lowered::Outcome};
         self.put(Mine::Nothing, |state, now| {
-            for id in mem::take(&mut state.under_way) {
+            // In the order in which they were sent, as everything else.
+            let mut under_way: Vec<_> = state.under_way.drain().collect();
+            under_way.sort_unstable();
+            for id in under_way {
                 let _issued = state
                     .machines
                     .handle_outcome(now, id, Outcome::Failed(Failure::Unknown));
@@ -190,8 +195,7 @@ impl Engine {
                 state.machines.close(now, key);
             }
             state.machines.handle_timeout(now);
-            while let Some((due, key)) = state.releases.first().copied().filter(|(due, _)| *due <= now) {
-                state.releases.remove(&(due, key));
+            while let Some((_, key)) = state.releases.pop_front_if(|(due, _)| *due <= now) {
                 if let Some(seat) = state.seats.get(&key) {
                     seat.told().unconfirmed = true;
                     late.push(Arc::clone(seat));

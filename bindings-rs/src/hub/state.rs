@@ -1,9 +1,7 @@
 //! What an engine's lock guards.
 
-use alloc::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use alloc::{collections::VecDeque, sync::Arc};
+use std::collections::{HashMap, HashSet};
 
 use fencepost_core::{CommandId, Event, Instant, Key};
 use futures_util::future::{self, Either};
@@ -18,11 +16,13 @@ use super::{
 /// Machines, and who waits for them.
 pub(super) struct State {
     pub(super) machines: Box<dyn Machines>,
-    pub(super) seats: BTreeMap<Key, Arc<Seat>>,
+    pub(super) seats: HashMap<Key, Arc<Seat>>,
+    /// The contender that was opened last.
+    pub(super) newest: Option<Key>,
     /// Commands without an outcome: a lost session settles them all.
-    pub(super) under_way: BTreeSet<CommandId>,
-    /// Releases, by the time when their callers stop waiting.
-    pub(super) releases: BTreeSet<(Instant, Key)>,
+    pub(super) under_way: HashSet<CommandId>,
+    /// Releases under way, by the time when their callers stop waiting: each waits as long, so they stand in that order.
+    pub(super) releases: VecDeque<(Instant, Key)>,
     /// When the background task wakes by itself.
     pub(super) armed: Option<Instant>,
     pub(super) seed: u64,
@@ -36,7 +36,7 @@ pub(super) struct State {
 pub(crate) enum Mine {
     Nothing,
     Only(Key),
-    /// Those of the contender with the highest key: it has just been opened.
+    /// Those of the contender that has just been opened.
     Newest,
     All,
 }
@@ -55,9 +55,10 @@ impl State {
     pub(super) fn new(machines: Box<dyn Machines>, seed: u64) -> Self {
         Self {
             machines,
-            seats: BTreeMap::new(),
-            under_way: BTreeSet::new(),
-            releases: BTreeSet::new(),
+            seats: HashMap::new(),
+            newest: None,
+            under_way: HashSet::new(),
+            releases: VecDeque::new(),
             armed: None,
             seed,
             owners: Owners::new(),
@@ -75,7 +76,7 @@ impl State {
                     match mine {
                         Mine::All => drained.mine.push(flight),
                         Mine::Only(key) if key == flight.key => drained.mine.push(flight),
-                        Mine::Newest if self.newest() == Some(flight.key) => drained.mine.push(flight),
+                        Mine::Newest if self.newest == Some(flight.key) => drained.mine.push(flight),
                         Mine::Only(_) | Mine::Newest | Mine::Nothing => drained.others.push(flight),
                     }
                 }
@@ -100,12 +101,8 @@ impl State {
         earlier
     }
 
-    fn newest(&self) -> Option<Key> {
-        self.seats.last_key_value().map(|(key, _)| *key)
-    }
-
     fn earliest(&self, until: Option<Instant>) -> Option<Instant> {
-        let release = self.releases.first().map(|(due, _)| *due);
+        let release = self.releases.front().map(|(due, _)| *due);
         until.into_iter().chain(release).min()
     }
 
@@ -115,7 +112,11 @@ impl State {
         if !over {
             return Some(Arc::clone(seat));
         }
-        self.releases.retain(|(_, releasing)| *releasing != key);
+        if self.releases.front().is_some_and(|(_, first)| *first == key) {
+            self.releases.pop_front();
+        } else {
+            self.releases.retain(|(_, releasing)| *releasing != key);
+        }
         self.machines.close(now, key);
         self.seats.remove(&key)
     }

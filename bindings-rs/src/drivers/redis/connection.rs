@@ -6,7 +6,7 @@ use core::{
     time::Duration,
 };
 
-use fencepost_core::{ConfigError, Refusal};
+use fencepost_core::{CommandId, ConfigError, Refusal};
 use futures_util::future::BoxFuture;
 use redis::{
     AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ErrorKind, RedisError, Value,
@@ -14,24 +14,28 @@ use redis::{
 };
 use tokio::{net::TcpStream, sync::Notify, time};
 
-use super::{Driver, Line};
-use crate::hub::engine::Engine;
+use super::{Driver, Line, outcomes};
+use crate::hub::{engine::Engine, machines::Landed};
 
 /// What a command has come to, as the library says it.
 pub(super) type Answer = Result<Value, RedisError>;
 
 /// Anything that commands can be sent on.
 pub(super) trait Calls: Send + Sync {
-    fn call(&self, command: Cmd) -> BoxFuture<'static, Answer>;
+    fn call(&self, id: CommandId, command: Cmd, health: Arc<Health>) -> BoxFuture<'static, Landed>;
 }
 
 /// Somebody else's connection.
 pub(super) struct Given<C>(pub(super) C);
 
 impl<C: ConnectionLike + Clone + Send + Sync + 'static> Calls for Given<C> {
-    fn call(&self, command: Cmd) -> BoxFuture<'static, Answer> {
+    fn call(&self, id: CommandId, command: Cmd, health: Arc<Health>) -> BoxFuture<'static, Landed> {
         let mut connection = self.0.clone();
-        Box::pin(async move { connection.req_packed_command(&command).await })
+        Box::pin(async move {
+            let answer = connection.req_packed_command(&command).await;
+            health.answered(&answer);
+            outcomes::landed(id, answer)
+        })
     }
 }
 
@@ -39,9 +43,13 @@ impl<C: ConnectionLike + Clone + Send + Sync + 'static> Calls for Given<C> {
 struct Own(MultiplexedConnection);
 
 impl Calls for Own {
-    fn call(&self, command: Cmd) -> BoxFuture<'static, Answer> {
+    fn call(&self, id: CommandId, command: Cmd, health: Arc<Health>) -> BoxFuture<'static, Landed> {
         let mut connection = self.0.clone();
-        Box::pin(async move { connection.send_packed_command(&command).await })
+        Box::pin(async move {
+            let answer = connection.send_packed_command(&command).await;
+            health.answered(&answer);
+            outcomes::landed(id, answer)
+        })
     }
 }
 

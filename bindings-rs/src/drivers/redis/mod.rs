@@ -79,20 +79,14 @@ impl Driver {
     fn call(&self, id: CommandId, arguments: &[Vec<u8>]) -> BoxFuture<'static, Landed> {
         let (outcome, native) = match &*self.line() {
             Line::Up(calls, health) if !health.is_dead() => {
-                let mut command = Cmd::new();
+                let size = arguments.iter().map(Vec::len).sum();
+                let mut command = Cmd::with_capacity(arguments.len(), size);
                 for argument in arguments {
                     command.arg(argument.as_slice());
                 }
-                let health = Arc::clone(health);
                 health.sent();
-                let answer = calls.call(command);
                 // The library takes it when it is first polled, outside of the engine's lock: order does not matter here.
-                return Box::pin(async move {
-                    let answer = answer.await;
-                    health.answered(&answer);
-                    let (outcome, native) = outcomes::of(answer);
-                    landed(id, outcome, native)
-                });
+                return calls.call(id, command, Arc::clone(health));
             }
             Line::Up(_, _) => (Outcome::Failed(Failure::NotSent), None),
             Line::Down(native) => (Outcome::Failed(Failure::NotSent), native.clone()),

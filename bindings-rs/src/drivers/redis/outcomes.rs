@@ -2,11 +2,22 @@
 
 use alloc::sync::Arc;
 
-use fencepost_core::{Failure, lowered::Outcome, redis::Reply};
+use fencepost_core::{CommandId, Failure, lowered::Outcome, redis::Reply};
 use redis::{ErrorKind, ServerError, Value};
 
 use super::connection::Answer;
-use crate::Native;
+use crate::{Native, hub::machines::Landed};
+
+/// What an answer comes to.
+pub(super) fn landed(id: CommandId, answer: Answer) -> Landed {
+    let (outcome, native) = of(answer);
+    Landed::Outcome {
+        id,
+        outcome,
+        native,
+        watch: None,
+    }
+}
 
 /// What an answer means for the command that it is for, with the library's error if there is one.
 pub(super) fn of(answer: Answer) -> (Outcome, Option<Native>) {
