@@ -1,6 +1,6 @@
 //! Names: who contends, in which attempt, with which command, under which number.
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use core::fmt;
 
 /// One machine of a [`Hub`](crate::hub::Hub). Keys are never used again. `Key::HUB` is the hub itself.
@@ -82,15 +82,10 @@ impl AttemptId {
     #[must_use]
     pub fn uuid(&self) -> String {
         let value = u128::from_be_bytes(self.owner.0).wrapping_add(u128::from(self.number));
-        let hex = alloc::format!("{value:032x}");
-        let mut out = String::with_capacity(36);
-        for (index, digit) in hex.chars().enumerate() {
-            if matches!(index, 8 | 12 | 16 | 20) {
-                out.push('-');
-            }
-            out.push(digit);
-        }
-        out
+        let hex = OwnerId(value.to_be_bytes()).to_string();
+        [(0, 8), (8, 12), (12, 16), (16, 20), (20, 32)]
+            .map(|(from, to)| hex.get(from..to).unwrap_or_default())
+            .join("-")
     }
 }
 
@@ -102,8 +97,6 @@ impl fmt::Display for AttemptId {
 
 #[cfg(test)]
 mod tests {
-    use alloc::string::ToString;
-
     use super::*;
 
     #[test]

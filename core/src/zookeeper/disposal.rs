@@ -103,12 +103,12 @@ impl Disposal {
         }
     }
 
-    /// Takes an outcome. `prefix` is what the attempt's nodes are called.
+    /// Takes an outcome. `prefix` gives what the attempt's nodes are called.
     pub(super) fn outcome(
         &mut self,
         id: CommandId,
         result: &Result<Answer, Failure>,
-        prefix: &str,
+        prefix: impl FnOnce() -> String,
     ) -> Handled {
         if let Some(index) = self.graves.iter().position(|(_, pending)| *pending == Some(id)) {
             return self.deleted(index, id, result);
@@ -124,9 +124,10 @@ impl Disposal {
             match result {
                 Ok(Answer::Children(names)) => {
                     self.search = Search::No;
+                    let prefix = prefix();
                     names
                         .iter()
-                        .filter(|name| name.starts_with(prefix))
+                        .filter(|name| name.starts_with(&prefix))
                         .for_each(|name| self.bury(name.clone()));
                     return Handled::Yes;
                 }

@@ -145,8 +145,9 @@ impl Mutex {
     }
 
     fn disposed(&mut self, now: Instant, id: CommandId, result: &Result<Answer, Failure>) {
-        let prefix = self.own_prefix();
-        if self.disposal.outcome(id, result, &prefix) == Handled::Retry {
+        let attempt = self.attempt;
+        let handled = self.disposal.outcome(id, result, || name::own_prefix(&attempt));
+        if handled == Handled::Retry {
             self.retry_later(now);
         } else if self.session.connected {
             self.advance_disposal();
