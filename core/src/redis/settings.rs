@@ -1,9 +1,9 @@
 //! The settings of a Redis lock, and the names it writes.
 
-use alloc::{format, string::String, vec::Vec};
+use alloc::{string::String, vec::Vec};
 use core::time::Duration;
 
-use crate::{AttemptId, ConfigError, lease};
+use crate::{ConfigError, lease};
 
 /// How often a waiter asks, by default: foreign holders announce nothing.
 pub const DEFAULT_POLL: Duration = Duration::from_millis(100);
@@ -67,26 +67,31 @@ impl StringSettings {
     }
 
     pub(super) fn fence_key(&self) -> Vec<u8> {
-        self.beside("fence").into_bytes()
+        self.beside(&["fence"])
     }
 
     pub(super) fn channel(&self) -> Vec<u8> {
-        self.beside("released").into_bytes()
+        self.beside(&["released"])
     }
 
-    pub(super) fn tombstone_key(&self, attempt: &AttemptId) -> Vec<u8> {
-        self.beside(&format!("gone:{attempt}")).into_bytes()
+    pub(super) fn tombstone_key(&self, attempt: &str) -> Vec<u8> {
+        self.beside(&["gone:", attempt])
     }
 
     /// A name in the same slot of a cluster as the key: the whole name is the hash tag, unless it has one of its own.
-    fn beside(&self, what: &str) -> String {
-        let name = &self.name;
+    /// Put together without the formatter: every request needs two of these.
+    fn beside(&self, what: &[&str]) -> Vec<u8> {
+        let name = self.name.as_str();
         let tagged = name.split_once('{').and_then(|(_, rest)| rest.split_once('}'));
-        match tagged {
-            Some((tag, _)) if !tag.is_empty() => format!("{name}:{what}"),
+        let parts = match tagged {
+            Some((tag, _)) if !tag.is_empty() => ["", name, ":"],
             // Braces that make no tag would end ours too early: then the slots differ, and only a cluster minds.
-            _ => format!("{{{name}}}:{what}"),
-        }
+            _ => ["{", name, "}:"],
+        };
+        let parts = || parts.iter().chain(what).map(|part| part.as_bytes());
+        let mut key = Vec::with_capacity(parts().map(<[u8]>::len).sum());
+        parts().for_each(|part| key.extend_from_slice(part));
+        key
     }
 }
 
@@ -97,9 +102,8 @@ mod tests {
     use super::*;
 
     fn beside(name: &str) -> String {
-        StringSettings::new(name, lease::DEFAULT_TTL, lease::DEFAULT_MARGIN)
-            .unwrap()
-            .beside("fence")
+        let settings = StringSettings::new(name, lease::DEFAULT_TTL, lease::DEFAULT_MARGIN).unwrap();
+        String::from_utf8(settings.fence_key()).unwrap()
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! Wanting the lock: ask, listen, ask again.
 
-use alloc::{string::ToString, vec::Vec};
+use alloc::{
+    string::{String, ToString},
+    vec::Vec,
+};
 use core::time::Duration;
 
 use crate::{
@@ -26,8 +29,8 @@ impl StringLock {
         self.run(now, Script::Acquire, false);
     }
 
-    pub(super) fn arguments(&self, script: Script) -> Vec<Vec<u8>> {
-        let attempt = self.attempt.to_string().into_bytes();
+    pub(super) fn arguments(&self, script: Script, attempt: String) -> Vec<Vec<u8>> {
+        let attempt = attempt.into_bytes();
         let ttl = number(millis_up(self.settings.ttl));
         let keep = KEEP_FENCE.max(self.settings.ttl.saturating_mul(2));
         match script {

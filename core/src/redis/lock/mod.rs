@@ -13,7 +13,7 @@ mod holding;
 mod inputs;
 mod leaving;
 
-use alloc::vec::Vec;
+use alloc::{string::ToString, vec::Vec};
 use core::time::Duration;
 
 use crate::{
@@ -154,16 +154,17 @@ impl StringLock {
 
     /// Runs a script; the one before it, if it has not been answered, counts no more.
     fn run(&mut self, now: Instant, script: Script, with_text: bool) {
+        let attempt = self.attempt.to_string();
         let keys = match script {
             Script::Acquire => Vec::from([
                 self.settings.key(),
                 self.settings.fence_key(),
-                self.settings.tombstone_key(&self.attempt),
+                self.settings.tombstone_key(&attempt),
             ]),
             Script::Renew => Vec::from([self.settings.key(), self.settings.fence_key()]),
-            Script::Release => Vec::from([self.settings.key(), self.settings.tombstone_key(&self.attempt)]),
+            Script::Release => Vec::from([self.settings.key(), self.settings.tombstone_key(&attempt)]),
         };
-        let args = self.arguments(script);
+        let args = self.arguments(script, attempt);
         let limit = now.plus(self.patience_with(script));
         let patience = self.out.at(Timer::Patience).filter(|_| script == Script::Acquire);
         let deadline = patience.map_or(limit, |patience| patience.min(limit));
