@@ -22,9 +22,9 @@ setup: ## install what this machine lacks (apt, rustup, pip, npm)
 
 build: ## build the bindings of all languages
 	cargo build
-	$(MAKE) --no-print-directory build-py build-wasm build-c build-mixed
+	$(MAKE) --no-print-directory build-py build-wasm build-c build-mixed build-bench
 
-.PHONY: build-py build-wasm build-c build-mixed
+.PHONY: build-py build-wasm build-c build-mixed build-bench
 build-py:
 	cd bindings-py && VIRTUAL_ENV=../.venv ../.venv/bin/maturin develop --release --quiet
 
@@ -39,6 +39,10 @@ build-mixed: build-c
 	mkdir -p build/mixed
 	$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -O2 tests/mixed/contender.c -o build/mixed/contender \
 	    $$(PKG_CONFIG_PATH=build/c/lib/pkgconfig pkg-config --cflags --libs fencepost-client) -Wl,-rpath,$(CURDIR)/build/c/lib
+
+build-bench: build-c
+	cargo build --release --package fencepost-bench
+	$(MAKE) --no-print-directory -C bench/c
 
 suites:
 	rm -rf build/logs
@@ -78,10 +82,11 @@ lint: ## formatting and lints of every language
 	cd bench && ../.venv/bin/mypy
 	cd bindings-wasm && npm run --silent lint
 	$(MAKE) --no-print-directory -C bindings-c check-format check-header
+	$(MAKE) --no-print-directory -C bench/c check-format
 	shellcheck tools/setup tools/suite .ci/run
 
 bench: build ## measure side by side with the raw clients and the peers
-	$(SERVERS) $(PYTHON) bench
+	$(SERVERS) $(PYTHON) bench $(ARGS)
 
 clean: ## remove what was built
 	cargo clean
