@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from .complaint import Complaint
+from .options import Options
 from .servers import server_url
 from .stats import median, percentile
 from .subjects import Role, Subject
@@ -37,11 +38,11 @@ def takes_part(subject: Subject) -> bool:
 
 
 def measure(
-    subjects: Sequence[Subject], count: int, lock: str, seed: int, say: Callable[[str], None]
+    subjects: Sequence[Subject], options: Options, lock: str, say: Callable[[str], None]
 ) -> dict[str, HandOff]:
     """Gives every subject a lock and two processes, and lets them take turns. All are of one family."""
     subjects = [subject for subject in subjects if takes_part(subject)]
-    dice = random.Random(seed)
+    dice = random.Random(options.seed)
     times: dict[str, list[int]] = {subject.name: [] for subject in subjects}
     with ExitStack() as stack:
         pairs = [
@@ -55,12 +56,12 @@ def measure(
             say(f"warming up {pair[0].subject.name}")
             if pair[0].subject.role is not Role.FLOOR:
                 for worker in pair:
-                    worker.warm_up(0.3)
+                    worker.warm_up(0.3 * options.warmth)
             to_and_fro(pair, 4, dice)
         done = 0
-        while done < count:
-            say(f"{done} of {count}")
-            block = min(BLOCK, count - done)
+        while done < options.handoffs:
+            say(f"{done} of {options.handoffs}")
+            block = min(BLOCK, options.handoffs - done)
             for pair in pairs:
                 times[pair[0].subject.name] += to_and_fro(pair, block, dice)
             done += block

@@ -26,6 +26,8 @@ class Options:
     cycles: int
     handoffs: int
     seconds: float
+    warmth: float
+    quick: bool
     seed: int
     out: Path
 
@@ -48,6 +50,8 @@ def parse(arguments: Sequence[str]) -> Options:
         cycles=25 if quick else 50,
         handoffs=10 if quick else 60,
         seconds=0.4 if quick else 2.0,
+        warmth=0.25 if quick else 1.0,
+        quick=quick,
         seed=given.seed,
         out=_folder(given.out),
     )
@@ -58,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python bench", description="fencepost, the raw clients and the peers, side by side."
     )
     parser.add_argument(
-        "--quick", action="store_true", help="half a minute: to see that it runs, not to quote"
+        "--quick", action="store_true", help="under a minute: to see that it runs, not to quote"
     )
     parser.add_argument("--only", choices=FAMILIES, help="one server")
     parser.add_argument("--subjects", metavar="NAME,...", help=f"some of: {', '.join(NAMES)}")

@@ -21,7 +21,7 @@ WIDTH = 170
 
 
 def main(arguments: Sequence[str]) -> int:
-    """0: measured; 1: what is asserted does not hold; 2: it could not be measured."""
+    """0: measured; 1: what is asserted does not hold; 2: it could not be measured; 130: interrupted."""
     console = Console()
     if not console.is_terminal:
         console = Console(width=WIDTH)  # a file or a log has room
@@ -30,6 +30,8 @@ def main(arguments: Sequence[str]) -> int:
         results = measure(options, console)
         table.show(console, results)
         written = [results.write(options.out), plot.draw(results, options.out)]
+    except KeyboardInterrupt:
+        return 130
     except Complaint as complaint:
         print(f"bench: {complaint}", file=sys.stderr)
         return 2
@@ -72,21 +74,14 @@ def _family(name: str, family: Family, options: Options, control: Control, statu
         return lambda text: status.update(f"{name}, {scenario}: {text}")
 
     if "uncontended" in options.scenarios:
-        family.uncontended = uncontended.measure(
-            family.subjects,
-            options.sittings,
-            options.rounds,
-            options.cycles,
-            f"{lock}-u",
-            saying("uncontended"),
-        )
+        family.uncontended = uncontended.measure(family.subjects, options, f"{lock}-u", saying("uncontended"))
     if "handoff" in options.scenarios:
-        family.handoff = handoff.measure(
-            family.subjects, options.handoffs, f"{lock}-h", options.seed, saying("hand-off")
-        )
+        family.handoff = handoff.measure(family.subjects, options, f"{lock}-h", saying("hand-off"))
     if "contended" in options.scenarios:
         family.contended = contended.measure(
             family.subjects, options.seconds, f"{lock}-c", saying("eight clients")
         )
     if "wire" in options.scenarios:
-        family.wire = wire.measure(family.subjects, control, f"{lock}-w", saying("on the wire"))
+        family.wire = wire.measure(
+            family.subjects, control, options.quick, f"{lock}-w", saying("on the wire")
+        )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeVar
 
+from .options import Options
 from .servers import server_url
 from .stats import Spread, median, percentile, ratios
 from .subjects import Role, Subject
@@ -34,9 +36,7 @@ def takes_part(subject: Subject) -> bool:
 
 def measure(
     subjects: Sequence[Subject],
-    sittings: int,
-    rounds: int,
-    cycles: int,
+    options: Options,
     lock: str,
     say: Callable[[str], None],
 ) -> dict[str, Uncontended]:
@@ -47,17 +47,17 @@ def measure(
     """
     subjects = [subject for subject in subjects if takes_part(subject)]
     times: dict[str, list[list[int]]] = {subject.name: [] for subject in subjects}
-    for sitting in range(sittings):
-        first, last = rounds * sitting // sittings, rounds * (sitting + 1) // sittings
+    ends = [options.rounds * sitting // options.sittings for sitting in range(options.sittings + 1)]
+    for first, last in pairwise(ends):
         if first < last:
-            sit(subjects, range(first, last), cycles, lock, say, times)
+            sit(subjects, range(first, last), options, lock, say, times)
     return summary(subjects, times)
 
 
 def sit(
     subjects: Sequence[Subject],
     rounds: range,
-    cycles: int,
+    options: Options,
     lock: str,
     say: Callable[[str], None],
     times: dict[str, list[list[int]]],
@@ -70,11 +70,11 @@ def sit(
         ]
         for worker in workers:
             say(f"warming up {worker.subject.name}")
-            worker.warm_up()
+            worker.warm_up(options.warmth)
         for number in rounds:
             say(f"round {number + 1}")
             for worker in order(workers, number):
-                times[worker.subject.name].append(worker.cycle(cycles))
+                times[worker.subject.name].append(worker.cycle(options.cycles))
 
 
 def order(workers: Sequence[T], number: int) -> list[T]:

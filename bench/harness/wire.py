@@ -14,10 +14,10 @@ from .subjects import Role, Subject
 from .workers import Worker
 
 CYCLES = 10
-#: Windows of so many cycles. The one with the fewest flights counts: where a sender is interrupted between
-#: two requests that belong together, they become two flights.
-WINDOWS = 5
-HAND_OFFS = 7
+#: Windows of so many cycles, and hand-offs. The window with the fewest flights counts: where a sender is
+#: interrupted between two requests that belong together, they become two flights.
+WINDOWS, QUICK_WINDOWS = 5, 4
+HAND_OFFS, QUICK_HAND_OFFS = 7, 3
 #: A waiter that is quiet for so long, in seconds, has asked all it has to. On Redis it polls every 100 ms.
 QUIET = {"zookeeper": 0.1, "redis": 0.04}
 PATIENCE = 10.0
@@ -46,31 +46,32 @@ def takes_part(subject: Subject) -> bool:
 
 
 def measure(
-    subjects: Sequence[Subject], control: Control, lock: str, say: Callable[[str], None]
+    subjects: Sequence[Subject], control: Control, quick: bool, lock: str, say: Callable[[str], None]
 ) -> dict[str, Wire]:
     """One subject after the other."""
     results = {}
     for subject in subjects:
         if takes_part(subject):
             say(subject.name)
-            results[subject.name] = one(subject, control, f"{lock}-{subject.name}")
+            results[subject.name] = one(subject, control, quick, f"{lock}-{subject.name}")
     return results
 
 
-def one(subject: Subject, control: Control, lock: str) -> Wire:
+def one(subject: Subject, control: Control, quick: bool, lock: str) -> Wire:
     """One subject."""
     with ExitStack() as stack:
         proxies = [stack.enter_context(control.proxy(subject.family)) for _ in range(2)]
         with Worker(subject, proxies[0].url, f"{lock}-alone") as first:
             first.cycle(CYCLES)  # warm-up: the directory, the scripts
             counts = min(
-                (cycles(first, proxies[0]) for _ in range(WINDOWS)), key=lambda counts: counts.flights
+                (cycles(first, proxies[0]) for _ in range(QUICK_WINDOWS if quick else WINDOWS)),
+                key=lambda counts: counts.flights,
             )
         alone = (counts.requests / CYCLES, counts.flights / CYCLES, counts.kinds, CYCLES)
         if subject.role is Role.RAW:
             return Wire(*alone, None, None, None)
         pair = [stack.enter_context(Worker(subject, proxy.url, f"{lock}-pair")) for proxy in proxies]
-        return Wire(*alone, *hand_offs(pair, proxies))
+        return Wire(*alone, *hand_offs(pair, proxies, QUICK_HAND_OFFS if quick else HAND_OFFS))
 
 
 def cycles(worker: Worker, proxy: Proxy) -> Counts:
@@ -84,14 +85,14 @@ def cycles(worker: Worker, proxy: Proxy) -> Counts:
     raise Complaint(f"{worker.subject}: confirms its session in every one of {CYCLES} cycles: {counts.kinds}")
 
 
-def hand_offs(pair: Sequence[Worker], proxies: Sequence[Proxy]) -> tuple[float, list[int], int]:
+def hand_offs(pair: Sequence[Worker], proxies: Sequence[Proxy], count: int) -> tuple[float, list[int], int]:
     """Hands the lock to and fro; the last three fields of `Wire`."""
     for worker in pair:
         worker.cycle(1)
     whole, waiters, confirmations = [], [], 0
     holder, waiter = 0, 1
     pair[holder].call("acquire")
-    for _ in range(HAND_OFFS):
+    for _ in range(count):
         for proxy in proxies:
             proxy.forget()
         pair[waiter].send("acquire")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import select
+import signal
 import subprocess
 import tempfile
 import time
@@ -22,6 +24,16 @@ PATIENCE = 30.0
 #: everywhere else they warm the server.
 WARM = {"javascript": 4000}
 WARM_OTHERS = 300
+
+
+def _die_with_us() -> None:
+    # Also of SIGKILL: a worker that waits for a lock does not notice that nobody commands it any more.
+    if _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
+        os._exit(1)
+
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None)
 
 
 class Call(NamedTuple):
@@ -46,7 +58,11 @@ class Worker:
         self.subject = subject
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed by close
         self._process = subprocess.Popen(
-            [*command(subject), url, lock], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors
+            [*command(subject), url, lock],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            preexec_fn=_die_with_us,
         )
         self._unread = b""
         self._greeted = False

@@ -16,7 +16,11 @@ pub(crate) struct RawZooKeeper {
 
 impl RawZooKeeper {
     pub(crate) async fn connect(address: Address, name: String) -> Result<Self, Failed> {
-        let Address::ZooKeeper { host, session_timeout } = address else {
+        let Address::ZooKeeper {
+            host,
+            session_timeout,
+        } = address
+        else {
             return Err("not the address of a ZooKeeper server".into());
         };
         let client = Client::connector()
