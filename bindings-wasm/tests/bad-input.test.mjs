@@ -1,0 +1,123 @@
+// Bad input gives a clear error, of the package's own kinds, and loses nothing.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import zookeeper from "node-zookeeper-client";
+import { createClient } from "redis";
+
+import { ConfigError, Hub, MisuseError, Refused, Settings, connect, fromRedis, fromZooKeeper } from "../dist/index.js";
+import { address, backends, unique, within } from "./servers.mjs";
+
+const config = (kind) => (error) => error instanceof ConfigError && error.kind === kind;
+const refused = (kind) => (error) => error instanceof Refused && error.kind === kind;
+
+test("addresses", async () => {
+  for (const [url, kind] of [
+    ["http://x", "unknown-scheme"],
+    ["zk://", "invalid-url"],
+    ["zk://a?retries=1", "unknown-option"],
+    ["redis://h/x", "invalid-url"],
+    ["memory:a/b", "invalid-url"],
+  ]) {
+    await assert.rejects(connect(url), config(kind), url);
+  }
+  await assert.rejects(connect(42), ConfigError);
+  await assert.rejects(connect("memory:", { retries: 1 }), ConfigError);
+});
+
+test("names", async (t) => {
+  const client = await connect("memory:");
+  t.after(() => client.close());
+  assert.throws(() => client.lock(""), config("empty-name"));
+  for (const name of ["a//b", "a/", "a\0b", ".."]) {
+    assert.throws(() => client.lock(name), config("invalid-name"), name);
+  }
+  assert.throws(() => client.lock(7), ConfigError);
+});
+
+test("durations", async (t) => {
+  const client = await connect(backends["redis:"]());
+  t.after(() => client.close());
+  for (const ttl of [0, -1, NaN, Infinity, "10", 1]) {
+    assert.throws(() => client.lock("x", { ttl }), ConfigError, String(ttl));
+  }
+  assert.throws(() => client.lock("x", { ttl: 100, margin: 90 }), config("lease-too-short"));
+  assert.throws(() => client.lock("x", { tll: 100 }), ConfigError);
+  for (const timeout of [0, -1, NaN, "soon"]) {
+    await assert.rejects(client.lock("x").acquire({ timeout }), ConfigError, String(timeout));
+  }
+});
+
+test("a server that is not there, a wrong password", async (t) => {
+  for (const url of ["redis://127.0.0.1:1", "zk://127.0.0.1:1"]) {
+    const client = await connect(url);
+    t.after(() => client.close());
+    await assert.rejects(client.lock("x").acquire({ timeout: 300 }), refused("unreachable"), url);
+  }
+  const client = await connect(`redis://:wrong@${address("FENCEPOST_REDIS_AUTH")}`);
+  t.after(() => client.close());
+  await assert.rejects(within(client.lock("x").acquire({ timeout: 10_000 }), "the refusal"), refused("auth-failed"));
+});
+
+test("connections that are none", () => {
+  assert.throws(() => fromRedis({}), ConfigError);
+  assert.throws(() => fromZooKeeper({}), ConfigError);
+  assert.throws(() => fromZooKeeper(zookeeper.createClient("127.0.0.1:1")), /never connected/);
+});
+
+test("a key of another type", async (t) => {
+  const client = await connect(backends["redis:"]());
+  const operator = await createClient({ url: backends["redis:"]() }).connect();
+  t.after(() => Promise.all([client.close(), operator.close()]));
+  const name = unique("type");
+  await operator.lPush(name, "x");
+  await assert.rejects(client.lock(name).acquire(), refused("wrong-type"));
+  assert.equal(await operator.lLen(name), 1);
+  await operator.del(name);
+});
+
+test("children of other kinds in the lock's directory", async (t) => {
+  const library = zookeeper.createClient(address("FENCEPOST_ZOOKEEPER"));
+  library.connect();
+  const client = await connect(backends["zk:"]());
+  t.after(async () => {
+    await client.close();
+    library.close();
+  });
+  const name = unique("children");
+  const grant = await within(client.lock(name).acquire(), "the grant");
+  await grant.release();
+  const create = (child) =>
+    new Promise((resolve, reject) => {
+      library.create(`/${name}/${child}`, zookeeper.CreateMode.EPHEMERAL, (error) =>
+        error ? reject(error) : resolve(),
+      );
+    });
+  await create("notes");
+  const beside = await within(client.lock(name).acquire(), "the grant beside a bystander");
+  await beside.release();
+  await create("c0ffee__lock__0000000001");
+  await assert.rejects(client.lock(name).acquire(), refused("mixed-layouts"));
+});
+
+test("replies of the wrong shape into the raw hub", () => {
+  const hub = new Hub("redis", 1);
+  const settings = new Settings({ kind: "redis-string", name: "x" });
+  const key = hub.open(0, settings, new Uint8Array(16), 1);
+  hub.acquire(0, key);
+  const output = hub.poll();
+  assert.equal(output.type, "command");
+  assert.throws(
+    () => hub.reply(1, output.id, 42),
+    (error) => error instanceof MisuseError && error.code === 203,
+  );
+  assert.throws(
+    () => hub.reply(1, 999, 42),
+    (error) => error instanceof MisuseError && error.code === 202,
+  );
+  assert.throws(
+    () => hub.release(1, key),
+    (error) => error instanceof MisuseError && error.code === 205,
+  );
+});
