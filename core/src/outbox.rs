@@ -11,6 +11,8 @@ pub(crate) struct Outbox<Q> {
     queue: VecDeque<Output<Q, Event>>,
     next: u64,
     timers: [Option<Instant>; TIMERS.len()],
+    /// The earliest timer, until one is changed: a hub asks many times as often as a timer is set.
+    earliest: Option<Wait>,
 }
 
 const TIMERS: [Timer; 7] = [
@@ -29,6 +31,7 @@ impl<Q> Outbox<Q> {
             queue: VecDeque::new(),
             next: 1,
             timers: [None; TIMERS.len()],
+            earliest: None,
         }
     }
 
@@ -69,10 +72,12 @@ impl<Q> Outbox<Q> {
         if self.queue.capacity() > 4 {
             self.queue.shrink_to(0);
         }
-        Output::Wait(self.wait())
+        let wait = self.earliest.unwrap_or_else(|| self.find_earliest());
+        self.earliest = Some(wait);
+        Output::Wait(wait)
     }
 
-    fn wait(&self) -> Wait {
+    fn find_earliest(&self) -> Wait {
         let earliest = TIMERS
             .iter()
             .zip(self.timers)
@@ -86,6 +91,7 @@ impl<Q> Outbox<Q> {
 
     /// Starts a timer, or starts it anew.
     pub(crate) fn set(&mut self, timer: Timer, at: Instant) {
+        self.earliest = None;
         *self.slot(timer) = Some(at);
     }
 
@@ -96,11 +102,13 @@ impl<Q> Outbox<Q> {
 
     /// Stops a timer.
     pub(crate) fn stop(&mut self, timer: Timer) {
+        self.earliest = None;
         *self.slot(timer) = None;
     }
 
     /// Stops all timers.
     pub(crate) const fn stop_all(&mut self) {
+        self.earliest = None;
         self.timers = [None; TIMERS.len()];
     }
 
@@ -115,6 +123,7 @@ impl<Q> Outbox<Q> {
         let due = slot.is_some_and(|at| at <= now);
         if due {
             *slot = None;
+            self.earliest = None;
         }
         due
     }
