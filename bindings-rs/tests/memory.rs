@@ -145,3 +145,63 @@ fn nobody_waits_for_a_runtime_that_is_gone() {
         soon(granted.release()).await.unwrap();
     });
 }
+
+#[tokio::test]
+async fn an_address_with_tls_says_what_to_do() {
+    let error = soon(fencepost::connect("rediss://user:secret@localhost"))
+        .await
+        .unwrap_err();
+    assert_eq!(error.name(), "invalid-url");
+    let text = error.to_string();
+    assert!(
+        text.contains("TLS") && text.contains("from_redis") && !text.contains("secret"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_hub_refuses_what_makes_no_sense() {
+    use fencepost::{
+        Misuse, clock,
+        hub::{CommandId, Hub, Intent, Key, Outcome, Output, OwnerId, Patience, Reply, settings},
+    };
+
+    assert_eq!(Hub::new("sql", 0).unwrap_err().name(), "unknown-option");
+    let mut hub = Hub::new("redis", 0).unwrap();
+    let foreign = settings::zookeeper_mutex("", "x").unwrap();
+    let refused = hub.open(clock::now(), &foreign, OwnerId([0; 16]), 0);
+    assert!(matches!(refused, Err(Misuse::WrongFamily { expected: "redis" })));
+    let ours = settings::redis_string("x", Duration::from_secs(10)).unwrap();
+    let key = hub.open(clock::now(), &ours, OwnerId([0; 16]), 0).unwrap();
+    assert_eq!(
+        hub.intent(clock::now(), key, Intent::Release),
+        Err(Misuse::NotHeld)
+    );
+    assert_eq!(
+        hub.intent(clock::now(), Key(99), Intent::Cancel),
+        Err(Misuse::UnknownKey { key: 99 })
+    );
+    let acquire = Intent::Acquire(Patience::Forever);
+    hub.intent(clock::now(), key, acquire).unwrap();
+    assert_eq!(hub.intent(clock::now(), key, acquire), Err(Misuse::Busy));
+    let (_, Output::Command(command)) = hub.poll_output(None) else {
+        panic!("there is a command")
+    };
+    let answer = |hub: &mut Hub, id, reply| hub.handle_outcome(clock::now(), id, Outcome::Redis(reply));
+    let never = CommandId(command.id.0 + 1);
+    assert!(matches!(
+        answer(&mut hub, never, Reply::Nil),
+        Err(Misuse::UnknownCommand { .. })
+    ));
+    let wrong = answer(&mut hub, command.id, Reply::Int(5));
+    assert!(matches!(wrong, Err(Misuse::WrongReply { .. })));
+    // It counts as in doubt: the lock is asked for again, by the same attempt.
+    let (_, Output::Wait(wait)) = hub.poll_output(None) else {
+        panic!("nothing at once")
+    };
+    hub.handle_timeout(wait.until.unwrap());
+    let (_, Output::Command(again)) = hub.poll_output(None) else {
+        panic!("asked again")
+    };
+    assert_eq!(again.request.arguments, command.request.arguments);
+}

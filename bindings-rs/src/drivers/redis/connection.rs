@@ -117,11 +117,16 @@ const RETRY_AT_MOST: Duration = Duration::from_millis(500);
 
 /// The library's idea of an address.
 pub(super) fn client(url: &str) -> Result<Client, ConfigError> {
-    Client::open(url).map_err(|error| ConfigError::InvalidUrl {
+    let invalid = |why: String| ConfigError::InvalidUrl {
         // The password stays out of it.
         url: url.rsplit_once('@').map_or(url, |(_, place)| place).into(),
-        why: error.to_string(),
-    })
+        why,
+    };
+    if url.starts_with("rediss:") {
+        let why = "TLS is not built in: connect with the redis crate's own TLS, and use Client::from_redis";
+        return Err(invalid(why.into()));
+    }
+    Client::open(url).map_err(|error| invalid(error.to_string()))
 }
 
 /// Keeps a connection as long as it is polled.
@@ -179,7 +184,7 @@ async fn connect(client: &Client, health: &Arc<Health>) -> Result<MultiplexedCon
     let config = AsyncConnectionConfig::new().set_response_timeout(None);
     let info = client.get_connection_info();
     let ConnectionAddr::Tcp(host, port) = info.addr() else {
-        // TLS: the end of such a connection is seen by the next command.
+        // The end of such a connection is seen by the next command.
         return client.get_multiplexed_async_connection_with_config(&config).await;
     };
     let stream = TcpStream::connect((host.as_str(), *port)).await?;
