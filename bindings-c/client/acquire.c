@@ -36,11 +36,8 @@ static fencepost_result acquire(fencepost_lock *lock, int64_t patience, fencepos
         return result;
     client_wait(client, contender_decided, contender, FENCEPOST_NEVER);
     result = decided(contender, grant);
-    if (result != FENCEPOST_RESULT_OK) {
-        /* It is over: nothing but memory is left of it. */
-        free(contender);
-        fencepost_client_unref(client);
-    }
+    if (result != FENCEPOST_RESULT_OK)
+        contender_forget(contender);
     return result;
 }
 
@@ -150,7 +147,7 @@ fencepost_result fencepost_attempt_wait(fencepost_attempt *attempt, fencepost_gr
 int64_t fencepost_attempt_ahead(const fencepost_attempt *attempt) {
     int64_t ahead = -1;
 
-    if (attempt == NULL || attempt->client->process != getpid())
+    if (attempt == NULL || !IS_OURS(attempt->client))
         return ahead;
     pthread_mutex_lock(&attempt->client->mutex);
     if (attempt->contender != NULL)
@@ -165,6 +162,7 @@ fencepost_result fencepost_attempt_cancel(fencepost_attempt *attempt) {
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
+    client->moved = true;
     if (attempt->contender == NULL || attempt->contender->stage != ASKING)
         result = fault(FENCEPOST_RESULT_NOT_WAITING, NULL);
     else
@@ -174,7 +172,7 @@ fencepost_result fencepost_attempt_cancel(fencepost_attempt *attempt) {
 }
 
 void fencepost_attempt_free(fencepost_attempt *attempt) {
-    if (attempt == NULL || attempt->client->process != getpid())
+    if (attempt == NULL || !IS_OURS(attempt->client))
         return;
     if (attempt->contender != NULL)
         contender_free(attempt->contender);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "internal.h"
 
@@ -49,7 +50,7 @@ fencepost_result fencepost_client_new(
     }
     prepare(made);
     made->references = 1;
-    made->process = getpid();
+    made->process = process_number();
     made->hub = hub;
     made->driver = driver;
     made->self = self;
@@ -112,7 +113,7 @@ fencepost_result fencepost_close(fencepost_client *client) {
 void fencepost_client_free(fencepost_client *client) {
     bool open;
 
-    if (client == NULL || client->process != getpid())
+    if (client == NULL || !IS_OURS(client))
         return;
     pthread_mutex_lock(&client->mutex);
     open = !client->closing;

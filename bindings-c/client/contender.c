@@ -1,4 +1,5 @@
 /* Contenders: one for each acquire, from its beginning to the end of its grant. */
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 /* Says in words why it ended: what the hub says, and what the client library said of the command that it was. */
 static void describe(fencepost_grant *contender, const fencepost_event *event) {
     const struct note *note = NULL;
+    char text[512];
     int i;
 
     for (i = 0; i < NOTES && event->cause_command != 0; i++) {
@@ -15,9 +17,10 @@ static void describe(fencepost_grant *contender, const fencepost_event *event) {
             note = &contender->client->notes[i];
     }
     snprintf(
-        contender->detail, sizeof contender->detail, "%s%s%.*s%s%s", fencepost_result_text((int32_t)event->reason),
-        event->detail.size > 0 ? ": " : "", (int)event->detail.size, (const char *)event->detail.data,
-        note != NULL ? ": " : "", note != NULL ? note->text : "");
+        text, sizeof text, "%s%s%.*s%s%s", fencepost_result_text((int32_t)event->reason), event->has_detail ? ": " : "",
+        (int)event->detail.size, (const char *)event->detail.data, note != NULL ? ": " : "",
+        note != NULL ? note->text : "");
+    contender->detail = strdup(text); /* without memory, the result has words of its own */
 }
 
 /* It has come to its end: the hub's machine goes when the server has answered. */
@@ -30,6 +33,7 @@ static void end(fencepost_grant *contender, fencepost_result result) {
     contender->result = result;
     table_remove(&client->contenders, contender->key);
     fencepost_hub_close(client->hub, fencepost_now(), contender->key);
+    client->moved = true;
 }
 
 void contender_event(fencepost_client *client, uint64_t key, const fencepost_event *event) {
@@ -82,14 +86,15 @@ fencepost_result contender_open(fencepost_lock *lock, int64_t patience, fencepos
     fencepost_grant *opened;
     fencepost_result result;
     uint8_t owner[16];
+    uint64_t seed;
 
-    if ((result = random_owner(owner)) != FENCEPOST_RESULT_OK)
+    client->moved = true;
+    if ((result = random_take(&client->random, owner, &seed)) != FENCEPOST_RESULT_OK)
         return result;
-    if ((opened = calloc(1, sizeof *opened)) == NULL)
+    if ((opened = malloc(sizeof *opened)) == NULL)
         return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
-    opened->client = client;
-    opened->ahead = -1;
-    result = fencepost_hub_open(client->hub, now, lock->settings, owner, random_number(), &opened->key);
+    *opened = (fencepost_grant){.client = client, .ahead = -1};
+    result = fencepost_hub_open(client->hub, now, lock->settings, owner, seed, &opened->key);
     if (result != FENCEPOST_RESULT_OK) {
         free(opened);
         return result;
@@ -114,7 +119,6 @@ fencepost_result contender_open(fencepost_lock *lock, int64_t patience, fencepos
 
 /* Its client is being closed. */
 void contender_closed(fencepost_grant *contender) {
-    snprintf(contender->detail, sizeof contender->detail, "%s", fencepost_result_text(FENCEPOST_RESULT_CLIENT_CLOSED));
     end(contender, FENCEPOST_RESULT_CLIENT_CLOSED);
 }
 
@@ -126,12 +130,22 @@ void contender_free(fencepost_grant *contender) {
     if (contender->stage != OVER)
         end(contender, FENCEPOST_RESULT_OK);
     client_leave(client);
+    contender_forget(contender);
+}
+
+/* Frees the memory of one that is over. */
+void contender_forget(fencepost_grant *contender) {
+    fencepost_client *client = contender->client;
+
+    free(contender->detail);
     free(contender);
     fencepost_client_unref(client);
 }
 
 /* Why it ended, in number and words. */
 fencepost_result contender_fault(const fencepost_grant *contender) {
+    if (contender->detail == NULL)
+        return fault(contender->result, NULL);
     return fault(contender->result, "%s", contender->detail);
 }
 

@@ -24,22 +24,27 @@ static void read_output(fencepost_client *client, const fencepost_output *output
 /* Polls the hub dry: commands to the driver, in their order; events to their contenders. */
 void client_pump(fencepost_client *client) {
     fencepost_output output;
-    bool flushed = true;
+    bool sent = false;
 
     for (;;) {
         if (fencepost_hub_poll_output(client->hub, FENCEPOST_ALL, &output) != FENCEPOST_RESULT_OK)
             return; /* it has panicked, and says nothing any more */
         read_output(client, &output);
-        if (output.kind == FENCEPOST_OUTPUT_KIND_COMMAND)
-            flushed = client->driver->flush == NULL;
+        sent |= output.kind == FENCEPOST_OUTPUT_KIND_COMMAND;
         if (output.kind != FENCEPOST_OUTPUT_KIND_WAIT)
             continue;
-        if (flushed)
-            return;
-        /* What cannot be sent is answered at once: there may be more to do. */
-        client->driver->flush(client->self, client->hub);
-        flushed = true;
+        /* What cannot be sent is answered at once: then there is more to do. */
+        if (!sent || client->driver->flush == NULL || !client->driver->flush(client->self, client->hub))
+            break;
+        sent = false;
     }
+    client->moved = false;
+}
+
+/* The same, if this thread has put something in. */
+void client_settle(fencepost_client *client) {
+    if (client->moved && !client->closed)
+        client_pump(client);
 }
 
 /* When something is due: the hub's timers, or the driver's own. */
@@ -73,7 +78,7 @@ fencepost_result client_enter(fencepost_client *client) {
     if (client == NULL)
         return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
     /* Not even the lock is safe to touch: another thread of the parent may have held it. */
-    if (client->process != getpid())
+    if (!IS_OURS(client))
         return fault(FENCEPOST_RESULT_WRONG_PROCESS, NULL);
     pthread_mutex_lock(&client->mutex);
     if (client->closing) {
@@ -106,8 +111,7 @@ void client_drain(int descriptor) {
 
 /* The end of every call: what was put in is carried out, and whoever it concerns is told. */
 void client_leave(fencepost_client *client) {
-    if (!client->closed)
-        client_pump(client);
+    client_settle(client);
     if (client->waiting > 0)
         pthread_cond_broadcast(&client->changed);
     if (client->driving)
@@ -130,6 +134,7 @@ fencepost_hub *fencepost_client_enter(fencepost_client *client) {
 }
 
 void fencepost_client_leave(fencepost_client *client) {
+    client->moved = true;
     client_leave(client);
 }
 

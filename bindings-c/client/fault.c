@@ -1,9 +1,8 @@
-/* Errors with their words, time, and random numbers. */
+/* Errors with their words, and time. */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "internal.h"
@@ -29,20 +28,4 @@ uint64_t fencepost_now(void) {
 
     clock_gettime(CLOCK_BOOTTIME, &now);
     return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
-}
-
-/* A seed: it spreads retries and decides nothing, so any number will do. */
-uint64_t random_number(void) {
-    uint64_t number = 0;
-
-    if (getrandom(&number, sizeof number, GRND_NONBLOCK) != (ssize_t)sizeof number)
-        number = fencepost_now();
-    return number;
-}
-
-/* Who contends. Uniqueness is a safety property: without the system's random source there is no acquire. */
-fencepost_result random_owner(uint8_t owner[16]) {
-    if (getrandom(owner, 16, 0) != 16)
-        return fault(FENCEPOST_RESULT_SYSTEM_ERROR, "the operating system gives no random bytes");
-    return FENCEPOST_RESULT_OK;
 }

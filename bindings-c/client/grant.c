@@ -7,7 +7,7 @@ static fencepost_client *client_of(const fencepost_grant *grant) {
 
 /* Getters say what they can also about a grant of a closed client. Takes the lock, or says no. */
 static bool observe(const fencepost_grant *grant) {
-    if (grant == NULL || grant->client->process != getpid())
+    if (grant == NULL || !IS_OURS(grant->client))
         return false;
     pthread_mutex_lock(&grant->client->mutex);
     return true;
@@ -100,6 +100,7 @@ static fencepost_result extend_start(fencepost_grant *grant) {
         return contender_fault(grant);
     if (!is_held(grant))
         return fault(FENCEPOST_RESULT_NOT_HELD, NULL);
+    grant->client->moved = true;
     result = fencepost_hub_extend(grant->client->hub, fencepost_now(), grant->key);
     if (result == FENCEPOST_RESULT_OK)
         grant->stage = EXTENDING;
@@ -158,6 +159,7 @@ static fencepost_result release_start(fencepost_grant *grant) {
         return FENCEPOST_RESULT_OK;
     if (!is_held(grant))
         return fault(FENCEPOST_RESULT_NOT_HELD, NULL);
+    grant->client->moved = true;
     result = fencepost_hub_release(grant->client->hub, fencepost_now(), grant->key);
     if (result == FENCEPOST_RESULT_OK)
         grant->stage = RELEASING;
@@ -212,6 +214,6 @@ fencepost_result fencepost_release_finish(fencepost_grant *grant) {
 }
 
 void fencepost_grant_free(fencepost_grant *grant) {
-    if (grant != NULL && grant->client->process == getpid())
+    if (grant != NULL && IS_OURS(grant->client))
         contender_free(grant);
 }

@@ -3,8 +3,6 @@
 #define FENCEPOST_CLIENT_INTERNAL_H
 
 #include <pthread.h>
-#include <sys/types.h>
-#include <unistd.h>
 
 #include "fencepost-driver.h"
 
@@ -26,7 +24,7 @@ struct fencepost_grant {
     uint64_t fence;
     uint64_t valid_until;
     int64_t ahead;
-    char detail[256];
+    char *detail;                 /* in words; NULL: the result's own */
     struct fencepost_grant *next; /* in the bucket of its key */
 };
 
@@ -55,11 +53,17 @@ struct note {
 
 #define NOTES 16
 
+/* Random bytes that nobody has used yet. */
+struct pool {
+    uint8_t bytes[384];
+    size_t used;
+};
+
 struct fencepost_client {
     pthread_mutex_t mutex;
     pthread_cond_t changed; /* for threads in blocking calls */
     unsigned references;
-    pid_t process;
+    unsigned process; /* see process.c */
 
     fencepost_hub *hub;
     const fencepost_driver *driver;
@@ -70,7 +74,9 @@ struct fencepost_client {
     struct note notes[NOTES];
     unsigned next_note;
 
+    struct pool random;
     uint64_t until;   /* when the hub wants to be called */
+    bool moved;       /* something was put into the hub, and not taken out yet */
     bool driving;     /* a thread sleeps on the driver's descriptor */
     unsigned asking;  /* attempts that are not decided */
     unsigned waiting; /* threads in `changed` */
@@ -92,6 +98,7 @@ fencepost_result client_enter(fencepost_client *client);
 void client_leave(fencepost_client *client);
 void client_unlock(fencepost_client *client);
 void client_pump(fencepost_client *client);
+void client_settle(fencepost_client *client);
 void client_advance(fencepost_client *client);
 uint64_t client_until(fencepost_client *client);
 void client_signal(int descriptor);
@@ -103,7 +110,7 @@ bool client_wait(fencepost_client *client, client_condition *condition, const vo
 void client_sleep(fencepost_client *client, pthread_cond_t *condition, uint64_t until);
 fencepost_result client_may_block(const fencepost_client *client);
 uint64_t client_deadline(int64_t timeout);
-void client_poll(fencepost_client *client, uint64_t until);
+void client_poll(fencepost_client *client, uint64_t now, uint64_t until);
 
 /* keeper.c */
 void keeper_look(fencepost_client *client);
@@ -115,6 +122,7 @@ fencepost_result contender_open(fencepost_lock *lock, int64_t patience, fencepos
 void contender_event(fencepost_client *client, uint64_t key, const fencepost_event *event);
 void contender_closed(fencepost_grant *contender);
 void contender_free(fencepost_grant *contender);
+void contender_forget(fencepost_grant *contender);
 fencepost_result contender_fault(const fencepost_grant *contender);
 client_condition contender_decided, contender_over, contender_extended;
 
@@ -131,9 +139,14 @@ void table_free(struct table *table);
 /* memory.c */
 fencepost_result memory_connect(const char *name, size_t size, fencepost_client **client);
 
+/* process.c */
+unsigned process_number(void);
+#define IS_OURS(client) ((client)->process == process_number())
+
 /* fault.c */
 fencepost_result fault(fencepost_result result, const char *format, ...) __attribute__((format(printf, 2, 3)));
-uint64_t random_number(void);
-fencepost_result random_owner(uint8_t owner[16]);
+/* random.c */
+fencepost_result random_take(struct pool *pool, uint8_t owner[16], uint64_t *seed);
+uint64_t random_seed(void);
 
 #endif

@@ -17,12 +17,12 @@ static void *keep(void *argument) {
 
     pthread_mutex_lock(&client->mutex);
     while (!client->closed && !client->looped) {
-        uint64_t until = client_until(client);
+        uint64_t until = client_until(client), now = fencepost_now();
 
         if (client->driving) {
             client->keeper_due = FENCEPOST_NEVER; /* who drives looks at the timers too, and calls us when it stops */
             client_sleep(client, &client->keeper_wakes, FENCEPOST_NEVER);
-        } else if (until <= fencepost_now()) {
+        } else if (until <= now) {
             client_advance(client);
             if (client->waiting > 0)
                 pthread_cond_broadcast(&client->changed);
@@ -31,7 +31,7 @@ static void *keep(void *argument) {
                 client->driver->left(client->self);
             pthread_mutex_lock(&client->mutex);
         } else if (has_to_drive(client)) {
-            client_poll(client, until);
+            client_poll(client, now, until);
         } else {
             client->keeper_due = until;
             client_sleep(client, &client->keeper_wakes, until);

@@ -56,7 +56,7 @@ fencepost_result fencepost_lock_new(fencepost_client *client, const char *name, 
 }
 
 void fencepost_lock_free(fencepost_lock *lock) {
-    if (lock == NULL || lock->client->process != getpid())
+    if (lock == NULL || !IS_OURS(lock->client))
         return;
     fencepost_settings_free(lock->settings);
     fencepost_client_unref(lock->client);

@@ -160,7 +160,7 @@ fencepost_result memory_connect(const char *name, size_t size, fencepost_client 
     if (room == NULL)
         room = room_open(name, size);
     if (member != NULL && room != NULL &&
-        fencepost_memory_hub(room->server, fencepost_now(), random_number(), &hub) == FENCEPOST_RESULT_OK) {
+        fencepost_memory_hub(room->server, fencepost_now(), random_seed(), &hub) == FENCEPOST_RESULT_OK) {
         member->id = fencepost_hub_id(hub);
         member->room = room;
         result = fencepost_client_new(hub, "zookeeper-mutex", NULL, &driver, member, &member->client);

@@ -1,7 +1,5 @@
 /* Waiting. Whoever waits, drives: one thread sleeps on the driver's descriptor, the others wait for it. */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <time.h>
 
@@ -33,9 +31,9 @@ void client_sleep(fencepost_client *client, pthread_cond_t *condition, uint64_t 
 }
 
 /* Sleeps on the driver's descriptor, without the lock, and takes in what has arrived. */
-void client_poll(fencepost_client *client, uint64_t until) {
-    struct pollfd sources[2] = {{client->driver->descriptor(client->self), POLLIN, 0}, {client->wake, POLLIN, 0}};
-    uint64_t now = fencepost_now();
+void client_poll(fencepost_client *client, uint64_t now, uint64_t until) {
+    struct pollfd sources[FENCEPOST_SOURCES + 1];
+    nfds_t count = 1;
     struct timespec limit = {0, 0};
 
     if (until > now) {
@@ -43,13 +41,22 @@ void client_poll(fencepost_client *client, uint64_t until) {
         limit.tv_sec = left / 1000000u > 60 ? 60 : (time_t)(left / 1000000u);
         limit.tv_nsec = (long)(left % 1000000u) * 1000;
     }
+    sources[0].fd = client->wake;
+    sources[0].events = POLLIN;
+    if (client->driver->sources != NULL) {
+        count += (nfds_t)client->driver->sources(client->self, &sources[1]);
+    } else {
+        sources[1].fd = client->driver->descriptor(client->self);
+        sources[1].events = POLLIN;
+        count = 2;
+    }
     client->driving = true;
     client_unlock(client);
-    if (ppoll(sources, 2, &limit, NULL) < 0 && errno != EINTR)
-        sources[1].revents = 0; /* nothing else can fail; the caller looks at the time and comes back */
+    if (ppoll(sources, count, &limit, NULL) < 0)
+        sources[0].revents = 0; /* a signal; the caller looks at the time and comes back */
     pthread_mutex_lock(&client->mutex);
     client->driving = false;
-    if (sources[1].revents != 0)
+    if (sources[0].revents != 0)
         client_drain(client->wake);
     client_advance(client);
     if (client->waiting > 0)
@@ -70,7 +77,7 @@ bool client_wait(fencepost_client *client, client_condition *condition, const vo
     int descriptor = client->driver->descriptor(client->self);
     bool holds;
 
-    client_pump(client);
+    client_settle(client);
     while (!(holds = condition(subject)) && !client->closed) {
         uint64_t until = client->driving ? FENCEPOST_NEVER : client_until(client);
         uint64_t now = fencepost_now();
@@ -84,7 +91,7 @@ bool client_wait(fencepost_client *client, client_condition *condition, const vo
         if (deadline < until)
             until = deadline;
         if (descriptor >= 0 && !client->driving) {
-            client_poll(client, until);
+            client_poll(client, now, until);
         } else {
             client->waiting++;
             client_sleep(client, &client->changed, until);

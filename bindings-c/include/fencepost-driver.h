@@ -10,6 +10,8 @@
 #ifndef FENCEPOST_DRIVER_H
 #define FENCEPOST_DRIVER_H
 
+#include <poll.h>
+
 #include "fencepost-client.h"
 
 #ifdef __cplusplus
@@ -21,14 +23,20 @@ extern "C" {
 /** The connection's owner has an event loop, which enters the client; blocking calls are refused. */
 #define FENCEPOST_OWNER_DRIVEN (-2)
 
+/** The most that `sources` may write. */
+#define FENCEPOST_SOURCES 4
+
 /** What a driver does. `self` is the driver. */
 typedef struct fencepost_driver {
     /** A descriptor that is readable when `process` has something to do; or one of the above. It never changes. */
     int (*descriptor)(void *self);
+    /** What a blocking call may poll instead, because it is faster: writes at most FENCEPOST_SOURCES, says how many.
+     * May be NULL. */
+    int (*sources)(void *self, struct pollfd *sources);
     /** Hands a command to the client library. Views in it are valid until the first call on the hub. */
     void (*command)(void *self, fencepost_hub *hub, const fencepost_command *command);
-    /** The last command has been handed over. May be NULL. */
-    void (*flush)(void *self, fencepost_hub *hub);
+    /** The last command has been handed over. Says whether the hub has been told anything meanwhile. May be NULL. */
+    bool (*flush)(void *self, fencepost_hub *hub);
     /** Takes in what has arrived, without waiting. May be NULL. */
     void (*process)(void *self, fencepost_hub *hub);
     /** When to call `process` at the latest, or `FENCEPOST_NEVER`. May be NULL. */

@@ -766,7 +766,8 @@ typedef struct fencepost_wait {
 } fencepost_wait;
 
 /**
- * One output. Views in it are valid until the next call on the hub that takes it without `const`.
+ * One output: `kind`, `key`, and the part that goes with the kind; the others are not written. Views in it are valid until the next call
+ * on the hub that takes it without `const`.
  */
 typedef struct fencepost_output {
     /**

@@ -25,7 +25,7 @@ struct request {
     uint64_t command;
     uint64_t expires;
     char *text; /* as the protocol has it, while it waits */
-    int size;
+    size_t size;
     struct request *previous, *next;
 };
 
@@ -66,6 +66,12 @@ struct channel {
     char name[];
 };
 
+/* A command in the form of the protocol. */
+struct text {
+    char *data;
+    size_t size, capacity;
+};
+
 struct driver {
     fencepost_client *client;
     char *host, *user, *password;
@@ -73,8 +79,10 @@ struct driver {
     unsigned database;
     struct link commands, subscriptions;
     struct channel *first_channel, *last_channel;
-    int poll;           /* epoll of both connections; -1 if the caller's loop reads them */
-    fencepost_hub *hub; /* while we are inside: callbacks of hiredis come in the middle of a call */
+    struct text text;       /* the command that is being handed over */
+    struct request *unused; /* one kept for the next command */
+    int poll;               /* epoll of both connections; -1 if the caller's loop reads them */
+    fencepost_hub *hub;     /* while we are inside: callbacks of hiredis come in the middle of a call */
 };
 
 /* redis.c */
@@ -86,8 +94,9 @@ bool link_need(struct link *link);
 void link_drop(struct link *link, const char *why);
 void link_ended(struct link *link, const char *why);
 void link_ready(struct link *link);
-void link_flush(struct link *link);
-void link_process(struct link *link, uint32_t events);
+bool link_flush(struct link *link);
+int link_source(const struct link *link, struct pollfd *source);
+void link_process(struct link *link);
 void link_check_time(struct link *link);
 uint64_t link_until(const struct link *link);
 
@@ -109,6 +118,9 @@ void requests_send(struct link *link);
 void requests_fail(struct link *link, fencepost_failure failure, const char *why);
 void requests_refuse(struct link *link);
 void requests_forget(struct link *link);
+
+/* protocol.c */
+bool protocol_write(struct text *text, const fencepost_command *command);
 
 /* channels.c */
 void channel_subscribe(struct driver *driver, const fencepost_command *command);

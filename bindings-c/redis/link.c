@@ -1,8 +1,10 @@
 /* One connection: made when it is needed, given up when it does not answer. */
 #define _GNU_SOURCE
+#include <hiredis/sds.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/epoll.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include "internal.h"
@@ -95,29 +97,73 @@ void link_ready(struct link *link) {
         requests_send(link);
 }
 
-/* Writes at once what was handed to hiredis, instead of asking first whether that is possible. */
-void link_flush(struct link *link) {
+/* Sends what hiredis has collected. What it would do itself, but for the signal that a closed socket gives; it does the
+ * rest, and finds the errors. False: there is a rest. */
+static bool send_out(redisContext *context) {
+    size_t size = sdslen(context->obuf);
+    ssize_t sent = size == 0 ? 0 : send(context->fd, context->obuf, size, MSG_NOSIGNAL);
+
+    if (sent < 0 || (size_t)sent < size) {
+        if (sent > 0)
+            sdsrange(context->obuf, (int)sent, -1);
+        return false;
+    }
+    sdsclear(context->obuf);
+    return true;
+}
+
+/* Writes at once what was handed to hiredis, instead of asking first whether that is possible. Says whether the
+ * connection has ended. */
+bool link_flush(struct link *link) {
     struct quiet quiet;
+    bool ended = false;
 
     if (link->unwritten && link->context != NULL && link->driven && link->phase != CONNECTING) {
         link->unwritten = false;
-        hush(&quiet);
-        redisAsyncHandleWrite(link->context);
-        unhush(&quiet, link->context == NULL);
+        if (send_out(&link->context->c)) {
+            link->write_wanted = false;
+        } else {
+            hush(&quiet);
+            redisAsyncHandleWrite(link->context);
+            ended = link->context == NULL;
+            unhush(&quiet, ended);
+        }
     }
     hooks_poll(link);
+    return ended;
 }
 
-void link_process(struct link *link, uint32_t events) {
+/* What to poll for. */
+static short wanted(const struct link *link) {
+    if (link->phase == CONNECTING)
+        return POLLOUT;
+    return link->write_wanted ? POLLIN | POLLOUT : POLLIN;
+}
+
+/* What a blocking call polls; without a connection nothing, which poll allows. Says how many. */
+int link_source(const struct link *link, struct pollfd *source) {
+    source->fd = link->context == NULL ? -1 : link->context->c.fd;
+    source->events = wanted(link);
+    source->revents = 0;
+    return 1;
+}
+
+/* Takes in what has arrived. Reading without asking first costs less than asking; writing and connecting have to ask.
+ */
+void link_process(struct link *link) {
+    struct pollfd source;
     struct quiet quiet;
 
-    if (events & (EPOLLOUT | EPOLLERR | EPOLLHUP) && link->context != NULL &&
-        (link->write_wanted || link->phase == CONNECTING)) {
+    if (link->context != NULL && (link->write_wanted || link->phase == CONNECTING)) {
+        link_source(link, &source);
+        if (poll(&source, 1, 0) <= 0)
+            return;
         hush(&quiet);
-        redisAsyncHandleWrite(link->context);
+        if (source.revents & (POLLOUT | POLLERR | POLLHUP))
+            redisAsyncHandleWrite(link->context);
         unhush(&quiet, link->context == NULL);
     }
-    if (events & (EPOLLIN | EPOLLERR | EPOLLHUP) && link->context != NULL && link->phase != CONNECTING)
+    if (link->context != NULL && link->phase != CONNECTING)
         redisAsyncHandleRead(link->context);
 }
 
@@ -132,6 +178,9 @@ uint64_t link_until(const struct link *link) {
 
 /* A connection that says nothing is given up. */
 void link_check_time(struct link *link) {
-    if (link_until(link) <= fencepost_now())
+    uint64_t until = link_until(link);
+
+    /* Mostly there is nothing to wait for: then the time does not matter. */
+    if (until != FENCEPOST_NEVER && until <= fencepost_now())
         link_drop(link, "no answer in time");
 }

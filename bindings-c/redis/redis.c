@@ -67,27 +67,31 @@ static void command(void *self, fencepost_hub *hub, const fencepost_command *com
     finish(driver, outermost);
 }
 
-static void flush(void *self, fencepost_hub *hub) {
+static bool flush(void *self, fencepost_hub *hub) {
     struct driver *driver = self;
-    bool outermost = begin(driver, hub);
+    bool outermost = begin(driver, hub), ended;
 
-    link_flush(&driver->commands);
-    link_flush(&driver->subscriptions);
+    ended = link_flush(&driver->commands);
+    ended |= link_flush(&driver->subscriptions);
     finish(driver, outermost);
+    return ended;
+}
+
+static int sources(void *self, struct pollfd *sources) {
+    struct driver *driver = self;
+
+    return link_source(&driver->commands, sources) + link_source(&driver->subscriptions, sources + 1);
 }
 
 static void process(void *self, fencepost_hub *hub) {
     struct driver *driver = self;
-    struct epoll_event arrived[2];
     bool outermost;
-    int count, i;
 
     if (driver->poll < 0)
         return;
     outermost = begin(driver, hub);
-    count = epoll_wait(driver->poll, arrived, 2, 0);
-    for (i = 0; i < count; i++)
-        link_process(arrived[i].data.ptr, arrived[i].events);
+    link_process(&driver->commands);
+    link_process(&driver->subscriptions);
     link_check_time(&driver->commands);
     link_check_time(&driver->subscriptions);
     link_flush(&driver->commands);
@@ -130,6 +134,8 @@ static void release(void *self) {
 
     if (driver->poll >= 0)
         close(driver->poll);
+    free(driver->text.data);
+    free(driver->unused);
     free(driver->host);
     free(driver->user);
     free(driver->password);
@@ -138,6 +144,7 @@ static void release(void *self) {
 
 static const fencepost_driver operations = {
     .descriptor = descriptor,
+    .sources = sources,
     .command = command,
     .flush = flush,
     .process = process,

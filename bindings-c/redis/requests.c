@@ -1,5 +1,6 @@
 /* Commands: in the order of their arrival, each answered once. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "internal.h"
 
@@ -27,9 +28,25 @@ static void take(struct requests *requests, struct request *request) {
 }
 
 static void discard(struct request *request) {
-    if (request->text != NULL)
-        redisFreeCommand(request->text);
+    free(request->text);
     free(request);
+}
+
+/* One is kept: an uncontended acquire and release need no memory then. */
+static struct request *make(struct driver *driver) {
+    struct request *request = driver->unused;
+
+    if (request == NULL)
+        return calloc(1, sizeof *request);
+    driver->unused = NULL;
+    memset(request, 0, sizeof *request);
+    return request;
+}
+
+static void keep(struct driver *driver, struct request *request) {
+    free(request->text);
+    free(driver->unused);
+    driver->unused = request;
 }
 
 /* hiredis has the answer; or, without one, the connection has ended. A command under way was on a working connection:
@@ -53,9 +70,11 @@ static void answered(redisAsyncContext *context, void *reply, void *data) {
                 driver->client, request->command, context->err != 0 ? context->errstr : "the connection was dropped");
             fencepost_hub_failed(driver->hub, fencepost_now(), request->command, FENCEPOST_FAILURE_UNKNOWN);
         }
+        keep(driver, request);
         driver_leave(driver, entered);
+    } else {
+        discard(request);
     }
-    discard(request);
 }
 
 static void fail(struct request *request, fencepost_failure failure, const char *why) {
@@ -67,21 +86,27 @@ static void fail(struct request *request, fencepost_failure failure, const char 
     discard(request);
 }
 
+/* Hands a command to hiredis. */
+static void hand_over(struct link *link, struct request *request, const char *text, size_t size) {
+    if (redisAsyncFormattedCommand(link->context, answered, request, text, size) != REDIS_OK) {
+        fail(request, FENCEPOST_FAILURE_NOT_SENT, "the connection is being closed");
+        return;
+    }
+    add(&link->under_way, request);
+    link->unwritten = true;
+}
+
 /* Hands what waits to hiredis, now that the connection is ready. */
 void requests_send(struct link *link) {
     struct request *request;
+    char *text;
 
     while ((request = link->waiting.first) != NULL) {
         take(&link->waiting, request);
-        if (redisAsyncFormattedCommand(link->context, answered, request, request->text, (size_t)request->size) !=
-            REDIS_OK) {
-            fail(request, FENCEPOST_FAILURE_NOT_SENT, "the connection is being closed");
-            continue;
-        }
-        redisFreeCommand(request->text);
+        text = request->text;
         request->text = NULL;
-        add(&link->under_way, request);
-        link->unwritten = true;
+        hand_over(link, request, text, request->size);
+        free(text);
     }
 }
 
@@ -122,50 +147,39 @@ void requests_forget(struct link *link) {
     }
 }
 
-static int format(const fencepost_command *command, char **text) {
-    const char *usual_arguments[16], **arguments = usual_arguments;
-    size_t usual_sizes[16], *sizes = usual_sizes, count = command->argument_count, i;
-    int size = -1;
-
-    if (count > 16) {
-        arguments = malloc(count * sizeof *arguments);
-        sizes = malloc(count * sizeof *sizes);
+/* Keeps a command until the connection is ready. */
+static void wait_for(struct link *link, struct request *request, const struct text *text) {
+    request->size = text->size;
+    if ((request->text = malloc(text->size)) == NULL) {
+        fail(request, FENCEPOST_FAILURE_NOT_SENT, "out of memory");
+        return;
     }
-    if (arguments != NULL && sizes != NULL) {
-        for (i = 0; i < count; i++) {
-            arguments[i] = (const char *)command->arguments[i].data;
-            sizes[i] = command->arguments[i].size;
-        }
-        size = (int)redisFormatCommandArgv(text, (int)count, arguments, sizes);
-    }
-    if (count > 16) {
-        free(arguments);
-        free(sizes);
-    }
-    return size;
+    memcpy(request->text, text->data, text->size);
+    add(&link->waiting, request);
 }
 
 void request_call(struct driver *driver, const fencepost_command *command) {
     struct link *link = &driver->commands;
-    struct request *request = calloc(1, sizeof *request);
-    uint64_t now = fencepost_now(), id = command->id;
+    struct request *request = make(driver);
+    uint64_t id = command->id, deadline = command->deadline;
 
-    if (request == NULL || (request->size = format(command, &request->text)) < 0) {
+    if (request == NULL || !protocol_write(&driver->text, command)) {
         free(request);
         fencepost_client_note(driver->client, id, "out of memory");
-        fencepost_hub_failed(driver->hub, now, id, FENCEPOST_FAILURE_NOT_SENT);
+        fencepost_hub_failed(driver->hub, fencepost_now(), id, FENCEPOST_FAILURE_NOT_SENT);
         return;
     }
     request->link = link;
     request->command = id;
-    request->expires = command->deadline < FENCEPOST_NEVER - GRACE ? command->deadline + GRACE : now + LONGEST_ANSWER;
+    request->expires = deadline < FENCEPOST_NEVER - GRACE ? deadline + GRACE : fencepost_now() + LONGEST_ANSWER;
     if (!link_need(link)) {
         fail(
             request, link->phase == OVER ? FENCEPOST_FAILURE_CLOSED : FENCEPOST_FAILURE_NOT_SENT,
             link->phase == OVER ? "the connection has ended" : link->trouble);
         return;
     }
-    add(&link->waiting, request);
     if (link->phase == READY)
-        requests_send(link);
+        hand_over(link, request, driver->text.data, driver->text.size);
+    else
+        wait_for(link, request, &driver->text);
 }

@@ -105,7 +105,8 @@ pub struct fencepost_wait {
     pub reason: fencepost_timer,
 }
 
-/// One output. Views in it are valid until the next call on the hub that takes it without `const`.
+/// One output: `kind`, `key`, and the part that goes with the kind; the others are not written. Views in it are valid until the next call
+/// on the hub that takes it without `const`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct fencepost_output {
@@ -129,29 +130,37 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    fn keep(&mut self, key: Key, output: Output<Request, Event>) -> fencepost_output {
-        let mut seen = fencepost_output {
-            key: key.0,
-            ..fencepost_output::EMPTY
-        };
+    /// # Safety
+    /// `seen` is valid for writing.
+    unsafe fn keep(&mut self, key: Key, output: Output<Request, Event>, seen: *mut fencepost_output) {
         self.arguments.clear();
-        match self.output.insert(output) {
-            Output::Command(command) => {
-                let arguments = &command.request.arguments;
-                self.arguments
-                    .extend(arguments.iter().map(|argument| fencepost_view::of(argument)));
-                seen.kind = fencepost_output_kind::Command;
-                seen.command = show_command(command, &self.arguments);
-            }
-            Output::Event(event) => {
-                seen.kind = fencepost_output_kind::Event;
-                seen.event = show_event(event);
-            }
-            Output::Wait(wait) => seen.wait = show_wait(*wait),
-            // An output of a later core: nothing that this header has a place for.
-            _ => {}
+        // SAFETY: by the caller's promise. Parts are written one by one: most of the structure concerns another kind of output.
+        unsafe {
+            (&raw mut (*seen).key).write(key.0);
+            let kind = match self.output.insert(output) {
+                Output::Command(command) => {
+                    let arguments = &command.request.arguments;
+                    self.arguments
+                        .extend(arguments.iter().map(|argument| fencepost_view::of(argument)));
+                    (&raw mut (*seen).command).write(show_command(command, &self.arguments));
+                    fencepost_output_kind::Command
+                }
+                Output::Event(event) => {
+                    (&raw mut (*seen).event).write(show_event(event));
+                    fencepost_output_kind::Event
+                }
+                Output::Wait(wait) => {
+                    (&raw mut (*seen).wait).write(show_wait(*wait));
+                    fencepost_output_kind::Wait
+                }
+                // An output of a later core: nothing that this header has a place for.
+                _ => {
+                    (&raw mut (*seen).wait).write(show_wait(Wait::default()));
+                    fencepost_output_kind::Wait
+                }
+            };
+            (&raw mut (*seen).kind).write(kind);
         }
-        seen
     }
 }
 
@@ -168,9 +177,8 @@ pub unsafe extern "C" fn fencepost_hub_poll_output(
         // SAFETY: the header asks for a valid hub or NULL.
         let hub = unsafe { exclusive(hub) }?;
         let (key, said) = hub.poll((only != FENCEPOST_ALL).then_some(Key(only)));
-        let seen = hub.said.keep(key, said);
         // SAFETY: checked above.
-        unsafe { output.write(seen) };
+        unsafe { hub.said.keep(key, said, output) };
         Ok(())
     })
 }
@@ -197,37 +205,36 @@ fn show_command(command: &Command<Request>, arguments: &[fencepost_view]) -> fen
 }
 
 fn show_event(event: &Event) -> fencepost_event {
-    let blank = fencepost_output::EMPTY.event;
     match event {
         Event::Queued { ahead } => fencepost_event {
             kind: fencepost_event_kind::Queued,
             ahead: ahead.unwrap_or(0),
             has_ahead: ahead.is_some(),
-            ..blank
+            ..BLANK
         },
         Event::Acquired { grant } => show_grant(grant),
         Event::Extended { valid_until } => fencepost_event {
             kind: fencepost_event_kind::Extended,
             valid_until: time(*valid_until),
-            ..blank
+            ..BLANK
         },
         Event::Suspended => fencepost_event {
             kind: fencepost_event_kind::Suspended,
-            ..blank
+            ..BLANK
         },
         Event::Resumed { valid_until } => fencepost_event {
             kind: fencepost_event_kind::Resumed,
             valid_until: time(*valid_until),
-            ..blank
+            ..BLANK
         },
         Event::Lost { reason, cause } => show_end(fencepost_event_kind::Lost, reason.code(), cause),
         Event::Released => fencepost_event {
             kind: fencepost_event_kind::Released,
-            ..blank
+            ..BLANK
         },
         Event::Refused { reason, cause } => show_end(fencepost_event_kind::Refused, reason.code(), cause),
         // An event of a later core: the next header will have a number for it.
-        _ => blank,
+        _ => BLANK,
     }
 }
 
@@ -239,7 +246,7 @@ fn show_grant(grant: &Grant) -> fencepost_event {
         has_fence: grant.fence.is_some(),
         owner: grant.attempt.owner.0,
         attempt: grant.attempt.number,
-        ..fencepost_output::EMPTY.event
+        ..BLANK
     }
 }
 
@@ -252,7 +259,7 @@ fn show_end(kind: fencepost_event_kind, code: u16, cause: &Cause) -> fencepost_e
             fencepost_view::of(detail.as_bytes())
         }),
         has_detail: cause.detail.is_some(),
-        ..fencepost_output::EMPTY.event
+        ..BLANK
     }
 }
 
@@ -267,39 +274,18 @@ fn time(instant: Option<Instant>) -> u64 {
     instant.map_or(FENCEPOST_NEVER, Instant::as_micros)
 }
 
-impl fencepost_output {
-    const EMPTY: Self = Self {
-        kind: fencepost_output_kind::Wait,
-        key: 0,
-        command: fencepost_command {
-            id: 0,
-            deadline: FENCEPOST_NEVER,
-            operation: fencepost_operation::Sync,
-            target: fencepost_target::Any,
-            server: 0,
-            flags: 0,
-            path: fencepost_view::EMPTY,
-            data: fencepost_view::EMPTY,
-            arguments: std::ptr::null(),
-            argument_count: 0,
-        },
-        event: fencepost_event {
-            kind: fencepost_event_kind::Queued,
-            reason: fencepost_result::Ok,
-            valid_until: FENCEPOST_NEVER,
-            fence: 0,
-            cause_command: 0,
-            detail: fencepost_view::EMPTY,
-            owner: [0; 16],
-            attempt: 0,
-            ahead: 0,
-            has_fence: false,
-            has_ahead: false,
-            has_detail: false,
-        },
-        wait: fencepost_wait {
-            until: FENCEPOST_NEVER,
-            reason: fencepost_timer::None,
-        },
-    };
-}
+/// An event without anything.
+const BLANK: fencepost_event = fencepost_event {
+    kind: fencepost_event_kind::Queued,
+    reason: fencepost_result::Ok,
+    valid_until: FENCEPOST_NEVER,
+    fence: 0,
+    cause_command: 0,
+    detail: fencepost_view::EMPTY,
+    owner: [0; 16],
+    attempt: 0,
+    ahead: 0,
+    has_fence: false,
+    has_ahead: false,
+    has_detail: false,
+};

@@ -1,0 +1,35 @@
+/* Random bytes from the operating system, fetched for a few acquires at once. A fork cannot make two processes use the
+ * same ones: the child may not use the client that they belong to. */
+#define _GNU_SOURCE
+#include <string.h>
+#include <sys/random.h>
+
+#include "internal.h"
+
+/* An owner, whose uniqueness is a safety property, and a seed. Without the system's random source there is no acquire.
+ */
+fencepost_result random_take(struct pool *pool, uint8_t owner[16], uint64_t *seed) {
+    size_t needed = 16 + sizeof *seed;
+
+    if (pool->used == 0 || pool->used + needed > sizeof pool->bytes) {
+        if (getrandom(pool->bytes, sizeof pool->bytes, 0) != (ssize_t)sizeof pool->bytes) {
+            pool->used = 0;
+            return fault(FENCEPOST_RESULT_SYSTEM_ERROR, "the operating system gives no random bytes");
+        }
+        pool->used = 0;
+    }
+    memcpy(owner, pool->bytes + pool->used, 16);
+    memcpy(seed, pool->bytes + pool->used + 16, sizeof *seed);
+    memset(pool->bytes + pool->used, 0, needed);
+    pool->used += needed;
+    return FENCEPOST_RESULT_OK;
+}
+
+/* A seed for a hub: it spreads retries and decides nothing, so any number will do. */
+uint64_t random_seed(void) {
+    uint64_t number = 0;
+
+    if (getrandom(&number, sizeof number, GRND_NONBLOCK) != (ssize_t)sizeof number)
+        number = fencepost_now();
+    return number;
+}

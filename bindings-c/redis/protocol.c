@@ -1,0 +1,59 @@
+/* Commands in the form of the protocol. hiredis could do it too, printing every number and allocating every command. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* As many digits as a size has, and what stands around them. */
+#define HEAD 24
+
+static bool reserve(struct text *text, size_t size) {
+    char *data;
+
+    if (size <= text->capacity)
+        return true;
+    if ((data = realloc(text->data, size * 2)) == NULL)
+        return false;
+    text->data = data;
+    text->capacity = size * 2;
+    return true;
+}
+
+/* `*3\r\n` or `$40\r\n`. Nearly all numbers have one digit or two. */
+static void write_head(struct text *text, char kind, size_t number) {
+    char *to = text->data + text->size;
+
+    *to++ = kind;
+    if (number < 100) {
+        if (number >= 10)
+            *to++ = (char)('0' + number / 10);
+        *to++ = (char)('0' + number % 10);
+    } else {
+        to += sprintf(to, "%zu", number);
+    }
+    *to++ = '\r';
+    *to++ = '\n';
+    text->size = (size_t)(to - text->data);
+}
+
+/* Replaces what the text was. False: no memory. */
+bool protocol_write(struct text *text, const fencepost_command *command) {
+    size_t needed = HEAD, i;
+
+    for (i = 0; i < command->argument_count; i++)
+        needed += HEAD + command->arguments[i].size + 2;
+    if (!reserve(text, needed))
+        return false;
+    text->size = 0;
+    write_head(text, '*', command->argument_count);
+    for (i = 0; i < command->argument_count; i++) {
+        const fencepost_view *argument = &command->arguments[i];
+        write_head(text, '$', argument->size);
+        if (argument->size > 0)
+            memcpy(text->data + text->size, argument->data, argument->size);
+        memcpy(text->data + text->size + argument->size, "\r\n", 2);
+        text->size += argument->size + 2;
+    }
+    return true;
+}
