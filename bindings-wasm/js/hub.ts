@@ -279,7 +279,10 @@ function made<T>(make: () => T): T {
   try {
     return make();
   } catch (error) {
-    throw error ?? takeKept();
+    if (error === undefined || error === null) {
+      throw takeKept();
+    }
+    throw error;
   }
 }
 

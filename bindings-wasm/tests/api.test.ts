@@ -12,8 +12,8 @@ const SOON = 10_000;
 
 for (const make of BACKENDS) {
   describe(`client on ${make.name}`, { concurrency: false }, () => {
-    const on = (title: string, body: (a: Client, b: Client, backend: Backend) => Promise<void>) =>
-      it(title, { timeout: 30_000 }, async () => {
+    const on = (title: string, body: (a: Client, b: Client, backend: Backend) => Promise<void>): void => {
+      void it(title, { timeout: 30_000 }, async () => {
         const backend = await make();
         const [a, b] = [await backend.client(), await backend.client()];
         try {
@@ -24,6 +24,7 @@ for (const make of BACKENDS) {
           await backend.close();
         }
       });
+    };
 
     on("grants a lock, and releases it", async (a, _b, backend) => {
       const name = fresh();
@@ -158,7 +159,10 @@ for (const make of BACKENDS) {
       );
       const free = await a.lock(name).tryAcquire();
       assert.ok(free);
-      await assert.rejects(b.lock(name).using(() => undefined, { timeout: 30 }), isNotAcquired("timeout"));
+      await assert.rejects(
+        b.lock(name).using(() => undefined, { timeout: 30 }),
+        isNotAcquired("timeout"),
+      );
       await free.release();
     });
 

@@ -102,7 +102,11 @@ for (const make of SERVERS) {
     it("the connection is cut for a moment", { timeout: 40_000 }, async () => {
       const name = fresh();
       const { id, address: at } = await proxy(backend.server ?? "");
-      const grant = await (await client(at)).lock(name, { ...(backend.name !== "zookeeper" && { ttl: 3000 }) }).acquire();
+      const grant = await (
+        await client(at)
+      )
+        .lock(name, { ...(backend.name !== "zookeeper" && { ttl: 3000 }) })
+        .acquire();
       await grant.extend();
       await control("proxy-cut", id);
       await control("proxy-heal", id);
@@ -117,10 +121,14 @@ for (const make of SERVERS) {
     it("the holder's process is killed", { timeout: 40_000 }, async () => {
       const name = fresh();
       const child = await holder(backend, name);
-      const { next } = await waiting(name);
-      child.kill("SIGKILL");
-      const second = await within(SOON, "the lock", next);
-      await second.release();
+      try {
+        const { next } = await waiting(name);
+        child.kill("SIGKILL");
+        const second = await within(SOON, "the lock", next);
+        await second.release();
+      } finally {
+        child.kill("SIGKILL");
+      }
     });
 
     for (const nth of [1, 2]) {

@@ -54,8 +54,10 @@ export async function connect(url: string, options?: ConnectOptions): Promise<Cl
 }
 
 /**
- * A client on a connection of your own: a client of node-redis (`redis`, 5 and later) or of `ioredis` (5 and later). Commands go out on
- * it; subscriptions on a duplicate that is opened when somebody has to wait. It is never closed for you.
+ * A client on a connection of your own: a client of node-redis (`redis`, 5 and later) or of `ioredis` (5 and later). It is never closed for you.
+ *
+ * With node-redis, commands go out on it, and subscriptions on a duplicate that is opened when somebody has to wait. With ioredis both go out on
+ * duplicates, because it sends commands again behind one's back; they have no `keyPrefix`.
  *
  * @throws ConfigError for anything else.
  */
@@ -66,8 +68,11 @@ export function fromRedis(client: object): Client {
     return new Client(new RedisDriver(library, nodeRedis.borrow(client)));
   }
   if (ioRedis.isIoRedis(client)) {
-    const library = ioRedis.library((overrides) => client.duplicate(overrides));
-    return new Client(new RedisDriver(library, ioRedis.borrow(client)));
+    if (client.isCluster === true) {
+      throw unreadable("a cluster cannot be used: give a client of one server");
+    }
+    const over = () => client.status === "end";
+    return new Client(new RedisDriver(ioRedis.library((overrides) => client.duplicate(overrides), over)));
   }
   throw unreadable("fromRedis takes a client of the package redis or ioredis");
 }
@@ -143,7 +148,7 @@ async function redisDriver(url: string): Promise<RedisDriver> {
     }
   }
   const { Redis } = await load(name, () => import("ioredis"));
-  return new RedisDriver(ioRedis.library((overrides) => new Redis(url, overrides) as unknown as ioRedis.IoRedis));
+  return new RedisDriver(ioRedis.library((overrides) => new Redis(url, overrides)));
 }
 
 async function load<T>(name: string, get: () => Promise<T>): Promise<T> {

@@ -72,12 +72,13 @@ export class Grant {
       if (contender.state !== "held") {
         throw contender.refusal();
       }
-      this.#engine.extend(contender);
-      // The answer cannot have come yet: it comes in another turn of the event loop, or the hub has told a loss.
-      if (contender.state === "held") {
-        contender.extending.push(waiter);
-      } else {
-        throw contender.refusal();
+      // In memory the answer comes at once.
+      contender.extending.push(waiter);
+      try {
+        this.#engine.extend(contender);
+      } catch (error) {
+        contender.extending = contender.extending.filter((other) => other !== waiter);
+        throw error;
       }
     });
   }

@@ -59,7 +59,7 @@ export class Lock {
    * @throws NotAcquired when the timeout has ended; LockLost when the grant was lost meanwhile, unless the body has thrown.
    */
   async using<T>(body: (grant: Grant) => T | Promise<T>, options?: AcquireOptions): Promise<T> {
-    const grant = (await this.#options(options, (timeout, signal) => this.#contend(timeout, signal, false))) as Grant;
+    const grant = (await this.#options(options, (timeout, signal) => this.#contend(timeout, signal, false)))!;
     let result: T;
     try {
       result = await body(grant);

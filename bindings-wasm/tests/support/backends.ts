@@ -1,5 +1,6 @@
 /** Each kind of server and client library, with what an operator would do by hand. */
 
+import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 
 import { type Client, connect, fromRedis, fromZooKeeper } from "fencepost";
@@ -77,9 +78,28 @@ const PREFIX = "/locks";
 export async function zooKeeper(): Promise<Backend> {
   const at = address("FENCEPOST_ZOOKEEPER");
   const url = (at: string) => `zk://${at}${PREFIX}?session_timeout=${SESSION}`;
-  const operator = await zkAt(at, 5000);
-  const children = (lock: string) =>
-    zk<string[]>((done) => operator.getChildren(`${PREFIX}/${lock}`, done)).catch(() => [] as string[]);
+  let operator = await zkAt(at);
+  /** Calls with a client that is connected: the server may have been away for longer than a session. */
+  const call = async <T = undefined>(
+    what: (operator: ZkClient, done: (error: unknown, result?: T) => void) => void,
+  ) => {
+    if (operator.getState() !== zookeeper.State.SYNC_CONNECTED) {
+      operator.close();
+      operator = await zkAt(at);
+    }
+    return within(
+      5000,
+      "ZooKeeper's answer",
+      zk<T>((done) => what(operator, done)),
+    );
+  };
+  const children = (path: string) =>
+    call<string[]>((operator, done) => operator.getChildren(path, done)).catch((error: unknown) => {
+      if (error instanceof Error && error.name === "NO_NODE") {
+        return [] as string[];
+      }
+      throw error;
+    });
   return {
     name: "zookeeper",
     server: "zookeeper",
@@ -87,15 +107,14 @@ export async function zooKeeper(): Promise<Backend> {
     brief: {},
     client: (other = at) => connect(url(other)),
     async remove(lock) {
-      for (const child of await children(lock)) {
-        await zk((done) => operator.remove(`${PREFIX}/${lock}/${child}`, -1, done));
-      }
+      const [first] = (await children(`${PREFIX}/${lock}`)).sort((a, b) => (a.slice(-10) < b.slice(-10) ? -1 : 1));
+      assert.ok(first);
+      await call((operator, done) => operator.remove(`${PREFIX}/${lock}/${first}`, -1, done));
     },
-    traces: children,
+    traces: (lock) => children(`${PREFIX}/${lock}`),
     async close() {
-      const locks = await zk<string[]>((done) => operator.getChildren(PREFIX, done)).catch(() => [] as string[]);
-      for (const lock of locks) {
-        await zk((done) => operator.remove(`${PREFIX}/${lock}`, -1, done)).catch(() => undefined);
+      for (const lock of await children(PREFIX)) {
+        await call((operator, done) => operator.remove(`${PREFIX}/${lock}`, -1, done)).catch(() => undefined);
       }
       operator.close();
     },

@@ -111,7 +111,7 @@ export class RedisDriver implements Driver {
   }
 
   async #subscribe(id: number, channel: Argument): Promise<void> {
-    let session: Session | null = null;
+    let session: Session;
     this.#channels.set(id, channel);
     try {
       session = await this.#listener.open();

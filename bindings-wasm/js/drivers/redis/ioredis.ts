@@ -4,10 +4,9 @@
  * @module
  */
 
-import { unreadable } from "../../errors.js";
 import type { RedisValue } from "../../hub.js";
 import type { Argument } from "../../outputs.js";
-import { type Borrowed, type Judged, type Library, type Session, errorMonitor, isRefusal } from "./library.js";
+import { type Judged, type Library, type Session, Unsent } from "./library.js";
 
 type Listener = (...event: unknown[]) => void;
 
@@ -15,7 +14,6 @@ type Listener = (...event: unknown[]) => void;
 export interface IoRedis {
   readonly status: string;
   readonly isCluster?: boolean;
-  readonly options: { readonly stringNumbers?: boolean | undefined };
   readonly stream?: { unref?: () => void } | undefined;
   connect(): Promise<void>;
   disconnect(reconnect?: boolean): void;
@@ -73,10 +71,16 @@ export function judge(error: unknown): Judged {
   return { failure: "unknown" };
 }
 
-/** Our own connections; `make` gives a client that has not been connected. */
-export function library(make: (overrides: object) => IoRedis): Library {
+/**
+ * Our own connections; `make` gives a client that has not been connected. Also in place of a client that the caller has: its options decide whether
+ * commands are sent again behind our back, and a release that is done twice looks like a loss. `over`: whether that client has been closed.
+ */
+export function library(make: (overrides: object) => IoRedis, over: () => boolean = () => false): Library {
   return {
     async open(gone) {
+      if (over()) {
+        throw new Unsent("the client has been closed", { failure: "closed" });
+      }
       const client = make(OURS);
       const heard = new Map<string, () => void>();
       let opened = false;
@@ -124,45 +128,6 @@ function session(client: IoRedis, heard: Map<string, () => void>, silence: () =>
     end() {
       silence();
       client.disconnect();
-    },
-  };
-}
-
-/** The caller's client: commands only, on its own terms (its `keyPrefix` is part of the locks' names). */
-export function borrow(client: IoRedis): Borrowed {
-  if (client.isCluster === true) {
-    throw unreadable("a cluster cannot be used: give a client of one server");
-  }
-  if (client.options.stringNumbers === true) {
-    throw unreadable("a client with stringNumbers cannot be used: its replies do not tell numbers from texts");
-  }
-  let last: Error | null = null;
-  const remember: Listener = (error) => {
-    last = error instanceof Error ? error : null;
-  };
-  const forget: Listener = () => {
-    last = null;
-  };
-  client.on(errorMonitor, remember);
-  client.on("ready", forget);
-  return {
-    get ready() {
-      // One that waits connects with its first command.
-      return client.status === "ready" || client.status === "wait";
-    },
-    get trouble() {
-      if (client.status === "end") {
-        return { error: new Error("the client has been closed", { cause: last }), failure: "closed" } as const;
-      }
-      if (isRefusal(last)) {
-        return { error: last, reply: last };
-      }
-      return { error: last ?? new Error(`the client is ${client.status}`), failure: "not-sent" } as const;
-    },
-    call: (parameters) => call(client, parameters),
-    end() {
-      client.off(errorMonitor, remember);
-      client.off("ready", forget);
     },
   };
 }

@@ -77,6 +77,9 @@ export class OnDemand {
 
   /** A server that refuses the connection has answered: it would answer every command in the same way. */
   #judge(error: unknown): Judged {
+    if (error instanceof Unsent) {
+      return error.judged;
+    }
     const judged = this.#library.judge(error);
     return "reply" in judged ? judged : isRefusal(error) ? { reply: error } : { failure: "not-sent" };
   }

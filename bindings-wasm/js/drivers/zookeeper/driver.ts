@@ -118,17 +118,17 @@ function answer(hub: Hub, now: number, { id, operation }: NodeCommand, session: 
   const { header, payload } = response;
   switch (operation) {
     case "create":
-      hub.created(now, id, session, payload?.path as string, header.zxid.readBigInt64BE());
+      hub.created(now, id, session, payload!.path!, header.zxid.readBigInt64BE());
       break;
     case "children":
-      hub.children(now, id, session, payload?.children as string[]);
+      hub.children(now, id, session, payload!.children!);
       break;
     case "get": {
       const { czxid, ephemeralOwner, version } = payload?.stat ?? {};
       hub.data(now, id, session, payload?.data ?? new Uint8Array(), {
-        czxid: czxid?.readBigInt64BE() as bigint,
-        ephemeralOwner: ephemeralOwner?.readBigInt64BE() as bigint,
-        version: version as number,
+        czxid: czxid!.readBigInt64BE(),
+        ephemeralOwner: ephemeralOwner!.readBigInt64BE(),
+        version: version!,
       });
       break;
     }

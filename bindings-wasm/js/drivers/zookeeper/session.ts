@@ -220,6 +220,8 @@ export class Session {
    */
   #guard(): void {
     const manager = this.#manager;
+    // Called with the manager as its `this`, below.
+    // eslint-disable-next-line @typescript-eslint/unbound-method
     const original = (Object.getPrototypeOf(manager) as Manager).onSocketData;
     const guarded = (data: Buffer) => {
       this.#heard = performance.now();
