@@ -84,7 +84,7 @@ export async function zooKeeper(): Promise<Backend> {
     what: (operator: ZkClient, done: (error: unknown, result?: T) => void) => void,
   ) => {
     if (operator.getState() !== zookeeper.State.SYNC_CONNECTED) {
-      operator.close();
+      drop(operator);
       operator = await zkAt(at);
     }
     return within(
@@ -116,9 +116,22 @@ export async function zooKeeper(): Promise<Backend> {
       for (const lock of await children(PREFIX)) {
         await call((operator, done) => operator.remove(`${PREFIX}/${lock}`, -1, done)).catch(() => undefined);
       }
-      operator.close();
+      drop(operator);
     },
   };
+}
+
+/** Ends a client in any state: its own close() leaves one that is not connected half open. */
+export function drop(client: ZkClient): void {
+  if (client.getState() === zookeeper.State.SYNC_CONNECTED) {
+    client.close();
+    return;
+  }
+  const { connectionManager } = client as unknown as {
+    connectionManager: { connect: unknown; findNextServer: unknown; socket?: { destroy(): void } };
+  };
+  connectionManager.connect = connectionManager.findNextServer = () => undefined;
+  connectionManager.socket?.destroy();
 }
 
 async function redis(name: string, client: (at: string) => Promise<Client>): Promise<Backend> {
