@@ -1,6 +1,6 @@
 /**
  * The hub: all machines on one connection, without any I/O. Use it directly if you own your event loop or client library; the
- * driving loop is in `examples/hub-loop.ts`.
+ * driving loop is in `examples/hub-loop.mjs`.
  *
  * Times and durations are numbers of milliseconds (fractions count, down to the microsecond); `now` is the present on a clock of
  * your choice that does not go back and goes on during a suspend.

@@ -1,0 +1,97 @@
+// The hub without our client: for programs that own their event loop or their client library.
+//
+//     node examples/hub-loop.mjs redis://localhost
+//
+// The loop: after every input, poll until "wait"; carry commands out, hand events to the application, ring `handleTimeout` when the
+// time has come. docs/drivers.md is the whole contract.
+
+import { Hub, Settings } from "fencepost";
+import { createClient } from "redis";
+
+const redis = createClient({ url: process.argv[2] ?? "redis://localhost" });
+redis.on("error", (error) => console.error(error.message));
+await redis.connect();
+
+// Any clock will do that does not go back and goes on while the computer sleeps.
+const now = () => performance.now();
+
+const hub = new Hub("redis", 42);
+const stock = new Settings({ kind: "redis-string", name: "stock/42", ttl: 10_000 });
+const listener = redis.duplicate();
+let timer;
+
+/** Takes out everything there is to do. */
+function drive() {
+  for (;;) {
+    const output = hub.poll();
+    switch (output.type) {
+      case "command":
+        // In the order polled, without waiting for one before sending the next.
+        void carryOut(output);
+        break;
+      case "event":
+        application(output);
+        break;
+      case "wait":
+        clearTimeout(timer);
+        if (output.until !== null) {
+          timer = setTimeout(() => input(() => hub.handleTimeout(now())), output.until - now());
+        }
+        return;
+    }
+  }
+}
+
+/** Puts something in, then takes out everything there is to do. */
+function input(put) {
+  put();
+  drive();
+}
+
+/** Carries one command out, and puts in what came of it. */
+async function carryOut({ id, operation, arguments: words }) {
+  try {
+    let reply = null;
+    if (operation === "call") {
+      reply = await redis.sendCommand(words);
+    } else if (operation === "subscribe") {
+      if (!listener.isOpen) await listener.connect();
+      await listener.subscribe(words[0], () => input(() => hub.message(now(), id)));
+    } else {
+      await listener.unsubscribe(words[0]);
+    }
+    input(() => hub.reply(now(), id, reply));
+  } catch (error) {
+    // An error reply is an answer, and the core reads it. Anything else: nobody knows whether it was executed.
+    const answered = error.constructor.name === "SimpleError";
+    input(() => (answered ? hub.reply(now(), id, error) : hub.failed(now(), id, "unknown")));
+  }
+}
+
+/** The application: it takes the lock once, and gives it back. */
+function application(event) {
+  console.log(event.event);
+  switch (event.event) {
+    case "acquired":
+      console.log(`working with fence ${event.grant.fence}`);
+      hub.release(now(), event.key);
+      break;
+    case "released":
+    case "refused":
+    case "lost":
+      // A machine that is closed lives on until the server has answered; then nothing is pending.
+      hub.close(now(), event.key);
+      break;
+  }
+}
+
+const owner = crypto.getRandomValues(new Uint8Array(16));
+const key = hub.open(now(), stock, owner, 1);
+input(() => hub.acquire(now(), key, 5000));
+
+while (hub.pending > 0) {
+  await new Promise((resolve) => setTimeout(resolve, 10));
+}
+clearTimeout(timer);
+redis.destroy();
+if (listener.isOpen) listener.destroy();

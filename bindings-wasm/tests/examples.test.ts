@@ -1,0 +1,61 @@
+/** The examples do what they say. */
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { after, before, describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+import { type Client, connect } from "fencepost";
+
+import { address, eventually, within } from "./support/servers.js";
+
+const run = promisify(execFile);
+
+/** The package's folder, from `.build/tests`. */
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+async function example(name: string, url: string): Promise<string[]> {
+  const { stdout } = await run(process.execPath, [`examples/${name}.mjs`, url], { cwd: root, timeout: 20_000 });
+  return stdout.trim().split("\n");
+}
+
+describe("examples", { concurrency: false }, () => {
+  const redis = () => `redis://${address("FENCEPOST_REDIS")}`;
+  let other: Client;
+  before(async () => {
+    other = await connect(redis());
+  });
+  after(() => other.close());
+
+  it("hub-loop", async () => {
+    const [acquired, fence, released] = await example("hub-loop", redis());
+    assert.equal(acquired, "acquired");
+    assert.match(fence ?? "", /^working with fence \d+$/);
+    assert.equal(released, "released");
+  });
+
+  it("hub-loop waits for its turn", async () => {
+    const grant = await other.lock("stock/42").acquire();
+    const said = example("hub-loop", redis());
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    await grant.release();
+    const lines = await within(15_000, "the example", said);
+    assert.deepEqual([lines[0], lines[1], lines.at(-1)], ["queued", "acquired", "released"]);
+  });
+
+  for (const url of ["memory:", redis, () => `zk://${address("FENCEPOST_ZOOKEEPER")}/shop`]) {
+    it(`shop on ${typeof url === "string" ? url : url().split(":")[0]}`, async () => {
+      const [line] = await example("shop", typeof url === "string" ? url : url());
+      assert.equal(line, "sold out, sold out, sold out, sold out, sold out, sold, sold, sold");
+    });
+  }
+
+  it("leaves nothing held", async () => {
+    await eventually(5000, "the lock", async () => {
+      const grant = await other.lock("stock/42").tryAcquire();
+      await grant?.release();
+      return grant !== null;
+    });
+  });
+});

@@ -1,0 +1,156 @@
+/** The package as it is shipped: its size, its entry in a world without Node.js, and what keeps a process alive. */
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { constants, gzipSync } from "node:zlib";
+
+import { type Client, type Grant, LockLost, connect } from "fencepost";
+
+import { clockOf } from "../dist/clock.js";
+import { fresh } from "./support/backends.js";
+import { address, eventually } from "./support/servers.js";
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Runs a program in a process of its own, which has to end by itself. */
+async function program(text: string): Promise<{ readonly said: string; readonly took: number }> {
+  const start = performance.now();
+  const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", text], {
+    cwd: root,
+    timeout: 20_000,
+  });
+  return { said: stdout.trim(), took: performance.now() - start };
+}
+
+describe("package", { concurrency: false }, () => {
+  it("has a small module", (t) => {
+    const module = readFileSync(new URL("dist/glue/fencepost_wasm_bg.wasm", `file://${root}/`));
+    const size = gzipSync(module, { level: constants.Z_BEST_COMPRESSION }).length;
+    t.diagnostic(`the WebAssembly module: ${module.length} bytes, ${(size / 1024).toFixed(1)} KiB gzipped`);
+    assert.ok(size <= 60 * 1024, `${size} bytes gzipped`);
+  });
+
+  it("runs where there is no Node.js", async () => {
+    const { said } = await program(`
+      for (const name of ["process", "Buffer", "setImmediate"]) delete globalThis[name];
+      const { connect } = await import("fencepost");
+      const client = await connect("memory:");
+      const grant = await client.lock("x").acquire();
+      console.log(typeof grant.fence);
+      await grant.release();
+      await client.close();
+    `);
+    assert.equal(said, "bigint");
+  });
+
+  for (const [name, url] of [
+    ["memory", () => "memory:"],
+    ["ZooKeeper", () => `zk://${address("FENCEPOST_ZOOKEEPER")}`],
+    ["Redis", () => `redis://${address("FENCEPOST_REDIS")}`],
+    ["a server that is not there", () => "zk://127.0.0.1:1"],
+    ["a Redis that is not there", () => "redis://127.0.0.1:1"],
+  ] as const) {
+    it(`keeps no process alive: ${name}`, async () => {
+      const held = name.includes("not there") ? "" : `await client.lock("${fresh()}").acquire();`;
+      const { said, took } = await program(`
+        import { connect } from "fencepost";
+        const client = await connect("${url()}");
+        ${held}
+        console.log("held");
+      `);
+      assert.equal(said, "held");
+      assert.ok(took < 5000, `ended after ${took} ms`);
+    });
+  }
+
+  it("keeps the process alive for a call that is waited for", async () => {
+    const { said } = await program(`
+      import { connect } from "fencepost";
+      const client = await connect("memory:");
+      const grant = await client.lock("x").acquire();
+      console.log(await client.lock("x").acquire({ timeout: 100 }));
+    `);
+    assert.equal(said, "null");
+  });
+
+  it("releases a grant that nobody has any more", { timeout: 30_000 }, async () => {
+    const { gc } = globalThis;
+    assert.ok(gc, "run with --expose-gc");
+    for (const url of ["memory:", `redis://${address("FENCEPOST_REDIS")}`]) {
+      const client = await connect(url);
+      const name = fresh();
+      await drop(client, name);
+      await eventually(10_000, "the release", async () => {
+        gc();
+        const grant = await client.lock(name).tryAcquire();
+        await grant?.release();
+        return grant !== null;
+      });
+      await client.close();
+    }
+  });
+
+  it("keeps a grant whose signal alone is kept only as long as it is referred to", async () => {
+    const client = await connect("memory:");
+    const grant: Grant = await client.lock(fresh()).acquire();
+    const { signal } = grant;
+    globalThis.gc?.();
+    assert.equal(signal.aborted, false);
+    assert.equal(grant.isValid, true);
+    await client.close();
+    await eventually(1000, "the signal", () => signal.aborted);
+    assert.ok(!(signal.reason instanceof LockLost));
+  });
+});
+
+/** In a function of its own, so that no variable keeps the grant. */
+async function drop(client: Client, name: string): Promise<void> {
+  await client.lock(name).acquire();
+}
+
+describe("clock", () => {
+  it("moves forward by a suspend, and not by a step of the wall clock", () => {
+    let steady = 1000;
+    let wall = 50_000;
+    let up = 9000;
+    const now = clockOf(
+      () => steady,
+      () => wall,
+      () => up,
+    );
+    assert.equal(now(), 1000);
+    // The wall clock is set: nothing has happened.
+    wall += 3_600_000;
+    assert.equal(now(), 1000);
+    wall -= 7_200_000;
+    assert.equal(now(), 1000);
+    // A suspend of ten seconds: the steady clock has stood still.
+    wall += 10_000;
+    up += 10_000;
+    const after = now();
+    assert.ok(after >= 11_000 && after < 11_100, String(after));
+    // It is noticed too when the wall clock has not moved, or has been set back.
+    up += 5000;
+    steady += 300;
+    up += 300;
+    wall += 300;
+    assert.ok(now() >= 16_300);
+    const last = now();
+    steady += 1;
+    assert.equal(now(), last + 1);
+  });
+
+  it("is the steady one where nobody knows for how long the machine has been up", () => {
+    const now = clockOf(
+      () => 5,
+      () => 7,
+      null,
+    );
+    assert.equal(now(), 5);
+  });
+});
