@@ -43,6 +43,8 @@ export default ts.config(
         URL: "readonly",
         clearTimeout: "readonly",
         console: "readonly",
+        crypto: "readonly",
+        performance: "readonly",
         process: "readonly",
         setTimeout: "readonly",
       },

@@ -10,12 +10,17 @@ import { constants, gzipSync } from "node:zlib";
 
 import { type Client, type Grant, LockLost, connect } from "fencepost";
 
-import { clockOf } from "../dist/clock.js";
 import { fresh } from "./support/backends.js";
 import { address, eventually } from "./support/servers.js";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
+
+type Source = () => number;
+
+const { clockOf } = (await import(new URL("../../dist/clock.js", import.meta.url).href)) as {
+  clockOf: (steady: Source, wall: Source, uptime: Source | null) => Source;
+};
 
 /** Runs a program in a process of its own, which has to end by itself. */
 async function program(text: string): Promise<{ readonly said: string; readonly took: number }> {
