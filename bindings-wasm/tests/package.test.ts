@@ -100,7 +100,7 @@ describe("package", { concurrency: false }, () => {
     }
   });
 
-  it("keeps a grant whose signal alone is kept only as long as it is referred to", async () => {
+  it("aborts the signals of its grants when a client is closed", async () => {
     const client = await connect("memory:");
     const grant: Grant = await client.lock(fresh()).acquire();
     const { signal } = grant;

@@ -1,0 +1,287 @@
+/** From each library's errors to outcomes, row by row, with errors that the libraries have really made. */
+
+import assert from "node:assert/strict";
+import { afterEach, describe, it } from "node:test";
+
+import { Redis } from "ioredis";
+import { createClient } from "redis";
+
+import { type ZkClient, drop, nodeRedisAt, zkAt } from "./support/backends.js";
+import { address, control, eventually, proxy, restore, within } from "./support/servers.js";
+
+const SOON = 10_000;
+const NOWHERE = "127.0.0.1:1";
+
+type Judged = { readonly reply: Error } | { readonly failure: string };
+type Judge = (error: unknown) => Judged;
+
+/** A row's work is in a list: what goes wrong before it begins is no error of the library. */
+type Work = [Promise<unknown>];
+
+/** A module of the package that is no part of its interface. */
+async function inner<T>(path: string): Promise<T> {
+  return (await import(new URL(`../../dist/${path}`, import.meta.url).href)) as T;
+}
+
+async function judged(judge: Judge, work: Promise<unknown>): Promise<string> {
+  try {
+    await within(SOON, "the error", work);
+  } catch (error) {
+    const said = judge(error);
+    return "reply" in said ? `reply: ${said.reply.message.split(" ")[0] ?? ""}` : said.failure;
+  }
+  return "no error";
+}
+
+afterEach(restore);
+
+/** A proxy that has taken a request and holds the answer back. */
+async function held(
+  begin: (at: string) => Promise<() => Promise<unknown>>,
+): Promise<{ id: string; work: Promise<unknown> }> {
+  const { id, address: at } = await proxy("redis-1");
+  const call = await begin(at);
+  await control("proxy-hold", id);
+  const before = (await control("proxy-count", id)).total ?? 0;
+  const work = call();
+  work.catch(() => undefined);
+  await eventually(SOON, "the request", async () => ((await control("proxy-count", id)).total ?? 0) > before);
+  return { id, work };
+}
+
+describe("node-redis", { concurrency: false }, () => {
+  const rows: [string, string, () => Promise<Work> | Work][] = [
+    ["an error reply", "reply: ERR", async () => [(await connected()).sendCommand(["NO-SUCH-COMMAND"])]],
+    ["ClientClosedError: never connected", "closed", () => [nodeRedisAt(NOWHERE).sendCommand(["PING"])]],
+    ["ClientOfflineError: no queue", "not-sent", () => [offline({ disableOfflineQueue: true }).sendCommand(["PING"])]],
+    [
+      "AbortError: not written",
+      "not-sent",
+      () => [offline({}).sendCommand(["PING"], { abortSignal: AbortSignal.timeout(20) })],
+    ],
+    ["TimeoutError: not written", "not-sent", () => [offline({}).sendCommand(["PING"], { timeout: 20 })]],
+    [
+      "SocketClosedUnexpectedlyError: under way",
+      "unknown",
+      async () => {
+        const { id, work } = await held(async (at) => {
+          const client = await connected(at);
+          return () => client.sendCommand(["ECHO", "x"]);
+        });
+        await control("proxy-cut", id);
+        return [work];
+      },
+    ],
+    [
+      "DisconnectsClientError: destroyed under way",
+      "unknown",
+      async () => {
+        let end: () => void = () => undefined;
+        const { work } = await held(async (at) => {
+          const client = await connected(at);
+          end = () => client.destroy();
+          return () => client.sendCommand(["ECHO", "x"]);
+        });
+        end();
+        return [work];
+      },
+    ],
+    ["anything else", "unknown", () => [Promise.reject(new TypeError("who knows"))]],
+  ];
+  const clients: { readonly isOpen: boolean; destroy(): void }[] = [];
+  afterEach(() => {
+    for (const client of clients.splice(0)) {
+      if (client.isOpen) {
+        client.destroy();
+      }
+    }
+  });
+
+  async function connected(at = address("FENCEPOST_REDIS")) {
+    const client = nodeRedisAt(at);
+    clients.push(client);
+    await client.connect();
+    return client;
+  }
+
+  function offline(options: { readonly disableOfflineQueue?: boolean }) {
+    const client = createClient({ url: `redis://${NOWHERE}`, ...options });
+    client.on("error", () => undefined);
+    client.connect().catch(() => undefined);
+    clients.push(client);
+    return client;
+  }
+
+  for (const [name, expected, make] of rows) {
+    it(`${name} → ${expected}`, { timeout: 20_000 }, async () => {
+      const { judge } = await inner<{ judge: Judge }>("drivers/redis/node-redis.js");
+      const [work] = await make();
+      assert.equal(await judged(judge, work), expected);
+    });
+  }
+});
+
+describe("ioredis", { concurrency: false }, () => {
+  const clients: Redis[] = [];
+  afterEach(() => {
+    for (const client of clients.splice(0)) {
+      client.disconnect();
+    }
+  });
+
+  async function ours(at: string): Promise<Redis> {
+    const { OURS } = await inner<{ OURS: object }>("drivers/redis/ioredis.js");
+    const client = new Redis(`redis://${at}`, OURS);
+    client.on("error", () => undefined);
+    clients.push(client);
+    return client;
+  }
+
+  const rows: [string, string, () => Promise<Work> | Work][] = [
+    [
+      "ReplyError",
+      "reply: ERR",
+      async () => {
+        const client = await ours(address("FENCEPOST_REDIS"));
+        await client.connect();
+        return [client.call("NO-SUCH-COMMAND")];
+      },
+    ],
+    ["no queue and no connection", "not-sent", async () => [(await ours(NOWHERE)).call("PING")]],
+    [
+      "the connection ends under way",
+      "unknown",
+      async () => {
+        const { id, work } = await held(async (at) => {
+          const client = await ours(at);
+          await client.connect();
+          return () => client.call("ECHO", "x");
+        });
+        await control("proxy-cut", id);
+        return [work];
+      },
+    ],
+    ["anything else", "unknown", () => [Promise.reject(new TypeError("who knows"))]],
+  ];
+  for (const [name, expected, make] of rows) {
+    it(`${name} → ${expected}`, { timeout: 20_000 }, async () => {
+      const { judge } = await inner<{ judge: Judge }>("drivers/redis/ioredis.js");
+      const [work] = await make();
+      assert.equal(await judged(judge, work), expected);
+    });
+  }
+});
+
+describe("node-zookeeper-client", { concurrency: false }, () => {
+  interface Result {
+    readonly failure?: string;
+    readonly code?: number;
+    readonly response?: object;
+  }
+  interface Session {
+    send(command: object): void;
+    flush(): void;
+    close(): Promise<void>;
+  }
+  type Make = new (client: ZkClient, own: boolean, acl: readonly object[], listener: object) => Session;
+
+  let id = 0;
+  const command = (operation: string, path: string) => ({
+    id: (id += 1),
+    operation,
+    path,
+    data: new Uint8Array(),
+    flags: 0,
+  });
+
+  /** A session on a client, with the results as they come. */
+  async function session(client: ZkClient) {
+    const { Session } = await inner<{ Session: Make }>("drivers/zookeeper/session.js");
+    const results: Result[] = [];
+    const told: string[] = [];
+    const made = new Session(client, false, [], {
+      answered: (_command: object, _session: bigint, result: Result) => results.push(result),
+      fired: () => undefined,
+      connected: () => told.push("connected"),
+      suspended: () => told.push("suspended"),
+      ended: (_session: bigint, how: string) => told.push(how),
+    });
+    const send = (operation: string, path: string) => {
+      made.send(command(operation, path));
+      made.flush();
+    };
+    return { send, results, told, close: () => made.close() };
+  }
+
+  it("an answer, and an error of the server → reply", async () => {
+    const client = await zkAt(address("FENCEPOST_ZOOKEEPER"));
+    const { send, results, close } = await session(client);
+    send("children", "/");
+    send("children", "/no-such-node");
+    send("sync", "/");
+    await eventually(SOON, "the answers", () => results.length === 3);
+    assert.deepEqual(
+      results.map(({ code, response }) => code ?? typeof response),
+      ["object", -101, "object"],
+    );
+    await close();
+    drop(client);
+  });
+
+  it("the connection ends under way → unknown, then suspended; without one → not-sent; closed → closed", async () => {
+    const { id: at, address: through } = await proxy("zookeeper");
+    const client = await zkAt(through);
+    const { send, results, told, close } = await session(client);
+    await control("proxy-hold", at);
+    send("children", "/");
+    await control("proxy-cut", at);
+    await eventually(SOON, "the loss", () => told.includes("suspended"));
+    send("children", "/");
+    assert.deepEqual(
+      results.map(({ failure }) => failure),
+      ["unknown", "not-sent"],
+    );
+    await control("proxy-heal", at);
+    await control("proxy-pass", at);
+    await eventually(SOON, "the connection", () => told.includes("connected") && told.at(-1) !== "suspended");
+    client.close();
+    await eventually(SOON, "the end", () => told.at(-1) === "closed");
+    send("children", "/");
+    assert.equal(results.at(-1)?.failure, "closed");
+    await close();
+  });
+
+  it("an error code that the library does not know → reply", async () => {
+    const client = await zkAt(address("FENCEPOST_ZOOKEEPER"), 1000);
+    const { send, results, close } = await session(client);
+    const { connectionManager: manager } = client as unknown as {
+      connectionManager: { xid: number; onSocketData(data: Buffer): void };
+    };
+    await control("pause", "zookeeper");
+    send("children", "/");
+    // What a server that sheds load would say: THROTTLEDOP.
+    const frame = Buffer.alloc(20);
+    frame.writeInt32BE(16, 0);
+    frame.writeInt32BE(manager.xid - 1, 4);
+    frame.writeInt32BE(-127, 16);
+    manager.onSocketData(frame);
+    assert.deepEqual(
+      results.map(({ code }) => code),
+      [-127],
+    );
+    await control("resume", "zookeeper");
+    await close();
+    drop(client);
+  });
+
+  it("leaves the client as it was", async () => {
+    const client = await zkAt(address("FENCEPOST_ZOOKEEPER"));
+    const { connectionManager: manager } = client as unknown as { connectionManager: NodeJS.EventEmitter };
+    const before = manager.listenerCount("state");
+    const { close } = await session(client);
+    await close();
+    assert.equal(manager.listenerCount("state"), before);
+    assert.equal(Object.hasOwn(manager, "onSocketData"), false);
+    drop(client);
+  });
+});

@@ -1,0 +1,146 @@
+/** What the world refuses: a clear error, with the library's own as its cause. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { after, afterEach, before, describe, it } from "node:test";
+
+import { type Client, Refused, connect, fromRedis, fromZooKeeper } from "fencepost";
+import { Redis } from "ioredis";
+import zookeeper from "node-zookeeper-client";
+import { RESP_TYPES, createClient } from "redis";
+
+import { SESSION, drop, fresh, nodeRedisAt, zk, zkAt } from "./support/backends.js";
+import { address, within } from "./support/servers.js";
+
+const SOON = 10_000;
+
+const refused = (kind: string) => (error: unknown) =>
+  error instanceof Refused && error.kind === kind && error.code > 300 && error.code < 400;
+
+describe("refusals", { concurrency: false }, () => {
+  const redis = () => address("FENCEPOST_REDIS");
+  const operator = nodeRedisAt(redis());
+  const ends: (() => unknown)[] = [];
+  before(() => operator.connect());
+  afterEach(async () => {
+    for (const end of ends.splice(0)) {
+      await end();
+    }
+  });
+  after(async () => {
+    await operator.flushDb();
+    operator.destroy();
+  });
+
+  function later(client: Client): Client {
+    ends.push(() => client.close());
+    return client;
+  }
+
+  it("Redis: a user who may not run scripts", async () => {
+    const name = fresh();
+    await operator.sendCommand(["ACL", "SETUSER", name, "on", ">secret", "~*", "&*", "+@all", "-evalsha", "-eval"]);
+    ends.push(() => operator.sendCommand(["ACL", "DELUSER", name]));
+    const client = later(await connect(`redis://${name}:secret@${redis()}`));
+    await assert.rejects(within(SOON, "the refusal", client.lock(name).acquire()), (error) => {
+      assert.ok(refused("no-permission")(error) && error instanceof Refused);
+      assert.match(error.message, /NOPERM/);
+      assert.ok(error.cause instanceof Error);
+      return true;
+    });
+  });
+
+  for (const library of ["node-redis", "ioredis"] as const) {
+    it(`Redis: a wrong password, and none at all, with ${library}`, async () => {
+      const at = address("FENCEPOST_REDIS_AUTH");
+      for (const password of ["wrong", undefined]) {
+        const name = fresh();
+        let client: Client;
+        if (library === "node-redis") {
+          const own = nodeRedisAt(at, password);
+          void own.connect().catch(() => undefined);
+          ends.push(() => own.destroy());
+          client = later(fromRedis(own));
+        } else {
+          const own = new Redis(`redis://${at}`, {
+            ...(password !== undefined && { password }),
+            retryStrategy: () => 50,
+          });
+          own.on("error", () => undefined);
+          ends.push(() => own.disconnect());
+          client = later(fromRedis(own));
+        }
+        const acquire = client.lock(name).acquire({ timeout: SOON });
+        await assert.rejects(within(SOON, "the refusal", acquire), refused("auth-failed"));
+      }
+    });
+  }
+
+  it("Redis: a client that is closed or was never connected", async () => {
+    const never = later(fromRedis(createClient({ url: `redis://${redis()}` })));
+    await assert.rejects(never.lock("x").acquire(), refused("connection-closed"));
+    const closed = nodeRedisAt(redis());
+    await closed.connect();
+    closed.destroy();
+    await assert.rejects(later(fromRedis(closed)).lock("x").tryAcquire(), refused("connection-closed"));
+    const ended = new Redis(`redis://${redis()}`);
+    const end = once(ended, "end");
+    await ended.quit();
+    await end;
+    await assert.rejects(later(fromRedis(ended)).lock("x").acquire(), refused("connection-closed"));
+  });
+
+  it("Redis: clients with options that change what they say", async () => {
+    const mapped = createClient({
+      url: `redis://${redis()}`,
+      RESP: 2,
+      commandOptions: { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer, [RESP_TYPES.NUMBER]: String } },
+    });
+    await mapped.connect();
+    ends.push(() => mapped.destroy());
+    const changed = new Redis(`redis://${redis()}`, { stringNumbers: true, keyPrefix: "app:" });
+    ends.push(() => changed.disconnect());
+    const lazy = new Redis(`redis://${redis()}`, { lazyConnect: true });
+    ends.push(() => lazy.disconnect());
+    const name = fresh();
+    const clients = [mapped, changed, lazy].map((own) => later(fromRedis(own)));
+    let inside = 0;
+    const turn = async (client: Client) => {
+      await using grant = await client.lock(name).acquire();
+      assert.ok(grant.isValid);
+      inside += 1;
+      assert.equal(inside, 1);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      inside -= 1;
+    };
+    await within(SOON, "all turns", Promise.all([...clients, ...clients].map(turn)));
+  });
+
+  it("ZooKeeper: a directory that this client may not write", async () => {
+    const own = await zkAt(address("FENCEPOST_ZOOKEEPER"));
+    ends.push(() => drop(own));
+    const name = fresh();
+    const readOnly = [new zookeeper.ACL(zookeeper.Permission.READ, new zookeeper.Id("world", "anyone"))];
+    await zk((done) => own.create(`/${name}`, readOnly, done as never));
+    ends.unshift(() => zk((done) => own.remove(`/${name}`, -1, done)));
+    const client = later(fromZooKeeper(own));
+    await assert.rejects(within(SOON, "the refusal", client.lock(name).acquire()), refused("no-permission"));
+  });
+
+  it("ZooKeeper: nodes with rights of the caller's choice", async () => {
+    const acl = [{ permissions: 31, scheme: "digest", id: "shop:hF/Y4gqLwzF1B8NVoPEyUSIqkg8=" }];
+    const client = later(await connect(`zk://${address("FENCEPOST_ZOOKEEPER")}?session_timeout=${SESSION}`, { acl }));
+    // Nobody has logged in as the shop: the nodes that it makes are not its own to list.
+    await assert.rejects(within(SOON, "the refusal", client.lock(fresh()).acquire()), refused("no-permission"));
+  });
+
+  it("ZooKeeper: a client that is closed", async () => {
+    const own = await zkAt(address("FENCEPOST_ZOOKEEPER"));
+    const client = later(fromZooKeeper(own));
+    const waiting = (await client.lock(fresh()).acquire()).lost;
+    own.close();
+    assert.equal((await within(SOON, "the loss", waiting)).kind, "lost-connection-closed");
+    await assert.rejects(client.lock("x").acquire(), refused("connection-closed"));
+    assert.throws(() => fromZooKeeper(own), /has been closed/);
+  });
+});
