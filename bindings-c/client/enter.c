@@ -24,20 +24,12 @@ static void read_output(fencepost_client *client, const fencepost_output *output
 /* Polls the hub dry: commands to the driver, in their order; events to their contenders. */
 void client_pump(fencepost_client *client) {
     fencepost_output output;
-    bool sent = false;
 
-    for (;;) {
+    do {
         if (fencepost_hub_poll_output(client->hub, FENCEPOST_ALL, &output) != FENCEPOST_RESULT_OK)
             return; /* it has panicked, and says nothing any more */
         read_output(client, &output);
-        sent |= output.kind == FENCEPOST_OUTPUT_KIND_COMMAND;
-        if (output.kind != FENCEPOST_OUTPUT_KIND_WAIT)
-            continue;
-        /* What cannot be sent is answered at once: then there is more to do. */
-        if (!sent || client->driver->flush == NULL || !client->driver->flush(client->self, client->hub))
-            break;
-        sent = false;
-    }
+    } while (output.kind != FENCEPOST_OUTPUT_KIND_WAIT);
     client->moved = false;
 }
 

@@ -18,7 +18,7 @@ static void del_write(void *data) {
 /* The last call: the context is being freed, and everybody who waited on it has been told. */
 static void cleanup(void *data) {
     struct link *link = data;
-    const char *why = link->context->err != 0 ? link->context->errstr : "the connection was dropped";
+    const char *why = link->context->c.err != 0 ? link->context->c.errstr : "the connection was dropped";
     bool entered, inside = driver_enter(link->driver, &entered);
 
     epoll_ctl(link->driver->poll, EPOLL_CTL_DEL, link->context->c.fd, NULL);

@@ -94,7 +94,7 @@ bool link_need(struct link *link);
 void link_drop(struct link *link, const char *why);
 void link_ended(struct link *link, const char *why);
 void link_ready(struct link *link);
-bool link_flush(struct link *link);
+void link_flush(struct link *link);
 int link_source(const struct link *link, struct pollfd *source);
 void link_process(struct link *link);
 void link_check_time(struct link *link);
@@ -117,6 +117,8 @@ void request_call(struct driver *driver, const fencepost_command *command);
 void requests_send(struct link *link);
 void requests_fail(struct link *link, fencepost_failure failure, const char *why);
 void requests_refuse(struct link *link);
+bool requests_answer(struct link *link, const redisReply *reply);
+void requests_lose(struct link *link, const char *why);
 void requests_forget(struct link *link);
 
 /* protocol.c */

@@ -83,6 +83,7 @@ void link_drop(struct link *link, const char *why) {
 void link_ended(struct link *link, const char *why) {
     link->phase = link->ours ? DOWN : OVER;
     link->unwritten = link->write_wanted = false;
+    requests_lose(link, why);
     requests_fail(link, link->ours ? FENCEPOST_FAILURE_NOT_SENT : FENCEPOST_FAILURE_CLOSED, why);
     if (link == &link->driver->subscriptions)
         channels_fail(link->driver);
@@ -112,11 +113,9 @@ static bool send_out(redisContext *context) {
     return true;
 }
 
-/* Writes at once what was handed to hiredis, instead of asking first whether that is possible. Says whether the
- * connection has ended. */
-bool link_flush(struct link *link) {
+/* Writes at once what was handed to hiredis, instead of asking first whether that is possible. */
+void link_flush(struct link *link) {
     struct quiet quiet;
-    bool ended = false;
 
     if (link->unwritten && link->context != NULL && link->driven && link->phase != CONNECTING) {
         link->unwritten = false;
@@ -125,12 +124,10 @@ bool link_flush(struct link *link) {
         } else {
             hush(&quiet);
             redisAsyncHandleWrite(link->context);
-            ended = link->context == NULL;
-            unhush(&quiet, ended);
+            unhush(&quiet, link->context == NULL);
         }
     }
     hooks_poll(link);
-    return ended;
 }
 
 /* What to poll for. */
@@ -148,6 +145,20 @@ int link_source(const struct link *link, struct pollfd *source) {
     return 1;
 }
 
+/* Replies on our own connection for commands: without the callbacks that hiredis keeps for each command. */
+static void read_replies(struct link *link) {
+    redisContext *context = &link->context->c;
+    void *reply = NULL;
+    bool sound = redisBufferRead(context) == REDIS_OK;
+
+    while (sound && (sound = redisGetReplyFromReader(context, &reply) == REDIS_OK) && reply != NULL) {
+        sound = requests_answer(link, reply);
+        freeReplyObject(reply);
+    }
+    if (!sound)
+        redisAsyncFree(link->context);
+}
+
 /* Takes in what has arrived. Reading without asking first costs less than asking; writing and connecting have to ask.
  */
 void link_process(struct link *link) {
@@ -163,7 +174,11 @@ void link_process(struct link *link) {
             redisAsyncHandleWrite(link->context);
         unhush(&quiet, link->context == NULL);
     }
-    if (link->context != NULL && link->phase != CONNECTING)
+    if (link->context == NULL || link->phase == CONNECTING)
+        return;
+    if (link->ours && link->phase == READY && link == &link->driver->commands)
+        read_replies(link);
+    else
         redisAsyncHandleRead(link->context);
 }
 

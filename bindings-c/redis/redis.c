@@ -64,17 +64,9 @@ static void command(void *self, fencepost_hub *hub, const fencepost_command *com
     default:
         fencepost_hub_failed(hub, fencepost_now(), command->id, FENCEPOST_FAILURE_NOT_SENT);
     }
+    link_flush(&driver->commands);
+    link_flush(&driver->subscriptions);
     finish(driver, outermost);
-}
-
-static bool flush(void *self, fencepost_hub *hub) {
-    struct driver *driver = self;
-    bool outermost = begin(driver, hub), ended;
-
-    ended = link_flush(&driver->commands);
-    ended |= link_flush(&driver->subscriptions);
-    finish(driver, outermost);
-    return ended;
 }
 
 static int sources(void *self, struct pollfd *sources) {
@@ -146,7 +138,6 @@ static const fencepost_driver operations = {
     .descriptor = descriptor,
     .sources = sources,
     .command = command,
-    .flush = flush,
     .process = process,
     .until = until,
     .busy = busy,

@@ -1,4 +1,5 @@
 /* Commands: in the order of their arrival, each answered once. */
+#include <hiredis/sds.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,32 +50,43 @@ static void keep(struct driver *driver, struct request *request) {
     driver->unused = request;
 }
 
-/* hiredis has the answer; or, without one, the connection has ended. A command under way was on a working connection:
- * perhaps carried out. */
-static void answered(redisAsyncContext *context, void *reply, void *data) {
-    struct request *request = data;
-    struct driver *driver;
+/* Tells what came of a command; without a reply, the connection has ended. It was on a working connection: perhaps
+ * carried out. */
+static void settle(struct request *request, const redisReply *reply, const char *why) {
+    struct driver *driver = request->link->driver;
     bool entered;
 
-    if (request->link == NULL) {
+    take(&request->link->under_way, request);
+    if (!driver_enter(driver, &entered)) {
         discard(request);
         return;
     }
-    driver = request->link->driver;
-    take(&request->link->under_way, request);
-    if (driver_enter(driver, &entered)) {
-        if (reply != NULL) {
-            reply_give(driver->hub, request->command, reply);
-        } else {
-            fencepost_client_note(
-                driver->client, request->command, context->err != 0 ? context->errstr : "the connection was dropped");
-            fencepost_hub_failed(driver->hub, fencepost_now(), request->command, FENCEPOST_FAILURE_UNKNOWN);
-        }
-        keep(driver, request);
-        driver_leave(driver, entered);
+    if (reply != NULL) {
+        reply_give(driver->hub, request->command, reply);
     } else {
-        discard(request);
+        fencepost_client_note(driver->client, request->command, why);
+        fencepost_hub_failed(driver->hub, fencepost_now(), request->command, FENCEPOST_FAILURE_UNKNOWN);
     }
+    keep(driver, request);
+    driver_leave(driver, entered);
+}
+
+/* On a connection of the caller's hiredis remembers whose reply it is. */
+static void answered(redisAsyncContext *context, void *reply, void *data) {
+    struct request *request = data;
+
+    if (request->link == NULL)
+        discard(request);
+    else
+        settle(request, reply, context->err != 0 ? context->errstr : "the connection was dropped");
+}
+
+/* On one of ours replies are the answers to what is under way, in its order. False: one that nobody has asked for. */
+bool requests_answer(struct link *link, const redisReply *reply) {
+    if (link->under_way.first == NULL)
+        return false;
+    settle(link->under_way.first, reply, NULL);
+    return true;
 }
 
 static void fail(struct request *request, fencepost_failure failure, const char *why) {
@@ -86,9 +98,27 @@ static void fail(struct request *request, fencepost_failure failure, const char 
     discard(request);
 }
 
+/* A connection of ours has ended under these. */
+void requests_lose(struct link *link, const char *why) {
+    while (link->ours && link->under_way.first != NULL)
+        settle(link->under_way.first, NULL, why);
+}
+
+static bool write_command(struct link *link, struct request *request, const char *text, size_t size) {
+    redisContext *context = &link->context->c;
+    char *longer;
+
+    if (!link->ours)
+        return redisAsyncFormattedCommand(link->context, answered, request, text, size) == REDIS_OK;
+    if ((longer = sdscatlen(context->obuf, text, size)) == NULL)
+        return false;
+    context->obuf = longer;
+    return true;
+}
+
 /* Hands a command to hiredis. */
 static void hand_over(struct link *link, struct request *request, const char *text, size_t size) {
-    if (redisAsyncFormattedCommand(link->context, answered, request, text, size) != REDIS_OK) {
+    if (!write_command(link, request, text, size)) {
         fail(request, FENCEPOST_FAILURE_NOT_SENT, "the connection is being closed");
         return;
     }
