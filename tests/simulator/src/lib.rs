@@ -1,0 +1,3 @@
+//! The proof: every machine in every weather.
+
+pub mod lua;

@@ -1,0 +1,1 @@
+//! A real Lua for the Redis model.
