@@ -6,7 +6,7 @@ use core::time::Duration;
 use crate::{AttemptId, CommandId, Fence, Instant};
 
 /// What a machine tells its application.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Event {
     /// The contender waits. `ahead` contenders come before it, where the server keeps a queue.
@@ -67,7 +67,7 @@ impl Event {
 }
 
 /// The right to hold a lock, from `Acquired` to `Released` or `Lost`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Grant {
     /// Which attempt it was given to.
     pub attempt: AttemptId,
@@ -92,7 +92,7 @@ impl Grant {
 }
 
 /// What brought a refusal or a loss to light. The driver finds its native error by the command.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Cause {
     /// The command whose outcome or watch it was, if it was one.
     pub command: Option<CommandId>,
@@ -133,7 +133,7 @@ impl Cause {
 macro_rules! reasons {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $code:literal, $kebab:literal, $text:literal;)* }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
         #[non_exhaustive]
         pub enum $name {
             $($(#[$variant_doc])* #[error($text)] $variant,)*

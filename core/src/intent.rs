@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 /// What an application wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Intent {
     /// Hold the lock. Ends in [`Event::Acquired`](crate::Event) or [`Event::Refused`](crate::Event).
@@ -18,7 +18,7 @@ pub enum Intent {
 }
 
 /// How long an acquire may take, from the intent on: connecting, retries and everything else included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Patience {
     /// Until it is granted or cannot be.
     Forever,

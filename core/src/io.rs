@@ -5,7 +5,7 @@ use core::fmt::Debug;
 use crate::{CommandId, Instant, Misuse};
 
 /// What [`Machine::poll_output`] gives: queued commands and events one by one, then [`Wait`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Output<Q, E> {
     /// Carry this out, and put what came of it into [`Machine::handle_outcome`].
@@ -17,7 +17,7 @@ pub enum Output<Q, E> {
 }
 
 /// Nothing to do before an input arrives or a time is reached.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Wait {
     /// When to call [`Machine::handle_timeout`] at the latest; `None`: only an input can change anything.
     pub until: Option<Instant>,
@@ -26,7 +26,7 @@ pub struct Wait {
 }
 
 /// What a machine waits for. Each has one reason to run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Timer {
     /// When the caller's patience with an acquire ends.
@@ -62,7 +62,7 @@ impl Timer {
 }
 
 /// One thing for the driver to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Command<Q> {
     /// Names the command in its outcome and in notices.
     pub id: CommandId,
@@ -75,7 +75,7 @@ pub struct Command<Q> {
 }
 
 /// Which connection has to carry a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Target {
     /// Any connection of the client.
@@ -87,7 +87,7 @@ pub enum Target {
 }
 
 /// What came of a command.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome<R> {
     /// The server answered: with an error, too. The core reads it.
     Reply(R),
@@ -97,7 +97,7 @@ pub enum Outcome<R> {
 
 /// Why there is no answer. The difference between "not done" and "perhaps done" is never given up
 /// (Jepsen's `:fail` and `:info`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Failure {
     /// It never left the client's queue: certainly not executed. Trying again may help.

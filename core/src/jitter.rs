@@ -5,7 +5,7 @@ use core::time::Duration;
 use crate::time::micros;
 
 /// A small generator of spread.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Jitter(u64);
 
 impl Jitter {

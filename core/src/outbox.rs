@@ -6,7 +6,7 @@ use core::time::Duration;
 use crate::{Command, CommandId, Event, Instant, Output, Target, Timer, Wait};
 
 /// A machine's queue of outputs, its command ids and its timers.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Outbox<Q> {
     queue: VecDeque<Output<Q, Event>>,
     next: u64,

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::borrow::Borrow;
 
 /// A map in the order of its keys.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SortedMap<K, V>(Vec<(K, V)>);
 
 impl<K, V> Default for SortedMap<K, V> {
@@ -138,7 +138,7 @@ impl<K: Ord, V> SortedMap<K, V> {
 }
 
 /// A set in order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SortedSet<T>(SortedMap<T, ()>);
 
 impl<T> Default for SortedSet<T> {

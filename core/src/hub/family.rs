@@ -1,7 +1,7 @@
 //! What a family of machines brings to a hub.
 
 use alloc::vec::Vec;
-use core::fmt::Debug;
+use core::{fmt::Debug, hash::Hash};
 
 use crate::{
     Command, CommandId, Event, Instant, Intent, Machine, Misuse, Outcome, Output, OwnerId, io::sealed,
@@ -10,7 +10,7 @@ use crate::{
 use super::Key;
 
 /// Machines that share one command set: [`zookeeper::ZooKeeper`](crate::zookeeper::ZooKeeper), [`redis::Redis`](crate::redis::Redis). Sealed.
-pub trait Family: sealed::Sealed + Debug + Sized + 'static {
+pub trait Family: sealed::Sealed + Clone + Debug + Eq + Hash + Sized + 'static {
     /// What a machine asks of its server.
     type Request: Clone + Debug;
     /// What the server answers.
@@ -37,7 +37,12 @@ pub trait Family: sealed::Sealed + Debug + Sized + 'static {
 
 /// A machine as a hub drives it.
 pub trait Member<F: Family>:
-    Machine<Request = F::Request, Reply = F::Reply, Notice = F::Notice, Event = Event> + Debug + Send
+    Machine<Request = F::Request, Reply = F::Reply, Notice = F::Notice, Event = Event>
+    + Clone
+    + Debug
+    + Eq
+    + Hash
+    + Send
 {
     /// See the machines.
     fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse>;
@@ -48,7 +53,7 @@ pub trait Member<F: Family>:
 }
 
 /// What the machines of a hub share: it sends commands of its own, answers some of theirs, and tells them things.
-pub trait Shared<F: Family>: Debug + Send {
+pub trait Shared<F: Family>: Clone + Debug + Eq + Hash + Send {
     /// Nothing shared yet.
     fn new(seed: u64) -> Self;
     /// The hub's command ids, lent for an input.

@@ -21,7 +21,9 @@ use routes::Routes;
 pub type HubOutput<F> = (Key, Output<<F as Family>::Request, Event>);
 
 /// All machines that share one client connection.
-#[derive(Debug)]
+///
+/// It can be copied and compared, for model checkers that walk all its states. A copy must not meet the server that the first one talks to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Hub<F: Family> {
     shared: F::Shared,
     members: SortedMap<Key, Entry<F>>,
@@ -35,7 +37,7 @@ pub struct Hub<F: Family> {
     shut: bool,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Entry<F: Family> {
     machine: Box<F::Member>,
     wait: Wait,

@@ -5,14 +5,14 @@ use alloc::vec::Vec;
 use crate::{CommandId, Key, sorted::SortedMap};
 
 /// The commands under way, and the watches that may still fire.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Routes {
     routes: SortedMap<CommandId, Route>,
     /// The same, by machine: what to forget when it goes.
     of: SortedMap<Key, Vec<CommandId>>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Route {
     key: Key,
     /// Whether the outcome is still to come.

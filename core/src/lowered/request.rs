@@ -5,7 +5,7 @@ use alloc::{string::String, string::ToString, vec::Vec};
 use crate::{redis, zookeeper};
 
 /// What a driver has to do. The numbers are the same in every language.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Operation {
@@ -55,7 +55,7 @@ pub mod flags {
 }
 
 /// One request as plain values. What an operation does not use is empty.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Request {
     /// What to do.

@@ -9,12 +9,12 @@ use crate::{
 use super::{Notice, Reply, Request, StringLock, StringSettings, Subscriptions};
 
 /// The family of machines that speak to Redis.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "it has no values: it names the family")]
 pub enum Redis {}
 
 /// The settings of any machine of the family.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Machine {
     /// The lock in the layout `string`.

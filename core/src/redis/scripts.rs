@@ -1,7 +1,7 @@
 //! The scripts. Their text is in `scripts/`; everything that has to happen at once on the server happens there.
 
 /// A script of the layout `string`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Script {
     /// Take a free lock, or say how long it is held.

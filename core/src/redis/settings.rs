@@ -11,7 +11,7 @@ pub const DEFAULT_POLL: Duration = Duration::from_millis(100);
 pub const DEFAULT_ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
 /// The settings of a lock in the layout `string`, checked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StringSettings {
     name: String,
     /// How long the server keeps the lock without renewal.

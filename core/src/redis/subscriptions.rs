@@ -19,13 +19,13 @@ use super::{
 const LINGER: Duration = Duration::from_secs(1);
 
 /// One subscription a channel.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Subscriptions {
     out: Outbox<Request>,
     channels: SortedMap<Vec<u8>, Channel>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Channel {
     id: CommandId,
     live: bool,

@@ -7,7 +7,7 @@ use crate::CommandId;
 use super::scripts::Script;
 
 /// One request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Request {
     /// Run a script. It goes out as `EVALSHA`, and with its text as `EVAL` to a server that has said `NOSCRIPT`.
@@ -35,7 +35,7 @@ pub enum Request {
 }
 
 /// What the server answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reply {
     /// Nothing.
@@ -51,7 +51,7 @@ pub enum Reply {
 }
 
 /// What a subscription says unasked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Notice {
     /// A message has arrived.

@@ -13,7 +13,7 @@ use super::{
 };
 
 /// Nodes to delete and, if a create's outcome is not known, a search for more of them.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Disposal {
     graves: Vec<(String, Option<CommandId>)>,
     search: Search,
@@ -21,7 +21,7 @@ pub(super) struct Disposal {
     pub(super) refused: Option<(Refusal, Cause)>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Search {
     No,
     Wanted,

@@ -11,12 +11,12 @@ use crate::{
 use super::{Keeper, Mutex, MutexSettings, Notice, Reply, Request};
 
 /// The family of machines that speak to ZooKeeper.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "it has no values: it names the family")]
 pub enum ZooKeeper {}
 
 /// The settings of any machine of the family.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Machine {
     /// The fair mutex.

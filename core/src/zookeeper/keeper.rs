@@ -18,7 +18,7 @@ use crate::{
 use super::wire::{Answer, Notice, Reply, Request, SessionState};
 
 /// Keeps one session confirmed while machines need it.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Keeper {
     out: Outbox<Request>,
     jitter: Jitter,
@@ -36,7 +36,7 @@ pub struct Keeper {
     failures: u32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Needed {
     No,
     Yes,

@@ -18,7 +18,7 @@ pub(super) enum Place {
 }
 
 /// Who comes before.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Behind {
     /// The nearest earlier contender: the one to watch.
     pub(super) neighbour: String,

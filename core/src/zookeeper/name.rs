@@ -13,7 +13,7 @@ pub(super) type Sequence = i32;
 pub(super) const SEQUENCE_END: Sequence = Sequence::MAX - 1000;
 
 /// What the name of a child says about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Child {
     /// A contender that orders itself as we do.
     Contender(Sequence),

@@ -11,7 +11,7 @@ use super::name;
 pub const DEFAULT_ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
 /// The settings of a mutex in the layout `curator`, checked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MutexSettings {
     directory: String,
     /// How long a try waits for the server's answers.

@@ -7,7 +7,7 @@ use crate::{CommandId, Instant, SessionId};
 
 /// One request. All requests of a client are sent in the order in which they were polled, on one session:
 /// a server answers a session's requests in order, and the machines rely on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Request {
     /// Create a node. Answered by [`Answer::Created`].
@@ -44,7 +44,7 @@ pub enum Request {
 }
 
 /// Kinds of nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CreateMode {
     /// Stays until it is deleted.
@@ -56,7 +56,7 @@ pub enum CreateMode {
 }
 
 /// What the server answered, and in which session the request was sent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reply {
     /// The session. An answer of another session than the present one counts as [`Failure::Unknown`](crate::Failure).
     pub session: SessionId,
@@ -65,7 +65,7 @@ pub struct Reply {
 }
 
 /// The server's answers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Answer {
     /// A node was created.
@@ -91,7 +91,7 @@ pub enum Answer {
 }
 
 /// What a server knows of a node, as far as locks need it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stat {
     /// The transaction that created the node.
     pub czxid: i64,
@@ -102,7 +102,7 @@ pub struct Stat {
 }
 
 /// What a ZooKeeper connection says unasked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Notice {
     /// A watch has something to say.
@@ -133,7 +133,7 @@ pub enum Notice {
 }
 
 /// What a watch has seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WatchEvent {
     /// The node was deleted.
@@ -145,7 +145,7 @@ pub enum WatchEvent {
 }
 
 /// What a client library says of its session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SessionState {
     /// Connected: a new session, or the same one again.

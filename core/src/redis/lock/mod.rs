@@ -24,7 +24,7 @@ use crate::{
 use super::{scripts::Script, settings::StringSettings, wire::Request};
 
 /// One contender for a lock in the layout `string`.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StringLock {
     settings: StringSettings,
     out: Outbox<Request>,
@@ -46,7 +46,7 @@ pub struct StringLock {
     placed: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     /// Nothing to do.
     Idle,
@@ -65,14 +65,14 @@ enum Phase {
     },
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Running {
     id: CommandId,
     script: Script,
     start: Instant,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Subscription {
     /// None.
     No,

@@ -16,7 +16,7 @@ use super::super::{
 use super::{Mutex, Node, Phase, Purpose, queued::Queued};
 
 /// A flight that makes the own node and lists the directory, or only lists it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Entering {
     children: Option<Vec<String>>,
     pub(super) setback: Setback,
@@ -32,7 +32,7 @@ impl Entering {
 }
 
 /// The worst that has happened to a flight.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) enum Setback {
     #[default]
     None,

@@ -28,7 +28,7 @@ use entering::Entering;
 use queued::Queued;
 
 /// One contender for a fair mutex.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Mutex {
     settings: MutexSettings,
     out: Outbox<Request>,
@@ -58,7 +58,7 @@ pub struct Mutex {
 }
 
 /// What is known of the session.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Session {
     id: Option<SessionId>,
     connected: bool,
@@ -69,14 +69,14 @@ struct Session {
 }
 
 /// The own node.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Node {
     name: String,
     /// The transaction that created it: it grows with every change of the tree, so it is the fence.
     czxid: i64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     /// Nothing to do.
     Idle,
@@ -95,7 +95,7 @@ enum Phase {
     },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Purpose {
     /// Make one of the directories above the own node.
     Parent,

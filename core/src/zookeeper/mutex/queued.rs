@@ -11,7 +11,7 @@ use super::super::{
 use super::{Mutex, Phase, Purpose, entering::Entering};
 
 /// A place behind somebody.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Queued {
     behind: Behind,
     /// The request that watches the neighbour, while its watch may still fire.
