@@ -86,8 +86,9 @@ impl StringLock {
 
     fn granted(&mut self, now: Instant, start: Instant, fence: u64) {
         let valid_until = lease::valid_until(start, self.settings.ttl, self.settings.margin);
-        if valid_until <= now {
-            // The answer took longer than the lease: asked again at once, the lock is ours to renew, or lost unseen.
+        let worth_telling = self.settings.ttl.checked_div(3).unwrap_or_default();
+        if valid_until <= now.plus(worth_telling) {
+            // The answer has eaten the lease up: asked again, the lock is ours with a full one, or lost unseen.
             self.doubt = true;
             return self.retry_later(now);
         }
