@@ -1,8 +1,11 @@
 //! Model servers: small, exact stand-ins for the real ones, without I/O, clock or randomness.
 //!
 //! - [`zookeeper`]: what a ZooKeeper server does with the requests that locks make.
-//! - [`memory`]: a hub on that model, behind `memory:` addresses. For demonstrations, unit tests and the browser: it locks within
+//! - `redis` (feature `redis`): what a Redis server does with the commands and scripts that locks send.
+//! - [`memory`]: a hub on the ZooKeeper model, behind `memory:` addresses. For demonstrations, unit tests and the browser: it locks within
 //!   one process and nothing else.
+//!
+//! `tests/simulator` proves that the models answer as the real servers do.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -15,4 +18,6 @@
 extern crate alloc;
 
 pub mod memory;
+#[cfg(feature = "redis")]
+pub mod redis;
 pub mod zookeeper;

@@ -15,7 +15,7 @@ use fencepost_core::{
 use tree::Tree;
 
 /// One server.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Server {
     tree: Tree,
     sessions: SortedMap<SessionId, VecDeque<Notice>>,
@@ -80,6 +80,13 @@ impl Server {
     #[must_use]
     pub fn children(&self, path: &str) -> Option<Vec<String>> {
         self.tree.children(path)
+    }
+
+    /// Whose ephemeral node it is, if it is one.
+    #[must_use]
+    pub fn owner(&self, path: &str) -> Option<SessionId> {
+        let (_, stat) = self.tree.get(path)?;
+        (stat.ephemeral_owner != 0).then_some(SessionId(stat.ephemeral_owner))
     }
 
     /// Deletes a node as an operator would.

@@ -10,7 +10,7 @@ use fencepost_core::{
 const NOT_EMPTY: i32 = -111;
 const BAD_ARGUMENTS: i32 = -8;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Tree {
     /// All nodes but the root, by path.
     nodes: SortedMap<String, Node>,
@@ -19,7 +19,7 @@ pub(super) struct Tree {
     zxid: i64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Node {
     data: Vec<u8>,
     stat: Stat,

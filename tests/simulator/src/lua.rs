@@ -1,1 +1,227 @@
 //! A real Lua for the Redis model.
+//!
+//! It is the Lua 5.1 that Redis has inside, and scripts see of it what they see there (7.0): the conversions between replies and values, read-only
+//! globals, and errors that name the script and the line. Three differences: `cjson`, `cmsgpack`, `struct` and `bit` are missing, a table says
+//! nothing of RESP3, and `math.random` starts anew with every script, as it did before 7.0, so that a run can be repeated.
+
+mod convert;
+
+use std::{cell::Cell, cell::RefCell, collections::HashMap, rc::Rc};
+
+use fencepost_models::redis::{Lua, Resp, sha1_hex};
+use mlua::{Function, MultiValue, StdLib, Table, Value};
+
+/// Lua 5.1 with the libraries of Redis. One for each thread: it is neither `Send` nor `Clone`, and nothing of a script stays in it but
+/// its compiled text.
+#[derive(Debug)]
+pub struct RealLua {
+    lua: mlua::Lua,
+    world: Table,
+    globals: Table,
+    library: Table,
+    run: Function,
+    compiled: HashMap<Vec<u8>, Function>,
+    left_behind: Rc<RefCell<Vec<u8>>>,
+    random: Rc<Cell<u64>>,
+}
+
+impl Default for RealLua {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl RealLua {
+    /// A Lua that has run nothing.
+    ///
+    /// # Panics
+    /// If there is no memory for it.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::build().expect("a Lua")
+    }
+
+    fn build() -> mlua::Result<Self> {
+        let libraries = StdLib::STRING | StdLib::TABLE | StdLib::MATH;
+        let lua = mlua::Lua::new_with(libraries, mlua::LuaOptions::default())?;
+        let left_behind = Rc::new(RefCell::new(Vec::new()));
+        let random = Rc::new(Cell::new(0));
+        let taken = left_behind.clone();
+        let take_error = lua.create_function(move |lua, ()| lua.create_string(&*taken.borrow()))?;
+        let natives = lua.create_table()?;
+        natives.set("line", lua.create_function(|lua, ()| Ok(line(lua)))?)?;
+        let noted = left_behind.clone();
+        natives.set(
+            "sha1hex",
+            lua.create_function(move |lua, arguments: MultiValue| sha1hex(lua, &noted, &arguments))?,
+        )?;
+        let state = random.clone();
+        natives.set(
+            "random",
+            lua.create_function(move |_, bounds: (Option<f64>, Option<f64>)| draw(&state, bounds))?,
+        )?;
+        let state = random.clone();
+        natives.set(
+            "randomseed",
+            lua.create_function(move |_, seed: f64| {
+                state.set(seeded(convert::truncate(seed)));
+                Ok(())
+            })?,
+        )?;
+        let (world, globals, library, run) = lua
+            .load(include_str!("lua/world.lua"))
+            .set_name("=world")
+            .call((take_error, natives))?;
+        Ok(Self {
+            lua,
+            world,
+            globals,
+            library,
+            run,
+            compiled: HashMap::new(),
+            left_behind,
+            random,
+        })
+    }
+
+    fn compile(&mut self, text: &[u8]) -> mlua::Result<Function> {
+        if let Some(known) = self.compiled.get(text) {
+            return Ok(known.clone());
+        }
+        let chunk = self.lua.load(text).set_name("@user_script");
+        let script = chunk
+            .set_mode(mlua::ChunkMode::Text)
+            .set_environment(self.world.clone())
+            .into_function()?;
+        self.compiled.insert(text.into(), script.clone());
+        Ok(script)
+    }
+
+    fn try_eval(
+        &mut self,
+        text: &[u8],
+        keys: &[Vec<u8>],
+        arguments: &[Vec<u8>],
+        call: &mut dyn FnMut(&[Vec<u8>]) -> Resp,
+    ) -> mlua::Result<Resp> {
+        let script = self.compile(text)?;
+        self.random.set(seeded(0));
+        self.globals.raw_set("KEYS", self.strings(keys)?)?;
+        self.globals.raw_set("ARGV", self.strings(arguments)?)?;
+        let call = RefCell::new(call);
+        let execute = |lua: &mlua::Lua, words: &MultiValue| match convert::words(lua, words) {
+            Ok(words) => (call.borrow_mut())(&words),
+            Err(problem) => Resp::Error(problem.into()),
+        };
+        self.lua.scope(|scope| {
+            let raising = scope.create_function(|lua, words: MultiValue| match execute(lua, &words) {
+                Resp::Error(text) => Err(raise(&self.left_behind, text)),
+                reply => convert::to_lua(lua, reply),
+            })?;
+            let telling = scope.create_function(|lua, words: MultiValue| {
+                let reply = execute(lua, &words);
+                convert::to_lua(lua, reply)
+            })?;
+            self.library.raw_set("call", raising)?;
+            self.library.raw_set("pcall", telling)?;
+            let (done, value): (bool, Value) = self.run.call(script)?;
+            if done {
+                return convert::to_resp(&value);
+            }
+            let Value::Table(problem) = value else {
+                return Ok(Resp::Error(b"ERR the script has failed".into()));
+            };
+            let said: Option<mlua::String> = problem.raw_get("err").unwrap_or_default();
+            let line: i64 = problem.raw_get("line")?;
+            let mut told =
+                said.map_or_else(|| b"ERR unknown error".to_vec(), |said| said.as_bytes().to_vec());
+            told.extend_from_slice(b" script: ");
+            told.extend_from_slice(&sha1_hex(text));
+            told.extend_from_slice(format!(", on @user_script:{line}.").as_bytes());
+            Ok(Resp::Error(convert::one_line(&told)))
+        })
+    }
+
+    fn strings(&self, items: &[Vec<u8>]) -> mlua::Result<Table> {
+        let table = self.lua.create_table_with_capacity(items.len(), 0)?;
+        for item in items {
+            table.raw_push(self.lua.create_string(item)?)?;
+        }
+        Ok(table)
+    }
+}
+
+impl Lua for RealLua {
+    fn check(&mut self, text: &[u8]) -> Result<(), String> {
+        match self.compile(text) {
+            Ok(_) => Ok(()),
+            Err(mlua::Error::SyntaxError { message, .. }) => Err(message),
+            Err(other) => Err(other.to_string()),
+        }
+    }
+
+    fn eval(
+        &mut self,
+        text: &[u8],
+        keys: &[Vec<u8>],
+        arguments: &[Vec<u8>],
+        call: &mut dyn FnMut(&[Vec<u8>]) -> Resp,
+    ) -> Resp {
+        let result = self.try_eval(text, keys, arguments, call);
+        result.unwrap_or_else(|error| Resp::Error(format!("ERR {error}").into()))
+    }
+}
+
+/// Leaves an error's text for the world to find: on its way through Lua, an error of ours is only a mark.
+fn raise(left_behind: &RefCell<Vec<u8>>, text: Vec<u8>) -> mlua::Error {
+    *left_behind.borrow_mut() = text;
+    mlua::Error::RuntimeError(String::new())
+}
+
+/// The line at which the script is; 0 if it is nowhere.
+fn line(lua: &mlua::Lua) -> usize {
+    let at = |level| {
+        lua.inspect_stack(level, |frame| {
+            let own = frame
+                .source()
+                .source
+                .is_some_and(|source| source == "@user_script");
+            own.then(|| frame.current_line()).flatten()
+        })
+    };
+    (0..).map_while(at).flatten().next().unwrap_or(0)
+}
+
+fn sha1hex(
+    lua: &mlua::Lua,
+    left_behind: &RefCell<Vec<u8>>,
+    arguments: &MultiValue,
+) -> mlua::Result<mlua::String> {
+    if arguments.len() != 1 {
+        return Err(raise(left_behind, b"ERR wrong number of arguments".into()));
+    }
+    let text = arguments.front().and_then(|text| convert::bytes(lua, text));
+    lua.create_string(sha1_hex(&text.unwrap_or_default()))
+}
+
+/// `srand48`.
+fn seeded(seed: i64) -> u64 {
+    ((seed.cast_unsigned() & 0xffff_ffff) << 16) | 0x330e
+}
+
+/// `math.random` on `lrand48`.
+fn draw(state: &Cell<u64>, bounds: (Option<f64>, Option<f64>)) -> mlua::Result<f64> {
+    let next = state.get().wrapping_mul(0x5_deec_e66d).wrapping_add(0xb) & 0xffff_ffff_ffff;
+    state.set(next);
+    let most = f64::from(i32::MAX);
+    let drawn = ((next >> 17) as f64) % most / most;
+    let (low, high) = match bounds {
+        (None, _) => return Ok(drawn),
+        (Some(high), None) => (1.0, high),
+        (Some(low), Some(high)) => (low, high),
+    };
+    if low > high {
+        return Err(mlua::Error::RuntimeError("interval is empty".into()));
+    }
+    Ok((drawn * (high - low + 1.0)).floor() + low)
+}

@@ -1,0 +1,125 @@
+//! The commands: their names, how many words they take, and who carries them out.
+
+mod hashes;
+mod keys;
+mod strings;
+
+use alloc::{format, string::String, vec::Vec};
+
+use super::{
+    keyspace::{Keyspace, Moment},
+    wire::{Answer, Fault},
+};
+
+/// Who carries out a command.
+#[derive(Debug)]
+pub(super) enum Run {
+    /// It touches keys only. Such commands and [`Run::Publish`] may be called by scripts.
+    Keys(fn(&mut Keyspace, Moment, &[Vec<u8>]) -> Answer),
+    Publish,
+    Subscribe,
+    Unsubscribe,
+    Eval,
+    EvalSha,
+    Script,
+}
+
+/// In the order of their names.
+const COMMANDS: &[(&str, isize, Run)] = &[
+    ("decr", 2, Run::Keys(strings::decr)),
+    ("decrby", 3, Run::Keys(strings::decr_by)),
+    ("del", -2, Run::Keys(keys::del)),
+    ("eval", -3, Run::Eval),
+    ("evalsha", -3, Run::EvalSha),
+    ("exists", -2, Run::Keys(keys::exists)),
+    ("expire", -3, Run::Keys(keys::expire)),
+    ("flushall", -1, Run::Keys(keys::flush_all)),
+    ("get", 2, Run::Keys(strings::get)),
+    ("getdel", 2, Run::Keys(strings::get_del)),
+    ("getset", 3, Run::Keys(strings::get_set)),
+    ("hdel", -3, Run::Keys(hashes::del)),
+    ("hexists", 3, Run::Keys(hashes::exists)),
+    ("hget", 3, Run::Keys(hashes::get)),
+    ("hgetall", 2, Run::Keys(hashes::get_all)),
+    ("hincrby", 4, Run::Keys(hashes::incr_by)),
+    ("hlen", 2, Run::Keys(hashes::len)),
+    ("hset", -4, Run::Keys(hashes::set)),
+    ("hsetnx", 4, Run::Keys(hashes::set_nx)),
+    ("incr", 2, Run::Keys(strings::incr)),
+    ("incrby", 3, Run::Keys(strings::incr_by)),
+    ("lpush", -3, Run::Keys(keys::lpush)),
+    ("persist", 2, Run::Keys(keys::persist)),
+    ("pexpire", -3, Run::Keys(keys::pexpire)),
+    ("ping", -1, Run::Keys(keys::ping)),
+    ("psetex", 4, Run::Keys(strings::pset_ex)),
+    ("pttl", 2, Run::Keys(keys::pttl)),
+    ("publish", 3, Run::Publish),
+    ("script", -2, Run::Script),
+    ("set", -3, Run::Keys(strings::set)),
+    ("setex", 4, Run::Keys(strings::set_ex)),
+    ("setnx", 3, Run::Keys(strings::set_nx)),
+    ("subscribe", -2, Run::Subscribe),
+    ("time", 1, Run::Keys(keys::time)),
+    ("ttl", 2, Run::Keys(keys::ttl)),
+    ("type", 2, Run::Keys(keys::type_of)),
+    ("unlink", -2, Run::Keys(keys::del)),
+    ("unsubscribe", -1, Run::Unsubscribe),
+];
+
+/// A command and whether its words are as many as it takes.
+fn look_up(arguments: &[Vec<u8>]) -> Option<(&'static (&'static str, isize, Run), bool)> {
+    let mut name = [0_u8; 16];
+    let name = name.get_mut(..arguments.first()?.len())?;
+    name.copy_from_slice(&arguments[0]);
+    name.make_ascii_lowercase();
+    let at = COMMANDS
+        .binary_search_by(|(known, ..)| known.as_bytes().cmp(name))
+        .ok()?;
+    let command = &COMMANDS[at];
+    let fits = if command.1 < 0 {
+        arguments.len() >= command.1.unsigned_abs()
+    } else {
+        arguments.len() == command.1.unsigned_abs()
+    };
+    Some((command, fits))
+}
+
+/// The command that a client has sent.
+pub(super) fn find(arguments: &[Vec<u8>]) -> Result<&'static Run, Fault> {
+    match look_up(arguments) {
+        Some(((_, _, run), true)) => Ok(run),
+        Some(((name, ..), false)) => Err(Fault::arity(name)),
+        None => Err(unknown(arguments)),
+    }
+}
+
+/// The command that a script calls.
+pub(super) fn find_in_script(arguments: &[Vec<u8>]) -> Result<&'static Run, Fault> {
+    match look_up(arguments) {
+        Some(((_, _, run), true)) => Ok(run),
+        Some((_, false)) => Err(Fault::of(
+            "ERR Wrong number of args calling Redis command from script",
+        )),
+        None => Err(Fault::of("ERR Unknown Redis command called from script")),
+    }
+}
+
+fn unknown(arguments: &[Vec<u8>]) -> Fault {
+    let mut words = arguments.iter().map(|word| String::from_utf8_lossy(word));
+    let name = words.next().unwrap_or_default();
+    let mut text = format!("ERR unknown command '{name}', with args beginning with: ");
+    for word in words {
+        text += &format!("'{word}' ");
+    }
+    Fault(text.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::COMMANDS;
+
+    #[test]
+    fn commands_are_in_the_order_of_their_names() {
+        assert!(COMMANDS.is_sorted_by(|(one, ..), (next, ..)| one < next));
+    }
+}

@@ -1,0 +1,113 @@
+//! What the model says, and what it needs of a Lua.
+
+use alloc::{borrow::Cow, format, string::String, vec::Vec};
+
+use fencepost_core::redis::Reply;
+use sha1::{Digest, Sha1};
+
+/// An answer as it is on the wire. Unlike [`Reply`] it tells a status from a string, because scripts see the difference.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Resp {
+    /// Nothing.
+    Nil,
+    /// A number.
+    Int(i64),
+    /// A status: `OK`.
+    Status(Vec<u8>),
+    /// A string.
+    Bulk(Vec<u8>),
+    /// Several.
+    Array(Vec<Self>),
+    /// An error, with its code.
+    Error(Vec<u8>),
+}
+
+impl Resp {
+    /// The status of success.
+    #[must_use]
+    pub fn ok() -> Self {
+        Self::Status(b"OK".into())
+    }
+
+    pub(super) fn bulk(bytes: &[u8]) -> Self {
+        Self::Bulk(bytes.into())
+    }
+}
+
+impl From<Resp> for Reply {
+    fn from(resp: Resp) -> Self {
+        match resp {
+            Resp::Nil => Self::Nil,
+            Resp::Int(number) => Self::Int(number),
+            Resp::Status(bytes) | Resp::Bulk(bytes) => Self::Bytes(bytes),
+            Resp::Array(items) => Self::Array(items.into_iter().map(Self::from).collect()),
+            Resp::Error(text) => Self::Error(String::from_utf8_lossy(&text).into_owned()),
+        }
+    }
+}
+
+impl From<Fault> for Resp {
+    fn from(fault: Fault) -> Self {
+        Self::Error(fault.0.into_owned().into())
+    }
+}
+
+/// An answer or an error's text.
+pub type Answer = Result<Resp, Fault>;
+
+/// An error's text, with its code.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Fault(pub Cow<'static, str>);
+
+impl Fault {
+    pub(super) const WRONG_TYPE: Self =
+        Self::of("WRONGTYPE Operation against a key holding the wrong kind of value");
+    pub(super) const SYNTAX: Self = Self::of("ERR syntax error");
+    pub(super) const NO_INTEGER: Self = Self::of("ERR value is not an integer or out of range");
+    pub(super) const OVERFLOW: Self = Self::of("ERR increment or decrement would overflow");
+    pub(super) const NO_SCRIPT: Self = Self::of("NOSCRIPT No matching script. Please use EVAL.");
+    pub(super) const NOT_IN_SCRIPTS: Self = Self::of("ERR This Redis command is not allowed from script");
+
+    pub(super) const fn of(text: &'static str) -> Self {
+        Self(Cow::Borrowed(text))
+    }
+
+    pub(super) fn arity(command: &str) -> Self {
+        Self(format!("ERR wrong number of arguments for '{command}' command").into())
+    }
+
+    pub(super) fn expire_time(command: &str) -> Self {
+        Self(format!("ERR invalid expire time in '{command}' command").into())
+    }
+}
+
+/// Runs scripts for the model: the simulator brings a real Lua 5.1.
+pub trait Lua {
+    /// Whether the script can be run at all.
+    ///
+    /// # Errors
+    /// What the compiler says, without a code.
+    fn check(&mut self, text: &[u8]) -> Result<(), String>;
+
+    /// Runs a script that has been checked. `call` carries out its commands.
+    fn eval(
+        &mut self,
+        text: &[u8],
+        keys: &[Vec<u8>],
+        arguments: &[Vec<u8>],
+        call: &mut dyn FnMut(&[Vec<u8>]) -> Resp,
+    ) -> Resp;
+}
+
+/// The SHA-1 of a text in hexadecimal: a script's name.
+#[must_use]
+pub fn sha1_hex(text: &[u8]) -> [u8; 40] {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut hex = [0; 40];
+    for (pair, byte) in hex.chunks_exact_mut(2).zip(Sha1::digest(text)) {
+        pair[0] = DIGITS[usize::from(byte >> 4)];
+        pair[1] = DIGITS[usize::from(byte & 15)];
+    }
+    hex
+}
