@@ -1,0 +1,4 @@
+//! Parsers take anything.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fencepost_fuzz::fuzz_parsers(data));

@@ -1,0 +1,87 @@
+//! What one contender may be told, by what was asked of it.
+
+use fencepost_core::{Event, Intent};
+
+/// The account of one machine. Intents count when they are accepted, events when they are polled, so events lag behind.
+#[derive(Debug, Default)]
+pub(crate) struct Contender {
+    acquires: u32,
+    /// Acquires that have come to an end: granted or refused.
+    answered: u32,
+    releases: u32,
+    /// Releases that have been carried out or refused.
+    given_back: u32,
+    held: bool,
+    suspended: bool,
+    pub(crate) closed: bool,
+}
+
+impl Contender {
+    pub(crate) fn accepted(&mut self, intent: Intent) {
+        assert!(!self.closed, "{intent:?} was accepted after the close");
+        match intent {
+            Intent::Acquire(_) => self.acquires += 1,
+            Intent::Release => self.releases += 1,
+            _ => {}
+        }
+    }
+
+    pub(crate) fn told(&mut self, event: &Event) {
+        assert!(!self.closed, "{event:?} was told after the close");
+        match event {
+            Event::Queued { .. } => self.assert(self.waits() && !self.held, event),
+            Event::Acquired { .. } => {
+                self.assert(self.waits() && !self.held, event);
+                self.answered += 1;
+                self.held = true;
+            }
+            Event::Extended { .. } => self.assert(self.held, event),
+            Event::Suspended => {
+                self.assert(self.held && !self.suspended, event);
+                self.suspended = true;
+            }
+            Event::Resumed { .. } => {
+                self.assert(self.held && self.suspended, event);
+                self.suspended = false;
+            }
+            // Of a release, or of an acquire.
+            Event::Refused { .. } if self.held => {
+                self.assert(self.given_back < self.releases, event);
+                self.given_back += 1;
+                self.end();
+            }
+            Event::Refused { .. } => {
+                self.assert(self.waits(), event);
+                self.answered += 1;
+            }
+            Event::Released => {
+                self.assert(self.held && self.given_back < self.releases, event);
+                self.given_back += 1;
+                self.end();
+            }
+            Event::Lost { .. } => {
+                self.assert(self.held, event);
+                self.end();
+            }
+            other => panic!("an event that nobody knows: {other:?}"),
+        }
+    }
+
+    /// Whether every acquire and every grant has had its end.
+    pub(crate) const fn is_at_rest(&self) -> bool {
+        self.closed || self.answered == self.acquires && !self.held
+    }
+
+    fn waits(&self) -> bool {
+        self.answered < self.acquires
+    }
+
+    const fn end(&mut self) {
+        self.held = false;
+        self.suspended = false;
+    }
+
+    fn assert(&self, holds: bool, event: &Event) {
+        assert!(holds, "{event:?} makes no sense to {self:?}");
+    }
+}

@@ -1,0 +1,138 @@
+//! One step of a story, read from bytes.
+
+use core::time::Duration;
+
+use arbitrary::{Result, Unstructured};
+use fencepost_core::{
+    CommandId, Failure, Intent, Patience, RawSettings, lowered::Outcome, zookeeper::SessionState,
+};
+
+use crate::values;
+
+/// One input. Machines and commands are chosen by small numbers: the n-th there is, or one that never was.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    Open,
+    OpenWith(Box<RawSettings>, u64),
+    Intent(u8, Intent),
+    /// An answer that fits, to one of the commands under way; mostly what a healthy server says.
+    Answer(u8, u8),
+    /// Any outcome, to any command.
+    Babble(u8, Outcome),
+    /// An outcome for a command that has had one.
+    Again(u8, Outcome),
+    NeverIssued(CommandId, Outcome),
+    Fail(u8, Failure),
+    Session(SessionState, NewSession, Duration),
+    /// The first in the line goes, and those who watch it are told.
+    Vanish,
+    /// A watch, a message, a lost subscription: of which command, which session, what.
+    Notice(u8, u8, u8),
+    /// A notice for a command that never was.
+    NoticeOfNothing(CommandId, u8),
+    Advance(u64),
+    GoBack(u64),
+    UntilWait,
+    Close(u8),
+    PollOnly(u8),
+    /// So many of the next inputs are followed by no polling.
+    Hold(u8),
+    Shutdown,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NewSession {
+    Same,
+    New,
+    Odd(i64),
+}
+
+impl Step {
+    /// What kind of step this is.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::OpenWith(..) => "open with",
+            Self::Intent(..) => "intent",
+            Self::Answer(..) => "answer",
+            Self::Babble(..) => "babble",
+            Self::Again(..) => "again",
+            Self::NeverIssued(..) => "never issued",
+            Self::Fail(..) => "fail",
+            Self::Session(..) => "session",
+            Self::Vanish => "vanish",
+            Self::Notice(..) => "notice",
+            Self::NoticeOfNothing(..) => "notice of nothing",
+            Self::Advance(..) => "advance",
+            Self::GoBack(..) => "go back",
+            Self::UntilWait => "until wait",
+            Self::Close(..) => "close",
+            Self::PollOnly(..) => "poll only",
+            Self::Hold(..) => "hold",
+            Self::Shutdown => "shutdown",
+        }
+    }
+
+    /// Any step; sensible ones are more frequent, so that machines get somewhere.
+    pub(crate) fn read(u: &mut Unstructured<'_>) -> Result<Self> {
+        Ok(match u.arbitrary::<u8>()? {
+            0..8 => Self::Open,
+            8..12 => Self::OpenWith(Box::new(values::settings(u)?), u.arbitrary()?),
+            12..52 => Self::Intent(u.arbitrary()?, intent(u)?),
+            52..150 => Self::Answer(u.arbitrary()?, 0),
+            150..172 => Self::Answer(u.arbitrary()?, u.arbitrary()?),
+            172..178 => Self::Babble(u.arbitrary()?, values::outcome(u)?),
+            178..181 => Self::Again(u.arbitrary()?, values::outcome(u)?),
+            181..183 => Self::NeverIssued(values::never_issued(u)?, values::outcome(u)?),
+            183..190 => Self::Fail(u.arbitrary()?, values::failure(u)?),
+            190..202 => session(u)?,
+            202..210 => Self::Vanish,
+            210..220 => Self::Notice(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?),
+            220 => Self::NoticeOfNothing(values::never_issued(u)?, u.arbitrary()?),
+            221..225 => Self::Advance(u64::from(u.arbitrary::<u16>()?) * 50),
+            225 => Self::Advance(values::number(u)?.unsigned_abs()),
+            226..228 => Self::GoBack(u.arbitrary::<u32>()?.into()),
+            228..242 => Self::UntilWait,
+            242..245 => Self::Close(u.arbitrary()?),
+            245..250 => Self::PollOnly(u.arbitrary()?),
+            250..255 => Self::Hold(u.arbitrary::<u8>()? % 8),
+            255 if u.arbitrary::<u8>()? < 64 => Self::Shutdown,
+            255 => Self::UntilWait,
+        })
+    }
+}
+
+fn intent(u: &mut Unstructured<'_>) -> Result<Intent> {
+    Ok(match u.arbitrary::<u8>()? {
+        0..90 => Intent::Acquire(Patience::Forever),
+        90..110 => Intent::Acquire(Patience::Try),
+        110..120 => Intent::Acquire(Patience::For(Duration::from_millis(u.arbitrary::<u16>()?.into()))),
+        120..126 => Intent::Acquire(Patience::For(Duration::from_micros(u.arbitrary()?))),
+        126..130 => Intent::Acquire(Patience::For(Duration::MAX)),
+        130..200 => Intent::Release,
+        200..230 => Intent::Extend,
+        230.. => Intent::Cancel,
+    })
+}
+
+fn session(u: &mut Unstructured<'_>) -> Result<Step> {
+    let state = match u.arbitrary::<u8>()? {
+        0..150 => SessionState::Connected,
+        150..225 => SessionState::Suspended,
+        225..245 => SessionState::Expired,
+        245..250 => SessionState::AuthFailed,
+        250.. => SessionState::Closed,
+    };
+    let session = match u.arbitrary::<u8>()? {
+        0..220 => NewSession::Same,
+        220..250 => NewSession::New,
+        250.. => NewSession::Odd(values::number(u)?),
+    };
+    let timeout = match u.arbitrary::<u8>()? {
+        0..220 => Duration::from_secs(9),
+        220..230 => Duration::ZERO,
+        230..240 => Duration::MAX,
+        240.. => Duration::from_micros(values::number(u)?.unsigned_abs()),
+    };
+    Ok(Step::Session(state, session, timeout))
+}

@@ -1,0 +1,632 @@
+//! A hub, what it has asked for, and a world that answers as the bytes say.
+
+use core::time::Duration;
+use std::collections::{BTreeMap, BTreeSet};
+
+use arbitrary::Unstructured;
+use fencepost_core::{
+    CommandId, Event, Instant, Intent, Key, Misuse, Output, OwnerId, Patience, RawSettings, SessionId,
+    Settings, Wait,
+    lowered::{Hub, Notice, Outcome, Request},
+    redis,
+    zookeeper::{self, SessionState, WatchEvent},
+};
+
+use crate::{
+    contender::Contender,
+    step::{NewSession, Step},
+    zookeeper::Directory,
+};
+
+/// What a story has reached: which input, in which way, has brought out what.
+pub type Seen = BTreeSet<(&'static str, &'static str, &'static str)>;
+
+/// How much may come out for one input: a burst a machine (the longest is a leave: refusal, deletes, barrier, list; or an entry with
+/// the directories above, `depth` of them), the hub's own, and one delete for every name of an own node that was ever listed.
+#[must_use]
+pub const fn bound(machines: usize, depth: usize, names: usize) -> usize {
+    8 + (16 + depth) * (machines + 1) + names
+}
+
+/// How long the debug form of a hub is at most when its machines have gone: it keeps no trace of them.
+const FORGOTTEN: usize = 4096;
+/// How many rounds of answers a shutdown takes at most.
+const ROUNDS: usize = 200;
+/// The longest story that is told.
+const STEPS: usize = 600;
+
+/// How a story ends.
+#[derive(Clone, Copy, Debug)]
+enum Ending {
+    /// Shut down, and a server answers everything.
+    Served,
+    /// Shut down, and the connection has been closed for good.
+    Closed,
+    /// Everything is cancelled or released first; then shut down, and nothing is left to ask.
+    AtRest,
+}
+
+#[derive(Debug)]
+struct Asked {
+    id: CommandId,
+    request: Request,
+    settled: bool,
+}
+
+pub(crate) struct World {
+    pub(crate) hub: Hub,
+    pub(crate) now: u64,
+    contenders: BTreeMap<Key, Contender>,
+    commands: Vec<Asked>,
+    issued: BTreeSet<CommandId>,
+    /// Places in `commands` of those without an outcome.
+    open: Vec<usize>,
+    directory: Directory,
+    session: i64,
+    depth: usize,
+    /// How much may still come out before a wait.
+    budget: usize,
+    /// The last wait, if nothing was put in since.
+    wait: Option<Wait>,
+    until: Option<u64>,
+    hold: u8,
+    seen: Seen,
+    input: (&'static str, &'static str),
+    aloud: bool,
+}
+
+/// Tells a hub the story in the bytes.
+///
+/// # Panics
+/// If the hub breaks one of its promises.
+#[must_use]
+pub fn fuzz_one(data: &[u8]) -> Seen {
+    story(data, false)
+}
+
+/// The same, printed step by step.
+///
+/// # Panics
+/// If the hub breaks one of its promises.
+pub fn tell(data: &[u8]) {
+    let _seen = story(data, true);
+}
+
+fn story(data: &[u8], aloud: bool) -> Seen {
+    let (head, rest) = data.split_first().unwrap_or((&0, &[]));
+    let family = if head & 1 == 0 { "zookeeper" } else { "redis" };
+    let ending = [Ending::Served, Ending::Closed, Ending::AtRest, Ending::AtRest][usize::from(head >> 1 & 3)];
+    let mut world = World::new(family, aloud);
+    let mut bytes = Unstructured::new(rest);
+    for _ in 0..STEPS {
+        if bytes.is_empty() {
+            break;
+        }
+        let Ok(step) = Step::read(&mut bytes) else { break };
+        world.take(step);
+    }
+    world.end(ending);
+    world.seen
+}
+
+impl World {
+    fn new(family: &'static str, aloud: bool) -> Self {
+        let mut world = Self {
+            hub: Hub::new(family, 1).unwrap_or_else(|error| panic!("{error}")),
+            now: 1_000_000,
+            contenders: BTreeMap::new(),
+            commands: Vec::new(),
+            issued: BTreeSet::new(),
+            open: Vec::new(),
+            directory: Directory::new(),
+            session: 1,
+            depth: 0,
+            budget: 0,
+            wait: None,
+            until: None,
+            hold: 0,
+            seen: Seen::new(),
+            input: ("", ""),
+            aloud,
+        };
+        if world.is_zookeeper() {
+            world.take(Step::Session(
+                SessionState::Connected,
+                NewSession::Same,
+                Duration::from_secs(9),
+            ));
+        }
+        world.take(Step::Open);
+        world
+    }
+
+    fn take(&mut self, step: Step) {
+        if self.aloud {
+            println!("{} {step:?}", self.now);
+        }
+        let hold = self.hold;
+        self.budget += bound(self.hub.pending() + 1, self.depth, self.directory.ever.len() + 1);
+        let before = self.wait.take();
+        let verdict = self.put(step);
+        if let Err(misuse) = verdict {
+            self.saw(misuse.name());
+            self.assert_unchanged(misuse, before);
+        }
+        if hold > 0 {
+            self.hold = hold - 1;
+        } else {
+            self.drain();
+        }
+    }
+
+    /// A call that makes no sense has changed nothing: a wrong reply excepted, which counts as unknown.
+    fn assert_unchanged(&mut self, misuse: Misuse, before: Option<Wait>) {
+        if matches!(misuse, Misuse::WrongReply { .. }) {
+            return;
+        }
+        if let Some(wait) = before {
+            let after = self.hub.poll_output(None);
+            assert_eq!(
+                after,
+                (Key::HUB, Output::Wait(wait)),
+                "{misuse} has changed something"
+            );
+        }
+    }
+
+    /// Polls until there is nothing more.
+    fn drain(&mut self) {
+        while !self.poll(None) {}
+        let again = self.hub.poll_output(None);
+        let wait = self.wait.unwrap_or_default();
+        assert_eq!(
+            again,
+            (Key::HUB, Output::Wait(wait)),
+            "another wait without an input"
+        );
+    }
+
+    /// Polls once; says whether there is nothing more.
+    fn poll(&mut self, only: Option<Key>) -> bool {
+        let (key, output) = self.hub.poll_output(only);
+        if self.aloud {
+            println!("    {key:?} {output:?}");
+        }
+        assert!(
+            only.is_none_or(|only| key == only || key == Key::HUB),
+            "{key:?} was not asked for"
+        );
+        match output {
+            Output::Wait(wait) => {
+                self.saw(wait.reason.map_or("nothing", |reason| reason.name()));
+                if only.is_none() {
+                    self.budget = 0;
+                    self.wait = Some(wait);
+                    self.until = wait.until.map(Instant::as_micros);
+                }
+                return true;
+            }
+            Output::Command(command) => {
+                assert!(
+                    self.issued.insert(command.id),
+                    "{:?} was issued twice",
+                    command.id
+                );
+                self.saw(command.request.operation.name());
+                self.open.push(self.commands.len());
+                self.commands.push(Asked {
+                    id: command.id,
+                    request: command.request,
+                    settled: false,
+                });
+            }
+            Output::Event(event) => {
+                self.saw(match &event {
+                    Event::Lost { reason, .. } => reason.name(),
+                    Event::Refused { reason, .. } => reason.name(),
+                    event => event.name(),
+                });
+                let contender = self.contenders.get_mut(&key);
+                contender
+                    .unwrap_or_else(|| panic!("{key:?} was never opened"))
+                    .told(&event);
+            }
+            other => panic!("an output that nobody knows: {other:?}"),
+        }
+        assert!(
+            self.budget > 0,
+            "more comes out than one input may bring: {}",
+            self.input.0
+        );
+        self.budget -= 1;
+        false
+    }
+
+    fn saw(&mut self, output: &'static str) {
+        let (input, how) = self.input;
+        self.seen.insert((input, how, output));
+    }
+
+    fn put(&mut self, step: Step) -> Result<(), Misuse> {
+        let now = Instant::from_micros(self.now);
+        self.input = (step.name(), "");
+        match step {
+            Step::Open => self.open(&plain(self.hub.family()), 5),
+            Step::OpenWith(raw, seed) => match Settings::try_from((*raw).clone()) {
+                Ok(settings) => {
+                    self.depth = self.depth.max(depth(&raw));
+                    self.open(&settings, seed)
+                }
+                Err(error) => {
+                    self.saw(error.name());
+                    Ok(())
+                }
+            },
+            Step::Intent(machine, intent) => {
+                let key = self.key(machine);
+                self.input.1 = intent_name(intent);
+                self.hub.intent(now, key, intent)?;
+                let contender = self.contenders.get_mut(&key);
+                contender
+                    .unwrap_or_else(|| panic!("{key:?} was never opened"))
+                    .accepted(intent);
+                Ok(())
+            }
+            Step::Answer(command, variant) => match self.any_open(command) {
+                Some(at) => self.answer(at, variant),
+                None => Ok(()),
+            },
+            Step::Fail(command, failure) => match self.any_open(command) {
+                Some(at) => {
+                    self.input = (self.commands[at].request.operation.name(), failure.name());
+                    self.settle(at, Outcome::Failed(failure))
+                }
+                None => Ok(()),
+            },
+            Step::Babble(command, outcome) => match self.any_command(command) {
+                Some(at) => self.settle(at, outcome),
+                None => self.hub.handle_outcome(now, CommandId(command.into()), outcome),
+            },
+            Step::Again(command, outcome) => self.again(command, outcome),
+            Step::NeverIssued(id, outcome) => {
+                let verdict = self.hub.handle_outcome(now, id, outcome);
+                assert!(verdict.is_err(), "an outcome for {id:?} was taken");
+                verdict
+            }
+            Step::Session(state, session, timeout) => self.session(state, session, timeout),
+            Step::Vanish => self.vanish(),
+            Step::Notice(command, session, event) => {
+                let id = match self.any_command(command) {
+                    Some(at) => self.commands[at].id,
+                    None => CommandId(command.into()),
+                };
+                let notice = self.notice(id, session, event);
+                self.hub.handle_notice(now, notice)
+            }
+            Step::NoticeOfNothing(id, event) => {
+                let notice = self.notice(id, 1, event);
+                let verdict = self.hub.handle_notice(now, notice);
+                assert!(verdict.is_err(), "a notice for {id:?} was taken");
+                verdict
+            }
+            Step::Advance(micros) => {
+                self.now = self.now.saturating_add(micros);
+                self.hub.handle_timeout(Instant::from_micros(self.now));
+                Ok(())
+            }
+            Step::GoBack(micros) => {
+                self.now = self.now.saturating_sub(micros);
+                self.hub.handle_timeout(Instant::from_micros(self.now));
+                Ok(())
+            }
+            Step::UntilWait => {
+                // A wait without end, from a timeout without end, is not waited for.
+                let until = self
+                    .until
+                    .filter(|until| until.saturating_sub(self.now) < 1 << 60);
+                self.now = until.unwrap_or(self.now).max(self.now);
+                self.hub.handle_timeout(Instant::from_micros(self.now));
+                Ok(())
+            }
+            Step::Close(machine) => {
+                let key = self.key(machine);
+                self.hub.close(now, key);
+                self.contenders
+                    .entry(key)
+                    .and_modify(|contender| contender.closed = true);
+                Ok(())
+            }
+            Step::PollOnly(machine) => {
+                let key = self.key(machine);
+                while !self.poll(Some(key)) {}
+                Ok(())
+            }
+            Step::Hold(inputs) => {
+                self.hold = inputs;
+                Ok(())
+            }
+            Step::Shutdown => {
+                self.shut_down();
+                Ok(())
+            }
+        }
+    }
+
+    fn open(&mut self, settings: &Settings, seed: u64) -> Result<(), Misuse> {
+        let owner = OwnerId((self.contenders.len() as u128).to_be_bytes());
+        let key = self
+            .hub
+            .open(Instant::from_micros(self.now), settings, owner, seed)?;
+        let newest = self.contenders.keys().next_back();
+        assert!(
+            newest.is_none_or(|newest| *newest < key),
+            "{key:?} was given before"
+        );
+        self.contenders.insert(key, Contender::default());
+        Ok(())
+    }
+
+    fn shut_down(&mut self) {
+        self.hub.shutdown(Instant::from_micros(self.now));
+        self.contenders
+            .values_mut()
+            .for_each(|contender| contender.closed = true);
+    }
+
+    /// An answer that fits the command.
+    fn answer(&mut self, at: usize, variant: u8) -> Result<(), Misuse> {
+        let request = self.commands[at].request.clone();
+        let (outcome, how) = if self.is_zookeeper() {
+            let (answer, how) = self.directory.answer(&request, variant, self.session);
+            let session = SessionId(self.session);
+            (Outcome::ZooKeeper(zookeeper::Reply { session, answer }), how)
+        } else {
+            let (reply, how) = crate::redis::reply(variant);
+            (Outcome::Redis(reply), how)
+        };
+        self.input = (request.operation.name(), how);
+        self.settle(at, outcome)
+    }
+
+    fn settle(&mut self, at: usize, outcome: Outcome) -> Result<(), Misuse> {
+        if let Outcome::ZooKeeper(zookeeper::Reply {
+            answer: zookeeper::Answer::Children(names),
+            ..
+        }) = &outcome
+        {
+            let own = names.iter().filter(|name| name.starts_with("_c_"));
+            self.directory.ever.extend(own.cloned());
+            self.budget += self.directory.ever.len();
+        }
+        let id = self.commands[at].id;
+        let verdict = self
+            .hub
+            .handle_outcome(Instant::from_micros(self.now), id, outcome);
+        if !matches!(verdict, Err(Misuse::WrongFamily { .. })) {
+            self.open.retain(|open| *open != at);
+            self.commands[at].settled = true;
+        }
+        verdict
+    }
+
+    /// An outcome for a command that has had one changes nothing.
+    fn again(&mut self, command: u8, outcome: Outcome) -> Result<(), Misuse> {
+        let settled = self.commands.iter().rev().filter(|asked| asked.settled);
+        let Some(id) = settled.map(|asked| asked.id).nth(command.into()) else {
+            return Ok(());
+        };
+        self.drain();
+        let before = self.wait.take().unwrap_or_default();
+        self.hub
+            .handle_outcome(Instant::from_micros(self.now), id, outcome)?;
+        let after = self.hub.poll_output(None);
+        assert_eq!(
+            after,
+            (Key::HUB, Output::Wait(before)),
+            "{id:?} was settled before"
+        );
+        Ok(())
+    }
+
+    fn session(&mut self, state: SessionState, which: NewSession, timeout: Duration) -> Result<(), Misuse> {
+        if state == SessionState::Expired || matches!(which, NewSession::New) {
+            self.session += 1;
+            self.directory.end_session();
+        }
+        let session = match which {
+            NewSession::Same | NewSession::New => self.session,
+            NewSession::Odd(session) => session,
+        };
+        let notice = zookeeper::Notice::Session {
+            state,
+            session: SessionId(session),
+            timeout,
+        };
+        self.hub
+            .handle_notice(Instant::from_micros(self.now), Notice::ZooKeeper(notice))
+    }
+
+    fn vanish(&mut self) -> Result<(), Misuse> {
+        let Some(gone) = self.directory.remove_first().filter(|_| self.is_zookeeper()) else {
+            return Ok(());
+        };
+        let watches = |asked: &&Asked| asked.request.flags == 4 && asked.request.path.ends_with(&gone);
+        let told = self.commands.iter().filter(watches).map(|asked| asked.id);
+        for id in told.collect::<Vec<_>>() {
+            self.budget += bound(self.hub.pending() + 1, self.depth, self.directory.ever.len());
+            let notice = self.notice(id, 1, 0);
+            self.hub.handle_notice(Instant::from_micros(self.now), notice)?;
+        }
+        Ok(())
+    }
+
+    fn notice(&self, id: CommandId, session: u8, event: u8) -> Notice {
+        if self.is_zookeeper() == (event == u8::MAX) {
+            return Notice::Redis(redis::Notice::Message { id });
+        }
+        if !self.is_zookeeper() {
+            return Notice::Redis(if event.is_multiple_of(3) {
+                redis::Notice::Gone { id }
+            } else {
+                redis::Notice::Message { id }
+            });
+        }
+        let session = if session.is_multiple_of(16) {
+            session.into()
+        } else {
+            self.session
+        };
+        let event = [WatchEvent::Deleted, WatchEvent::Changed, WatchEvent::Gone][usize::from(event % 3)];
+        Notice::ZooKeeper(zookeeper::Notice::Watch {
+            id,
+            session: SessionId(session),
+            event,
+        })
+    }
+
+    /// A machine: mostly one of the latest.
+    fn key(&self, machine: u8) -> Key {
+        match self.contenders.keys().rev().nth(usize::from(machine % 3)) {
+            Some(key) if machine < 250 => *key,
+            _ => Key(u64::from(machine)),
+        }
+    }
+
+    /// A command under way: mostly the first, as servers answer.
+    fn any_open(&self, command: u8) -> Option<usize> {
+        let at = if command < 200 {
+            0
+        } else {
+            usize::from(command) % self.open.len().max(1)
+        };
+        self.open.get(at).copied()
+    }
+
+    fn any_command(&self, command: u8) -> Option<usize> {
+        let back = usize::from(command % 32) + 1;
+        self.commands.len().checked_sub(back).filter(|_| command < 250)
+    }
+
+    fn is_zookeeper(&self) -> bool {
+        self.hub.family() == "zookeeper"
+    }
+
+    /// The end: whatever has happened, everything goes.
+    fn end(&mut self, ending: Ending) {
+        if self.aloud {
+            println!("{ending:?}");
+        }
+        self.input = ("the end", "");
+        self.drain();
+        if matches!(ending, Ending::AtRest) {
+            self.come_to_rest();
+        }
+        self.shut_down();
+        self.serve(matches!(ending, Ending::Closed), |world| world.hub.pending() == 0);
+        // What is shared lingers for a while.
+        self.serve(false, |world| format!("{:?}", world.hub).len() < FORGOTTEN);
+    }
+
+    fn come_to_rest(&mut self) {
+        for key in self.contenders.keys().copied().collect::<Vec<_>>() {
+            for intent in [Intent::Release, Intent::Cancel] {
+                let accepted = self.hub.intent(Instant::from_micros(self.now), key, intent);
+                if accepted.is_ok() {
+                    self.contenders
+                        .entry(key)
+                        .and_modify(|contender| contender.accepted(intent));
+                }
+                self.budget += bound(self.hub.pending() + 1, self.depth, self.directory.ever.len());
+                self.drain();
+            }
+        }
+        let quiet = |world: &Self| world.contenders.values().all(Contender::is_at_rest);
+        self.serve(false, quiet);
+    }
+
+    /// A server, or the end of the connection, answers everything until all is well.
+    fn serve(&mut self, closed: bool, well: impl Fn(&Self) -> bool) {
+        for _ in 0..ROUNDS {
+            self.budget += 2 * bound(self.hub.pending() + 1, self.depth, self.directory.ever.len());
+            self.drain();
+            if well(self) {
+                return;
+            }
+            if self.is_zookeeper() {
+                let state = if closed {
+                    SessionState::Closed
+                } else {
+                    SessionState::Connected
+                };
+                self.take_quietly(Step::Session(state, NewSession::Same, Duration::from_secs(9)));
+            }
+            while let Some(at) = self.open.first().copied() {
+                if closed {
+                    let failure = fencepost_core::Failure::Closed;
+                    let _verdict = self.settle(at, Outcome::Failed(failure));
+                } else {
+                    let _verdict = self.answer(at, 0);
+                }
+                self.budget += bound(self.hub.pending() + 1, self.depth, self.directory.ever.len());
+                self.drain();
+            }
+            self.take_quietly(Step::UntilWait);
+        }
+        panic!(
+            "{} machines are left: {:?} {:?}",
+            self.hub.pending(),
+            self.contenders,
+            self.hub
+        );
+    }
+
+    fn take_quietly(&mut self, step: Step) {
+        self.hold = 0;
+        self.take(step);
+    }
+}
+
+/// Settings as most have them.
+fn plain(family: &str) -> Settings {
+    let name = String::from("stock");
+    let raw = match family {
+        "zookeeper" => RawSettings::ZookeeperMutex {
+            name,
+            prefix: "shop".into(),
+            answer_within: None,
+            max_hold: Some(20_000_000),
+        },
+        _ => RawSettings::RedisString {
+            name,
+            ttl: Some(3_000_000),
+            margin: None,
+            renew: None,
+            poll: None,
+            answer_within: None,
+            max_hold: Some(20_000_000),
+        },
+    };
+    Settings::try_from(raw).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// How many directories lie above a contender's node.
+fn depth(raw: &RawSettings) -> usize {
+    match raw {
+        RawSettings::ZookeeperMutex { name, prefix, .. } => {
+            name.matches('/').count() + prefix.matches('/').count() + 2
+        }
+        _ => 0,
+    }
+}
+
+const fn intent_name(intent: Intent) -> &'static str {
+    match intent {
+        Intent::Acquire(Patience::Forever) => "for ever",
+        Intent::Acquire(Patience::For(_)) => "for a while",
+        Intent::Acquire(Patience::Try) => "try",
+        Intent::Release => "release",
+        Intent::Extend => "extend",
+        Intent::Cancel => "cancel",
+        _ => "something new",
+    }
+}
