@@ -49,7 +49,10 @@ impl RealLua {
         let taken = left_behind.clone();
         let take_error = lua.create_function(move |lua, ()| lua.create_string(&*taken.borrow()))?;
         let natives = lua.create_table()?;
-        natives.set("line", lua.create_function(|lua, ()| Ok(line(lua)))?)?;
+        natives.set(
+            "place",
+            lua.create_function(|lua, ()| Ok(place(lua).unwrap_or_default()))?,
+        )?;
         let noted = left_behind.clone();
         natives.set(
             "sha1hex",
@@ -132,12 +135,13 @@ impl RealLua {
                 return Ok(Resp::Error(b"ERR the script has failed".into()));
             };
             let said: Option<mlua::String> = problem.raw_get("err").unwrap_or_default();
+            let source: String = problem.raw_get("source")?;
             let line: i64 = problem.raw_get("line")?;
             let mut told =
                 said.map_or_else(|| b"ERR unknown error".to_vec(), |said| said.as_bytes().to_vec());
             told.extend_from_slice(b" script: ");
             told.extend_from_slice(&sha1_hex(text));
-            told.extend_from_slice(format!(", on @user_script:{line}.").as_bytes());
+            told.extend_from_slice(format!(", on {source}:{line}.").as_bytes());
             Ok(Resp::Error(convert::one_line(&told)))
         })
     }
@@ -178,18 +182,17 @@ fn raise(left_behind: &RefCell<Vec<u8>>, text: Vec<u8>) -> mlua::Error {
     mlua::Error::RuntimeError(String::new())
 }
 
-/// The line at which the script is; 0 if it is nowhere.
-fn line(lua: &mlua::Lua) -> usize {
+/// Where the script is: its source and its line.
+fn place(lua: &mlua::Lua) -> Option<(String, usize)> {
     let at = |level| {
         lua.inspect_stack(level, |frame| {
-            let own = frame
-                .source()
-                .source
-                .is_some_and(|source| source == "@user_script");
-            own.then(|| frame.current_line()).flatten()
+            let source = frame.source().source?;
+            // Natives, tail calls and our own world begin with `=`.
+            let of_script = !source.starts_with('=');
+            of_script.then(|| (source.into_owned(), frame.current_line().unwrap_or(0)))
         })
     };
-    (0..).map_while(at).flatten().next().unwrap_or(0)
+    (0..).map_while(at).flatten().next()
 }
 
 fn sha1hex(

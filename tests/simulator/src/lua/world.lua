@@ -144,7 +144,8 @@ local function locate(problem)
   elseif type(problem) ~= 'table' then
     problem = { err = 'ERR ' .. tostring(problem) }
   end
-  return { err = problem.err, line = natives.line() }
+  local source, line = natives.place()
+  return { err = problem.err, source = source, line = line }
 end
 
 local function run(script)

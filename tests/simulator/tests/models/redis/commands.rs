@@ -17,7 +17,7 @@ pub(super) enum Step {
 impl fmt::Debug for Step {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = |line: &[Word]| {
-            let words = line.iter().map(|word| word.escape_ascii().to_string());
+            let words = line.iter().map(|word| format!("'{}'", word.escape_ascii()));
             words.collect::<Vec<_>>().join(" ")
         };
         match self {
@@ -95,7 +95,7 @@ const FORMS: &[(&str, &str)] = &[
     ("PUBLISH", "cv"),
     ("PING", ""),
     ("ping", "v"),
-    ("nonsense", "kv"),
+    ("nonsense", "kf"),
 ];
 
 /// What scripts do with a command of chance.
