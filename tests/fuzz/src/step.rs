@@ -136,3 +136,16 @@ fn session(u: &mut Unstructured<'_>) -> Result<Step> {
     };
     Ok(Step::Session(state, session, timeout))
 }
+
+/// What an intent is called.
+pub(crate) const fn intent_name(intent: Intent) -> &'static str {
+    match intent {
+        Intent::Acquire(Patience::Forever) => "for ever",
+        Intent::Acquire(Patience::For(_)) => "for a while",
+        Intent::Acquire(Patience::Try) => "try",
+        Intent::Release => "release",
+        Intent::Extend => "extend",
+        Intent::Cancel => "cancel",
+        _ => "something new",
+    }
+}

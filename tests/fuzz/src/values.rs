@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 use fencepost_core::{
-    CommandId, Failure, RawSettings, SessionId,
+    CommandId, Failure, RawSettings, SessionId, Settings,
     lowered::Outcome,
     redis::Reply,
     zookeeper::{self, Answer, Stat},
@@ -176,4 +176,37 @@ pub(crate) fn never_issued(u: &mut Unstructured<'_>) -> Result<CommandId> {
     Ok(CommandId(
         [0, u64::MAX, u64::MAX - 1, 1 << 63, 1 << 40][usize::from(u.arbitrary::<u8>()?) % 5],
     ))
+}
+
+/// Settings as most have them.
+pub(crate) fn plain(family: &str) -> Settings {
+    let name = String::from("stock");
+    let raw = match family {
+        "zookeeper" => RawSettings::ZookeeperMutex {
+            name,
+            prefix: "shop".into(),
+            answer_within: None,
+            max_hold: Some(20_000_000),
+        },
+        _ => RawSettings::RedisString {
+            name,
+            ttl: Some(3_000_000),
+            margin: None,
+            renew: None,
+            poll: None,
+            answer_within: None,
+            max_hold: Some(20_000_000),
+        },
+    };
+    Settings::try_from(raw).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// How many directories lie above a contender's node.
+pub(crate) fn depth(raw: &RawSettings) -> usize {
+    match raw {
+        RawSettings::ZookeeperMutex { name, prefix, .. } => {
+            name.matches('/').count() + prefix.matches('/').count() + 2
+        }
+        _ => 0,
+    }
 }

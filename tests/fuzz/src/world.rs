@@ -1,12 +1,13 @@
 //! A hub, what it has asked for, and a world that answers as the bytes say.
 
+mod ending;
+
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
 use arbitrary::Unstructured;
 use fencepost_core::{
-    CommandId, Event, Instant, Intent, Key, Misuse, Output, OwnerId, Patience, RawSettings, SessionId,
-    Settings, Wait,
+    CommandId, Event, Instant, Key, Misuse, Output, OwnerId, SessionId, Settings, Wait,
     lowered::{Hub, Notice, Outcome, Request},
     redis,
     zookeeper::{self, SessionState, WatchEvent},
@@ -14,9 +15,11 @@ use fencepost_core::{
 
 use crate::{
     contender::Contender,
-    step::{NewSession, Step},
+    step::{NewSession, Step, intent_name},
+    values::{depth, plain},
     zookeeper::Directory,
 };
+use ending::Ending;
 
 /// What a story has reached: which input, in which way, has brought out what.
 pub type Seen = BTreeSet<(&'static str, &'static str, &'static str)>;
@@ -28,23 +31,8 @@ pub const fn bound(machines: usize, depth: usize, names: usize) -> usize {
     8 + (16 + depth) * (machines + 1) + names
 }
 
-/// How long the debug form of a hub is at most when its machines have gone: it keeps no trace of them.
-const FORGOTTEN: usize = 4096;
-/// How many rounds of answers a shutdown takes at most.
-const ROUNDS: usize = 200;
 /// The longest story that is told.
 const STEPS: usize = 600;
-
-/// How a story ends.
-#[derive(Clone, Copy, Debug)]
-enum Ending {
-    /// Shut down, and a server answers everything.
-    Served,
-    /// Shut down, and the connection has been closed for good.
-    Closed,
-    /// Everything is cancelled or released first; then shut down, and nothing is left to ask.
-    AtRest,
-}
 
 #[derive(Debug)]
 struct Asked {
@@ -509,124 +497,5 @@ impl World {
 
     fn is_zookeeper(&self) -> bool {
         self.hub.family() == "zookeeper"
-    }
-
-    /// The end: whatever has happened, everything goes.
-    fn end(&mut self, ending: Ending) {
-        if self.aloud {
-            println!("{ending:?}");
-        }
-        self.input = ("the end", "");
-        self.drain();
-        if matches!(ending, Ending::AtRest) {
-            self.come_to_rest();
-        }
-        self.shut_down();
-        self.serve(matches!(ending, Ending::Closed), |world| world.hub.pending() == 0);
-        // What is shared lingers for a while.
-        self.serve(false, |world| format!("{:?}", world.hub).len() < FORGOTTEN);
-    }
-
-    fn come_to_rest(&mut self) {
-        for key in self.contenders.keys().copied().collect::<Vec<_>>() {
-            for intent in [Intent::Release, Intent::Cancel] {
-                let accepted = self.hub.intent(Instant::from_micros(self.now), key, intent);
-                if accepted.is_ok() {
-                    self.contenders
-                        .entry(key)
-                        .and_modify(|contender| contender.accepted(intent));
-                }
-                self.budget += bound(self.hub.pending() + 1, self.depth, self.directory.ever.len());
-                self.drain();
-            }
-        }
-        let quiet = |world: &Self| world.contenders.values().all(Contender::is_at_rest);
-        self.serve(false, quiet);
-    }
-
-    /// A server, or the end of the connection, answers everything until all is well.
-    fn serve(&mut self, closed: bool, well: impl Fn(&Self) -> bool) {
-        for _ in 0..ROUNDS {
-            self.budget += 2 * bound(self.hub.pending() + 1, self.depth, self.directory.ever.len());
-            self.drain();
-            if well(self) {
-                return;
-            }
-            if self.is_zookeeper() {
-                let state = if closed {
-                    SessionState::Closed
-                } else {
-                    SessionState::Connected
-                };
-                self.take_quietly(Step::Session(state, NewSession::Same, Duration::from_secs(9)));
-            }
-            while let Some(at) = self.open.first().copied() {
-                if closed {
-                    let failure = fencepost_core::Failure::Closed;
-                    let _verdict = self.settle(at, Outcome::Failed(failure));
-                } else {
-                    let _verdict = self.answer(at, 0);
-                }
-                self.budget += bound(self.hub.pending() + 1, self.depth, self.directory.ever.len());
-                self.drain();
-            }
-            self.take_quietly(Step::UntilWait);
-        }
-        panic!(
-            "{} machines are left: {:?} {:?}",
-            self.hub.pending(),
-            self.contenders,
-            self.hub
-        );
-    }
-
-    fn take_quietly(&mut self, step: Step) {
-        self.hold = 0;
-        self.take(step);
-    }
-}
-
-/// Settings as most have them.
-fn plain(family: &str) -> Settings {
-    let name = String::from("stock");
-    let raw = match family {
-        "zookeeper" => RawSettings::ZookeeperMutex {
-            name,
-            prefix: "shop".into(),
-            answer_within: None,
-            max_hold: Some(20_000_000),
-        },
-        _ => RawSettings::RedisString {
-            name,
-            ttl: Some(3_000_000),
-            margin: None,
-            renew: None,
-            poll: None,
-            answer_within: None,
-            max_hold: Some(20_000_000),
-        },
-    };
-    Settings::try_from(raw).unwrap_or_else(|error| panic!("{error}"))
-}
-
-/// How many directories lie above a contender's node.
-fn depth(raw: &RawSettings) -> usize {
-    match raw {
-        RawSettings::ZookeeperMutex { name, prefix, .. } => {
-            name.matches('/').count() + prefix.matches('/').count() + 2
-        }
-        _ => 0,
-    }
-}
-
-const fn intent_name(intent: Intent) -> &'static str {
-    match intent {
-        Intent::Acquire(Patience::Forever) => "for ever",
-        Intent::Acquire(Patience::For(_)) => "for a while",
-        Intent::Acquire(Patience::Try) => "try",
-        Intent::Release => "release",
-        Intent::Extend => "extend",
-        Intent::Cancel => "cancel",
-        _ => "something new",
     }
 }

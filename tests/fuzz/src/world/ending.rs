@@ -1,0 +1,101 @@
+//! How a story ends: whatever has happened, everything goes.
+
+use core::time::Duration;
+
+use fencepost_core::{Failure, Instant, Intent, lowered::Outcome, zookeeper::SessionState};
+
+use super::{World, bound};
+use crate::{
+    contender::Contender,
+    step::{NewSession, Step},
+};
+
+/// How long the debug form of a hub is at most when its machines have gone: it keeps no trace of them.
+const FORGOTTEN: usize = 4096;
+/// How many rounds of answers a shutdown takes at most.
+const ROUNDS: usize = 200;
+/// How a story ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ending {
+    /// Shut down, and a server answers everything.
+    Served,
+    /// Shut down, and the connection has been closed for good.
+    Closed,
+    /// Everything is cancelled or released first; then shut down, and nothing is left to ask.
+    AtRest,
+}
+
+impl World {
+    /// The end: whatever has happened, everything goes.
+    pub(super) fn end(&mut self, ending: Ending) {
+        if self.aloud {
+            println!("{ending:?}");
+        }
+        self.input = ("the end", "");
+        self.drain();
+        if matches!(ending, Ending::AtRest) {
+            self.come_to_rest();
+        }
+        self.shut_down();
+        self.serve(matches!(ending, Ending::Closed), |world| world.hub.pending() == 0);
+        // What is shared lingers for a while.
+        self.serve(false, |world| format!("{:?}", world.hub).len() < FORGOTTEN);
+    }
+
+    fn come_to_rest(&mut self) {
+        for key in self.contenders.keys().copied().collect::<Vec<_>>() {
+            for intent in [Intent::Release, Intent::Cancel] {
+                let accepted = self.hub.intent(Instant::from_micros(self.now), key, intent);
+                if accepted.is_ok() {
+                    self.contenders
+                        .entry(key)
+                        .and_modify(|contender| contender.accepted(intent));
+                }
+                self.budget += bound(self.hub.pending() + 1, self.depth, self.directory.ever.len());
+                self.drain();
+            }
+        }
+        let quiet = |world: &Self| world.contenders.values().all(Contender::is_at_rest);
+        self.serve(false, quiet);
+    }
+
+    /// A server, or the end of the connection, answers everything until all is well.
+    fn serve(&mut self, closed: bool, well: impl Fn(&Self) -> bool) {
+        for _ in 0..ROUNDS {
+            self.budget += 2 * bound(self.hub.pending() + 1, self.depth, self.directory.ever.len());
+            self.drain();
+            if well(self) {
+                return;
+            }
+            if self.is_zookeeper() {
+                let state = if closed {
+                    SessionState::Closed
+                } else {
+                    SessionState::Connected
+                };
+                self.take_quietly(Step::Session(state, NewSession::Same, Duration::from_secs(9)));
+            }
+            while let Some(at) = self.open.first().copied() {
+                if closed {
+                    let _verdict = self.settle(at, Outcome::Failed(Failure::Closed));
+                } else {
+                    let _verdict = self.answer(at, 0);
+                }
+                self.budget += bound(self.hub.pending() + 1, self.depth, self.directory.ever.len());
+                self.drain();
+            }
+            self.take_quietly(Step::UntilWait);
+        }
+        panic!(
+            "{} machines are left: {:?} {:?}",
+            self.hub.pending(),
+            self.contenders,
+            self.hub
+        );
+    }
+
+    fn take_quietly(&mut self, step: Step) {
+        self.hold = 0;
+        self.take(step);
+    }
+}
