@@ -116,6 +116,9 @@ export class Hub {
 
   /** A hub that carries out its own commands on a server inside the process: it never gives a command. */
   static memory(server: MemoryServer, now: number, seed = 0): Hub {
+    if (!(server instanceof MemoryServer)) {
+      throw unreadable("memory takes a MemoryServer");
+    }
     return new Hub(made(() => wasm.RawHub.memory(server.raw, now, seed)));
   }
 

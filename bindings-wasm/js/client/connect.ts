@@ -62,6 +62,9 @@ export async function connect(url: string, options?: ConnectOptions): Promise<Cl
  * @throws ConfigError for anything else.
  */
 export function fromRedis(client: object): Client {
+  if (typeof client !== "object" || (client as object | null) === null) {
+    throw unreadable("fromRedis takes a client of the package redis or ioredis");
+  }
   if (nodeRedis.isNodeRedis(client)) {
     const { socket } = client.options ?? {};
     const library = nodeRedis.library((overrides) => client.duplicate(overrides), socket);
