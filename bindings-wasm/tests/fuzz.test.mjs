@@ -1,0 +1,311 @@
+// Any arguments to everything public: only this package's errors come out, never one of the WebAssembly module's own, and the hub
+// goes on working. FENCEPOST_SEED takes other cases, FENCEPOST_CASES another number of them.
+
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { describe, test } from "node:test";
+
+import fc from "fast-check";
+
+import {
+  ConfigError,
+  Hub,
+  MemoryServer,
+  MisuseError,
+  Settings,
+  connect,
+  fromRedis,
+  fromZooKeeper,
+  parseAddress,
+} from "../dist/index.js";
+
+const SEED = Number(process.env.FENCEPOST_SEED ?? 20_261_121);
+const CASES = Number(process.env.FENCEPOST_CASES ?? 1000);
+const SESSION = 77n;
+const MOST_OUTPUTS = 300;
+// Beyond this a deadline cannot be told from the end of time.
+const FAR = 2 ** 40;
+
+const options = { seed: SEED, numRuns: CASES };
+
+const texts = fc.string({ unit: "binary", maxLength: 20 });
+const numbers = fc.oneof(
+  fc.constantFrom(0, -1, 1, -0, NaN, Infinity, -Infinity, 2 ** 31, 2 ** 32, 2 ** 53, 2 ** 64, 1e300, 5e-324, 0.5),
+  fc.double(),
+  fc.integer(),
+);
+const big = fc.oneof(fc.constantFrom(SESSION, 0n, -1n, 2n ** 63n, 2n ** 64n, -(2n ** 63n), 2n ** 200n), fc.bigInt());
+const bytes = fc.uint8Array({ maxLength: 20 });
+// Halves of surrogate pairs, too.
+const halves = fc.constantFrom("\ud800", "a\udfffb", "x".repeat(5000), "\0", "constructor", "__proto__");
+const odd = fc.oneof(
+  { depthSize: "small" },
+  fc.constantFrom(undefined, null, true, false, Symbol("s"), () => 1, new Error("NOSCRIPT"), Object.create(null)),
+  numbers,
+  big,
+  texts,
+  halves,
+  bytes,
+  fc.date(),
+  fc.anything({ maxDepth: 2, withBigInt: true, withSparseArray: true, withTypedArray: true, withNullPrototype: true }),
+);
+
+const times = fc.nat(60_000);
+const small = fc.nat(12);
+const names = fc.oneof(fc.constantFrom("stock", "", "a//b", "lock-0000000001"), texts, halves);
+const words = fc.constantFrom(
+  ...["connected", "suspended", "expired", "auth-failed", "closed"],
+  ...["deleted", "changed", "gone", "not-sent", "unknown", ""],
+);
+const values = fc.constantFrom([1, "17"], [0, 250], [0, null], [0, "x"], [2], null, [], new Error("NOSCRIPT"));
+const stat = fc.record({ czxid: big, ephemeralOwner: big, version: fc.integer() });
+
+const VERBS = {
+  acquire: [times, small, fc.option(fc.integer({ min: -10, max: 10_000 }), { nil: undefined })],
+  tryAcquire: [times, small],
+  extend: [times, small],
+  release: [times, small],
+  cancel: [times, small],
+  created: [times, small, big, names, big],
+  children: [times, small, big, fc.array(names, { maxLength: 4 })],
+  data: [times, small, big, bytes, stat],
+  done: [times, small, big],
+  error: [times, small, big, fc.integer({ min: -130, max: 10 })],
+  reply: [times, small, values],
+  failed: [times, small, words],
+  session: [times, words, big, times],
+  watch: [times, small, big, words],
+  message: [times, small],
+  gone: [times, small],
+  handleTimeout: [times],
+  poll: [small],
+  close: [times, small],
+  shutdown: [times],
+  disconnect: [times],
+};
+
+/** Mostly what is asked for, so that calls get somewhere. */
+const mostly = (right) => fc.oneof({ weight: 8, arbitrary: right }, { weight: 1, arbitrary: odd });
+
+const calls = fc.array(
+  fc.constantFrom(...Object.keys(VERBS)).chain((name) => {
+    const right = fc.tuple(...VERBS[name].map(mostly));
+    const wrong = fc.array(odd, { maxLength: 8 });
+    return fc.tuple(fc.constant(name), fc.oneof({ weight: 12, arbitrary: right }, { weight: 1, arbitrary: wrong }));
+  }),
+  { minLength: 1, maxLength: 25 },
+);
+
+// JavaScript's own word on a BigInt or a symbol where a number is asked for is as good as ours.
+const conversion = (error) => error instanceof TypeError && error.message.startsWith("Cannot convert ");
+const documented = (error) => error instanceof ConfigError || error instanceof MisuseError;
+
+/** Calls; what is thrown has to be documented. */
+function attempt(call) {
+  try {
+    return call();
+  } catch (error) {
+    assert.ok(documented(error) ? error.message !== "" && error.code > 0 : conversion(error), error);
+    return undefined;
+  }
+}
+
+async function attemptAsync(call) {
+  try {
+    return await call();
+  } catch (error) {
+    assert.ok(documented(error) && error.message !== "", error);
+    return undefined;
+  }
+}
+
+const settingsFor = (family, name) =>
+  new Settings({ kind: family === "redis" ? "redis-string" : "zookeeper-mutex", name });
+
+/** As much of a server as one acquire needs. */
+class Server {
+  #nodes = [];
+
+  answer(hub, now, command) {
+    const { id, operation, path } = command;
+    switch (operation) {
+      case "call":
+        return hub.reply(now, id, [1, "17"]);
+      case "subscribe":
+      case "unsubscribe":
+        return hub.reply(now, id, null);
+      case "create": {
+        const made = command.flags === 1 ? `${path}${String(this.#nodes.length).padStart(10, "0")}` : path;
+        this.#nodes.push(made);
+        return hub.created(now, id, SESSION, made, BigInt(this.#nodes.length));
+      }
+      case "children": {
+        const inside = this.#nodes.filter((node) => node.startsWith(`${path}/`));
+        const all = inside.map((node) => node.slice(path.length + 1)).filter((name) => !name.includes("/"));
+        return hub.children(now, id, SESSION, all);
+      }
+      case "get":
+        return hub.data(now, id, SESSION, new Uint8Array(), { czxid: 1n, ephemeralOwner: SESSION, version: 0 });
+      case "delete":
+        this.#nodes = this.#nodes.filter((node) => node !== path);
+        return hub.done(now, id, SESSION);
+      default:
+        return hub.done(now, id, SESSION);
+    }
+  }
+}
+
+/** A whole acquire and release, whatever was said to the hub before. */
+function assertWorks(hub, family, from) {
+  let now = from;
+  if (family === "zookeeper") {
+    hub.session(now, "connected", SESSION, 10_000);
+  }
+  const server = new Server();
+  const key = hub.open(now, settingsFor(family, "works"), randomBytes(16), 5);
+  hub.acquire(now, key);
+  const told = [];
+  for (let polled = 0; polled < MOST_OUTPUTS; polled += 1) {
+    const output = hub.poll();
+    if (output.type === "command") {
+      server.answer(hub, now, output);
+    } else if (output.type === "wait") {
+      if (told.at(-1) === "released") {
+        break;
+      }
+      now = Math.max(now, output.until ?? now);
+      hub.handleTimeout(now);
+    } else if (output.key === key) {
+      told.push(output.event);
+      if (output.event === "acquired") {
+        hub.release(now, key);
+      }
+    }
+  }
+  assert.deepEqual(told.slice(-2), ["acquired", "released"]);
+  hub.close(now, key);
+}
+
+function make(kind) {
+  if (kind === "memory") {
+    return Hub.memory(new MemoryServer(), 0, 1);
+  }
+  const hub = new Hub(kind, 1);
+  if (kind === "zookeeper") {
+    hub.session(0, "connected", SESSION, 10_000);
+  }
+  return hub;
+}
+
+function drain(hub) {
+  for (let polled = 0; polled < MOST_OUTPUTS; polled += 1) {
+    if (hub.poll().type === "wait") {
+      return;
+    }
+  }
+  assert.fail(`more than ${MOST_OUTPUTS} outputs`);
+}
+
+console.log(`seed ${SEED}, ${CASES} cases: FENCEPOST_SEED=${SEED} repeats them`);
+
+describe("a hub takes anything", () => {
+  for (const kind of ["zookeeper", "redis", "memory"]) {
+    test(kind, () => {
+      const story = (steps) => {
+        const hub = make(kind);
+        for (let count = 0; count < 2; count += 1) {
+          hub.acquire(0, hub.open(0, settingsFor(kind, "stock"), randomBytes(16), 3));
+        }
+        let [latest, over] = [0, false];
+        for (const [name, parameters] of steps) {
+          attempt(() => hub[name](...parameters));
+          // A shutdown and the end of a session in memory are for good.
+          over ||= name === "shutdown" || name === "disconnect";
+          const [now] = parameters;
+          if (typeof now === "number" && name !== "poll") {
+            latest = Math.max(latest, now);
+          }
+          drain(hub);
+        }
+        assert.ok(hub.pending >= 0 && hub.id >= 0);
+        if (latest < FAR && !over) {
+          assertWorks(hub, kind, Math.ceil(latest));
+        }
+      };
+      fc.assert(fc.property(calls, story), options);
+    });
+  }
+});
+
+test("machines are opened with anything", () => {
+  const opened = (now, settings, owner, seed) => {
+    attempt(() => new Hub(settings, seed));
+    attempt(() => new Hub("redis", seed));
+    attempt(() => Hub.memory(settings, now, seed));
+    attempt(() => Hub.memory(new MemoryServer(), now, seed));
+    for (const kind of ["zookeeper", "redis", "memory"]) {
+      const hub = make(kind);
+      attempt(() => hub.open(now, settings, owner, seed));
+      attempt(() => hub.open(now, settingsFor(kind, "a"), owner, seed));
+      if (typeof now !== "number" || now < FAR) {
+        assertWorks(hub, kind, 60_000);
+      }
+    }
+  };
+  const owner = fc.uint8Array({ minLength: 16, maxLength: 16 });
+  fc.assert(fc.property(mostly(times), odd, mostly(owner), mostly(small), opened), options);
+});
+
+test("settings and addresses are read from anything", () => {
+  const kinds = fc.constantFrom("zookeeper-mutex", "redis-string");
+  const some = fc.oneof(fc.integer({ min: -1, max: 10_000 }), odd);
+  const optional = {
+    prefix: some,
+    ttl: some,
+    margin: some,
+    renew: some,
+    poll: some,
+    answerWithin: some,
+    maxHold: some,
+  };
+  const data = fc.record(
+    { kind: mostly(kinds), name: mostly(names), ...optional, other: odd },
+    { requiredKeys: ["kind", "name"] },
+  );
+  const read = (settings, raw, name) => {
+    attempt(() => new Settings(settings));
+    attempt(() => new Settings(raw));
+    attempt(() => parseAddress(raw));
+    for (const form of ["", "memory:", "zk://", "zk://h/", "zk://h?session_timeout=", "redis://"]) {
+      attempt(() => parseAddress(form + name));
+    }
+  };
+  fc.assert(fc.property(data, odd, texts, read), options);
+});
+
+test("a client takes anything", async () => {
+  const settings = fc.dictionary(
+    fc.constantFrom("ttl", "renew", "maxHold", "margin", "poll", "answerWithin", "other"),
+    odd,
+    { maxKeys: 3, noNullPrototype: true },
+  );
+  const how = fc.oneof(odd, fc.record({ timeout: odd, signal: odd }, { requiredKeys: [] }));
+  const use = async (name, chosen, acquire, raw) => {
+    attempt(() => fromRedis(raw));
+    attempt(() => fromZooKeeper(raw, acquire));
+    await attemptAsync(() => (typeof raw === "string" ? connect("memory:", acquire) : connect(raw, acquire)));
+    const client = await connect("memory:");
+    try {
+      const lock = attempt(() => client.lock(name, chosen)) ?? client.lock("stock");
+      const grant = await attemptAsync(() => lock.acquire(acquire));
+      await grant?.release();
+      await attemptAsync(() => lock.using(() => 1, acquire));
+      const works = await client.lock("works").acquire();
+      assert.equal(typeof works.fence, "bigint");
+      await works.release();
+    } finally {
+      await client.close();
+    }
+  };
+  await fc.assert(fc.asyncProperty(mostly(names), fc.oneof(settings, odd), how, odd, use), options);
+});
