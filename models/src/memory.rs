@@ -37,7 +37,7 @@ impl Server {
     #[must_use]
     pub fn take_woken(&mut self) -> Vec<u64> {
         self.model
-            .heard()
+            .notified()
             .map(|session| session.0.unsigned_abs())
             .collect()
     }

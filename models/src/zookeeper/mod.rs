@@ -1,145 +1,275 @@
-//! A model of one ZooKeeper server: a tree, sessions, and watches that fire once.
+//! A model of ZooKeeper: a tree, sessions, and watches that fire once, on one server or on an ensemble.
 //!
 //! The rules are the real server's (3.8), as far as locks can see them: a sequence counts every create below its parent and sticks at the
 //! end of 32 bits, `get` sets a watch only on a node that is there, a session's end deletes its nodes, watches come in the order of the changes.
+//!
+//! [`Server::new`] is one server, on which everything has happened when it is answered. [`Server::ensemble`] is several, of which all but
+//! the leader lag: see there.
 
+mod ask;
+mod ensemble;
+mod member;
+mod session;
 mod tree;
+mod watches;
 
-use alloc::{collections::VecDeque, string::String, vec::Vec};
+use alloc::{
+    collections::VecDeque,
+    string::{String, ToString},
+    vec,
+    vec::Vec,
+};
+use core::time::Duration;
 
 use fencepost_core::{
-    CommandId, SessionId,
+    CommandId, Instant, SessionId,
     sorted::{SortedMap, SortedSet},
-    zookeeper::{Answer, Notice, Reply, Request, WatchEvent, code},
+    zookeeper::{Answer, CreateMode, Notice, Reply, Request, Stat, code},
 };
-use tree::Tree;
 
-/// One server.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+use ask::Kind;
+pub use ask::{Answered, Ask, Event, Told};
+pub use ensemble::CannotAttach;
+use member::{Change, Member, Transaction};
+use session::Session;
+use tree::Kind as NodeKind;
+use watches::Watch;
+
+/// One server, or an ensemble.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Server {
-    tree: Tree,
-    sessions: SortedMap<SessionId, VecDeque<Notice>>,
-    watches: SortedMap<String, Vec<(SessionId, CommandId)>>,
+    members: Vec<Member>,
+    leader: usize,
+    /// What the leader has committed and some server has not applied.
+    log: VecDeque<Transaction>,
+    zxid: i64,
+    sessions: SortedMap<SessionId, Session>,
     last_session: i64,
     /// Sessions that have notices nobody has taken.
-    heard: SortedSet<SessionId>,
+    notified: SortedSet<SessionId>,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self::ensemble(1)
+    }
 }
 
 impl Server {
-    /// An empty server.
+    /// One empty server.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Opens a session. It ends with [`end_session`](Self::end_session).
+    /// Opens a session on the leader. It ends with [`end_session`](Self::end_session), and never for its silence.
     pub fn open_session(&mut self) -> SessionId {
-        self.last_session = self.last_session.saturating_add(1);
-        let session = SessionId(self.last_session);
-        self.sessions.insert(session, VecDeque::new());
-        session
+        self.new_session(self.leader, Duration::MAX, Instant::ZERO)
     }
 
     /// Ends a session: closed by its client or expired. Its ephemeral nodes go, and those who watch them are told.
     pub fn end_session(&mut self, session: SessionId) {
-        self.sessions.remove(&session);
-        self.heard.remove(&session);
-        for watchers in self.watches.values_mut() {
-            watchers.retain(|(watcher, _)| *watcher != session);
-        }
-        for path in self.tree.ephemerals(session.0) {
-            self.delete(&path);
+        let Some(known) = self.sessions.get_mut(&session) else {
+            return;
+        };
+        if known.ended.is_none() {
+            known.ended = Some(i64::MAX);
+            let zxid = self.commit(Change::EndSession(session));
+            if let Some(known) = self.sessions.get_mut(&session) {
+                known.ended = Some(zxid);
+            }
+            self.forget_what_is_everywhere();
         }
     }
 
-    /// Executes one request of a session.
+    /// Executes one request of a session on one server. On an ensemble, [`ask`](Self::ask) also says when there is no answer; here that
+    /// is `CONNECTION_LOSS`.
     pub fn execute(&mut self, session: SessionId, id: CommandId, request: Request) -> Reply {
-        let answer = if self.sessions.contains_key(&session) {
-            self.answer(session, id, request)
-        } else {
-            Answer::Error(SESSION_EXPIRED)
+        let answered = self.ask(session, id, request.into());
+        answered.map_or(
+            Reply {
+                session,
+                answer: Answer::Error(code::CONNECTION_LOSS),
+            },
+            |answered| answered.reply,
+        )
+    }
+
+    /// Executes one request of a session on the server that it is connected to: a read on what that one has applied, everything else
+    /// through the leader, answered when the session's server has applied it. `None`: there is no answer, because the session is not
+    /// connected, or its server is cut off from the leader; then it is not executed.
+    ///
+    /// A request that is executed although its answer is lost is one that is asked and whose answer is thrown away.
+    pub fn ask(&mut self, session: SessionId, id: CommandId, ask: Ask) -> Option<Answered> {
+        let Some(known) = self.sessions.get(&session) else {
+            return Some(self.answered(session, self.leader, Answer::Error(code::SESSION_EXPIRED)));
         };
-        Reply { session, answer }
+        let server = known.at?;
+        let over = |server: &Self| {
+            let known = server.sessions.get(&session);
+            known.is_none_or(|known| known.is_over(server.applied(server.leader)))
+        };
+        let answer = match ask {
+            Ask::Request(Request::Children { path }) => self.list(server, path, None),
+            Ask::WatchChildren { path } => self.list(server, path, Some((session, id))),
+            Ask::Request(Request::Get { path, watch }) => {
+                let watch = watch.then_some((session, id));
+                self.look(server, path, watch, true)
+            }
+            Ask::Exists { path, watch } => {
+                let watch = watch.then_some((session, id));
+                self.look(server, path, watch, false)
+            }
+            _ if self.members[server].cut_off => return None,
+            _ if over(self) => {
+                self.catch_up_all(server);
+                Answer::Error(code::SESSION_EXPIRED)
+            }
+            write => {
+                let answer = self.write(session, write).unwrap_or_else(Answer::Error);
+                self.catch_up_all(server);
+                answer
+            }
+        };
+        Some(self.answered(session, server, answer))
     }
 
     /// What a session has been told since it was last asked.
     pub fn take_notices(&mut self, session: SessionId) -> VecDeque<Notice> {
-        self.heard.remove(&session);
-        self.sessions
-            .get_mut(&session)
-            .map(core::mem::take)
+        self.take_told(session).into_iter().map(Notice::from).collect()
+    }
+
+    /// The same, in the server's own words.
+    pub fn take_told(&mut self, session: SessionId) -> VecDeque<Told> {
+        self.notified.remove(&session);
+        let known = self.sessions.get_mut(&session);
+        known
+            .map(|known| core::mem::take(&mut known.told))
             .unwrap_or_default()
     }
 
     /// The sessions that have notices to take.
-    pub fn heard(&self) -> impl Iterator<Item = SessionId> {
-        self.heard.iter().copied()
+    pub fn notified(&self) -> impl Iterator<Item = SessionId> {
+        self.notified.iter().copied()
     }
 
-    /// The names of a node's children, for tests of what is left behind.
+    /// The names of a node's children on the leader, for tests of what is left behind.
     #[must_use]
     pub fn children(&self, path: &str) -> Option<Vec<String>> {
-        self.tree.children(path)
+        self.members[self.leader].tree.children(path)
     }
 
-    /// Whose ephemeral node it is, if it is one.
+    /// The session that a node goes with, if there is such a node and it goes with one.
     #[must_use]
     pub fn owner(&self, path: &str) -> Option<SessionId> {
-        let (_, stat) = self.tree.get(path)?;
-        (stat.ephemeral_owner != 0).then_some(SessionId(stat.ephemeral_owner))
+        self.members[self.leader].tree.owner(path).map(SessionId)
     }
 
     /// Deletes a node as an operator would.
     pub fn delete(&mut self, path: &str) -> Answer {
-        match self.tree.delete(path) {
-            Ok(()) => {
-                self.fire(path, WatchEvent::Deleted);
-                Answer::Done
-            }
-            Err(error) => Answer::Error(error),
-        }
+        let path = path.to_string();
+        let delete = Ask::Request(Request::Delete { path });
+        self.write(SessionId(0), delete).unwrap_or_else(Answer::Error)
     }
 
     /// Removes containers that have lost their last child, as the leader does once a minute.
     pub fn reap_containers(&mut self) {
-        while let Some(path) = self.tree.empty_container() {
+        while let Some(path) = self.members[self.leader].tree.empty_container() {
             self.delete(&path);
         }
     }
 
-    fn answer(&mut self, session: SessionId, id: CommandId, request: Request) -> Answer {
-        match request {
-            Request::Create { path, data, mode } => match self.tree.create(&path, data, mode, session.0) {
-                Ok((path, zxid)) => Answer::Created { path, zxid },
-                Err(error) => Answer::Error(error),
-            },
-            Request::Children { path } => self
-                .tree
-                .children(&path)
-                .map_or(Answer::Error(code::NO_NODE), Answer::Children),
-            Request::Get { path, watch } => match self.tree.get(&path) {
-                Some((data, stat)) => {
-                    if watch {
-                        self.watches.update(path, |watchers| watchers.push((session, id)));
-                    }
-                    Answer::Data { data, stat }
-                }
-                None => Answer::Error(code::NO_NODE),
-            },
-            Request::Delete { path } => self.delete(&path),
-            Request::Sync { .. } => Answer::Done,
-            _ => Answer::Error(code::UNIMPLEMENTED),
+    fn answered(&self, session: SessionId, server: usize, answer: Answer) -> Answered {
+        Answered {
+            reply: Reply { session, answer },
+            zxid: self.applied(server),
         }
     }
 
-    fn fire(&mut self, path: &str, event: WatchEvent) {
-        for (session, id) in self.watches.remove(path).unwrap_or_default() {
-            if let Some(notices) = self.sessions.get_mut(&session) {
-                notices.push_back(Notice::Watch { id, session, event });
-                self.heard.insert(session);
-            }
+    fn list(&mut self, server: usize, path: String, watch: Option<(SessionId, CommandId)>) -> Answer {
+        let member = &mut self.members[server];
+        let Some(names) = member.tree.children(&path) else {
+            return Answer::Error(code::NO_NODE);
+        };
+        if let Some((session, id)) = watch {
+            let kind = Kind::Children;
+            member.watches.add(path, Watch { id, session, kind });
         }
+        Answer::Children(names)
+    }
+
+    /// Reads a node; a watch on one that is not there is set only if its data are not wanted.
+    fn look(
+        &mut self,
+        server: usize,
+        path: String,
+        watch: Option<(SessionId, CommandId)>,
+        data: bool,
+    ) -> Answer {
+        let member = &mut self.members[server];
+        let (kind, answer) = match member.tree.get(&path) {
+            Some((bytes, stat)) => {
+                let data = if data { bytes.into() } else { Vec::new() };
+                (Kind::Data, Answer::Data { data, stat })
+            }
+            None if data => return Answer::Error(code::NO_NODE),
+            None => (Kind::Absence, Answer::Error(code::NO_NODE)),
+        };
+        if let Some((session, id)) = watch {
+            member.watches.add(path, Watch { id, session, kind });
+        }
+        answer
+    }
+
+    /// What goes through the leader.
+    fn write(&mut self, session: SessionId, ask: Ask) -> Result<Answer, i32> {
+        let tree = &self.members[self.leader].tree;
+        match ask {
+            Ask::Request(Request::Create { path, data, mode }) => {
+                let ephemeral = NodeKind::Ephemeral(session.0);
+                let (kind, sequential) = match mode {
+                    CreateMode::EphemeralSequential => (ephemeral, true),
+                    CreateMode::Container => (NodeKind::Container, false),
+                    _ => (NodeKind::Persistent, false),
+                };
+                self.create(&path, data, kind, sequential)
+            }
+            Ask::CreateEphemeral { path, data } => {
+                self.create(&path, data, NodeKind::Ephemeral(session.0), false)
+            }
+            Ask::Request(Request::Delete { path }) => {
+                tree.may_delete(&path, None)?;
+                self.commit(Change::Delete { path });
+                Ok(Answer::Done)
+            }
+            Ask::DeleteVersion { path, version } => {
+                tree.may_delete(&path, Some(version))?;
+                self.commit(Change::Delete { path });
+                Ok(Answer::Done)
+            }
+            Ask::Set { path, data, version } => {
+                tree.may_set(&path, version)?;
+                let before = tree.get(&path).ok_or(code::NO_NODE)?.1;
+                let version = before.version.wrapping_add(1);
+                self.commit(Change::Set { path, data });
+                Ok(Answer::Data {
+                    data: vec![],
+                    stat: Stat { version, ..before },
+                })
+            }
+            Ask::Request(Request::Sync { .. }) => Ok(Answer::Done),
+            _ => Err(code::UNIMPLEMENTED),
+        }
+    }
+
+    fn create(&mut self, path: &str, data: Vec<u8>, kind: NodeKind, sequential: bool) -> Result<Answer, i32> {
+        let tree = &self.members[self.leader].tree;
+        let path = tree.may_create(path, sequential)?;
+        let zxid = self.commit(Change::Create {
+            path: path.clone(),
+            data,
+            kind,
+        });
+        Ok(Answer::Created { path, zxid })
     }
 }
-
-const SESSION_EXPIRED: i32 = -112;

@@ -4,96 +4,169 @@ use alloc::{format, string::String, vec::Vec};
 
 use fencepost_core::{
     sorted::SortedMap,
-    zookeeper::{CreateMode, Stat, code},
+    zookeeper::{Stat, code},
 };
 
 const NOT_EMPTY: i32 = -111;
+const BAD_VERSION: i32 = -103;
 const BAD_ARGUMENTS: i32 = -8;
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+/// How long a node stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    Persistent,
+    Container,
+    /// As long as this session.
+    Ephemeral(i64),
+}
+
+impl Kind {
+    /// As in a node's stat: a container's is no session's number.
+    const fn owner(self) -> i64 {
+        match self {
+            Self::Persistent => 0,
+            Self::Container => i64::MIN,
+            Self::Ephemeral(session) => session,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Tree {
-    /// All nodes but the root, by path.
+    /// By path; the root's is empty.
     nodes: SortedMap<String, Node>,
-    /// Creates below the root.
-    root_creates: i32,
-    zxid: i64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Node {
     data: Vec<u8>,
     stat: Stat,
-    container: bool,
+    kind: Kind,
     /// How many children have ever been created: the next number of a sequence.
     creates: i32,
     children: usize,
+    /// The transactions that last changed its data and its children.
+    changed: i64,
+    children_changed: i64,
+}
+
+impl Node {
+    const fn new(data: Vec<u8>, kind: Kind, zxid: i64) -> Self {
+        Self {
+            data,
+            stat: Stat {
+                czxid: zxid,
+                ephemeral_owner: kind.owner(),
+                version: 0,
+            },
+            kind,
+            creates: 0,
+            children: 0,
+            changed: zxid,
+            children_changed: zxid,
+        }
+    }
+}
+
+impl Default for Tree {
+    fn default() -> Self {
+        let mut nodes = SortedMap::new();
+        nodes.insert(String::new(), Node::new(Vec::new(), Kind::Persistent, 0));
+        Self { nodes }
+    }
+}
+
+/// The path of a node's parent, as a client writes it.
+pub(super) fn parent_of(path: &str) -> &str {
+    match path.rsplit_once('/') {
+        Some(("", _)) | None => "/",
+        Some((parent, _)) => parent,
+    }
 }
 
 impl Tree {
-    pub(super) fn create(
-        &mut self,
-        path: &str,
-        data: Vec<u8>,
-        mode: CreateMode,
-        session: i64,
-    ) -> Result<(String, i64), i32> {
+    /// The path of a node that may be created: with its number, if it gets one.
+    pub(super) fn may_create(&self, path: &str, sequential: bool) -> Result<String, i32> {
         let Some((parent, name)) = path.rsplit_once('/') else {
             return Err(BAD_ARGUMENTS);
         };
-        if name.is_empty() && mode != CreateMode::EphemeralSequential {
+        if name.is_empty() && !sequential {
             return Err(BAD_ARGUMENTS);
         }
-        let creates = self.creates_below(parent)?;
-        let (path, ephemeral_owner) = match mode {
-            CreateMode::EphemeralSequential => (format!("{path}{creates:010}"), session),
-            _ => (String::from(path), 0),
+        let parent = self.nodes.get(parent).ok_or(code::NO_NODE)?;
+        let path = if sequential {
+            format!("{path}{:010}", parent.creates)
+        } else {
+            String::from(path)
         };
         if self.nodes.contains_key(&path) {
             return Err(code::NODE_EXISTS);
         }
-        self.zxid += 1;
-        let stat = Stat {
-            czxid: self.zxid,
-            ephemeral_owner,
-            version: 0,
-        };
-        let container = mode == CreateMode::Container;
-        self.nodes.insert(
-            path.clone(),
-            Node {
-                data,
-                stat,
-                container,
-                creates: 0,
-                children: 0,
-            },
-        );
-        self.count(parent, 1);
-        Ok((path, self.zxid))
+        if matches!(parent.kind, Kind::Ephemeral(_)) {
+            return Err(code::NO_CHILDREN_FOR_EPHEMERALS);
+        }
+        Ok(path)
     }
 
-    pub(super) fn delete(&mut self, path: &str) -> Result<(), i32> {
-        let node = self.nodes.get(path).ok_or(code::NO_NODE)?;
-        if node.children > 0 {
-            return Err(NOT_EMPTY);
+    pub(super) fn may_delete(&self, path: &str, version: Option<i32>) -> Result<(), i32> {
+        self.may_set(path, version)?;
+        match self.node(path) {
+            Some(node) if node.children > 0 => Err(NOT_EMPTY),
+            _ => Ok(()),
         }
-        self.nodes.remove(path);
-        self.zxid += 1;
-        if let Some((parent, _)) = path.rsplit_once('/') {
-            self.count(parent, -1);
-        }
-        Ok(())
     }
 
-    pub(super) fn get(&self, path: &str) -> Option<(Vec<u8>, Stat)> {
-        self.nodes.get(path).map(|node| (node.data.clone(), node.stat))
+    pub(super) fn may_set(&self, path: &str, version: Option<i32>) -> Result<(), i32> {
+        let node = self.node(path).ok_or(code::NO_NODE)?;
+        match version {
+            Some(version) if version != node.stat.version => Err(BAD_VERSION),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn create(&mut self, path: &str, data: Vec<u8>, kind: Kind, zxid: i64) {
+        self.nodes.insert(path.into(), Node::new(data, kind, zxid));
+        // The count of creates sticks at its end, as the real one does since 3.6 (ZOOKEEPER-3249).
+        self.change_parent(path, zxid, |parent| {
+            parent.creates = parent.creates.saturating_add(1);
+            parent.children += 1;
+        });
+    }
+
+    pub(super) fn delete(&mut self, path: &str, zxid: i64) {
+        if self.nodes.remove(path).is_some() {
+            self.change_parent(path, zxid, |parent| parent.children -= 1);
+        }
+    }
+
+    pub(super) fn set(&mut self, path: &str, data: Vec<u8>, zxid: i64) {
+        if let Some(node) = self.nodes.get_mut(key(path)) {
+            node.data = data;
+            node.stat.version = node.stat.version.wrapping_add(1);
+            node.changed = zxid;
+        }
+    }
+
+    pub(super) fn get(&self, path: &str) -> Option<(&[u8], Stat)> {
+        self.node(path).map(|node| (node.data.as_slice(), node.stat))
+    }
+
+    /// The transactions that last changed a node's data and its children.
+    pub(super) fn changes(&self, path: &str) -> Option<(i64, i64)> {
+        self.node(path).map(|node| (node.changed, node.children_changed))
+    }
+
+    /// The session that a node goes with.
+    pub(super) fn owner(&self, path: &str) -> Option<i64> {
+        match self.node(path)?.kind {
+            Kind::Ephemeral(session) => Some(session),
+            Kind::Persistent | Kind::Container => None,
+        }
     }
 
     pub(super) fn children(&self, path: &str) -> Option<Vec<String>> {
-        let path = if path == "/" { "" } else { path };
-        if !path.is_empty() && !self.nodes.contains_key(path) {
-            return None;
-        }
+        let path = key(path);
+        self.nodes.get(path)?;
         let prefix = format!("{path}/");
         let below = self
             .nodes
@@ -111,40 +184,34 @@ impl Tree {
         let own = self
             .nodes
             .iter()
-            .filter(|(_, node)| node.stat.ephemeral_owner == session);
+            .filter(|(_, node)| node.kind == Kind::Ephemeral(session));
         own.map(|(path, _)| path.clone()).collect()
     }
 
     pub(super) fn empty_container(&self) -> Option<String> {
-        let empty = |node: &Node| node.container && node.children == 0 && node.creates > 0;
+        let empty = |node: &Node| node.kind == Kind::Container && node.children == 0 && node.creates > 0;
         self.nodes
             .iter()
             .find(|(_, node)| empty(node))
             .map(|(path, _)| path.clone())
     }
 
-    fn creates_below(&self, parent: &str) -> Result<i32, i32> {
-        if parent.is_empty() {
-            return Ok(self.root_creates);
-        }
-        let node = self.nodes.get(parent).ok_or(code::NO_NODE)?;
-        if node.stat.ephemeral_owner != 0 {
-            return Err(code::NO_CHILDREN_FOR_EPHEMERALS);
-        }
-        Ok(node.creates)
+    fn node(&self, path: &str) -> Option<&Node> {
+        self.nodes.get(key(path))
     }
 
-    /// A child has come or gone. The count of creates sticks at its end, as the real one does since 3.6 (ZOOKEEPER-3249).
-    fn count(&mut self, parent: &str, change: isize) {
-        let created = i32::from(change > 0);
-        match self.nodes.get_mut(parent) {
-            Some(node) => {
-                node.creates = node.creates.saturating_add(created);
-                node.children = node.children.saturating_add_signed(change);
-            }
-            None => self.root_creates = self.root_creates.saturating_add(created),
+    fn change_parent(&mut self, path: &str, zxid: i64, change: impl FnOnce(&mut Node)) {
+        let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+        if let Some(parent) = self.nodes.get_mut(parent) {
+            parent.children_changed = zxid;
+            change(parent);
         }
     }
+}
+
+/// Where a node is kept that a client calls so.
+fn key(path: &str) -> &str {
+    if path == "/" { "" } else { path }
 }
 
 #[cfg(test)]
@@ -154,19 +221,23 @@ mod tests {
     #[test]
     fn a_sequence_counts_every_create_below_its_parent() {
         let mut tree = Tree::default();
-        tree.create("/a", Vec::new(), CreateMode::Container, 1).unwrap();
-        tree.create("/a/x", Vec::new(), CreateMode::Persistent, 1)
-            .unwrap();
-        let (path, zxid) = tree
-            .create("/a/n-", Vec::new(), CreateMode::EphemeralSequential, 7)
-            .unwrap();
-        assert_eq!((path.as_str(), zxid), ("/a/n-0000000001", 3));
+        tree.create("/a", Vec::new(), Kind::Container, 1);
+        tree.create("/a/x", Vec::new(), Kind::Persistent, 2);
+        let path = tree.may_create("/a/n-", true).unwrap();
+        assert_eq!(path, "/a/n-0000000001");
+        tree.create(&path, Vec::new(), Kind::Ephemeral(7), 3);
         assert_eq!(tree.children("/a").unwrap(), ["n-0000000001", "x"]);
         assert_eq!(tree.ephemerals(7), ["/a/n-0000000001"]);
-        assert_eq!(tree.delete("/a"), Err(NOT_EMPTY));
-        assert_eq!(
-            tree.create("/b/c", Vec::new(), CreateMode::Persistent, 1),
-            Err(code::NO_NODE)
-        );
+        assert_eq!(tree.may_delete("/a", None), Err(NOT_EMPTY));
+        assert_eq!(tree.may_create("/b/c", false), Err(code::NO_NODE));
+        assert_eq!(tree.children("/").unwrap(), ["a"]);
+    }
+
+    #[test]
+    fn a_sequence_sticks_at_its_end() {
+        let mut tree = Tree::default();
+        tree.nodes.get_mut("").unwrap().creates = i32::MAX;
+        tree.create("/x", Vec::new(), Kind::Persistent, 1);
+        assert_eq!(tree.may_create("/n-", true).unwrap(), "/n-2147483647");
     }
 }

@@ -1,0 +1,80 @@
+//! One server of an ensemble: what it has applied, and who watches it.
+
+use alloc::{string::String, vec::Vec};
+
+use fencepost_core::SessionId;
+
+use super::{
+    ask::{Event, Told},
+    tree::{Kind as NodeKind, Tree, parent_of},
+    watches::Watches,
+};
+
+/// A committed transaction.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Transaction {
+    pub(super) zxid: i64,
+    pub(super) change: Change,
+}
+
+/// What a transaction does. It has been checked: every server can apply it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Change {
+    Create {
+        path: String,
+        data: Vec<u8>,
+        kind: NodeKind,
+    },
+    Delete {
+        path: String,
+    },
+    Set {
+        path: String,
+        data: Vec<u8>,
+    },
+    EndSession(SessionId),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Member {
+    pub(super) tree: Tree,
+    pub(super) watches: Watches,
+    /// The last transaction it has applied.
+    pub(super) applied: i64,
+    pub(super) cut_off: bool,
+}
+
+impl Member {
+    /// Applies a transaction; gives the watches that it fires, in order.
+    pub(super) fn apply(&mut self, transaction: &Transaction) -> Vec<Told> {
+        let zxid = transaction.zxid;
+        let mut told = Vec::new();
+        self.applied = zxid;
+        match &transaction.change {
+            Change::Create { path, data, kind } => {
+                self.tree.create(path, data.clone(), *kind, zxid);
+                self.watches.fire(path, Event::Created, zxid, &mut told);
+                self.watches
+                    .fire(parent_of(path), Event::Children, zxid, &mut told);
+            }
+            Change::Delete { path } => self.delete(path, zxid, &mut told),
+            Change::Set { path, data } => {
+                self.tree.set(path, data.clone(), zxid);
+                self.watches.fire(path, Event::Changed, zxid, &mut told);
+            }
+            Change::EndSession(session) => {
+                self.watches.take(*session);
+                for path in self.tree.ephemerals(session.0) {
+                    self.delete(&path, zxid, &mut told);
+                }
+            }
+        }
+        told
+    }
+
+    fn delete(&mut self, path: &str, zxid: i64, told: &mut Vec<Told>) {
+        self.tree.delete(path, zxid);
+        self.watches.fire(path, Event::Deleted, zxid, told);
+        self.watches.fire(parent_of(path), Event::Children, zxid, told);
+    }
+}
