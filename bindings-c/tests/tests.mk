@@ -28,6 +28,8 @@ $(TESTS)/%: tests/%.c $$(WITH_%) tests/support.c tests/support.h tests/check.h $
 	$(COMPILE) -DTHREADED -D_GNU_SOURCE -Iinclude $< $(WITH_$*) tests/support.c $(LINK) -lfencepost-client -lfencepost $(LINK_$*) \
 	    -lzookeeper_mt -lhiredis -lcjson -o $@
 
+$(TESTS)/fuzz: tests/chance.h
+
 $(TESTS)/header: tests/header.cc $(SHARED) $(HEADERS)
 	@mkdir -p $(@D)
 	$(CXX) -std=c++11 -DTHREADED $(WARNINGS) $(CXXFLAGS) $(SANITIZE) -Iinclude $< $(LINK) -lfencepost-client -lfencepost -o $@
@@ -46,7 +48,7 @@ $(BUILD)/examples/%: examples/%.c $(SHARED) $(PKGCONFIG) $(HEADERS:include/%=$(I
 	    $$(PKG_CONFIG_PATH=$(LIB)/pkgconfig pkg-config --cflags --libs $$(sed -n 's/.*--libs \([a-z -]*\)).*/\1/p' $<))
 
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
-SUITES := hub client event_loop bad_input attach verdicts_zookeeper verdicts_redis faults
+SUITES := hub fuzz client event_loop bad_input attach verdicts_zookeeper verdicts_redis faults
 PROGRAMS := $(SUITES:%=$(TESTS)/%) $(TESTS)/transcripts $(TESTS)/header $(TESTS)/static
 
 .PHONY: test-programs test test-local test-servers test-valgrind test-asan
@@ -58,7 +60,7 @@ test: test-programs
 
 # Without servers.
 test-local: test-programs
-	tests/run $(TESTS) hub transcripts header
+	tests/run $(TESTS) hub fuzz transcripts header
 
 # On the servers that the environment names.
 test-servers: test-programs

@@ -1,0 +1,497 @@
+/*
+ * Any arguments to every function of libfencepost: each answers with an error or does its work, never with a panic;
+ * outputs are bounded; and the hub goes on working. The seed is printed: FENCEPOST_SEED takes another one,
+ * FENCEPOST_CASES another number of stories.
+ *
+ * Every buffer is as large as it says and no larger, and is freed after the call, so that memory checkers see a byte
+ * read too much or too late.
+ */
+#include "chance.h"
+
+#define MOST_OUTPUTS 300
+/* Beyond this a deadline cannot be told from the end of time. */
+#define FAR ((uint64_t)1 << 60)
+
+/* ---- a story: one hub, and what is said to it ---- */
+
+enum kind { ON_ZOOKEEPER, ON_REDIS, ON_MEMORY, KINDS };
+
+struct story {
+    enum kind kind;
+    fencepost_hub *hub;
+    fencepost_memory *memory;
+    /* The latest time that was given. */
+    uint64_t latest;
+    bool over;
+    /* As much of a server as one acquire needs: paths of nodes. */
+    char nodes[8][512];
+    size_t node_count;
+    bool answers;
+};
+
+static unsigned checksum;
+
+/* Reads every byte. */
+static void look_at(fencepost_view view) {
+    size_t i;
+
+    for (i = 0; i < view.size; i++)
+        checksum += view.data[i];
+}
+
+/* What every answer has to be: a result that has a name, and is no panic. A failure says something. */
+static void judge(fencepost_result result) {
+    CHECK(result != FENCEPOST_RESULT_PANIC);
+    CHECK(fencepost_result_name(result) != NULL && fencepost_result_text(result) != NULL);
+    if (result != FENCEPOST_OK)
+        CHECK(fencepost_detail()[0] != '\0');
+    free_buffers();
+}
+
+static fencepost_settings *settings_for(enum kind kind, const char *name) {
+    const char *word = kind == ON_REDIS ? "redis-string" : "zookeeper-mutex";
+    fencepost_settings *settings = NULL;
+
+    CHECK_RESULT(
+        fencepost_settings_new((const uint8_t *)word, strlen(word), (const uint8_t *)name, strlen(name), &settings),
+        FENCEPOST_OK);
+    return settings;
+}
+
+static uint64_t open_one(struct story *story, uint64_t at, const char *name) {
+    fencepost_settings *settings = settings_for(story->kind, name);
+    static uint64_t owner[2];
+    uint64_t key = 0;
+
+    owner[0]++;
+    CHECK_RESULT(fencepost_hub_open(story->hub, at, settings, (const uint8_t *)owner, 1, &key), FENCEPOST_OK);
+    fencepost_settings_free(settings);
+    return key;
+}
+
+static void begin(struct story *story) {
+    int i;
+
+    memset(story, 0, sizeof *story);
+    story->kind = (enum kind)below(KINDS);
+    if (story->kind == ON_MEMORY) {
+        CHECK_RESULT(fencepost_memory_new(&story->memory), FENCEPOST_OK);
+        CHECK_RESULT(fencepost_memory_hub(story->memory, 0, 1, &story->hub), FENCEPOST_OK);
+    } else {
+        uint32_t family = story->kind == ON_REDIS ? FENCEPOST_FAMILY_REDIS : FENCEPOST_FAMILY_ZOOKEEPER;
+
+        CHECK_RESULT(fencepost_hub_new(family, 1, &story->hub), FENCEPOST_OK);
+    }
+    if (story->kind == ON_ZOOKEEPER)
+        CHECK_RESULT(
+            fencepost_hub_session(story->hub, 0, FENCEPOST_SESSION_STATE_CONNECTED, SESSION, 10000000), FENCEPOST_OK);
+    for (i = 0; i < 2; i++)
+        CHECK_RESULT(
+            fencepost_hub_acquire(story->hub, 0, open_one(story, 0, "stock"), FENCEPOST_FOREVER), FENCEPOST_OK);
+}
+
+/* Carries a command out. */
+static void answer(struct story *story, uint64_t at, const fencepost_command *command) {
+    fencepost_reply granted = {0}, items[2] = {{0}, {0}};
+    fencepost_view names[8];
+    size_t i, count = 0, size = command->path.size;
+    char path[512];
+
+    memcpy(path, command->path.data, size < 480 ? size : 480);
+    switch (command->operation) {
+    case FENCEPOST_OPERATION_CREATE:
+        if (command->flags == FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL) {
+            size += (size_t)snprintf(path + size, 16, "%010u", (unsigned)story->node_count);
+            memcpy(story->nodes[story->node_count], path, size);
+            story->nodes[story->node_count++][size] = '\0';
+        }
+        judge(fencepost_hub_created(story->hub, at, command->id, SESSION, (uint8_t *)path, size, 5));
+        break;
+    case FENCEPOST_OPERATION_CHILDREN:
+        for (i = 0; i < story->node_count; i++)
+            if (strncmp(story->nodes[i], path, size) == 0 && story->nodes[i][size] == '/') {
+                names[count].data = (const uint8_t *)story->nodes[i] + size + 1;
+                names[count].size = strlen(story->nodes[i]) - size - 1;
+                count++;
+            }
+        judge(fencepost_hub_children(story->hub, at, command->id, SESSION, names, count));
+        break;
+    case FENCEPOST_OPERATION_GET:
+        judge(fencepost_hub_data(story->hub, at, command->id, SESSION, NULL, 0, 1, SESSION, 0));
+        break;
+    case FENCEPOST_OPERATION_DELETE:
+        for (i = 0; i < story->node_count; i++)
+            if (strlen(story->nodes[i]) == size && memcmp(story->nodes[i], path, size) == 0)
+                story->nodes[i][0] = '\0';
+        judge(fencepost_hub_done(story->hub, at, command->id, SESSION));
+        break;
+    case FENCEPOST_OPERATION_SYNC:
+        judge(fencepost_hub_done(story->hub, at, command->id, SESSION));
+        break;
+    default:
+        granted.kind = FENCEPOST_REPLY_KIND_ARRAY;
+        granted.items = items;
+        granted.item_count = 2;
+        items[0].kind = FENCEPOST_REPLY_KIND_INTEGER;
+        items[0].integer = 1;
+        items[1].kind = FENCEPOST_REPLY_KIND_BYTES;
+        items[1].bytes.data = (const uint8_t *)"17";
+        items[1].bytes.size = 2;
+        judge(fencepost_hub_reply(story->hub, at, command->id, &granted));
+    }
+}
+
+/* Polls until there is nothing more, and reads everything; the last event's kind and its key. */
+static fencepost_wait drain(struct story *story, uint64_t at, uint64_t key, fencepost_event_kind *told) {
+    fencepost_output output;
+    size_t i, count;
+
+    for (count = 0; count < MOST_OUTPUTS; count++) {
+        CHECK_RESULT(fencepost_hub_poll_output(story->hub, FENCEPOST_ALL, &output), FENCEPOST_OK);
+        if (output.kind == FENCEPOST_OUTPUT_KIND_WAIT)
+            return output.wait;
+        if (output.kind == FENCEPOST_OUTPUT_KIND_COMMAND) {
+            look_at(output.command.path);
+            look_at(output.command.data);
+            for (i = 0; i < output.command.argument_count; i++)
+                look_at(output.command.arguments[i]);
+            CHECK(fencepost_operation_name(output.command.operation) != NULL);
+            if (story->answers)
+                answer(story, at, &output.command);
+        } else {
+            look_at(output.event.detail);
+            CHECK(fencepost_event_name(output.event.kind) != NULL);
+            if (output.key == key)
+                *told = output.event.kind;
+        }
+    }
+    CHECK(!"more outputs than one call may bring");
+    output.wait.until = FENCEPOST_NEVER;
+    return output.wait;
+}
+
+static uint64_t worked;
+
+/* A whole acquire and release, whatever was said to the hub before. */
+static void works(struct story *story) {
+    fencepost_event_kind told = FENCEPOST_EVENT_KIND_QUEUED;
+    uint64_t at = story->latest, key;
+    int round;
+
+    story->answers = true;
+    if (story->kind == ON_ZOOKEEPER)
+        judge(fencepost_hub_session(story->hub, at, FENCEPOST_SESSION_STATE_CONNECTED, SESSION, 10000000));
+    key = open_one(story, at, "works");
+    CHECK_RESULT(fencepost_hub_acquire(story->hub, at, key, FENCEPOST_FOREVER), FENCEPOST_OK);
+    for (round = 0; round < 40 && told != FENCEPOST_EVENT_KIND_RELEASED; round++) {
+        fencepost_wait wait = drain(story, at, key, &told);
+
+        if (told == FENCEPOST_EVENT_KIND_ACQUIRED) {
+            /* Granted, and polled since: the release is the next to be told. */
+            fencepost_result result = fencepost_hub_release(story->hub, at, key);
+
+            CHECK(result == FENCEPOST_OK || result == FENCEPOST_RESULT_NOT_HELD);
+        } else if (told != FENCEPOST_EVENT_KIND_RELEASED) {
+            if (wait.until != FENCEPOST_NEVER && wait.until > at)
+                at = wait.until;
+            judge(fencepost_hub_handle_timeout(story->hub, at));
+        }
+    }
+    CHECK(told == FENCEPOST_EVENT_KIND_RELEASED);
+    worked++;
+}
+
+/* ---- what may be said ---- */
+
+/* One call of a verb. Without a hub (NULL) it has to say so. */
+static void say(struct story *story) {
+    fencepost_hub *hub = rarely(16) ? NULL : story->hub;
+    uint64_t at = now(), id = number(), key = number();
+    int64_t session = rarely(3) ? (int64_t)number() : SESSION;
+    fencepost_view words = some_text(), names[4];
+    fencepost_reply reply = some_reply(0);
+    fencepost_result result = FENCEPOST_OK;
+    fencepost_output output;
+    size_t i, count = below(5);
+    /* Above all what a hub takes least of: numbers of no kind. */
+    uint32_t code = rarely(6) ? (uint32_t)number() : (uint32_t)below(7);
+    bool reached = hub != NULL, called = true;
+
+    for (i = 0; i < count; i++)
+        names[i] = some_text();
+    switch (below(22)) {
+    case 0:
+        result = fencepost_hub_acquire(hub, at, key, (int64_t)number());
+        break;
+    case 1:
+        result = fencepost_hub_try_acquire(hub, at, key);
+        break;
+    case 2:
+        result = fencepost_hub_extend(hub, at, key);
+        break;
+    case 3:
+        result = fencepost_hub_release(hub, at, key);
+        break;
+    case 4:
+        result = fencepost_hub_cancel(hub, at, key);
+        break;
+    case 5:
+        result = fencepost_hub_close(hub, at, key);
+        break;
+    case 6:
+        result = fencepost_hub_handle_timeout(hub, at);
+        break;
+    case 7:
+        result = fencepost_hub_session(hub, at, code, session, number());
+        CHECK(code >= 1 && code <= 5 ? 1 : result != FENCEPOST_OK);
+        break;
+    case 8:
+        result = fencepost_hub_watch(hub, at, id, session, code);
+        CHECK(code >= 1 && code <= 3 ? 1 : result != FENCEPOST_OK);
+        break;
+    case 9:
+        result = fencepost_hub_message(hub, at, id);
+        break;
+    case 10:
+        result = fencepost_hub_gone(hub, at, id);
+        break;
+    case 11:
+        result = fencepost_hub_created(hub, at, id, session, words.data, words.size, (int64_t)number());
+        break;
+    case 12:
+        result = fencepost_hub_children(hub, at, id, session, names, count);
+        break;
+    case 13:
+        /* Any number of names, and no names. */
+        count = (size_t)number();
+        result = fencepost_hub_children(hub, at, id, session, NULL, count);
+        CHECK(count == 0 || result == FENCEPOST_RESULT_NULL_POINTER);
+        break;
+    case 14:
+        result = fencepost_hub_data(
+            hub, at, id, session, words.data, words.size, (int64_t)number(), session, (int32_t)number());
+        break;
+    case 15:
+        result = fencepost_hub_done(hub, at, id, session);
+        break;
+    case 16:
+        result = fencepost_hub_error(hub, at, id, session, -(int32_t)below(130));
+        break;
+    case 17:
+        result = fencepost_hub_reply(hub, at, id, rarely(8) ? NULL : &reply);
+        break;
+    case 18:
+        result = fencepost_hub_failed(hub, at, id, code);
+        CHECK(code >= 1 && code <= 3 ? 1 : result != FENCEPOST_OK);
+        break;
+    case 19:
+        result = fencepost_hub_poll_output(hub, key, rarely(8) ? NULL : &output);
+        break;
+    case 20:
+        called = rarely(4);
+        if (called) {
+            result = fencepost_hub_shutdown(hub, at);
+            story->over = story->over || reached;
+        }
+        break;
+    default:
+        called = false;
+        reached = reached && (fencepost_hub_pending(hub) > 0 || fencepost_hub_id(hub) > 0);
+        break;
+    }
+    if (reached && at > story->latest)
+        story->latest = at;
+    if (hub == NULL && called)
+        CHECK(result != FENCEPOST_OK);
+    judge(result);
+}
+
+/* Opens with anything. */
+static void open_anything(struct story *story) {
+    fencepost_settings *settings = settings_for((enum kind)below(KINDS), "other");
+    fencepost_view bytes = copy("sixteen random b", 16);
+    uint64_t key = 0, at = below(60) * 1000000;
+    bool no_hub = rarely(8), no_settings = rarely(8), no_owner = rarely(8), no_key = rarely(8);
+    fencepost_result result = fencepost_hub_open(
+        no_hub ? NULL : story->hub, at, no_settings ? NULL : settings, no_owner ? NULL : bytes.data, any(),
+        no_key ? NULL : &key);
+
+    if (no_hub || no_settings || no_owner || no_key)
+        CHECK(result == FENCEPOST_RESULT_NULL_POINTER);
+    CHECK((result == FENCEPOST_OK) == (key != 0));
+    if (at > story->latest)
+        story->latest = at;
+    judge(result);
+    fencepost_settings_free(settings);
+}
+
+static void one_story(void) {
+    struct story story;
+    fencepost_event_kind told;
+    size_t steps = below(40);
+
+    begin(&story);
+    while (steps-- > 0) {
+        if (rarely(12))
+            open_anything(&story);
+        else
+            say(&story);
+        /* Sometimes several inputs come before one polling. */
+        if (!rarely(4))
+            drain(&story, 0, 0, &told);
+    }
+    drain(&story, 0, 0, &told);
+    if (story.latest < FAR && !story.over)
+        works(&story);
+    fencepost_hub_free(story.hub);
+    fencepost_memory_free(story.memory);
+}
+
+static uint64_t stories;
+
+static void a_hub_takes_anything(void) {
+    uint64_t left;
+
+    for (left = stories; left > 0 && check_broken == 0; left--)
+        one_story();
+    /* Not all have been shut down or sent to the end of time. */
+    CHECK(worked > stories / 4);
+}
+
+/* ---- everything else ---- */
+
+static void settings_take_anything(void) {
+    uint64_t left;
+
+    for (left = stories; left > 0 && check_broken == 0; left--) {
+        static const char *const forms[] = {
+            "{\"kind\": \"redis-string\", \"name\": \"a\", \"ttl\": %lld}",
+            "{\"kind\": \"zookeeper-mutex\", \"name\": \"a\", \"max_hold\": %lld}", "{\"kind\": %lld}", "%lld",
+            "[%lld"};
+        fencepost_view one = some_text(), other = some_text();
+        fencepost_settings *settings = NULL;
+        char json[200];
+        fencepost_result result;
+
+        snprintf(json, sizeof json, forms[below(5)], (long long)number());
+        if (rarely(2))
+            json[below(strlen(json))] = (char)any();
+        result = rarely(2) ? fencepost_settings_new(one.data, one.size, other.data, other.size, &settings)
+                           : fencepost_settings_parse((const uint8_t *)json, strlen(json), &settings);
+        CHECK((result == FENCEPOST_OK) == (settings != NULL));
+        judge(result);
+        judge(fencepost_settings_parse((const uint8_t *)json, strlen(json), NULL));
+        if (settings == NULL)
+            settings = settings_for((enum kind)below(KINDS), "a");
+        one = some_text();
+        judge(fencepost_settings_set_micros(rarely(8) ? NULL : settings, one.data, one.size, (int64_t)number()));
+        one = some_text();
+        judge(fencepost_settings_set_switch(rarely(8) ? NULL : settings, one.data, one.size, rarely(2)));
+        one = some_text(), other = some_text();
+        judge(fencepost_settings_set_text(rarely(8) ? NULL : settings, one.data, one.size, other.data, other.size));
+        CHECK(fencepost_settings_family(settings) != 0 && fencepost_settings_family(NULL) == 0);
+        fencepost_settings_free(settings);
+    }
+    fencepost_settings_free(NULL);
+}
+
+static void addresses_take_anything(void) {
+    uint64_t left;
+
+    for (left = stories; left > 0 && check_broken == 0; left--) {
+        fencepost_view start = some_text(), rest = some_text();
+        fencepost_address *address = NULL;
+        fencepost_address_parts parts;
+        char url[120];
+        size_t size = 0;
+
+        if (start.data != NULL && start.size < 60)
+            memcpy(url, start.data, size = start.size);
+        if (rest.data != NULL && rest.size < 60) {
+            memcpy(url + size, rest.data, rest.size);
+            size += rest.size;
+        }
+        free_buffers();
+        start = copy(url, size);
+        if (fencepost_address_parse(start.data, start.size, &address) == FENCEPOST_OK) {
+            free_buffers();
+            CHECK_RESULT(fencepost_address_read(address, &parts), FENCEPOST_OK);
+            look_at(parts.name), look_at(parts.hosts), look_at(parts.prefix), look_at(parts.user);
+            look_at(parts.password);
+        } else {
+            CHECK(address == NULL && fencepost_detail()[0] != '\0');
+        }
+        judge(fencepost_address_read(address, NULL));
+        judge(fencepost_address_read(NULL, &parts));
+        judge(fencepost_address_parse(NULL, (size_t)number(), NULL));
+        fencepost_address_free(address);
+    }
+    fencepost_address_free(NULL);
+}
+
+static void names_take_anything(void) {
+    static const char *(*const functions[])(uint32_t) = {
+        fencepost_family_name, fencepost_operation_name, fencepost_target_name,        fencepost_failure_name,
+        fencepost_event_name,  fencepost_timer_name,     fencepost_session_state_name, fencepost_watch_event_name};
+    uint64_t left;
+
+    for (left = stories; left > 0; left--) {
+        const char *name = functions[below(8)]((uint32_t)number());
+
+        CHECK(name == NULL || *name != '\0');
+        name = fencepost_result_name((int32_t)number());
+        CHECK(name == NULL || *name != '\0');
+        name = fencepost_result_text((int32_t)any());
+        CHECK(name == NULL || *name != '\0');
+    }
+}
+
+static void the_rest_takes_anything(void) {
+    uint64_t left, ids[4];
+
+    for (left = stories; left > 0 && check_broken == 0; left--) {
+        fencepost_view words = some_text();
+        fencepost_memory *memory = NULL;
+        fencepost_hub *hub = NULL;
+        uint32_t family = (uint32_t)number();
+
+        CHECK((fencepost_hub_new(family, any(), &hub) == FENCEPOST_OK) == (family == 1 || family == 2));
+        fencepost_hub_free(hub);
+        CHECK_RESULT(fencepost_hub_new(FENCEPOST_FAMILY_REDIS, any(), NULL), FENCEPOST_RESULT_NULL_POINTER);
+        CHECK_RESULT(fencepost_memory_new(NULL), FENCEPOST_RESULT_NULL_POINTER);
+        CHECK_RESULT(fencepost_memory_new(&memory), FENCEPOST_OK);
+        CHECK_RESULT(fencepost_memory_hub(NULL, number(), any(), &hub), FENCEPOST_RESULT_NULL_POINTER);
+        CHECK_RESULT(fencepost_memory_hub(memory, number(), any(), NULL), FENCEPOST_RESULT_NULL_POINTER);
+        CHECK(fencepost_memory_take_woken(NULL, ids, 4) == 0);
+        CHECK(fencepost_memory_take_woken(memory, NULL, (size_t)number()) == 0);
+        CHECK(fencepost_memory_take_woken(memory, ids, 4) <= 4);
+        fencepost_memory_free(memory);
+        if (words.data != NULL || words.size == 0)
+            fencepost_set_detail(words.data, words.size);
+        CHECK(fencepost_detail() != NULL);
+        free_buffers();
+    }
+    fencepost_memory_free(NULL);
+    fencepost_hub_free(NULL);
+    CHECK(fencepost_hub_pending(NULL) == 0 && fencepost_hub_id(NULL) == 0);
+}
+
+static uint64_t setting(const char *name, uint64_t otherwise) {
+    const char *given = getenv(name);
+
+    return given == NULL ? otherwise : strtoull(given, NULL, 10);
+}
+
+int main(void) {
+    uint64_t seed = setting("FENCEPOST_SEED", 20261121);
+
+    stories = setting("FENCEPOST_CASES", 5000);
+    printf("seed %" PRIu64 ", %" PRIu64 " cases: FENCEPOST_SEED=%" PRIu64 " repeats them\n", seed, stories, seed);
+    chance_state = seed;
+    TEST(a_hub_takes_anything);
+    TEST(settings_take_anything);
+    TEST(addresses_take_anything);
+    TEST(names_take_anything);
+    TEST(the_rest_takes_anything);
+    return check_close();
+}
