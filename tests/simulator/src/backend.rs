@@ -1,0 +1,149 @@
+//! What a family of machines brings to the simulator: its servers, and how its clients are connected to them.
+
+use core::{fmt::Debug, hash::Hash};
+
+use fencepost_core::{AttemptId, CommandId, Event, Instant, Intent, Misuse, Outcome, Output, hub::Family};
+
+use crate::step::{Number, Outage};
+
+/// What a server answers.
+pub type ReplyOf<B> = <<B as Backend>::Family as Family>::Reply;
+/// What a server says unasked.
+pub type NoticeOf<B> = <<B as Backend>::Family as Family>::Notice;
+
+/// Servers of one family, and the connections of all clients.
+pub trait Backend: Clone + Debug + Eq + Hash + 'static {
+    /// The machines' own idea of it.
+    type Family: Family<Reply: Eq + Hash, Notice: Eq + Hash>;
+    /// A request: those of the family's machines, and what broken locks ask for beyond.
+    type Ask: Clone + Debug + Eq + Hash + From<<Self::Family as Family>::Request>;
+    /// Which connection or session a request belongs to.
+    type Line: Clone + Copy + Debug + Eq + Hash;
+
+    /// Whether requests and answers of one client keep their order.
+    const ORDERED: bool;
+
+    /// Servers with so many clients, none of them connected.
+    fn new(clients: Number, servers: u8) -> Self;
+
+    /// The line that a client's requests are sent on now.
+    fn line(&self, client: Number) -> Self::Line;
+
+    /// A client connects, or connects again: what its library tells it. Nothing if it cannot now.
+    fn connect(&mut self, now: Instant, client: Number, server: u8) -> Option<Vec<NoticeOf<Self>>>;
+
+    /// A client's connection has broken: what its library tells it.
+    fn disconnect(&mut self, now: Instant, client: Number) -> Vec<NoticeOf<Self>>;
+
+    /// A client's process has ended: the next one begins from nothing.
+    fn forget(&mut self, client: Number);
+
+    /// A client's library has let its server know that it is there.
+    fn alive(&mut self, now: Instant, client: Number);
+
+    /// Executes a request. Nothing: it will not be answered.
+    fn execute(
+        &mut self,
+        now: Instant,
+        client: Number,
+        line: Self::Line,
+        id: CommandId,
+        ask: Self::Ask,
+    ) -> Option<ReplyOf<Self>>;
+
+    /// An answer to a request that the server is too crowded for, if there is such a thing.
+    fn crowded(&self, line: Self::Line, ask: &Self::Ask) -> Option<ReplyOf<Self>>;
+
+    /// What a client has been sent since it was last asked for.
+    fn take_notices(&mut self, client: Number) -> Vec<NoticeOf<Self>>;
+
+    /// Time has passed: whose connections have broken by that.
+    fn pass(&mut self, now: Instant) -> Vec<Number>;
+
+    /// Something goes wrong on the server. Says whether anything has changed, and whose connections have broken.
+    fn outage(&mut self, now: Instant, outage: Outage) -> Option<Aftermath>;
+
+    /// Whether the server lets a client hold: the lock is there, and it is this attempt's.
+    fn holds(&self, now: Instant, client: Number, attempt: &AttemptId) -> bool;
+
+    /// The last fence that the server has given, where it keeps one.
+    fn last_fence(&self, now: Instant) -> Option<u64>;
+
+    /// What the lock's value is on the server, to see who touches it.
+    fn belongings(&self, now: Instant) -> Belongings;
+
+    /// Whoever waits, the first one first; nothing where the server keeps no line.
+    fn queue(&self) -> Option<Vec<Number>>;
+
+    /// What is left on the server that should not be.
+    fn left_behind(&self, now: Instant) -> Vec<String>;
+
+    /// Everything in order again: servers joined, replicas level, no errors.
+    fn heal(&mut self, now: Instant);
+
+    /// Whether a request is routine, which no contender's doing has caused: confirmations of a session.
+    fn is_routine(ask: &Self::Ask) -> bool;
+
+    /// Whether a request could take something away from somebody.
+    fn harms(ask: &Self::Ask) -> bool;
+
+    /// A request in a few words, for stories.
+    fn say_ask(ask: &Self::Ask) -> String;
+    /// An answer in a few words.
+    fn say_reply(reply: &ReplyOf<Self>) -> String;
+    /// A notice in a few words.
+    fn say_notice(notice: &NoticeOf<Self>) -> String;
+}
+
+/// What follows from an outage for the clients.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Aftermath {
+    /// Whose connections have broken.
+    pub broken: Vec<Number>,
+    /// From now on two may hold at once: an operator has deleted a lock, or a server has lost data.
+    pub two_may_hold: bool,
+}
+
+/// Who owns what on the server: each contender's thing with its owner and, if it has one, its end.
+pub type Belongings = Vec<(String, Owner, Option<Instant>)>;
+
+/// Whom something belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Owner {
+    /// One of the clients.
+    Client(Number),
+    /// Nobody any more: its process or session has ended.
+    Nobody,
+}
+
+/// A lock under test: a machine of fencepost in its hub, or a small lock written for the gallery.
+pub trait Subject<B: Backend>: Clone + Debug + Eq + Hash {
+    /// See `Hub::intent`.
+    ///
+    /// # Errors
+    /// As there.
+    fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse>;
+    /// See `Hub::handle_outcome`.
+    ///
+    /// # Errors
+    /// As there.
+    fn handle_outcome(
+        &mut self,
+        now: Instant,
+        id: CommandId,
+        outcome: Outcome<ReplyOf<B>>,
+    ) -> Result<(), Misuse>;
+    /// See `Hub::handle_notice`.
+    ///
+    /// # Errors
+    /// As there.
+    fn handle_notice(&mut self, now: Instant, notice: NoticeOf<B>) -> Result<(), Misuse>;
+    /// See `Hub::handle_timeout`.
+    fn handle_timeout(&mut self, now: Instant);
+    /// See `Hub::poll_output`.
+    fn poll_output(&mut self) -> Output<B::Ask, Event>;
+    /// See `Hub::shutdown`.
+    fn shutdown(&mut self, now: Instant);
+    /// See `Hub::pending`.
+    fn pending(&self) -> usize;
+}

@@ -1,0 +1,293 @@
+//! What has to hold, however bad the weather: the properties that the design states, judged on the history of one run.
+//!
+//! | | property | where |
+//! |---|---|---|
+//! | S1 | never two incompatible grants | [`Checker::look`] |
+//! | S2 | fences of exclusive grants increase, in the order of the grants | [`Checker::hear`] |
+//! | S3 | who believes in a grant, by its own clock, has it on the server | [`Checker::look`] |
+//! | S4 | after a resource has accepted a grant's write, it accepts none of an older grant | [`Resource`] |
+//! | S5 | only one's own attempts are touched | [`trespass`] |
+//! | S7 | no panic, no error for what makes sense, bounded output | the world |
+//! | S8 | nothing remains after the longest lease | the world's ending |
+//! | L1 | who waits is granted, in order where there is one | the world's ending |
+//! | L2 | a release wakes one waiter, where there is an order | the world's ending |
+//! | D | one deadline covers the whole acquire | [`Checker::ticked`] |
+
+mod resource;
+mod seen;
+mod trespass;
+
+use core::fmt;
+
+use fencepost_core::{AttemptId, Event, Instant};
+
+use crate::step::Number;
+pub use resource::{Fate, Resource, Write};
+pub use seen::Seen;
+pub use trespass::trespass;
+
+/// A property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the module's table says what they are")]
+pub enum Property {
+    S1,
+    S2,
+    S3,
+    S4,
+    S5,
+    S7,
+    S8,
+    L1,
+    L2,
+    D,
+}
+
+impl Property {
+    /// What it promises.
+    #[must_use]
+    pub const fn promise(self) -> &'static str {
+        match self {
+            Self::S1 => "never two grants at once",
+            Self::S2 => "fences grow from grant to grant",
+            Self::S3 => "who believes in a grant has it on the server",
+            Self::S4 => "a resource accepts no write that is older than one it has accepted",
+            Self::S5 => "nobody touches what is another's",
+            Self::S7 => "no panic, no unreasonable error, no endless output",
+            Self::S8 => "nothing is left behind",
+            Self::L1 => "everybody who waits is granted in turn",
+            Self::L2 => "a release wakes one waiter",
+            Self::D => "an acquire ends when its time is up",
+        }
+    }
+}
+
+/// A broken promise.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Violation {
+    /// Which.
+    pub property: Property,
+    /// What was seen.
+    pub what: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:?} ({}) is broken: {}",
+            self.property,
+            self.property.promise(),
+            self.what
+        )
+    }
+}
+
+/// What a client believes, by what it was told. Times are its own clock's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Belief {
+    /// It wants nothing.
+    Idle,
+    /// It waits, until that time.
+    Waits(Option<Instant>),
+    /// It holds.
+    Holds(Hold),
+    /// It has asked to release.
+    Leaves,
+}
+
+/// A grant as its holder has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Hold {
+    /// Of which attempt.
+    pub attempt: AttemptId,
+    /// Its fence.
+    pub fence: Option<u64>,
+    /// How many grants were heard of before: the order where there is no fence.
+    pub turn: u32,
+    /// When it ends by the holder's clock.
+    pub until: Option<Instant>,
+}
+
+impl Belief {
+    /// The grant, if it is valid by its holder's clock.
+    #[must_use]
+    pub fn valid(&self, local: Instant) -> Option<&Hold> {
+        match self {
+            Self::Holds(hold) if hold.until.is_none_or(|until| local < until) => Some(hold),
+            _ => None,
+        }
+    }
+}
+
+/// Hears everything.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Checker {
+    beliefs: Vec<Belief>,
+    turns: u32,
+    last_fence: u64,
+    /// The highest fence that the server has given.
+    given: u64,
+    /// Two may hold from now on: an operator's doing, or lost data.
+    pub two_may_hold: bool,
+    /// What has happened so far.
+    pub seen: Seen,
+    /// The first broken promise.
+    pub violation: Option<Violation>,
+}
+
+impl Checker {
+    /// Nothing heard yet.
+    #[must_use]
+    pub fn new(clients: Number) -> Self {
+        Self {
+            beliefs: vec![Belief::Idle; clients.into()],
+            turns: 0,
+            last_fence: 0,
+            given: 0,
+            two_may_hold: false,
+            seen: Seen::default(),
+            violation: None,
+        }
+    }
+
+    /// What a client believes.
+    #[must_use]
+    pub fn belief(&self, client: Number) -> Belief {
+        self.beliefs[usize::from(client)]
+    }
+
+    /// A client's wish has changed what it believes.
+    pub fn believes(&mut self, client: Number, belief: Belief) {
+        self.beliefs[usize::from(client)] = belief;
+    }
+
+    /// A promise was broken. The first counts.
+    pub fn violated(&mut self, property: Property, what: impl FnOnce() -> String) {
+        if self.violation.is_none() {
+            let what = what();
+            self.violation = Some(Violation { property, what });
+        }
+    }
+
+    /// A client was told something.
+    pub fn hear(&mut self, client: Number, event: &Event) {
+        let belief = self.belief(client);
+        let now = match (event, belief) {
+            (Event::Acquired { grant }, Belief::Waits(_)) => {
+                let fence = grant.fence.map(|fence| fence.0);
+                self.granted(fence);
+                Belief::Holds(Hold {
+                    attempt: grant.attempt,
+                    fence,
+                    turn: self.turns,
+                    until: grant.valid_until,
+                })
+            }
+            (Event::Extended { valid_until }, Belief::Holds(hold)) => Belief::Holds(Hold {
+                until: *valid_until,
+                ..hold
+            }),
+            (Event::Resumed { valid_until }, Belief::Holds(hold)) => {
+                self.seen.resumed += 1;
+                Belief::Holds(Hold {
+                    until: *valid_until,
+                    ..hold
+                })
+            }
+            (Event::Lost { .. }, Belief::Holds(_) | Belief::Leaves) => {
+                self.seen.lost += 1;
+                Belief::Idle
+            }
+            (Event::Released, Belief::Leaves) => {
+                self.seen.released += 1;
+                Belief::Idle
+            }
+            (Event::Refused { .. }, Belief::Waits(_) | Belief::Leaves) => {
+                self.seen.refused += 1;
+                Belief::Idle
+            }
+            (Event::Suspended, Belief::Holds(_)) | (Event::Queued { .. }, Belief::Waits(_)) => belief,
+            _ => {
+                self.violated(Property::S7, || {
+                    format!("{event:?} was told to a client that was {belief:?}")
+                });
+                belief
+            }
+        };
+        self.believes(client, now);
+    }
+
+    fn granted(&mut self, fence: Option<u64>) {
+        self.turns += 1;
+        self.seen.granted += 1;
+        if let Some(fence) = fence {
+            let last = self.last_fence;
+            self.last_fence = last.max(fence);
+            if fence <= last && !self.two_may_hold {
+                self.violated(Property::S2, || format!("fence {fence} was granted after {last}"));
+            }
+        }
+    }
+
+    /// The server has given that fence last: also when it has lost its data, never a lower one than before.
+    pub fn given(&mut self, fence: u64) {
+        let highest = self.given;
+        self.given = highest.max(fence);
+        if fence < highest {
+            self.violated(Property::S2, || {
+                format!("the server gave {fence} after {highest}")
+            });
+        }
+    }
+
+    /// Looks at all beliefs at one moment. `local` gives a client's own time, `holds` whether the server agrees.
+    pub fn look(&mut self, local: impl Fn(Number) -> Instant, mut holds: impl FnMut(Number, &Hold) -> bool) {
+        if self.two_may_hold {
+            return;
+        }
+        let mut first: Option<Number> = None;
+        for (client, belief) in (0..).zip(&self.beliefs) {
+            let Some(hold) = belief.valid(local(client)) else {
+                continue;
+            };
+            let broken = match first.replace(client) {
+                Some(other) => Some((
+                    Property::S1,
+                    format!("clients {} and {} hold at once", name(other), name(client)),
+                )),
+                None if !holds(client, hold) => Some((
+                    Property::S3,
+                    format!(
+                        "client {} believes in {hold:?} at its {:?}, the server does not",
+                        name(client),
+                        local(client)
+                    ),
+                )),
+                None => None,
+            };
+            if let Some((property, what)) = broken {
+                return self.violated(property, || what);
+            }
+        }
+    }
+
+    /// A client has looked at its clock, and heard what its machine says to that.
+    pub fn ticked(&mut self, client: Number, local: Instant) {
+        if let Belief::Waits(Some(deadline)) = self.belief(client)
+            && deadline <= local
+        {
+            self.violated(Property::D, || {
+                format!(
+                    "client {} still waits at {local:?}, its time was up at {deadline:?}",
+                    name(client)
+                )
+            });
+        }
+    }
+}
+
+/// What a client is called in stories: A, B, C.
+#[must_use]
+pub fn name(client: Number) -> char {
+    char::from(b'A'.saturating_add(client))
+}

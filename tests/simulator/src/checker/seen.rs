@@ -1,0 +1,51 @@
+//! What has happened: a run in which nothing rare happens proves nothing about rare things.
+
+use core::ops::AddAssign;
+
+macro_rules! seen {
+    ($($(#[$doc:meta])* $field:ident = $text:literal,)*) => {
+        /// How often each thing was seen.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        pub struct Seen {
+            $($(#[$doc])* pub $field: u64,)*
+        }
+
+        impl AddAssign for Seen {
+            fn add_assign(&mut self, more: Self) {
+                $(self.$field += more.$field;)*
+            }
+        }
+
+        impl Seen {
+            /// Everything with its name.
+            pub fn all(&self) -> impl Iterator<Item = (&'static str, u64)> {
+                [$(($text, self.$field),)*].into_iter()
+            }
+        }
+    };
+}
+
+seen! {
+    /// Acquires that were granted.
+    granted = "granted",
+    /// Releases confirmed.
+    released = "released",
+    /// Grants lost.
+    lost = "lost grants",
+    /// Acquires that came to nothing, and releases refused.
+    refused = "refused",
+    /// Holders that were suspended, and went on.
+    resumed = "resumed",
+    /// Grants to somebody after another's that was lost.
+    takeovers = "takeovers",
+    /// Writes that a resource refused because they came too late.
+    stale_writes = "stale writes refused",
+    /// Writes accepted.
+    writes = "writes accepted",
+    /// Acquires that were granted although the answer to one of their requests was lost.
+    recovered = "recovered acquires",
+    /// Acquires that were cancelled when the server had granted them.
+    cancelled_grants = "cancelled grants",
+    /// Steps taken.
+    steps = "steps",
+}

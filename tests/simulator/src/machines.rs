@@ -1,0 +1,82 @@
+//! Every machine there is. A new one joins the proof by being listed here.
+
+use core::{marker::PhantomData, time::Duration};
+
+use fencepost_core::{
+    OwnerId,
+    redis::{Machine as RedisMachine, Redis, StringSettings},
+    zookeeper::{Machine as ZooKeeperMachine, MutexSettings, ZooKeeper},
+};
+
+use crate::{
+    redis,
+    run::Machine,
+    step::{Number, Outage},
+    subject::Fencepost,
+    weather::Climate,
+    world::BEGINNING,
+    zookeeper,
+};
+
+/// Sixteen bytes for each process of each client.
+#[must_use]
+pub fn owner(client: Number, crashes: u8) -> OwnerId {
+    let mut owner = [0; 16];
+    owner[0] = client + 1;
+    owner[1] = crashes;
+    OwnerId(owner)
+}
+
+/// The fair mutex of ZooKeeper.
+pub const ZOOKEEPER_MUTEX: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
+    name: "zookeeper-mutex",
+    make: |client, crashes, seed| {
+        let mut settings = MutexSettings::new("shop", "stock").expect("a good name");
+        settings.answer_within = Duration::from_millis(500);
+        let machine = ZooKeeperMachine::Mutex(settings);
+        Fencepost::new(BEGINNING, machine, owner(client, crashes), seed)
+    },
+    fair: true,
+    longest: zookeeper::TIMEOUT,
+    climate: Climate {
+        servers: 1,
+        long: 400_000,
+        outages: &[
+            Outage::Expire,
+            Outage::Operator(0),
+            Outage::Crowd(0),
+            Outage::Forget,
+            Outage::FailOver,
+        ],
+        drifts: false,
+    },
+    on: PhantomData,
+};
+
+/// The lock of Redis in the layout `string`.
+pub const REDIS_STRING: Machine<redis::Servers, Fencepost<Redis>> = Machine {
+    name: "redis-string",
+    make: |client, crashes, seed| {
+        let margin = Duration::from_millis(2);
+        let mut settings = StringSettings::new(redis::KEY, redis::TTL, margin).expect("good settings");
+        settings.answer_within = Duration::from_millis(90);
+        let machine = RedisMachine::String(settings);
+        Fencepost::new(BEGINNING, machine, owner(client, crashes), seed)
+    },
+    fair: false,
+    longest: redis::TTL,
+    climate: Climate {
+        servers: 1,
+        long: 150_000,
+        outages: &[
+            Outage::Operator(0),
+            Outage::Crowd(0),
+            Outage::Forget,
+            Outage::CatchUp(0),
+            Outage::FailOver,
+            Outage::Restart,
+        ],
+        drifts: true,
+    },
+    on: PhantomData,
+};

@@ -1,0 +1,331 @@
+//! Redis clients on the model server. No order between requests, as with a pool of connections; messages come on a connection of
+//! their own, and are gone with it.
+
+use core::time::Duration;
+use std::cell::RefCell;
+
+use fencepost_core::{
+    AttemptId, CommandId, Instant,
+    lowered::{self, Operation},
+    redis::{Notice, Redis, Reply, Request},
+};
+use fencepost_models::redis::{ConnectionId, Server};
+
+use crate::{
+    backend::{Aftermath, Backend, Belongings, Owner},
+    lua::RealLua,
+    step::{Number, Outage},
+};
+
+/// How long a lock lasts when it is not renewed.
+pub const TTL: Duration = Duration::from_millis(300);
+
+/// The lock's key.
+pub const KEY: &str = "stock";
+
+/// Where its fence is.
+pub const FENCE: &str = "{stock}:fence";
+
+thread_local! {
+    static LUA: RefCell<RealLua> = RefCell::new(RealLua::new());
+}
+
+/// The server, and every client's connections.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Servers {
+    server: Server,
+    clients: Vec<Connections>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Connections {
+    commands: Option<ConnectionId>,
+    messages: Option<ConnectionId>,
+    listening: Vec<(Vec<u8>, CommandId)>,
+    crashes: u8,
+}
+
+/// A request.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Ask {
+    /// A command with its arguments.
+    Call(Vec<Vec<u8>>),
+    /// Listen to a channel.
+    Subscribe(Vec<u8>),
+    /// Listen no more.
+    Unsubscribe(Vec<u8>),
+}
+
+impl From<Request> for Ask {
+    fn from(request: Request) -> Self {
+        let lowered::Request {
+            operation,
+            mut arguments,
+            ..
+        } = request.into();
+        match operation {
+            Operation::Call => Self::Call(arguments),
+            Operation::Subscribe => Self::Subscribe(arguments.pop().unwrap_or_default()),
+            _ => Self::Unsubscribe(arguments.pop().unwrap_or_default()),
+        }
+    }
+}
+
+impl Servers {
+    fn client(&mut self, client: Number) -> &mut Connections {
+        &mut self.clients[usize::from(client)]
+    }
+
+    fn call(&mut self, now: Instant, connection: ConnectionId, arguments: &[Vec<u8>]) -> Reply {
+        LUA.with_borrow_mut(|lua| self.server.call(now, connection, arguments, lua))
+    }
+
+    /// Whose a value is: every attempt begins with its client and how many processes that has had.
+    fn owner(&self, value: &[u8]) -> Owner {
+        let byte = |at: usize| {
+            let digits = value
+                .get(at..at + 2)
+                .and_then(|digits| str::from_utf8(digits).ok());
+            digits.and_then(|digits| u8::from_str_radix(digits, 16).ok())
+        };
+        let (Some(number), Some(crashes)) = (byte(0), byte(2)) else {
+            return Owner::Nobody;
+        };
+        let client = number.wrapping_sub(1);
+        match self.clients.get(usize::from(client)) {
+            Some(known) if known.crashes == crashes => Owner::Client(client),
+            _ => Owner::Nobody,
+        }
+    }
+
+    fn all_broken(&self) -> Vec<Number> {
+        let connected = (0..)
+            .zip(&self.clients)
+            .filter(|(_, client)| client.commands.is_some());
+        connected.map(|(number, _)| number).collect()
+    }
+}
+
+impl Backend for Servers {
+    type Family = Redis;
+    type Ask = Ask;
+    type Line = Option<ConnectionId>;
+
+    const ORDERED: bool = false;
+
+    fn new(clients: Number, _servers: u8) -> Self {
+        Self {
+            server: Server::new(),
+            clients: vec![Connections::default(); clients.into()],
+        }
+    }
+
+    fn line(&self, client: Number) -> Self::Line {
+        self.clients[usize::from(client)].messages
+    }
+
+    fn connect(&mut self, _now: Instant, client: Number, _server: u8) -> Option<Vec<Notice>> {
+        let (commands, messages) = (self.server.connect(), self.server.connect());
+        let own = self.client(client);
+        own.commands = Some(commands);
+        own.messages = Some(messages);
+        Some(Vec::new())
+    }
+
+    fn disconnect(&mut self, _now: Instant, client: Number) -> Vec<Notice> {
+        let own = self.client(client);
+        let connections = [own.commands.take(), own.messages.take()];
+        let gone = core::mem::take(&mut own.listening);
+        for connection in connections.into_iter().flatten() {
+            self.server.disconnect(connection);
+        }
+        gone.into_iter().map(|(_, id)| Notice::Gone { id }).collect()
+    }
+
+    fn forget(&mut self, client: Number) {
+        let own = self.client(client);
+        own.crashes = own.crashes.wrapping_add(1);
+    }
+
+    fn alive(&mut self, _now: Instant, _client: Number) {}
+
+    fn execute(
+        &mut self,
+        now: Instant,
+        client: Number,
+        line: Self::Line,
+        id: CommandId,
+        ask: Ask,
+    ) -> Option<Reply> {
+        let own = self.client(client);
+        match ask {
+            Ask::Call(arguments) => {
+                // What was sent on a connection that has broken is executed all the same.
+                let connection = own.commands.unwrap_or(ConnectionId(u64::MAX));
+                Some(self.call(now, connection, &arguments))
+            }
+            Ask::Subscribe(channel) => {
+                let connection = own.messages.filter(|_| own.messages == line)?;
+                own.listening.push((channel.clone(), id));
+                Some(self.call(now, connection, &[b"SUBSCRIBE".to_vec(), channel]))
+            }
+            Ask::Unsubscribe(channel) => {
+                let connection = own.messages.filter(|_| own.messages == line)?;
+                own.listening.retain(|(known, _)| *known != channel);
+                Some(self.call(now, connection, &[b"UNSUBSCRIBE".to_vec(), channel]))
+            }
+        }
+    }
+
+    fn crowded(&self, _line: Self::Line, ask: &Ask) -> Option<Reply> {
+        let loading = "LOADING Redis is loading the dataset in memory";
+        matches!(ask, Ask::Call(_)).then(|| Reply::Error(loading.into()))
+    }
+
+    fn take_notices(&mut self, client: Number) -> Vec<Notice> {
+        let Some(connection) = self.client(client).messages else {
+            return Vec::new();
+        };
+        let messages = self.server.take_messages(connection);
+        let listening = &self.clients[usize::from(client)].listening;
+        let heard = |channel: &[u8]| listening.iter().find(|(known, _)| known == channel);
+        messages
+            .into_iter()
+            .filter_map(|(channel, _)| {
+                Some(Notice::Message {
+                    id: heard(&channel)?.1,
+                })
+            })
+            .collect()
+    }
+
+    fn pass(&mut self, _now: Instant) -> Vec<Number> {
+        Vec::new()
+    }
+
+    fn outage(&mut self, _now: Instant, outage: Outage) -> Option<Aftermath> {
+        let loss = Aftermath {
+            broken: self.all_broken(),
+            two_may_hold: true,
+        };
+        match outage {
+            Outage::Operator(_) => self.server.delete(KEY.as_bytes()).then_some(Aftermath {
+                broken: Vec::new(),
+                ..loss
+            }),
+            Outage::Forget => {
+                self.server.flush_scripts();
+                Some(Aftermath::default())
+            }
+            Outage::CatchUp(_) => {
+                self.server.replicate();
+                Some(Aftermath::default())
+            }
+            Outage::FailOver => {
+                self.server.fail_over();
+                Some(loss)
+            }
+            Outage::Restart => {
+                self.server.restart_empty();
+                Some(loss)
+            }
+            Outage::Expire | Outage::Crowd(_) | Outage::CutOff(_) => None,
+        }
+    }
+
+    fn holds(&self, now: Instant, _client: Number, attempt: &AttemptId) -> bool {
+        let held = self.server.peek(now, KEY.as_bytes());
+        held.is_some_and(|(value, _)| value == attempt.to_string().as_bytes())
+    }
+
+    fn last_fence(&self, now: Instant) -> Option<u64> {
+        let (fence, _) = self.server.peek(now, FENCE.as_bytes())?;
+        str::from_utf8(fence).ok()?.parse().ok()
+    }
+
+    fn belongings(&self, now: Instant) -> Belongings {
+        let held = self.server.peek(now, KEY.as_bytes());
+        held.map(|(value, end)| {
+            (
+                String::from_utf8_lossy(value).into_owned(),
+                self.owner(value),
+                end,
+            )
+        })
+        .into_iter()
+        .collect()
+    }
+
+    fn queue(&self) -> Option<Vec<Number>> {
+        None
+    }
+
+    fn left_behind(&self, now: Instant) -> Vec<String> {
+        let names = self
+            .server
+            .keys(now)
+            .map(|key| String::from_utf8_lossy(key).into_owned());
+        // Fences stay on purpose, and tombstones as long as a late acquire may come.
+        names
+            .filter(|name| !name.ends_with(":fence") && !name.contains(":gone:"))
+            .collect()
+    }
+
+    fn heal(&mut self, _now: Instant) {}
+
+    fn is_routine(_ask: &Ask) -> bool {
+        false
+    }
+
+    fn harms(ask: &Ask) -> bool {
+        matches!(ask, Ask::Call(_))
+    }
+
+    fn say_ask(ask: &Ask) -> String {
+        match ask {
+            Ask::Call(arguments) => say_call(arguments),
+            Ask::Subscribe(channel) => format!("subscribe {}", String::from_utf8_lossy(channel)),
+            Ask::Unsubscribe(channel) => format!("unsubscribe {}", String::from_utf8_lossy(channel)),
+        }
+    }
+
+    fn say_reply(reply: &Reply) -> String {
+        match reply {
+            Reply::Nil => "nil".into(),
+            Reply::Int(number) => number.to_string(),
+            Reply::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            Reply::Array(items) => {
+                let items: Vec<String> = items.iter().map(Self::say_reply).collect();
+                format!("[{}]", items.join(", "))
+            }
+            Reply::Error(error) => format!("error {error}"),
+            other => format!("{other:?}"),
+        }
+    }
+
+    fn say_notice(notice: &Notice) -> String {
+        match notice {
+            Notice::Message { .. } => "a message: the lock was released".into(),
+            Notice::Gone { .. } => "the subscription is gone".into(),
+            other => format!("{other:?}"),
+        }
+    }
+}
+
+/// A command, our scripts by their names.
+fn say_call(arguments: &[Vec<u8>]) -> String {
+    let mut words: Vec<String> = arguments
+        .iter()
+        .map(|argument| String::from_utf8_lossy(argument).into_owned())
+        .collect();
+    if let [command, script, ..] = words.as_mut_slice()
+        && command.starts_with("EVAL")
+    {
+        let scripts = fencepost_core::redis::Script::ALL.iter();
+        let known = scripts
+            .copied()
+            .find(|known| known.sha() == script || known.text() == script);
+        *script = known.map_or_else(|| "a script".into(), |known| format!("{known:?}"));
+    }
+    words.join(" ")
+}

@@ -1,0 +1,152 @@
+//! Runs: by seed, and again from their steps.
+
+use core::time::Duration;
+use std::{cell::Cell, panic, sync::Once};
+
+use crate::{
+    backend::{Backend, Subject},
+    checker::{Property, Seen, Violation},
+    step::{Number, Step},
+    tape::Tape,
+    weather::{Climate, Weather},
+    world::{Setup, World},
+};
+
+/// A kind of lock to be proved: how it is made, and what it can meet.
+#[derive(Debug)]
+pub struct Machine<B, S> {
+    /// The name in reports and on the command line.
+    pub name: &'static str,
+    /// Makes the lock of a client: its number, how many processes it has had, the run's seed.
+    pub make: fn(Number, u8, u64) -> S,
+    /// Whether who comes first is served first.
+    pub fair: bool,
+    /// The longest lease or session.
+    pub longest: Duration,
+    /// What it can meet.
+    pub climate: Climate,
+    /// The servers.
+    pub on: core::marker::PhantomData<B>,
+}
+
+/// One run: everything that it takes to walk it again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// How its world begins.
+    pub setup: Setup,
+    /// The seed of the machines' own jitter.
+    pub seed: u64,
+    /// What happens.
+    pub steps: Vec<Step>,
+    /// Whether the ending waits for those who wait.
+    pub patient: bool,
+}
+
+/// What a run has come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// What has happened in it.
+    pub seen: Seen,
+    /// The first broken promise.
+    pub violation: Option<Violation>,
+}
+
+/// How many steps are thought of in a run by chance; about half of them make sense where they come.
+pub const STEPS: u32 = 900;
+
+/// The run of a seed.
+#[must_use]
+pub fn by_seed<B: Backend, S: Subject<B>>(machine: &Machine<B, S>, seed: u64) -> (Run, Verdict) {
+    let (mut weather, setup) = Weather::new(seed, &machine.climate, machine.fair, machine.longest);
+    let patient = weather.patient();
+    let mut run = Run {
+        setup,
+        seed,
+        steps: Vec::with_capacity(STEPS as usize),
+        patient,
+    };
+    let make = |client, crashes| (machine.make)(client, crashes, seed);
+    let setup = run.setup.clone();
+    let steps = &mut run.steps;
+    let verdict = caught(|| {
+        let mut world = World::<B, S>::new(setup, &make, &mut ());
+        for _ in 0..STEPS {
+            let step = weather.next(machine.climate.long);
+            steps.push(step);
+            if !world.step(step, &make, &mut ()) {
+                steps.pop();
+            }
+            if world.checker.violation.is_some() {
+                break;
+            }
+        }
+        finish(world, patient, &mut ())
+    });
+    (run, verdict)
+}
+
+/// The same run again.
+pub fn again<B: Backend, S: Subject<B>>(
+    machine: &Machine<B, S>,
+    run: &Run,
+    tape: &mut impl Tape<B>,
+) -> Verdict {
+    let make = |client, crashes| (machine.make)(client, crashes, run.seed);
+    caught(|| {
+        let mut world = World::<B, S>::new(run.setup.clone(), &make, tape);
+        for step in &run.steps {
+            world.step(*step, &make, tape);
+            if world.checker.violation.is_some() {
+                break;
+            }
+        }
+        finish(world, run.patient, tape)
+    })
+}
+
+fn finish<B: Backend, S: Subject<B>>(
+    mut world: World<B, S>,
+    patient: bool,
+    tape: &mut impl Tape<B>,
+) -> Verdict {
+    if world.checker.violation.is_none() {
+        world.end(patient, tape);
+    }
+    Verdict {
+        seen: world.checker.seen,
+        violation: world.checker.violation,
+    }
+}
+
+thread_local! {
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs something; a panic in it is a broken promise, too.
+fn caught(run: impl FnOnce() -> Verdict) -> Verdict {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                usual(info);
+            }
+        }));
+    });
+    QUIET.set(true);
+    let verdict = panic::catch_unwind(panic::AssertUnwindSafe(run));
+    QUIET.set(false);
+    verdict.unwrap_or_else(|payload| {
+        let text = payload
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| payload.downcast_ref::<&str>().copied());
+        Verdict {
+            seen: Seen::default(),
+            violation: Some(Violation {
+                property: Property::S7,
+                what: format!("a panic: {}", text.unwrap_or("of an unknown kind")),
+            }),
+        }
+    })
+}

@@ -1,0 +1,123 @@
+//! What can happen: the alphabet of all runs. A run is a list of steps, and gives the same history wherever it is walked.
+
+use core::fmt;
+
+/// One of a world's clients, from 0.
+pub type Number = u8;
+
+/// One thing that happens. A step that makes no sense in the present state of a world changes nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Step {
+    /// An application wants something.
+    Wish(Number, Wish),
+    /// The server takes a request: the first of a client's, or the n-th where nothing keeps them in order.
+    Execute(Number, u8),
+    /// A client hears an answer: the first, or the n-th.
+    Answer(Number, u8),
+    /// A client hears the next notice.
+    Notice(Number),
+    /// A client looks at its clock.
+    Tick(Number),
+    /// So many microseconds pass.
+    Pass(u32),
+    /// A write reaches the resource that the lock protects.
+    Land(u8),
+    /// Something goes wrong for a client.
+    Trouble(Number, Trouble),
+    /// Something goes wrong on the server.
+    Outage(Outage),
+}
+
+/// What an application wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Wish {
+    /// The lock, however long it takes.
+    Acquire,
+    /// The lock within so many microseconds.
+    AcquireWithin(u32),
+    /// The lock now or not at all.
+    Try,
+    /// No lock any more.
+    Cancel,
+    /// A longer grant.
+    Extend,
+    /// To give the lock back.
+    Release,
+    /// To write to the resource that the lock protects.
+    Write,
+}
+
+macro_rules! named {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident $(($field:ty))? = $text:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $name {
+            $($(#[$variant_doc])* $variant $(($field))?,)*
+        }
+
+        impl $name {
+            /// The names of all there are.
+            pub const NAMES: &'static [&'static str] = &[$($text,)*];
+
+            /// Its name, without its number.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant { .. } => $text,)* }
+            }
+        }
+    };
+}
+
+named! {
+    /// What can go wrong for one client.
+    Trouble {
+        /// The first (n-th) request is lost before it is executed, and the client learns that nobody has answered.
+        LoseRequest(u8) = "lose-request",
+        /// The first (n-th) answer is lost after the request was executed, and the client learns that nobody has answered.
+        LoseAnswer(u8) = "lose-answer",
+        /// The client gives the first (n-th) request up, which will still be executed.
+        GiveUp(u8) = "give-up",
+        /// The next notice comes twice.
+        Double = "double-notice",
+        /// The next notice is lost, where a server may lose one.
+        LoseNotice = "lose-notice",
+        /// The connection breaks; so many of the requests under way are executed still.
+        Disconnect(u8) = "disconnect",
+        /// The connection is back, at the n-th server; with the highest bit set, what was watched is forgotten.
+        Reconnect(u8) = "reconnect",
+        /// Nothing is told to the client, and its clock is not looked at, until it wakes.
+        Pause = "pause",
+        /// The client goes on after a pause.
+        Wake = "wake",
+        /// The process ends; another one takes its place.
+        Crash = "crash",
+    }
+}
+
+named! {
+    /// What can go wrong on the server.
+    Outage {
+        /// The server ends what has outlived its time.
+        Expire = "expire",
+        /// An operator deletes what the n-th contender has written.
+        Operator(u8) = "operator",
+        /// The next requests are answered by an error that will pass.
+        Crowd(u8) = "crowd",
+        /// The server forgets what it can do without: its scripts, its empty directories.
+        Forget = "forget",
+        /// The n-th server of an ensemble, or the replica, catches up.
+        CatchUp(u8) = "catch-up",
+        /// The n-th server of an ensemble is cut off from the others, or is with them again.
+        CutOff(u8) = "cut-off",
+        /// Another server takes over.
+        FailOver = "fail-over",
+        /// The server starts again, without its data if it keeps none.
+        Restart = "restart",
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}

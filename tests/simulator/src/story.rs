@@ -1,0 +1,104 @@
+//! A run as a sequence diagram, for people.
+//!
+//! ```text
+//!     ms   A     B     server  resource
+//!   0.000  ├─────┼─────▶  │    create -lock-
+//!   0.412  ◀─────┼─────┤  │    created 0000000000, czxid 3
+//!   0.412  ●     │     │  │    A hears: ...
+//! ```
+
+use core::fmt::Write as _;
+
+use fencepost_core::Instant;
+
+use crate::{
+    backend::Backend,
+    checker::name,
+    step::Number,
+    tape::{Act, Actor, Tape},
+    world::BEGINNING,
+};
+
+/// Writes a run down as a diagram.
+#[derive(Clone, Debug)]
+pub struct Story {
+    clients: usize,
+    text: String,
+    /// Time went by since the last line.
+    gap: bool,
+}
+
+/// Columns between two lifelines.
+const LANE: usize = 6;
+
+impl Story {
+    /// A story of so many clients.
+    #[must_use]
+    pub fn new(clients: usize) -> Self {
+        let mut text = String::from("       ms  ");
+        for client in 0..Number::try_from(clients).unwrap_or(Number::MAX) {
+            let _infallible = write!(text, "{:LANE$}", name(client));
+        }
+        text += "server  resource\n";
+        Self {
+            clients,
+            text,
+            gap: false,
+        }
+    }
+
+    /// The diagram.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    fn lane(&self, actor: Actor) -> usize {
+        LANE * match actor {
+            Actor::Client(client) => client.into(),
+            Actor::Server => self.clients,
+            Actor::Resource => self.clients + 1,
+        }
+    }
+
+    fn line(&mut self, now: Instant, act: Act, text: &str) {
+        let width = LANE * (self.clients + 1) + 1;
+        let mut line: Vec<char> = vec![' '; width];
+        for lane in line.iter_mut().step_by(LANE) {
+            *lane = '│';
+        }
+        match act {
+            Act::Arrow(from, to) => {
+                let (from, to) = (self.lane(from), self.lane(to));
+                for at in from.min(to)..=from.max(to) {
+                    line[at] = if line[at] == '│' { '┼' } else { '─' };
+                }
+                (line[from], line[to]) = if from < to { ('├', '▶') } else { ('┤', '◀') };
+            }
+            Act::Point(actor) => line[self.lane(actor)] = '●',
+            Act::Lost(actor) => line[self.lane(actor)] = '╳',
+            Act::Pause => {}
+        }
+        let millis = now.since(BEGINNING).as_micros();
+        let line: String = line.into_iter().collect();
+        let _infallible = writeln!(
+            self.text,
+            "{:>5}.{:03}  {line}  {text}",
+            millis / 1000,
+            millis % 1000
+        );
+    }
+}
+
+impl<B: Backend> Tape<B> for Story {
+    fn act(&mut self, now: Instant, act: Act, text: impl FnOnce() -> String) {
+        if act == Act::Pause {
+            self.gap = true;
+            return;
+        }
+        if core::mem::take(&mut self.gap) {
+            self.text.push_str("      ...\n");
+        }
+        self.line(now, act, &text());
+    }
+}

@@ -1,0 +1,78 @@
+//! A machine of fencepost in a hub of its own, as the thing under test.
+
+use fencepost_core::{
+    Command, CommandId, Event, Instant, Intent, Key, Misuse, Outcome, Output, OwnerId,
+    hub::{Family, Hub},
+};
+
+use crate::backend::{Backend, NoticeOf, ReplyOf, Subject};
+
+/// A hub with one machine.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Fencepost<F: Family> {
+    hub: Hub<F>,
+    key: Key,
+}
+
+impl<F: Family> Fencepost<F> {
+    /// A machine that has not asked for anything yet.
+    ///
+    /// # Panics
+    /// Never: a new hub is open.
+    #[must_use]
+    pub fn new(now: Instant, settings: F::Settings, owner: OwnerId, seed: u64) -> Self {
+        let mut hub = Hub::new(seed);
+        let key = hub.open(now, settings, owner, seed).expect("a new hub is open");
+        Self { hub, key }
+    }
+}
+
+impl<B: Backend> Subject<B> for Fencepost<B::Family> {
+    fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
+        self.hub.intent(now, self.key, intent)
+    }
+
+    fn handle_outcome(
+        &mut self,
+        now: Instant,
+        id: CommandId,
+        outcome: Outcome<ReplyOf<B>>,
+    ) -> Result<(), Misuse> {
+        self.hub.handle_outcome(now, id, outcome)
+    }
+
+    fn handle_notice(&mut self, now: Instant, notice: NoticeOf<B>) -> Result<(), Misuse> {
+        self.hub.handle_notice(now, notice)
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.hub.handle_timeout(now);
+    }
+
+    fn poll_output(&mut self) -> Output<B::Ask, Event> {
+        match self.hub.poll_output(None).1 {
+            Output::Command(Command {
+                id,
+                target,
+                deadline,
+                request,
+            }) => Output::Command(Command {
+                id,
+                target,
+                deadline,
+                request: request.into(),
+            }),
+            Output::Event(event) => Output::Event(event),
+            Output::Wait(wait) => Output::Wait(wait),
+            _ => unreachable!("an output that the simulator does not know"),
+        }
+    }
+
+    fn shutdown(&mut self, now: Instant) {
+        self.hub.shutdown(now);
+    }
+
+    fn pending(&self) -> usize {
+        self.hub.pending()
+    }
+}

@@ -1,0 +1,60 @@
+//! What a run leaves behind for people and for transcripts. Without a tape, nothing is written.
+
+use fencepost_core::{CommandId, Instant, Intent, Outcome};
+
+use crate::{
+    backend::{Backend, NoticeOf, ReplyOf},
+    step::Number,
+};
+
+/// Who is on stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Actor {
+    /// A client.
+    Client(Number),
+    /// The server.
+    Server,
+    /// The resource that the lock protects.
+    Resource,
+}
+
+/// What happens between actors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// One tells another something.
+    Arrow(Actor, Actor),
+    /// Something happens to one alone.
+    Point(Actor),
+    /// Something that was on its way does not arrive.
+    Lost(Actor),
+    /// Time goes by.
+    Pause,
+}
+
+/// What a client's machine is given.
+#[derive(Clone, Debug)]
+pub enum Input<B: Backend> {
+    /// An intent.
+    Intent(Intent),
+    /// An outcome.
+    Outcome(CommandId, Outcome<ReplyOf<B>>),
+    /// A notice.
+    Notice(NoticeOf<B>),
+    /// A look at the clock.
+    Timeout,
+    /// The end of everything.
+    Shutdown,
+}
+
+/// Writes a run down.
+pub trait Tape<B: Backend> {
+    /// Something has happened.
+    fn act(&mut self, _now: Instant, _act: Act, _text: impl FnOnce() -> String) {}
+    /// A client's machine was given something, at its own time.
+    fn input(&mut self, _client: Number, _local: Instant, _input: impl FnOnce() -> Input<B>) {}
+    /// A client's process has ended, and another one has begun.
+    fn anew(&mut self, _client: Number) {}
+}
+
+/// No tape.
+impl<B: Backend> Tape<B> for () {}

@@ -1,0 +1,215 @@
+//! The ending of every run: the weather clears up. Everybody connects, those who hold release, those who wait hold in turn; then all is
+//! closed, and nothing may be left.
+
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use crate::{
+    backend::{Backend, Subject},
+    checker::{Belief, Property, name},
+    step::{Number, Wish},
+    tape::Tape,
+};
+
+use super::World;
+
+/// Nobody has to wait for longer than so many rounds of [`ROUND`].
+const ROUNDS: u32 = 400;
+
+/// The longest pause between two tries to clean up.
+const RETRIES: Duration = Duration::from_secs(3);
+
+/// How much time passes between two rounds when nothing moves.
+const ROUND: Duration = Duration::from_millis(20);
+
+impl<B: Backend, S: Subject<B>> World<B, S> {
+    /// Ends the run. `patient`: those who wait are waited for; otherwise everything is closed as it stands.
+    pub fn end(&mut self, patient: bool, tape: &mut impl Tape<B>) {
+        self.calm = true;
+        self.crowd = 0;
+        for client in self.numbers() {
+            self.wake(client, tape);
+        }
+        self.backend.heal(self.now);
+        if patient {
+            self.all_are_granted(tape);
+        }
+        self.nothing_is_left(tape);
+    }
+
+    fn failed(&self) -> bool {
+        self.checker.violation.is_some()
+    }
+
+    /// Everything that is on its way arrives.
+    fn settle_all(&mut self, tape: &mut impl Tape<B>) {
+        for _ in 0..ROUNDS {
+            let mut moved = false;
+            for client in self.numbers() {
+                moved |= self.connect(client, 0, tape);
+                while self.execute(client, 0, tape) {
+                    moved = true;
+                }
+            }
+            for client in self.numbers() {
+                while self.answer(client, 0, tape) || self.notice(client, tape) {
+                    moved = true;
+                }
+            }
+            self.look();
+            if !moved || self.failed() {
+                return;
+            }
+        }
+        self.checker
+            .violated(Property::S7, || "clients and server talk on and on".into());
+    }
+
+    fn all_are_granted(&mut self, tape: &mut impl Tape<B>) {
+        self.settle_all(tape);
+        self.let_time_pass(tape);
+        self.settle_all(tape);
+        let mut line = self.line();
+        for _ in 0..ROUNDS {
+            if self.failed() {
+                return;
+            }
+            let Some(holder) = self.holder() else {
+                if self
+                    .numbers()
+                    .all(|client| self.checker.belief(client) == Belief::Idle)
+                {
+                    return;
+                }
+                self.let_time_pass(tape);
+                self.settle_all(tape);
+                self.keeps_order(&mut line);
+                continue;
+            };
+            self.keeps_order(&mut line);
+            let before: Vec<u64> = self.clients.iter().map(|client| client.sent).collect();
+            self.wish(holder, Wish::Write, tape);
+            self.land(0, tape);
+            self.wish(holder, Wish::Release, tape);
+            self.settle_all(tape);
+            self.wakes_one(holder, &before);
+        }
+        let waiting: Vec<char> = self
+            .numbers()
+            .filter(|client| self.checker.belief(*client) != Belief::Idle)
+            .map(name)
+            .collect();
+        self.checker
+            .violated(Property::L1, || format!("clients {waiting:?} wait for ever"));
+    }
+
+    fn holder(&self) -> Option<Number> {
+        self.numbers()
+            .find(|client| matches!(self.checker.belief(*client), Belief::Holds(_)))
+    }
+
+    /// Who waits, and has kept its place, in the order of the server's line.
+    fn line(&self) -> VecDeque<Number> {
+        let waits = |client: &Number| matches!(self.checker.belief(*client), Belief::Waits(_));
+        let mut line = VecDeque::new();
+        for client in self.backend.queue().unwrap_or_default().into_iter().filter(waits) {
+            // A create that was never answered may have made a second place.
+            if !line.contains(&client) {
+                line.push_back(client);
+            }
+        }
+        line
+    }
+
+    /// L1, where there is an order: the holder is the first of those who waited.
+    fn keeps_order(&mut self, line: &mut VecDeque<Number>) {
+        // Whose time was up has left the line.
+        line.retain(|client| self.checker.belief(*client) != Belief::Idle);
+        let Some(holder) = self.holder() else {
+            return;
+        };
+        if line.front() == Some(&holder) {
+            line.pop_front();
+        } else if let Some(first) = line.front().copied()
+            && line.contains(&holder)
+        {
+            self.checker.violated(Property::L1, || {
+                format!(
+                    "client {} was granted before {}, who came first",
+                    name(holder),
+                    name(first)
+                )
+            });
+        }
+    }
+
+    /// L2: of those who waited for the release, one has said anything.
+    fn wakes_one(&mut self, released: Number, before: &[u64]) {
+        if !self.setup.fair {
+            return;
+        }
+        let woken = self
+            .numbers()
+            .zip(before)
+            .filter(|(client, before)| {
+                *client != released && self.clients[usize::from(*client)].sent > **before
+            })
+            .count();
+        if woken > 1 {
+            self.checker
+                .violated(Property::L2, || format!("one release has woken {woken} clients"));
+        }
+    }
+
+    /// Time passes for all, who look at their clocks in time.
+    fn let_time_pass(&mut self, tape: &mut impl Tape<B>) {
+        let clients = self.clients.iter();
+        let first = clients
+            .filter_map(|client| Some(client.global(client.wait?)))
+            .min();
+        let next = first.unwrap_or(self.now).max(self.now).min(self.now.plus(ROUND));
+        let micros = next.since(self.now).max(Duration::from_millis(1)).as_micros();
+        self.pass(u32::try_from(micros).unwrap_or(u32::MAX), tape);
+        for client in self.numbers() {
+            self.tick(client, tape);
+        }
+        self.look();
+    }
+
+    fn nothing_is_left(&mut self, tape: &mut impl Tape<B>) {
+        for client in self.numbers() {
+            let local = self.local(client);
+            tape.input(client, local, || crate::tape::Input::Shutdown);
+            self.client(client).subject.shutdown(local);
+            // What was closed is told nothing any more.
+            self.checker.believes(client, Belief::Idle);
+            self.drain(client, tape);
+        }
+        let end = self.now.plus(self.setup.longest.saturating_mul(2)).plus(RETRIES);
+        for _ in 0..ROUNDS {
+            self.settle_all(tape);
+            let pending: usize = self.clients.iter().map(|client| client.subject.pending()).sum();
+            if self.failed() || pending == 0 && self.backend.left_behind(self.now).is_empty() {
+                return;
+            }
+            if self.now >= end {
+                break;
+            }
+            let step = self.setup.longest.checked_div(20).unwrap_or(ROUND);
+            let pass = u32::try_from(step.as_micros()).unwrap_or(u32::MAX);
+            self.pass(pass, tape);
+            for client in self.numbers() {
+                self.tick(client, tape);
+            }
+        }
+        let left = self.backend.left_behind(self.now);
+        let pending: Vec<usize> = self
+            .clients
+            .iter()
+            .map(|client| client.subject.pending())
+            .collect();
+        self.checker.violated(Property::S8, || {
+            format!("left on the server: {left:?}; machines that have not gone: {pending:?}")
+        });
+    }
+}

@@ -1,0 +1,92 @@
+//! One client: the lock under test, what is on its way to and from it, and its clock.
+
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use fencepost_core::{CommandId, Instant};
+
+use super::BEGINNING;
+use crate::backend::{Backend, NoticeOf, ReplyOf};
+
+/// A request on its way.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Sent<B: Backend> {
+    pub(crate) id: CommandId,
+    pub(crate) line: B::Line,
+    pub(crate) ask: B::Ask,
+    /// Whether the client still waits for the answer.
+    pub(crate) awaited: bool,
+}
+
+/// A client.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Client<B: Backend, S> {
+    pub(crate) subject: S,
+    pub(crate) connected: bool,
+    pub(crate) paused: bool,
+    /// How much faster its clock runs than the server's, in thousandths.
+    pub(crate) drift: i8,
+    pub(crate) requests: VecDeque<Sent<B>>,
+    pub(crate) answers: VecDeque<(CommandId, ReplyOf<B>)>,
+    pub(crate) notices: VecDeque<NoticeOf<B>>,
+    /// Commands without an outcome.
+    pub(crate) open: Vec<CommandId>,
+    /// When the lock wants to be told the time.
+    pub(crate) wait: Option<Instant>,
+    /// Requests sent that were no routine.
+    pub(crate) sent: u64,
+    /// An answer of the present acquire was lost.
+    pub(crate) doubt: bool,
+    /// Processes that have ended before this one.
+    pub(crate) crashes: u8,
+}
+
+impl<B: Backend, S> Client<B, S> {
+    pub(crate) fn new(subject: S, drift: i8) -> Self {
+        Self {
+            subject,
+            connected: false,
+            paused: false,
+            drift,
+            requests: VecDeque::new(),
+            answers: VecDeque::new(),
+            notices: VecDeque::new(),
+            open: Vec::new(),
+            wait: None,
+            sent: 0,
+            doubt: false,
+            crashes: 0,
+        }
+    }
+
+    /// The client's own time: all clocks agree in the beginning.
+    pub(crate) fn local(&self, now: Instant) -> Instant {
+        let since = now.since(BEGINNING).as_micros() as u64;
+        BEGINNING.plus(Duration::from_micros(since / 1000 * self.rate() + since % 1000 * self.rate() / 1000))
+    }
+
+    /// The time of all at which this client's clock shows `local`, or a little later.
+    pub(crate) fn global(&self, local: Instant) -> Instant {
+        let since = local.since(BEGINNING).as_micros() as u64;
+        BEGINNING.plus(Duration::from_micros((since / self.rate() + 1) * 1000))
+    }
+
+    /// How many thousandths of a second of its clock a second takes.
+    fn rate(&self) -> u64 {
+        1000_u16.saturating_add_signed(self.drift.into()).into()
+    }
+
+    /// Takes the first (n-th) answer off its way.
+    pub(crate) fn take_answer(&mut self, nth: u8) -> Option<(CommandId, ReplyOf<B>)> {
+        let nth = if B::ORDERED { 0 } else { nth.into() };
+        let answer = self.answers.remove(nth)?;
+        self.open.retain(|open| *open != answer.0);
+        Some(answer)
+    }
+
+    /// Takes the first (n-th) request off its way.
+    pub(crate) fn take_request(&mut self, nth: u8) -> Option<Sent<B>> {
+        let nth = if B::ORDERED { 0 } else { nth.into() };
+        self.requests.remove(nth)
+    }
+}

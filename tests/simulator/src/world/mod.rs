@@ -1,0 +1,439 @@
+//! A world: clients with the lock under test, servers, a resource, and time. It walks where it is told to, step by step.
+
+mod calm;
+mod client;
+mod troubles;
+
+use fencepost_core::{CommandId, Failure, Instant, Intent, Outcome, Output, Patience};
+
+use crate::{
+    backend::{Backend, NoticeOf, Subject},
+    checker::{Belief, Checker, Property, Resource, Write, name, trespass},
+    step::{Number, Step, Wish},
+    tape::{Act, Actor, Input, Tape},
+};
+use client::{Client, Sent};
+pub use troubles::FORGETS;
+
+/// How a world begins.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Setup {
+    /// How much faster than the server's each client's clock runs, in thousandths; there are as many clients.
+    pub drifts: Vec<i8>,
+    /// How many servers.
+    pub servers: u8,
+    /// Whether who comes first is served first.
+    pub fair: bool,
+    /// The longest lease or session.
+    pub longest: core::time::Duration,
+}
+
+/// A world of locks `S` on servers `B`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct World<B: Backend, S> {
+    backend: B,
+    clients: Vec<Client<B, S>>,
+    now: Instant,
+    /// The judge of all that happens here.
+    pub checker: Checker,
+    resource: Resource,
+    writes: Vec<Write>,
+    /// How many of the next requests the server is too crowded for.
+    crowd: u8,
+    calm: bool,
+    setup: Setup,
+}
+
+/// When worlds begin.
+pub const BEGINNING: Instant = Instant::from_micros(1_000_000);
+
+/// More outputs than this after one input are endless.
+const MOST_OUTPUTS: usize = 200;
+
+/// What makes a lock for a client: its number, and how many processes it has had.
+pub type Make<'a, S> = &'a dyn Fn(Number, u8) -> S;
+
+impl<B: Backend, S: Subject<B>> World<B, S> {
+    /// A world with all clients connected.
+    #[must_use]
+    pub fn new(setup: Setup, make: Make<'_, S>, tape: &mut impl Tape<B>) -> Self {
+        let count = Number::try_from(setup.drifts.len()).unwrap_or(Number::MAX);
+        let clients = (0..count).zip(&setup.drifts);
+        let mut world = Self {
+            backend: B::new(count, setup.servers),
+            clients: clients
+                .map(|(number, drift)| Client::new(make(number, 0), *drift))
+                .collect(),
+            now: BEGINNING,
+            checker: Checker::new(count),
+            resource: Resource::default(),
+            writes: Vec::new(),
+            crowd: 0,
+            calm: false,
+            setup,
+        };
+        for client in world.numbers() {
+            world.connect(client, client % world.setup.servers.max(1), tape);
+        }
+        world
+    }
+
+    /// The clients.
+    pub fn numbers(&self) -> core::ops::Range<Number> {
+        0..Number::try_from(self.clients.len()).unwrap_or(Number::MAX)
+    }
+
+    /// The server's time.
+    #[must_use]
+    pub const fn now(&self) -> Instant {
+        self.now
+    }
+
+    fn client(&mut self, client: Number) -> &mut Client<B, S> {
+        &mut self.clients[usize::from(client)]
+    }
+
+    fn local(&self, client: Number) -> Instant {
+        self.clients[usize::from(client)].local(self.now)
+    }
+
+    /// Takes a step; says whether anything has changed.
+    pub fn step(&mut self, step: Step, make: Make<'_, S>, tape: &mut impl Tape<B>) -> bool {
+        let moved = match step {
+            Step::Wish(client, wish) => self.wish(client, wish, tape),
+            Step::Execute(client, nth) => self.execute(client, nth, tape),
+            Step::Answer(client, nth) => self.answer(client, nth, tape),
+            Step::Notice(client) => self.notice(client, tape),
+            Step::Tick(client) => self.tick(client, tape),
+            Step::Pass(micros) => {
+                self.pass(micros, tape);
+                true
+            }
+            Step::Land(nth) => self.land(nth, tape),
+            Step::Trouble(client, trouble) => self.trouble(client, trouble, make, tape),
+            Step::Outage(outage) => self.outage(outage, tape),
+        };
+        if moved {
+            self.checker.seen.steps += 1;
+            self.look();
+        }
+        moved
+    }
+
+    /// Compares what clients believe with what the server has.
+    fn look(&mut self) {
+        let Self {
+            backend,
+            clients,
+            now,
+            checker,
+            ..
+        } = self;
+        checker.look(
+            |client| clients[usize::from(client)].local(*now),
+            |client, hold| backend.holds(*now, client, &hold.attempt),
+        );
+    }
+
+    fn wish(&mut self, client: Number, wish: Wish, tape: &mut impl Tape<B>) -> bool {
+        let local = self.local(client);
+        if self.client(client).paused {
+            return false;
+        }
+        let within = |micros: u32| core::time::Duration::from_micros(u64::from(micros).max(1));
+        let belief = self.checker.belief(client);
+        let (intent, next) = match (wish, belief) {
+            (Wish::Acquire, Belief::Idle) => (Intent::Acquire(Patience::Forever), Belief::Waits(None)),
+            (Wish::AcquireWithin(micros), Belief::Idle) => (
+                Intent::Acquire(Patience::For(within(micros))),
+                Belief::Waits(Some(local.plus(within(micros)))),
+            ),
+            (Wish::Try, Belief::Idle) => (Intent::Acquire(Patience::Try), Belief::Waits(None)),
+            (Wish::Cancel, Belief::Waits(_)) => (Intent::Cancel, belief),
+            (Wish::Extend, Belief::Holds(_)) => (Intent::Extend, belief),
+            (Wish::Release, Belief::Holds(_)) => (Intent::Release, Belief::Leaves),
+            (Wish::Write, _) => return self.write(client, local, tape),
+            _ => return false,
+        };
+        tape.act(self.now, Act::Point(Actor::Client(client)), || {
+            format!("{} wants to {}", name(client), say_wish(wish))
+        });
+        tape.input(client, local, || Input::Intent(intent));
+        // It may still be cleaning up.
+        let accepted = self.client(client).subject.intent(local, intent);
+        match accepted {
+            Ok(()) => {
+                if matches!(wish, Wish::Acquire | Wish::AcquireWithin(_) | Wish::Try) {
+                    self.client(client).doubt = false;
+                }
+                if wish == Wish::Cancel && self.has_won(client) {
+                    self.checker.seen.cancelled_grants += 1;
+                }
+                self.checker.believes(client, next);
+            }
+            Err(_) if matches!(intent, Intent::Acquire(_)) => return false,
+            Err(misuse) => self.checker.violated(Property::S7, || {
+                format!("{wish:?} of {} was refused: {misuse}", name(client))
+            }),
+        }
+        self.drain(client, tape);
+        true
+    }
+
+    /// Whether a client that still waits has the lock on the server.
+    fn has_won(&self, client: Number) -> bool {
+        let owned = |owner| owner == crate::backend::Owner::Client(client);
+        let belongings = self.backend.belongings(self.now);
+        belongings.first().is_some_and(|(_, owner, _)| owned(*owner))
+    }
+
+    /// A holder writes to the resource, if its grant is valid now; it lands later.
+    fn write(&mut self, client: Number, local: Instant, tape: &mut impl Tape<B>) -> bool {
+        let Some(hold) = self.checker.belief(client).valid(local).copied() else {
+            return false;
+        };
+        tape.act(
+            self.now,
+            Act::Arrow(Actor::Client(client), Actor::Resource),
+            || format!("{} writes, fence {:?}", name(client), hold.fence),
+        );
+        self.writes.push(Write { client, hold });
+        true
+    }
+
+    fn land(&mut self, nth: u8, tape: &mut impl Tape<B>) -> bool {
+        if usize::from(nth) >= self.writes.len() {
+            return false;
+        }
+        let write = self.writes.remove(nth.into());
+        let fate = self.resource.take(&write);
+        tape.act(self.now, Act::Point(Actor::Resource), || {
+            format!("the write of {} is {fate:?}", name(write.client))
+        });
+        match fate {
+            crate::checker::Fate::Accepted => self.checker.seen.writes += 1,
+            crate::checker::Fate::Refused => self.checker.seen.stale_writes += 1,
+            crate::checker::Fate::Stale if !self.checker.two_may_hold => {
+                self.checker.violated(Property::S4, || {
+                    format!(
+                        "a write of {} was accepted after one of a later grant",
+                        name(write.client)
+                    )
+                });
+            }
+            crate::checker::Fate::Stale => {}
+        }
+        true
+    }
+
+    fn execute(&mut self, client: Number, nth: u8, tape: &mut impl Tape<B>) -> bool {
+        let Some(sent) = self.client(client).take_request(nth) else {
+            return false;
+        };
+        self.carry_out(client, sent, tape);
+        true
+    }
+
+    fn carry_out(&mut self, client: Number, sent: Sent<B>, tape: &mut impl Tape<B>) {
+        let Sent {
+            id,
+            line,
+            ask,
+            awaited,
+        } = sent;
+        tape.act(self.now, Act::Arrow(Actor::Client(client), Actor::Server), || {
+            B::say_ask(&ask)
+        });
+        let crowded = self.crowd.checked_sub(1).and_then(|left| {
+            self.crowd = left;
+            self.backend.crowded(line, &ask)
+        });
+        let reply = match crowded {
+            Some(reply) => Some(reply),
+            None => {
+                let harms = B::harms(&ask);
+                let before = harms
+                    .then(|| self.backend.belongings(self.now))
+                    .unwrap_or_default();
+                let last = self.backend.last_fence(self.now);
+                let reply = self.backend.execute(self.now, client, line, id, ask);
+                let fence = self.backend.last_fence(self.now);
+                if let Some(given) = fence.filter(|_| fence != last) {
+                    self.checker.given(given);
+                }
+                if !before.is_empty() {
+                    let after = self.backend.belongings(self.now);
+                    if let Some(what) = trespass(&before, &after, client, self.now) {
+                        self.checker.violated(Property::S5, || what);
+                    }
+                }
+                reply
+            }
+        };
+        if let Some(reply) = reply
+            && awaited
+        {
+            self.client(client).answers.push_back((id, reply));
+        }
+        self.spread_notices();
+    }
+
+    fn spread_notices(&mut self) {
+        for client in self.numbers() {
+            let notices = self.backend.take_notices(client);
+            self.client(client).notices.extend(notices);
+        }
+    }
+
+    fn answer(&mut self, client: Number, nth: u8, tape: &mut impl Tape<B>) -> bool {
+        let one = self.client(client);
+        if one.paused || !one.connected {
+            return false;
+        }
+        let Some((id, reply)) = one.take_answer(nth) else {
+            return false;
+        };
+        tape.act(self.now, Act::Arrow(Actor::Server, Actor::Client(client)), || {
+            B::say_reply(&reply)
+        });
+        self.settle(client, id, Outcome::Reply(reply), tape);
+        self.drain(client, tape);
+        true
+    }
+
+    fn settle(
+        &mut self,
+        client: Number,
+        id: CommandId,
+        outcome: Outcome<crate::backend::ReplyOf<B>>,
+        tape: &mut impl Tape<B>,
+    ) {
+        let local = self.local(client);
+        tape.input(client, local, || Input::Outcome(id, outcome.clone()));
+        if let Err(misuse) = self.client(client).subject.handle_outcome(local, id, outcome) {
+            self.checker.violated(Property::S7, || {
+                format!("an answer to {} was refused: {misuse}", name(client))
+            });
+        }
+    }
+
+    /// Nobody has answered, and the client learns it.
+    fn fail(&mut self, client: Number, id: CommandId, failure: Failure, tape: &mut impl Tape<B>) {
+        let one = self.client(client);
+        one.open.retain(|open| *open != id);
+        one.doubt |= failure == Failure::Unknown;
+        self.settle(client, id, Outcome::Failed(failure), tape);
+    }
+
+    fn notice(&mut self, client: Number, tape: &mut impl Tape<B>) -> bool {
+        let one = self.client(client);
+        if one.paused || !one.connected {
+            return false;
+        }
+        let Some(notice) = one.notices.pop_front() else {
+            return false;
+        };
+        self.tell(client, notice, tape);
+        self.drain(client, tape);
+        true
+    }
+
+    fn tell(&mut self, client: Number, notice: NoticeOf<B>, tape: &mut impl Tape<B>) {
+        let local = self.local(client);
+        tape.act(self.now, Act::Arrow(Actor::Server, Actor::Client(client)), || {
+            B::say_notice(&notice)
+        });
+        tape.input(client, local, || Input::Notice(notice.clone()));
+        if let Err(misuse) = self.client(client).subject.handle_notice(local, notice) {
+            self.checker.violated(Property::S7, || {
+                format!("a notice to {} was refused: {misuse}", name(client))
+            });
+        }
+    }
+
+    fn tick(&mut self, client: Number, tape: &mut impl Tape<B>) -> bool {
+        let local = self.local(client);
+        let one = self.client(client);
+        if one.paused {
+            return false;
+        }
+        tape.input(client, local, || Input::Timeout);
+        one.subject.handle_timeout(local);
+        self.drain(client, tape);
+        self.checker.ticked(client, local);
+        true
+    }
+
+    fn pass(&mut self, micros: u32, tape: &mut impl Tape<B>) {
+        tape.act(self.now, Act::Pause, String::new);
+        for client in self.numbers() {
+            let one = &self.clients[usize::from(client)];
+            if one.connected && !one.paused {
+                self.backend.alive(self.now, client);
+            }
+        }
+        self.now = self.now.plus(core::time::Duration::from_micros(micros.into()));
+        let broken = self.backend.pass(self.now);
+        self.spread_notices();
+        for client in broken {
+            self.disconnect(client, 0, tape);
+        }
+    }
+
+    /// Takes everything that a client's lock has to say.
+    fn drain(&mut self, client: Number, tape: &mut impl Tape<B>) {
+        for _ in 0..MOST_OUTPUTS {
+            let local = self.local(client);
+            let line = self.backend.line(client);
+            let one = self.client(client);
+            match one.subject.poll_output() {
+                Output::Command(command) if one.connected => {
+                    one.open.push(command.id);
+                    one.sent += u64::from(!B::is_routine(&command.request));
+                    one.requests.push_back(Sent {
+                        id: command.id,
+                        line,
+                        ask: command.request,
+                        awaited: true,
+                    });
+                }
+                Output::Command(command) => self.fail(client, command.id, Failure::NotSent, tape),
+                Output::Event(event) => {
+                    tape.act(self.now, Act::Point(Actor::Client(client)), || {
+                        format!("{} hears: {event:?} (its clock: {local:?})", name(client))
+                    });
+                    let granted = self.checker.seen.granted;
+                    self.checker.hear(client, &event);
+                    if self.checker.seen.granted > granted {
+                        self.granted(client);
+                    }
+                }
+                Output::Wait(wait) => {
+                    one.wait = wait.until;
+                    return;
+                }
+                _ => {}
+            }
+        }
+        self.checker.violated(Property::S7, || {
+            format!("client {} says more and more", name(client))
+        });
+    }
+
+    fn granted(&mut self, client: Number) {
+        let doubt = core::mem::take(&mut self.client(client).doubt);
+        self.checker.seen.recovered += u64::from(doubt);
+    }
+}
+
+const fn say_wish(wish: Wish) -> &'static str {
+    match wish {
+        Wish::Acquire => "acquire",
+        Wish::AcquireWithin(_) => "acquire in time",
+        Wish::Try => "acquire at once",
+        Wish::Cancel => "cancel",
+        Wish::Extend => "extend",
+        Wish::Release => "release",
+        Wish::Write => "write",
+    }
+}

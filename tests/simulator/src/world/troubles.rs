@@ -1,0 +1,217 @@
+//! What goes wrong: between a client and its server, with a client, on the server.
+
+use fencepost_core::Failure;
+
+use crate::{
+    backend::{Backend, Subject},
+    checker::{Belief, name},
+    step::{Number, Outage, Trouble},
+    tape::{Act, Actor, Tape},
+};
+
+use super::{Client, Make, World};
+
+impl<B: Backend, S: Subject<B>> World<B, S> {
+    pub(super) fn trouble(
+        &mut self,
+        client: Number,
+        trouble: Trouble,
+        make: Make<'_, S>,
+        tape: &mut impl Tape<B>,
+    ) -> bool {
+        let moved = match trouble {
+            Trouble::LoseRequest(nth) => self.lose_request(client, nth, tape),
+            Trouble::LoseAnswer(nth) => self.lose_answer(client, nth, tape),
+            Trouble::GiveUp(nth) => self.give_up(client, nth, tape),
+            Trouble::Double => self.double(client, tape),
+            Trouble::LoseNotice => !B::ORDERED && self.client(client).notices.pop_front().is_some(),
+            Trouble::Disconnect(executed) => self.disconnect(client, executed, tape),
+            Trouble::Reconnect(how) => self.reconnect(client, how, tape),
+            Trouble::Pause => !core::mem::replace(&mut self.client(client).paused, true),
+            Trouble::Wake => self.wake(client, tape),
+            Trouble::Crash => {
+                self.crash(client, make, tape);
+                true
+            }
+        };
+        if moved {
+            tape.act(self.now, Act::Lost(Actor::Client(client)), || {
+                format!("{}: {}", name(client), trouble.name())
+            });
+        }
+        moved
+    }
+
+    /// Where answers keep their order, none is lost alone: the connection would break.
+    fn lose_request(&mut self, client: Number, nth: u8, tape: &mut impl Tape<B>) -> bool {
+        let one = self.client(client);
+        if B::ORDERED || one.paused || !one.connected {
+            return false;
+        }
+        let Some(sent) = one.take_request(nth) else {
+            return false;
+        };
+        if sent.awaited {
+            self.fail(client, sent.id, Failure::Unknown, tape);
+            self.drain(client, tape);
+        }
+        true
+    }
+
+    /// The client library has waited for too long: what the server has answered is thrown away.
+    fn lose_answer(&mut self, client: Number, nth: u8, tape: &mut impl Tape<B>) -> bool {
+        let one = self.client(client);
+        if one.paused || !one.connected {
+            return false;
+        }
+        let Some((id, _)) = one.take_answer(nth) else {
+            return false;
+        };
+        self.fail(client, id, Failure::Unknown, tape);
+        self.drain(client, tape);
+        true
+    }
+
+    fn give_up(&mut self, client: Number, nth: u8, tape: &mut impl Tape<B>) -> bool {
+        let one = self.client(client);
+        if one.paused || !one.connected {
+            return false;
+        }
+        let Some(sent) = one.requests.get_mut(usize::from(nth)) else {
+            return false;
+        };
+        if !core::mem::replace(&mut sent.awaited, false) {
+            return false;
+        }
+        let id = sent.id;
+        self.fail(client, id, Failure::Unknown, tape);
+        self.drain(client, tape);
+        true
+    }
+
+    fn double(&mut self, client: Number, tape: &mut impl Tape<B>) -> bool {
+        let one = self.client(client);
+        if one.paused || !one.connected {
+            return false;
+        }
+        let Some(notice) = one.notices.front().cloned() else {
+            return false;
+        };
+        self.tell(client, notice, tape);
+        self.drain(client, tape);
+        true
+    }
+
+    /// The connection breaks. Some of what was under way is executed still, the rest is not, or, where there is no order, later.
+    pub(super) fn disconnect(&mut self, client: Number, executed: u8, tape: &mut impl Tape<B>) -> bool {
+        if !self.client(client).connected {
+            return false;
+        }
+        for _ in 0..executed {
+            if !self.execute(client, 0, tape) {
+                break;
+            }
+        }
+        let one = self.client(client);
+        one.connected = false;
+        if B::ORDERED {
+            one.requests.clear();
+        }
+        for sent in &mut one.requests {
+            sent.awaited = false;
+        }
+        one.answers.clear();
+        let open = core::mem::take(&mut one.open);
+        let told = self.backend.disconnect(self.now, client);
+        for notice in told {
+            self.tell(client, notice, tape);
+        }
+        for id in open {
+            self.fail(client, id, Failure::Unknown, tape);
+        }
+        self.drain(client, tape);
+        true
+    }
+
+    fn reconnect(&mut self, client: Number, how: u8, tape: &mut impl Tape<B>) -> bool {
+        let one = self.client(client);
+        if one.connected || one.paused {
+            return false;
+        }
+        if how & FORGETS != 0 {
+            one.notices.clear();
+        }
+        self.connect(client, how & !FORGETS, tape)
+    }
+
+    pub(super) fn connect(&mut self, client: Number, server: u8, tape: &mut impl Tape<B>) -> bool {
+        if self.client(client).connected {
+            return false;
+        }
+        let Some(told) = self.backend.connect(self.now, client, server) else {
+            return false;
+        };
+        self.client(client).connected = true;
+        for notice in told {
+            self.tell(client, notice, tape);
+        }
+        self.drain(client, tape);
+        true
+    }
+
+    pub(super) fn wake(&mut self, client: Number, tape: &mut impl Tape<B>) -> bool {
+        if !core::mem::replace(&mut self.client(client).paused, false) {
+            return false;
+        }
+        tape.act(self.now, Act::Point(Actor::Client(client)), || {
+            format!("{} goes on after a pause", name(client))
+        });
+        true
+    }
+
+    /// A process ends with all that it knows, and another takes its place. What it has sent may still arrive.
+    fn crash(&mut self, client: Number, make: Make<'_, S>, tape: &mut impl Tape<B>) {
+        let crashes = self.client(client).crashes.wrapping_add(1);
+        if self.client(client).connected {
+            let _nobody_listens = self.backend.disconnect(self.now, client);
+        }
+        self.backend.forget(client);
+        let one = self.client(client);
+        let (mut left, drift) = (core::mem::take(&mut one.requests), one.drift);
+        left.iter_mut().for_each(|sent| sent.awaited = false);
+        *one = Client::new(make(client, crashes), drift);
+        one.crashes = crashes;
+        if !B::ORDERED {
+            one.requests = left;
+        }
+        if let Belief::Holds(_) = self.checker.belief(client) {
+            self.checker.seen.lost += 1;
+        }
+        self.checker.believes(client, Belief::Idle);
+        tape.anew(client);
+    }
+
+    pub(super) fn outage(&mut self, outage: Outage, tape: &mut impl Tape<B>) -> bool {
+        if let Outage::Crowd(requests) = outage {
+            self.crowd = requests;
+            return true;
+        }
+        if matches!(outage, Outage::FailOver | Outage::Restart) {
+            // That takes time: by then a clock has passed every fence it has given.
+            self.pass(1000, tape);
+        }
+        let Some(aftermath) = self.backend.outage(self.now, outage) else {
+            return false;
+        };
+        tape.act(self.now, Act::Lost(Actor::Server), || outage.name().into());
+        self.checker.two_may_hold |= aftermath.two_may_hold;
+        self.spread_notices();
+        for client in aftermath.broken {
+            self.disconnect(client, 0, tape);
+        }
+        true
+    }
+}
+
+/// In the number of [`Trouble::Reconnect`]: what was watched is forgotten.
+pub const FORGETS: u8 = 0x80;
