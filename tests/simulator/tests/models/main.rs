@@ -4,3 +4,4 @@
 
 mod chance;
 mod redis;
+mod zookeeper;

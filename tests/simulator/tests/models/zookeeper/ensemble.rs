@@ -1,0 +1,189 @@
+//! The ensemble's rules that a real one shows at any time.
+
+use fencepost_core::{
+    CommandId, Instant, SessionId,
+    zookeeper::{Answer, CreateMode, Request},
+};
+use fencepost_models::zookeeper::{Ask, Event, Server};
+
+use super::{create, real::Real};
+use crate::chance::address;
+
+const NODE: &str = "/fencepost-models-ensemble";
+const ROUNDS: u8 = 50;
+
+fn servers() -> Vec<String> {
+    let servers = address("FENCEPOST_ZOOKEEPER_ENSEMBLE");
+    servers.split(',').map(String::from).collect()
+}
+
+fn get(watch: bool) -> Ask {
+    Ask::Request(Request::Get {
+        path: NODE.into(),
+        watch,
+    })
+}
+
+fn set(round: u8) -> Ask {
+    Ask::Set {
+        path: NODE.into(),
+        data: vec![round],
+        version: None,
+    }
+}
+
+fn sync() -> Ask {
+    Ask::Request(Request::Sync { path: NODE.into() })
+}
+
+fn data(answer: Answer) -> Vec<u8> {
+    match answer {
+        Answer::Data { data, .. } => data,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Several clients on one ensemble, real or not.
+trait Ensemble {
+    fn ask(&mut self, client: usize, ask: Ask) -> Answer;
+
+    fn told(&mut self, client: usize) -> Vec<Event>;
+}
+
+impl Ensemble for Vec<Real> {
+    fn ask(&mut self, client: usize, ask: Ask) -> Answer {
+        self[client].ask(&ask)
+    }
+
+    fn told(&mut self, client: usize) -> Vec<Event> {
+        let count = self[client].untaken();
+        let told = self[client].next_told(count);
+        told.into_iter().map(|(event, _)| event).collect()
+    }
+}
+
+/// The model, whose followers apply nothing of their own accord.
+struct Lazy(Server, Vec<SessionId>);
+
+impl Ensemble for Lazy {
+    fn ask(&mut self, client: usize, ask: Ask) -> Answer {
+        let answered = self.0.ask(self.1[client], CommandId(1), ask);
+        answered.unwrap().reply.answer
+    }
+
+    fn told(&mut self, client: usize) -> Vec<Event> {
+        let told = self.0.take_told(self.1[client]);
+        told.into_iter().map(|told| told.event).collect()
+    }
+}
+
+fn own_writes_are_seen_and_a_sync_sees_those_of_others(ensemble: &mut impl Ensemble) {
+    for round in 1..ROUNDS {
+        let (writer, reader) = (usize::from(round % 3), usize::from(round / 3 % 3));
+        ensemble.ask(writer, set(round));
+        assert_eq!(data(ensemble.ask(writer, get(false))), [round]);
+        ensemble.ask(reader, sync());
+        assert_eq!(data(ensemble.ask(reader, get(false))), [round]);
+    }
+}
+
+fn a_write_brings_its_server_up_to_date(ensemble: &mut impl Ensemble) {
+    for round in 1..ROUNDS {
+        let (writer, reader) = (usize::from(round % 3), usize::from(round / 3 % 3));
+        ensemble.ask(writer, set(round));
+        // One that fails, too.
+        let again = ensemble.ask(reader, create(NODE, CreateMode::Persistent));
+        assert_eq!(again, Answer::Error(-110));
+        assert_eq!(data(ensemble.ask(reader, get(false))), [round]);
+    }
+}
+
+fn an_event_comes_before_the_data_that_it_tells_of(ensemble: &mut impl Ensemble) {
+    for round in 1..ROUNDS {
+        let (writer, reader) = (usize::from(round % 3), usize::from((round + 1) % 3));
+        ensemble.ask(reader, sync());
+        let before = data(ensemble.ask(reader, get(true)));
+        assert_eq!(ensemble.told(reader), []);
+        ensemble.ask(writer, set(round));
+        loop {
+            let now = data(ensemble.ask(reader, get(false)));
+            let told = ensemble.told(reader);
+            if now != before {
+                assert_eq!(told, [Event::Changed]);
+                break;
+            }
+            assert!(told.is_empty() || told == [Event::Changed]);
+            if !told.is_empty() {
+                break;
+            }
+            ensemble.ask(reader, sync());
+        }
+    }
+}
+
+#[test]
+fn both_ensembles_keep_the_rules() {
+    let mut real: Vec<_> = servers().iter().map(|server| Real::open(server)).collect();
+    let mut model = Server::ensemble(3);
+    let sessions = (0..3).map(|_| model.open_session()).collect();
+    let mut model = Lazy(model, sessions);
+    for (client, session) in model.1.clone().into_iter().enumerate() {
+        model.0.reattach(Instant::ZERO, session, client).unwrap();
+    }
+    real.ask(0, create(NODE, CreateMode::Persistent));
+    model.ask(0, create(NODE, CreateMode::Persistent));
+    for client in 0..3 {
+        real.ask(client, sync());
+        model.ask(client, sync());
+    }
+    own_writes_are_seen_and_a_sync_sees_those_of_others(&mut real);
+    own_writes_are_seen_and_a_sync_sees_those_of_others(&mut model);
+    a_write_brings_its_server_up_to_date(&mut real);
+    a_write_brings_its_server_up_to_date(&mut model);
+    an_event_comes_before_the_data_that_it_tells_of(&mut real);
+    an_event_comes_before_the_data_that_it_tells_of(&mut model);
+    real.ask(0, Ask::Request(Request::Delete { path: NODE.into() }));
+    for client in real {
+        client.close();
+    }
+}
+
+#[test]
+fn a_server_refuses_a_client_that_has_seen_more() {
+    for server in servers() {
+        // A session is a transaction, so that the server has applied one at least.
+        Real::open(&server).close();
+        assert!(Real::open_having_seen(&server, i64::MAX).is_err());
+        Real::open_having_seen(&server, 1).unwrap().close();
+    }
+}
+
+#[test]
+fn a_session_moves_between_servers_and_takes_its_watches_along() {
+    let servers = servers();
+    let node = format!("{NODE}-moved");
+    let mut mover = Real::open(&servers[0]);
+    let mut other = Real::open(&servers[1]);
+    mover.ask(&create(&node, CreateMode::Persistent));
+    let watch = Request::Get {
+        path: node.clone(),
+        watch: true,
+    };
+    for server in servers.iter().cycle().skip(1).take(6) {
+        mover.ask(&Ask::Request(watch.clone()));
+        mover.hang_up();
+        let change = Ask::Set {
+            path: node.clone(),
+            data: Vec::new(),
+            version: None,
+        };
+        assert!(matches!(other.ask(&change), Answer::Data { .. }));
+        // A server that is behind refuses the client, and another try finds it further.
+        while mover.reconnect(server).is_err() {}
+        mover.ask(&Ask::Request(Request::Sync { path: node.clone() }));
+        assert_eq!(mover.next_told(1), [(Event::Changed, node.clone())]);
+    }
+    mover.ask(&Ask::Request(Request::Delete { path: node }));
+    mover.close();
+    other.close();
+}
