@@ -21,11 +21,10 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// As in a node's stat: a container's is no session's number.
+    /// As in a node's stat.
     const fn owner(self) -> i64 {
         match self {
-            Self::Persistent => 0,
-            Self::Container => i64::MIN,
+            Self::Persistent | Self::Container => 0,
             Self::Ephemeral(session) => session,
         }
     }
