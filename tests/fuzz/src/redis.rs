@@ -4,7 +4,7 @@ use fencepost_core::redis::Reply::{self, Array, Bytes, Error, Int, Nil};
 
 /// A reply by number; 0 is what grants, renews and releases.
 pub(crate) fn reply(variant: u8) -> (Reply, &'static str) {
-    match variant % 18 {
+    match variant % 20 {
         0 | 1 => (Array(vec![Int(1), Bytes(b"17".to_vec())]), "yes"),
         2 => (Array(vec![Int(0), Int(i64::from(variant))]), "held"),
         3 => (Array(vec![Int(0), Int(-1)]), "held without end"),
@@ -21,6 +21,11 @@ pub(crate) fn reply(variant: u8) -> (Reply, &'static str) {
         14 => (Error("WRONGTYPE".into()), "type"),
         15 => (Error("ERR unknown command".into()), "unsupported"),
         16 => (Error(String::new()), "empty error"),
+        17 => (Array(Vec::new()), "empty"),
+        18 => (
+            Array(vec![Int(1), Bytes(b"18446744073709551616".to_vec())]),
+            "a number too large",
+        ),
         _ => (Bytes(vec![0xff, 0]), "bytes"),
     }
 }

@@ -17,7 +17,7 @@ pub(crate) enum Step {
     Intent(u8, Intent),
     /// An answer that fits, to one of the commands under way; mostly what a healthy server says.
     Answer(u8, u8),
-    /// Any outcome, to any command.
+    /// Any outcome, to any command: mostly to one under way.
     Babble(u8, Outcome),
     /// An outcome for a command that has had one.
     Again(u8, Outcome),
@@ -81,7 +81,7 @@ impl Step {
             12..52 => Self::Intent(u.arbitrary()?, intent(u)?),
             52..150 => Self::Answer(u.arbitrary()?, 0),
             150..172 => Self::Answer(u.arbitrary()?, u.arbitrary()?),
-            172..178 => Self::Babble(u.arbitrary()?, values::outcome(u)?),
+            166..178 => Self::Babble(u.arbitrary()?, values::outcome(u)?),
             178..181 => Self::Again(u.arbitrary()?, values::outcome(u)?),
             181..183 => Self::NeverIssued(values::never_issued(u)?, values::outcome(u)?),
             183..190 => Self::Fail(u.arbitrary()?, values::failure(u)?),

@@ -271,7 +271,7 @@ impl World {
                 }
                 None => Ok(()),
             },
-            Step::Babble(command, outcome) => match self.any_command(command) {
+            Step::Babble(command, outcome) => match self.open_or_any(command) {
                 Some(at) => self.settle(at, outcome),
                 None => self.hub.handle_outcome(now, CommandId(command.into()), outcome),
             },
@@ -488,6 +488,13 @@ impl World {
             usize::from(command) % self.open.len().max(1)
         };
         self.open.get(at).copied()
+    }
+
+    fn open_or_any(&self, command: u8) -> Option<usize> {
+        let open = self.open.get(usize::from(command) % self.open.len().max(1));
+        open.copied()
+            .filter(|_| command < 180)
+            .or_else(|| self.any_command(command))
     }
 
     fn any_command(&self, command: u8) -> Option<usize> {

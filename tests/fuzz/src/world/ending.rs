@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// How long the debug form of a hub is at most when its machines have gone: it keeps no trace of them.
-const FORGOTTEN: usize = 4096;
+const FORGOTTEN: usize = 1000;
 /// How many rounds of answers a shutdown takes at most.
 const ROUNDS: usize = 200;
 /// How a story ends.
