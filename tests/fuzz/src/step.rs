@@ -80,7 +80,7 @@ impl Step {
             8..12 => Self::OpenWith(Box::new(values::settings(u)?), u.arbitrary()?),
             12..52 => Self::Intent(u.arbitrary()?, intent(u)?),
             52..150 => Self::Answer(u.arbitrary()?, 0),
-            150..172 => Self::Answer(u.arbitrary()?, u.arbitrary()?),
+            150..166 => Self::Answer(u.arbitrary()?, u.arbitrary()?),
             166..178 => Self::Babble(u.arbitrary()?, values::outcome(u)?),
             178..181 => Self::Again(u.arbitrary()?, values::outcome(u)?),
             181..183 => Self::NeverIssued(values::never_issued(u)?, values::outcome(u)?),

@@ -3,6 +3,8 @@
 //! Random bytes tell stories here, and so do the bytes of the corpus, each of which reaches something that no shorter one does. The seed is
 //! printed; `FENCEPOST_SEED` takes another one, `FENCEPOST_CASES` another number of cases.
 
+mod stories;
+
 use core::cell::RefCell;
 use std::{
     collections::BTreeSet,
@@ -18,6 +20,8 @@ use proptest::{
     prelude::any,
     test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner},
 };
+
+use stories::Stories;
 
 const SEED: u64 = 20_261_121;
 const CASES: u32 = 1500;
@@ -48,7 +52,9 @@ fn check(what: &str, longest: usize, put: impl Fn(&[u8])) {
         Ok(()) => {}
         Err(TestError::Fail(why, story)) => {
             let story: String = story.iter().map(|byte| format!("{byte:02x}")).collect();
-            panic!("{what}: seed {seed}: {why}\ncargo run -p fencepost-fuzz --bin corpus -- tell {story}");
+            panic!(
+                "{what}: seed {seed}: {why}\nwith {story}: if it is a hub's, cargo run -p fencepost-fuzz --bin corpus -- tell {story}"
+            );
         }
         Err(abort) => panic!("{what}: seed {seed}: {abort}"),
     }
@@ -115,4 +121,10 @@ fn a_hub_takes_the_corpus() {
 #[test]
 fn parsers_take_anything() {
     check("parsers", 80, fuzz_parsers);
+}
+
+#[test]
+fn a_hub_takes_transcripts_told_wrongly() {
+    let stories = Stories::read();
+    check("transcripts", 100, |bytes| stories.tell_wrongly(bytes));
 }
