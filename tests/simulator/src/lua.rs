@@ -6,10 +6,14 @@
 
 mod convert;
 
-use std::{cell::Cell, cell::RefCell, collections::HashMap, rc::Rc};
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    rc::Rc,
+};
 
 use fencepost_models::redis::{Lua, Resp, sha1_hex};
-use mlua::{Function, MultiValue, StdLib, Table, Value};
+use mlua::{BString, Function, MultiValue, StdLib, Table, Value};
 
 /// Lua 5.1 with the libraries of Redis. One for each thread: it is neither `Send` nor `Clone`, and nothing of a script stays in it but
 /// its compiled text.
@@ -20,8 +24,10 @@ pub struct RealLua {
     globals: Table,
     library: Table,
     run: Function,
-    compiled: HashMap<Vec<u8>, Function>,
+    compiled: BTreeMap<Vec<u8>, Function>,
     left_behind: Rc<RefCell<Vec<u8>>>,
+    /// Whether the next command's error is told and not raised.
+    quiet: Rc<Cell<bool>>,
     random: Rc<Cell<u64>>,
 }
 
@@ -44,11 +50,22 @@ impl RealLua {
     fn build() -> mlua::Result<Self> {
         let libraries = StdLib::STRING | StdLib::TABLE | StdLib::MATH;
         let lua = mlua::Lua::new_with(libraries, mlua::LuaOptions::default())?;
+        // Scripts leave little behind: there is time until it has become ten times as much.
+        lua.gc_set_pause(1000);
         let left_behind = Rc::new(RefCell::new(Vec::new()));
         let random = Rc::new(Cell::new(0));
+        let quiet = Rc::new(Cell::new(false));
         let taken = left_behind.clone();
         let take_error = lua.create_function(move |lua, ()| lua.create_string(&*taken.borrow()))?;
         let natives = lua.create_table()?;
+        let hush = quiet.clone();
+        natives.set(
+            "hush",
+            lua.create_function(move |_, ()| {
+                hush.set(true);
+                Ok(())
+            })?,
+        )?;
         natives.set(
             "place",
             lua.create_function(|lua, ()| Ok(place(lua).unwrap_or_default()))?,
@@ -81,8 +98,9 @@ impl RealLua {
             globals,
             library,
             run,
-            compiled: HashMap::new(),
+            compiled: BTreeMap::new(),
             left_behind,
+            quiet,
             random,
         })
     }
@@ -117,16 +135,14 @@ impl RealLua {
             Err(problem) => Resp::Error(problem.into()),
         };
         self.lua.scope(|scope| {
-            let raising = scope.create_function(|lua, words: MultiValue| match execute(lua, &words) {
-                Resp::Error(text) => Err(raise(&self.left_behind, text)),
-                reply => convert::to_lua(lua, reply),
+            let call = scope.create_function(|lua, words: MultiValue| match execute(lua, &words) {
+                Resp::Error(text) if !self.quiet.take() => Err(raise(&self.left_behind, text)),
+                reply => {
+                    self.quiet.set(false);
+                    convert::to_lua(lua, reply)
+                }
             })?;
-            let telling = scope.create_function(|lua, words: MultiValue| {
-                let reply = execute(lua, &words);
-                convert::to_lua(lua, reply)
-            })?;
-            self.library.raw_set("call", raising)?;
-            self.library.raw_set("pcall", telling)?;
+            self.library.raw_set("call", call)?;
             let (done, value): (bool, Value) = self.run.call(script)?;
             if done {
                 return convert::to_resp(&value);
@@ -147,11 +163,8 @@ impl RealLua {
     }
 
     fn strings(&self, items: &[Vec<u8>]) -> mlua::Result<Table> {
-        let table = self.lua.create_table_with_capacity(items.len(), 0)?;
-        for item in items {
-            table.raw_push(self.lua.create_string(item)?)?;
-        }
-        Ok(table)
+        self.lua
+            .create_sequence_from(items.iter().map(|item| BString::from(item.as_slice())))
     }
 }
 

@@ -27,13 +27,13 @@ local world = seal(globals)
 globals._G = world
 
 for _, name in ipairs({
-  '_VERSION', 'assert', 'collectgarbage', 'coroutine', 'error', 'gcinfo', 'ipairs', 'next', 'pairs', 'rawequal',
+  '_VERSION', 'assert', 'collectgarbage', 'error', 'gcinfo', 'ipairs', 'next', 'pairs', 'rawequal',
   'rawget', 'select', 'tonumber', 'tostring', 'type', 'unpack', 'xpcall',
 }) do
   native_rawset(globals, name, _G[name])
 end
 
-for _, name in ipairs({ 'string', 'table', 'math' }) do
+for _, name in ipairs({ 'string', 'table', 'math', 'coroutine' }) do
   local open = {}
   for key, value in pairs(_G[name]) do
     open[key] = value
@@ -124,6 +124,11 @@ function library.status_reply(...)
     return { err = 'ERR wrong number or type of arguments' }
   end
   return { ok = text }
+end
+
+function library.pcall(...)
+  natives.hush()
+  return library.call(...)
 end
 
 function library.log() end
