@@ -29,11 +29,12 @@ export class Engine implements Sink {
   /** Releases that the server has not confirmed, oldest first. */
   readonly #unconfirmed = new Set<Contender>();
   readonly #errors = new Map<number, unknown>();
-  /** What has been dropped without a release: finalizers only write it down. */
-  readonly #dropped: number[] = [];
+  /** Machines that nobody asks anything of any more, still to be closed. */
+  readonly #leaving: number[] = [];
   readonly #finalizers: FinalizationRegistry<number>;
   #pumping = false;
-  #again = false;
+  /** How often something has been put in. */
+  #inputs = 0;
   #closing: Promise<void> | null = null;
   #idle: (() => void) | null = null;
   #ended = false;
@@ -42,11 +43,7 @@ export class Engine implements Sink {
     this.#driver = driver;
     this.#hub = driver.hub(now(), seed());
     this.#alarm = new Alarm(() => this.#ring());
-    this.#finalizers = new FinalizationRegistry((key) => {
-      if (this.#dropped.push(key) === 1) {
-        queueMicrotask(() => this.#sweep());
-      }
-    });
+    this.#finalizers = new FinalizationRegistry((key) => this.#leave(key));
     driver.start(this);
     this.#pump();
   }
@@ -207,26 +204,34 @@ export class Engine implements Sink {
     return null;
   }
 
+  /** Has a machine closed a little later: finalizers only write it down, and who waited for its end goes on first, with the next request. */
+  #leave(key: number): void {
+    if (this.#leaving.push(key) === 1) {
+      queueMicrotask(() => this.#sweep());
+    }
+  }
+
   #sweep(): void {
-    for (const key of this.#dropped.splice(0)) {
+    for (const key of this.#leaving.splice(0)) {
       this.abandon(key);
     }
   }
 
   /** Takes out everything there is to do. What is put in meanwhile is seen by the loop that runs. */
   #pump(): void {
+    this.#inputs += 1;
     if (this.#pumping) {
-      this.#again = true;
       return;
     }
     this.#pumping = true;
     try {
+      let seen: number;
       let until: number | null;
       do {
-        this.#again = false;
+        seen = this.#inputs;
         until = this.#drain();
         this.#driver.flush();
-      } while (this.#again);
+      } while (seen !== this.#inputs);
       this.#alarm.set(until);
     } finally {
       this.#pumping = false;
@@ -270,7 +275,7 @@ export class Engine implements Sink {
     if (contender.over) {
       this.#unconfirmed.delete(contender);
       this.#contenders.delete(event.key);
-      this.#hub.close(now(), event.key);
+      this.#leave(event.key);
     }
   }
 }

@@ -20,6 +20,7 @@ export interface AcquireOptions {
 }
 
 type Patience = number | null | "try";
+type Contend<G> = (timeout: number | null, signal: AbortSignal | undefined) => Promise<G>;
 
 /** A lock: a name with checked settings. It sends nothing and is cheap; share it freely. Each acquire is a contender of its own. */
 export class Lock {
@@ -59,7 +60,7 @@ export class Lock {
    * @throws NotAcquired when the timeout has ended; LockLost when the grant was lost meanwhile, unless the body has thrown.
    */
   async using<T>(body: (grant: Grant) => T | Promise<T>, options?: AcquireOptions): Promise<T> {
-    const grant = (await this.#options(options, (timeout, signal) => this.#contend(timeout, signal, false)))!;
+    const grant = await this.#options(options, (timeout, signal) => this.#contend(timeout, signal, false));
     let result: T;
     try {
       result = await body(grant);
@@ -71,13 +72,11 @@ export class Lock {
     return result;
   }
 
-  async #options(
-    options: AcquireOptions | undefined,
-    contend: (timeout: number | null, signal: AbortSignal | undefined) => Promise<Grant | null>,
-  ): Promise<Grant | null> {
-    if (options === undefined) {
-      return contend(null, undefined);
-    }
+  #options<G>(options: AcquireOptions | undefined, contend: Contend<G>): Promise<G> {
+    return options === undefined ? contend(null, undefined) : this.#checked(options, contend);
+  }
+
+  async #checked<G>(options: AcquireOptions, contend: Contend<G>): Promise<G> {
     known(options, "timeout", "signal");
     const timeout = optionalMillis("timeout", options.timeout);
     const signal = optionalSignal(options.signal);
@@ -85,6 +84,8 @@ export class Lock {
     return contend(timeout, signal);
   }
 
+  #contend(patience: Patience, signal: AbortSignal | undefined, orNull: true): Promise<Grant | null>;
+  #contend(patience: Patience, signal: AbortSignal | undefined, orNull: false): Promise<Grant>;
   #contend(patience: Patience, signal: AbortSignal | undefined, orNull: boolean): Promise<Grant | null> {
     const engine = this.#engine;
     const contender = new Contender(this.name);

@@ -6,7 +6,7 @@
 
 import type { RedisValue } from "../../hub.js";
 import type { Argument } from "../../outputs.js";
-import { type Judged, type Library, type Session, Unsent } from "./library.js";
+import { type Judged, type Library, type Session, Unsent, binary, bytes } from "./library.js";
 
 type Listener = (...event: unknown[]) => void;
 
@@ -50,12 +50,12 @@ export const OURS = {
 
 const UNWRITEABLE = "Stream isn't writeable and enableOfflineQueue options is false";
 
-function bytes(argument: Argument): string | Buffer {
-  return typeof argument === "string" ? argument : Buffer.from(argument);
-}
+/** The library knows commands by lower-case names; another spelling of this one is converted, and looked up, several times. */
+const FREQUENT = new Map<Argument | undefined, string>([["EVALSHA", "evalsha"]]);
 
-function call(client: IoRedis, [command, ...parameters]: readonly Argument[]): Promise<RedisValue> {
-  return client.call(String(command), ...parameters.map(bytes)) as Promise<RedisValue>;
+function call(client: IoRedis, parameters: readonly Argument[]): Promise<RedisValue> {
+  const [command, ...rest] = binary(parameters);
+  return client.call(FREQUENT.get(command) ?? String(command), ...rest) as Promise<RedisValue>;
 }
 
 /** From the library's errors to outcomes. What is not here is in doubt. */

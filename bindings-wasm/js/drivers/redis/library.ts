@@ -10,6 +10,20 @@ import type { Argument } from "../../outputs.js";
 /** What an error of the library says about its command: the server's own answer, or that there was none. */
 export type Judged = { readonly reply: Error } | { readonly failure: Failure };
 
+/** Arguments for a library that knows texts and Buffers. They are nearly always all texts: nothing is copied then. */
+export function binary(parameters: readonly Argument[]): readonly (string | Buffer)[] {
+  return parameters.every(isText) ? parameters : parameters.map(bytes);
+}
+
+/** One argument for such a library. */
+export function bytes(argument: Argument): string | Buffer {
+  return isText(argument) ? argument : Buffer.from(argument);
+}
+
+function isText(argument: Argument): argument is string {
+  return typeof argument === "string";
+}
+
 /** One connection. */
 export interface Session {
   /** Whether a command would go out now. */
@@ -55,8 +69,8 @@ export class Unsent extends Error {
 const REFUSALS = ["WRONGPASS", "NOAUTH", "NOPERM", "DENIED", "ERR"];
 
 /** Whether an error is a server's answer to the connection itself. */
-export function isRefusal(error: unknown): error is Error {
-  return error instanceof Error && REFUSALS.some((code) => error.message.startsWith(`${code} `));
+export function isRefusal(error: Error): boolean {
+  return REFUSALS.some((code) => error.message.startsWith(`${code} `));
 }
 
 interface Host {

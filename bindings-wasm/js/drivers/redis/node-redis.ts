@@ -6,7 +6,16 @@
 
 import type { RedisValue } from "../../hub.js";
 import type { Argument } from "../../outputs.js";
-import { type Borrowed, type Judged, type Library, type Session, errorMonitor, isRefusal } from "./library.js";
+import {
+  type Borrowed,
+  type Judged,
+  type Library,
+  type Session,
+  binary,
+  bytes,
+  errorMonitor,
+  isRefusal,
+} from "./library.js";
 
 type Parameters = readonly (string | Buffer)[];
 type Listener = (...event: unknown[]) => void;
@@ -40,14 +49,6 @@ const OURS = { disableOfflineQueue: true };
 
 /** Per command: no timer (the machine has its own), and replies as they are, whatever the client maps them to. */
 const PLAIN = { timeout: undefined, typeMapping: {} };
-
-function binary(parameters: readonly Argument[]): Parameters {
-  return parameters.map(bytes);
-}
-
-function bytes(argument: Argument): string | Buffer {
-  return typeof argument === "string" ? argument : Buffer.from(argument);
-}
 
 function call(client: NodeRedis, parameters: readonly Argument[]): Promise<RedisValue> {
   return client.sendCommand(binary(parameters), PLAIN) as Promise<RedisValue>;
@@ -150,10 +151,8 @@ export function borrow(client: NodeRedis): Borrowed {
         const error = new Error("the client is not connected: call its connect() first", { cause: last });
         return { error, failure: "closed" } as const;
       }
-      if (isRefusal(last)) {
-        return { error: last, reply: last };
-      }
-      return { error: last ?? new Error("the client is connecting"), failure: "not-sent" } as const;
+      const error = last ?? new Error("the client is connecting");
+      return isRefusal(error) ? { error, reply: error } : ({ error, failure: "not-sent" } as const);
     },
     call: (parameters) => call(client, parameters),
     end() {

@@ -81,7 +81,11 @@ export class OnDemand {
       return error.judged;
     }
     const judged = this.#library.judge(error);
-    return "reply" in judged ? judged : isRefusal(error) ? { reply: error } : { failure: "not-sent" };
+    return "reply" in judged
+      ? judged
+      : error instanceof Error && isRefusal(error)
+        ? { reply: error }
+        : { failure: "not-sent" };
   }
 
   #ended(session: Session | null): void {
