@@ -4,7 +4,7 @@ import ts from "typescript-eslint";
 export default ts.config(
   { ignores: ["dist/**", ".build/**", "node_modules/**"] },
   js.configs.recommended,
-  ...ts.configs.recommendedTypeChecked,
+  ...ts.configs.strictTypeChecked,
   ...ts.configs.stylisticTypeChecked,
   {
     languageOptions: {
@@ -14,6 +14,8 @@ export default ts.config(
       },
     },
     rules: {
+      // A callback that passes on the nothing of what it calls confuses nobody.
+      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreVoidReturningFunctions: true }],
       // Numbers are meant to be shown.
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true, allow: ["bigint"] }],
       // A signal's reason may be anything, and is passed on as it is.

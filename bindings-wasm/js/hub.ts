@@ -85,8 +85,8 @@ export type RedisValue = null | undefined | number | bigint | boolean | string |
 /** No answer: certainly not executed; perhaps executed; not executed and nothing ever will be. */
 export type Failure = "not-sent" | "unknown" | "closed";
 
-/** What a ZooKeeper client says of its session. */
-export type SessionState = "connected" | "suspended" | "expired" | "auth-failed" | "closed";
+/** What a ZooKeeper client says of its session; `connecting`: a new one is about to be asked for. */
+export type SessionState = "connecting" | "connected" | "suspended" | "expired" | "auth-failed" | "closed";
 
 /** What is known of a ZooKeeper node. */
 export interface Stat {
@@ -111,7 +111,7 @@ export class Hub {
   /** @internal */
   constructor(raw: wasm.RawHub);
   constructor(family: Family | wasm.RawHub, seed = 0) {
-    this.#raw = typeof family === "object" ? family : made(() => new wasm.RawHub(String(family), seed));
+    this.#raw = typeof family === "object" ? family : made(() => new wasm.RawHub(text(family), seed));
   }
 
   /** A hub that carries out its own commands on a server inside the process: it never gives a command. */
@@ -215,7 +215,7 @@ export class Hub {
 
   /** Nobody has answered. */
   failed(now: number, id: number, failure: Failure): void {
-    this.#check(this.#raw.failed(now, id, String(failure)));
+    this.#check(this.#raw.failed(now, id, text(failure)));
   }
 
   /** The state of the ZooKeeper session, before the first command and at every change. `timeout`: the negotiated one, for `connected`. */
@@ -223,7 +223,7 @@ export class Hub {
     if (!isSession(session)) {
       throw unreadable("session has to be a BigInt");
     }
-    this.#check(this.#raw.session(now, String(state), session, timeout));
+    this.#check(this.#raw.session(now, text(state), session, timeout));
   }
 
   /** The watch that command `id` has set in that session has something to say. */
@@ -231,7 +231,7 @@ export class Hub {
     if (!isSession(session)) {
       throw unreadable("session has to be a BigInt");
     }
-    this.#check(this.#raw.watch(now, id, session, String(event)));
+    this.#check(this.#raw.watch(now, id, session, text(event)));
   }
 
   /** A message has arrived on the channel that command `id` has subscribed to. */
@@ -332,6 +332,11 @@ function encode(value: unknown, depth: number): string | null {
 
 function hexadecimal(bytes: Uint8Array): string {
   return `x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** What was typed as a text may be anything in a program without types: the core says what is wrong with it. */
+function text(value: unknown): string {
+  return String(value);
 }
 
 function isSession(session: unknown): session is bigint {

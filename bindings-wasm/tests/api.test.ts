@@ -229,7 +229,8 @@ function isConfig(kind: string) {
 }
 
 function isMisuse(kind: string) {
-  return (error: unknown) => error instanceof MisuseError && error.kind === kind && error.name === "MisuseError";
+  return (error: unknown) =>
+    error instanceof MisuseError && error.kind === kind && String(error).startsWith("MisuseError: ");
 }
 
 function isNotAcquired(kind: string) {

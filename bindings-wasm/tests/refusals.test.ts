@@ -59,7 +59,9 @@ describe("refusals", { concurrency: false }, () => {
         if (library === "node-redis") {
           const own = nodeRedisAt(at, password);
           void own.connect().catch(() => undefined);
-          ends.push(() => own.destroy());
+          ends.push(() => {
+            own.destroy();
+          });
           client = later(fromRedis(own));
         } else {
           const own = new Redis(`redis://${at}`, {
@@ -67,7 +69,9 @@ describe("refusals", { concurrency: false }, () => {
             retryStrategy: () => 50,
           });
           own.on("error", () => undefined);
-          ends.push(() => own.disconnect());
+          ends.push(() => {
+            own.disconnect();
+          });
           client = later(fromRedis(own));
         }
         const acquire = client.lock(name).acquire({ timeout: SOON });
@@ -97,11 +101,17 @@ describe("refusals", { concurrency: false }, () => {
       commandOptions: { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer, [RESP_TYPES.NUMBER]: String } },
     });
     await mapped.connect();
-    ends.push(() => mapped.destroy());
+    ends.push(() => {
+      mapped.destroy();
+    });
     const changed = new Redis(`redis://${redis()}`, { stringNumbers: true, keyPrefix: "app:" });
-    ends.push(() => changed.disconnect());
+    ends.push(() => {
+      changed.disconnect();
+    });
     const lazy = new Redis(`redis://${redis()}`, { lazyConnect: true });
-    ends.push(() => lazy.disconnect());
+    ends.push(() => {
+      lazy.disconnect();
+    });
     const name = fresh();
     const clients = [mapped, changed, lazy].map((own) => later(fromRedis(own)));
     let inside = 0;
@@ -118,7 +128,9 @@ describe("refusals", { concurrency: false }, () => {
 
   it("ZooKeeper: a directory that this client may not write", async () => {
     const own = await zkAt(address("FENCEPOST_ZOOKEEPER"));
-    ends.push(() => drop(own));
+    ends.push(() => {
+      drop(own);
+    });
     const name = fresh();
     const readOnly = [new zookeeper.ACL(zookeeper.Permission.READ, new zookeeper.Id("world", "anyone"))];
     await zk((done) => own.create(`/${name}`, readOnly, done as never));

@@ -6,6 +6,7 @@ export class MemoryServer {
 
 export class Settings {
   constructor(data: unknown);
+  free(): void;
 }
 
 /** Whether it is one: then `outputs.ts` has it, else `errors.ts` the error. */

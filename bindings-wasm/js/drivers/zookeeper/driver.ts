@@ -72,6 +72,7 @@ export class ZooKeeperDriver implements Driver {
           sink.put((hub, now) => hub.watch(now, id, session, event));
         }
       },
+      connecting: () => sink.put((hub, now) => hub.session(now, "connecting", 0n)),
       connected: (session, timeout) => sink.put((hub, now) => hub.session(now, "connected", session, timeout)),
       suspended: (session) => sink.put((hub, now) => hub.session(now, "suspended", session)),
       ended: (session, how) => {
@@ -118,17 +119,17 @@ function answer(hub: Hub, now: number, { id, operation }: NodeCommand, session: 
   const { header, payload } = response;
   switch (operation) {
     case "create":
-      hub.created(now, id, session, payload!.path!, header.zxid.readBigInt64BE());
+      hub.created(now, id, session, payload.path, header.zxid.readBigInt64BE());
       break;
     case "children":
-      hub.children(now, id, session, payload!.children!);
+      hub.children(now, id, session, payload.children);
       break;
     case "get": {
-      const { czxid, ephemeralOwner, version } = payload?.stat ?? {};
-      hub.data(now, id, session, payload?.data ?? new Uint8Array(), {
-        czxid: czxid!.readBigInt64BE(),
-        ephemeralOwner: ephemeralOwner!.readBigInt64BE(),
-        version: version!,
+      const { data, stat } = payload;
+      hub.data(now, id, session, data ?? new Uint8Array(), {
+        czxid: stat.czxid.readBigInt64BE(),
+        ephemeralOwner: stat.ephemeralOwner.readBigInt64BE(),
+        version: stat.version,
       });
       break;
     }

@@ -33,12 +33,13 @@ export interface RawStat {
 /** An answer. */
 export interface Response {
   readonly header: { readonly zxid: Buffer };
+  /** What there is of it goes by the type in the request's header. */
   readonly payload: {
-    readonly path?: string;
-    readonly children?: string[];
+    readonly path: string;
+    readonly children: string[];
     readonly data?: Buffer;
-    readonly stat?: RawStat;
-  } | null;
+    readonly stat: RawStat;
+  };
 }
 
 /** An error of the library; with a response it is the server's answer. */

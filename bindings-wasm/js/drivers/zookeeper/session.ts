@@ -7,7 +7,7 @@
 import { later } from "../../client/timers.js";
 import type { Failure } from "../../hub.js";
 import type { NodeCommand } from "../../outputs.js";
-import { type Callback, type Manager, STATE, type WatchedEvent, type ZkClient } from "./library.js";
+import { type Callback, type Manager, type Packet, STATE, type WatchedEvent, type ZkClient } from "./library.js";
 import { type Acl, Request } from "./requests.js";
 import type { Response } from "./library.js";
 
@@ -21,6 +21,8 @@ export type Result =
 export interface Listener {
   answered(command: NodeCommand, session: bigint, result: Result): void;
   fired(ids: readonly number[], session: bigint, event: "deleted" | "changed"): void;
+  /** A new session is about to be asked for. */
+  connecting(): void;
   connected(session: bigint, timeout: number): void;
   suspended(session: bigint): void;
   /** The session's end; nothing comes after it. */
@@ -39,7 +41,9 @@ export class Session {
   readonly #own: boolean;
   readonly #acl: readonly Acl[];
   readonly #listener: Listener;
-  readonly #onState = (state: number) => this.#changed(state);
+  readonly #onState = (state: number) => {
+    this.#changed(state);
+  };
   /** What is under way, with the session it was sent in. */
   readonly #sent = new Map<Request, bigint>();
   /** Who watches a path: the library keeps one watcher a path. */
@@ -67,6 +71,7 @@ export class Session {
     this.#manager.on("state", this.#onState);
     if (own) {
       this.#tame();
+      listener.connecting();
       client.connect();
     } else if (this.#manager.state === STATE.connected) {
       this.#changed(STATE.connected);
@@ -197,7 +202,9 @@ export class Session {
   /** What has not been written would be sent after a reconnect, or never be called back: it is taken out. The rest is in doubt. */
   #settleAll(): void {
     const queue = this.#manager.packetQueue.queue;
-    const unsent = new Set(queue.map(({ request }) => request).filter((request) => this.#sent.has(request as Request)));
+    const unsent = new Set<Packet>(
+      [...this.#sent.keys()].filter((sent) => queue.some(({ request }) => request === sent)),
+    );
     this.#manager.packetQueue.queue = queue.filter(({ request }) => !unsent.has(request));
     for (const request of [...this.#sent.keys()]) {
       this.#settle(request, { failure: unsent.has(request) ? "not-sent" : "unknown" });
