@@ -2,8 +2,11 @@
 
 use core::panic::PanicInfo;
 
+use talc::wasm::{WasmDynamicTalc, new_wasm_dynamic_allocator};
+
+/// Smaller and quicker than the allocator of std.
 #[global_allocator]
-static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+static ALLOCATOR: WasmDynamicTalc = new_wasm_dynamic_allocator();
 
 /// Traps. JavaScript sees a `WebAssembly.RuntimeError`; the text would weigh more than everything else that formats.
 #[panic_handler]
