@@ -1,6 +1,9 @@
 //! Chance by seed.
 
-use std::fmt::Debug;
+use std::{
+    fmt::Debug,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 /// SplitMix64.
 pub(crate) struct Chance(u64);
@@ -40,6 +43,13 @@ fn setting(name: &str, default: u64) -> u64 {
 /// The address of a real server. Without one there is nothing to compare with, and the test fails.
 pub(crate) fn address(variable: &str) -> String {
     std::env::var(variable).unwrap_or_else(|_| panic!("{variable}: run me under tests/servers"))
+}
+
+/// One test at a time: they use the same servers, and empty them.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    // A test that has failed has left the servers in no state that the next one relies on.
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs sequences by seed. On a panic, says which one it was and what had been asked.

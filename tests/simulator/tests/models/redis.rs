@@ -9,7 +9,7 @@ use fencepost_core::{Instant, redis::Reply};
 use fencepost_models::redis::{ConnectionId, Server};
 use fencepost_simulator::lua::RealLua;
 
-use crate::chance::{Chance, sequences};
+use crate::chance::{Chance, alone, sequences};
 use commands::{Step, Word, random_step};
 use real::Real;
 
@@ -172,6 +172,7 @@ fn alike(model: &Reply, real: &Reply) -> bool {
 
 #[test]
 fn random_sequences_are_answered_alike() {
+    let _alone = alone();
     let mut both = Both::new();
     sequences(600, |mut chance: Chance, steps| {
         both.start_anew();
@@ -190,6 +191,7 @@ fn random_sequences_are_answered_alike() {
 /// What no random words would find.
 #[test]
 fn told_sequences_are_answered_alike() {
+    let _alone = alone();
     let mut both = Both::new();
     both.ask_text(&["LPUSH", "list", "1"]);
     both.ask_text(&["HSET", "hash", "a", "1", "b", "two"]);
@@ -214,6 +216,7 @@ fn told_sequences_are_answered_alike() {
 /// A key lives through the last millisecond of its time, with no time left, and is gone in the next one.
 #[test]
 fn a_key_lives_through_its_last_millisecond() {
+    let _alone = alone();
     const LOOK: &str = "local t = redis.call('TIME') return {redis.call('PTTL', KEYS[1]), t[1], t[2]}";
     let mut both = Both::new();
     let mut seen_last = false;

@@ -12,7 +12,7 @@ use fencepost_core::{
 };
 use fencepost_models::zookeeper::{Ask, Server};
 
-use crate::chance::{Chance, address, sequences};
+use crate::chance::{Chance, address, alone, sequences};
 use real::{Real, Told};
 
 const CLIENTS: usize = 3;
@@ -292,6 +292,7 @@ fn random_step(chance: &mut Chance, known: &[String]) -> Step {
 
 #[test]
 fn random_sequences_are_answered_alike() {
+    let _alone = alone();
     sequences(300, |mut chance: Chance, steps| {
         let mut both = Both::new();
         for _ in 0..50 {

@@ -41,17 +41,7 @@ const VALUES: &[&[u8]] = &[
     b"\xff\0\r\n",
     b"owner",
 ];
-const TIMES: &[&str] = &[
-    "1000000",
-    "2000000",
-    "2000000",
-    "0",
-    "-1",
-    "abc",
-    "9223372036854775807",
-    "",
-];
-const SECONDS: &[&str] = &["100000", "200000", "0", "9223372036854775807", "1.5"];
+const WRONG_TIMES: &[&str] = &["0", "-1", "abc", "9223372036854775807", "", "1.5"];
 const CHANNELS: &[&str] = &["one", "two", "three"];
 const SET_OPTIONS: &[&str] = &["NX", "XX", "get", "KEEPTTL", "Px", "EX", "foo"];
 const EXPIRE_OPTIONS: &[&str] = &["NX", "xx", "GT", "LT", "foo"];
@@ -315,8 +305,10 @@ fn word(chance: &mut Chance, kind: char) -> Word {
     match kind {
         'k' => chance.pick(KEYS).into(),
         'f' => chance.pick(FIELDS).into(),
-        't' => chance.pick(TIMES).into(),
-        's' => chance.pick(SECONDS).into(),
+        't' | 's' if chance.one_in(3) => chance.pick(WRONG_TIMES).into(),
+        // Whole seconds, and hardly ever the same: which of two equal times ends later is up to the clock.
+        't' => format!("{}000", 600 + chance.below(100_000)).into(),
+        's' => (100_000 + chance.below(100_000)).to_string().into(),
         'c' => chance.pick(CHANNELS).into(),
         _ => chance.pick(VALUES).into(),
     }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeSet, VecDeque},
-    io::{Read as _, Result, Write as _},
+    io::{ErrorKind, Read as _, Result, Write as _},
     net::TcpStream,
     time::Duration,
 };
@@ -27,6 +27,9 @@ pub(super) struct Real {
     absence: BTreeSet<String>,
     children: BTreeSet<String>,
 }
+
+/// What a request panics with that no server answers in time.
+pub(super) struct NoAnswer;
 
 /// The servers make it less.
 const TIMEOUT_MS: i32 = 60_000;
@@ -127,7 +130,13 @@ impl Real {
         let (operation, body) = encode(ask);
         self.xid += 1;
         self.send(self.xid, operation, &body);
-        let (error, body) = self.reply();
+        let (error, body) = self.try_reply().unwrap_or_else(|error| {
+            if error.kind() == ErrorKind::WouldBlock {
+                eprintln!("{ask:?}: no answer");
+                std::panic::panic_any(NoAnswer);
+            }
+            panic!("{ask:?}: {error}");
+        });
         self.note_watch(ask, error);
         if error != 0 {
             return Answer::Error(error);
@@ -179,17 +188,21 @@ impl Real {
         self.stream.write_all(&framed(&message)).unwrap();
     }
 
-    /// The next answer; events that come before it are kept.
     fn reply(&mut self) -> (i32, Vec<u8>) {
+        self.try_reply().unwrap()
+    }
+
+    /// The next answer; events that come before it are kept.
+    fn try_reply(&mut self) -> Result<(i32, Vec<u8>)> {
         loop {
-            let frame = self.frame().unwrap();
+            let frame = self.frame()?;
             if self.is_told(&frame) {
                 continue;
             }
             let mut reader = Reader(&frame);
             let (_xid, zxid, error) = (reader.int(), reader.long(), reader.int());
             self.seen = self.seen.max(zxid);
-            return (error, reader.0.into());
+            return Ok((error, reader.0.into()));
         }
     }
 
@@ -230,7 +243,7 @@ impl Real {
 fn dial(address: &str) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
     stream.set_nodelay(true).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
     stream
 }
 
