@@ -3,10 +3,12 @@
 SHELL := /bin/bash
 PYTHON := .venv/bin/python
 SUITE := tools/suite
+SEEDS := 500000
+FIRST := 1
 SERVERS := python3 tests/servers run --
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup build lint bench clean \
+.PHONY: help demo test setup build lint bench soak clean \
 	suites local-suites server-suites closing-lines
 
 help: ## list the targets
@@ -54,11 +56,13 @@ suites:
 local-suites:
 	$(SUITE) no-std cargo build --quiet --package fencepost-core --package fencepost-models --target thumbv7m-none-eabi
 	$(SUITE) core cargo test --quiet --package fencepost-core --package fencepost-models --package fencepost-tests --all-features
+	$(SUITE) simulator cargo test --quiet --release --package fencepost-simulator
 	$(SUITE) wasi node tests/wasi/run.mjs
 	$(SUITE) servers $(PYTHON) -m pytest -q tests/servers
 
 # What talks to real servers, whose addresses are in the environment.
 server-suites:
+	$(SUITE) models cargo test --quiet --release --package fencepost-simulator --features servers --test models
 	$(SUITE) rust cargo test --package fencepost --package fencepost-cli --features fencepost/servers,fencepost-cli/servers -- --test-threads 1
 	cd bindings-py && ../$(SUITE) python ../$(PYTHON) -m pytest -q
 	$(SUITE) javascript npm --prefix bindings-wasm test --silent
@@ -85,6 +89,9 @@ lint: ## formatting and lints of every language
 	$(MAKE) --no-print-directory -C bindings-c check-format check-header
 	$(MAKE) --no-print-directory -C bench/c check-format
 	shellcheck tools/setup tools/suite .ci/run
+
+soak: ## run SEEDS seeds (500000) of every machine in the simulator, and add to the report
+	cargo run --quiet --release --package fencepost-simulator -- soak --first $(FIRST) --seeds $(SEEDS) --report tests/simulator/REPORT.md
 
 bench: build ## measure side by side with the raw clients and the peers
 	$(SERVERS) $(PYTHON) bench $(ARGS)

@@ -502,6 +502,10 @@ typedef enum fencepost_session_state {
      * The client was closed. Nothing will come after this.
      */
     FENCEPOST_SESSION_STATE_CLOSED = 5,
+    /**
+     * A new session is about to be asked for: no attempt to connect was made before this.
+     */
+    FENCEPOST_SESSION_STATE_CONNECTING = 6,
 } fencepost_session_state;
 
 /**

@@ -184,9 +184,11 @@ pub enum fencepost_session_state {
     AuthFailed = 4,
     /// The client was closed. Nothing will come after this.
     Closed = 5,
+    /// A new session is about to be asked for: no attempt to connect was made before this.
+    Connecting = 6,
 }
 
-words!(fencepost_session_state: Connected c"connected", Suspended c"suspended", Expired c"expired", AuthFailed c"auth-failed", Closed c"closed");
+words!(fencepost_session_state: Connecting c"connecting", Connected c"connected", Suspended c"suspended", Expired c"expired", AuthFailed c"auth-failed", Closed c"closed");
 
 /// The name of a `fencepost_session_state`; NULL for a number that is none.
 #[unsafe(no_mangle)]
@@ -241,6 +243,7 @@ impl From<fencepost_failure> for Failure {
 impl From<fencepost_session_state> for SessionState {
     fn from(state: fencepost_session_state) -> Self {
         match state {
+            fencepost_session_state::Connecting => Self::Connecting,
             fencepost_session_state::Connected => Self::Connected,
             fencepost_session_state::Suspended => Self::Suspended,
             fencepost_session_state::Expired => Self::Expired,

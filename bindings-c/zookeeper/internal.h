@@ -54,7 +54,7 @@ void watch_fired(zhandle_t *handle, int type, int state, const char *path, void 
 
 /* session.c */
 void session_watcher(zhandle_t *handle, int type, int state, const char *path, void *context);
-bool session_open(struct driver *driver);
+bool session_open(struct driver *driver, fencepost_hub *hub);
 void session_news(struct driver *driver, fencepost_hub *hub, zhandle_t *handle, int state);
 
 /* attached.c */

@@ -9,13 +9,14 @@ static void no_log(const char *message) {
 }
 
 /* Makes a handle. It connects by itself, and tells of it. Under the client's lock. */
-bool session_open(struct driver *driver) {
+bool session_open(struct driver *driver, fencepost_hub *hub) {
     struct record *current = record_open(driver, SESSION, 0);
 
     driver->handle = NULL;
     if (current == NULL)
         return false;
     driver->current = current;
+    fencepost_hub_session(hub, fencepost_now(), FENCEPOST_SESSION_STATE_CONNECTING, 0, 0);
     driver->handle = zookeeper_init2(
         driver->hosts, session_watcher, driver->timeout, NULL, record_context(current), ZOO_NO_LOG_CLIENTENV, no_log);
     if (driver->handle == NULL) {
@@ -55,7 +56,7 @@ static void expired(struct driver *driver, fencepost_hub *hub) {
     driver->current = NULL;
     /* On its own completion thread: the library puts the end off until this callback has returned. */
     zookeeper_close(dead);
-    session_open(driver);
+    session_open(driver, hub);
 }
 
 /* News of a session, by the state that the library gives. With the client's lock. */

@@ -26,9 +26,8 @@ static uint64_t until(void *self) {
 static void process(void *self, fencepost_hub *hub) {
     struct driver *driver = self;
 
-    (void)hub;
     if (driver->again <= fencepost_now())
-        session_open(driver);
+        session_open(driver, hub);
 }
 
 static size_t busy(void *self) {
@@ -94,8 +93,7 @@ static fencepost_result connect_parts(const fencepost_address_parts *parts, fenc
     }
     if ((result = make_client(driver, prefix)) != FENCEPOST_RESULT_OK)
         return result;
-    fencepost_client_enter(driver->client);
-    open = session_open(driver);
+    open = session_open(driver, fencepost_client_enter(driver->client));
     snprintf(text, sizeof text, "no ZooKeeper connection to %s: %s", driver->hosts, strerror(errno));
     fencepost_client_leave(driver->client);
     if (!open) {

@@ -207,6 +207,7 @@ impl Hub {
     #[pyo3(signature = (now, state, session=0, timeout=0))]
     fn session(&self, py: Python<'_>, now: u64, state: &str, session: i64, timeout: u64) -> PyResult<()> {
         let state = match state {
+            "connecting" => SessionState::Connecting,
             "connected" => SessionState::Connected,
             "suspended" => SessionState::Suspended,
             "expired" => SessionState::Expired,
@@ -214,7 +215,7 @@ impl Hub {
             "closed" => SessionState::Closed,
             _ => {
                 return Err(PyValueError::new_err(format!(
-                    "{state:?} is no state of a session: there are connected, suspended, expired, auth-failed and closed"
+                    "{state:?} is no state of a session: there are connecting, connected, suspended, expired, auth-failed and closed"
                 )));
             }
         };

@@ -98,6 +98,7 @@ impl Hub {
 
     pub(crate) fn session(&mut self, now: f64, state: &str, session: i64, timeout: f64) -> Done {
         let state = match state {
+            "connecting" => SessionState::Connecting,
             "connected" => SessionState::Connected,
             "suspended" => SessionState::Suspended,
             "expired" => SessionState::Expired,

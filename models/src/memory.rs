@@ -72,13 +72,15 @@ impl Hub {
     pub fn connect(server: &mut Server, now: Instant, seed: u64) -> Self {
         let session = server.model.open_session();
         let mut inner = hub::Hub::new(seed);
-        let connected = Notice::Session {
-            state: SessionState::Connected,
-            session,
-            timeout: SESSION_TIMEOUT,
-        };
-        // A session notice names no command, so it cannot be refused.
-        let _accepted = inner.handle_notice(now, connected);
+        for state in [SessionState::Connecting, SessionState::Connected] {
+            let notice = Notice::Session {
+                state,
+                session,
+                timeout: SESSION_TIMEOUT,
+            };
+            // A session notice names no command, so it cannot be refused.
+            let _accepted = inner.handle_notice(now, notice);
+        }
         Self { inner, session }
     }
 

@@ -217,7 +217,7 @@ class Hub:
 
     def session(self, now: int, state: str, session: int = 0, timeout: int = 0) -> None:
         """ZooKeeper's session is ``connected`` (with the negotiated timeout), ``suspended``, ``expired``,
-        ``auth-failed`` or ``closed``.
+        ``auth-failed`` or ``closed``; ``connecting`` is told before a new one is asked for.
         """
 
     def watch(self, now: int, id: int, session: int, event: str) -> None:

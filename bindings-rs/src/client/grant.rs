@@ -63,8 +63,9 @@ impl Grant {
             .await
     }
 
-    /// Has the grant last from now on: on Redis for its `ttl`. On ZooKeeper the session is confirmed, and the grant is valid for the session's
-    /// timeout from the confirmation before that: only then is it certain that the leader counts from there.
+    /// Has the grant last from now on: on Redis for its `ttl`. On ZooKeeper the session is confirmed, which proves that its leader counts from
+    /// an earlier confirmation on, if there was one more than a quarter of the session's timeout ago: asking more often gains nothing, and as
+    /// sessions are confirmed every third of their timeouts anyway, there is little reason to ask.
     ///
     /// # Errors
     /// [`Error::Lost`] if the grant has ended; [`Misuse::Closed`](crate::Misuse::Closed) after the client was closed.

@@ -60,8 +60,6 @@ pub trait Shared<F: Family>: Clone + Debug + Eq + Hash + Send {
     fn next_id(&mut self) -> &mut u64;
     /// A machine was opened: what it has to know.
     fn opened(&mut self, now: Instant) -> Vec<F::Notice>;
-    /// The last machine has gone.
-    fn idle(&mut self, now: Instant);
     /// A machine wants its grant to last.
     fn extend(&mut self, now: Instant);
     /// A machine's command: passed on, or taken over.

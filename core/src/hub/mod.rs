@@ -298,10 +298,6 @@ impl<F: Family> Hub<F> {
         {
             self.timers.remove(&(until, key, entry.wait.reason));
         }
-        if self.members.is_empty() {
-            let now = self.now;
-            self.with_shared(|shared| shared.idle(now));
-        }
     }
 
     /// Time does not go back, whatever a driver says.

@@ -119,8 +119,6 @@ impl Shared<Redis> for Subscriptions {
         Vec::new()
     }
 
-    fn idle(&mut self, _now: Instant) {}
-
     fn extend(&mut self, _now: Instant) {}
 
     fn intercept(

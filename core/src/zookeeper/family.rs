@@ -8,7 +8,7 @@ use crate::{
     io::sealed,
 };
 
-use super::{Keeper, Mutex, MutexSettings, Notice, Reply, Request};
+use super::{Keeper, Mutex, MutexSettings, Notice, Reply, Request, SessionState};
 
 /// The family of machines that speak to ZooKeeper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -75,13 +75,8 @@ impl Shared<ZooKeeper> for Keeper {
         Self::next_id(self)
     }
 
-    fn opened(&mut self, now: Instant) -> Vec<Notice> {
-        Self::opened(self, now);
+    fn opened(&mut self, _now: Instant) -> Vec<Notice> {
         self.present().collect()
-    }
-
-    fn idle(&mut self, now: Instant) {
-        Self::idle(self, now);
     }
 
     fn extend(&mut self, now: Instant) {
@@ -118,7 +113,13 @@ impl Shared<ZooKeeper> for Keeper {
                 timeout,
             } => {
                 self.handle_session(now, state, session, timeout);
-                deliveries.push(Delivery::All(notice));
+                // Machines hear of a session when there is one.
+                if state != SessionState::Connecting {
+                    deliveries.push(Delivery::All(notice));
+                }
+                if state == SessionState::Connected {
+                    deliveries.extend(self.confirmed().map(Delivery::All));
+                }
             }
             // A watch of a machine that has gone; a confirmation is the hub's own to give.
             Notice::Watch { .. } | Notice::Confirmed { .. } => {}

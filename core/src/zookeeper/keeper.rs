@@ -1,10 +1,16 @@
 //! The session's keeper: one confirmation for all machines of a hub.
 //!
 //! ZooKeeper has no lease that a client can read off its connection: a follower cut off from its leader goes on answering
-//! reads and pings after the leader has expired the session. Only what has been through the leader proves anything, so the keeper
-//! sends a `sync` every third of the session's timeout. The leader learns of a session's life from the follower's pings,
-//! so a `sync` proves that the session lives, but not that its time has started anew. The one **before** it does: its touch had
-//! reached the leader by then. So a grant is valid until the start of the last but one answered confirmation + timeout − drift − margin.
+//! reads and pings after the leader has expired the session. Only what has been through the leader proves anything.
+//!
+//! - **A session that was made** has been counted by the leader from then on, so from no earlier than the attempt to connect.
+//! - **A `sync` that was answered** proves that the session lives, but not that its time has started anew: the leader learns of a session's
+//!   life from what its follower reports every half tick. It proves that for an *earlier* one, if a report was due in between: both go
+//!   the same way, in order. A session's timeout is two ticks or more, so a quarter of it is enough. The keeper confirms every third.
+//! - **A connection that was made again**, in the same session, has had the leader count anew after everything that was answered before.
+//!
+//! A grant is valid until the latest time so proved + timeout − drift − margin. Two confirmations in one breath prove nothing more
+//! than one: after a pause of the whole process the leader may be about to end a session that answers.
 
 use core::time::Duration;
 
@@ -17,7 +23,7 @@ use crate::{
 
 use super::wire::{Answer, Notice, Reply, Request, SessionState};
 
-/// Keeps one session confirmed while machines need it.
+/// Keeps one session confirmed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Keeper {
     out: Outbox<Request>,
@@ -26,21 +32,18 @@ pub struct Keeper {
     connected: bool,
     /// The last word on the session, if nothing will come after it.
     ended: Option<Notice>,
-    /// Starts of the last two answered confirmations of this session, the newer one last.
-    answered: [Option<Instant>; 2],
+    /// When the driver began to make a new session.
+    began: Option<Instant>,
+    /// The leader has begun to count the session's time no earlier than here.
+    proved: Option<Instant>,
+    /// The start of an answered confirmation that a later one will prove.
+    candidate: Option<Instant>,
+    /// The start of the last answered confirmation.
+    latest: Option<Instant>,
     under_way: Option<(CommandId, Instant)>,
     /// Whether a further confirmation is wanted as soon as the one under way has been answered.
     again: bool,
-    /// Until when confirmations go on although no machine is open, so that the next acquire finds a warm session.
-    needed: Needed,
     failures: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Needed {
-    No,
-    Yes,
-    Until(Instant),
 }
 
 impl Keeper {
@@ -51,10 +54,12 @@ impl Keeper {
             session: None,
             connected: false,
             ended: None,
-            answered: [None; 2],
+            began: None,
+            proved: None,
+            candidate: None,
+            latest: None,
             under_way: None,
             again: false,
-            needed: Needed::No,
             failures: 0,
         }
     }
@@ -82,21 +87,6 @@ impl Keeper {
         seen.or(self.ended.clone()).into_iter().chain(self.confirmed())
     }
 
-    /// A machine was opened.
-    pub(crate) fn opened(&mut self, now: Instant) {
-        let cold = self.needed == Needed::No;
-        self.needed = Needed::Yes;
-        if cold {
-            self.confirm(now);
-        }
-    }
-
-    /// The last machine has gone.
-    pub(crate) fn idle(&mut self, now: Instant) {
-        let timeout = self.session.map_or(Duration::ZERO, |(_, timeout)| timeout);
-        self.needed = Needed::Until(now.plus(timeout));
-    }
-
     /// Confirms now: somebody wants to know.
     pub(crate) fn confirm(&mut self, now: Instant) {
         if !self.connected {
@@ -113,7 +103,11 @@ impl Keeper {
             None,
         );
         self.under_way = Some((id, now));
-        self.out.stop(Timer::Renew);
+        // An answer that does not come is none: real servers have been seen to owe one for ten seconds.
+        let timeout = self
+            .session
+            .map_or(Duration::ZERO, |(_, timeout)| timeout.max(LEAST));
+        self.out.set(Timer::Renew, lease::renew_at(now, timeout));
     }
 
     /// Takes the outcome of a confirmation; gives what the machines have to know.
@@ -129,6 +123,7 @@ impl Keeper {
         let Some((session, timeout)) = self.session else {
             return Ok(None);
         };
+        let timeout = timeout.max(LEAST);
         let mut misuse = Ok(None);
         let answered = match outcome {
             Outcome::Reply(reply) if reply.session == session => match reply.answer {
@@ -155,16 +150,39 @@ impl Keeper {
             return misuse;
         }
         self.failures = 0;
-        let [_, last] = self.answered;
-        self.answered = [last, Some(start)];
-        // Two recent ones are needed to say anything: a session that is new or has rested gets them one after the other.
-        let rested = last.is_none_or(|last| lease::renew_at(lease::renew_at(last, timeout), timeout) < now);
-        if core::mem::take(&mut self.again) || rested {
+        self.answered(start, timeout);
+        if core::mem::take(&mut self.again) {
             self.confirm(now);
         } else {
-            self.out.set(Timer::Renew, lease::renew_at(start, timeout));
+            self.out.set(Timer::Renew, self.next(start, timeout));
         }
         Ok(self.confirmed())
+    }
+
+    fn answered(&mut self, start: Instant, timeout: Duration) {
+        self.latest = Some(start);
+        match self.candidate {
+            Some(earlier) if start < reported_by(earlier, timeout) => {}
+            earlier => {
+                self.proved = self.proved.max(earlier);
+                self.candidate = Some(start);
+            }
+        }
+    }
+
+    /// When to confirm next: as soon as it proves something, if nobody could be granted anything until then.
+    fn next(&self, start: Instant, timeout: Duration) -> Instant {
+        let usual = lease::renew_at(start, timeout);
+        match self.candidate {
+            Some(candidate)
+                if self
+                    .proved
+                    .is_none_or(|proved| valid_until(proved, timeout) <= usual) =>
+            {
+                reported_by(candidate, timeout).min(usual)
+            }
+            _ => usual,
+        }
     }
 
     /// Takes a notice of the session.
@@ -176,18 +194,25 @@ impl Keeper {
         timeout: Duration,
     ) {
         match state {
+            SessionState::Connecting => {
+                self.disconnected();
+                self.began = Some(now);
+            }
             SessionState::Connected => {
-                if self.session.is_none_or(|(known, _)| known != session) {
-                    self.answered = [None; 2];
+                let began = self.began.take();
+                if self.session.is_some_and(|(known, _)| known == session) {
+                    self.proved = self.proved.max(self.latest);
+                } else {
+                    self.proved = began;
+                    self.latest = None;
                 }
+                self.candidate = None;
                 self.session = Some((session, timeout));
                 self.connected = true;
                 self.ended = None;
                 self.under_way = None;
                 self.failures = 0;
-                if self.needed != Needed::No {
-                    self.confirm(now);
-                }
+                self.confirm(now);
             }
             SessionState::Suspended => self.disconnected(),
             SessionState::Expired | SessionState::AuthFailed | SessionState::Closed => {
@@ -198,22 +223,17 @@ impl Keeper {
                     session,
                     timeout,
                 });
-                self.answered = [None; 2];
+                self.proved = None;
+                self.latest = None;
             }
         }
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
-        if !self.out.expired(Timer::Renew, now) {
-            return;
+        if self.out.expired(Timer::Renew, now) {
+            self.under_way = None;
+            self.confirm(now);
         }
-        if let Needed::Until(until) = self.needed
-            && until <= now
-        {
-            self.needed = Needed::No;
-            return;
-        }
-        self.confirm(now);
     }
 
     fn disconnected(&mut self) {
@@ -224,10 +244,26 @@ impl Keeper {
         self.out.purge_commands();
     }
 
-    fn confirmed(&self) -> Option<Notice> {
+    /// Until when a grant is valid, as far as anything is proved.
+    pub(crate) fn confirmed(&self) -> Option<Notice> {
         let (session, timeout) = self.session?;
-        let [last_but_one, _] = self.answered;
-        let valid_until = lease::valid_until(last_but_one?, timeout, lease::DEFAULT_MARGIN);
+        let valid_until = valid_until(self.proved?, timeout);
         Some(Notice::Confirmed { session, valid_until })
     }
+}
+
+/// A timeout that no server would agree to must not make a confirmation follow the other without a pause.
+const LEAST: Duration = Duration::from_millis(30);
+
+fn valid_until(proved: Instant, timeout: Duration) -> Instant {
+    lease::valid_until(proved, timeout, lease::DEFAULT_MARGIN)
+}
+
+/// When a follower has reported to its leader what it heard at `start`, by any clock: half a tick, of which a timeout has four at least.
+fn reported_by(start: Instant, timeout: Duration) -> Instant {
+    lease::ended_by(
+        start,
+        timeout.checked_div(4).unwrap_or(timeout),
+        lease::DEFAULT_MARGIN,
+    )
 }

@@ -148,6 +148,10 @@ pub enum WatchEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SessionState {
+    /// The driver begins to make a new session: no attempt to connect was made before this. It is told before each first attempt (and the session's
+    /// number and timeout, not known yet, are not looked at). A driver that cannot know leaves it out; then grants in a new session
+    /// begin a quarter of its timeout later.
+    Connecting,
     /// Connected: a new session, or the same one again.
     Connected,
     /// The connection is gone; the session perhaps not.

@@ -12,13 +12,13 @@ pub type ReplyOf<B> = <<B as Backend>::Family as Family>::Reply;
 pub type NoticeOf<B> = <<B as Backend>::Family as Family>::Notice;
 
 /// Servers of one family, and the connections of all clients.
-pub trait Backend: Clone + Debug + Eq + Hash + 'static {
+pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// The machines' own idea of it.
-    type Family: Family<Reply: Eq + Hash, Notice: Eq + Hash>;
+    type Family: Family<Reply: Eq + Hash + Send + Sync, Notice: Eq + Hash + Send + Sync>;
     /// A request: those of the family's machines, and what broken locks ask for beyond.
-    type Ask: Clone + Debug + Eq + Hash + From<<Self::Family as Family>::Request>;
+    type Ask: Clone + Debug + Eq + Hash + Send + Sync + From<<Self::Family as Family>::Request>;
     /// Which connection or session a request belongs to.
-    type Line: Clone + Copy + Debug + Eq + Hash;
+    type Line: Clone + Copy + Debug + Eq + Hash + Send + Sync;
 
     /// Whether requests and answers of one client keep their order.
     const ORDERED: bool;
@@ -35,11 +35,20 @@ pub trait Backend: Clone + Debug + Eq + Hash + 'static {
     /// A client's connection has broken: what its library tells it.
     fn disconnect(&mut self, now: Instant, client: Number) -> Vec<NoticeOf<Self>>;
 
+    /// Whose connections the server has closed.
+    fn broken(&self) -> Vec<Number>;
+
+    /// A client's library has forgotten what it watched.
+    fn forget_watches(&mut self, client: Number);
+
     /// A client's process has ended: the next one begins from nothing.
     fn forget(&mut self, client: Number);
 
     /// A client's library has let its server know that it is there.
     fn alive(&mut self, now: Instant, client: Number);
+
+    /// Whether a request has to wait, because its server waits for others.
+    fn stalls(&self, line: Self::Line, ask: &Self::Ask) -> bool;
 
     /// Executes a request. Nothing: it will not be answered.
     fn execute(
@@ -49,7 +58,10 @@ pub trait Backend: Clone + Debug + Eq + Hash + 'static {
         line: Self::Line,
         id: CommandId,
         ask: Self::Ask,
-    ) -> Option<ReplyOf<Self>>;
+    ) -> Option<Answered<Self>>;
+
+    /// An answer has reached its client.
+    fn delivered(&mut self, client: Number, mark: i64);
 
     /// An answer to a request that the server is too crowded for, if there is such a thing.
     fn crowded(&self, line: Self::Line, ask: &Self::Ask) -> Option<ReplyOf<Self>>;
@@ -57,10 +69,10 @@ pub trait Backend: Clone + Debug + Eq + Hash + 'static {
     /// What a client has been sent since it was last asked for.
     fn take_notices(&mut self, client: Number) -> Vec<NoticeOf<Self>>;
 
-    /// Time has passed: whose connections have broken by that.
-    fn pass(&mut self, now: Instant) -> Vec<Number>;
+    /// Time has passed.
+    fn pass(&mut self, now: Instant);
 
-    /// Something goes wrong on the server. Says whether anything has changed, and whose connections have broken.
+    /// Something goes wrong on the server, if it can now.
     fn outage(&mut self, now: Instant, outage: Outage) -> Option<Aftermath>;
 
     /// Whether the server lets a client hold: the lock is there, and it is this attempt's.
@@ -95,11 +107,18 @@ pub trait Backend: Clone + Debug + Eq + Hash + 'static {
     fn say_notice(notice: &NoticeOf<Self>) -> String;
 }
 
+/// An answer, and how far its server had come.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Answered<B: Backend> {
+    /// The answer.
+    pub reply: ReplyOf<B>,
+    /// For [`Backend::delivered`].
+    pub mark: i64,
+}
+
 /// What follows from an outage for the clients.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Aftermath {
-    /// Whose connections have broken.
-    pub broken: Vec<Number>,
     /// From now on two may hold at once: an operator has deleted a lock, or a server has lost data.
     pub two_may_hold: bool,
 }

@@ -2,14 +2,19 @@
 //!
 //! - [`world`]: clients, servers, a resource, and time; it walks step by step where it is told to.
 //! - [`weather`]: where it is told to by chance: one seed is one run, the same on every machine.
+//! - [`explorer`]: where it can go at all: every interleaving of small cases.
 //! - [`checker`]: what has to hold whatever happens.
+//! - [`gallery`]: wrong locks that it has to convict, and their repaired twins that it has to acquit.
 //! - [`shrink`] and [`story`]: a broken promise as the shortest run that breaks it, told as a sequence diagram.
 
 pub mod backend;
 pub mod chance;
 pub mod checker;
+pub mod explorer;
+pub mod gallery;
 pub mod lua;
 pub mod machines;
+pub mod prove;
 pub mod redis;
 pub mod run;
 pub mod shrink;

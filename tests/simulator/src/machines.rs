@@ -9,6 +9,7 @@ use fencepost_core::{
 };
 
 use crate::{
+    prove::Provable,
     redis,
     run::Machine,
     step::{Number, Outage},
@@ -28,7 +29,7 @@ pub fn owner(client: Number, crashes: u8) -> OwnerId {
 }
 
 /// The fair mutex of ZooKeeper.
-pub const ZOOKEEPER_MUTEX: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
+pub static ZOOKEEPER_MUTEX: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
     name: "zookeeper-mutex",
     make: |client, crashes, seed| {
         let mut settings = MutexSettings::new("shop", "stock").expect("a good name");
@@ -39,7 +40,7 @@ pub const ZOOKEEPER_MUTEX: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = M
     fair: true,
     longest: zookeeper::TIMEOUT,
     climate: Climate {
-        servers: 1,
+        servers: 3,
         long: 400_000,
         outages: &[
             Outage::Expire,
@@ -47,14 +48,17 @@ pub const ZOOKEEPER_MUTEX: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = M
             Outage::Crowd(0),
             Outage::Forget,
             Outage::FailOver,
+            Outage::Restart,
+            Outage::CatchUp(0),
+            Outage::CutOff(0),
         ],
-        drifts: false,
+        drifts: true,
     },
     on: PhantomData,
 };
 
 /// The lock of Redis in the layout `string`.
-pub const REDIS_STRING: Machine<redis::Servers, Fencepost<Redis>> = Machine {
+pub static REDIS_STRING: Machine<redis::Servers, Fencepost<Redis>> = Machine {
     name: "redis-string",
     make: |client, crashes, seed| {
         let margin = Duration::from_millis(2);
@@ -80,3 +84,6 @@ pub const REDIS_STRING: Machine<redis::Servers, Fencepost<Redis>> = Machine {
     },
     on: PhantomData,
 };
+
+/// All of them.
+pub static ALL: &[&dyn Provable] = &[&ZOOKEEPER_MUTEX, &REDIS_STRING];

@@ -26,7 +26,7 @@ pub struct Machine<B, S> {
     /// What it can meet.
     pub climate: Climate,
     /// The servers.
-    pub on: core::marker::PhantomData<B>,
+    pub on: core::marker::PhantomData<fn() -> B>,
 }
 
 /// One run: everything that it takes to walk it again.

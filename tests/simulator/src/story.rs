@@ -70,8 +70,8 @@ impl Story {
         match act {
             Act::Arrow(from, to) => {
                 let (from, to) = (self.lane(from), self.lane(to));
-                for at in from.min(to)..=from.max(to) {
-                    line[at] = if line[at] == '│' { '┼' } else { '─' };
+                for place in &mut line[from.min(to)..=from.max(to)] {
+                    *place = if *place == '│' { '┼' } else { '─' };
                 }
                 (line[from], line[to]) = if from < to { ('├', '▶') } else { ('┤', '◀') };
             }

@@ -97,7 +97,7 @@ pub enum Input {
     },
     /// ZooKeeper: the session's state has changed.
     Session {
-        /// `connected`, `suspended`, `expired`, `auth-failed` or `closed`.
+        /// `connecting`, `connected`, `suspended`, `expired`, `auth-failed` or `closed`.
         state: String,
         /// The session, a decimal string.
         session: String,

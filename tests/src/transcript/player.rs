@@ -161,6 +161,7 @@ fn session_state(name: &str) -> Result<SessionState, Failed> {
         "connected" => SessionState::Connected,
         "suspended" => SessionState::Suspended,
         "expired" => SessionState::Expired,
+        "connecting" => SessionState::Connecting,
         "auth-failed" => SessionState::AuthFailed,
         "closed" => SessionState::Closed,
         _ => return Err(format!("unknown session state {name:?}").into()),

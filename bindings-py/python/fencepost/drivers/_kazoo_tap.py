@@ -41,6 +41,9 @@ _NEEDED_OF_CONNECTION = ("_invoke", "_send_request")
 class Listener(Protocol):
     """A driver, as the tap sees it. Called on the connection's thread."""
 
+    def connecting(self) -> None:
+        """A new session is about to be asked for."""
+
     def connected(self, session: int, timeout_ms: int) -> None:
         """A session, new or the same again."""
 
@@ -107,6 +110,9 @@ class Tap:
         dispatch: Callable[..., Any] = client.handler.dispatch_callback
 
         def invoke_and_learn(timeout: float, request: Any, xid: Any = None) -> Any:
+            if isinstance(request, Connect) and not request.session_id:
+                for listener in self._listeners:
+                    listener.connecting()
             result = invoke(timeout, request, xid)
             if isinstance(request, Connect):
                 self._timeout_ms = result[0].time_out

@@ -254,6 +254,10 @@ class KazooDriver:
         except Exception:
             log.exception("fencepost: an answer could not be taken in")
 
+    def connecting(self) -> None:
+        """See Listener."""
+        self.put(self.hub.session, "connecting")
+
     def connected(self, session: int, timeout_ms: int) -> None:
         """See Listener."""
         self.put(self.hub.session, "connected", session, timeout_ms * 1000)

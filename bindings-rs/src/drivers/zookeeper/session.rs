@@ -59,6 +59,7 @@ async fn connect(driver: &Driver, engine: &Engine) -> Option<Client> {
         for (scheme, credentials) in auth {
             connector = connector.with_auth(scheme, credentials);
         }
+        engine.notice(session(Told::Connecting, SessionId(0), Duration::ZERO));
         match connector.connect(&hosts).await {
             Ok(client) => return Some(client),
             Err(error @ Error::AuthFailed) => {

@@ -157,6 +157,7 @@ impl Mutex {
 
     fn session_changed(&mut self, state: SessionState, session: SessionId) {
         match state {
+            SessionState::Connecting => {}
             SessionState::Connected => {
                 let known = self.session.id.replace(session);
                 if known.is_some_and(|known| known != session) {

@@ -124,6 +124,8 @@ impl Belief {
 pub struct Checker {
     beliefs: Vec<Belief>,
     turns: u32,
+    /// Whether the last grant was lost, and nobody has been granted since.
+    vacant: bool,
     last_fence: u64,
     /// The highest fence that the server has given.
     given: u64,
@@ -142,6 +144,7 @@ impl Checker {
         Self {
             beliefs: vec![Belief::Idle; clients.into()],
             turns: 0,
+            vacant: false,
             last_fence: 0,
             given: 0,
             two_may_hold: false,
@@ -195,7 +198,7 @@ impl Checker {
                 })
             }
             (Event::Lost { .. }, Belief::Holds(_) | Belief::Leaves) => {
-                self.seen.lost += 1;
+                self.lost();
                 Belief::Idle
             }
             (Event::Released, Belief::Leaves) => {
@@ -217,9 +220,22 @@ impl Checker {
         self.believes(client, now);
     }
 
+    /// Forgets what was only counted.
+    pub fn forget_counts(&mut self) {
+        self.seen = Seen::default();
+        self.vacant = false;
+    }
+
+    /// A grant has ended without a release.
+    pub fn lost(&mut self) {
+        self.seen.lost += 1;
+        self.vacant = true;
+    }
+
     fn granted(&mut self, fence: Option<u64>) {
         self.turns += 1;
         self.seen.granted += 1;
+        self.seen.takeovers += u64::from(core::mem::take(&mut self.vacant));
         if let Some(fence) = fence {
             let last = self.last_fence;
             self.last_fence = last.max(fence);

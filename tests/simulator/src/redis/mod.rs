@@ -12,7 +12,7 @@ use fencepost_core::{
 use fencepost_models::redis::{ConnectionId, Server};
 
 use crate::{
-    backend::{Aftermath, Backend, Belongings, Owner},
+    backend::{Aftermath, Answered, Backend, Belongings, Owner},
     lua::RealLua,
     step::{Number, Outage},
 };
@@ -97,13 +97,6 @@ impl Servers {
             _ => Owner::Nobody,
         }
     }
-
-    fn all_broken(&self) -> Vec<Number> {
-        let connected = (0..)
-            .zip(&self.clients)
-            .filter(|(_, client)| client.commands.is_some());
-        connected.map(|(number, _)| number).collect()
-    }
 }
 
 impl Backend for Servers {
@@ -142,12 +135,28 @@ impl Backend for Servers {
         gone.into_iter().map(|(_, id)| Notice::Gone { id }).collect()
     }
 
+    fn broken(&self) -> Vec<Number> {
+        let closed = |own: &Connections| own.commands.is_some_and(|open| !self.server.is_connected(open));
+        let all = (0..).zip(&self.clients);
+        all.filter(|(_, own)| closed(own))
+            .map(|(client, _)| client)
+            .collect()
+    }
+
+    fn forget_watches(&mut self, _client: Number) {}
+
+    fn delivered(&mut self, _client: Number, _mark: i64) {}
+
     fn forget(&mut self, client: Number) {
         let own = self.client(client);
         own.crashes = own.crashes.wrapping_add(1);
     }
 
     fn alive(&mut self, _now: Instant, _client: Number) {}
+
+    fn stalls(&self, _line: Self::Line, _ask: &Ask) -> bool {
+        false
+    }
 
     fn execute(
         &mut self,
@@ -156,25 +165,26 @@ impl Backend for Servers {
         line: Self::Line,
         id: CommandId,
         ask: Ask,
-    ) -> Option<Reply> {
+    ) -> Option<Answered<Self>> {
         let own = self.client(client);
-        match ask {
+        let reply = match ask {
             Ask::Call(arguments) => {
                 // What was sent on a connection that has broken is executed all the same.
                 let connection = own.commands.unwrap_or(ConnectionId(u64::MAX));
-                Some(self.call(now, connection, &arguments))
+                self.call(now, connection, &arguments)
             }
             Ask::Subscribe(channel) => {
                 let connection = own.messages.filter(|_| own.messages == line)?;
                 own.listening.push((channel.clone(), id));
-                Some(self.call(now, connection, &[b"SUBSCRIBE".to_vec(), channel]))
+                self.call(now, connection, &[b"SUBSCRIBE".to_vec(), channel])
             }
             Ask::Unsubscribe(channel) => {
                 let connection = own.messages.filter(|_| own.messages == line)?;
                 own.listening.retain(|(known, _)| *known != channel);
-                Some(self.call(now, connection, &[b"UNSUBSCRIBE".to_vec(), channel]))
+                self.call(now, connection, &[b"UNSUBSCRIBE".to_vec(), channel])
             }
-        }
+        };
+        Some(Answered { reply, mark: 0 })
     }
 
     fn crowded(&self, _line: Self::Line, ask: &Ask) -> Option<Reply> {
@@ -199,20 +209,12 @@ impl Backend for Servers {
             .collect()
     }
 
-    fn pass(&mut self, _now: Instant) -> Vec<Number> {
-        Vec::new()
-    }
+    fn pass(&mut self, _now: Instant) {}
 
     fn outage(&mut self, _now: Instant, outage: Outage) -> Option<Aftermath> {
-        let loss = Aftermath {
-            broken: self.all_broken(),
-            two_may_hold: true,
-        };
+        let loss = Aftermath { two_may_hold: true };
         match outage {
-            Outage::Operator(_) => self.server.delete(KEY.as_bytes()).then_some(Aftermath {
-                broken: Vec::new(),
-                ..loss
-            }),
+            Outage::Operator(_) => self.server.delete(KEY.as_bytes()).then_some(loss),
             Outage::Forget => {
                 self.server.flush_scripts();
                 Some(Aftermath::default())

@@ -2,7 +2,6 @@
 //! closed, and nothing may be left.
 
 use core::time::Duration;
-use std::collections::VecDeque;
 
 use crate::{
     backend::{Backend, Subject},
@@ -22,6 +21,19 @@ const RETRIES: Duration = Duration::from_secs(3);
 /// How much time passes between two rounds when nothing moves.
 const ROUND: Duration = Duration::from_millis(20);
 
+/// What is on its way to and from a client: how many steps of each kind there are to choose from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traffic {
+    /// Whether it is connected.
+    pub connected: bool,
+    /// Requests that could be executed next.
+    pub requests: u8,
+    /// Answers that could arrive next.
+    pub answers: u8,
+    /// Whether there are notices.
+    pub notices: bool,
+}
+
 impl<B: Backend, S: Subject<B>> World<B, S> {
     /// Ends the run. `patient`: those who wait are waited for; otherwise everything is closed as it stands.
     pub fn end(&mut self, patient: bool, tape: &mut impl Tape<B>) {
@@ -35,6 +47,65 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             self.all_are_granted(tape);
         }
         self.nothing_is_left(tape);
+    }
+
+    /// Everything on its way arrives, as if in fair weather.
+    pub fn let_arrive(&mut self, tape: &mut impl Tape<B>) {
+        self.settle_all(tape);
+    }
+
+    /// Time passes up to the next timer of anybody, and all look at their clocks. Says whether there is one.
+    pub fn until_next_timer(&mut self, tape: &mut impl Tape<B>) -> bool {
+        let timers = self
+            .clients
+            .iter()
+            .filter_map(|client| Some(client.global(client.wait?)));
+        let Some(next) = timers.min() else {
+            return false;
+        };
+        let micros = next.since(self.now).max(Duration::from_millis(1)).as_micros();
+        self.pass(u32::try_from(micros).unwrap_or(u32::MAX), tape);
+        for client in self.numbers() {
+            self.tick(client, tape);
+        }
+        self.look();
+        true
+    }
+
+    /// Whether anybody's clock has anything to say.
+    #[must_use]
+    pub fn awaits_timer(&self) -> bool {
+        self.clients.iter().any(|client| client.wait.is_some())
+    }
+
+    /// Whether a client stands in the server's line, or holds.
+    #[must_use]
+    pub fn has_a_place(&self, client: Number) -> bool {
+        let belongings = self.backend.belongings(self.now);
+        let own = crate::backend::Owner::Client(client);
+        belongings.iter().any(|(_, owner, _)| *owner == own)
+    }
+
+    /// What is on its way to and from a client.
+    #[must_use]
+    pub fn traffic(&self, client: Number) -> Traffic {
+        let client = &self.clients[usize::from(client)];
+        let count = |items: usize| {
+            let items = if B::ORDERED { items.min(1) } else { items };
+            u8::try_from(items).unwrap_or(u8::MAX)
+        };
+        Traffic {
+            connected: client.connected,
+            requests: count(client.requests.len()),
+            answers: count(client.answers.len()),
+            notices: !client.notices.is_empty(),
+        }
+    }
+
+    /// Forgets what was only counted: to an explorer, worlds that differ in nothing else are the same.
+    pub fn forget_counts(&mut self) {
+        self.checker.forget_counts();
+        self.clients.iter_mut().for_each(|client| client.sent = 0);
     }
 
     fn failed(&self) -> bool {
@@ -69,7 +140,6 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         self.settle_all(tape);
         self.let_time_pass(tape);
         self.settle_all(tape);
-        let mut line = self.line();
         for _ in 0..ROUNDS {
             if self.failed() {
                 return;
@@ -83,10 +153,10 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                 }
                 self.let_time_pass(tape);
                 self.settle_all(tape);
-                self.keeps_order(&mut line);
+                self.keeps_order();
                 continue;
             };
-            self.keeps_order(&mut line);
+            self.keeps_order();
             let before: Vec<u64> = self.clients.iter().map(|client| client.sent).collect();
             self.wish(holder, Wish::Write, tape);
             self.land(0, tape);
@@ -108,31 +178,17 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             .find(|client| matches!(self.checker.belief(*client), Belief::Holds(_)))
     }
 
-    /// Who waits, and has kept its place, in the order of the server's line.
-    fn line(&self) -> VecDeque<Number> {
-        let waits = |client: &Number| matches!(self.checker.belief(*client), Belief::Waits(_));
-        let mut line = VecDeque::new();
-        for client in self.backend.queue().unwrap_or_default().into_iter().filter(waits) {
-            // A create that was never answered may have made a second place.
-            if !line.contains(&client) {
-                line.push_back(client);
-            }
-        }
-        line
-    }
-
-    /// L1, where there is an order: the holder is the first of those who waited.
-    fn keeps_order(&mut self, line: &mut VecDeque<Number>) {
-        // Whose time was up has left the line.
-        line.retain(|client| self.checker.belief(*client) != Belief::Idle);
-        let Some(holder) = self.holder() else {
+    /// L1, where there is an order: nobody who waits has a place before the holder's.
+    fn keeps_order(&mut self) {
+        let (Some(holder), Some(queue)) = (self.holder(), self.backend.queue()) else {
             return;
         };
-        if line.front() == Some(&holder) {
-            line.pop_front();
-        } else if let Some(first) = line.front().copied()
-            && line.contains(&holder)
-        {
+        let waits = |client: &Number| matches!(self.checker.belief(*client), Belief::Waits(_));
+        let before = queue
+            .into_iter()
+            .take_while(|client| *client != holder)
+            .find(waits);
+        if let Some(first) = before.filter(|_| !self.checker.two_may_hold) {
             self.checker.violated(Property::L1, || {
                 format!(
                     "client {} was granted before {}, who came first",

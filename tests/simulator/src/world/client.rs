@@ -27,7 +27,7 @@ pub(crate) struct Client<B: Backend, S> {
     /// How much faster its clock runs than the server's, in thousandths.
     pub(crate) drift: i8,
     pub(crate) requests: VecDeque<Sent<B>>,
-    pub(crate) answers: VecDeque<(CommandId, ReplyOf<B>)>,
+    pub(crate) answers: VecDeque<(CommandId, ReplyOf<B>, i64)>,
     pub(crate) notices: VecDeque<NoticeOf<B>>,
     /// Commands without an outcome.
     pub(crate) open: Vec<CommandId>,
@@ -62,7 +62,9 @@ impl<B: Backend, S> Client<B, S> {
     /// The client's own time: all clocks agree in the beginning.
     pub(crate) fn local(&self, now: Instant) -> Instant {
         let since = now.since(BEGINNING).as_micros() as u64;
-        BEGINNING.plus(Duration::from_micros(since / 1000 * self.rate() + since % 1000 * self.rate() / 1000))
+        BEGINNING.plus(Duration::from_micros(
+            since / 1000 * self.rate() + since % 1000 * self.rate() / 1000,
+        ))
     }
 
     /// The time of all at which this client's clock shows `local`, or a little later.
@@ -77,7 +79,7 @@ impl<B: Backend, S> Client<B, S> {
     }
 
     /// Takes the first (n-th) answer off its way.
-    pub(crate) fn take_answer(&mut self, nth: u8) -> Option<(CommandId, ReplyOf<B>)> {
+    pub(crate) fn take_answer(&mut self, nth: u8) -> Option<(CommandId, ReplyOf<B>, i64)> {
         let nth = if B::ORDERED { 0 } else { nth.into() };
         let answer = self.answers.remove(nth)?;
         self.open.retain(|open| *open != answer.0);

@@ -7,11 +7,12 @@ mod troubles;
 use fencepost_core::{CommandId, Failure, Instant, Intent, Outcome, Output, Patience};
 
 use crate::{
-    backend::{Backend, NoticeOf, Subject},
+    backend::{Answered, Backend, NoticeOf, Subject},
     checker::{Belief, Checker, Property, Resource, Write, name, trespass},
     step::{Number, Step, Wish},
     tape::{Act, Actor, Input, Tape},
 };
+pub use calm::Traffic;
 use client::{Client, Sent};
 pub use troubles::FORGETS;
 
@@ -227,6 +228,10 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
     }
 
     fn execute(&mut self, client: Number, nth: u8, tape: &mut impl Tape<B>) -> bool {
+        let first = self.clients[usize::from(client)].requests.front();
+        if first.is_some_and(|sent| self.backend.stalls(sent.line, &sent.ask)) {
+            return false;
+        }
         let Some(sent) = self.client(client).take_request(nth) else {
             return false;
         };
@@ -248,15 +253,17 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             self.crowd = left;
             self.backend.crowded(line, &ask)
         });
-        let reply = match crowded {
-            Some(reply) => Some(reply),
+        let answered = match crowded {
+            Some(reply) => Some(Answered { reply, mark: 0 }),
             None => {
                 let harms = B::harms(&ask);
-                let before = harms
-                    .then(|| self.backend.belongings(self.now))
-                    .unwrap_or_default();
+                let before = if harms {
+                    self.backend.belongings(self.now)
+                } else {
+                    Vec::new()
+                };
                 let last = self.backend.last_fence(self.now);
-                let reply = self.backend.execute(self.now, client, line, id, ask);
+                let answered = self.backend.execute(self.now, client, line, id, ask);
                 let fence = self.backend.last_fence(self.now);
                 if let Some(given) = fence.filter(|_| fence != last) {
                     self.checker.given(given);
@@ -267,15 +274,16 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                         self.checker.violated(Property::S5, || what);
                     }
                 }
-                reply
+                answered
             }
         };
-        if let Some(reply) = reply
+        if let Some(Answered { reply, mark }) = answered
             && awaited
         {
-            self.client(client).answers.push_back((id, reply));
+            self.client(client).answers.push_back((id, reply, mark));
         }
         self.spread_notices();
+        self.see_broken(tape);
     }
 
     fn spread_notices(&mut self) {
@@ -290,12 +298,13 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         if one.paused || !one.connected {
             return false;
         }
-        let Some((id, reply)) = one.take_answer(nth) else {
+        let Some((id, reply, mark)) = one.take_answer(nth) else {
             return false;
         };
         tape.act(self.now, Act::Arrow(Actor::Server, Actor::Client(client)), || {
             B::say_reply(&reply)
         });
+        self.backend.delivered(client, mark);
         self.settle(client, id, Outcome::Reply(reply), tape);
         self.drain(client, tape);
         true
@@ -373,11 +382,9 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             }
         }
         self.now = self.now.plus(core::time::Duration::from_micros(micros.into()));
-        let broken = self.backend.pass(self.now);
+        self.backend.pass(self.now);
         self.spread_notices();
-        for client in broken {
-            self.disconnect(client, 0, tape);
-        }
+        self.see_broken(tape);
     }
 
     /// Takes everything that a client's lock has to say.

@@ -64,7 +64,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         if one.paused || !one.connected {
             return false;
         }
-        let Some((id, _)) = one.take_answer(nth) else {
+        let Some((id, ..)) = one.take_answer(nth) else {
             return false;
         };
         self.fail(client, id, Failure::Unknown, tape);
@@ -133,6 +133,13 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         true
     }
 
+    /// The server has closed connections.
+    pub(super) fn see_broken(&mut self, tape: &mut impl Tape<B>) {
+        for client in self.backend.broken() {
+            self.disconnect(client, 0, tape);
+        }
+    }
+
     fn reconnect(&mut self, client: Number, how: u8, tape: &mut impl Tape<B>) -> bool {
         let one = self.client(client);
         if one.connected || one.paused {
@@ -140,6 +147,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         }
         if how & FORGETS != 0 {
             one.notices.clear();
+            self.backend.forget_watches(client);
         }
         self.connect(client, how & !FORGETS, tape)
     }
@@ -185,7 +193,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             one.requests = left;
         }
         if let Belief::Holds(_) = self.checker.belief(client) {
-            self.checker.seen.lost += 1;
+            self.checker.lost();
         }
         self.checker.believes(client, Belief::Idle);
         tape.anew(client);
@@ -206,9 +214,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         tape.act(self.now, Act::Lost(Actor::Server), || outage.name().into());
         self.checker.two_may_hold |= aftermath.two_may_hold;
         self.spread_notices();
-        for client in aftermath.broken {
-            self.disconnect(client, 0, tape);
-        }
+        self.see_broken(tape);
         true
     }
 }

@@ -1,4 +1,6 @@
-//! ZooKeeper clients on the model server: sessions that outlive connections, and end on the server's clock.
+//! ZooKeeper clients on the model server or ensemble: sessions that outlive connections, and end on the leader's clock.
+
+mod words;
 
 use core::time::Duration;
 
@@ -6,42 +8,53 @@ use fencepost_core::{
     AttemptId, CommandId, Instant, SessionId, lease,
     zookeeper::{Answer, Notice, Reply, Request, SessionState, ZooKeeper, code},
 };
+pub use fencepost_models::zookeeper::Ask;
 use fencepost_models::zookeeper::Server;
 
 use crate::{
-    backend::{Aftermath, Backend, Belongings, Owner},
+    backend::{Aftermath, Answered, Backend, Belongings, Owner},
     step::{Number, Outage},
 };
 
-/// How long the server keeps a session that it hears nothing of.
+/// How long the leader keeps a session that it hears nothing of.
 pub const TIMEOUT: Duration = Duration::from_millis(900);
 
 /// The lock's directory.
 pub const DIRECTORY: &str = "/shop/stock";
 
+/// How often followers tell the leader whom they have heard.
+const HALF_TICK: Duration = Duration::from_millis(200);
+
+/// How long a follower may lag.
+const LAG: Duration = Duration::from_millis(40);
+
+/// After how long a follower notices that it is cut off.
+const NOTICES: Duration = Duration::from_millis(700);
+
 /// The servers, and every client's session.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Servers {
     server: Server,
+    members: Vec<Member>,
     sessions: Vec<Session>,
     /// Sessions with their clients, the latest last.
     owners: Vec<(SessionId, Owner)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Member {
+    pinged: Instant,
+    level: Instant,
+    cut_off: Option<Instant>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Session {
     id: Option<SessionId>,
     connected: bool,
-    heard: Instant,
-    over: bool,
+    /// When its client was last heard by its server.
+    heard: Option<Instant>,
 }
-
-const NONE: Session = Session {
-    id: None,
-    connected: false,
-    heard: Instant::ZERO,
-    over: true,
-};
 
 impl Servers {
     fn session(&mut self, client: Number) -> &mut Session {
@@ -53,39 +66,6 @@ impl Servers {
         known.map_or(Owner::Nobody, |(_, owner)| *owner)
     }
 
-    /// Ends the sessions that have been silent for so long; gives whose connections that closes, if anything was ended.
-    fn expire(&mut self, now: Instant, silence: Duration) -> Option<Vec<Number>> {
-        let mut any = false;
-        let mut broken = Vec::new();
-        for number in 0..self.sessions.len() {
-            let session = &mut self.sessions[number];
-            if !session.over && session.heard.plus(silence) <= now {
-                session.over = true;
-                any = true;
-                if session.connected {
-                    broken.extend(Number::try_from(number));
-                }
-                if let Some(id) = session.id {
-                    self.server.end_session(id);
-                }
-            }
-        }
-        let sessions = &self.sessions;
-        // Sessions of processes that have ended.
-        self.owners.retain(|(id, owner)| {
-            let Owner::Nobody = owner else {
-                return true;
-            };
-            let over = !sessions.iter().any(|session| session.id == Some(*id));
-            if over {
-                any = true;
-                self.server.end_session(*id);
-            }
-            !over
-        });
-        any.then_some(broken)
-    }
-
     fn contenders(&self) -> Vec<(String, Owner)> {
         let names = self.server.children(DIRECTORY).unwrap_or_default();
         let owned = |name: String| {
@@ -94,26 +74,46 @@ impl Servers {
             (name, owner.map_or(Owner::Nobody, |session| self.owner(session)))
         };
         let mut all: Vec<_> = names.into_iter().map(owned).collect();
-        all.sort_unstable_by(|(one, _), (other, _)| sequence(one).cmp(sequence(other)));
+        all.sort_unstable_by(|(one, _), (other, _)| words::number(one).cmp(words::number(other)));
         all
     }
-}
 
-fn sequence(name: &str) -> &str {
-    name.rsplit_once('-').map_or("", |(_, number)| number)
+    /// Which member a number means.
+    fn member(&self, server: u8) -> usize {
+        usize::from(server) % self.members.len()
+    }
+
+    fn level(&mut self) {
+        for member in 0..self.members.len() {
+            self.server.catch_up(member, usize::MAX);
+        }
+    }
+
+    fn fail_over(&mut self, now: Instant, next: usize) {
+        self.server.change_leader(now, next);
+    }
 }
 
 impl Backend for Servers {
     type Family = ZooKeeper;
-    type Ask = Request;
+    type Ask = Ask;
     type Line = SessionId;
 
     const ORDERED: bool = true;
 
-    fn new(clients: Number, _servers: u8) -> Self {
+    fn new(clients: Number, servers: u8) -> Self {
+        let servers = servers.max(1).into();
         Self {
-            server: Server::new(),
-            sessions: vec![NONE; clients.into()],
+            server: Server::ensemble(servers),
+            members: vec![
+                Member {
+                    pinged: Instant::ZERO,
+                    level: Instant::ZERO,
+                    cut_off: None
+                };
+                servers
+            ],
+            sessions: vec![Session::default(); clients.into()],
             owners: Vec::new(),
         }
     }
@@ -122,36 +122,54 @@ impl Backend for Servers {
         self.sessions[usize::from(client)].id.unwrap_or(SessionId(0))
     }
 
-    fn connect(&mut self, now: Instant, client: Number, _server: u8) -> Option<Vec<Notice>> {
+    fn connect(&mut self, now: Instant, client: Number, server: u8) -> Option<Vec<Notice>> {
+        let member = self.member(server);
         let mut told = Vec::new();
-        let session = *self.session(client);
-        let mut id = session.id;
-        if session.over {
-            if let Some(session) = session.id {
-                told.push(state(SessionState::Expired, session));
+        let known = self.session(client).id;
+        let id = match known.map(|session| self.server.reattach(now, session, member)) {
+            Some(Ok(())) => known?,
+            Some(Err(fencepost_models::zookeeper::CannotAttach::SessionOver)) | None => {
+                let fresh = self.server.open_session_at(now, member, TIMEOUT)?;
+                told.extend(known.map(|session| state(SessionState::Expired, session)));
+                // Some drivers make their sessions themselves, and say so.
+                if client.is_multiple_of(2) {
+                    told.push(state(SessionState::Connecting, SessionId(0)));
+                }
+                self.owners.retain(|(_, owner)| *owner != Owner::Client(client));
+                self.owners.push((fresh, Owner::Client(client)));
+                fresh
             }
-            let fresh = self.server.open_session();
-            self.owners.retain(|(_, owner)| *owner != Owner::Client(client));
-            self.owners.push((fresh, Owner::Client(client)));
-            id = Some(fresh);
-        }
-        *self.session(client) = Session {
-            id,
-            connected: true,
-            heard: now,
-            over: false,
+            Some(Err(_)) => return None,
         };
-        told.extend(id.map(|id| state(SessionState::Connected, id)));
+        *self.session(client) = Session {
+            id: Some(id),
+            connected: true,
+            heard: Some(now),
+        };
+        told.push(state(SessionState::Connected, id));
         Some(told)
     }
 
     fn disconnect(&mut self, _now: Instant, client: Number) -> Vec<Notice> {
         let session = self.session(client);
         session.connected = false;
-        session
-            .id
-            .map(|id| state(SessionState::Suspended, id))
+        let id = session.id;
+        if let Some(id) = id {
+            self.server.detach(id);
+        }
+        id.map(|id| state(SessionState::Suspended, id))
             .into_iter()
+            .collect()
+    }
+
+    fn broken(&self) -> Vec<Number> {
+        let closed = |session: &Session| {
+            let open = session.id.and_then(|id| self.server.connected_to(id)).is_some();
+            session.connected && !open
+        };
+        let all = (0..).zip(&self.sessions);
+        all.filter(|(_, session)| closed(session))
+            .map(|(client, _)| client)
             .collect()
     }
 
@@ -161,16 +179,36 @@ impl Backend for Servers {
                 *owner = Owner::Nobody;
             }
         }
-        // Its session lives on for a while, on the server alone.
-        *self.session(client) = NONE;
+        // Its session lives on for a while, on the servers alone.
+        *self.session(client) = Session::default();
+    }
+
+    fn forget_watches(&mut self, client: Number) {
+        if let Some(id) = self.session(client).id {
+            self.server.forget_watches(id);
+        }
     }
 
     fn alive(&mut self, now: Instant, client: Number) {
         let session = self.session(client);
+        let (Some(id), Some(heard)) = (session.id, session.heard) else {
+            return;
+        };
         // A library pings when it has been silent for a third of its timeout.
-        if lease::renew_at(session.heard, TIMEOUT) <= now {
-            session.heard = now;
+        if lease::renew_at(heard, TIMEOUT) <= now {
+            session.heard = Some(now);
+            self.server.heard(now, id);
         }
+    }
+
+    // A server answers a session in order: what it can do alone waits behind what it cannot.
+    fn stalls(&self, line: SessionId, ask: &Ask) -> bool {
+        let member = self
+            .server
+            .connected_to(line)
+            .and_then(|member| self.members.get(member));
+        let alone = matches!(ask, Ask::Request(Request::Children { .. } | Request::Get { .. }));
+        !alone && member.is_some_and(|member| member.cut_off.is_some())
     }
 
     fn execute(
@@ -179,71 +217,115 @@ impl Backend for Servers {
         client: Number,
         line: SessionId,
         id: CommandId,
-        ask: Request,
-    ) -> Option<Reply> {
-        let session = self.session(client);
-        if session.id == Some(line) {
-            session.heard = now;
+        ask: Ask,
+    ) -> Option<Answered<Self>> {
+        if self.session(client).id == Some(line) {
+            self.session(client).heard = Some(now);
+            self.server.heard(now, line);
         }
-        Some(self.server.execute(line, id, ask))
+        let answered = self.server.ask(line, id, ask)?;
+        Some(Answered {
+            reply: answered.reply,
+            mark: answered.zxid,
+        })
     }
 
-    fn crowded(&self, line: SessionId, ask: &Request) -> Option<Reply> {
-        (!matches!(ask, Request::Sync { .. })).then_some(Reply {
+    fn delivered(&mut self, client: Number, mark: i64) {
+        if let Some(id) = self.session(client).id {
+            self.server.saw(id, mark);
+        }
+    }
+
+    fn crowded(&self, line: SessionId, ask: &Ask) -> Option<Reply> {
+        (!Self::is_routine(ask)).then_some(Reply {
             session: line,
             answer: Answer::Error(code::THROTTLED),
         })
     }
 
     fn take_notices(&mut self, client: Number) -> Vec<Notice> {
-        let Some(session) = self.session(client).id else {
-            return Vec::new();
-        };
-        self.server.take_notices(session).into()
+        match self.session(client).id {
+            Some(session) => self.server.take_notices(session).into(),
+            None => Vec::new(),
+        }
     }
 
-    fn pass(&mut self, now: Instant) -> Vec<Number> {
-        self.expire(now, TIMEOUT.saturating_mul(3) / 2)
-            .unwrap_or_default()
+    fn pass(&mut self, now: Instant) {
+        for number in 0..self.members.len() {
+            let member = &mut self.members[number];
+            match member.cut_off {
+                Some(since) if since.plus(NOTICES) <= now => {
+                    self.server.disconnect_all(number);
+                }
+                Some(_) => {}
+                None => {
+                    if member.pinged.plus(HALF_TICK) <= now {
+                        member.pinged = now;
+                        self.server.ping_leader(now, number);
+                    }
+                    if self.members[number].level.plus(LAG) <= now {
+                        self.members[number].level = now;
+                        self.server.catch_up(number, usize::MAX);
+                    }
+                }
+            }
+        }
+        self.server.expire_due(now);
     }
 
     fn outage(&mut self, now: Instant, outage: Outage) -> Option<Aftermath> {
         match outage {
-            Outage::Expire => self.expire(now, TIMEOUT).map(|broken| Aftermath {
-                broken,
-                ..Aftermath::default()
-            }),
+            Outage::Expire => {
+                // An operator, or a clock that the leader had to set, ends the session of whoever is first.
+                let (_, owner) = self.contenders().into_iter().next()?;
+                let Owner::Client(client) = owner else {
+                    return None;
+                };
+                let session = self.session(client).id?;
+                self.server.end_session(session);
+                self.level();
+                return Some(Aftermath { two_may_hold: true });
+            }
             Outage::Operator(nth) => {
                 let (name, _) = self.contenders().into_iter().nth(nth.into())?;
                 self.server.delete(&format!("{DIRECTORY}/{name}"));
-                Some(Aftermath {
-                    broken: Vec::new(),
-                    two_may_hold: true,
-                })
+                return Some(Aftermath { two_may_hold: true });
             }
-            Outage::Forget => {
-                self.server.reap_containers();
-                Some(Aftermath::default())
+            Outage::Forget => self.server.reap_containers(),
+            Outage::FailOver => {
+                let next = (0..self.members.len()).find(|member| {
+                    *member != self.server.leader() && self.members[*member].cut_off.is_none()
+                });
+                self.fail_over(now, next.unwrap_or(self.server.leader()));
             }
-            Outage::FailOver | Outage::Restart => {
-                // A new leader gives every session its whole time again.
-                let connected = (0..).zip(&self.sessions).filter(|(_, session)| session.connected);
-                let broken = connected.map(|(client, _)| client).collect();
-                self.sessions.iter_mut().for_each(|session| session.heard = now);
-                Some(Aftermath {
-                    broken,
-                    ..Aftermath::default()
-                })
+            Outage::Restart => self.fail_over(now, self.server.leader()),
+            Outage::CatchUp(server) => {
+                let member = self.member(server);
+                self.server.catch_up(member, 1);
             }
-            Outage::Crowd(_) | Outage::CatchUp(_) | Outage::CutOff(_) => None,
+            Outage::CutOff(server) => {
+                let number = self.member(server);
+                if self.members[number].cut_off.take().is_some() {
+                    self.server.rejoin(number);
+                } else if number != self.server.leader() {
+                    self.members[number].cut_off = Some(now);
+                    self.server.cut_off(number);
+                } else {
+                    return None;
+                }
+            }
+            Outage::Crowd(_) => return None,
         }
+        Some(Aftermath::default())
     }
 
     fn holds(&self, _now: Instant, client: Number, attempt: &AttemptId) -> bool {
-        let session = &self.sessions[usize::from(client)];
+        // The nodes of a session go with it.
         let own = format!("_c_{}", attempt.uuid());
-        let names = self.server.children(DIRECTORY).unwrap_or_default();
-        !session.over && names.iter().any(|name| name.starts_with(&own))
+        let contenders = self.contenders();
+        contenders
+            .iter()
+            .any(|(name, owner)| *owner == Owner::Client(client) && name.starts_with(&own))
     }
 
     // A transaction's number, which cannot but grow.
@@ -271,59 +353,35 @@ impl Backend for Servers {
         self.server.children(DIRECTORY).unwrap_or_default()
     }
 
-    fn heal(&mut self, _now: Instant) {}
-
-    fn is_routine(ask: &Request) -> bool {
-        matches!(ask, Request::Sync { .. })
-    }
-
-    fn harms(ask: &Request) -> bool {
-        matches!(ask, Request::Delete { .. })
-    }
-
-    fn say_ask(ask: &Request) -> String {
-        match ask {
-            Request::Create { path, mode, .. } => format!("create {} {mode:?}", short(path)),
-            Request::Children { path } => format!("children {path}"),
-            Request::Get { path, watch: true } => format!("get and watch {}", short(path)),
-            Request::Get { path, .. } => format!("get {}", short(path)),
-            Request::Delete { path } => format!("delete {}", short(path)),
-            Request::Sync { .. } => "sync".into(),
-            other => format!("{other:?}"),
+    fn heal(&mut self, _now: Instant) {
+        for number in 0..self.members.len() {
+            self.members[number].cut_off = None;
+            self.server.rejoin(number);
         }
+    }
+
+    fn is_routine(ask: &Ask) -> bool {
+        matches!(ask, Ask::Request(Request::Sync { .. }))
+    }
+
+    fn harms(ask: &Ask) -> bool {
+        matches!(
+            ask,
+            Ask::Request(Request::Delete { .. }) | Ask::DeleteVersion { .. }
+        )
+    }
+
+    fn say_ask(ask: &Ask) -> String {
+        words::ask(ask)
     }
 
     fn say_reply(reply: &Reply) -> String {
-        match &reply.answer {
-            Answer::Created { path, zxid } => format!("created {}, czxid {zxid}", short(path)),
-            Answer::Children(names) => {
-                let names: Vec<&str> = names.iter().map(|name| short(name)).collect();
-                format!("children: {}", names.join(", "))
-            }
-            Answer::Data { stat, .. } => {
-                format!("node of session {}, czxid {}", stat.ephemeral_owner, stat.czxid)
-            }
-            Answer::Done => "done".into(),
-            Answer::Error(error) => format!("error {error}"),
-            other => format!("{other:?}"),
-        }
+        words::answer(&reply.answer)
     }
 
     fn say_notice(notice: &Notice) -> String {
-        match notice {
-            Notice::Watch { id, event, .. } => format!("the watch of request {} has fired: {event:?}", id.0),
-            Notice::Session { state, session, .. } => format!("session {} is {state:?}", session.0),
-            other => format!("{other:?}"),
-        }
+        words::notice(notice)
     }
-}
-
-/// The end of a name: its number tells nodes apart.
-fn short(path: &str) -> &str {
-    path.rsplit_once("-lock-").map_or(
-        path,
-        |(_, number)| if number.is_empty() { "-lock-" } else { number },
-    )
 }
 
 const fn state(state: SessionState, session: SessionId) -> Notice {

@@ -6,25 +6,63 @@ use super::{acquire, hold, own, settings, warm};
 use crate::{cases::cases, transcript::Recorder};
 
 cases! { "zookeeper":
-    cold_session, "A session that nobody has confirmed: two confirmations through the leader before the first grant, because one proves only that the session lived.",
+    new_session, "A session that the driver has just made: its leader counts from no earlier than the attempt to connect, so the first grant waits for no confirmation.";
+    given_session, "A session of which nobody knows since when its leader counts: the first grant waits until a second confirmation has proved the first, and two in one breath prove nothing.",
         "measured: a follower cut off from its leader answers reads and pings for 7.5 s after the expiry";
+    given_session_at_rest, "A session that was given long before the first acquire is confirmed meanwhile: nothing is left to wait for.";
+    paused_process, "A process stood still for longer than its session's timeout, and the session answers still: nothing is granted before a later confirmation has proved that the leader counts anew.",
+        "the simulator: an acquire after a pause, granted from two confirmations in one breath, 6 ms before the leader ended the session";
     confirmed_every_third, "Every third of the timeout one confirmation for all machines; a grant is valid from the last but one.";
     confirmation_too_late, "The answer comes after the grant's own end, before the driver has said so: the grant stays ended.",
         "Kleppmann 2016: a paused holder";
     confirmations_fail, "Confirmations that fail are repeated, and when the grant's time is over it is lost, though the connection is there.",
         "a follower cut off from its leader";
-    extended_on_request, "An application asks for more time: confirmed now, not at the next third.";
-    session_at_rest, "When nobody needs the session it is confirmed no more; the next acquire confirms it twice again.";
+    confirmation_never_answered, "A confirmation has no answer, and nobody says that it failed: after a third of the timeout another one is sent.",
+        "measured: an ensemble that owed an answer for ten seconds, the connection open";
+    extended_on_request, "An application asks for more time: confirmed now, not at the next third, and that proves the confirmation before.";
+    extended_too_often, "An application asks for more time again and again: confirmations that follow each other too closely prove nothing.";
     longest_hold, "The cap on the hold is reached: told, and the node deleted.",
         "redisson#3521, python-redis-lock#106: hung holders that are renewed for ever";
 }
 
-fn cold_session(story: &mut Recorder) {
-    story.connected(1);
+fn new_session(story: &mut Recorder) {
+    story.session_is("connecting").after(700).session_is("connected");
+    story.says(&["sync"]);
+    let key = acquire(story);
+    story.created(0, 41).children(&[&own(key, 0)]).says(&["acquired"]);
+    story.done("sync").says(&["extended", "get"]);
+}
+
+fn given_session(story: &mut Recorder) {
+    story.given(1).says(&["sync"]);
     let key = acquire(story);
     story.created(0, 41).children(&[&own(key, 0)]).says(&[]);
-    story.after(300).done("sync").says(&["sync"]);
+    story.after(300).done("sync").says(&[]).waits_for(Some("renew"));
+    story.timeout().says(&["sync"]);
     story.after(300).done("sync").says(&["acquired"]);
+}
+
+fn given_session_at_rest(story: &mut Recorder) {
+    story.given(1).done("sync").timeout().says(&["sync"]).done("sync");
+    let key = acquire(story);
+    story.created(0, 41).children(&[&own(key, 0)]).says(&["acquired"]);
+}
+
+fn paused_process(story: &mut Recorder) {
+    warm(story);
+    story
+        .after(20_000_000)
+        .input(crate::transcript::Input::Timeout)
+        .says(&["sync"]);
+    let key = acquire(story);
+    story.created(3, 41).children(&[&own(key, 3)]).says(&[]);
+    story.after(300).done("sync").says(&[]).waits_for(Some("renew"));
+    story
+        .timeout()
+        .says(&["sync"])
+        .after(300)
+        .done("sync")
+        .says(&["acquired"]);
 }
 
 fn confirmed_every_third(story: &mut Recorder) {
@@ -47,8 +85,8 @@ fn confirmation_too_late(story: &mut Recorder) {
     story
         .after(7_000_000)
         .done("sync")
-        .says(&["sync", "lost lease-ended", "delete"]);
-    story.done("delete").done("sync").close(key).leaves(0);
+        .says(&["lost lease-ended", "delete"]);
+    story.done("delete").close(key).leaves(0);
 }
 
 fn confirmations_fail(story: &mut Recorder) {
@@ -58,8 +96,16 @@ fn confirmations_fail(story: &mut Recorder) {
         .fail("sync", "unknown")
         .says(&[])
         .waits_for(Some("renew"));
-    story.timeout().says(&["sync"]).waits_for(Some("validity"));
-    story.timeout().says(&["lost lease-ended", "delete"]);
+    story.timeout().says(&["sync"]).timeout().says(&["sync"]);
+    story.waits_for(Some("validity")).timeout();
+    story.says(&["lost lease-ended", "delete"]);
+}
+
+fn confirmation_never_answered(story: &mut Recorder) {
+    hold(story);
+    story.timeout().says(&["sync"]).silence("sync");
+    story.waits_for(Some("renew")).timeout().says(&["sync"]);
+    story.done("sync").says(&["extended", "get"]);
 }
 
 fn extended_on_request(story: &mut Recorder) {
@@ -69,22 +115,13 @@ fn extended_on_request(story: &mut Recorder) {
     story.waits_for(Some("renew"));
 }
 
-fn session_at_rest(story: &mut Recorder) {
+fn extended_too_often(story: &mut Recorder) {
     let key = hold(story);
-    story.release(key).done("delete").close(key).leaves(0);
-    for _ in 0..2 {
-        story
-            .waits_for(Some("renew"))
-            .timeout()
-            .says(&["sync"])
-            .done("sync");
+    for _ in 0..3 {
+        story.after(1000).extend(key).says(&["sync"]);
+        story.done("sync").answer_routine();
     }
-    story.timeout().says(&[]).waits_for(None);
-    story.after(60_000_000);
-    let key = acquire(story);
-    story.done("sync").says(&["sync"]);
-    story.created(4, 90).children(&[&own(key, 4)]).says(&[]);
-    story.done("sync").says(&["acquired"]);
+    story.waits_for(Some("renew"));
 }
 
 fn longest_hold(story: &mut Recorder) {

@@ -94,7 +94,7 @@ fn create_lost_and_expired(story: &mut Recorder) {
         .after(5000)
         .connected(2)
         .says(&["sync", "create", "children"]);
-    story.done("sync").done("sync").created(4, 60);
+    story.done("sync").created(4, 60);
     story.children(&[&own_of_attempt(key, 2, 4)]).says(&["acquired"]);
 }
 

@@ -102,7 +102,7 @@ fn timeout_while_suspended(story: &mut Recorder) {
 }
 
 fn timeout_unconfirmed(story: &mut Recorder) {
-    story.connected(1);
+    story.given(1);
     let key = story.open(&settings());
     story.acquire_within(key, 200_000).created(3, 41);
     story.children(&[&own(key, 3)]).says(&[]);
@@ -127,7 +127,7 @@ fn cancelled_in_every_phase(story: &mut Recorder) {
         .cancel(key)
         .says(&["refused cancelled", "delete"])
         .done("delete");
-    story.disconnected().session_is("expired").connected(2);
+    story.disconnected().session_is("expired").given(2);
     story.acquire(key).created(4, 44);
     story.children(&[&super::own_of_attempt(key, 3, 4)]).says(&[]);
     story
@@ -157,7 +157,7 @@ fn closed_in_every_phase(story: &mut Recorder) {
 fn hold_after(story: &mut Recorder) -> u64 {
     story.connected(1);
     let key = acquire(story);
-    story.done("sync").done("sync");
+    story.done("sync");
     story.created(3, 41).children(&[&own(key, 3)]).says(&["acquired"]);
     key
 }

@@ -6,8 +6,14 @@ use super::{Input, Recorder, Reply};
 const TIMEOUT: u64 = 9_000_000;
 
 impl Recorder {
-    /// A session is there. Its number is given to all answers from now on.
+    /// The driver has made a session. Its number is given to all answers from now on.
     pub fn connected(&mut self, session: i64) -> &mut Self {
+        self.session = session;
+        self.session_is("connecting").session_is("connected")
+    }
+
+    /// A session is there, and nobody knows since when.
+    pub fn given(&mut self, session: i64) -> &mut Self {
         self.session = session;
         self.session_is("connected")
     }

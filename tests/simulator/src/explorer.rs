@@ -1,0 +1,236 @@
+//! All interleavings of small cases: every order in which what is on its way can arrive, with so many faults anywhere.
+//!
+//! Every contender acquires once and releases. Time passes only when nothing else can happen, up to the next timer, and then everybody looks at
+//! the clock. The states are walked by [stateright](https://docs.rs/stateright), breadth first.
+
+use core::fmt::Debug;
+
+use stateright::{Checker as _, Model, Property};
+
+use crate::{
+    backend::{Backend, Subject},
+    checker::{Belief, Violation},
+    run::Machine,
+    step::{Number, Outage, Step, Trouble, Wish},
+    world::{Setup, World},
+};
+
+/// A small case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// How many contenders.
+    pub contenders: Number,
+    /// How many faults, anywhere.
+    pub faults: u8,
+    /// How often time may pass.
+    pub pauses: u8,
+    /// Whether contenders come in the order of their numbers, to a lock that was held before: as they are all alike, and without faults,
+    /// other orders are the same with other names.
+    pub in_order: bool,
+}
+
+/// What walking a case has come to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explored {
+    /// How many different states there are.
+    pub states: usize,
+    /// A broken promise, with the steps that lead to it.
+    pub violation: Option<(Violation, Vec<String>)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct State<B: Backend, S> {
+    world: World<B, S>,
+    /// Who has had the lock, or given it up.
+    done: Vec<bool>,
+    faults: u8,
+    pauses: u8,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Action {
+    Move(Step),
+    Fault(Step),
+    /// Time passes until somebody's next timer.
+    Time,
+}
+
+struct Walk<'a, B, S> {
+    machine: &'a Machine<B, S>,
+    case: Case,
+}
+
+impl<B: Backend, S: Subject<B>> Walk<'_, B, S> {
+    fn make(&self) -> impl Fn(Number, u8) -> S {
+        let make = self.machine.make;
+        move |client, crashes| make(client, crashes, 7)
+    }
+
+    fn moves(&self, state: &State<B, S>) -> Vec<Step> {
+        let mut moves = Vec::new();
+        for client in 0..self.case.contenders {
+            match state.world.checker.belief(client) {
+                Belief::Idle if !state.done[usize::from(client)] && self.may_come(state, client) => {
+                    moves.push(Step::Wish(client, Wish::Acquire));
+                }
+                Belief::Holds(_) => moves.push(Step::Wish(client, Wish::Release)),
+                _ => {}
+            }
+            let traffic = state.world.traffic(client);
+            moves.extend((0..traffic.requests).map(|nth| Step::Execute(client, nth)));
+            moves.extend((0..traffic.answers).map(|nth| Step::Answer(client, nth)));
+            if traffic.notices {
+                moves.push(Step::Notice(client));
+            }
+            if !traffic.connected {
+                moves.push(Step::Trouble(client, Trouble::Reconnect(0)));
+            }
+        }
+        moves
+    }
+
+    fn may_come(&self, state: &State<B, S>, client: Number) -> bool {
+        let came = |before: Number| state.done[usize::from(before)] || state.world.has_a_place(before);
+        !self.case.in_order || client.checked_sub(1).is_none_or(came)
+    }
+
+    fn faults(&self, state: &State<B, S>) -> Vec<Step> {
+        if state.faults == 0 {
+            return Vec::new();
+        }
+        let mut faults = vec![Step::Outage(Outage::Forget), Step::Outage(Outage::Crowd(1))];
+        for client in 0..self.case.contenders {
+            let traffic = state.world.traffic(client);
+            let mut add = |trouble| faults.push(Step::Trouble(client, trouble));
+            for nth in 0..traffic.requests {
+                add(Trouble::LoseRequest(nth));
+                add(Trouble::GiveUp(nth));
+            }
+            (0..traffic.answers).for_each(|nth| add(Trouble::LoseAnswer(nth)));
+            if traffic.notices {
+                add(Trouble::Double);
+                add(Trouble::LoseNotice);
+            }
+            if traffic.connected {
+                for executed in 0..=traffic.requests {
+                    add(Trouble::Disconnect(executed));
+                }
+                add(Trouble::Crash);
+            }
+        }
+        faults
+    }
+}
+
+impl<B, S> Model for Walk<'_, B, S>
+where
+    B: Backend,
+    S: Subject<B>,
+{
+    type State = State<B, S>;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<Self::State> {
+        let setup = Setup {
+            drifts: vec![0; self.case.contenders.into()],
+            servers: 1,
+            fair: self.machine.fair,
+            longest: self.machine.longest,
+        };
+        let mut world = World::new(setup, &self.make(), &mut ());
+        world.let_arrive(&mut ());
+        if self.case.in_order {
+            for wish in [Wish::Acquire, Wish::Release] {
+                world.step(Step::Wish(0, wish), &self.make(), &mut ());
+                world.let_arrive(&mut ());
+            }
+        }
+        world.forget_counts();
+        vec![State {
+            world,
+            done: vec![false; self.case.contenders.into()],
+            faults: self.case.faults,
+            pauses: self.case.pauses,
+        }]
+    }
+
+    fn actions(&self, state: &Self::State, actions: &mut Vec<Action>) {
+        if state.world.checker.violation.is_some() {
+            return;
+        }
+        let moves = self.moves(state);
+        if moves.is_empty() && state.pauses > 0 {
+            actions.push(Action::Time);
+        }
+        actions.extend(moves.into_iter().map(Action::Move));
+        actions.extend(self.faults(state).into_iter().map(Action::Fault));
+    }
+
+    fn next_state(&self, last: &Self::State, action: Action) -> Option<Self::State> {
+        let mut state = last.clone();
+        let make = self.make();
+        let moved = match action {
+            Action::Move(step) => state.world.step(step, &make, &mut ()),
+            Action::Fault(step) => {
+                state.faults -= 1;
+                state.world.step(step, &make, &mut ())
+            }
+            Action::Time => {
+                state.pauses -= 1;
+                state.world.until_next_timer(&mut ())
+            }
+        };
+        for client in 0..self.case.contenders {
+            let waits = state.world.checker.belief(client) != Belief::Idle;
+            let waited = last.world.checker.belief(client) != Belief::Idle;
+            state.done[usize::from(client)] |= waited && !waits;
+        }
+        state.world.forget_counts();
+        moved.then_some(state)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        vec![
+            Property::always(PROMISES, |_, state: &State<B, S>| {
+                state.world.checker.violation.is_none()
+            }),
+            // Where nothing moves any more though time may still pass, everybody has had the lock.
+            Property::always(ENDS, |walk: &Self, state: &State<B, S>| {
+                let over = state.pauses > 0 && walk.moves(state).is_empty() && !state.world.awaits_timer();
+                !over || state.done.iter().all(|done| *done)
+            }),
+        ]
+    }
+}
+
+const PROMISES: &str = "every promise is kept";
+const ENDS: &str = "nobody waits for ever";
+
+/// Walks all states of a case.
+pub fn explore<B, S>(machine: &'static Machine<B, S>, case: Case) -> Explored
+where
+    B: Backend + Send + Sync,
+    S: Subject<B> + Send + Sync + 'static,
+{
+    let walk = Walk { machine, case };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let checker = walk.checker().threads(threads).spawn_bfs().join();
+    let broken = checker.discoveries().into_iter().next();
+    let violation = broken.map(|(name, path)| {
+        let state = path.last_state();
+        let violation = state.world.checker.violation.clone().unwrap_or(Violation {
+            property: crate::checker::Property::L1,
+            what: name.into(),
+        });
+        let steps = path
+            .into_actions()
+            .iter()
+            .map(|action| format!("{action:?}"))
+            .collect();
+        (violation, steps)
+    });
+    Explored {
+        states: checker.unique_state_count(),
+        violation,
+    }
+}

@@ -1,0 +1,183 @@
+//! The rogues' gallery: locks that people really write, each with the mistake that it is known for. The checker has to convict every one of
+//! them of the promise that it breaks, and to acquit the same lock without the mistake in the same runs: a checker that convicts
+//! nobody proves nothing, and one that convicts everybody proves no more.
+
+pub mod redis;
+pub mod zookeeper;
+
+use core::{fmt::Debug, marker::PhantomData, ops::Range};
+
+use crate::{
+    backend::{Backend, Subject},
+    checker::Property,
+    machines::{self, owner},
+    prove::{self, Conviction, Provable},
+    redis::Servers as RedisServers,
+    run::{Machine, by_seed},
+    zookeeper::Servers as ZooKeeperServers,
+};
+
+/// A lock with a mistake.
+#[derive(Debug)]
+pub struct Rogue<B, S> {
+    /// What is wrong.
+    pub mistake: &'static str,
+    /// Who has made it, or found it.
+    pub source: &'static str,
+    /// The promise that it breaks.
+    pub breaks: Property,
+    machine: Machine<B, S>,
+}
+
+/// A rogue, whatever it runs on.
+pub trait Wanted: Debug + Sync {
+    /// Its short name.
+    fn name(&self) -> &'static str;
+    /// What is wrong with it.
+    fn mistake(&self) -> &'static str;
+    /// Who has made it, or found it.
+    fn source(&self) -> &'static str;
+    /// The promise that it breaks.
+    fn breaks(&self) -> Property;
+    /// The lock itself.
+    fn machine(&'static self) -> &'static dyn Provable;
+    /// The first of these seeds that convicts it of that, with its story; nothing if none does.
+    fn convict(&self, seeds: Range<u64>) -> Option<Conviction>;
+}
+
+impl<B: Backend, S: Subject<B> + Send + Sync + 'static> Wanted for Rogue<B, S> {
+    fn name(&self) -> &'static str {
+        self.machine.name
+    }
+
+    fn mistake(&self) -> &'static str {
+        self.mistake
+    }
+
+    fn source(&self) -> &'static str {
+        self.source
+    }
+
+    fn breaks(&self) -> Property {
+        self.breaks
+    }
+
+    fn machine(&'static self) -> &'static dyn Provable {
+        &self.machine
+    }
+
+    fn convict(&self, seeds: Range<u64>) -> Option<Conviction> {
+        seeds.into_iter().find_map(|seed| {
+            let (run, verdict) = by_seed(&self.machine, seed);
+            let violation = verdict.violation.filter(|found| found.property == self.breaks)?;
+            Some(prove::convict(&self.machine, seed, &run, violation))
+        })
+    }
+}
+
+macro_rules! on {
+    (redis) => {
+        RedisServers
+    };
+    (zookeeper) => {
+        ZooKeeperServers
+    };
+}
+
+macro_rules! gallery {
+    ($($name:ident: $module:ident::$defect:ident on $like:ident, $breaks:ident, $kebab:literal, $mistake:literal, $source:literal;)*) => {
+        $(static $name: Rogue<on!($module), $module::Small> = Rogue {
+            mistake: $mistake,
+            source: $source,
+            breaks: Property::$breaks,
+            machine: Machine {
+                name: $kebab,
+                make: |client, crashes, _seed| {
+                    $module::Small::new(owner(client, crashes), Some($module::Defect::$defect))
+                },
+                fair: machines::$like.fair,
+                longest: machines::$like.longest,
+                climate: machines::$like.climate,
+                on: PhantomData,
+            },
+        };)*
+
+        /// Everybody in the gallery.
+        pub static ALL: &[&dyn Wanted] = &[$(&$name,)*];
+    };
+}
+
+gallery! {
+    EXPIRY_APART: redis::ExpiryApart on REDIS_STRING, S8, "setnx-then-expire",
+        "SETNX, then PEXPIRE: who dies in between holds for ever", "redis-py#554, redis-py#818";
+    NO_EXPIRY: redis::NoExpiry on REDIS_STRING, S8, "no-expiry",
+        "SET NX without an end: who dies holds for ever", "home-made locks everywhere; the SETNX page of the Redis manual warns of it";
+    BLIND_DELETE: redis::BlindDelete on REDIS_STRING, S5, "blind-delete",
+        "DEL without asking who holds: a late release takes the next holder's lock away", "Redis manual, \"Distributed Locks\": the reason for the random value";
+    DELETE_APART: redis::DeleteApart on REDIS_STRING, S5, "get-compare-delete",
+        "GET, compare, DEL: the lock changes hands in between", "redis-py before 3.0, python-redis-lock#20";
+    NO_FENCE: redis::NoFence on REDIS_STRING, S4, "no-fence",
+        "no number for the resource to check: a holder that stood still writes after the next one", "Kleppmann 2016, \"How to do distributed locking\"";
+    FENCE_BY_CLOCK: redis::FenceByClock on REDIS_STRING, S2, "fence-by-clock",
+        "the holder's own clock as its fence: clocks differ", "Kleppmann 2016; answered so by many";
+    FENCE_BY_COUNTER: redis::FenceByCounter on REDIS_STRING, S2, "fence-by-counter",
+        "a counter on the server as the fence: it goes with the server's data", "Redisson's RFencedLock: INCR of a key that a failover can lose";
+    VALID_FROM_REPLY: redis::ValidFromReply on REDIS_STRING, S3, "valid-from-reply",
+        "the lease counted from the answer, not from the request", "node-redlock: a lock 276 ms past its end, measured";
+    NO_LOSS: redis::NoLoss on REDIS_STRING, S3, "no-loss-signal",
+        "nobody tells the holder that its lease is over", "redisson#5698, redis-py: no lost-lock signal";
+    RENEW_BY_NAME: redis::RenewByName on REDIS_STRING, S5, "renew-by-name",
+        "PEXPIRE without asking who holds: prolongs another's lock", "redisson's multi-lock: a final PEXPIRE without the owner; redisson#1458";
+    RENEW_BY_SET: redis::RenewBySet on REDIS_STRING, S5, "renew-by-set",
+        "renewal by SET: writes over whoever holds now", "home-made watchdogs";
+    SILENCE_IS_YES: redis::SilenceIsYes on REDIS_STRING, S3, "silence-is-yes",
+        "an acquire without an answer is taken for granted", "redisson#1966: a hold that was never confirmed, renewed";
+    ONE_TOKEN: redis::OneToken on REDIS_STRING, S3, "one-token",
+        "one value for all acquires of a client: a late release of the last hold ends this one", "Spring's RedisLockRegistry: the client's id as the value";
+    PATIENCE_ANEW: redis::PatienceAnew on REDIS_STRING, D, "patience-anew",
+        "every try has the caller's whole patience", "kazoo: a timeout that starts again with every wake, measured; CURATOR-559";
+    MESSAGE_ONLY: redis::MessageOnly on REDIS_STRING, L1, "message-only",
+        "waits for the message of a release and for nothing else: a lease's end announces nothing", "StackExchange-style home-made waiters; redisson#3004";
+    CREATE_AGAIN: zookeeper::CreateAgain on ZOOKEEPER_MUTEX, L1, "create-again",
+        "a create without an answer is made again: the first node stands before the second for ever", "CURATOR-45, CURATOR-79";
+    WHOLE_NAMES: zookeeper::WholeNames on ZOOKEEPER_MUTEX, S1, "whole-names",
+        "contenders in the order of their whole names: a prefix decides who is first", "CURATOR-43, and every port of the recipe once";
+    WATCH_FIRST: zookeeper::WatchFirst on ZOOKEEPER_MUTEX, L2, "watch-first",
+        "all who wait watch the holder: one release wakes everybody", "ZooKeeper recipes: the herd effect";
+    NEIGHBOUR_GONE: zookeeper::NeighbourGone on ZOOKEEPER_MUTEX, S1, "neighbour-gone",
+        "a neighbour's going is taken for its release: it may have given up", "go-zookeeper and shayhatsor/zookeeper: no second list";
+    EXISTS_WATCH: zookeeper::ExistsWatch on ZOOKEEPER_MUTEX, L1, "exists-watch",
+        "watches by exists, and does not look at the answer: waits for a node that has gone to come", "CURATOR-107, shayhatsor/zookeeper#26";
+    LEAK_ON_TIMEOUT: zookeeper::LeakOnTimeout on ZOOKEEPER_MUTEX, L1, "leak-on-timeout",
+        "gives up and leaves its node: it is granted in its turn, and nobody is there", "kazoo#732, kazoo#429";
+    NO_CONFIRMATION: zookeeper::NoConfirmation on ZOOKEEPER_MUTEX, S3, "no-confirmation",
+        "believes in its session until the client says otherwise: a paused or cut-off holder never hears of its end", "CURATOR-206; a follower cut off answers for 7.5 s, measured";
+    DELETE_FIRST: zookeeper::DeleteFirst on ZOOKEEPER_MUTEX, S5, "delete-first",
+        "releases the first of the line, whoever that is by now", "home-made recipes";
+    NO_BARRIER: zookeeper::NoBarrier on ZOOKEEPER_MUTEX, L1, "no-barrier",
+        "a list without the own node is believed: the server lagged, and now there are two", "CURATOR-211, CURATOR-307, helix#1118";
+    ONE_BREATH: zookeeper::OneBreath on ZOOKEEPER_MUTEX, S3, "one-breath",
+        "two confirmations in one breath are taken for a whole session's time: the leader has not been told of the first", "fencepost before this simulator";
+    DELETE_ONCE: zookeeper::DeleteOnce on ZOOKEEPER_MUTEX, L1, "delete-once",
+        "a delete without an answer is taken for done", "CURATOR-486, CURATOR-678";
+}
+
+/// The same locks without their mistakes.
+pub static HONEST_REDIS: Machine<RedisServers, redis::Small> = Machine {
+    name: "small-redis",
+    make: |client, crashes, _seed| redis::Small::new(owner(client, crashes), None),
+    fair: machines::REDIS_STRING.fair,
+    longest: machines::REDIS_STRING.longest,
+    climate: machines::REDIS_STRING.climate,
+    on: PhantomData,
+};
+
+/// See [`HONEST_REDIS`].
+pub static HONEST_ZOOKEEPER: Machine<ZooKeeperServers, zookeeper::Small> = Machine {
+    name: "small-zookeeper",
+    make: |client, crashes, _seed| zookeeper::Small::new(owner(client, crashes), None),
+    fair: machines::ZOOKEEPER_MUTEX.fair,
+    longest: machines::ZOOKEEPER_MUTEX.longest,
+    climate: machines::ZOOKEEPER_MUTEX.climate,
+    on: PhantomData,
+};

@@ -1,0 +1,495 @@
+//! A small lock on Redis, as many have written it, and what they have got wrong in it.
+//!
+//! Without a defect it is honest: it takes, renews and gives back by scripts that compare, counts its lease from the request, and buries
+//! what it has given up. It asks again after a while instead of listening, and knows nothing of hubs.
+
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use fencepost_core::{
+    AttemptId, Cause, Command, CommandId, Event, Failure, Fence, Grant, Instant, Intent, Loss, Misuse,
+    Outcome, Output, OwnerId, Patience, Refusal, Target, Wait, lease,
+    redis::{Notice, Reply, Script},
+};
+
+use crate::{
+    backend::Subject,
+    redis::{Ask, FENCE, KEY, Servers, TTL},
+};
+
+/// What can be wrong with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Defect {
+    /// SETNX first, then PEXPIRE.
+    ExpiryApart,
+    /// SET NX without an end.
+    NoExpiry,
+    /// DEL, whoever holds.
+    BlindDelete,
+    /// GET, compare, DEL.
+    DeleteApart,
+    /// No fence.
+    NoFence,
+    /// The fence is the time on the holder's clock.
+    FenceByClock,
+    /// The fence is a counter that goes with the server's data.
+    FenceByCounter,
+    /// The lease is counted from the answer.
+    ValidFromReply,
+    /// The holder never asks its clock.
+    NoLoss,
+    /// PEXPIRE by name, whoever holds.
+    RenewByName,
+    /// SET by name, whoever holds.
+    RenewBySet,
+    /// No answer is taken for a yes.
+    SilenceIsYes,
+    /// One value for all acquires of a client.
+    OneToken,
+    /// Every try has the caller's whole patience.
+    PatienceAnew,
+    /// Waits for the message of a release, and for nothing else.
+    MessageOnly,
+}
+
+/// A small lock.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Small {
+    defect: Option<Defect>,
+    attempt: AttemptId,
+    phase: Phase,
+    out: VecDeque<Output<Ask, Event>>,
+    last: u64,
+    /// The request that an answer counts for, when it was made, and what it was.
+    asked: Option<(CommandId, Instant, Asked)>,
+    patience: Option<Duration>,
+    deadline: Option<Instant>,
+    /// When to act next: to ask again, or to renew.
+    next: Option<Instant>,
+    until: Option<Instant>,
+    trying: bool,
+    doubt: bool,
+    shut: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Phase {
+    Idle,
+    Wants,
+    Holds,
+    Leaves { release: bool },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Asked {
+    Acquire,
+    Expire,
+    Renew,
+    Release,
+    Compare,
+}
+
+/// How long a request may go without an answer.
+const ANSWER_WITHIN: Duration = Duration::from_millis(90);
+/// How long it waits before it asks again.
+const PAUSE: Duration = Duration::from_millis(25);
+const MARGIN: Duration = Duration::from_millis(2);
+
+impl Small {
+    /// A lock that has not asked for anything yet.
+    #[must_use]
+    pub const fn new(owner: OwnerId, defect: Option<Defect>) -> Self {
+        Self {
+            defect,
+            attempt: AttemptId { owner, number: 0 },
+            phase: Phase::Idle,
+            out: VecDeque::new(),
+            last: 0,
+            asked: None,
+            patience: None,
+            deadline: None,
+            next: None,
+            until: None,
+            trying: false,
+            doubt: false,
+            shut: false,
+        }
+    }
+
+    fn has(&self, defect: Defect) -> bool {
+        self.defect == Some(defect)
+    }
+
+    fn value(&self) -> Vec<u8> {
+        let mut attempt = self.attempt;
+        if self.has(Defect::OneToken) {
+            attempt.number = 1;
+        }
+        attempt.to_string().into_bytes()
+    }
+
+    fn send(&mut self, now: Instant, asked: Asked, ask: Ask) {
+        self.last += 1;
+        let id = CommandId(self.last);
+        self.asked = Some((id, now, asked));
+        self.next = Some(now.plus(ANSWER_WITHIN));
+        self.out.push_back(Output::Command(Command {
+            id,
+            target: Target::Any,
+            deadline: None,
+            request: ask,
+        }));
+    }
+
+    fn script(&self, script: Script, keys: &[&str], arguments: &[Vec<u8>]) -> Ask {
+        let gone = format!("{{{KEY}}}:gone:{}", self.attempt);
+        let mut call = vec![
+            b"EVAL".to_vec(),
+            script.text().into(),
+            keys.len().to_string().into(),
+        ];
+        call.extend(keys.iter().map(|key| {
+            if *key == "gone" {
+                gone.clone().into()
+            } else {
+                (*key).into()
+            }
+        }));
+        call.extend_from_slice(arguments);
+        Ask::Call(call)
+    }
+
+    fn acquire(&mut self, now: Instant) {
+        if self.has(Defect::PatienceAnew) {
+            self.deadline = self.patience.map(|patience| now.plus(patience));
+        }
+        let lease = millis(TTL);
+        let ask = match self.defect {
+            Some(Defect::ExpiryApart) => call(&[b"SETNX", KEY.as_bytes(), &self.value()]),
+            Some(Defect::NoExpiry) => call(&[b"SET", KEY.as_bytes(), &self.value(), b"NX"]),
+            Some(Defect::FenceByCounter) => Ask::Call(vec![
+                b"EVAL".to_vec(),
+                BY_COUNTER.into(),
+                b"2".to_vec(),
+                KEY.into(),
+                FENCE.into(),
+                self.value(),
+                lease,
+            ]),
+            _ => self.script(
+                Script::Acquire,
+                &[KEY, FENCE, "gone"],
+                &[self.value(), lease, b"604800000".to_vec()],
+            ),
+        };
+        self.send(now, Asked::Acquire, ask);
+    }
+
+    fn renew(&mut self, now: Instant) {
+        let lease = millis(TTL);
+        let ask = match self.defect {
+            Some(Defect::RenewByName) => call(&[b"PEXPIRE", KEY.as_bytes(), &lease]),
+            Some(Defect::RenewBySet) => call(&[b"SET", KEY.as_bytes(), &self.value(), b"PX", &lease]),
+            _ => self.script(
+                Script::Renew,
+                &[KEY, FENCE],
+                &[self.value(), lease, b"604800000".to_vec()],
+            ),
+        };
+        self.send(now, Asked::Renew, ask);
+    }
+
+    fn give_back(&mut self, now: Instant) {
+        let ask = match self.defect {
+            Some(Defect::BlindDelete) => {
+                return self.send(now, Asked::Release, call(&[b"DEL", KEY.as_bytes()]));
+            }
+            Some(Defect::DeleteApart) => {
+                return self.send(now, Asked::Compare, call(&[b"GET", KEY.as_bytes()]));
+            }
+            _ => {
+                let channel = format!("{{{KEY}}}:released").into_bytes();
+                let tombstone = if self.doubt {
+                    b"10000".to_vec()
+                } else {
+                    b"0".to_vec()
+                };
+                self.script(
+                    Script::Release,
+                    &[KEY, "gone"],
+                    &[self.value(), channel, tombstone],
+                )
+            }
+        };
+        self.send(now, Asked::Release, ask);
+    }
+
+    fn leave(&mut self, now: Instant, release: bool) {
+        self.phase = Phase::Leaves { release };
+        self.deadline = None;
+        self.until = None;
+        self.give_back(now);
+    }
+
+    fn rest(&mut self) {
+        self.phase = Phase::Idle;
+        self.asked = None;
+        self.next = None;
+        self.doubt = false;
+    }
+
+    fn refuse(&mut self, now: Instant, reason: Refusal) {
+        self.say(Event::Refused {
+            reason,
+            cause: Cause::default(),
+        });
+        let under_way = self.asked.take().is_some();
+        self.doubt |= under_way;
+        if self.doubt {
+            self.leave(now, false);
+        } else {
+            self.rest();
+        }
+    }
+
+    fn lose(&mut self, now: Instant) {
+        self.say(Event::Lost {
+            reason: Loss::LeaseEnded,
+            cause: Cause::default(),
+        });
+        self.leave(now, false);
+    }
+
+    fn say(&mut self, event: Event) {
+        if !self.shut {
+            self.out.push_back(Output::Event(event));
+        }
+    }
+
+    fn granted(&mut self, now: Instant, start: Instant, fence: u64) {
+        let start = if self.has(Defect::ValidFromReply) {
+            now
+        } else {
+            start
+        };
+        let until = lease::valid_until(start, TTL, MARGIN);
+        if until <= now {
+            return self.acquire(now);
+        }
+        let endless = self.has(Defect::NoLoss) || self.has(Defect::NoExpiry);
+        self.phase = Phase::Holds;
+        self.deadline = None;
+        self.until = (!endless).then_some(until);
+        self.next = Some(start.plus(TTL / 3));
+        let fence = match self.defect {
+            Some(Defect::NoFence) => None,
+            Some(Defect::FenceByClock) => Some(Fence(now.as_micros())),
+            Some(Defect::ExpiryApart | Defect::NoExpiry) => None,
+            _ => Some(Fence(fence)),
+        };
+        self.say(Event::Acquired {
+            grant: Grant {
+                attempt: self.token(),
+                fence,
+                valid_until: self.until,
+            },
+        });
+    }
+
+    fn token(&self) -> AttemptId {
+        let mut attempt = self.attempt;
+        if self.has(Defect::OneToken) {
+            attempt.number = 1;
+        }
+        attempt
+    }
+
+    fn held_by_another(&mut self, now: Instant) {
+        if self.trying {
+            return self.refuse(now, Refusal::NotAvailable);
+        }
+        if self.has(Defect::MessageOnly) {
+            self.next = None;
+            let channel = format!("{{{KEY}}}:released").into_bytes();
+            self.last += 1;
+            self.out.push_back(Output::Command(Command {
+                id: CommandId(self.last),
+                target: Target::Any,
+                deadline: None,
+                request: Ask::Subscribe(channel),
+            }));
+            return;
+        }
+        self.next = Some(now.plus(PAUSE));
+    }
+
+    fn answered(&mut self, now: Instant, start: Instant, asked: Asked, reply: &Reply) {
+        let first = match reply {
+            Reply::Array(items) => items.first().cloned().unwrap_or(Reply::Nil),
+            other => other.clone(),
+        };
+        if let Reply::Error(_) = first {
+            self.next = Some(now.plus(PAUSE));
+            return;
+        }
+        match (self.phase, asked) {
+            (Phase::Wants, Asked::Acquire) => match first {
+                Reply::Int(1) if self.has(Defect::ExpiryApart) => {
+                    let ask = call(&[b"PEXPIRE", KEY.as_bytes(), &millis(TTL)]);
+                    self.send(start, Asked::Expire, ask);
+                }
+                Reply::Int(1) | Reply::Bytes(_) => self.granted(now, start, fence_of(reply)),
+                Reply::Int(2) => self.refuse(now, Refusal::GivenUp),
+                _ => self.held_by_another(now),
+            },
+            (Phase::Wants, Asked::Expire) => self.granted(now, start, 0),
+            (Phase::Holds, Asked::Renew) => match first {
+                Reply::Int(1) | Reply::Bytes(_) => {
+                    if self.until.is_some_and(|until| until <= now) {
+                        return self.lose(now);
+                    }
+                    let until = lease::valid_until(start, TTL, MARGIN);
+                    self.until = self.until.map(|_| until);
+                    self.next = Some(start.plus(TTL / 3));
+                    let valid_until = self.until;
+                    self.say(Event::Extended { valid_until });
+                }
+                _ => self.lose(now),
+            },
+            (Phase::Leaves { .. }, Asked::Compare) if first == Reply::Bytes(self.value()) => {
+                self.send(now, Asked::Release, call(&[b"DEL", KEY.as_bytes()]));
+            }
+            (Phase::Leaves { release }, Asked::Release | Asked::Compare) => {
+                if release {
+                    self.say(Event::Released);
+                }
+                self.rest();
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Subject<Servers> for Small {
+    fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
+        match (intent, self.phase) {
+            (Intent::Acquire(patience), Phase::Idle) => {
+                self.attempt.number += 1;
+                self.trying = patience == Patience::Try;
+                self.patience = match patience {
+                    Patience::For(limit) => Some(limit),
+                    Patience::Try => Some(Duration::from_millis(500)),
+                    Patience::Forever => None,
+                };
+                self.deadline = self.patience.map(|limit| now.plus(limit));
+                self.phase = Phase::Wants;
+                self.acquire(now);
+            }
+            (Intent::Acquire(_), _) => return Err(Misuse::Busy),
+            (Intent::Release, Phase::Holds) => self.leave(now, true),
+            (Intent::Extend, Phase::Holds) => self.renew(now),
+            (Intent::Release | Intent::Extend, _) => return Err(Misuse::NotHeld),
+            (Intent::Cancel, Phase::Wants) => self.refuse(now, Refusal::Cancelled),
+            (_, _) => return Err(Misuse::NotWaiting),
+        }
+        Ok(())
+    }
+
+    fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {
+        let Some((_, start, asked)) = self.asked.take_if(|(waiting, ..)| *waiting == id) else {
+            return Ok(());
+        };
+        match outcome {
+            Outcome::Reply(reply) => self.answered(now, start, asked, &reply),
+            Outcome::Failed(failure) => {
+                if asked == Asked::Acquire && failure == Failure::Unknown {
+                    self.doubt = true;
+                    if self.has(Defect::SilenceIsYes) && self.phase == Phase::Wants {
+                        self.granted(now, start, now.as_micros());
+                        return Ok(());
+                    }
+                }
+                self.next = Some(now.plus(PAUSE));
+            }
+        }
+        Ok(())
+    }
+
+    fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
+        if let (Notice::Message { .. }, Phase::Wants, None) = (notice, self.phase, self.asked) {
+            self.acquire(now);
+        }
+        Ok(())
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if self.deadline.take_if(|deadline| *deadline <= now).is_some() && self.phase == Phase::Wants {
+            return self.refuse(now, Refusal::Timeout);
+        }
+        if self.until.is_some_and(|until| until <= now) && self.phase == Phase::Holds {
+            return self.lose(now);
+        }
+        if self.next.take_if(|next| *next <= now).is_none() {
+            return;
+        }
+        let overdue = self.asked.take();
+        self.doubt |= matches!(overdue, Some((_, _, Asked::Acquire)));
+        match self.phase {
+            Phase::Idle => {}
+            Phase::Wants => self.acquire(now),
+            Phase::Holds => self.renew(now),
+            Phase::Leaves { .. } => self.give_back(now),
+        }
+    }
+
+    fn poll_output(&mut self) -> Output<Ask, Event> {
+        self.out.pop_front().unwrap_or_else(|| {
+            let until = [self.next, self.deadline, self.until].into_iter().flatten().min();
+            Output::Wait(Wait { until, reason: None })
+        })
+    }
+
+    fn shutdown(&mut self, now: Instant) {
+        self.shut = true;
+        match self.phase {
+            Phase::Idle | Phase::Leaves { .. } => {}
+            Phase::Wants => self.refuse(now, Refusal::Cancelled),
+            Phase::Holds => self.leave(now, false),
+        }
+    }
+
+    fn pending(&self) -> usize {
+        usize::from(self.phase != Phase::Idle)
+    }
+}
+
+fn call(words: &[&[u8]]) -> Ask {
+    Ask::Call(words.iter().map(|word| word.to_vec()).collect())
+}
+
+fn millis(time: Duration) -> Vec<u8> {
+    time.as_millis().to_string().into_bytes()
+}
+
+fn fence_of(reply: &Reply) -> u64 {
+    let Reply::Array(items) = reply else {
+        return 0;
+    };
+    match items.get(1) {
+        Some(Reply::Bytes(digits)) => str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()),
+        Some(Reply::Int(number)) => u64::try_from(*number).ok(),
+        _ => None,
+    }
+    .unwrap_or_default()
+}
+
+/// Takes the lock and counts, as many do: the counter goes with the data.
+const BY_COUNTER: &str = "\
+local holder = redis.call('GET', KEYS[1])
+if holder == ARGV[1] then
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  return {1, redis.call('GET', KEYS[2])}
+end
+if holder then return {0} end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return {1, redis.call('INCR', KEYS[2])}";

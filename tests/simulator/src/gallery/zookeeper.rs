@@ -1,0 +1,381 @@
+//! A small lock on ZooKeeper, as many have written it, and what they have got wrong in it.
+//!
+//! Without a defect it is honest: numbered nodes, the nearest lower one watched by get, its session confirmed through the leader. It
+//! takes the long way wherever it can: every change of the line and every reconnect is read anew behind a `sync`.
+
+mod inputs;
+
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use fencepost_core::{
+    AttemptId, Cause, Command, CommandId, Event, Fence, Grant, Instant, Loss, Output, OwnerId, Refusal,
+    SessionId, Target, lease,
+    zookeeper::{CreateMode, Request},
+};
+
+use crate::zookeeper::{Ask, DIRECTORY, TIMEOUT};
+
+/// What can be wrong with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Defect {
+    /// A create that was not answered is made again, and the first one is not looked for.
+    CreateAgain,
+    /// Nodes are ordered by their whole names.
+    WholeNames,
+    /// Everybody watches the first of the line.
+    WatchFirst,
+    /// A neighbour's going is taken for its release.
+    NeighbourGone,
+    /// The neighbour is watched by `exists`, and what that answers is not looked at.
+    ExistsWatch,
+    /// Nothing is deleted when the caller's patience ends.
+    LeakOnTimeout,
+    /// The session's end is noticed when the client says so.
+    NoConfirmation,
+    /// The release deletes the first of the line.
+    DeleteFirst,
+    /// A list is believed without a `sync` before it.
+    NoBarrier,
+    /// Two confirmations in one breath are taken for a whole session's time.
+    OneBreath,
+    /// A delete that was not answered is taken for done.
+    DeleteOnce,
+    /// Every look at the line has the caller's whole patience.
+    PatienceAnew,
+}
+
+/// A small lock.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Small {
+    defect: Option<Defect>,
+    attempt: AttemptId,
+    phase: Phase,
+    out: VecDeque<Output<Ask, Event>>,
+    last: u64,
+    pending: Vec<(CommandId, What)>,
+    session: Option<SessionId>,
+    connected: bool,
+    node: Option<(String, i64)>,
+    /// A create had no answer.
+    doubt: bool,
+    watched: Option<CommandId>,
+    /// The start of an answered confirmation that a later one will prove, and of the last that was proved.
+    candidate: Option<Instant>,
+    proved: Option<Instant>,
+    confirming: Option<(CommandId, Instant)>,
+    confirm_at: Option<Instant>,
+    patience: Option<Duration>,
+    deadline: Option<Instant>,
+    retry: Option<Instant>,
+    trying: bool,
+    placed: bool,
+    shut: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Phase {
+    Idle,
+    Wants,
+    First,
+    Holds,
+    Leaves { release: bool },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum What {
+    Parent,
+    Create,
+    Barrier,
+    List,
+    Watch,
+    Delete,
+}
+
+/// How long it waits before it tries again.
+const PAUSE: Duration = Duration::from_millis(25);
+
+impl Small {
+    /// A lock that has not asked for anything yet.
+    #[must_use]
+    pub const fn new(owner: OwnerId, defect: Option<Defect>) -> Self {
+        Self {
+            defect,
+            attempt: AttemptId { owner, number: 0 },
+            phase: Phase::Idle,
+            out: VecDeque::new(),
+            last: 0,
+            pending: Vec::new(),
+            session: None,
+            connected: false,
+            node: None,
+            doubt: false,
+            watched: None,
+            candidate: None,
+            proved: None,
+            confirming: None,
+            confirm_at: None,
+            patience: None,
+            deadline: None,
+            retry: None,
+            trying: false,
+            placed: false,
+            shut: false,
+        }
+    }
+
+    fn has(&self, defect: Defect) -> bool {
+        self.defect == Some(defect)
+    }
+
+    fn say(&mut self, event: Event) {
+        if !self.shut {
+            self.out.push_back(Output::Event(event));
+        }
+    }
+
+    fn command(&mut self, request: Ask) -> CommandId {
+        self.last += 1;
+        let id = CommandId(self.last);
+        self.out.push_back(Output::Command(Command {
+            id,
+            target: Target::Any,
+            deadline: None,
+            request,
+        }));
+        id
+    }
+
+    fn send(&mut self, what: What, request: impl Into<Ask>) -> CommandId {
+        let id = self.command(request.into());
+        self.pending.push((id, what));
+        id
+    }
+
+    fn waits_for(&self, what: What) -> bool {
+        self.pending.iter().any(|(_, pending)| *pending == what)
+    }
+
+    fn own(&self) -> String {
+        format!("_c_{}-lock-", self.attempt.uuid())
+    }
+
+    fn confirm(&mut self, now: Instant) {
+        if self.connected && self.confirming.is_none() {
+            let id = self.command(Request::Sync { path: "/".into() }.into());
+            self.confirming = Some((id, now));
+        }
+    }
+
+    fn valid_until(&self) -> Option<Instant> {
+        Some(lease::valid_until(self.proved?, TIMEOUT, lease::DEFAULT_MARGIN))
+    }
+
+    /// Makes a node, or looks for the one that was made.
+    fn enter(&mut self) {
+        if !self.connected || !self.pending.is_empty() {
+            return;
+        }
+        if self.has(Defect::CreateAgain) {
+            self.doubt = false;
+        }
+        if self.node.is_some() || self.doubt {
+            return self.list();
+        }
+        self.attempt.number += 1;
+        let path = format!("{DIRECTORY}/{}", self.own());
+        let mode = CreateMode::EphemeralSequential;
+        let data = Vec::new();
+        self.send(What::Create, Request::Create { path, data, mode });
+        self.list();
+    }
+
+    fn make_parents(&mut self) {
+        for path in ["/shop", DIRECTORY] {
+            let (path, data, mode) = (path.into(), Vec::new(), CreateMode::Container);
+            self.send(What::Parent, Request::Create { path, data, mode });
+        }
+        self.enter_after_parents();
+    }
+
+    fn enter_after_parents(&mut self) {
+        let path = format!("{DIRECTORY}/{}", self.own());
+        let mode = CreateMode::EphemeralSequential;
+        let data = Vec::new();
+        self.send(What::Create, Request::Create { path, data, mode });
+        self.list();
+    }
+
+    fn list(&mut self) {
+        let path = DIRECTORY.to_owned();
+        if !self.has(Defect::NoBarrier) {
+            self.send(What::Barrier, Request::Sync { path: path.clone() });
+        }
+        self.send(What::List, Request::Children { path });
+    }
+
+    fn listed(&mut self, now: Instant, names: &[String]) {
+        if self.has(Defect::PatienceAnew) && self.deadline.is_some() {
+            self.deadline = self.patience.map(|patience| now.plus(patience));
+        }
+        let prefix = self.own();
+        let mut line: Vec<&String> = names.iter().collect();
+        if self.has(Defect::WholeNames) {
+            line.sort_unstable();
+        } else {
+            line.sort_unstable_by_key(|name| name.rsplit_once('-').map(|(_, number)| number.to_owned()));
+        }
+        if self.node.is_none() && self.doubt {
+            let found = line.iter().find(|name| name.starts_with(&prefix));
+            // Its number in the tree's history is not known: none is promised.
+            self.node = found.map(|name| ((*name).clone(), 0));
+            self.doubt = false;
+        }
+        let own = self.node.as_ref().map(|(name, _)| name.clone());
+        match self.phase {
+            Phase::Leaves { .. } => self.bury(names),
+            Phase::Wants => {
+                let place = line.iter().position(|name| Some(*name) == own.as_ref());
+                match place {
+                    Some(0) => self.first(now),
+                    Some(_) if self.trying => self.refuse(Refusal::NotAvailable),
+                    Some(place) => {
+                        self.placed = true;
+                        let watched = if self.has(Defect::WatchFirst) {
+                            0
+                        } else {
+                            place - 1
+                        };
+                        let path = format!("{DIRECTORY}/{}", line[watched]);
+                        let ask = if self.has(Defect::ExistsWatch) {
+                            Ask::Exists { path, watch: true }
+                        } else {
+                            Request::Get { path, watch: true }.into()
+                        };
+                        self.watched = Some(self.send(What::Watch, ask));
+                    }
+                    None => {
+                        self.node = None;
+                        self.enter();
+                    }
+                }
+            }
+            Phase::Idle | Phase::First | Phase::Holds => {}
+        }
+    }
+
+    fn first(&mut self, now: Instant) {
+        self.phase = Phase::First;
+        self.hold(now);
+    }
+
+    /// Holds once the session is confirmed.
+    fn hold(&mut self, now: Instant) {
+        let until = self.valid_until();
+        let unconfirmed = self.has(Defect::NoConfirmation);
+        if self.phase != Phase::First || !unconfirmed && until.is_none_or(|until| until <= now) {
+            if self.confirm_at.is_none() || self.has(Defect::OneBreath) {
+                self.confirm(now);
+            }
+            return;
+        }
+        self.phase = Phase::Holds;
+        self.deadline = None;
+        let czxid = self.node.as_ref().map(|(_, czxid)| *czxid);
+        let fence = czxid
+            .filter(|czxid| *czxid > 0)
+            .and_then(|czxid| u64::try_from(czxid).ok());
+        self.say(Event::Acquired {
+            grant: Grant {
+                attempt: self.attempt,
+                fence: fence.map(Fence),
+                valid_until: until.filter(|_| !unconfirmed),
+            },
+        });
+    }
+
+    fn refuse(&mut self, reason: Refusal) {
+        self.say(Event::Refused {
+            reason,
+            cause: Cause::default(),
+        });
+        if self.has(Defect::LeakOnTimeout) && reason == Refusal::Timeout {
+            self.pending.clear();
+            self.node = None;
+            self.doubt = false;
+            return self.rest();
+        }
+        self.leave(false);
+    }
+
+    fn lose(&mut self, reason: Loss) {
+        self.say(Event::Lost {
+            reason,
+            cause: Cause::default(),
+        });
+        self.leave(false);
+    }
+
+    fn leave(&mut self, release: bool) {
+        self.phase = Phase::Leaves { release };
+        self.deadline = None;
+        self.watched = None;
+        self.doubt |= self.waits_for(What::Create);
+        self.pending.clear();
+        self.go_on();
+    }
+
+    /// Looks for everything that this attempt has made, and deletes it.
+    fn go_on(&mut self) {
+        let Phase::Leaves { release } = self.phase else {
+            return self.enter();
+        };
+        if !self.connected || !self.pending.is_empty() {
+            return;
+        }
+        match &self.node {
+            Some((name, _)) if !(self.doubt || release && self.has(Defect::DeleteFirst)) => {
+                let path = format!("{DIRECTORY}/{name}");
+                self.send(What::Delete, Request::Delete { path });
+            }
+            None if !self.doubt => self.gone(),
+            _ => self.list(),
+        }
+    }
+
+    fn bury(&mut self, names: &[String]) {
+        let own = self.own();
+        let first = self.has(Defect::DeleteFirst);
+        let mut line: Vec<&String> = names
+            .iter()
+            .filter(|name| first || name.starts_with(&own))
+            .collect();
+        line.sort_unstable_by_key(|name| name.rsplit_once('-').map(|(_, number)| number.to_owned()));
+        if first {
+            line.truncate(1);
+        }
+        self.doubt = false;
+        if line.is_empty() {
+            return self.gone();
+        }
+        for name in line {
+            let path = format!("{DIRECTORY}/{name}");
+            self.send(What::Delete, Request::Delete { path });
+        }
+    }
+
+    fn gone(&mut self) {
+        if self.phase == (Phase::Leaves { release: true }) {
+            self.say(Event::Released);
+        }
+        self.node = None;
+        self.rest();
+    }
+
+    fn rest(&mut self) {
+        self.phase = Phase::Idle;
+        self.deadline = None;
+        self.retry = None;
+        self.doubt = false;
+    }
+}

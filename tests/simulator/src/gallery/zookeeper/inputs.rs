@@ -1,0 +1,251 @@
+//! What the small lock is told.
+
+use fencepost_core::{
+    CommandId, Event, Instant, Intent, Loss, Misuse, Outcome, Output, Patience, Refusal, Wait, lease,
+    zookeeper::{Answer, Notice, Reply, SessionState, code},
+};
+
+use crate::{
+    backend::Subject,
+    zookeeper::{Ask, Servers, TIMEOUT},
+};
+
+use super::{Defect, Duration, PAUSE, Phase, Small, What};
+
+impl Small {
+    fn answered(&mut self, now: Instant, id: CommandId, what: What, answer: Result<Answer, ()>) {
+        match (what, answer) {
+            (What::Create, Ok(Answer::Created { path, zxid })) => {
+                let name = path.rsplit_once('/').map_or(path.as_str(), |(_, name)| name);
+                self.node = Some((name.into(), zxid));
+            }
+            (What::Create, Err(())) => self.doubt = true,
+            (What::Create, Ok(Answer::Error(code::NO_NODE))) if self.phase == Phase::Wants => {
+                // The list behind it fails in the same way.
+                self.pending.clear();
+                self.make_parents();
+            }
+            (What::List, Ok(Answer::Children(names))) => self.listed(now, &names),
+            (What::List, Ok(Answer::Error(code::NO_NODE))) if self.phase == Phase::Wants => {
+                self.doubt = false;
+                self.node = None;
+                if self.pending.is_empty() {
+                    self.make_parents();
+                }
+            }
+            (What::List, Ok(Answer::Error(code::NO_NODE))) if matches!(self.phase, Phase::Leaves { .. }) => {
+                self.gone();
+            }
+            (What::Watch, Ok(Answer::Data { .. })) => {}
+            (What::Watch, Ok(_)) if self.has(Defect::ExistsWatch) => {}
+            (What::Watch, Ok(Answer::Error(code::NO_NODE))) if self.watched == Some(id) => self.list_again(),
+            (What::Delete, Ok(Answer::Done | Answer::Error(code::NO_NODE))) => {
+                if !self.waits_for(What::Delete) {
+                    self.gone();
+                }
+            }
+            (What::Delete, Err(())) if self.has(Defect::DeleteOnce) => self.gone(),
+            (What::Parent | What::Barrier, Ok(_)) => {}
+            _ => self.retry = Some(now.plus(PAUSE)),
+        }
+    }
+
+    fn confirmed(&mut self, now: Instant, start: Instant) {
+        let proves = |earlier| {
+            let report = lease::ended_by(earlier, TIMEOUT / 4, lease::DEFAULT_MARGIN);
+            report <= start || self.has(Defect::OneBreath)
+        };
+        if self.candidate.is_none_or(proves) {
+            self.proved = self.candidate.replace(start);
+        }
+        let unproved = self.valid_until().is_none_or(|until| until <= now);
+        self.confirm_at = Some(match self.candidate {
+            Some(_) if unproved && self.has(Defect::OneBreath) => now,
+            Some(candidate) if unproved => lease::ended_by(candidate, TIMEOUT / 4, lease::DEFAULT_MARGIN),
+            _ => lease::renew_at(start, TIMEOUT),
+        });
+    }
+
+    fn list_again(&mut self) {
+        self.watched = None;
+        if self.connected && self.pending.is_empty() {
+            self.list();
+        }
+    }
+
+    fn expired(&mut self) {
+        self.node = None;
+        self.doubt = false;
+        self.pending.clear();
+        self.candidate = None;
+        self.proved = None;
+        self.confirming = None;
+        match self.phase {
+            Phase::Holds => {
+                self.say(Event::Lost {
+                    reason: Loss::SessionExpired,
+                    cause: fencepost_core::Cause::default(),
+                });
+                self.rest();
+            }
+            Phase::Leaves { .. } => self.gone(),
+            Phase::First => self.phase = Phase::Wants,
+            Phase::Wants | Phase::Idle => {}
+        }
+    }
+
+    fn connected_again(&mut self, now: Instant) {
+        self.watched = None;
+        self.pending.clear();
+        match self.phase {
+            Phase::First => {
+                self.phase = Phase::Wants;
+                self.go_on();
+            }
+            Phase::Wants | Phase::Leaves { .. } => self.go_on(),
+            Phase::Idle | Phase::Holds => {}
+        }
+        self.confirm(now);
+    }
+}
+
+impl Subject<Servers> for Small {
+    fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
+        match (intent, self.phase) {
+            (Intent::Acquire(patience), Phase::Idle) => {
+                self.trying = patience == Patience::Try;
+                self.patience = match patience {
+                    Patience::For(limit) => Some(limit),
+                    Patience::Try => Some(Duration::from_millis(500)),
+                    Patience::Forever => None,
+                };
+                self.deadline = self.patience.map(|limit| now.plus(limit));
+                self.phase = Phase::Wants;
+                self.placed = false;
+                self.confirm(now);
+                self.enter();
+            }
+            (Intent::Acquire(_), _) => return Err(Misuse::Busy),
+            (Intent::Release, Phase::Holds) => self.leave(true),
+            (Intent::Extend, Phase::Holds) => self.confirm(now),
+            (Intent::Release | Intent::Extend, _) => return Err(Misuse::NotHeld),
+            (Intent::Cancel, Phase::Wants | Phase::First) => self.refuse(Refusal::Cancelled),
+            (_, _) => return Err(Misuse::NotWaiting),
+        }
+        Ok(())
+    }
+
+    fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {
+        let answer = match outcome {
+            Outcome::Reply(reply) if Some(reply.session) == self.session => Ok(reply.answer),
+            Outcome::Reply(_) | Outcome::Failed(_) => Err(()),
+        };
+        if let Some((_, start)) = self.confirming.take_if(|(waiting, _)| *waiting == id) {
+            if answer == Ok(Answer::Done) {
+                self.confirmed(now, start);
+                if self.phase == Phase::Holds && !self.has(Defect::NoConfirmation) {
+                    let valid_until = self.valid_until();
+                    self.say(Event::Extended { valid_until });
+                }
+                if self.phase == Phase::First {
+                    self.hold(now);
+                }
+            } else {
+                self.confirm_at = Some(now.plus(PAUSE));
+            }
+            return Ok(());
+        }
+        let Some(at) = self.pending.iter().position(|(waiting, _)| *waiting == id) else {
+            return Ok(());
+        };
+        let (_, what) = self.pending.remove(at);
+        self.answered(now, id, what, answer);
+        Ok(())
+    }
+
+    fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
+        match notice {
+            Notice::Watch { id, .. } if self.watched == Some(id) && self.phase == Phase::Wants => {
+                if self.has(Defect::NeighbourGone) {
+                    self.first(now);
+                } else if self.waits_for(What::Watch) {
+                    // Its answer is on its way: the line is read again a little later.
+                    self.retry = Some(now.plus(PAUSE));
+                } else {
+                    self.list_again();
+                }
+            }
+            Notice::Session { state, session, .. } => match state {
+                SessionState::Connected => {
+                    if self
+                        .session
+                        .replace(session)
+                        .is_some_and(|known| known != session)
+                    {
+                        self.expired();
+                    }
+                    self.connected = true;
+                    self.connected_again(now);
+                }
+                SessionState::Suspended => {
+                    self.connected = false;
+                    self.confirming = None;
+                    self.doubt |= self.waits_for(What::Create);
+                    self.pending.clear();
+                }
+                _ => self.expired(),
+            },
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if self.deadline.take_if(|deadline| *deadline <= now).is_some()
+            && matches!(self.phase, Phase::Wants | Phase::First)
+        {
+            self.refuse(if self.placed {
+                Refusal::Timeout
+            } else {
+                Refusal::Unreachable
+            });
+        }
+        if self.phase == Phase::Holds
+            && !self.has(Defect::NoConfirmation)
+            && self.valid_until().is_none_or(|until| until <= now)
+        {
+            self.lose(Loss::LeaseEnded);
+        }
+        if self.confirm_at.take_if(|at| *at <= now).is_some() {
+            self.confirm(now);
+        }
+        if self.retry.take_if(|at| *at <= now).is_some() {
+            if self.connected && !self.pending.is_empty() {
+                self.retry = Some(now.plus(PAUSE));
+            }
+            self.go_on();
+        }
+    }
+
+    fn poll_output(&mut self) -> Output<Ask, Event> {
+        self.out.pop_front().unwrap_or_else(|| {
+            let until = (self.phase == Phase::Holds).then(|| self.valid_until()).flatten();
+            let timers = [self.retry, self.deadline, until, self.confirm_at];
+            let until = timers.into_iter().flatten().min();
+            Output::Wait(Wait { until, reason: None })
+        })
+    }
+
+    fn shutdown(&mut self, _now: Instant) {
+        self.shut = true;
+        match self.phase {
+            Phase::Idle | Phase::Leaves { .. } => {}
+            Phase::Wants | Phase::First => self.refuse(Refusal::Cancelled),
+            Phase::Holds => self.leave(false),
+        }
+    }
+
+    fn pending(&self) -> usize {
+        usize::from(self.phase != Phase::Idle)
+    }
+}

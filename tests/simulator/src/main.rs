@@ -1,0 +1,185 @@
+//! The proof from the command line: `cargo run --release -p fencepost-simulator -- soak --seeds 1000000`.
+
+mod soak;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use fencepost_simulator::{
+    gallery, machines,
+    prove::Provable,
+    step::{Outage, Trouble},
+};
+
+#[derive(Parser)]
+#[command(about = "Every machine in every weather", version)]
+struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Run many seeds of every machine, or of one, and append to a report
+    Soak {
+        /// How many seeds for each machine
+        #[arg(long, default_value_t = 500_000)]
+        seeds: u64,
+        /// The first of them
+        #[arg(long, default_value_t = 1)]
+        first: u64,
+        /// One machine; all if it is left out
+        #[arg(long, value_parser = machine)]
+        machine: Option<&'static dyn Provable>,
+        /// The report to append to
+        #[arg(long)]
+        report: Option<std::path::PathBuf>,
+    },
+    /// Tell the run of a seed as a sequence diagram
+    Story {
+        /// Which machine, or which of the gallery
+        name: String,
+        /// Which seed
+        seed: u64,
+        /// The whole run, not only what a broken promise needs
+        #[arg(long)]
+        whole: bool,
+    },
+    /// Show everybody in the gallery with the shortest run that convicts them
+    Gallery {
+        /// One of them; all if it is left out
+        name: Option<String>,
+        /// How many seeds may be tried
+        #[arg(long, default_value_t = 20_000)]
+        seeds: u64,
+    },
+    /// List the machines, the rogues, and what can go wrong
+    List,
+}
+
+/// The machine of that name.
+fn machine(name: &str) -> Result<&'static dyn Provable, String> {
+    let known = || machines::ALL.iter().map(|machine| machine.name());
+    let found = machines::ALL
+        .iter()
+        .copied()
+        .find(|machine| machine.name() == name);
+    found.ok_or_else(|| {
+        let all: Vec<_> = known().collect();
+        format!("there is no machine {name:?}; there are {}", all.join(", "))
+    })
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse().what) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(what: What) -> Result<ExitCode, String> {
+    match what {
+        What::Soak {
+            seeds,
+            first,
+            machine,
+            report,
+        } => {
+            let end = first.checked_add(seeds).ok_or_else(|| {
+                format!(
+                    "{first} and {seeds} seeds more are past the last seed, {}",
+                    u64::MAX
+                )
+            })?;
+            let machines = machine.map_or_else(|| machines::ALL.to_vec(), |one| vec![one]);
+            soak::soak(&machines, first..end, report.as_deref())
+        }
+        What::Story { name, seed, whole } => story(&name, seed, whole),
+        What::Gallery { name, seeds } => show(name.as_deref(), seeds),
+        What::List => {
+            list();
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn story(name: &str, seed: u64, whole: bool) -> Result<ExitCode, String> {
+    let one = machines::ALL
+        .iter()
+        .copied()
+        .find(|machine| machine.name() == name)
+        .or_else(|| {
+            gallery::ALL
+                .iter()
+                .find(|rogue| rogue.name() == name)
+                .map(|rogue| rogue.machine())
+        })
+        .ok_or_else(|| {
+            let machines = machines::ALL.iter().map(|machine| machine.name());
+            let all: Vec<_> = machines
+                .chain(gallery::ALL.iter().map(|rogue| rogue.name()))
+                .collect();
+            format!("there is nobody called {name:?}; there are {}", all.join(", "))
+        })?;
+    if whole {
+        let (story, violation) = one.tell(seed);
+        println!("{story}");
+        println!(
+            "{}",
+            violation.map_or("every promise was kept".into(), |broken| broken.to_string())
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
+    match one.prove(seed..seed + 1).conviction {
+        Some(conviction) => println!("{conviction}"),
+        None => println!("{name}, seed {seed}: every promise was kept; --whole tells the run"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(name: Option<&str>, seeds: u64) -> Result<ExitCode, String> {
+    let wanted: Vec<_> = gallery::ALL
+        .iter()
+        .filter(|rogue| name.is_none_or(|name| rogue.name() == name))
+        .collect();
+    if wanted.is_empty() {
+        let all: Vec<_> = gallery::ALL.iter().map(|rogue| rogue.name()).collect();
+        return Err(format!(
+            "{name:?} is not in the gallery; there are {}",
+            all.join(", ")
+        ));
+    }
+    let mut code = ExitCode::SUCCESS;
+    for rogue in wanted {
+        println!(
+            "== {}: {}\n   ({})\n",
+            rogue.name(),
+            rogue.mistake(),
+            rogue.source()
+        );
+        match rogue.convict(1..seeds.saturating_add(1)) {
+            Some(conviction) => println!("{conviction}\n"),
+            None => {
+                println!("not convicted of {:?} in {seeds} seeds\n", rogue.breaks());
+                code = ExitCode::FAILURE;
+            }
+        }
+    }
+    Ok(code)
+}
+
+fn list() {
+    println!("machines:");
+    for machine in machines::ALL {
+        println!("  {}", machine.name());
+    }
+    println!("rogues:");
+    for rogue in gallery::ALL {
+        println!("  {:20} {:?}  {}", rogue.name(), rogue.breaks(), rogue.mistake());
+    }
+    println!("troubles of a client: {}", Trouble::NAMES.join(", "));
+    println!("troubles of a server: {}", Outage::NAMES.join(", "));
+}

@@ -1,0 +1,113 @@
+//! Proving a machine: so many seeds, and for the first that breaks a promise the shortest run that does, as a story.
+
+use core::{fmt, fmt::Debug, ops::Range};
+
+use crate::{
+    backend::{Backend, Subject},
+    checker::{Seen, Violation},
+    run::{Machine, Run, again, by_seed},
+    shrink::shrink,
+    story::Story,
+};
+
+/// A broken promise, with everything that it takes to see it.
+#[derive(Clone, Debug)]
+pub struct Conviction {
+    /// Which machine.
+    pub machine: &'static str,
+    /// Which seed gives the run.
+    pub seed: u64,
+    /// What was broken, in the shortest run.
+    pub violation: Violation,
+    /// The shortest run that breaks it.
+    pub run: Run,
+    /// That run as a sequence diagram.
+    pub story: String,
+}
+
+impl fmt::Display for Conviction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}, seed {}: {}", self.machine, self.seed, self.violation)?;
+        writeln!(
+            f,
+            "the shortest run that does this, of {} steps:\n",
+            self.run.steps.len()
+        )?;
+        writeln!(f, "{}", self.story)?;
+        write!(
+            f,
+            "again: cargo run --release -p fencepost-simulator -- story {} {}",
+            self.machine, self.seed
+        )
+    }
+}
+
+/// What many runs have come to.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// How many runs.
+    pub runs: u64,
+    /// What has happened in them.
+    pub seen: Seen,
+    /// The first broken promise.
+    pub conviction: Option<Conviction>,
+}
+
+/// A machine, whatever it runs on.
+pub trait Provable: Debug + Send + Sync {
+    /// Its name.
+    fn name(&self) -> &'static str;
+    /// Runs these seeds, up to the first broken promise.
+    fn prove(&self, seeds: Range<u64>) -> Report;
+    /// The whole run of a seed as a story, and what it has come to.
+    fn tell(&self, seed: u64) -> (String, Option<Violation>);
+}
+
+impl<B: Backend, S: Subject<B>> Provable for Machine<B, S>
+where
+    Self: Debug + Send + Sync,
+{
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn prove(&self, seeds: Range<u64>) -> Report {
+        let mut report = Report::default();
+        for seed in seeds {
+            let (run, verdict) = by_seed(self, seed);
+            report.runs += 1;
+            report.seen += verdict.seen;
+            if let Some(violation) = verdict.violation {
+                report.conviction = Some(convict(self, seed, &run, violation));
+                break;
+            }
+        }
+        report
+    }
+
+    fn tell(&self, seed: u64) -> (String, Option<Violation>) {
+        let (run, _) = by_seed(self, seed);
+        let mut story = Story::new(run.setup.drifts.len());
+        let verdict = again(self, &run, &mut story);
+        (story.text().into(), verdict.violation)
+    }
+}
+
+/// The shortest run that breaks the same promise, as a story.
+pub fn convict<B: Backend, S: Subject<B>>(
+    machine: &Machine<B, S>,
+    seed: u64,
+    run: &Run,
+    violation: Violation,
+) -> Conviction {
+    let run = shrink(machine, run, violation.property);
+    let mut story = Story::new(run.setup.drifts.len());
+    let verdict = again(machine, &run, &mut story);
+    Conviction {
+        machine: machine.name,
+        seed,
+        violation: verdict.violation.unwrap_or(violation),
+        story: story.text().into(),
+        run,
+    }
+}

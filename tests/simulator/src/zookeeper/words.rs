@@ -1,0 +1,59 @@
+//! Requests, answers and notices in a few words, for stories.
+
+use fencepost_core::zookeeper::{Answer, Notice, Request};
+
+use super::Ask;
+
+/// The number at the end of a node's name.
+pub(super) fn number(name: &str) -> &str {
+    name.rsplit_once('-').map_or("", |(_, number)| number)
+}
+
+/// The end of a name: its number tells nodes apart.
+fn short(path: &str) -> &str {
+    match path.rsplit_once("-lock-") {
+        Some((_, "")) => "-lock-",
+        Some((_, number)) => number,
+        None => path,
+    }
+}
+
+pub(super) fn ask(ask: &Ask) -> String {
+    let request = match ask {
+        Ask::Request(request) => request,
+        other => return format!("{other:?}"),
+    };
+    match request {
+        Request::Create { path, mode, .. } => format!("create {} {mode:?}", short(path)),
+        Request::Children { path } => format!("children {path}"),
+        Request::Get { path, watch: true } => format!("get and watch {}", short(path)),
+        Request::Get { path, .. } => format!("get {}", short(path)),
+        Request::Delete { path } => format!("delete {}", short(path)),
+        Request::Sync { .. } => "sync".into(),
+        other => format!("{other:?}"),
+    }
+}
+
+pub(super) fn answer(answer: &Answer) -> String {
+    match answer {
+        Answer::Created { path, zxid } => format!("created {}, czxid {zxid}", short(path)),
+        Answer::Children(names) => {
+            let names: Vec<&str> = names.iter().map(|name| short(name)).collect();
+            format!("children: {}", names.join(", "))
+        }
+        Answer::Data { stat, .. } => {
+            format!("node of session {}, czxid {}", stat.ephemeral_owner, stat.czxid)
+        }
+        Answer::Done => "done".into(),
+        Answer::Error(error) => format!("error {error}"),
+        other => format!("{other:?}"),
+    }
+}
+
+pub(super) fn notice(notice: &Notice) -> String {
+    match notice {
+        Notice::Watch { id, event, .. } => format!("the watch of request {} has fired: {event:?}", id.0),
+        Notice::Session { state, session, .. } => format!("session {} is {state:?}", session.0),
+        other => format!("{other:?}"),
+    }
+}

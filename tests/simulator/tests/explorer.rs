@@ -1,0 +1,70 @@
+//! All interleavings of small cases, with the number of states asserted: a case that shrinks proves less.
+
+use fencepost_simulator::{
+    backend::{Backend, Subject},
+    explorer::{Case, explore},
+    machines,
+    run::Machine,
+};
+
+fn explored<B, S>(machine: &'static Machine<B, S>, case: Case, states: usize)
+where
+    B: Backend + Send + Sync,
+    S: Subject<B> + Send + Sync + 'static,
+{
+    let started = std::time::Instant::now();
+    let explored = explore(machine, case);
+    println!(
+        "{}, {case:?}: {} states, {:?}",
+        machine.name,
+        explored.states,
+        started.elapsed()
+    );
+    if let Some((violation, steps)) = explored.violation {
+        panic!("{violation}\n{}", steps.join("\n"));
+    }
+    assert_eq!(explored.states, states, "{}, {case:?}", machine.name);
+}
+
+/// Two with one fault anywhere.
+const TWO: Case = Case {
+    contenders: 2,
+    faults: 1,
+    pauses: 2,
+    in_order: false,
+};
+
+/// Several without a fault.
+const fn several(contenders: u8, in_order: bool) -> Case {
+    Case {
+        contenders,
+        faults: 0,
+        pauses: if in_order { 0 } else { 3 },
+        in_order,
+    }
+}
+
+#[test]
+fn zookeeper_two_with_one_fault() {
+    explored(&machines::ZOOKEEPER_MUTEX, TWO, 328_952);
+}
+
+#[test]
+fn zookeeper_three_without_a_fault() {
+    explored(&machines::ZOOKEEPER_MUTEX, several(3, true), 12_411);
+}
+
+#[test]
+fn zookeeper_four_without_a_fault() {
+    explored(&machines::ZOOKEEPER_MUTEX, several(4, true), 1_193_605);
+}
+
+#[test]
+fn redis_two_with_one_fault() {
+    explored(&machines::REDIS_STRING, TWO, 15_554);
+}
+
+#[test]
+fn redis_three_without_a_fault() {
+    explored(&machines::REDIS_STRING, several(3, false), 412_516);
+}
