@@ -170,6 +170,12 @@ impl<T: Ord> SortedSet<T> {
         self.0.keys().next()
     }
 
+    /// The least from this one on.
+    #[must_use]
+    pub fn first_from(&self, item: &T) -> Option<&T> {
+        self.0.iter_from(item).next().map(|(item, ())| item)
+    }
+
     /// Everything.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.0.keys()
@@ -211,5 +217,9 @@ mod tests {
         assert_eq!(set.iter().copied().collect::<Vec<_>>(), [1, 2, 3]);
         assert!(set.remove(&1) && !set.remove(&1));
         assert_eq!(set.first(), Some(&2));
+        assert_eq!(
+            [0, 3, 4].map(|item| set.first_from(&item).copied()),
+            [Some(2), Some(3), None]
+        );
     }
 }

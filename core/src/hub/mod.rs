@@ -175,7 +175,7 @@ impl<F: Family> Hub<F> {
     #[must_use]
     pub fn poll_output(&mut self, only: Option<Key>) -> HubOutput<F> {
         loop {
-            let shared = self.with_shared(Shared::poll_output);
+            let shared = self.shared.poll_output();
             if let Output::Command(command) = shared {
                 return (Key::HUB, Output::Command(command));
             }

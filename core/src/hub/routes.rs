@@ -1,15 +1,16 @@
 //! Whose a command is: for its outcome and, if it set a watch, for what the watch says later.
 
-use alloc::vec::Vec;
-
-use crate::{CommandId, Key, sorted::SortedMap};
+use crate::{
+    CommandId, Key,
+    sorted::{SortedMap, SortedSet},
+};
 
 /// The commands under way, and the watches that may still fire.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Routes {
     routes: SortedMap<CommandId, Route>,
     /// The same, by machine: what to forget when it goes.
-    of: SortedMap<Key, Vec<CommandId>>,
+    of: SortedSet<(Key, CommandId)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,7 +31,7 @@ impl Routes {
             watch: standing,
         };
         self.routes.insert(id, route);
-        self.of.update(key, |ids| ids.push(id));
+        self.of.insert((key, id));
     }
 
     /// An outcome has come: whose it is.
@@ -56,15 +57,14 @@ impl Routes {
 
     /// A machine has gone.
     pub(super) fn forget(&mut self, key: Key) {
-        for id in self.of.remove(&key).unwrap_or_default() {
-            self.routes.remove(&id);
+        let first = (key, CommandId(0));
+        while let Some((_, id)) = self.of.first_from(&first).filter(|(of, _)| *of == key) {
+            self.remove(*id, key);
         }
     }
 
     fn remove(&mut self, id: CommandId, key: Key) {
         self.routes.remove(&id);
-        if let Some(ids) = self.of.get_mut(&key) {
-            ids.retain(|known| *known != id);
-        }
+        self.of.remove(&(key, id));
     }
 }

@@ -127,19 +127,16 @@ impl From<redis::Request> for Request {
                 script,
                 with_text,
                 keys,
-                args,
+                mut arguments,
             } => {
                 let (command, source) = if with_text {
                     ("EVAL", script.text())
                 } else {
                     ("EVALSHA", script.sha())
                 };
-                let count = keys.len().to_string();
-                let head = [command, source, &count].map(|text| text.as_bytes().to_vec());
-                Self::redis(
-                    Operation::Call,
-                    head.into_iter().chain(keys).chain(args).collect(),
-                )
+                let head = [command.into(), source.into(), keys.to_string().into_bytes()];
+                arguments.splice(..0, head);
+                Self::redis(Operation::Call, arguments)
             }
             From::Subscribe { channel } => Self::redis(Operation::Subscribe, Vec::from([channel])),
             From::Unsubscribe { channel } => Self::redis(Operation::Unsubscribe, Vec::from([channel])),

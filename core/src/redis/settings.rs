@@ -1,6 +1,6 @@
 //! The settings of a Redis lock, and the names it writes.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{sync::Arc, vec::Vec};
 use core::time::Duration;
 
 use crate::{ConfigError, lease};
@@ -13,7 +13,10 @@ pub const DEFAULT_ANSWER_WITHIN: Duration = Duration::from_secs(5);
 /// The settings of a lock in the layout `string`, checked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StringSettings {
-    name: String,
+    /// Shared with every contender's machine.
+    name: Arc<str>,
+    /// What the names beside the key begin with.
+    stem: Arc<str>,
     /// How long the server keeps the lock without renewal.
     pub ttl: Duration,
     /// What is taken off the lease's validity beside drift.
@@ -47,6 +50,7 @@ impl StringSettings {
         lease::check(ttl, margin)?;
         Ok(Self {
             name: name.into(),
+            stem: stem(name),
             ttl,
             margin,
             renew: true,
@@ -63,42 +67,43 @@ impl StringSettings {
     }
 
     pub(super) fn key(&self) -> Vec<u8> {
-        self.name.clone().into_bytes()
+        self.name.as_bytes().to_vec()
     }
 
     pub(super) fn fence_key(&self) -> Vec<u8> {
-        self.beside(&["fence"])
+        self.beside("fence", "")
     }
 
     pub(super) fn channel(&self) -> Vec<u8> {
-        self.beside(&["released"])
+        self.beside("released", "")
     }
 
     pub(super) fn tombstone_key(&self, attempt: &str) -> Vec<u8> {
-        self.beside(&["gone:", attempt])
+        self.beside("gone:", attempt)
     }
 
-    /// A name in the same slot of a cluster as the key: the whole name is the hash tag, unless it has one of its own.
-    /// Put together without the formatter: every request needs two of these.
-    fn beside(&self, what: &[&str]) -> Vec<u8> {
-        let name = self.name.as_str();
-        let tagged = name.split_once('{').and_then(|(_, rest)| rest.split_once('}'));
-        let parts = match tagged {
-            Some((tag, _)) if !tag.is_empty() => ["", name, ":"],
-            // Braces that make no tag would end ours too early: then the slots differ, and only a cluster minds.
-            _ => ["{", name, "}:"],
-        };
-        let parts = || parts.iter().chain(what).map(|part| part.as_bytes());
-        let mut key = Vec::with_capacity(parts().map(<[u8]>::len).sum());
-        parts().for_each(|part| key.extend_from_slice(part));
-        key
+    fn beside(&self, what: &str, of: &str) -> Vec<u8> {
+        [&self.stem, what, of].concat().into_bytes()
     }
+}
+
+/// What puts a name into the same slot of a cluster as the key: the whole name is the hash tag, unless it has one of its own.
+fn stem(name: &str) -> Arc<str> {
+    let tagged = name.split_once('{').and_then(|(_, rest)| rest.split_once('}'));
+    let parts = match tagged {
+        Some((tag, _)) if !tag.is_empty() => [name, ":", ""],
+        // Braces that make no tag would end ours too early: then the slots differ, and only a cluster minds.
+        _ => ["{", name, "}:"],
+    };
+    parts.concat().into()
 }
 
 const MAX_NAME: usize = 4096;
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::String;
+
     use super::*;
 
     fn beside(name: &str) -> String {

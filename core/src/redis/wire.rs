@@ -16,10 +16,10 @@ pub enum Request {
         script: Script,
         /// Whether to send the text along.
         with_text: bool,
-        /// The keys, all in one slot.
-        keys: Vec<Vec<u8>>,
-        /// The arguments.
-        args: Vec<Vec<u8>>,
+        /// How many of the arguments are keys, all in one slot.
+        keys: usize,
+        /// The keys, then the rest. There is room for what a driver sends before them.
+        arguments: Vec<Vec<u8>>,
     },
     /// Subscribe to a channel; answered, with anything but an error, when the server has confirmed it. Its messages are
     /// [`Notice::Message`] with this command's id until [`Notice::Gone`].

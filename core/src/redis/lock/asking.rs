@@ -1,9 +1,6 @@
 //! Wanting the lock: ask, listen, ask again.
 
-use alloc::{
-    string::{String, ToString},
-    vec::Vec,
-};
+use alloc::{string::ToString, vec::Vec};
 use core::time::Duration;
 
 use crate::{
@@ -29,21 +26,31 @@ impl StringLock {
         self.run(now, Script::Acquire, false);
     }
 
-    pub(super) fn arguments(&self, script: Script, attempt: String) -> Vec<Vec<u8>> {
-        let attempt = attempt.into_bytes();
-        let ttl = number(millis_up(self.settings.ttl));
-        let keep = KEEP_FENCE.max(self.settings.ttl.saturating_mul(2));
-        match script {
-            Script::Acquire | Script::Renew => Vec::from([attempt, ttl, number(millis_up(keep))]),
-            Script::Release => {
-                let tombstone = if self.doubt {
-                    self.settings.ttl.max(TOMBSTONE)
-                } else {
-                    Duration::ZERO
-                };
-                Vec::from([attempt, self.settings.channel(), number(millis_up(tombstone))])
-            }
+    /// A script's arguments; how many of them are keys comes first.
+    pub(super) fn arguments(&self, script: Script) -> (usize, Vec<Vec<u8>>) {
+        let settings = &self.settings;
+        let mut arguments = Vec::with_capacity(MOST_ARGUMENTS);
+        arguments.push(settings.key());
+        if script != Script::Release {
+            arguments.push(settings.fence_key());
         }
+        if script != Script::Renew {
+            arguments.push(settings.tombstone_key(&self.stored));
+        }
+        let keys = arguments.len();
+        arguments.push(self.stored.as_bytes().to_vec());
+        if script == Script::Release {
+            let tombstone = if self.doubt {
+                settings.ttl.max(TOMBSTONE)
+            } else {
+                Duration::ZERO
+            };
+            arguments.extend([settings.channel(), number(tombstone)]);
+        } else {
+            let keep = KEEP_FENCE.max(settings.ttl.saturating_mul(2));
+            arguments.extend([number(settings.ttl), number(keep)]);
+        }
+        (keys, arguments)
     }
 
     pub(super) fn asked(&mut self, now: Instant, ran: Running, result: Result<&Reply, Failure>) -> bool {
@@ -188,6 +195,10 @@ impl StringLock {
 /// How long a late acquire is waited for, at least.
 const TOMBSTONE: Duration = Duration::from_secs(10);
 
-fn number(value: u64) -> Vec<u8> {
-    value.to_string().into_bytes()
+/// Those of `acquire`, and the three words that a command begins with.
+const MOST_ARGUMENTS: usize = 9;
+
+/// Whole milliseconds as the scripts read them.
+fn number(duration: Duration) -> Vec<u8> {
+    millis_up(duration).to_string().into_bytes()
 }

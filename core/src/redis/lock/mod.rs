@@ -13,7 +13,7 @@ mod holding;
 mod inputs;
 mod leaving;
 
-use alloc::{string::ToString, vec::Vec};
+use alloc::string::{String, ToString};
 use core::time::Duration;
 
 use crate::{
@@ -30,6 +30,8 @@ pub struct StringLock {
     out: Outbox<Request>,
     jitter: Jitter,
     attempt: AttemptId,
+    /// The attempt as the server has it.
+    stored: String,
     phase: Phase,
     /// The script under way and when it was asked for; there is never more than one that counts.
     running: Option<Running>,
@@ -93,6 +95,7 @@ impl StringLock {
             out: Outbox::new(),
             jitter: Jitter::new(seed),
             attempt: AttemptId { owner, number: 0 },
+            stored: String::new(),
             phase: Phase::Idle,
             running: None,
             subscription: Subscription::No,
@@ -136,6 +139,7 @@ impl StringLock {
 
     fn acquire(&mut self, now: Instant, patience: Patience) {
         self.attempt.number = self.attempt.number.saturating_add(1);
+        self.stored = self.attempt.to_string();
         self.trying = patience == Patience::Try;
         self.placed = false;
         self.doubt = false;
@@ -154,17 +158,7 @@ impl StringLock {
 
     /// Runs a script; the one before it, if it has not been answered, counts no more.
     fn run(&mut self, now: Instant, script: Script, with_text: bool) {
-        let attempt = self.attempt.to_string();
-        let keys = match script {
-            Script::Acquire => Vec::from([
-                self.settings.key(),
-                self.settings.fence_key(),
-                self.settings.tombstone_key(&attempt),
-            ]),
-            Script::Renew => Vec::from([self.settings.key(), self.settings.fence_key()]),
-            Script::Release => Vec::from([self.settings.key(), self.settings.tombstone_key(&attempt)]),
-        };
-        let args = self.arguments(script, attempt);
+        let (keys, arguments) = self.arguments(script);
         let limit = now.plus(self.patience_with(script));
         let patience = self.out.at(Timer::Patience).filter(|_| script == Script::Acquire);
         let deadline = patience.map_or(limit, |patience| patience.min(limit));
@@ -172,7 +166,7 @@ impl StringLock {
             script,
             with_text,
             keys,
-            args,
+            arguments,
         };
         let id = self.out.command(request, Some(deadline));
         self.running = Some(Running {
