@@ -151,13 +151,10 @@ impl Engine {
     pub(crate) fn forsake(&self) {
         use fencepost_core::{Failure, lowered::Outcome};
         self.put(Mine::Nothing, |state, now| {
-            // In the order in which they were sent, as everything else.
-            let mut under_way: Vec<_> = state.under_way.drain().collect();
-            under_way.sort_unstable();
-            for id in under_way {
+            for id in mem::take(&mut state.under_way).iter() {
                 let _issued = state
                     .machines
-                    .handle_outcome(now, id, Outcome::Failed(Failure::Unknown));
+                    .handle_outcome(now, *id, Outcome::Failed(Failure::Unknown));
             }
         });
     }
@@ -222,7 +219,7 @@ impl Engine {
                 mem::take(&mut state.seats)
             })
             .0;
-        for seat in seats.into_values() {
+        for seat in seats.values() {
             seat.end(End::Closed);
             seat.ring();
         }
@@ -249,7 +246,7 @@ impl Engine {
         for engine in woken {
             engine.bell.notify_one();
         }
-        for seat in seats.into_values() {
+        for seat in seats.values() {
             let held = seat.told().grant.is_some();
             let detail = Some("the client's runtime was shut down".into());
             seat.end(if held {

@@ -33,21 +33,18 @@ impl<'a> Pocket<'a> {
         let mut changed = pin!(seat.changed());
         poll_fn(|cx| {
             loop {
-                let answers = self.answers(cx);
-                if answers.is_empty() {
+                let Some((key, answer)) = self.answer(cx) else {
                     // First in line for the next change, then a look: nothing is missed in between.
                     while changed.as_mut().poll(cx).is_ready() {
                         changed.set(seat.changed());
                     }
                     return look(&seat.told()).map_or(Poll::Pending, Poll::Ready);
-                }
-                // What comes of the answers is seen here at once: out of the line, or this task would wake itself, and an idle thread
+                };
+                // What comes of the answer is seen here at once: out of the line, or this task would wake itself, and an idle thread
                 // would come and take it away.
                 changed.set(seat.changed());
-                for (key, answer) in answers {
-                    let more = self.engine.land(Mine::Only(self.key), key, answer);
-                    self.flights.extend(more);
-                }
+                let more = self.engine.land(Mine::Only(self.key), key, answer);
+                self.flights.extend(more);
                 if let Some(seen) = look(&seat.told()) {
                     return Poll::Ready(seen);
                 }
@@ -56,17 +53,15 @@ impl<'a> Pocket<'a> {
         .await
     }
 
-    /// Polls what is under way, and takes out what has been answered.
-    fn answers(&mut self, cx: &mut Context<'_>) -> Vec<(Key, Landed)> {
-        let mut answers = Vec::new();
-        self.flights.retain_mut(|flight| match Pin::new(flight).poll(cx) {
-            Poll::Ready(answer) => {
-                answers.push(answer);
-                false
-            }
-            Poll::Pending => true,
-        });
-        answers
+    /// Polls what is under way until something has been answered, and takes it out.
+    fn answer(&mut self, cx: &mut Context<'_>) -> Option<(Key, Landed)> {
+        let mut flights = self.flights.iter_mut().enumerate();
+        let (at, answer) = flights.find_map(|(at, flight)| match Pin::new(flight).poll(cx) {
+            Poll::Ready(answer) => Some((at, answer)),
+            Poll::Pending => None,
+        })?;
+        self.flights.remove(at);
+        Some(answer)
     }
 }
 

@@ -1,9 +1,11 @@
 //! What an engine's lock guards.
 
 use alloc::{collections::VecDeque, sync::Arc};
-use std::collections::{HashMap, HashSet};
 
-use fencepost_core::{CommandId, Event, Instant, Key};
+use fencepost_core::{
+    CommandId, Event, Instant, Key,
+    sorted::{SortedMap, SortedSet},
+};
 use futures_util::future::{self, Either};
 
 use super::{
@@ -16,11 +18,11 @@ use super::{
 /// Machines, and who waits for them.
 pub(super) struct State {
     pub(super) machines: Box<dyn Machines>,
-    pub(super) seats: HashMap<Key, Arc<Seat>>,
+    pub(super) seats: SortedMap<Key, Arc<Seat>>,
     /// The contender that was opened last.
     pub(super) newest: Option<Key>,
-    /// Commands without an outcome: a lost session settles them all.
-    pub(super) under_way: HashSet<CommandId>,
+    /// Commands without an outcome, in the order in which they were sent: a lost session settles them all.
+    pub(super) under_way: SortedSet<CommandId>,
     /// Releases under way, by the time when their callers stop waiting: each waits as long, so they stand in that order.
     pub(super) releases: VecDeque<(Instant, Key)>,
     /// When the background task wakes by itself.
@@ -55,9 +57,9 @@ impl State {
     pub(super) fn new(machines: Box<dyn Machines>, seed: u64) -> Self {
         Self {
             machines,
-            seats: HashMap::new(),
+            seats: SortedMap::new(),
             newest: None,
-            under_way: HashSet::new(),
+            under_way: SortedSet::new(),
             releases: VecDeque::new(),
             armed: None,
             seed,

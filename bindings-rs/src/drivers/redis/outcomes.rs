@@ -53,7 +53,7 @@ fn reply(value: Value) -> Reply {
         Value::Int(number) => Reply::Int(number),
         Value::Boolean(truth) => Reply::Int(truth.into()),
         Value::Double(number) => Reply::Bytes(number.to_string().into_bytes()),
-        Value::BulkString(bytes) => Reply::Bytes(bytes.to_vec()),
+        Value::BulkString(bytes) => Reply::Bytes(bytes),
         Value::SimpleString(text) => Reply::Bytes(text.to_string().into_bytes()),
         Value::Okay => Reply::Bytes(b"OK".to_vec()),
         Value::Array(items) | Value::Set(items) => Reply::Array(items.into_iter().map(reply).collect()),
