@@ -10,6 +10,7 @@
 pub mod backend;
 pub mod chance;
 pub mod checker;
+pub mod cut;
 pub mod explorer;
 pub mod gallery;
 pub mod lua;

@@ -37,6 +37,9 @@ pub static ZOOKEEPER_MUTEX: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = 
         let machine = ZooKeeperMachine::Mutex(settings);
         Fencepost::new(BEGINNING, machine, owner(client, crashes), seed)
     },
+    settings: Some(
+        r#"{"kind": "zookeeper-mutex", "name": "stock", "prefix": "shop", "answer_within": 500000}"#,
+    ),
     fair: true,
     longest: zookeeper::TIMEOUT,
     climate: Climate {
@@ -67,6 +70,9 @@ pub static REDIS_STRING: Machine<redis::Servers, Fencepost<Redis>> = Machine {
         let machine = RedisMachine::String(settings);
         Fencepost::new(BEGINNING, machine, owner(client, crashes), seed)
     },
+    settings: Some(
+        r#"{"kind": "redis-string", "name": "stock", "ttl": 300000, "margin": 2000, "answer_within": 90000}"#,
+    ),
     fair: false,
     longest: redis::TTL,
     climate: Climate {

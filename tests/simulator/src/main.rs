@@ -45,6 +45,17 @@ enum What {
         #[arg(long)]
         whole: bool,
     },
+    /// Write down what one client of a run was told, as a transcript that every language replays
+    Transcript {
+        /// Which machine
+        #[arg(value_parser = machine)]
+        name: &'static dyn Provable,
+        /// Which seed
+        seed: u64,
+        /// Which client, from 0
+        #[arg(default_value_t = 0)]
+        client: u8,
+    },
     /// Show everybody in the gallery with the shortest run that convicts them
     Gallery {
         /// One of them; all if it is left out
@@ -98,6 +109,10 @@ fn run(what: What) -> Result<ExitCode, String> {
             soak::soak(&machines, first..end, report.as_deref())
         }
         What::Story { name, seed, whole } => story(&name, seed, whole),
+        What::Transcript { name, seed, client } => {
+            print!("{}", name.cut(seed, client).map_err(|error| error.to_string())?);
+            Ok(ExitCode::SUCCESS)
+        }
         What::Gallery { name, seeds } => show(name.as_deref(), seeds),
         What::List => {
             list();

@@ -2,11 +2,15 @@
 
 use core::{fmt, fmt::Debug, ops::Range};
 
+use fencepost_core::hub::Family as _;
+
 use crate::{
     backend::{Backend, Subject},
     checker::{Seen, Violation},
+    cut::{Cut, Spoken},
     run::{Machine, Run, again, by_seed},
     shrink::shrink,
+    step::Number,
     story::Story,
 };
 
@@ -53,6 +57,11 @@ pub struct Report {
     pub conviction: Option<Conviction>,
 }
 
+/// Why there is no transcript.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Uncut(pub String);
+
 /// A machine, whatever it runs on.
 pub trait Provable: Debug + Send + Sync {
     /// Its name.
@@ -61,9 +70,14 @@ pub trait Provable: Debug + Send + Sync {
     fn prove(&self, seeds: Range<u64>) -> Report;
     /// The whole run of a seed as a story, and what it has come to.
     fn tell(&self, seed: u64) -> (String, Option<Violation>);
+    /// What one client was told in the run of a seed, up to its first crash, as a transcript that every language replays.
+    ///
+    /// # Errors
+    /// [`Uncut`] for a lock that is none of fencepost's, and for a client that the run does not have.
+    fn cut(&self, seed: u64, client: Number) -> Result<String, Uncut>;
 }
 
-impl<B: Backend, S: Subject<B>> Provable for Machine<B, S>
+impl<B: Spoken, S: Subject<B>> Provable for Machine<B, S>
 where
     Self: Debug + Send + Sync,
 {
@@ -90,6 +104,30 @@ where
         let mut story = Story::new(run.setup.drifts.len());
         let verdict = again(self, &run, &mut story);
         (story.text().into(), verdict.violation)
+    }
+
+    fn cut(&self, seed: u64, client: Number) -> Result<String, Uncut> {
+        let Some(settings) = self.settings else {
+            return Err(Uncut(format!(
+                "{} is no machine of fencepost: it has no transcripts",
+                self.name
+            )));
+        };
+        let (run, _) = by_seed(self, seed);
+        let clients = run.setup.drifts.len();
+        if usize::from(client) >= clients {
+            return Err(Uncut(format!(
+                "seed {seed} has {clients} clients, from 0: there is no client {client}"
+            )));
+        }
+        let mut cut = Cut::new(client);
+        again(self, &run, &mut cut);
+        cut.text(
+            B::Family::NAME,
+            settings,
+            &run,
+            "Cut from a run of the simulator.",
+        )
     }
 }
 

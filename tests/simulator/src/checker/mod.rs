@@ -91,8 +91,8 @@ pub enum Belief {
     Waits(Option<Instant>),
     /// It holds.
     Holds(Hold),
-    /// It has asked to release.
-    Leaves,
+    /// It has asked to release this attempt's lock.
+    Leaves(AttemptId),
 }
 
 /// A grant as its holder has it.
@@ -172,9 +172,26 @@ impl Checker {
         }
     }
 
-    /// A client was told something.
-    pub fn hear(&mut self, client: Number, event: &Event) {
+    /// A client was told something, at its own time. `holds` says whether the server still has an attempt's lock.
+    pub fn hear(
+        &mut self,
+        client: Number,
+        local: Instant,
+        event: &Event,
+        holds: impl FnOnce(&AttemptId) -> bool,
+    ) {
         let belief = self.belief(client);
+        if matches!(event, Event::Extended { .. })
+            && let Belief::Holds(_) = belief
+            && belief.valid(local).is_none()
+        {
+            self.violated(Property::S3, || {
+                format!(
+                    "the grant of client {} had ended by its own clock, and was extended",
+                    name(client)
+                )
+            });
+        }
         let now = match (event, belief) {
             (Event::Acquired { grant }, Belief::Waits(_)) => {
                 let fence = grant.fence.map(|fence| fence.0);
@@ -197,15 +214,23 @@ impl Checker {
                     ..hold
                 })
             }
-            (Event::Lost { .. }, Belief::Holds(_) | Belief::Leaves) => {
+            (Event::Lost { .. }, Belief::Holds(_) | Belief::Leaves(_)) => {
                 self.lost();
                 Belief::Idle
             }
-            (Event::Released, Belief::Leaves) => {
+            (Event::Released, Belief::Leaves(attempt)) => {
                 self.seen.released += 1;
+                if !self.two_may_hold && holds(&attempt) {
+                    self.violated(Property::S8, || {
+                        format!(
+                            "client {} was told that it has released, and the lock is still there",
+                            name(client)
+                        )
+                    });
+                }
                 Belief::Idle
             }
-            (Event::Refused { .. }, Belief::Waits(_) | Belief::Leaves) => {
+            (Event::Refused { .. }, Belief::Waits(_) | Belief::Leaves(_)) => {
                 self.seen.refused += 1;
                 Belief::Idle
             }

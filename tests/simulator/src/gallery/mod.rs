@@ -8,8 +8,9 @@ pub mod zookeeper;
 use core::{fmt::Debug, marker::PhantomData, ops::Range};
 
 use crate::{
-    backend::{Backend, Subject},
+    backend::Subject,
     checker::Property,
+    cut::Spoken,
     machines::{self, owner},
     prove::{self, Conviction, Provable},
     redis::Servers as RedisServers,
@@ -45,7 +46,7 @@ pub trait Wanted: Debug + Sync {
     fn convict(&self, seeds: Range<u64>) -> Option<Conviction>;
 }
 
-impl<B: Backend, S: Subject<B> + Send + Sync + 'static> Wanted for Rogue<B, S> {
+impl<B: Spoken, S: Subject<B> + Send + Sync + 'static> Wanted for Rogue<B, S> {
     fn name(&self) -> &'static str {
         self.machine.name
     }
@@ -95,6 +96,7 @@ macro_rules! gallery {
                 make: |client, crashes, _seed| {
                     $module::Small::new(owner(client, crashes), Some($module::Defect::$defect))
                 },
+                settings: None,
                 fair: machines::$like.fair,
                 longest: machines::$like.longest,
                 climate: machines::$like.climate,
@@ -158,7 +160,7 @@ gallery! {
         "a list without the own node is believed: the server lagged, and now there are two", "CURATOR-211, CURATOR-307, helix#1118";
     ONE_BREATH: zookeeper::OneBreath on ZOOKEEPER_MUTEX, S3, "one-breath",
         "two confirmations in one breath are taken for a whole session's time: the leader has not been told of the first", "fencepost before this simulator";
-    DELETE_ONCE: zookeeper::DeleteOnce on ZOOKEEPER_MUTEX, L1, "delete-once",
+    DELETE_ONCE: zookeeper::DeleteOnce on ZOOKEEPER_MUTEX, S8, "delete-once",
         "a delete without an answer is taken for done", "CURATOR-486, CURATOR-678";
 }
 
@@ -166,6 +168,7 @@ gallery! {
 pub static HONEST_REDIS: Machine<RedisServers, redis::Small> = Machine {
     name: "small-redis",
     make: |client, crashes, _seed| redis::Small::new(owner(client, crashes), None),
+    settings: None,
     fair: machines::REDIS_STRING.fair,
     longest: machines::REDIS_STRING.longest,
     climate: machines::REDIS_STRING.climate,
@@ -176,6 +179,7 @@ pub static HONEST_REDIS: Machine<RedisServers, redis::Small> = Machine {
 pub static HONEST_ZOOKEEPER: Machine<ZooKeeperServers, zookeeper::Small> = Machine {
     name: "small-zookeeper",
     make: |client, crashes, _seed| zookeeper::Small::new(owner(client, crashes), None),
+    settings: None,
     fair: machines::ZOOKEEPER_MUTEX.fair,
     longest: machines::ZOOKEEPER_MUTEX.longest,
     climate: machines::ZOOKEEPER_MUTEX.climate,

@@ -140,6 +140,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         self.settle_all(tape);
         self.let_time_pass(tape);
         self.settle_all(tape);
+        let mut asked = vec![None; self.clients.len()];
         for _ in 0..ROUNDS {
             if self.failed() {
                 return;
@@ -153,6 +154,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                 }
                 self.let_time_pass(tape);
                 self.settle_all(tape);
+                self.waits_for_itself(&mut asked);
                 self.keeps_order();
                 continue;
             };
@@ -176,6 +178,29 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
     fn holder(&self) -> Option<Number> {
         self.numbers()
             .find(|client| matches!(self.checker.belief(*client), Belief::Holds(_)))
+    }
+
+    /// L1, where there is none: a lost answer leaves no lock that its own holder waits for. Who asks again finds that it has it.
+    fn waits_for_itself(&mut self, asked: &mut [Option<u64>]) {
+        // A failover may have brought an earlier attempt's lock back.
+        if self.setup.fair || self.checker.two_may_hold {
+            return;
+        }
+        for client in self.numbers() {
+            let own = self.has_won(client) && matches!(self.checker.belief(client), Belief::Waits(_));
+            let sent = self.clients[usize::from(client)].sent;
+            let before = &mut asked[usize::from(client)];
+            match *before {
+                Some(before) if own && sent > before => self.checker.violated(Property::L1, || {
+                    format!(
+                        "client {} has the lock, asks again, and goes on waiting",
+                        name(client)
+                    )
+                }),
+                Some(_) if own => {}
+                _ => *before = own.then_some(sent),
+            }
+        }
     }
 
     /// L1, where there is an order: nobody who waits has a place before the holder's.

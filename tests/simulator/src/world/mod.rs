@@ -4,10 +4,12 @@ mod calm;
 mod client;
 mod troubles;
 
-use fencepost_core::{CommandId, Failure, Instant, Intent, Outcome, Output, Patience};
+use std::collections::VecDeque;
+
+use fencepost_core::{AttemptId, CommandId, Failure, Instant, Intent, Outcome, Output, Patience};
 
 use crate::{
-    backend::{Answered, Backend, NoticeOf, Subject},
+    backend::{Answered, Backend, Belongings, NoticeOf, Owner, Subject},
     checker::{Belief, Checker, Property, Resource, Write, name, trespass},
     step::{Number, Step, Wish},
     tape::{Act, Actor, Input, Tape},
@@ -152,16 +154,18 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             (Wish::Try, Belief::Idle) => (Intent::Acquire(Patience::Try), Belief::Waits(None)),
             (Wish::Cancel, Belief::Waits(_)) => (Intent::Cancel, belief),
             (Wish::Extend, Belief::Holds(_)) => (Intent::Extend, belief),
-            (Wish::Release, Belief::Holds(_)) => (Intent::Release, Belief::Leaves),
+            (Wish::Release, Belief::Holds(hold)) => (Intent::Release, Belief::Leaves(hold.attempt)),
             (Wish::Write, _) => return self.write(client, local, tape),
             _ => return false,
         };
         tape.act(self.now, Act::Point(Actor::Client(client)), || {
             format!("{} wants to {}", name(client), say_wish(wish))
         });
-        tape.input(client, local, || Input::Intent(intent));
         // It may still be cleaning up.
         let accepted = self.client(client).subject.intent(local, intent);
+        if accepted.is_ok() {
+            tape.input(client, local, || Input::Intent(intent));
+        }
         match accepted {
             Ok(()) => {
                 if matches!(wish, Wish::Acquire | Wish::AcquireWithin(_) | Wish::Try) {
@@ -183,7 +187,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
 
     /// Whether a client that still waits has the lock on the server.
     fn has_won(&self, client: Number) -> bool {
-        let owned = |owner| owner == crate::backend::Owner::Client(client);
+        let owned = |owner| owner == Owner::Client(client);
         let belongings = self.backend.belongings(self.now);
         belongings.first().is_some_and(|(_, owner, _)| owned(*owner))
     }
@@ -268,11 +272,12 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                 if let Some(given) = fence.filter(|_| fence != last) {
                     self.checker.given(given);
                 }
-                if !before.is_empty() {
+                if harms {
                     let after = self.backend.belongings(self.now);
                     if let Some(what) = trespass(&before, &after, client, self.now) {
                         self.checker.violated(Property::S5, || what);
                     }
+                    self.nobody_returns(client, &before, &after);
                 }
                 answered
             }
@@ -284,6 +289,21 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         }
         self.spread_notices();
         self.see_broken(tape);
+    }
+
+    /// S8: what a machine has cleaned up, and says that it has, does not come back when a late request arrives.
+    fn nobody_returns(&mut self, client: Number, before: &Belongings, after: &Belongings) {
+        let owns = |all: &Belongings| all.iter().any(|(_, owner, _)| *owner == Owner::Client(client));
+        let gone = self.checker.belief(client) == Belief::Idle
+            && self.clients[usize::from(client)].subject.pending() == 0;
+        if gone && !self.checker.two_may_hold && owns(after) && !owns(before) {
+            self.checker.violated(Property::S8, || {
+                format!(
+                    "client {} has the lock on the server, and has given it up long ago",
+                    name(client)
+                )
+            });
+        }
     }
 
     fn spread_notices(&mut self) {
@@ -389,6 +409,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
 
     /// Takes everything that a client's lock has to say.
     fn drain(&mut self, client: Number, tape: &mut impl Tape<B>) {
+        let mut unsent = VecDeque::new();
         for _ in 0..MOST_OUTPUTS {
             let local = self.local(client);
             let line = self.backend.line(client);
@@ -404,20 +425,25 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                         awaited: true,
                     });
                 }
-                Output::Command(command) => self.fail(client, command.id, Failure::NotSent, tape),
+                Output::Command(command) => unsent.push_back(command.id),
                 Output::Event(event) => {
                     tape.act(self.now, Act::Point(Actor::Client(client)), || {
                         format!("{} hears: {event:?} (its clock: {local:?})", name(client))
                     });
                     let granted = self.checker.seen.granted;
-                    self.checker.hear(client, &event);
+                    let (backend, now) = (&self.backend, self.now);
+                    let holds = |attempt: &AttemptId| backend.holds(now, client, attempt);
+                    self.checker.hear(client, local, &event, holds);
                     if self.checker.seen.granted > granted {
                         self.granted(client);
                     }
                 }
                 Output::Wait(wait) => {
                     one.wait = wait.until;
-                    return;
+                    match unsent.pop_front() {
+                        Some(id) => self.fail(client, id, Failure::NotSent, tape),
+                        None => return,
+                    }
                 }
                 _ => {}
             }

@@ -125,11 +125,12 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         let told = self.backend.disconnect(self.now, client);
         for notice in told {
             self.tell(client, notice, tape);
+            self.drain(client, tape);
         }
         for id in open {
             self.fail(client, id, Failure::Unknown, tape);
+            self.drain(client, tape);
         }
-        self.drain(client, tape);
         true
     }
 
@@ -162,8 +163,8 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         self.client(client).connected = true;
         for notice in told {
             self.tell(client, notice, tape);
+            self.drain(client, tape);
         }
-        self.drain(client, tape);
         true
     }
 

@@ -141,6 +141,10 @@ impl Subject<Servers> for Small {
             Outcome::Reply(_) | Outcome::Failed(_) => Err(()),
         };
         if let Some((_, start)) = self.confirming.take_if(|(waiting, _)| *waiting == id) {
+            let over = self.valid_until().is_none_or(|until| until <= now);
+            if over && self.phase == Phase::Holds && !self.has(Defect::NoConfirmation) {
+                self.lose(Loss::LeaseEnded);
+            }
             if answer == Ok(Answer::Done) {
                 self.confirmed(now, start);
                 if self.phase == Phase::Holds && !self.has(Defect::NoConfirmation) {
