@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use crate::{
     backend::{Backend, NoticeOf, ReplyOf},
-    machines::owner,
     prove::Uncut,
     run::Run,
     step::Number,
+    subject::owner,
     tape::{Input, Tape},
     world::BEGINNING,
 };

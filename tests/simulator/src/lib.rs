@@ -12,6 +12,7 @@ pub mod chance;
 pub mod checker;
 pub mod cut;
 pub mod explorer;
+pub mod faults;
 pub mod gallery;
 pub mod lua;
 pub mod machines;

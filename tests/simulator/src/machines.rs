@@ -3,7 +3,6 @@
 use core::{marker::PhantomData, time::Duration};
 
 use fencepost_core::{
-    OwnerId,
     redis::{Machine as RedisMachine, Redis, StringSettings},
     zookeeper::{Machine as ZooKeeperMachine, MutexSettings, ZooKeeper},
 };
@@ -12,21 +11,12 @@ use crate::{
     prove::Provable,
     redis,
     run::Machine,
-    step::{Number, Outage},
-    subject::Fencepost,
+    step::Outage,
+    subject::{Fencepost, owner},
     weather::Climate,
     world::BEGINNING,
     zookeeper,
 };
-
-/// Sixteen bytes for each process of each client.
-#[must_use]
-pub fn owner(client: Number, crashes: u8) -> OwnerId {
-    let mut owner = [0; 16];
-    owner[0] = client + 1;
-    owner[1] = crashes;
-    OwnerId(owner)
-}
 
 /// The fair mutex of ZooKeeper.
 pub static ZOOKEEPER_MUTEX: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {

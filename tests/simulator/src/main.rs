@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use fencepost_simulator::{
+    faults::Faults,
     gallery, machines,
     prove::Provable,
     step::{Outage, Trouble},
@@ -31,6 +32,9 @@ enum What {
         /// One machine; all if it is left out
         #[arg(long, value_parser = machine)]
         machine: Option<&'static dyn Provable>,
+        /// Only these faults, with commas between them (see list); all if it is left out
+        #[arg(long, value_delimiter = ',')]
+        faults: Option<Vec<String>>,
         /// The report to append to
         #[arg(long)]
         report: Option<std::path::PathBuf>,
@@ -97,8 +101,12 @@ fn run(what: What) -> Result<ExitCode, String> {
             seeds,
             first,
             machine,
+            faults,
             report,
         } => {
+            let faults = faults.map_or(Ok(Faults::ALL), |some| {
+                Faults::only(some.iter().map(String::as_str))
+            })?;
             let end = first.checked_add(seeds).ok_or_else(|| {
                 format!(
                     "{first} and {seeds} seeds more are past the last seed, {}",
@@ -106,7 +114,7 @@ fn run(what: What) -> Result<ExitCode, String> {
                 )
             })?;
             let machines = machine.map_or_else(|| machines::ALL.to_vec(), |one| vec![one]);
-            soak::soak(&machines, first..end, report.as_deref())
+            soak::soak(&machines, first..end, &faults, report.as_deref())
         }
         What::Story { name, seed, whole } => story(&name, seed, whole),
         What::Transcript { name, seed, client } => {
@@ -148,7 +156,7 @@ fn story(name: &str, seed: u64, whole: bool) -> Result<ExitCode, String> {
         );
         return Ok(ExitCode::SUCCESS);
     }
-    match one.prove(seed..seed + 1).conviction {
+    match one.prove(seed..seed.saturating_add(1), &Faults::ALL).conviction {
         Some(conviction) => println!("{conviction}"),
         None => println!("{name}, seed {seed}: every promise was kept; --whole tells the run"),
     }

@@ -8,6 +8,7 @@ use crate::{
     backend::{Backend, Subject},
     checker::{Seen, Violation},
     cut::{Cut, Spoken},
+    faults::Faults,
     run::{Machine, Run, again, by_seed},
     shrink::shrink,
     step::Number,
@@ -66,8 +67,8 @@ pub struct Uncut(pub String);
 pub trait Provable: Debug + Send + Sync {
     /// Its name.
     fn name(&self) -> &'static str;
-    /// Runs these seeds, up to the first broken promise.
-    fn prove(&self, seeds: Range<u64>) -> Report;
+    /// Runs these seeds with these faults, up to the first broken promise.
+    fn prove(&self, seeds: Range<u64>, faults: &Faults) -> Report;
     /// The whole run of a seed as a story, and what it has come to.
     fn tell(&self, seed: u64) -> (String, Option<Violation>);
     /// What one client was told in the run of a seed, up to its first crash, as a transcript that every language replays.
@@ -85,10 +86,10 @@ where
         self.name
     }
 
-    fn prove(&self, seeds: Range<u64>) -> Report {
+    fn prove(&self, seeds: Range<u64>, faults: &Faults) -> Report {
         let mut report = Report::default();
         for seed in seeds {
-            let (run, verdict) = by_seed(self, seed);
+            let (run, verdict) = by_seed(self, seed, faults);
             report.runs += 1;
             report.seen += verdict.seen;
             if let Some(violation) = verdict.violation {
@@ -100,7 +101,7 @@ where
     }
 
     fn tell(&self, seed: u64) -> (String, Option<Violation>) {
-        let (run, _) = by_seed(self, seed);
+        let (run, _) = by_seed(self, seed, &Faults::ALL);
         let mut story = Story::new(run.setup.drifts.len());
         let verdict = again(self, &run, &mut story);
         (story.text().into(), verdict.violation)
@@ -113,7 +114,7 @@ where
                 self.name
             )));
         };
-        let (run, _) = by_seed(self, seed);
+        let (run, _) = by_seed(self, seed, &Faults::ALL);
         let clients = run.setup.drifts.len();
         if usize::from(client) >= clients {
             return Err(Uncut(format!(

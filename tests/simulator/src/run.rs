@@ -6,6 +6,7 @@ use std::{cell::Cell, panic, sync::Once};
 use crate::{
     backend::{Backend, Subject},
     checker::{Property, Seen, Violation},
+    faults::Faults,
     step::{Number, Step},
     tape::Tape,
     weather::{Climate, Weather},
@@ -58,8 +59,12 @@ pub const STEPS: u32 = 900;
 
 /// The run of a seed.
 #[must_use]
-pub fn by_seed<B: Backend, S: Subject<B>>(machine: &Machine<B, S>, seed: u64) -> (Run, Verdict) {
-    let (mut weather, setup) = Weather::new(seed, &machine.climate, machine.fair, machine.longest);
+pub fn by_seed<B: Backend, S: Subject<B>>(
+    machine: &Machine<B, S>,
+    seed: u64,
+    faults: &Faults,
+) -> (Run, Verdict) {
+    let (mut weather, setup) = Weather::new(seed, &machine.climate, machine.fair, machine.longest, faults);
     let patient = weather.patient();
     let mut run = Run {
         setup,

@@ -11,7 +11,10 @@ use std::{
     time::Instant,
 };
 
-use fencepost_simulator::prove::{Provable, Report};
+use fencepost_simulator::{
+    faults::Faults,
+    prove::{Provable, Report},
+};
 
 /// Seeds that a thread takes at a time.
 const BATCH: u64 = 1000;
@@ -20,12 +23,13 @@ const BATCH: u64 = 1000;
 pub(crate) fn soak(
     machines: &[&'static dyn Provable],
     seeds: Range<u64>,
+    faults: &Faults,
     report: Option<&Path>,
 ) -> Result<ExitCode, String> {
     let mut code = ExitCode::SUCCESS;
     for machine in machines {
         let started = Instant::now();
-        let (found, threads) = all(*machine, &seeds);
+        let (found, threads) = all(*machine, &seeds, faults);
         let line = line(*machine, &seeds, &found, started.elapsed().as_secs_f64(), threads);
         println!("{line}");
         if let Some(path) = report {
@@ -42,7 +46,7 @@ pub(crate) fn soak(
     Ok(code)
 }
 
-fn all(machine: &'static dyn Provable, seeds: &Range<u64>) -> (Report, usize) {
+fn all(machine: &'static dyn Provable, seeds: &Range<u64>, faults: &Faults) -> (Report, usize) {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let (next, stop) = (AtomicU64::new(seeds.start), AtomicBool::new(false));
     let work = || {
@@ -52,7 +56,7 @@ fn all(machine: &'static dyn Provable, seeds: &Range<u64>) -> (Report, usize) {
             if first >= seeds.end {
                 break;
             }
-            let report = machine.prove(first..seeds.end.min(first + BATCH));
+            let report = machine.prove(first..seeds.end.min(first + BATCH), faults);
             sum.runs += report.runs;
             sum.seen += report.seen;
             if report.conviction.is_some() {

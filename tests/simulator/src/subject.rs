@@ -5,7 +5,19 @@ use fencepost_core::{
     hub::{Family, Hub},
 };
 
-use crate::backend::{Backend, NoticeOf, ReplyOf, Subject};
+use crate::{
+    backend::{Backend, NoticeOf, ReplyOf, Subject},
+    step::Number,
+};
+
+/// Sixteen bytes for each process of each client.
+#[must_use]
+pub fn owner(client: Number, crashes: u8) -> OwnerId {
+    let mut owner = [0; 16];
+    owner[0] = client + 1;
+    owner[1] = crashes;
+    OwnerId(owner)
+}
 
 /// A hub with one machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

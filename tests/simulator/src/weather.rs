@@ -2,6 +2,7 @@
 
 use crate::{
     chance::Chance,
+    faults::Faults,
     step::{Number, Outage, Step, Trouble, Wish},
     world::{FORGETS, Setup},
 };
@@ -48,7 +49,13 @@ const TROUBLES: [Trouble; 9] = [
 impl Weather {
     /// The weather of one run, and how its world begins.
     #[must_use]
-    pub fn new(seed: u64, climate: &Climate, fair: bool, longest: core::time::Duration) -> (Self, Setup) {
+    pub fn new(
+        seed: u64,
+        climate: &Climate,
+        fair: bool,
+        longest: core::time::Duration,
+        faults: &Faults,
+    ) -> (Self, Setup) {
         let mut chance = Chance::new(seed);
         let clients = 2 + u8::try_from(chance.below(3)).unwrap_or_default();
         let servers = if climate.servers > 1 && chance.percent(50) {
@@ -61,7 +68,10 @@ impl Weather {
             .map(|_| i8::try_from(chance.below(9)).unwrap_or_default() - 4)
             .map(|drift| if drifting { drift } else { 0 })
             .collect();
-        let troubles: Vec<Trouble> = TROUBLES.into_iter().filter(|_| chance.percent(60)).collect();
+        let troubles: Vec<Trouble> = TROUBLES
+            .into_iter()
+            .filter(|trouble| chance.percent(60) && faults.allow(trouble.name()))
+            .collect();
         // An operator or a loss of data excuses much: most runs are without.
         let outages = climate.outages.iter().copied().filter(|outage| {
             let often = match outage {
@@ -69,7 +79,7 @@ impl Weather {
                 Outage::FailOver | Outage::Restart => 20,
                 _ => 60,
             };
-            chance.percent(often)
+            chance.percent(often) && faults.allow(outage.name())
         });
         let outages = outages.collect();
         let weather = Self {

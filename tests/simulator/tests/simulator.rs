@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use fencepost_simulator::{
+    faults::Faults,
     gallery, machines,
     prove::{Provable, Report},
 };
@@ -25,7 +26,7 @@ fn seeds(default: u64) -> Range<u64> {
 fn proved(machine: &dyn Provable, cases: u64) -> Report {
     let seeds = seeds(cases);
     println!("{}: seeds {seeds:?}", machine.name());
-    let report = machine.prove(seeds);
+    let report = machine.prove(seeds, &Faults::ALL);
     println!("{}: {:?}", machine.name(), report.seen);
     if let Some(conviction) = &report.conviction {
         panic!("{conviction}");

@@ -11,10 +11,12 @@ use crate::{
     backend::Subject,
     checker::Property,
     cut::Spoken,
-    machines::{self, owner},
+    faults::Faults,
+    machines,
     prove::{self, Conviction, Provable},
     redis::Servers as RedisServers,
     run::{Machine, by_seed},
+    subject::owner,
     zookeeper::Servers as ZooKeeperServers,
 };
 
@@ -69,7 +71,7 @@ impl<B: Spoken, S: Subject<B> + Send + Sync + 'static> Wanted for Rogue<B, S> {
 
     fn convict(&self, seeds: Range<u64>) -> Option<Conviction> {
         seeds.into_iter().find_map(|seed| {
-            let (run, verdict) = by_seed(&self.machine, seed);
+            let (run, verdict) = by_seed(&self.machine, seed, &Faults::ALL);
             let violation = verdict.violation.filter(|found| found.property == self.breaks)?;
             Some(prove::convict(&self.machine, seed, &run, violation))
         })
