@@ -36,7 +36,8 @@ impl StringLock {
                 return true;
             }
             // In doubt or not: asked again until the grant's own time has come.
-            Err(Failure::NotSent | Failure::Unknown) => {
+            Err(failure @ (Failure::NotSent | Failure::Unknown)) => {
+                self.late_renewal |= failure == Failure::Unknown;
                 self.renewal_failed(now, Cause::command(ran.id));
                 return true;
             }
@@ -64,6 +65,7 @@ impl StringLock {
                 self.renewal_failed(now, Cause::answer(ran.id, detail));
             }
             Err(Trouble::Shape) => {
+                self.late_renewal = true;
                 self.renewal_failed(now, Cause::command(ran.id));
                 return false;
             }
@@ -79,7 +81,7 @@ impl StringLock {
     /// The end of a grant that was not released: told at once, cleaned up behind.
     pub(super) fn lose(&mut self, now: Instant, reason: Loss, cause: Cause) {
         self.out.event(Event::Lost { reason, cause });
-        self.running = None;
+        self.late_renewal |= self.running.take().is_some();
         match reason {
             // Nobody else's lock is touched, and ours is not there.
             Loss::Taken | Loss::Deleted | Loss::ConnectionClosed if !self.doubt => self.rest(),

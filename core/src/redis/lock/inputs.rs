@@ -107,7 +107,10 @@ impl StringLock {
                 self.doubt |= overdue;
                 self.ask(now);
             }
-            Phase::Held => self.run(now, Script::Renew, false),
+            Phase::Held => {
+                self.late_renewal |= overdue;
+                self.run(now, Script::Renew, false);
+            }
             Phase::Leaving { release, repeated } => {
                 self.phase = Phase::Leaving {
                     release,

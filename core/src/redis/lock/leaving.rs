@@ -18,7 +18,8 @@ impl StringLock {
             release,
             repeated: false,
         };
-        if !self.doubt {
+        self.late_renewal |= matches!(self.running, Some(running) if running.script == Script::Renew);
+        if !self.doubt && !self.late_renewal {
             // Reckoned from now: nobody knows when the server has executed the last request that made the lease last.
             let end = lease::ended_by(now, self.settings.ttl, self.settings.margin);
             self.out.set(Timer::Validity, end);

@@ -40,6 +40,8 @@ pub struct StringLock {
     hinted: bool,
     /// Whether an acquire of this attempt may still be on its way to the server.
     doubt: bool,
+    /// Whether a renewal may be, so that nobody knows when the lease will have ended by itself.
+    late_renewal: bool,
     /// The last trouble with the server, told with the loss or refusal that it leads to.
     trouble: Cause,
     failures: u32,
@@ -101,6 +103,7 @@ impl StringLock {
             subscription: Subscription::No,
             hinted: false,
             doubt: false,
+            late_renewal: false,
             trouble: Cause::none(),
             failures: 0,
             trying: false,
@@ -143,6 +146,7 @@ impl StringLock {
         self.trying = patience == Patience::Try;
         self.placed = false;
         self.doubt = false;
+        self.late_renewal = false;
         self.hinted = false;
         self.failures = 0;
         self.trouble = Cause::none();
