@@ -275,8 +275,9 @@ impl Backend for Servers {
 
     fn heal(&mut self, _now: Instant) {}
 
-    fn is_routine(_ask: &Ask) -> bool {
-        false
+    // Listening is shared, and goes on for a while.
+    fn is_routine(ask: &Ask) -> bool {
+        !matches!(ask, Ask::Call(_))
     }
 
     fn harms(ask: &Ask) -> bool {
