@@ -63,13 +63,17 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         let Some(next) = timers.min() else {
             return false;
         };
-        let micros = next.since(self.now).max(Duration::from_millis(1)).as_micros();
-        self.pass(u32::try_from(micros).unwrap_or(u32::MAX), tape);
+        self.all_wait(next.since(self.now).max(Duration::from_millis(1)), tape);
+        true
+    }
+
+    /// Time passes, and all look at their clocks.
+    fn all_wait(&mut self, time: Duration, tape: &mut impl Tape<B>) {
+        self.pass(u32::try_from(time.as_micros()).unwrap_or(u32::MAX), tape);
         for client in self.numbers() {
             self.tick(client, tape);
         }
         self.look();
-        true
     }
 
     /// Whether anybody's clock has anything to say.
@@ -255,12 +259,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             .filter_map(|client| Some(client.global(client.wait?)))
             .min();
         let next = first.unwrap_or(self.now).max(self.now).min(self.now.plus(ROUND));
-        let micros = next.since(self.now).max(Duration::from_millis(1)).as_micros();
-        self.pass(u32::try_from(micros).unwrap_or(u32::MAX), tape);
-        for client in self.numbers() {
-            self.tick(client, tape);
-        }
-        self.look();
+        self.all_wait(next.since(self.now).max(Duration::from_millis(1)), tape);
     }
 
     fn nothing_is_left(&mut self, tape: &mut impl Tape<B>) {
@@ -283,11 +282,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                 break;
             }
             let step = self.setup.longest.checked_div(20).unwrap_or(ROUND);
-            let pass = u32::try_from(step.as_micros()).unwrap_or(u32::MAX);
-            self.pass(pass, tape);
-            for client in self.numbers() {
-                self.tick(client, tape);
-            }
+            self.all_wait(step, tape);
         }
         let left = self.backend.left_behind(self.now);
         let pending: Vec<usize> = self

@@ -88,10 +88,6 @@ impl Servers {
             self.server.catch_up(member, usize::MAX);
         }
     }
-
-    fn fail_over(&mut self, now: Instant, next: usize) {
-        self.server.change_leader(now, next);
-    }
 }
 
 impl Backend for Servers {
@@ -296,9 +292,12 @@ impl Backend for Servers {
                 let next = (0..self.members.len()).find(|member| {
                     *member != self.server.leader() && self.members[*member].cut_off.is_none()
                 });
-                self.fail_over(now, next.unwrap_or(self.server.leader()));
+                let next = next.unwrap_or(self.server.leader());
+                self.server.change_leader(now, next);
             }
-            Outage::Restart => self.fail_over(now, self.server.leader()),
+            Outage::Restart => {
+                self.server.change_leader(now, self.server.leader());
+            }
             Outage::CatchUp(server) => {
                 let member = self.member(server);
                 self.server.catch_up(member, 1);
