@@ -88,7 +88,7 @@ lint: ## formatting and lints of every language
 	cd bindings-wasm && npm run --silent lint
 	$(MAKE) --no-print-directory -C bindings-c check-format check-header
 	$(MAKE) --no-print-directory -C bench/c check-format
-	shellcheck tools/setup tools/suite .ci/run
+	shellcheck tools/setup tools/suite tools/jars/fetch .ci/run
 
 soak: ## run SEEDS seeds (500000) of every machine in the simulator, and add to the report
 	cargo run --quiet --release --package fencepost-simulator -- soak --first $(FIRST) --seeds $(SEEDS) --report tests/simulator/REPORT.md

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from fleet import packages
+from fleet import jars, packages
 from fleet.client import do
 from fleet.fleet import Wanted
 from fleet.run import complain, run
@@ -25,6 +25,9 @@ def parser() -> argparse.ArgumentParser:
     )
     start.add_argument("--zookeeper", action="store_true", help="a single ZooKeeper")
     start.add_argument("--ensemble", action="store_true", help="a ZooKeeper ensemble of three")
+    start.add_argument(
+        "--zookeeper-version", choices=jars.VERSIONS, default=jars.DEBIAN, help="of all ZooKeepers (3.8)"
+    )
     start.add_argument("--redis", type=count, metavar="N", help="N Redis servers (default: 2)")
     start.add_argument("--redis-password", action="store_true", help="a Redis that requires a password")
     start.add_argument(
@@ -49,13 +52,14 @@ def count(text: str) -> int:
 def wanted(options: argparse.Namespace) -> Wanted:
     """The servers that the options ask for."""
     if not (options.zookeeper or options.ensemble or options.redis or options.redis_password):
-        return Wanted(tick_ms=options.tick)
+        return Wanted(tick_ms=options.tick, zookeeper_version=options.zookeeper_version)
     return Wanted(
         zookeeper=options.zookeeper,
         ensemble=options.ensemble,
         redis=options.redis or 0,
         redis_password=options.redis_password,
         tick_ms=options.tick,
+        zookeeper_version=options.zookeeper_version,
     )
 
 

@@ -52,12 +52,14 @@ def test_the_command_gets_the_addresses_of_all_servers() -> None:
         "FENCEPOST_SERVERS",
         "FENCEPOST_ZOOKEEPER",
         "FENCEPOST_ZOOKEEPER_ENSEMBLE",
+        "FENCEPOST_ZOOKEEPER_VERSION",
         "FENCEPOST_REDIS",
         "FENCEPOST_REDIS_2",
         "FENCEPOST_REDIS_AUTH",
         "FENCEPOST_REDIS_AUTH_PASSWORD",
     }
     assert variables.pop("FENCEPOST_REDIS_AUTH_PASSWORD")
+    assert variables.pop("FENCEPOST_ZOOKEEPER_VERSION") == "3.8"
     addresses = ",".join(variables.values()).split(",")
     assert len(set(addresses)) == 8
     assert all(address.startswith("127.0.0.1:") for address in addresses)

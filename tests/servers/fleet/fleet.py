@@ -7,7 +7,7 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import packages
+from . import jars, packages
 from .ensemble import Ensemble
 from .ports import HOST, Ports
 from .redis import Redis
@@ -27,15 +27,22 @@ class Wanted:
     redis: int = 2
     redis_password: bool = True
     tick_ms: int = 50
+    zookeeper_version: str = jars.DEBIAN
 
     def packages(self) -> list[str]:
         """The Debian packages that these servers need."""
         needed = []
         if self.zookeeper or self.ensemble:
-            needed.append(packages.ZOOKEEPER)
+            needed += jars.needed(self.zookeeper_version)
         if self.redis or self.redis_password:
             needed.append(packages.REDIS)
         return needed
+
+    def ensure(self) -> None:
+        """Installs what is missing."""
+        packages.ensure(self.packages())
+        if self.zookeeper or self.ensemble:
+            jars.ensure(self.zookeeper_version)
 
 
 class Fleet:
@@ -46,6 +53,7 @@ class Fleet:
         self.ensemble: Ensemble | None = None
         self._ports = ports
         self._directory = directory
+        self._version = wanted.zookeeper_version
         if wanted.zookeeper:
             self._zookeeper("zookeeper", wanted.tick_ms)
         if wanted.ensemble:
@@ -90,10 +98,12 @@ class Fleet:
         if self.ensemble is not None:
             addresses = (member.address for member in self.ensemble.members)
             variables[f"{PREFIX}ZOOKEEPER_ENSEMBLE"] = ",".join(addresses)
+        if any(isinstance(server, ZooKeeper) for server in self.servers.values()):
+            variables[f"{PREFIX}ZOOKEEPER_VERSION"] = self._version
         return variables
 
     def _zookeeper(self, name: str, tick_ms: int) -> ZooKeeper:
-        server = ZooKeeper(name, self._ports.take(), self._directory / name, tick_ms)
+        server = ZooKeeper(name, self._ports.take(), self._directory / name, tick_ms, self._version)
         self.servers[name] = server
         return server
 

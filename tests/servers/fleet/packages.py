@@ -11,6 +11,11 @@ from pathlib import Path
 
 REDIS = "redis-server"
 ZOOKEEPER = "zookeeper"
+JAVA = "default-jre-headless"
+MAVEN = "maven"
+
+#: Where a package's program is not called like the package.
+PROGRAMS = {JAVA: "java", MAVEN: "mvn"}
 
 JARS = Path("/usr/share/java")
 POLICY = Path("/usr/sbin/policy-rc.d")
@@ -24,7 +29,7 @@ def present(package: str) -> bool:
     """Whether the programs that we need from `package` are here."""
     if package == ZOOKEEPER:
         return (JARS / "zookeeper.jar").exists() and shutil.which("java") is not None
-    return shutil.which(package) is not None
+    return shutil.which(PROGRAMS.get(package, package)) is not None
 
 
 def ensure(packages: Iterable[str]) -> None:

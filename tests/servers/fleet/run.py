@@ -11,7 +11,6 @@ import sys
 import threading
 from collections.abc import Awaitable
 
-from . import packages
 from .control import control_port
 from .fleet import Fleet, Wanted
 from .guest import run_guest
@@ -33,7 +32,7 @@ def run(wanted: Wanted, command: list[str]) -> int:
     if command and shutil.which(command[0]) is None:
         return complain(f"no such command: {command[0]}", NO_COMMAND)
     try:
-        packages.ensure(wanted.packages())
+        wanted.ensure()
         allow_descriptors()
         return asyncio.run(session(wanted, command))
     except (MissingPackage, NoPort, ServerError) as error:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from .packages import JARS
+from .jars import DEBIAN, classpath
 from .ports import HOST
 from .server import Server
 from .wire import NoAnswer, exchange
@@ -22,9 +22,10 @@ class ZooKeeper(Server):
 
     kind = "zookeeper"
 
-    def __init__(self, name: str, port: int, directory: Path, tick_ms: int) -> None:
+    def __init__(self, name: str, port: int, directory: Path, tick_ms: int, version: str = DEBIAN) -> None:
         super().__init__(name, port, directory)
         self.tick_ms = tick_ms
+        self.version = version
         self.identity: int | None = None
         self.members: list[str] = []
         self.serves: Callable[[], bool] = lambda: True
@@ -52,7 +53,6 @@ class ZooKeeper(Server):
             (self.directory / "data" / "myid").write_text(f"{self.identity}\n")
 
     def command(self) -> list[str]:
-        jars = [JARS / "zookeeper.jar", JARS / "slf4j-simple.jar"]
         return [
             "java",
             "-Xmx128m",
@@ -61,7 +61,7 @@ class ZooKeeper(Server):
             f"-Djava.io.tmpdir={self.directory}",
             "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
             "-cp",
-            ":".join(map(str, jars)),
+            classpath(self.version),
             MAIN,
             str(self.directory / "zoo.cfg"),
         ]
