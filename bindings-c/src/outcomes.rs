@@ -116,6 +116,7 @@ pub unsafe extern "C" fn fencepost_hub_data(
             czxid,
             ephemeral_owner,
             version,
+            created: 0,
         };
         // SAFETY: the header asks for a valid hub or NULL, and a readable view.
         unsafe {

@@ -169,6 +169,7 @@ impl Hub {
             czxid,
             ephemeral_owner: owner,
             version,
+            created: 0,
         };
         self.answer(py, now, id, session, Answer::Data { data, stat })
     }

@@ -117,6 +117,7 @@ impl RawHub {
             czxid,
             ephemeral_owner,
             version,
+            created: 0,
         };
         self.answer(now, id, session, Answer::Data { data, stat })
     }

@@ -23,10 +23,11 @@ fn create(path: &str) -> Ask {
 }
 
 fn ephemeral(path: &str) -> Ask {
-    Ask::CreateEphemeral {
+    Ask::Request(Request::Create {
         path: path.into(),
         data: Vec::new(),
-    }
+        mode: CreateMode::Ephemeral,
+    })
 }
 
 fn delete(path: &str) -> Ask {

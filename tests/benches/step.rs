@@ -115,6 +115,7 @@ fn node() -> zookeeper::Reply {
             czxid: 7,
             ephemeral_owner: SESSION.0,
             version: 0,
+            created: 0,
         },
     })
 }

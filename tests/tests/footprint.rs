@@ -83,6 +83,7 @@ fn answer(request: &Request) -> Outcome {
                 czxid: 7,
                 ephemeral_owner: 1,
                 version: 0,
+                created: 0,
             },
         },
         Operation::Call => {

@@ -11,7 +11,7 @@ use crate::{redis, zookeeper};
 pub enum Operation {
     /// ZooKeeper: create `path` with `data`, `flags` say how. Answer: created (path, czxid).
     Create = 1,
-    /// ZooKeeper: list the children of `path`. Answer: children (names).
+    /// ZooKeeper: list the children of `path`, with a watch if `flags` has [`flags::WATCH`]. Answer: children (names).
     Children = 2,
     /// ZooKeeper: read `path`, with a watch if `flags` has [`flags::WATCH`]. Answer: data (data, stat).
     Get = 3,
@@ -25,6 +25,11 @@ pub enum Operation {
     Subscribe = 7,
     /// Redis: unsubscribe from the channel `arguments[0]`. Answer: any reply, or none.
     Unsubscribe = 8,
+    /// ZooKeeper: give `path` the data `data`, any version. Answer: done.
+    Set = 9,
+    /// ZooKeeper: `parts` (of [`Create`](Self::Create) and [`Delete`](Self::Delete)), all or none. Answer: children, with the names of the nodes created (the last
+    /// parts of their paths) in the order of the parts; or the error of the first part that cannot be.
+    Multi = 10,
 }
 
 impl Operation {
@@ -40,6 +45,8 @@ impl Operation {
             Self::Call => "call",
             Self::Subscribe => "subscribe",
             Self::Unsubscribe => "unsubscribe",
+            Self::Set => "set",
+            Self::Multi => "multi",
         }
     }
 }
@@ -50,8 +57,10 @@ pub mod flags {
     pub const EPHEMERAL_SEQUENTIAL: u32 = 1;
     /// Create: the node goes some time after its last child.
     pub const CONTAINER: u32 = 2;
-    /// Get: tell once of the node's deletion or change.
+    /// Get: tell once of the node's deletion or change. Children: tell once when there are others.
     pub const WATCH: u32 = 4;
+    /// Create: the node goes with its session.
+    pub const EPHEMERAL: u32 = 8;
 }
 
 /// One request as plain values. What an operation does not use is empty.
@@ -62,12 +71,14 @@ pub struct Request {
     pub operation: Operation,
     /// ZooKeeper: the path.
     pub path: String,
-    /// ZooKeeper: a new node's data.
+    /// ZooKeeper: a node's new data.
     pub data: Vec<u8>,
     /// ZooKeeper: see [`flags`].
     pub flags: u32,
     /// Redis: the command with its arguments, or the channel.
     pub arguments: Vec<Vec<u8>>,
+    /// ZooKeeper: the writes of a multi.
+    pub parts: Vec<Self>,
 }
 
 impl Request {
@@ -78,6 +89,7 @@ impl Request {
             data: Vec::new(),
             flags: 0,
             arguments: Vec::new(),
+            parts: Vec::new(),
         }
     }
 
@@ -88,30 +100,56 @@ impl Request {
             data: Vec::new(),
             flags: 0,
             arguments,
+            parts: Vec::new(),
+        }
+    }
+
+    fn create(path: String, data: Vec<u8>, mode: zookeeper::CreateMode) -> Self {
+        use zookeeper::CreateMode;
+        let flags = match mode {
+            CreateMode::Persistent => 0,
+            CreateMode::Ephemeral => flags::EPHEMERAL,
+            CreateMode::EphemeralSequential => flags::EPHEMERAL_SEQUENTIAL,
+            CreateMode::Container => flags::CONTAINER,
+        };
+        Self {
+            data,
+            flags,
+            ..Self::zookeeper(Operation::Create, path)
         }
     }
 }
 
+const fn watch(watch: bool) -> u32 {
+    if watch { flags::WATCH } else { 0 }
+}
+
 impl From<zookeeper::Request> for Request {
     fn from(request: zookeeper::Request) -> Self {
-        use zookeeper::{CreateMode, Request as From};
+        use zookeeper::{Request as From, Write};
         match request {
-            From::Create { path, data, mode } => {
-                let flags = match mode {
-                    CreateMode::Persistent => 0,
-                    CreateMode::EphemeralSequential => flags::EPHEMERAL_SEQUENTIAL,
-                    CreateMode::Container => flags::CONTAINER,
-                };
-                Self {
-                    data,
-                    flags,
-                    ..Self::zookeeper(Operation::Create, path)
-                }
-            }
-            From::Children { path } => Self::zookeeper(Operation::Children, path),
-            From::Get { path, watch } => Self {
-                flags: if watch { flags::WATCH } else { 0 },
+            From::Create { path, data, mode } => Self::create(path, data, mode),
+            From::Children { path, watch: told } => Self {
+                flags: watch(told),
+                ..Self::zookeeper(Operation::Children, path)
+            },
+            From::Get { path, watch: told } => Self {
+                flags: watch(told),
                 ..Self::zookeeper(Operation::Get, path)
+            },
+            From::Set { path, data } => Self {
+                data,
+                ..Self::zookeeper(Operation::Set, path)
+            },
+            From::Multi { writes } => Self {
+                parts: writes
+                    .into_iter()
+                    .map(|write| match write {
+                        Write::Create { path, data, mode } => Self::create(path, data, mode),
+                        Write::Delete { path } => Self::zookeeper(Operation::Delete, path),
+                    })
+                    .collect(),
+                ..Self::zookeeper(Operation::Multi, String::new())
             },
             From::Delete { path } => Self::zookeeper(Operation::Delete, path),
             From::Sync { path } => Self::zookeeper(Operation::Sync, path),

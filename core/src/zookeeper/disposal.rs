@@ -96,6 +96,7 @@ impl Disposal {
             let list = out.command(
                 Request::Children {
                     path: directory.into(),
+                    watch: false,
                 },
                 None,
             );

@@ -41,7 +41,10 @@ impl Family for ZooKeeper {
     }
 
     fn is_standing(request: &Request) -> bool {
-        matches!(request, Request::Get { watch: true, .. })
+        matches!(
+            request,
+            Request::Get { watch: true, .. } | Request::Children { watch: true, .. }
+        )
     }
 
     fn subject(notice: &Notice) -> Option<CommandId> {

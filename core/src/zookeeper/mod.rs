@@ -22,7 +22,7 @@ pub use family::{Machine, ZooKeeper};
 pub use keeper::Keeper;
 pub use mutex::Mutex;
 pub use settings::{DEFAULT_ANSWER_WITHIN, MutexSettings};
-pub use wire::{Answer, CreateMode, Notice, Reply, Request, SessionState, Stat, WatchEvent, code};
+pub use wire::{Answer, CreateMode, Notice, Reply, Request, SessionState, Stat, WatchEvent, Write, code};
 
 use crate::{Cause, CommandId, Refusal};
 

@@ -19,10 +19,12 @@ pub enum Request {
         /// Which kind of node.
         mode: CreateMode,
     },
-    /// List the names of a node's children. Answered by [`Answer::Children`].
+    /// List the names of a node's children and, with `watch`, be told once when there are others. Answered by [`Answer::Children`].
     Children {
         /// The parent's path.
         path: String,
+        /// Whether to set a watch. If the node does not exist, none is set.
+        watch: bool,
     },
     /// Read a node and, with `watch`, be told once of its deletion or change. Answered by [`Answer::Data`].
     Get {
@@ -30,6 +32,13 @@ pub enum Request {
         path: String,
         /// Whether to set a watch. If the node does not exist, none is set (`exists` would leave one behind, CURATOR-107).
         watch: bool,
+    },
+    /// Give a node other data, whatever its version. Answered by [`Answer::Done`].
+    Set {
+        /// The node's path.
+        path: String,
+        /// The new data.
+        data: Vec<u8>,
     },
     /// Delete a node, whatever its version. Answered by [`Answer::Done`].
     Delete {
@@ -41,6 +50,32 @@ pub enum Request {
         /// Any path.
         path: String,
     },
+    /// Several writes, all of them or none. Answered by [`Answer::Children`] with the names of the nodes created, in the order of the writes;
+    /// or by the error of the first write that cannot be.
+    Multi {
+        /// What to do.
+        writes: Vec<Write>,
+    },
+}
+
+/// One part of a [`Request::Multi`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Write {
+    /// See [`Request::Create`].
+    Create {
+        /// The path; for a sequential node, the server adds ten digits.
+        path: String,
+        /// The node's data.
+        data: Vec<u8>,
+        /// Which kind of node.
+        mode: CreateMode,
+    },
+    /// See [`Request::Delete`].
+    Delete {
+        /// The node's path.
+        path: String,
+    },
 }
 
 /// Kinds of nodes.
@@ -49,6 +84,8 @@ pub enum Request {
 pub enum CreateMode {
     /// Stays until it is deleted.
     Persistent,
+    /// Goes with its session.
+    Ephemeral,
     /// Goes with its session; its name ends in a number that the parent counts up.
     EphemeralSequential,
     /// Goes some time after its last child has gone (3.5.3 and later).
@@ -75,7 +112,7 @@ pub enum Answer {
         /// The transaction that created it (`czxid`; the reply header has the same number).
         zxid: i64,
     },
-    /// The names of the children, in any order.
+    /// The names of the children, in any order; to a [`Request::Multi`], the names of the nodes created (the last parts of their paths), in the order of its writes.
     Children(Vec<String>),
     /// A node's data and what is known of it.
     Data {
@@ -99,6 +136,8 @@ pub struct Stat {
     pub ephemeral_owner: i64,
     /// How often its data were changed.
     pub version: i32,
+    /// When it was created, by the server's clock: milliseconds since 1970. For people; nothing is decided by it.
+    pub created: i64,
 }
 
 /// What a ZooKeeper connection says unasked.
@@ -138,7 +177,7 @@ pub enum Notice {
 pub enum WatchEvent {
     /// The node was deleted.
     Deleted,
-    /// The node's data were changed. The watch is spent.
+    /// The node's data were changed or, if its children were listed, its children. The watch is spent.
     Changed,
     /// The watch was lost on the way, with its connection for example: it will not fire.
     Gone,

@@ -13,13 +13,6 @@ use fencepost_core::{
 pub enum Ask {
     /// One of the core's.
     Request(Request),
-    /// Create a node without a number that goes with its session. Answered like a [`Request::Create`].
-    CreateEphemeral {
-        /// The path.
-        path: String,
-        /// The node's data.
-        data: Vec<u8>,
-    },
     /// Ask whether a node is there, and leave a watch that waits for it to come or, if it is there, to change or to go. Answered by
     /// `Data` without data.
     Exists {
@@ -27,11 +20,6 @@ pub enum Ask {
         path: String,
         /// Whether to leave a watch.
         watch: bool,
-    },
-    /// List a node's children, and be told once that they have become others, or that the node has gone.
-    WatchChildren {
-        /// The parent's path.
-        path: String,
     },
     /// Change a node's data, if it has this version. Answered by `Data` without data.
     Set {

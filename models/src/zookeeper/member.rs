@@ -33,6 +33,8 @@ pub(super) enum Change {
         data: Vec<u8>,
     },
     EndSession(SessionId),
+    /// Several in one.
+    All(Vec<Self>),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -47,10 +49,14 @@ pub(super) struct Member {
 impl Member {
     /// Applies a transaction; gives the watches that it fires, in order.
     pub(super) fn apply(&mut self, transaction: &Transaction) -> Vec<Told> {
-        let zxid = transaction.zxid;
+        self.applied = transaction.zxid;
+        self.carry_out(&transaction.change, transaction.zxid)
+    }
+
+    /// Carries out a change; gives the watches that it fires, in order.
+    pub(super) fn carry_out(&mut self, change: &Change, zxid: i64) -> Vec<Told> {
         let mut told = Vec::new();
-        self.applied = zxid;
-        match &transaction.change {
+        match change {
             Change::Create { path, data, kind } => {
                 self.tree.create(path, data.clone(), *kind, zxid);
                 self.watches.fire(path, Event::Created, zxid, &mut told);
@@ -66,6 +72,11 @@ impl Member {
                 self.watches.take(*session);
                 for path in self.tree.ephemerals(session.0) {
                     self.delete(&path, zxid, &mut told);
+                }
+            }
+            Change::All(changes) => {
+                for change in changes {
+                    told.append(&mut self.carry_out(change, zxid));
                 }
             }
         }

@@ -24,7 +24,7 @@ use core::time::Duration;
 use fencepost_core::{
     CommandId, Instant, SessionId,
     sorted::{SortedMap, SortedSet},
-    zookeeper::{Answer, CreateMode, Notice, Reply, Request, Stat, code},
+    zookeeper::{Answer, CreateMode, Notice, Reply, Request, Stat, Write, code},
 };
 
 use ask::Kind;
@@ -110,8 +110,10 @@ impl Server {
             known.is_none_or(|known| known.is_over(server.applied(server.leader)))
         };
         let answer = match ask {
-            Ask::Request(Request::Children { path }) => self.list(server, path, None),
-            Ask::WatchChildren { path } => self.list(server, path, Some((session, id))),
+            Ask::Request(Request::Children { path, watch }) => {
+                let watch = watch.then_some((session, id));
+                self.list(server, path, watch)
+            }
             Ask::Request(Request::Get { path, watch }) => {
                 let watch = watch.then_some((session, id));
                 self.look(server, path, watch, true)
@@ -226,22 +228,26 @@ impl Server {
         let tree = &self.members[self.leader].tree;
         match ask {
             Ask::Request(Request::Create { path, data, mode }) => {
-                let ephemeral = NodeKind::Ephemeral(session.0);
-                let (kind, sequential) = match mode {
-                    CreateMode::EphemeralSequential => (ephemeral, true),
-                    CreateMode::Container => (NodeKind::Container, false),
-                    _ => (NodeKind::Persistent, false),
-                };
-                self.create(&path, data, kind, sequential)
-            }
-            Ask::CreateEphemeral { path, data } => {
-                self.create(&path, data, NodeKind::Ephemeral(session.0), false)
+                let (kind, sequential) = kind_of(session, mode);
+                let path = tree.may_create(&path, sequential)?;
+                let zxid = self.commit(Change::Create {
+                    path: path.clone(),
+                    data,
+                    kind,
+                });
+                Ok(Answer::Created { path, zxid })
             }
             Ask::Request(Request::Delete { path }) => {
                 tree.may_delete(&path, None)?;
                 self.commit(Change::Delete { path });
                 Ok(Answer::Done)
             }
+            Ask::Request(Request::Set { path, data }) => {
+                tree.may_set(&path, None)?;
+                self.commit(Change::Set { path, data });
+                Ok(Answer::Done)
+            }
+            Ask::Request(Request::Multi { writes }) => self.write_all(session, writes),
             Ask::DeleteVersion { path, version } => {
                 tree.may_delete(&path, Some(version))?;
                 self.commit(Change::Delete { path });
@@ -262,14 +268,38 @@ impl Server {
         }
     }
 
-    fn create(&mut self, path: &str, data: Vec<u8>, kind: NodeKind, sequential: bool) -> Result<Answer, i32> {
-        let tree = &self.members[self.leader].tree;
-        let path = tree.may_create(path, sequential)?;
-        let zxid = self.commit(Change::Create {
-            path: path.clone(),
-            data,
-            kind,
-        });
-        Ok(Answer::Created { path, zxid })
+    /// Several writes in one transaction, tried on a copy first: all of them or none.
+    fn write_all(&mut self, session: SessionId, writes: Vec<Write>) -> Result<Answer, i32> {
+        let mut trial = self.members[self.leader].clone();
+        let (mut changes, mut names) = (Vec::new(), Vec::new());
+        for write in writes {
+            let change = match write {
+                Write::Create { path, data, mode } => {
+                    let (kind, sequential) = kind_of(session, mode);
+                    let path = trial.tree.may_create(&path, sequential)?;
+                    names.extend(path.rsplit_once('/').map(|(_, name)| name.to_string()));
+                    Change::Create { path, data, kind }
+                }
+                Write::Delete { path } => {
+                    trial.tree.may_delete(&path, None)?;
+                    Change::Delete { path }
+                }
+                _ => return Err(code::UNIMPLEMENTED),
+            };
+            trial.carry_out(&change, self.zxid);
+            changes.push(change);
+        }
+        self.commit(Change::All(changes));
+        Ok(Answer::Children(names))
+    }
+}
+
+/// The kind of node that a session makes in this mode, and whether it gets a number.
+const fn kind_of(session: SessionId, mode: CreateMode) -> (NodeKind, bool) {
+    match mode {
+        CreateMode::Ephemeral => (NodeKind::Ephemeral(session.0), false),
+        CreateMode::EphemeralSequential => (NodeKind::Ephemeral(session.0), true),
+        CreateMode::Container => (NodeKind::Container, false),
+        _ => (NodeKind::Persistent, false),
     }
 }

@@ -57,6 +57,8 @@ impl Node {
                 czxid: zxid,
                 ephemeral_owner: kind.owner(),
                 version: 0,
+                // The model has no clock of the wall.
+                created: 0,
             },
             kind,
             creates: 0,

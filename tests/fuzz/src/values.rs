@@ -134,6 +134,7 @@ fn answer(u: &mut Unstructured<'_>) -> Result<Answer> {
                 czxid: number(u)?,
                 ephemeral_owner: number(u)?,
                 version: u.arbitrary()?,
+                created: u.arbitrary()?,
             },
         },
         _ => Answer::Error(i32::try_from(number(u)?).unwrap_or(-1)),

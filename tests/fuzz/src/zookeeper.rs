@@ -45,6 +45,7 @@ impl Directory {
                     czxid: self.zxid,
                     ephemeral_owner: if stranger { 99 } else { session },
                     version: 0,
+                    created: 0,
                 };
                 let data = Vec::new();
                 let what = if stranger { "stranger's" } else { "data" };

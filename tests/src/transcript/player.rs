@@ -200,6 +200,7 @@ fn outcome(reply: &Reply) -> Result<Outcome, Failed> {
                 czxid: czxid.parse()?,
                 ephemeral_owner: owner.parse()?,
                 version: *version,
+                created: 0,
             };
             (
                 session,

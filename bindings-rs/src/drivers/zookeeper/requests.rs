@@ -90,6 +90,7 @@ fn answer(data: Vec<u8>, stat: &zookeeper_client::Stat) -> Answer {
         czxid: stat.czxid,
         ephemeral_owner: stat.ephemeral_owner,
         version: stat.version,
+        created: stat.ctime,
     };
     Answer::Data { data, stat }
 }

@@ -126,6 +126,7 @@ impl Mutex {
             Purpose::List,
             Request::Children {
                 path: self.settings.directory().into(),
+                watch: false,
             },
         );
     }

@@ -211,7 +211,7 @@ impl Small {
         if !self.has(Defect::NoBarrier) {
             self.send(What::Barrier, Request::Sync { path: path.clone() });
         }
-        self.send(What::List, Request::Children { path });
+        self.send(What::List, Request::Children { path, watch: false });
     }
 
     fn listed(&mut self, now: Instant, names: &[String]) {

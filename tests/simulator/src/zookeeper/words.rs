@@ -25,7 +25,8 @@ pub(super) fn ask(ask: &Ask) -> String {
     };
     match request {
         Request::Create { path, mode, .. } => format!("create {} {mode:?}", short(path)),
-        Request::Children { path } => format!("children {path}"),
+        Request::Children { path, watch: true } => format!("list and watch {path}"),
+        Request::Children { path, .. } => format!("children {path}"),
         Request::Get { path, watch: true } => format!("get and watch {}", short(path)),
         Request::Get { path, .. } => format!("get {}", short(path)),
         Request::Delete { path } => format!("delete {}", short(path)),

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use fencepost_core::{
     CommandId, Instant, SessionId,
-    zookeeper::{Answer, CreateMode, Request, Stat},
+    zookeeper::{Answer, CreateMode, Request, Stat, Write},
 };
 use fencepost_models::zookeeper::{Ask, Server};
 
@@ -89,8 +89,19 @@ impl Both {
             self.alike(&model, &real),
             "the model: {model:?}\nthe real one: {real:?}"
         );
-        if let Answer::Created { path, .. } = &model {
-            self.known.push(path.clone());
+        match (&model, ask) {
+            (Answer::Created { path, .. }, _) => self.known.push(path.clone()),
+            (Answer::Children(names), Ask::Request(Request::Multi { writes })) => {
+                let creates = writes.iter().filter_map(|write| match write {
+                    Write::Create { path, .. } => path.rsplit_once('/'),
+                    _ => None,
+                });
+                let made = creates
+                    .zip(names)
+                    .map(|((parent, _), name)| format!("{parent}/{name}"));
+                self.known.extend(made);
+            }
+            _ => {}
         }
         model
     }
@@ -115,6 +126,7 @@ impl Both {
                     czxid,
                     ephemeral_owner: owner,
                     version,
+                    created: _,
                 } = *stat;
                 let owner = self.sessions.get(&owner).copied().unwrap_or(owner);
                 data == other
@@ -214,7 +226,10 @@ impl Both {
             watch: false,
         };
         self.ask(0, &Ask::Request(get));
-        let list = Ask::Request(Request::Children { path: path.clone() });
+        let list = Ask::Request(Request::Children {
+            path: path.clone(),
+            watch: false,
+        });
         if let Answer::Children(names) = self.ask(0, &list) {
             for name in names {
                 self.compare_below(&format!("{path}/{name}"));
@@ -244,13 +259,13 @@ fn random_ask(chance: &mut Chance, known: &[String]) -> Ask {
     let path = random_path(chance, known);
     let data = vec![b'd'; chance.below(3)];
     let watch = chance.one_in(2);
-    let request = match chance.below(16) {
+    let request = match chance.below(18) {
         0..=1 => create(&path, CreateMode::Persistent),
         2 => create(&path, CreateMode::Container),
         3..=5 => return create(&format!("{path}/n-"), CreateMode::EphemeralSequential),
         // Beside the base there are others' nodes.
         6 if path != BASE => create(&format!("{path}-"), CreateMode::EphemeralSequential),
-        6..=7 => Ask::CreateEphemeral { path, data },
+        6..=7 => create(&path, CreateMode::Ephemeral),
         8..=9 => Ask::Request(Request::Delete { path }),
         10 => {
             let version = i32::try_from(chance.below(3)).unwrap();
@@ -262,11 +277,12 @@ fn random_ask(chance: &mut Chance, known: &[String]) -> Ask {
         }
         12 => Ask::Request(Request::Get { path, watch }),
         13 => Ask::Exists { path, watch },
-        14 if watch => Ask::WatchChildren { path },
-        14 => Ask::Request(Request::Children { path }),
+        14 => Ask::Request(Request::Children { path, watch }),
+        15 => random_writes(chance, known),
+        16 => Ask::Request(Request::Set { path, data }),
         _ => match chance.below(4) {
             0 => Ask::Request(Request::Sync { path }),
-            1 => Ask::WatchChildren { path },
+            1 => Ask::Request(Request::Children { path, watch: true }),
             2 => Ask::Exists { path, watch: true },
             _ => Ask::Request(Request::Get { path, watch: true }),
         },
@@ -278,6 +294,33 @@ fn random_ask(chance: &mut Chance, known: &[String]) -> Ask {
         }
         other => other,
     }
+}
+
+fn random_writes(chance: &mut Chance, known: &[String]) -> Ask {
+    let write = |chance: &mut Chance| {
+        let path = random_path(chance, known);
+        let data = Vec::new();
+        match chance.below(4) {
+            0 if path != BASE => Write::Delete { path },
+            1 => Write::Create {
+                path: format!("{path}/n-"),
+                data,
+                mode: CreateMode::EphemeralSequential,
+            },
+            2 => Write::Create {
+                path,
+                data,
+                mode: CreateMode::Ephemeral,
+            },
+            _ => Write::Create {
+                path,
+                data,
+                mode: CreateMode::Persistent,
+            },
+        }
+    };
+    let writes = (0..=chance.below(3)).map(|_| write(chance)).collect();
+    Ask::Request(Request::Multi { writes })
 }
 
 fn random_step(chance: &mut Chance, known: &[String]) -> Step {

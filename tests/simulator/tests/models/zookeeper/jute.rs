@@ -1,6 +1,6 @@
 //! ZooKeeper's encoding.
 
-use fencepost_core::zookeeper::Stat;
+use fencepost_core::zookeeper::{Answer, Stat};
 
 #[derive(Default)]
 pub(super) struct Writer(pub(super) Vec<u8>);
@@ -18,6 +18,11 @@ impl Writer {
 
     pub(super) fn bool(mut self, yes: bool) -> Self {
         self.0.push(yes.into());
+        self
+    }
+
+    pub(super) fn raw(mut self, bytes: &[u8]) -> Self {
+        self.0.extend(bytes);
         self
     }
 
@@ -51,6 +56,10 @@ impl Reader<'_> {
         i32::from_be_bytes(self.take())
     }
 
+    fn bool(&mut self) -> bool {
+        self.take::<1>() != [0]
+    }
+
     pub(super) fn long(&mut self) -> i64 {
         i64::from_be_bytes(self.take())
     }
@@ -72,7 +81,7 @@ impl Reader<'_> {
 
     pub(super) fn stat(&mut self) -> Stat {
         let czxid = self.long();
-        let (_mzxid, _ctime, _mtime) = (self.long(), self.long(), self.long());
+        let (_mzxid, created, _mtime) = (self.long(), self.long(), self.long());
         let version = self.int();
         let (_cversion, _aversion) = (self.int(), self.int());
         let ephemeral_owner = self.long();
@@ -81,6 +90,31 @@ impl Reader<'_> {
             czxid,
             ephemeral_owner,
             version,
+            created,
         }
+    }
+
+    /// The answers to the parts of a multi: the names of the nodes created, or the first error that is not another part's fault.
+    pub(super) fn written(&mut self, parts: usize) -> Answer {
+        const ANOTHER_PART: i32 = -2;
+        let (mut names, mut error) = (Vec::new(), None);
+        for _ in 0..parts {
+            match (self.int(), self.bool(), self.int()) {
+                (-1, ..) => {
+                    error = Some(self.int())
+                        .filter(|code| ![0, ANOTHER_PART].contains(code))
+                        .or(error)
+                }
+                (2, ..) => {}
+                (kind, ..) => {
+                    names.extend(self.text().rsplit('/').next().map(String::from));
+                    // Servers before 3.8.2 leave the stat out (ZOOKEEPER-4026).
+                    if kind == 15 {
+                        self.stat();
+                    }
+                }
+            }
+        }
+        error.map_or(Answer::Children(names), Answer::Error)
     }
 }

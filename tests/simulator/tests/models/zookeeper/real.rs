@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use fencepost_core::zookeeper::{Answer, CreateMode, Request};
+use fencepost_core::zookeeper::{Answer, CreateMode, Request, Write};
 use fencepost_models::zookeeper::{Ask, Event};
 
 use super::jute::{Reader, Writer};
@@ -143,11 +143,12 @@ impl Real {
         }
         let mut reader = Reader(&body);
         match ask {
-            Ask::Request(Request::Create { .. }) | Ask::CreateEphemeral { .. } => Answer::Created {
+            Ask::Request(Request::Create { .. }) => Answer::Created {
                 path: reader.text(),
                 zxid: reader.stat().czxid,
             },
-            Ask::Request(Request::Children { .. }) | Ask::WatchChildren { .. } => {
+            Ask::Request(Request::Multi { writes }) => reader.written(writes.len()),
+            Ask::Request(Request::Children { .. }) => {
                 let mut names = reader.texts();
                 names.sort();
                 Answer::Children(names)
@@ -175,7 +176,7 @@ impl Real {
             Ask::Exists { path, watch: true } if error == NO_NODE => {
                 self.absence.insert(path.clone());
             }
-            Ask::WatchChildren { path } if error == 0 => {
+            Ask::Request(Request::Children { path, watch: true }) if error == 0 => {
                 self.children.insert(path.clone());
             }
             _ => {}
@@ -259,18 +260,35 @@ fn encode(ask: &Ask) -> (i32, Writer) {
     match ask {
         Ask::Request(Request::Create { path, data, mode }) => match mode {
             CreateMode::Container => (CREATE_CONTAINER, create(path, data, 4)),
+            CreateMode::Ephemeral => (CREATE2, create(path, data, 1)),
             CreateMode::EphemeralSequential => (CREATE2, create(path, data, 3)),
             _ => (CREATE2, create(path, data, 0)),
         },
-        Ask::CreateEphemeral { path, data } => (CREATE2, create(path, data, 1)),
         Ask::Request(Request::Delete { path }) => (2, node(path).int(-1)),
         Ask::DeleteVersion { path, version } => (2, node(path).int(*version)),
         Ask::Exists { path, watch } => (3, node(path).bool(*watch)),
         Ask::Request(Request::Get { path, watch }) => (4, node(path).bool(*watch)),
         Ask::Set { path, data, version } => (5, node(path).bytes(data).int(version.unwrap_or(-1))),
-        Ask::Request(Request::Children { path }) => (8, node(path).bool(false)),
-        Ask::WatchChildren { path } => (8, node(path).bool(true)),
+        Ask::Request(Request::Children { path, watch }) => (8, node(path).bool(*watch)),
+        Ask::Request(Request::Set { path, data }) => (5, node(path).bytes(data).int(-1)),
+        Ask::Request(Request::Multi { writes }) => {
+            let part = |writer: Writer, write: &Write| {
+                let (operation, body) = encode(&Ask::Request(alone(write)));
+                writer.int(operation).bool(false).int(-1).raw(&body.0)
+            };
+            let parts = writes.iter().fold(Writer::default(), part);
+            (14, parts.int(-1).bool(true).int(-1))
+        }
         Ask::Request(Request::Sync { path }) => (9, node(path)),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A part of a multi as a request of its own.
+fn alone(write: &Write) -> Request {
+    match write.clone() {
+        Write::Create { path, data, mode } => Request::Create { path, data, mode },
+        Write::Delete { path } => Request::Delete { path },
         other => panic!("{other:?}"),
     }
 }
