@@ -90,7 +90,8 @@ struct fencepost_client {
     pthread_t keeper;
     pthread_cond_t keeper_wakes;
     bool keeper_runs;
-    uint64_t keeper_due; /* when it will look again */
+    uint64_t keeper_due;    /* when it will look again */
+    uint64_t keeper_called; /* what it was last called for */
 };
 
 /* enter.c */

@@ -20,8 +20,10 @@ static void *keep(void *argument) {
         uint64_t until = client_until(client), now = fencepost_now();
 
         if (client->driving) {
-            client->keeper_due = FENCEPOST_NEVER; /* who drives looks at the timers too, and calls us when it stops */
-            client_sleep(client, &client->keeper_wakes, FENCEPOST_NEVER);
+            /* Who drives looks at the timers too, and calls us when it stops. That costs a call for each grant of a
+             * program that takes one after the other, so the moment that we were called for is kept. */
+            client->keeper_due = client->keeper_called > now ? client->keeper_called : FENCEPOST_NEVER;
+            client_sleep(client, &client->keeper_wakes, client->keeper_due);
         } else if (until <= now) {
             client_advance(client);
             if (client->waiting > 0)
@@ -65,6 +67,7 @@ void keeper_look(fencepost_client *client) {
     until = client_until(client);
     if (until >= client->keeper_due && !(client->keeper_due > 0 && has_to_drive(client)))
         return;
+    client->keeper_called = until;
     if (!client->keeper_runs)
         start(client);
     else if (client->keeper_due > 0)

@@ -1,6 +1,9 @@
 /* What every client does, on every kind of server. */
+#include <dirent.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "support.h"
 
@@ -256,6 +259,47 @@ static void closing_releases_everything(enum family family) {
     close_client(other);
 }
 
+/* How often the other threads of this process have gone to sleep. */
+static long sleeps_of_others(void) {
+    DIR *tasks = opendir("/proc/self/task");
+    const struct dirent *task;
+    char place[300], line[128];
+    long all = 0, one;
+
+    if (!CHECK(tasks != NULL))
+        return 0;
+    while ((task = readdir(tasks)) != NULL) {
+        FILE *status;
+        if (task->d_name[0] == '.' || atoi(task->d_name) == (int)getpid())
+            continue;
+        snprintf(place, sizeof place, "/proc/self/task/%s/status", task->d_name);
+        if ((status = fopen(place, "r")) == NULL)
+            continue; /* it has ended */
+        while (fgets(line, sizeof line, status) != NULL) {
+            if (sscanf(line, "voluntary_ctxt_switches: %ld", &one) == 1)
+                all += one;
+        }
+        fclose(status);
+    }
+    closedir(tasks);
+    return all;
+}
+
+/* A program that takes one grant after the other: the thread that renews has nothing to do, and is left alone. */
+static void one_after_the_other_wakes_no_thread(enum family family) {
+    fencepost_client *client = client_of(url(family, ""));
+    const char *name = new_name("quiet");
+    long before;
+    int i;
+
+    let_go(hold(client, name)); /* starts the thread, and connects */
+    before = sleeps_of_others();
+    for (i = 0; i < 500; i++)
+        let_go(hold(client, name));
+    CHECK(sleeps_of_others() - before < 100);
+    close_client(client);
+}
+
 int main(void) {
     int family;
 
@@ -274,6 +318,8 @@ int main(void) {
         ON(steps_without_waiting);
         ON(longest_hold);
         ON(closing_releases_everything);
+        if (family == REDIS) /* libzookeeper reads in a thread of its own */
+            ON(one_after_the_other_wakes_no_thread);
     }
     return check_close();
 }
