@@ -24,6 +24,8 @@ cases! { "zookeeper":
     waiter_meets_its_old_session, "The node of the ended session is still in the list: an attempt of its own does not take it for the new one.",
         "CURATOR-604, ZOOKEEPER-2355";
     old_sessions_answers, "Answers and watches of the ended session are no answers in the new one.";
+    old_sessions_watch, "A watch of the ended session says nothing, even by the number of a request of the new one.";
+    old_sessions_confirmation, "A confirmation answered by the ended session proves nothing in the new one: it is asked for again, soon.";
     never_connected, "A client that never gets a connection: the patience covers connecting, and the server was unreachable.",
         "kazoo#83, kazoo#482: a client that was never started hung";
     connected_late, "The connection comes within the patience: the acquire goes on.";
@@ -142,6 +144,27 @@ fn old_sessions_answers(story: &mut Recorder) {
         .says(&[])
         .waits_for(Some("retry"));
     story.timeout().says(&["create", "children"]);
+}
+
+fn old_sessions_watch(story: &mut Recorder) {
+    let key = queue(story);
+    story.session_is("expired").connected(2).answer_routine();
+    story.created(5, 50);
+    story.children(&[&other(4), &own_of_attempt(key, 2, 5)]);
+    story.says(&["get", "queued", "get"]).answer_routine();
+    let id = story.watch_on(&at(&other(4)));
+    let session = "1".into();
+    let event = "deleted".into();
+    story.input(Input::Watch { id, session, event }).says(&[]);
+}
+
+fn old_sessions_confirmation(story: &mut Recorder) {
+    story.connected(1).done("sync");
+    story.session_is("expired").connected(2).says(&["sync"]);
+    let session = "1".to_owned();
+    story.answer("sync", crate::transcript::Reply::Done { session });
+    story.says(&[]).waits_for(Some("renew"));
+    story.timeout().says(&["sync"]).done("sync").says(&[]);
 }
 
 fn never_connected(story: &mut Recorder) {

@@ -1,0 +1,70 @@
+//! What no hub hands on, given to a machine directly: it has to be right alone.
+
+use core::time::Duration;
+
+use fencepost_core::{
+    Event, Instant, Intent, Machine, Outcome, Output, OwnerId, Patience, SessionId,
+    zookeeper::{Answer, Mutex, MutexSettings, Notice, Reply, Request, SessionState},
+};
+
+const NOW: Instant = Instant::from_micros(1_000_000);
+const SESSION: SessionId = SessionId(2);
+
+/// A mutex that is first in its line, in a session that nobody has confirmed.
+fn first() -> Mutex {
+    let settings = MutexSettings::new("shop", "stock").unwrap();
+    let mut mutex = Mutex::new(settings, OwnerId([7; 16]), 1);
+    mutex
+        .handle_notice(
+            NOW,
+            Notice::Session {
+                state: SessionState::Connected,
+                session: SESSION,
+                timeout: Duration::from_secs(9),
+            },
+        )
+        .unwrap();
+    mutex.intent(NOW, Intent::Acquire(Patience::Forever)).unwrap();
+    let (mut node, mut events) = (String::new(), 0);
+    loop {
+        let command = match mutex.poll_output() {
+            Output::Command(command) => command,
+            Output::Event(_) => {
+                events += 1;
+                continue;
+            }
+            _ => break,
+        };
+        let answer = match command.request {
+            Request::Create { path, .. } => {
+                node = path + "0000000003";
+                Answer::Created {
+                    path: node.clone(),
+                    zxid: 41,
+                }
+            }
+            Request::Children { .. } => Answer::Children(vec![node.rsplit_once('/').unwrap().1.to_owned()]),
+            other => panic!("{other:?}"),
+        };
+        let session = SESSION;
+        let reply = Outcome::Reply(Reply { session, answer });
+        mutex.handle_outcome(NOW, command.id, reply).unwrap();
+    }
+    assert_eq!(events, 0, "nothing is granted yet");
+    mutex
+}
+
+fn granted_when_confirmed(session: SessionId) -> bool {
+    let mut mutex = first();
+    let valid_until = NOW.plus(Duration::from_secs(1));
+    mutex
+        .handle_notice(NOW, Notice::Confirmed { session, valid_until })
+        .unwrap();
+    matches!(mutex.poll_output(), Output::Event(Event::Acquired { .. }))
+}
+
+#[test]
+fn another_sessions_confirmation_grants_nothing() {
+    assert!(granted_when_confirmed(SESSION));
+    assert!(!granted_when_confirmed(SessionId(1)));
+}
