@@ -140,6 +140,17 @@ fn a_server_that_is_behind_refuses_the_client() {
 }
 
 #[test]
+fn a_server_that_is_behind_takes_a_client_that_does_not_say_what_it_has_seen() {
+    let mut three = Three::new();
+    let mover = three.sessions[0];
+    let answered = three.server.ask(mover, CommandId(1), create("/a")).unwrap();
+    three.server.saw(mover, answered.zxid);
+    three.server.forget_seen(mover);
+    assert_eq!(three.server.reattach(at(1), mover, 2), Ok(()));
+    assert!(!three.sees(0, "/a"));
+}
+
+#[test]
 fn the_leader_learns_of_a_session_only_from_its_server() {
     let mut three = Three::new();
     let [lead, told, untold] = three.sessions[..] else {

@@ -146,6 +146,13 @@ impl Server {
         self.notified.remove(&session);
     }
 
+    /// The client has lost what it had seen, as one that resumes a session by its number alone: any server takes it in, a lagging one too.
+    pub fn forget_seen(&mut self, session: SessionId) {
+        if let Some(known) = self.sessions.get_mut(&session) {
+            known.seen = 0;
+        }
+    }
+
     /// An answer with this transaction has reached the client: it may no longer connect to a server that has not come so far.
     pub fn saw(&mut self, session: SessionId, zxid: i64) {
         if let Some(known) = self.sessions.get_mut(&session) {

@@ -4,7 +4,10 @@ use core::{fmt::Debug, hash::Hash};
 
 use fencepost_core::{AttemptId, CommandId, Event, Instant, Intent, Misuse, Outcome, Output, hub::Family};
 
-use crate::step::{Number, Outage};
+use crate::{
+    checker::Mode,
+    step::{Number, Outage},
+};
 
 /// What a server answers.
 pub type ReplyOf<B> = <<B as Backend>::Family as Family>::Reply;
@@ -38,8 +41,8 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// Whose connections the server has closed.
     fn broken(&self) -> Vec<Number>;
 
-    /// A client's library has forgotten what it watched.
-    fn forget_watches(&mut self, client: Number);
+    /// A client's library has forgotten what it watched, and how far the servers were that it has seen.
+    fn forget_connection(&mut self, client: Number);
 
     /// A client's process has ended: the next one begins from nothing.
     fn forget(&mut self, client: Number);
@@ -165,4 +168,8 @@ pub trait Subject<B: Backend>: Clone + Debug + Eq + Hash {
     fn shutdown(&mut self, now: Instant);
     /// See `Hub::pending`.
     fn pending(&self) -> usize;
+    /// Who may hold beside it: what every grant of it is, and what it waits for until then.
+    fn mode(&self) -> Mode {
+        Mode::Exclusive
+    }
 }

@@ -1,4 +1,15 @@
 //! Every machine there is. A new one joins the proof by being listed here.
+//!
+//! One whose grants do not all exclude each other says of which [`Mode`](crate::checker::Mode) a client's are, where `make` makes its lock, by
+//! [`Fencepost::granting`]: a semaphore's are `Permit(n)`; of a read/write lock some clients make readers, `Shared`, and some writers (by the
+//! seed's bits, so that each run has its own mixture). From this follow
+//!
+//! - who may hold at once, whose fences are ordered and what the resource takes: see [`checker`](crate::checker);
+//! - whom the calm at a run's end lets hold at once, and in which order: whoever could hold if all before it in
+//!   [`Backend::queue`](crate::backend::Backend::queue) held has its turn, and gets it without anybody's release.
+//!
+//! A grant that changes its mode, as a writer's that becomes a reader's, does so from the wish on: the world lets its client believe in a
+//! [`Hold`](crate::checker::Hold) of the new mode as soon as it has asked, because others may be granted before it hears of it.
 
 use core::{marker::PhantomData, time::Duration};
 

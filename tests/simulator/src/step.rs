@@ -83,7 +83,7 @@ named! {
         LoseNotice = "lose-notice",
         /// The connection breaks; so many of the requests under way are executed still.
         Disconnect(u8) = "disconnect",
-        /// The connection is back, at the n-th server; with the highest bit set, what was watched is forgotten.
+        /// The connection is back, at the n-th server; with the highest bit set, what was watched and seen is forgotten.
         Reconnect(u8) = "reconnect",
         /// Nothing is told to the client, and its clock is not looked at, until it wakes.
         Pause = "pause",

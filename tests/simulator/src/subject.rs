@@ -7,6 +7,7 @@ use fencepost_core::{
 
 use crate::{
     backend::{Backend, NoticeOf, ReplyOf, Subject},
+    checker::Mode,
     step::Number,
 };
 
@@ -24,6 +25,7 @@ pub fn owner(client: Number, crashes: u8) -> OwnerId {
 pub struct Fencepost<F: Family> {
     hub: Hub<F>,
     key: Key,
+    mode: Mode,
 }
 
 impl<F: Family> Fencepost<F> {
@@ -35,7 +37,17 @@ impl<F: Family> Fencepost<F> {
     pub fn new(now: Instant, settings: F::Settings, owner: OwnerId, seed: u64) -> Self {
         let mut hub = Hub::new(seed);
         let key = hub.open(now, settings, owner, seed).expect("a new hub is open");
-        Self { hub, key }
+        Self {
+            hub,
+            key,
+            mode: Mode::Exclusive,
+        }
+    }
+
+    /// The same machine, whose grants are of that kind.
+    #[must_use]
+    pub fn granting(self, mode: Mode) -> Self {
+        Self { mode, ..self }
     }
 }
 
@@ -86,5 +98,9 @@ impl<B: Backend> Subject<B> for Fencepost<B::Family> {
 
     fn pending(&self) -> usize {
         self.hub.pending()
+    }
+
+    fn mode(&self) -> Mode {
+        self.mode
     }
 }

@@ -5,9 +5,13 @@
 use std::ops::Range;
 
 use fencepost_simulator::{
+    checker::{Mode, Property},
     faults::Faults,
     gallery, machines,
     prove::{Provable, Report},
+    run::Machine,
+    subject::Fencepost,
+    zookeeper,
 };
 
 fn number(name: &str, default: u64) -> u64 {
@@ -111,4 +115,40 @@ fn every_rogue_is_convicted() {
 fn their_repaired_twins_are_acquitted() {
     proved(&gallery::HONEST_REDIS, 3000);
     proved(&gallery::HONEST_ZOOKEEPER, 3000);
+}
+
+/// The mutex, which says that others may hold beside it, and does not let them.
+const fn exclusive_but(
+    name: &'static str,
+    make: fn(u8, u8, u64) -> Fencepost<fencepost_core::zookeeper::ZooKeeper>,
+) -> Machine<zookeeper::Servers, Fencepost<fencepost_core::zookeeper::ZooKeeper>> {
+    Machine {
+        name,
+        make,
+        settings: None,
+        fair: machines::ZOOKEEPER_MUTEX.fair,
+        longest: machines::ZOOKEEPER_MUTEX.longest,
+        climate: machines::ZOOKEEPER_MUTEX.climate,
+        on: std::marker::PhantomData,
+    }
+}
+
+#[test]
+fn whoever_could_hold_beside_others_and_does_not_is_convicted() {
+    let readers = exclusive_but("readers-one-by-one", |client, crashes, seed| {
+        (machines::ZOOKEEPER_MUTEX.make)(client, crashes, seed).granting(Mode::Shared)
+    });
+    let permits = exclusive_but("one-of-two-permits", |client, crashes, seed| {
+        (machines::ZOOKEEPER_MUTEX.make)(client, crashes, seed).granting(Mode::Permit(2))
+    });
+    for machine in [readers, permits] {
+        let conviction = machine.prove(seeds(100), &Faults::ALL).conviction;
+        let found = conviction.map(|conviction| conviction.violation.property);
+        assert_eq!(found, Some(Property::L1), "{}", machine.name);
+    }
+    // One permit is as good as a mutex.
+    let one = exclusive_but("one-permit", |client, crashes, seed| {
+        (machines::ZOOKEEPER_MUTEX.make)(client, crashes, seed).granting(Mode::Permit(1))
+    });
+    proved(&one, 1000);
 }

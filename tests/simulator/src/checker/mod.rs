@@ -9,12 +9,18 @@
 //! | S5 | only one's own attempts are touched | [`trespass`] |
 //! | S7 | no panic, no error for what makes sense, bounded output | the world |
 //! | S8 | nothing remains after the longest lease | the world's ending |
-//! | L1 | who waits is granted, in order where there is one | the world's ending |
-//! | L2 | a release wakes one waiter, where there is an order | the world's ending |
+//! | L1 | who waits is granted, in order where there is one, and beside whom it may hold with | the world's ending |
+//! | L2 | a release wakes one waiter or one group of readers, where there is an order | the world's ending |
 //! | D | one deadline covers the whole acquire | [`Checker::ticked`] |
+//!
+//! Which grants are incompatible is a matter of their [`Mode`]s. Only exclusive ones have an order: a reader's fence and a permit's may be
+//! any, and the resource refuses a reader that comes after a later writer, but nobody for a reader's sake.
 
+mod mode;
 mod resource;
 mod seen;
+#[cfg(test)]
+mod tests;
 mod trespass;
 
 use core::fmt;
@@ -22,6 +28,7 @@ use core::fmt;
 use fencepost_core::{AttemptId, Event, Instant};
 
 use crate::step::Number;
+pub use mode::{Mode, turns, woken};
 pub use resource::{Fate, Resource, Write};
 pub use seen::Seen;
 pub use trespass::trespass;
@@ -47,15 +54,15 @@ impl Property {
     #[must_use]
     pub const fn promise(self) -> &'static str {
         match self {
-            Self::S1 => "never two grants at once",
-            Self::S2 => "fences grow from grant to grant",
+            Self::S1 => "never two grants at once that exclude each other",
+            Self::S2 => "fences grow from exclusive grant to exclusive grant",
             Self::S3 => "who believes in a grant has it on the server",
             Self::S4 => "a resource accepts no write that is older than one it has accepted",
             Self::S5 => "nobody touches what is another's",
             Self::S7 => "no panic, no unreasonable error, no endless output",
             Self::S8 => "nothing is left behind",
             Self::L1 => "everybody who waits is granted in turn",
-            Self::L2 => "a release wakes one waiter",
+            Self::L2 => "a release wakes one waiter, or one group of readers",
             Self::D => "an acquire ends when its time is up",
         }
     }
@@ -100,6 +107,8 @@ pub enum Belief {
 pub struct Hold {
     /// Of which attempt.
     pub attempt: AttemptId,
+    /// Who may hold beside it.
+    pub mode: Mode,
     /// Its fence.
     pub fence: Option<u64>,
     /// How many grants were heard of before: the order where there is no fence.
@@ -172,12 +181,14 @@ impl Checker {
         }
     }
 
-    /// A client was told something, at its own time. `holds` says whether the server still has an attempt's lock.
+    /// A client was told something, at its own time. `mode` is what it contends for, `holds` says whether the server still has an
+    /// attempt's lock.
     pub fn hear(
         &mut self,
         client: Number,
         local: Instant,
         event: &Event,
+        mode: Mode,
         holds: impl FnOnce(&AttemptId) -> bool,
     ) {
         let belief = self.belief(client);
@@ -195,9 +206,10 @@ impl Checker {
         let now = match (event, belief) {
             (Event::Acquired { grant }, Belief::Waits(_)) => {
                 let fence = grant.fence.map(|fence| fence.0);
-                self.granted(fence);
+                self.granted(mode, fence);
                 Belief::Holds(Hold {
                     attempt: grant.attempt,
+                    mode,
                     fence,
                     turn: self.turns,
                     until: grant.valid_until,
@@ -257,11 +269,11 @@ impl Checker {
         self.vacant = true;
     }
 
-    fn granted(&mut self, fence: Option<u64>) {
+    fn granted(&mut self, mode: Mode, fence: Option<u64>) {
         self.turns += 1;
         self.seen.granted += 1;
         self.seen.takeovers += u64::from(core::mem::take(&mut self.vacant));
-        if let Some(fence) = fence {
+        if let (Mode::Exclusive, Some(fence)) = (mode, fence) {
             let last = self.last_fence;
             self.last_fence = last.max(fence);
             if fence <= last && !self.two_may_hold {
@@ -286,28 +298,27 @@ impl Checker {
         if self.two_may_hold {
             return;
         }
-        let mut first: Option<Number> = None;
+        let mut holders = String::new();
+        let mut modes = Vec::new();
         for (client, belief) in (0..).zip(&self.beliefs) {
             let Some(hold) = belief.valid(local(client)) else {
                 continue;
             };
-            let broken = match first.replace(client) {
-                Some(other) => Some((
-                    Property::S1,
-                    format!("clients {} and {} hold at once", name(other), name(client)),
-                )),
-                None if !holds(client, hold) => Some((
-                    Property::S3,
-                    format!(
-                        "client {} believes in {hold:?} at its {:?}, the server does not",
-                        name(client),
-                        local(client)
-                    ),
-                )),
-                None => None,
-            };
-            if let Some((property, what)) = broken {
-                return self.violated(property, || what);
+            holders.push(name(client));
+            if !hold.mode.fits(&modes) {
+                modes.push(hold.mode);
+                return self.violated(Property::S1, || {
+                    format!("clients {holders} hold at once, as {modes:?}")
+                });
+            }
+            modes.push(hold.mode);
+            if !holds(client, hold) {
+                let what = format!(
+                    "client {} believes in {hold:?} at its {:?}, the server does not",
+                    name(client),
+                    local(client)
+                );
+                return self.violated(Property::S3, || what);
             }
         }
     }

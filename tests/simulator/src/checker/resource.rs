@@ -1,8 +1,9 @@
-//! What the lock protects: a resource that takes writes, and refuses those with a fence below the highest that it has seen.
+//! What the lock protects: a resource that takes writes, and refuses those with a fence below the highest writer's that it has seen. What a
+//! reader does there is called a write, too: it is refused like one, and raises nothing. A permit orders nothing, and is not looked at.
 
 use crate::step::Number;
 
-use super::Hold;
+use super::{Hold, Mode};
 
 /// A write on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,7 +18,7 @@ pub struct Write {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Resource {
     highest: u64,
-    /// The latest grant of which a write was accepted.
+    /// The latest exclusive grant of which a write was accepted.
     turn: u32,
 }
 
@@ -35,16 +36,25 @@ pub enum Fate {
 impl Resource {
     /// A write arrives. Without a fence the resource cannot but accept it.
     pub fn take(&mut self, write: &Write) -> Fate {
-        if let Some(fence) = write.hold.fence {
-            if fence < self.highest {
-                return Fate::Refused;
-            }
+        let Hold {
+            mode, fence, turn, ..
+        } = write.hold;
+        if let Mode::Permit(_) = mode {
+            return Fate::Accepted;
+        }
+        if fence.is_some_and(|fence| fence < self.highest) {
+            return Fate::Refused;
+        }
+        let raises = mode == Mode::Exclusive;
+        if let Some(fence) = fence.filter(|_| raises) {
             self.highest = fence;
         }
-        if write.hold.turn < self.turn {
+        if turn < self.turn {
             return Fate::Stale;
         }
-        self.turn = write.hold.turn;
+        if raises {
+            self.turn = turn;
+        }
         Fate::Accepted
     }
 }

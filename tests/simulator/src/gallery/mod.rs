@@ -5,7 +5,9 @@
 pub mod redis;
 pub mod zookeeper;
 
-use core::{fmt::Debug, marker::PhantomData, ops::Range};
+use core::{fmt::Debug, marker::PhantomData, ops::Range, time::Duration};
+
+use fencepost_core::Patience;
 
 use crate::{
     backend::Subject,
@@ -75,6 +77,15 @@ impl<B: Spoken, S: Subject<B> + Send + Sync + 'static> Wanted for Rogue<B, S> {
             let violation = verdict.violation.filter(|found| found.property == self.breaks)?;
             Some(prove::convict(&self.machine, seed, &run, violation))
         })
+    }
+}
+
+/// How long the small locks try to acquire, if not for ever.
+const fn limit(patience: Patience) -> Option<Duration> {
+    match patience {
+        Patience::For(limit) => Some(limit),
+        Patience::Try => Some(Duration::from_millis(500)),
+        Patience::Forever => None,
     }
 }
 
@@ -160,6 +171,8 @@ gallery! {
         "releases the first of the line, whoever that is by now", "home-made recipes";
     NO_BARRIER: zookeeper::NoBarrier on ZOOKEEPER_MUTEX, L1, "no-barrier",
         "a list without the own node is believed: the server lagged, and now there are two", "CURATOR-211, CURATOR-307, helix#1118";
+    BARRIER_UNHEARD: zookeeper::BarrierUnheard on ZOOKEEPER_MUTEX, S8, "barrier-unheard",
+        "a list behind a sync that was refused is believed: what was created on a server ahead is not looked for again", "a throttled request is refused alone (ZooKeeper 3.6), the list behind it is answered; this gallery's honest lock until then";
     ONE_BREATH: zookeeper::OneBreath on ZOOKEEPER_MUTEX, S3, "one-breath",
         "two confirmations in one breath are taken for a whole session's time: the leader has not been told of the first", "fencepost before this simulator";
     DELETE_ONCE: zookeeper::DeleteOnce on ZOOKEEPER_MUTEX, S8, "delete-once",

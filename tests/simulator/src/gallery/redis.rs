@@ -376,11 +376,7 @@ impl Subject<Servers> for Small {
             (Intent::Acquire(patience), Phase::Idle) => {
                 self.attempt.number += 1;
                 self.trying = patience == Patience::Try;
-                self.patience = match patience {
-                    Patience::For(limit) => Some(limit),
-                    Patience::Try => Some(Duration::from_millis(500)),
-                    Patience::Forever => None,
-                };
+                self.patience = super::limit(patience);
                 self.deadline = self.patience.map(|limit| now.plus(limit));
                 self.phase = Phase::Wants;
                 self.acquire(now);

@@ -37,6 +37,8 @@ pub enum Defect {
     DeleteFirst,
     /// A list is believed without a `sync` before it.
     NoBarrier,
+    /// A list is believed behind a `sync` that has failed.
+    BarrierUnheard,
     /// Two confirmations in one breath are taken for a whole session's time.
     OneBreath,
     /// A delete that was not answered is taken for done.

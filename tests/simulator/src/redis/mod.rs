@@ -143,7 +143,7 @@ impl Backend for Servers {
             .collect()
     }
 
-    fn forget_watches(&mut self, _client: Number) {}
+    fn forget_connection(&mut self, _client: Number) {}
 
     fn delivered(&mut self, _client: Number, _mark: i64) {}
 

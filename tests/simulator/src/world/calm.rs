@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use crate::{
     backend::{Backend, Subject},
-    checker::{Belief, Property, name},
+    checker::{Belief, Mode, Property, name, turns, woken},
     step::{Number, Wish},
     tape::Tape,
 };
@@ -47,11 +47,6 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             self.all_are_granted(tape);
         }
         self.nothing_is_left(tape);
-    }
-
-    /// Everything on its way arrives, as if in fair weather.
-    pub fn let_arrive(&mut self, tape: &mut impl Tape<B>) {
-        self.settle_all(tape);
     }
 
     /// Time passes up to the next timer of anybody, and all look at their clocks. Says whether there is one.
@@ -116,8 +111,8 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         self.checker.violation.is_some()
     }
 
-    /// Everything that is on its way arrives.
-    fn settle_all(&mut self, tape: &mut impl Tape<B>) {
+    /// Everything that is on its way arrives, as if in fair weather.
+    pub fn let_arrive(&mut self, tape: &mut impl Tape<B>) {
         for _ in 0..ROUNDS {
             let mut moved = false;
             for client in self.numbers() {
@@ -141,15 +136,15 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
     }
 
     fn all_are_granted(&mut self, tape: &mut impl Tape<B>) {
-        self.settle_all(tape);
+        self.let_arrive(tape);
         self.let_time_pass(tape);
-        self.settle_all(tape);
+        self.let_arrive(tape);
         let mut asked = vec![None; self.clients.len()];
         for _ in 0..ROUNDS {
             if self.failed() {
                 return;
             }
-            let Some(holder) = self.holder() else {
+            let Some(holder) = self.holder().filter(|_| !self.another_may_hold()) else {
                 if self
                     .numbers()
                     .all(|client| self.checker.belief(client) == Belief::Idle)
@@ -157,7 +152,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                     return;
                 }
                 self.let_time_pass(tape);
-                self.settle_all(tape);
+                self.let_arrive(tape);
                 self.waits_for_itself(&mut asked);
                 self.keeps_order();
                 continue;
@@ -167,7 +162,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             self.wish(holder, Wish::Write, tape);
             self.land(0, tape);
             self.wish(holder, Wish::Release, tape);
-            self.settle_all(tape);
+            self.let_arrive(tape);
             self.wakes_one(holder, &before);
         }
         let waiting: Vec<char> = self
@@ -180,8 +175,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
     }
 
     fn holder(&self) -> Option<Number> {
-        self.numbers()
-            .find(|client| matches!(self.checker.belief(*client), Belief::Holds(_)))
+        self.numbers().find(|client| self.holds(*client))
     }
 
     /// L1, where there is none: a lost answer leaves no lock that its own holder waits for. Who asks again finds that it has it.
@@ -207,17 +201,59 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         }
     }
 
-    /// L1, where there is an order: nobody who waits has a place before the holder's.
+    /// Those in the server's line, the first one first, with whether it is their turn; nobody where there is no line. Whoever stands there
+    /// twice counts at its first place.
+    fn line(&self) -> Vec<(Number, bool)> {
+        let mut line: Vec<Number> = Vec::new();
+        for client in self.backend.queue().unwrap_or_default() {
+            if !line.contains(&client) {
+                line.push(client);
+            }
+        }
+        let modes: Vec<Mode> = line.iter().map(|client| self.mode(*client)).collect();
+        line.into_iter().zip(turns(&modes)).collect()
+    }
+
+    /// What a client holds, or contends for.
+    fn mode(&self, client: Number) -> Mode {
+        match self.checker.belief(client) {
+            Belief::Holds(hold) => hold.mode,
+            _ => self.clients[usize::from(client)].subject.mode(),
+        }
+    }
+
+    fn waits(&self, client: Number) -> bool {
+        matches!(self.checker.belief(client), Belief::Waits(_))
+    }
+
+    fn holds(&self, client: Number) -> bool {
+        matches!(self.checker.belief(client), Belief::Holds(_))
+    }
+
+    /// Whether somebody waits whose turn it is beside those who hold: it is given the time to find out.
+    fn another_may_hold(&self) -> bool {
+        let held = self.numbers().find(|client| self.holds(*client));
+        let joins =
+            |client: Number| held.is_some_and(|holder| self.mode(client).goes_with(self.mode(holder)));
+        !self.checker.two_may_hold
+            && self
+                .line()
+                .into_iter()
+                .any(|(client, turn)| turn && self.waits(client) && joins(client))
+    }
+
+    /// L1, where there is an order: nobody who waits has a place before that of a holder whose turn it is not.
     fn keeps_order(&mut self) {
-        let (Some(holder), Some(queue)) = (self.holder(), self.backend.queue()) else {
+        let line = self.line();
+        let early = line
+            .iter()
+            .position(|(client, turn)| self.holds(*client) && !turn);
+        let Some(place) = early.filter(|_| !self.checker.two_may_hold) else {
             return;
         };
-        let waits = |client: &Number| matches!(self.checker.belief(*client), Belief::Waits(_));
-        let before = queue
-            .into_iter()
-            .take_while(|client| *client != holder)
-            .find(waits);
-        if let Some(first) = before.filter(|_| !self.checker.two_may_hold) {
+        let first = line[..place].iter().find(|(client, _)| self.waits(*client));
+        if let Some((first, _)) = first {
+            let (first, holder) = (*first, line[place].0);
             self.checker.violated(Property::L1, || {
                 format!(
                     "client {} was granted before {}, who came first",
@@ -234,18 +270,19 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         seen.refused > 0 || seen.lost > 0 || self.clients.iter().any(|client| client.crashes > 0)
     }
 
-    /// L2: of those who waited for the release, one has said anything.
+    /// L2: of those who waited for the release, one has said anything, or one group of readers.
     fn wakes_one(&mut self, released: Number, before: &[u64]) {
         if !self.setup.fair {
             return;
         }
-        let woken = self
+        let spoke = self
             .numbers()
             .zip(before)
             .filter(|(client, before)| {
                 *client != released && self.clients[usize::from(*client)].sent > **before
             })
-            .count();
+            .map(|(client, _)| (self.mode(client), self.holds(client)));
+        let woken = woken(&spoke.collect::<Vec<_>>());
         if woken > 1 + usize::from(self.somebody_left()) {
             self.checker
                 .violated(Property::L2, || format!("one release has woken {woken} clients"));
@@ -273,7 +310,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         }
         let end = self.now.plus(self.setup.longest.saturating_mul(2)).plus(RETRIES);
         for _ in 0..ROUNDS {
-            self.settle_all(tape);
+            self.let_arrive(tape);
             let pending: usize = self.clients.iter().map(|client| client.subject.pending()).sum();
             if self.failed() || pending == 0 && self.backend.left_behind(self.now).is_empty() {
                 return;

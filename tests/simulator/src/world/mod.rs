@@ -431,9 +431,10 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                         format!("{} hears: {event:?} (its clock: {local:?})", name(client))
                     });
                     let granted = self.checker.seen.granted;
+                    let mode = self.clients[usize::from(client)].subject.mode();
                     let (backend, now) = (&self.backend, self.now);
                     let holds = |attempt: &AttemptId| backend.holds(now, client, attempt);
-                    self.checker.hear(client, local, &event, holds);
+                    self.checker.hear(client, local, &event, mode, holds);
                     if self.checker.seen.granted > granted {
                         self.granted(client);
                     }

@@ -121,17 +121,23 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             sent.awaited = false;
         }
         one.answers.clear();
-        let open = core::mem::take(&mut one.open);
         let told = self.backend.disconnect(self.now, client);
         for notice in told {
             self.tell(client, notice, tape);
             self.drain(client, tape);
         }
-        for id in open {
+        if !settles_late::<B>(client) {
+            self.settle_open(client, tape);
+        }
+        true
+    }
+
+    /// What was under way when the connection broke has had no answer, and the client learns it.
+    fn settle_open(&mut self, client: Number, tape: &mut impl Tape<B>) {
+        for id in core::mem::take(&mut self.client(client).open) {
             self.fail(client, id, Failure::Unknown, tape);
             self.drain(client, tape);
         }
-        true
     }
 
     /// The server has closed connections.
@@ -148,7 +154,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         }
         if how & FORGETS != 0 {
             one.notices.clear();
-            self.backend.forget_watches(client);
+            self.backend.forget_connection(client);
         }
         self.connect(client, how & !FORGETS, tape)
     }
@@ -160,11 +166,16 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         let Some(told) = self.backend.connect(self.now, client, server) else {
             return false;
         };
-        self.client(client).connected = true;
-        for notice in told {
+        let connected = told.len().saturating_sub(1);
+        for (number, notice) in told.into_iter().enumerate() {
+            if number == connected {
+                self.settle_open(client, tape);
+                self.client(client).connected = true;
+            }
             self.tell(client, notice, tape);
             self.drain(client, tape);
         }
+        self.client(client).connected = true;
         true
     }
 
@@ -220,5 +231,10 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
     }
 }
 
-/// In the number of [`Trouble::Reconnect`]: what was watched is forgotten.
+/// Some drivers settle what was under way only when there is a connection again, after they have heard of the session's end.
+fn settles_late<B: Backend>(client: Number) -> bool {
+    B::ORDERED && !client.is_multiple_of(2)
+}
+
+/// In the number of [`Trouble::Reconnect`]: the client library has forgotten what it watched and what it has seen.
 pub const FORGETS: u8 = 0x80;

@@ -4,9 +4,10 @@ use fencepost_core::zookeeper::{Answer, Notice, Request};
 
 use super::Ask;
 
-/// The number at the end of a node's name.
+/// The number at the end of a node's name, whatever comes before it.
 pub(super) fn number(name: &str) -> &str {
-    name.rsplit_once('-').map_or("", |(_, number)| number)
+    let digits = name.len().saturating_sub(10);
+    name.get(digits..).unwrap_or_default()
 }
 
 /// The end of a name: its number tells nodes apart.
@@ -14,7 +15,10 @@ fn short(path: &str) -> &str {
     match path.rsplit_once("-lock-") {
         Some((_, "")) => "-lock-",
         Some((_, number)) => number,
-        None => path,
+        // Another kind of node, without its attempt.
+        None => path
+            .rsplit_once("/_c_")
+            .map_or(path, |(_, name)| name.get(36..).unwrap_or(name)),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
     zookeeper::{Ask, Servers, TIMEOUT},
 };
 
-use super::{Defect, Duration, PAUSE, Phase, Small, What};
+use super::{super::limit, Defect, PAUSE, Phase, Small, What};
 
 impl Small {
     fn answered(&mut self, now: Instant, id: CommandId, what: What, answer: Result<Answer, ()>) {
@@ -45,7 +45,12 @@ impl Small {
                 }
             }
             (What::Delete, Err(())) if self.has(Defect::DeleteOnce) => self.gone(),
-            (What::Parent | What::Barrier, Ok(_)) => {}
+            (What::Parent, Ok(_)) | (What::Barrier, Ok(Answer::Done)) => {}
+            (What::Barrier, _) if !self.has(Defect::BarrierUnheard) => {
+                // What the list behind it says may be old.
+                self.pending.retain(|(_, what)| *what != What::List);
+                self.retry = Some(now.plus(PAUSE));
+            }
             _ => self.retry = Some(now.plus(PAUSE)),
         }
     }
@@ -114,11 +119,7 @@ impl Subject<Servers> for Small {
         match (intent, self.phase) {
             (Intent::Acquire(patience), Phase::Idle) => {
                 self.trying = patience == Patience::Try;
-                self.patience = match patience {
-                    Patience::For(limit) => Some(limit),
-                    Patience::Try => Some(Duration::from_millis(500)),
-                    Patience::Forever => None,
-                };
+                self.patience = limit(patience);
                 self.deadline = self.patience.map(|limit| now.plus(limit));
                 self.phase = Phase::Wants;
                 self.placed = false;

@@ -1,0 +1,96 @@
+//! Who may hold beside whom: what makes two grants incompatible, and what an order of turns means where several may hold.
+
+/// What kind of a grant it is. A lock's contenders may be of different kinds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Nobody holds beside it: a mutex, a writer, a leader.
+    #[default]
+    Exclusive,
+    /// A reader: any number of them hold at once, and no writer.
+    Shared,
+    /// A permit: so many hold at once.
+    Permit(u8),
+}
+
+impl Mode {
+    /// How many grants there may be at once, where there is one like this.
+    const fn room(self) -> usize {
+        match self {
+            Self::Exclusive => 1,
+            Self::Shared => usize::MAX,
+            Self::Permit(most) => most as usize,
+        }
+    }
+
+    /// Whether both may be held at once, if there is room.
+    #[must_use]
+    pub const fn goes_with(self, other: Self) -> bool {
+        matches!(
+            (self, other),
+            (Self::Shared, Self::Shared) | (Self::Permit(_), Self::Permit(_))
+        )
+    }
+
+    /// Whether it may be held beside all these.
+    #[must_use]
+    pub fn fits(self, others: &[Self]) -> bool {
+        let room = |mode: &Self| others.len() < mode.room();
+        room(&self) && others.iter().all(|other| self.goes_with(*other) && room(other))
+    }
+}
+
+/// Who has the turn to hold in a line, the first one first: whoever would fit if all before it held. Those behind may well have to wait for
+/// one who only waits: a reader does for an earlier writer.
+pub fn turns(line: &[Mode]) -> impl Iterator<Item = bool> {
+    (0..line.len()).map(|place| line[place].fits(&line[..place]))
+}
+
+/// How many one release has woken, given the kind of each and whether it holds now: readers who hold now are one group.
+#[must_use]
+pub fn woken(all: &[(Mode, bool)]) -> usize {
+    let in_group = |(mode, holds): &&(Mode, bool)| *holds && *mode == Mode::Shared;
+    let group = all.iter().filter(in_group).count();
+    all.len() - group.saturating_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        Mode::{Exclusive, Permit, Shared},
+        *,
+    };
+
+    #[test]
+    fn readers_hold_with_readers_and_permits_up_to_their_number() {
+        assert!(Exclusive.fits(&[]) && !Exclusive.fits(&[Exclusive]) && !Exclusive.fits(&[Shared]));
+        assert!(Shared.fits(&[Shared, Shared]) && !Shared.fits(&[Shared, Exclusive]));
+        assert!(Permit(2).fits(&[Permit(2)]) && !Permit(2).fits(&[Permit(2), Permit(2)]));
+        assert!(!Permit(2).fits(&[Shared]) && !Permit(2).fits(&[Exclusive]));
+        // Who was told of fewer counts for all.
+        assert!(!Permit(3).fits(&[Permit(1)]) && !Permit(1).fits(&[Permit(3)]));
+    }
+
+    #[test]
+    fn a_turn_comes_when_all_before_could_hold_too() {
+        let turns = |line: &[Mode]| turns(line).collect::<Vec<_>>();
+        assert_eq!(turns(&[Exclusive, Exclusive]), [true, false]);
+        // The reader behind the writer waits for it, though only readers hold.
+        assert_eq!(
+            turns(&[Shared, Shared, Exclusive, Shared]),
+            [true, true, false, false]
+        );
+        assert_eq!(turns(&[Permit(2), Permit(2), Permit(2)]), [true, true, false]);
+    }
+
+    #[test]
+    fn a_release_may_wake_one_or_one_group_of_readers_that_hold_now() {
+        assert_eq!(woken(&[]), 0);
+        assert_eq!(woken(&[(Exclusive, true)]), 1);
+        assert_eq!(woken(&[(Exclusive, true), (Exclusive, false)]), 2);
+        assert_eq!(woken(&[(Shared, true), (Shared, true), (Shared, true)]), 1);
+        // A herd: they were woken, and not to hold.
+        assert_eq!(woken(&[(Shared, true), (Shared, false), (Exclusive, false)]), 3);
+        // One permit is free, not two.
+        assert_eq!(woken(&[(Permit(3), true), (Permit(3), true)]), 2);
+    }
+}

@@ -1,0 +1,172 @@
+//! Histories written by hand: what the checker has to say to each.
+
+use fencepost_core::{AttemptId, Event, Fence, Grant, Instant, OwnerId};
+
+use super::{
+    Mode::{self, Exclusive, Permit, Shared},
+    *,
+};
+
+const END: u64 = 1000;
+
+struct History {
+    checker: Checker,
+    resource: Resource,
+}
+
+impl History {
+    fn new() -> Self {
+        Self {
+            checker: Checker::new(4),
+            resource: Resource::default(),
+        }
+    }
+
+    /// A client is granted what it has waited for, until [`END`].
+    fn granted(&mut self, client: Number, mode: Mode, fence: Option<u64>) -> &mut Self {
+        let owner = OwnerId([client; 16]);
+        let grant = Grant {
+            attempt: AttemptId { owner, number: 1 },
+            fence: fence.map(Fence),
+            valid_until: Some(Instant::from_micros(END)),
+        };
+        self.checker.believes(client, Belief::Waits(None));
+        let event = Event::Acquired { grant };
+        self.checker.hear(client, Instant::ZERO, &event, mode, |_| true);
+        self
+    }
+
+    fn gone(&mut self, client: Number) -> &mut Self {
+        self.checker.believes(client, Belief::Idle);
+        self
+    }
+
+    /// What is broken, after a look at that time.
+    fn at(&mut self, time: u64) -> Option<Property> {
+        self.at_server(time, |_| true)
+    }
+
+    fn at_server(&mut self, time: u64, holds: impl Fn(Number) -> bool) -> Option<Property> {
+        self.checker
+            .look(|_| Instant::from_micros(time), |client, _| holds(client));
+        self.checker.violation.as_ref().map(|broken| broken.property)
+    }
+
+    fn writes(&mut self, client: Number) -> Fate {
+        let Belief::Holds(hold) = self.checker.belief(client) else {
+            panic!("{client} holds nothing");
+        };
+        self.resource.take(&Write { client, hold })
+    }
+}
+
+#[test]
+fn s1_readers_hold_together_and_nobody_beside_a_writer() {
+    let at_once = |modes: &[Mode]| {
+        let mut history = History::new();
+        for (client, mode) in (0..).zip(modes) {
+            history.granted(client, *mode, None);
+        }
+        history.at(END - 1)
+    };
+    assert_eq!(at_once(&[Shared, Shared, Shared]), None);
+    assert_eq!(at_once(&[Exclusive, Exclusive]), Some(Property::S1));
+    assert_eq!(at_once(&[Shared, Shared, Exclusive]), Some(Property::S1));
+    assert_eq!(at_once(&[Exclusive, Shared]), Some(Property::S1));
+    assert_eq!(at_once(&[Permit(2), Permit(2)]), None);
+    assert_eq!(at_once(&[Permit(2), Permit(2), Permit(2)]), Some(Property::S1));
+}
+
+#[test]
+fn s1_a_grant_that_has_ended_by_its_holders_clock_is_none() {
+    let mut history = History::new();
+    history.granted(0, Shared, None);
+    assert_eq!(history.at(END), None);
+    history.gone(0).granted(1, Exclusive, None);
+    assert_eq!(history.at(0), None);
+    history.granted(2, Exclusive, None);
+    assert_eq!(history.at(END), None);
+    assert_eq!(history.at(0), Some(Property::S1));
+}
+
+#[test]
+fn s2_writers_fences_grow_whatever_readers_and_permits_have() {
+    let order = |grants: &[(Mode, u64)]| {
+        let mut history = History::new();
+        for (mode, fence) in grants {
+            history.granted(0, *mode, Some(*fence)).gone(0);
+        }
+        history.at(0)
+    };
+    assert_eq!(order(&[(Exclusive, 5), (Exclusive, 6)]), None);
+    assert_eq!(order(&[(Exclusive, 5), (Exclusive, 5)]), Some(Property::S2));
+    assert_eq!(
+        order(&[(Exclusive, 5), (Shared, 3), (Shared, 3), (Exclusive, 6)]),
+        None
+    );
+    assert_eq!(order(&[(Exclusive, 5), (Shared, 9), (Exclusive, 6)]), None);
+    assert_eq!(
+        order(&[(Exclusive, 5), (Shared, 9), (Exclusive, 4)]),
+        Some(Property::S2)
+    );
+    assert_eq!(order(&[(Permit(2), 5), (Permit(2), 4)]), None);
+}
+
+#[test]
+fn s3_each_of_several_holders_has_its_grant_on_the_server() {
+    let mut history = History::new();
+    history.granted(0, Shared, None).granted(1, Shared, None);
+    assert_eq!(history.at(0), None);
+    assert_eq!(history.at_server(0, |client| client == 0), Some(Property::S3));
+}
+
+#[test]
+fn s4_a_reader_that_comes_after_a_later_writer_is_refused_and_refuses_nobody() {
+    let mut history = History::new();
+    history
+        .granted(0, Shared, Some(4))
+        .granted(1, Exclusive, Some(5))
+        .granted(2, Shared, Some(9))
+        .granted(3, Exclusive, Some(6));
+    assert_eq!(history.writes(0), Fate::Accepted);
+    assert_eq!(history.writes(2), Fate::Accepted);
+    // The reader's 9 has raised nothing.
+    assert_eq!(history.writes(1), Fate::Accepted);
+    assert_eq!(history.writes(0), Fate::Refused);
+    assert_eq!(history.writes(3), Fate::Accepted);
+    assert_eq!(history.writes(1), Fate::Refused);
+    assert_eq!(
+        history.writes(2),
+        Fate::Stale,
+        "its fence is too high to be refused"
+    );
+}
+
+#[test]
+fn s4_without_a_fence_what_comes_too_late_is_taken_and_seen() {
+    let mut history = History::new();
+    history
+        .granted(0, Shared, None)
+        .granted(1, Exclusive, None)
+        .granted(2, Permit(2), None);
+    assert_eq!(history.writes(1), Fate::Accepted);
+    assert_eq!(history.writes(0), Fate::Stale);
+    // A permit comes neither before nor after.
+    assert_eq!(history.writes(2), Fate::Accepted);
+    assert_eq!(history.writes(1), Fate::Accepted);
+}
+
+#[test]
+fn s4_a_writer_that_has_become_a_reader_keeps_its_fence() {
+    let mut history = History::new();
+    history.granted(0, Exclusive, Some(5)).granted(1, Shared, Some(8));
+    assert_eq!(history.writes(0), Fate::Accepted);
+    let Belief::Holds(hold) = history.checker.belief(0) else {
+        panic!("it holds");
+    };
+    let mode = Shared;
+    history.checker.believes(0, Belief::Holds(Hold { mode, ..hold }));
+    assert_eq!(history.at(0), None);
+    assert_eq!(history.writes(1), Fate::Accepted);
+    assert_eq!(history.writes(0), Fate::Accepted);
+}
