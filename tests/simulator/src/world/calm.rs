@@ -185,7 +185,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             return;
         }
         for client in self.numbers() {
-            let own = self.has_won(client) && matches!(self.checker.belief(client), Belief::Waits(_));
+            let own = self.has_won(client) && self.waits(client);
             let sent = self.clients[usize::from(client)].sent;
             let before = &mut asked[usize::from(client)];
             match *before {

@@ -166,9 +166,10 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         let Some(told) = self.backend.connect(self.now, client, server) else {
             return false;
         };
-        let connected = told.len().saturating_sub(1);
+        // The last one says that it is connected: before that, everything is settled.
+        let last = told.len().saturating_sub(1);
         for (number, notice) in told.into_iter().enumerate() {
-            if number == connected {
+            if number == last {
                 self.settle_open(client, tape);
                 self.client(client).connected = true;
             }
