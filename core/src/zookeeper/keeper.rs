@@ -126,6 +126,8 @@ impl Keeper {
         let timeout = timeout.max(LEAST);
         let mut misuse = Ok(None);
         let answered = match outcome {
+            // The one under way was sent in this session, as no driver sends later what it was given before a session notice, and a session's
+            // change forgets it. So this is the second line, against drivers that take one session for the other.
             Outcome::Reply(reply) if reply.session == session => match reply.answer {
                 Answer::Done => true,
                 Answer::Error(_) => false,
