@@ -12,6 +12,8 @@ cases! { "zookeeper":
         "CURATOR-79, zk-ruby#51";
     timeout_and_the_create_is_lost, "The patience ends while the create is under way, and its reply never comes: what it may have made is searched for behind a barrier.",
         "CURATOR-45";
+    search_behind_a_refused_barrier, "The barrier before such a search is refused and the list behind it answered: that the node is not there proves nothing.",
+        "THROTTLEDOP, 3.6; helix#1118: a lagging server";
     timeout_before_a_retry, "The patience ends while the acquire waits to try again: nothing is left to undo.",
         "CURATOR-559: nested retries";
     timeout_while_suspended, "The patience ends without a connection: told at once, cleaned up when it is back.";
@@ -72,6 +74,19 @@ fn timeout_and_the_create_is_lost(story: &mut Recorder) {
         .says(&["refused unreachable"]);
     story.disconnected().says(&[]);
     story.connected(1).says(&["sync", "sync", "children"]);
+    story.answer_routine().children(&[&other(2), &own(key, 3)]);
+    story.says(&["delete"]).done("delete").close(key).leaves(0);
+}
+
+fn search_behind_a_refused_barrier(story: &mut Recorder) {
+    warm(story);
+    let key = story.open(&settings());
+    story.acquire_within(key, 200_000).timeout();
+    story.disconnected().connected(1);
+    // The first one is the keeper's.
+    story.done("sync").error("sync", code::THROTTLED);
+    story.children(&[&other(2)]).says(&[]).waits_for(Some("retry"));
+    story.timeout().says(&["sync", "children"]);
     story.answer_routine().children(&[&other(2), &own(key, 3)]);
     story.says(&["delete"]).done("delete").close(key).leaves(0);
 }
