@@ -1,0 +1,177 @@
+"""Steers a peer, and the servers: what the tests stand on."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[3]
+PEERS = ROOT / "tests" / "interop" / "peers"
+JARS = ROOT / "build" / "jars"
+CLASSES = ROOT / "build" / "interop"
+
+#: Bounds every wait; nothing here takes nearly as long.
+PATIENCE = 40.0
+
+#: Small and quick to start: these are many, and short-lived.
+JAVA = ["java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xshare:auto"]
+LOGS = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=error"]
+
+COMMANDS = {
+    "curator": [*JAVA, *LOGS, "-cp", f"{CLASSES}:{JARS}/*", "Peer"],
+    "kazoo": [sys.executable, str(PEERS / "kazoo_peer.py")],
+}
+
+Answer = dict[str, Any]
+
+
+def wait_until(condition: Callable[[], Any], what: str) -> Any:
+    """The first true value of `condition`; fails if that takes too long."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < deadline, f"waited too long until {what}"
+        time.sleep(0.01)
+
+
+class Peer:
+    """A running peer: its answers by command, its events by name. Each is read once."""
+
+    def __init__(self, name: str, hosts: str, session_ms: int = 10_000) -> None:
+        self.name = name
+        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  # closed by close
+        self.process = subprocess.Popen(
+            [*COMMANDS[name], hosts, str(session_ms)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+        )
+        self._arrived = threading.Condition()
+        self._lines: list[Answer] = []
+        self._ended = False
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def send(self, line: str) -> None:
+        """Gives a command."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def answer(self, command: str) -> Answer:
+        """The answer to the earliest `command` whose answer was not read yet."""
+        return self._next(lambda line: line.get("answer") == command, f"the answer to {command}")
+
+    def ask(self, line: str) -> Answer:
+        """The answer to a command that must succeed."""
+        self.send(line)
+        answer = self.answer(line.split()[0])
+        assert answer["ok"], f"{self.name}: {line}: {answer}"
+        return answer
+
+    def acquire(self, line: str) -> Answer:
+        """The answer to an `acquire` that must be granted."""
+        answer = self.ask(f"acquire {line}")
+        assert answer["granted"], f"{self.name}: {line}: {answer}"
+        return answer
+
+    def event(self, name: str, **wanted: str) -> Answer:
+        """The next event of this name with these values."""
+        wants = {"event": name, **wanted}
+        return self._next(lambda line: wants.items() <= line.items(), f"the event {wants}")
+
+    def close(self) -> None:
+        """Ends it by the end of its input; its session ends too."""
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.close()
+        except OSError:
+            pass
+        try:
+            self.process.wait(PATIENCE)
+        finally:
+            self.process.kill()
+            self.process.wait()
+            self._reader.join(PATIENCE)
+            assert self.process.stdout is not None
+            self.process.stdout.close()
+            self._errors.close()
+
+    def _next(self, fits: Callable[[Answer], bool], what: str) -> Answer:
+        deadline = time.monotonic() + PATIENCE
+        with self._arrived:
+            while True:
+                for line in self._lines:
+                    if fits(line):
+                        self._lines.remove(line)
+                        return line
+                remaining = deadline - time.monotonic()
+                if self._ended or not self._arrived.wait(remaining):
+                    self._errors.seek(0)
+                    raise AssertionError(
+                        f"{self.name} did not say {what}; unread: {self._lines}; {self._errors.read()}"
+                    )
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for text in self.process.stdout:
+            with self._arrived:
+                self._lines.append(json.loads(text))
+                self._arrived.notify_all()
+        with self._arrived:
+            self._ended = True
+            self._arrived.notify_all()
+
+
+class Servers:
+    """A run of tests/servers, without a command."""
+
+    def __init__(self, *options: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, str(ROOT / "tests" / "servers"), "run", *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        assert line, f"the servers did not start: {options}"
+        self.addresses: dict[str, str] = json.loads(line)
+        host, _, port = self.addresses["FENCEPOST_SERVERS"].rpartition(":")
+        self._control = socket.create_connection((host, int(port)), timeout=PATIENCE)
+        self._lines = self._control.makefile("rw")
+
+    @property
+    def zookeeper(self) -> str:
+        """The single ZooKeeper's address."""
+        return self.addresses["FENCEPOST_ZOOKEEPER"]
+
+    def do(self, command: str) -> Answer:
+        """The answer to a command of the control port that must succeed."""
+        self._lines.write(command + "\n")
+        self._lines.flush()
+        answer: Answer = json.loads(self._lines.readline())
+        assert answer["ok"], answer
+        return answer
+
+    def expire(self, peer: Peer) -> None:
+        """Ends a peer's session at once."""
+        session = peer.ask("session")
+        self.do(f"expire zookeeper {session['session']} {session['password']}")
+
+    def close(self) -> None:
+        """Ends the servers."""
+        self._lines.close()
+        self._control.close()
+        self._process.communicate(timeout=PATIENCE)
