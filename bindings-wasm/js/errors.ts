@@ -102,6 +102,22 @@ export function unreadable(message: string): ConfigError {
   return new ConfigError(109, "unreadable-settings", message);
 }
 
+/** @internal A value of any type in an error's text, as one would write it. */
+export function shown(value: unknown): string {
+  switch (typeof value) {
+    case "bigint":
+      return `${value}n`;
+    case "string":
+      return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+    case "object":
+      return value === null ? "null" : Array.isArray(value) ? "an array" : "an object";
+    case "function":
+      return "a function";
+    default:
+      return String(value);
+  }
+}
+
 /** @internal */
 export function clientClosed(): MisuseError {
   return new MisuseError(207, "client-closed", "the client has been closed");

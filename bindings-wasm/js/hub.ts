@@ -8,43 +8,13 @@
  * @module
  */
 
-import { takeKept, unreadable } from "./errors.js";
+import { shown, takeKept, unreadable } from "./errors.js";
 import { type Address, type Output, takeAddress, takeOutput } from "./outputs.js";
+import { type SettingsData, read } from "./settings.js";
 import * as wasm from "./wasm.js";
 
 /** The machines that speak to the same kind of server. */
 export type Family = "zookeeper" | "redis";
-
-/** The settings of one lock. Durations in ms. */
-export type SettingsData =
-  | {
-      readonly kind: "zookeeper-mutex";
-      /** A path below the prefix. */
-      readonly name: string;
-      /** Where the locks lie; the root if it is empty. */
-      readonly prefix?: string | undefined;
-      /** How long a try waits for the server's answers (5000). */
-      readonly answerWithin?: number | undefined;
-      /** The longest hold allowed (no limit). */
-      readonly maxHold?: number | undefined;
-    }
-  | {
-      readonly kind: "redis-string";
-      /** The lock's key. */
-      readonly name: string;
-      /** The lease (10000). */
-      readonly ttl?: number | undefined;
-      /** What is taken off the lease's validity beside drift (2). */
-      readonly margin?: number | undefined;
-      /** Whether the lease is renewed until the release (true). */
-      readonly renew?: boolean | undefined;
-      /** How often a waiter asks, at the latest (100). */
-      readonly poll?: number | undefined;
-      /** How long an answer may take before the request is sent again (5000). */
-      readonly answerWithin?: number | undefined;
-      /** The longest hold allowed (no limit). */
-      readonly maxHold?: number | undefined;
-    };
 
 /** Checked settings: make them once, open as many machines with them as you like. */
 export class Settings {
@@ -53,7 +23,8 @@ export class Settings {
 
   /** @throws ConfigError that says which value makes no sense. */
   constructor(data: SettingsData) {
-    this.raw = made(() => new wasm.RawSettings(data));
+    const { kind, name = "", prefix = "", ttl, margin, renew, poll, answerWithin, maxHold } = read(data);
+    this.raw = made(() => new wasm.RawSettings(kind, name, prefix, ttl, margin, renew, poll, answerWithin, maxHold));
   }
 }
 
@@ -100,8 +71,8 @@ export interface Stat {
 /**
  * All machines on one connection. After every input, {@link poll} until it gives a `wait`.
  *
- * Every method throws MisuseError when the call makes no sense now (then nothing has changed), and ConfigError for a time or duration
- * that is no number.
+ * Every method throws MisuseError when the call makes no sense now (then nothing has changed), and ConfigError for a time, duration, key or
+ * id that is no number.
  */
 export class Hub {
   readonly #raw: wasm.RawHub;
@@ -111,7 +82,8 @@ export class Hub {
   /** @internal */
   constructor(raw: wasm.RawHub);
   constructor(family: Family | wasm.RawHub, seed = 0) {
-    this.#raw = typeof family === "object" ? family : made(() => new wasm.RawHub(text(family), seed));
+    this.#raw =
+      family instanceof wasm.RawHub ? family : made(() => new wasm.RawHub(text(family), number("seed", seed)));
   }
 
   /** A hub that carries out its own commands on a server inside the process: it never gives a command. */
@@ -119,7 +91,7 @@ export class Hub {
     if (!(server instanceof MemoryServer)) {
       throw unreadable("memory takes a MemoryServer");
     }
-    return new Hub(made(() => wasm.RawHub.memory(server.raw, now, seed)));
+    return new Hub(made(() => wasm.RawHub.memory(server.raw, number("now", now), number("seed", seed))));
   }
 
   /** The hub's number on its memory server; 0 for any other hub. */
@@ -137,137 +109,153 @@ export class Hub {
     if (!(settings instanceof Settings) || !(owner instanceof Uint8Array)) {
       throw unreadable("open takes a Settings and 16 random bytes");
     }
-    const key = this.#raw.open(now, settings.raw, owner, seed);
+    const key = this.#raw.open(number("now", now), settings.raw, owner, number("seed", seed));
     this.#check(key !== 0);
     return key;
   }
 
   /** Wants the lock: ends in `acquired` or `refused`. Without patience (ms): for ever. */
   acquire(now: number, key: number, patience?: number): void {
-    this.#check(this.#raw.acquire(now, key, patience));
+    this.#check(this.#raw.acquire(number("now", now), number("key", key), optionalNumber("patience", patience)));
   }
 
   /** Wants the lock at once or not at all. */
   tryAcquire(now: number, key: number): void {
-    this.#check(this.#raw.tryAcquire(now, key));
+    this.#check(this.#raw.tryAcquire(number("now", now), number("key", key)));
   }
 
   /** Makes the grant last from now on: ends in `extended` or `lost`. */
   extend(now: number, key: number): void {
-    this.#check(this.#raw.extend(now, key));
+    this.#check(this.#raw.extend(number("now", now), number("key", key)));
   }
 
   /** Gives the grant back: ends in `released`, or in `lost` if there was nothing left to give back. */
   release(now: number, key: number): void {
-    this.#check(this.#raw.release(now, key));
+    this.#check(this.#raw.release(number("now", now), number("key", key)));
   }
 
   /** Stops an acquire: ends in `refused`. */
   cancel(now: number, key: number): void {
-    this.#check(this.#raw.cancel(now, key));
+    this.#check(this.#raw.cancel(number("now", now), number("key", key)));
   }
 
   /** ZooKeeper has created a node; `czxid` is in the reply's header. `session`: the one the request was sent in. */
   created(now: number, id: number, session: bigint, path: string, czxid: bigint): void {
     if (typeof path !== "string" || !isSession(session) || typeof czxid !== "bigint") {
-      this.#check(this.#raw.wrong(now, id, "a session, a path and a transaction"));
+      this.#check(this.#raw.wrong(number("now", now), number("id", id), "a session, a path and a transaction"));
     }
-    this.#check(this.#raw.created(now, id, session, path, czxid));
+    this.#check(this.#raw.created(number("now", now), number("id", id), session, path, czxid));
   }
 
   /** ZooKeeper has listed the names of a node's children. */
   children(now: number, id: number, session: bigint, names: readonly string[]): void {
-    if (!Array.isArray(names) || !isSession(session)) {
-      this.#check(this.#raw.wrong(now, id, "a session and the names of the children"));
+    if (!Array.isArray(names) || !names.every((name) => typeof name === "string") || !isSession(session)) {
+      this.#check(this.#raw.wrong(number("now", now), number("id", id), "a session and the names of the children"));
     }
-    this.#check(this.#raw.children(now, id, session, names.join("/")));
+    this.#check(this.#raw.children(number("now", now), number("id", id), session, names.join("/")));
   }
 
   /** ZooKeeper has read a node. */
   data(now: number, id: number, session: bigint, data: Uint8Array, stat: Stat): void {
     if (!(data instanceof Uint8Array) || !isSession(session) || !isStat(stat)) {
-      this.#check(this.#raw.wrong(now, id, "a session, the data and what is known of the node"));
+      this.#check(
+        this.#raw.wrong(number("now", now), number("id", id), "a session, the data and what is known of the node"),
+      );
     }
-    this.#check(this.#raw.data(now, id, session, data, stat.czxid, stat.ephemeralOwner, stat.version));
+    this.#check(
+      this.#raw.data(
+        number("now", now),
+        number("id", id),
+        session,
+        data,
+        stat.czxid,
+        stat.ephemeralOwner,
+        stat.version,
+      ),
+    );
   }
 
   /** ZooKeeper has done what it was asked. */
   done(now: number, id: number, session: bigint): void {
     if (!isSession(session)) {
-      this.#check(this.#raw.wrong(now, id, "a session"));
+      this.#check(this.#raw.wrong(number("now", now), number("id", id), "a session"));
     }
-    this.#check(this.#raw.done(now, id, session));
+    this.#check(this.#raw.done(number("now", now), number("id", id), session));
   }
 
   /** ZooKeeper has answered with an error code of its protocol, such as -101. */
   error(now: number, id: number, session: bigint, code: number): void {
     if (!Number.isInteger(code) || !isSession(session)) {
-      this.#check(this.#raw.wrong(now, id, "a session and an error code"));
+      this.#check(this.#raw.wrong(number("now", now), number("id", id), "a session and an error code"));
     }
-    this.#check(this.#raw.error(now, id, session, code));
+    this.#check(this.#raw.error(number("now", now), number("id", id), session, code));
   }
 
   /** Redis has answered. */
   reply(now: number, id: number, value: RedisValue): void {
     const text = encode(value, DEEPEST);
-    this.#check(text === null ? this.#raw.wrong(now, id, "a Redis value") : this.#raw.reply(now, id, text));
+    this.#check(
+      text === null
+        ? this.#raw.wrong(number("now", now), number("id", id), "a Redis value")
+        : this.#raw.reply(number("now", now), number("id", id), text),
+    );
   }
 
   /** Nobody has answered. */
   failed(now: number, id: number, failure: Failure): void {
-    this.#check(this.#raw.failed(now, id, text(failure)));
+    this.#check(this.#raw.failed(number("now", now), number("id", id), text(failure)));
   }
 
   /** The state of the ZooKeeper session, before the first command and at every change. `timeout`: the negotiated one, for `connected`. */
   session(now: number, state: SessionState, session: bigint, timeout = 0): void {
     if (!isSession(session)) {
-      throw unreadable("session has to be a BigInt");
+      throw unreadable(`session is ${shown(session)}: it has to be a BigInt`);
     }
-    this.#check(this.#raw.session(now, text(state), session, timeout));
+    this.#check(this.#raw.session(number("now", now), text(state), session, number("timeout", timeout)));
   }
 
   /** The watch that command `id` has set in that session has something to say. */
   watch(now: number, id: number, session: bigint, event: "deleted" | "changed" | "gone"): void {
     if (!isSession(session)) {
-      throw unreadable("session has to be a BigInt");
+      throw unreadable(`session is ${shown(session)}: it has to be a BigInt`);
     }
-    this.#check(this.#raw.watch(now, id, session, text(event)));
+    this.#check(this.#raw.watch(number("now", now), number("id", id), session, text(event)));
   }
 
   /** A message has arrived on the channel that command `id` has subscribed to. */
   message(now: number, id: number): void {
-    this.#check(this.#raw.message(now, id));
+    this.#check(this.#raw.message(number("now", now), number("id", id)));
   }
 
   /** The subscription of command `id` is gone, once. */
   gone(now: number, id: number): void {
-    this.#check(this.#raw.gone(now, id));
+    this.#check(this.#raw.gone(number("now", now), number("id", id)));
   }
 
   /** The time has come. Early and repeated calls change nothing. */
   handleTimeout(now: number): void {
-    this.#check(this.#raw.handleTimeout(now));
+    this.#check(this.#raw.handleTimeout(number("now", now)));
   }
 
   /** The next command or event, of one machine or of all; then how long to wait. */
   poll(only?: number): Output {
-    this.#check(this.#raw.poll(only));
+    this.#check(this.#raw.poll(optionalNumber("only", only)));
     return takeOutput();
   }
 
   /** Closes a machine, in any state. It lives on until the server has answered, and says nothing more. */
   close(now: number, key: number): void {
-    this.#check(this.#raw.close(now, key));
+    this.#check(this.#raw.close(number("now", now), number("key", key)));
   }
 
   /** Closes all machines, and opens no more. Go on driving until {@link pending} is 0. */
   shutdown(now: number): void {
-    this.#check(this.#raw.shutdown(now));
+    this.#check(this.#raw.shutdown(number("now", now)));
   }
 
   /** On a memory server: ends the session, so that nothing is held any more. */
   disconnect(now: number): void {
-    this.#check(this.#raw.disconnect(now));
+    this.#check(this.#raw.disconnect(number("now", now)));
   }
 
   #check(done: boolean): void {
@@ -336,7 +324,19 @@ function hexadecimal(bytes: Uint8Array): string {
 
 /** What was typed as a text may be anything in a program without types: the core says what is wrong with it. */
 function text(value: unknown): string {
-  return String(value);
+  return typeof value === "string" ? value : shown(value);
+}
+
+/** An argument that has to be a number: the module would take whatever converts to one, and throw a TypeError of its own at the rest. */
+function number(what: string, value: unknown): number {
+  if (typeof value !== "number") {
+    throw unreadable(`${what} is ${shown(value)}: it has to be a number`);
+  }
+  return value;
+}
+
+function optionalNumber(what: string, value: unknown): number | undefined {
+  return value === undefined || value === null ? undefined : number(what, value);
 }
 
 function isSession(session: unknown): session is bigint {

@@ -33,10 +33,10 @@ export {
   type RedisValue,
   type SessionState,
   Settings,
-  type SettingsData,
   type Stat,
   parseAddress,
 } from "./hub.js";
+export type { SettingsData } from "./settings.js";
 export type {
   Address,
   Argument,

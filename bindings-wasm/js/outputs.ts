@@ -167,21 +167,37 @@ export function argument(bytes: Uint8Array): void {
   }
 }
 
-/** @internal */
+/** @internal An empty array for the arguments of another kind of command. */
+export function texts(): Argument[] {
+  return [];
+}
+
+/**
+ * @internal `known`: the arguments of the last command of this kind, of which those whose bits are in `changed` are replaced by what is `joined` with
+ * NULs; undefined: the arguments have been gathered.
+ */
 export function argumentsCommand(
   key: number,
   id: number,
   to: number,
   deadline: number,
   operation: number,
-  joined: string | undefined,
+  known: Argument[] | undefined,
+  changed: number,
+  joined: string,
 ): void {
   let all: Argument[];
-  if (joined === undefined) {
+  if (known === undefined) {
     all = gathered;
     gathered = [];
   } else {
-    all = joined.split("\0");
+    const fresh = joined.split("\0");
+    for (let index = 0, used = 0; used < fresh.length && index < 32; index++) {
+      if ((changed & (1 << index)) !== 0) {
+        known[index] = fresh[used++] ?? "";
+      }
+    }
+    all = known.slice();
   }
   made = {
     type: "command",

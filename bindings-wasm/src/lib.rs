@@ -9,6 +9,7 @@
 extern crate alloc;
 
 mod address;
+mod arguments;
 mod convert;
 mod error;
 mod exports;

@@ -3,10 +3,7 @@
 //! They keep what they have made until it is asked for: nothing is returned, here or from an export, because V8 (in Node.js 20) crashes when it
 //! has to deoptimise a function in the middle of a call into WebAssembly that returns a reference.
 
-use alloc::{
-    string::{String, ToString},
-    vec::Vec,
-};
+use alloc::string::ToString;
 
 use fencepost_core::{
     Command, CommandId, Event, Key, Output, Target, Wait,
@@ -15,7 +12,10 @@ use fencepost_core::{
 };
 use wasm_bindgen::prelude::*;
 
-use crate::convert::{millis, number};
+use crate::{
+    arguments::Arguments,
+    convert::{millis, number},
+};
 
 #[wasm_bindgen(raw_module = "../outputs.js")]
 extern "C" {
@@ -33,7 +33,16 @@ extern "C" {
     #[wasm_bindgen(js_name = argument)]
     fn argument(bytes: &[u8]);
     #[wasm_bindgen(js_name = argumentsCommand)]
-    fn arguments_command(key: f64, id: f64, target: i32, deadline: f64, operation: u8, joined: Option<&str>);
+    fn arguments_command(
+        key: f64,
+        id: f64,
+        target: i32,
+        deadline: f64,
+        operation: u8,
+        known: &JsValue,
+        changed: u32,
+        joined: &str,
+    );
     fn queued(key: f64, ahead: f64);
     fn acquired(key: f64, attempt: &str, fence: Option<u64>, valid_until: f64);
     fn valid(key: f64, event: &JsValue, valid_until: f64);
@@ -42,18 +51,24 @@ extern "C" {
     fn wait(until: f64, reason: &JsValue);
 }
 
-/// Makes outputs. Names are handed over once and then known: decoding a text costs more than everything else in a crossing.
+/// Makes outputs. What was handed over before is known and does not cross again: decoding a text costs more than everything else in a crossing.
 #[derive(Debug)]
-pub(crate) struct Outputs(SortedMap<usize, JsValue>);
+pub(crate) struct Outputs {
+    names: SortedMap<usize, JsValue>,
+    arguments: Arguments,
+}
 
 impl Outputs {
     pub(crate) const fn new() -> Self {
-        Self(SortedMap::new())
+        Self {
+            names: SortedMap::new(),
+            arguments: Arguments::new(),
+        }
     }
 
     pub(crate) fn lowered(&mut self, output: HubOutput) {
         match output {
-            (key, Output::Command(command)) => commanded(key, &command),
+            (key, Output::Command(command)) => self.commanded(key, command),
             (key, Output::Event(event)) => self.told(number(key.0), &event),
             (_, Output::Wait(Wait { until, reason })) => match reason {
                 Some(timer) => self.with_name(timer.name(), |name| wait(millis(until), name)),
@@ -63,8 +78,35 @@ impl Outputs {
         }
     }
 
+    fn commanded(&mut self, key: Key, command: Command<Request>) {
+        let (key, id) = (number(key.0), number(command.id.0));
+        let target = match command.target {
+            Target::Server(n) => i32::try_from(n).unwrap_or(i32::MAX),
+            Target::Own => -2,
+            _ => -1,
+        };
+        let deadline = millis(command.deadline);
+        let request = command.request;
+        let operation = request.operation as u8;
+        if request.arguments.is_empty() {
+            let Request {
+                path, data, flags, ..
+            } = &request;
+            return node_command(key, id, target, deadline, operation, path, data, *flags);
+        }
+        match self.arguments.changes(request.arguments) {
+            Ok((known, changed, joined)) => {
+                arguments_command(key, id, target, deadline, operation, known, changed, &joined);
+            }
+            Err(arguments) => {
+                arguments.iter().for_each(|one| argument(one));
+                arguments_command(key, id, target, deadline, operation, &JsValue::UNDEFINED, 0, "");
+            }
+        }
+    }
+
     fn with_name(&mut self, name: &'static str, make: impl FnOnce(&JsValue)) {
-        self.0.update(name.as_ptr().addr(), |known| {
+        self.names.update(name.as_ptr().addr(), |known| {
             if known.is_undefined() {
                 *known = JsValue::from_str(name);
             }
@@ -106,44 +148,6 @@ impl Outputs {
             _ => self.with_name(name, |name| plain(key, name)),
         }
     }
-}
-
-fn commanded(key: Key, command: &Command<Request>) {
-    let (key, id) = (number(key.0), number(command.id.0));
-    let target = match command.target {
-        Target::Server(n) => i32::try_from(n).unwrap_or(i32::MAX),
-        Target::Own => -2,
-        _ => -1,
-    };
-    let deadline = millis(command.deadline);
-    let request = &command.request;
-    let operation = request.operation as u8;
-    if request.arguments.is_empty() {
-        return node_command(
-            key,
-            id,
-            target,
-            deadline,
-            operation,
-            &request.path,
-            &request.data,
-            request.flags,
-        );
-    }
-    // One crossing for all arguments where they are texts, as they nearly always are.
-    let joined = joined(&request.arguments);
-    if joined.is_none() {
-        request.arguments.iter().for_each(|one| argument(one));
-    }
-    arguments_command(key, id, target, deadline, operation, joined.as_deref())
-}
-
-/// All arguments in one text with NULs between them, if each is a text without NUL.
-fn joined(arguments: &[Vec<u8>]) -> Option<String> {
-    if arguments.iter().any(|one| one.contains(&0)) {
-        return None;
-    }
-    String::from_utf8(arguments.join(&0)).ok()
 }
 
 fn named(command: Option<CommandId>) -> f64 {

@@ -101,6 +101,29 @@ test("children of other kinds in the lock's directory", async (t) => {
   await assert.rejects(client.lock(name).acquire(), refused("mixed-layouts"));
 });
 
+test("values of another type in settings and calls of the raw hub name the field and the value", () => {
+  const says = (field, value) => (error) =>
+    error instanceof ConfigError && error.message.includes(field) && error.message.includes(value);
+  const kind = "redis-string";
+  assert.throws(() => new Settings({ kind, name: "x", ttl: 10000n }), says("ttl", "10000n"));
+  assert.throws(() => new Settings({ kind, name: "x", poll: "100" }), says("poll", '"100"'));
+  assert.throws(() => new Settings({ kind, name: 7n }), says("name", "7n"));
+  assert.throws(() => new Settings({ kind, name: "x", renew: Symbol("yes") }), says("renew", "Symbol(yes)"));
+  const settings = new Settings({ kind, name: "x" });
+  assert.throws(() => new Hub("redis", 1n), says("seed", "1n"));
+  const hub = new Hub("redis", 1);
+  const owner = new Uint8Array(16);
+  assert.throws(() => hub.open(0n, settings, owner, 1), says("now", "0n"));
+  assert.throws(() => hub.open(0, settings, owner, 1n), says("seed", "1n"));
+  const key = hub.open(0, settings, owner, 1);
+  assert.throws(() => hub.acquire(0, BigInt(key)), says("key", "1n"));
+  assert.throws(() => hub.acquire(0, key, 10n), says("patience", "10n"));
+  assert.throws(() => hub.reply(0, "1", null), says("id", '"1"'));
+  assert.throws(() => hub.poll(1n), says("only", "1n"));
+  assert.throws(() => hub.session(0, "connected", 1n, 10n), says("timeout", "10n"));
+  assert.throws(() => hub.session(0, "connected", 1, 10), says("session", "1"));
+});
+
 test("replies of the wrong shape into the raw hub", () => {
   const hub = new Hub("redis", 1);
   const settings = new Settings({ kind: "redis-string", name: "x" });

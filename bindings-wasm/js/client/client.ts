@@ -6,7 +6,8 @@
 
 import type { Driver } from "../drivers/driver.js";
 import { unreadable } from "../errors.js";
-import { Settings, type SettingsData } from "../hub.js";
+import { Settings } from "../hub.js";
+import type { SettingsData } from "../settings.js";
 import { Engine } from "./engine.js";
 import { Lock } from "./lock.js";
 import { known } from "./options.js";

@@ -9,6 +9,7 @@ import type { Driver, Sink } from "../drivers/driver.js";
 import { CleanupIncomplete, MisuseError, ReleaseUnconfirmed, clientClosed } from "../errors.js";
 import type { Hub, Settings } from "../hub.js";
 import type { Event } from "../outputs.js";
+import { Afterwards } from "./afterwards.js";
 import type { Contender } from "./contender.js";
 import { owner, seed } from "./random.js";
 import { Alarm, KeepAlive, later } from "./timers.js";
@@ -21,7 +22,7 @@ const REMEMBERED = 64;
 
 /** Runs one hub. Everything happens in its turn of the event loop; nothing here calls user code. */
 export class Engine implements Sink {
-  readonly keepAlive = new KeepAlive();
+  readonly keepAlive = new KeepAlive(() => this.#afterwards.want());
   readonly #driver: Driver;
   readonly #hub: Hub;
   readonly #alarm: Alarm;
@@ -32,6 +33,9 @@ export class Engine implements Sink {
   /** Machines that nobody asks anything of any more, still to be closed. */
   readonly #leaving: number[] = [];
   readonly #finalizers: FinalizationRegistry<number>;
+  /** Grants that the finalizers do not know yet. */
+  readonly #fresh = new Map<Contender, object>();
+  readonly #afterwards = new Afterwards(() => this.#rest());
   #pumping = false;
   /** How often something has been put in. */
   #inputs = 0;
@@ -107,11 +111,14 @@ export class Engine implements Sink {
 
   /** Has a contender released when `grant` is garbage. */
   watch(grant: object, contender: Contender): void {
-    this.#finalizers.register(grant, contender.key, contender);
+    this.#fresh.set(contender, grant);
+    this.#afterwards.want();
   }
 
   unwatch(contender: Contender): void {
-    this.#finalizers.unregister(contender);
+    if (!this.#fresh.delete(contender)) {
+      this.#finalizers.unregister(contender);
+    }
   }
 
   put(input: (hub: Hub, now: number) => void): void {
@@ -206,12 +213,17 @@ export class Engine implements Sink {
 
   /** Has a machine closed a little later: finalizers only write it down, and who waited for its end goes on first, with the next request. */
   #leave(key: number): void {
-    if (this.#leaving.push(key) === 1) {
-      queueMicrotask(() => this.#sweep());
-    }
+    this.#leaving.push(key);
+    this.#afterwards.want();
   }
 
-  #sweep(): void {
+  /** What nobody waits for. */
+  #rest(): void {
+    this.keepAlive.settle();
+    for (const [contender, grant] of this.#fresh) {
+      this.#finalizers.register(grant, contender.key, contender);
+    }
+    this.#fresh.clear();
     for (const key of this.#leaving.splice(0)) {
       this.abandon(key);
     }

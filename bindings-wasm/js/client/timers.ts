@@ -65,14 +65,22 @@ export class Alarm {
 
 /** Keeps the process alive while calls are waited for: everything else of ours is detached, so the process would end in mid-call. */
 export class KeepAlive {
+  readonly #idle: () => void;
   #calls = 0;
   #timer: Timer | undefined;
+  #attached = false;
+
+  /** `idle` is called when the last call is over, and has {@link settle} called a little later: the next call is often near. */
+  constructor(idle: () => void) {
+    this.#idle = idle;
+  }
 
   hold(): void {
     this.#calls += 1;
-    if (this.#calls > 1) {
+    if (this.#attached) {
       return;
     }
+    this.#attached = true;
     this.#timer ??= setInterval(() => undefined, LONGEST);
     if (typeof this.#timer === "object") {
       this.#timer.ref();
@@ -81,18 +89,27 @@ export class KeepAlive {
 
   drop(): void {
     this.#calls -= 1;
-    if (this.#calls === 0 && this.#timer !== undefined) {
-      if (typeof this.#timer === "object") {
-        this.#timer.unref();
-      } else {
-        clearInterval(this.#timer);
-        this.#timer = undefined;
-      }
+    if (this.#calls === 0) {
+      this.#idle();
+    }
+  }
+
+  /** Lets the process end, if there is still no call. */
+  settle(): void {
+    if (this.#calls > 0 || !this.#attached) {
+      return;
+    }
+    this.#attached = false;
+    if (typeof this.#timer === "object") {
+      this.#timer.unref();
+    } else {
+      this.clear();
     }
   }
 
   clear(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
+    this.#attached = false;
   }
 }

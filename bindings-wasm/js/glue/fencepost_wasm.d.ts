@@ -5,7 +5,17 @@ export class MemoryServer {
 }
 
 export class Settings {
-  constructor(data: unknown);
+  constructor(
+    kind: string,
+    name: string,
+    prefix: string,
+    ttl: number | undefined,
+    margin: number | undefined,
+    renew: boolean | undefined,
+    poll: number | undefined,
+    answerWithin: number | undefined,
+    maxHold: number | undefined,
+  );
   free(): void;
 }
 
