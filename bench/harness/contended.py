@@ -33,8 +33,8 @@ class Contended:
 
 
 def takes_part(subject: Subject) -> bool:
-    """Only locks do."""
-    return subject.role in (Role.OURS, Role.PEER)
+    """Only locks do, that one holds at a time."""
+    return subject.role in (Role.OURS, Role.PEER) and not subject.shared
 
 
 def measure(

@@ -16,6 +16,8 @@ from .subjects import Role, Subject
 BENCH = Path(__file__).resolve().parent.parent
 ROOT = BENCH.parent
 MODULES = ROOT / "bindings-wasm" / "node_modules"
+JARS = ROOT / "build" / "jars"
+CLASSES = ROOT / "build" / "bench" / "java"
 #: What a library is called where it is installed from.
 PACKAGES = {"node-redis": "redis"}
 MODULES_OF = {"kazoo": "kazoo", "redis-py": "redis"}
@@ -27,6 +29,10 @@ def command(subject: Subject) -> list[str]:
         return [sys.executable, str(BENCH / "python" / "worker.py"), subject.kind]
     if subject.language == "javascript":
         return ["node", str(BENCH / "javascript" / "worker.mjs"), subject.kind]
+    if subject.language == "java":
+        # Without -UsePerfData it would leave a file behind when it is killed; eight of them share the memory.
+        java = ["java", "-Xmx128m", "-XX:-UsePerfData", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"]
+        return [*java, "-cp", f"{CLASSES}:{JARS}/*", "Worker", subject.kind]
     if subject.language == "c":
         return [str(_c_program(subject)), subject.kind]
     return [str(_rust_program()), subject.kind]
@@ -52,6 +58,11 @@ def _missing(subject: Subject) -> Iterable[str]:
             yield f"  {subject.library} (bindings-wasm/node_modules): tools/setup node"
         if ours and not (ROOT / "bindings-wasm" / "dist" / "index.js").exists():
             yield "  the JavaScript binding (bindings-wasm/dist): make build-wasm"
+    if subject.language == "java":
+        if not any(JARS.glob("curator-recipes-*.jar")):
+            yield "  Java and Curator (build/jars): tools/setup java"
+        if not (CLASSES / "Worker.class").exists():
+            yield f"  the Java worker ({_short(CLASSES)}): make build-bench-java"
     if subject.language == "python":
         if not _works(f"import {MODULES_OF[subject.library]}"):
             yield f"  {subject.library}: tools/setup python"

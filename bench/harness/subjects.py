@@ -39,6 +39,8 @@ class Subject:
     kind: str
     library: str
     limits: tuple[Limit, ...] = ()
+    #: Several may hold it at once: it is measured alone, as it is handed over to nobody.
+    shared: bool = False
 
     def __str__(self) -> str:
         return f"{self.family}/{self.name}"
@@ -72,6 +74,10 @@ SUBJECTS: tuple[Subject, ...] = (
     *_ours("zookeeper", "asyncio", "python", "fencepost-asyncio", "kazoo"),
     *_ours("zookeeper", "javascript", "javascript", "fencepost", "node-zookeeper-client"),
     Subject("zookeeper", "kazoo-lock", Role.PEER, "python", "peer", "kazoo"),
+    Subject("zookeeper", "curator", Role.PEER, "java", "mutex", "curator"),
+    Subject("zookeeper", "curator-write", Role.PEER, "java", "write", "curator"),
+    Subject("zookeeper", "curator-read", Role.PEER, "java", "read", "curator", shared=True),
+    Subject("zookeeper", "curator-semaphore", Role.PEER, "java", "semaphore", "curator"),
     Subject("zookeeper", "floor", Role.FLOOR, "c", "floor", "libzookeeper_mt"),
     *_ours("redis", "rust", "rust", "fencepost", "redis"),
     *_ours("redis", "c", "c", "fencepost", "hiredis"),

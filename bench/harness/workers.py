@@ -20,9 +20,9 @@ from .subjects import Subject
 #: Bounds every answer; nothing here takes nearly as long.
 PATIENCE = 30.0
 
-#: Acquires and releases before anything counts. Node's compilers need so many until nothing changes any more;
-#: everywhere else they warm the server.
-WARM = {"javascript": 4000}
+#: Acquires and releases before anything counts. Node's compilers need so many until nothing changes any more,
+#: and Java's; everywhere else they warm the server.
+WARM = {"javascript": 4000, "java": 4000}
 WARM_OTHERS = 300
 
 

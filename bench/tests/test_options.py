@@ -59,6 +59,8 @@ def test_what_was_not_built_is_named_with_its_command(
     monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path))
     monkeypatch.setenv("FENCEPOST_BENCH_C", str(tmp_path))
     monkeypatch.setattr(programs, "MODULES", tmp_path)
+    monkeypatch.setattr(programs, "JARS", tmp_path)
+    monkeypatch.setattr(programs, "CLASSES", tmp_path)
     monkeypatch.setattr(programs, "ROOT", tmp_path)
     with pytest.raises(Complaint) as caught:
         programs.check(SUBJECTS)
@@ -67,6 +69,8 @@ def test_what_was_not_built_is_named_with_its_command(
         "make -C bench/c",
         "make build-wasm",
         "setup node",
+        "tools/setup java",
+        "make build-bench-java",
     ):
         assert command in str(caught.value)
 

@@ -1,0 +1,64 @@
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.recipes.locks.InterProcessLock;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.framework.recipes.locks.Lease;
+
+/** One of Curator's locks, with its defaults. */
+interface Lock {
+    /** Waits for it. */
+    void acquire() throws Exception;
+
+    /** Gives it back, and waits for the server's word. */
+    void release() throws Exception;
+
+    static Lock of(String kind, CuratorFramework client, String path) {
+        switch (kind) {
+            case "mutex":
+                return of(new InterProcessMutex(client, path));
+            case "write":
+                return of(new InterProcessReadWriteLock(client, path).writeLock());
+            case "read":
+                return of(new InterProcessReadWriteLock(client, path).readLock());
+            case "semaphore":
+                return new OneLease(new InterProcessSemaphoreV2(client, path, 1));
+            default:
+                throw new IllegalArgumentException("no such kind: " + kind);
+        }
+    }
+
+    private static Lock of(InterProcessLock lock) {
+        return new Lock() {
+            @Override
+            public void acquire() throws Exception {
+                lock.acquire();
+            }
+
+            @Override
+            public void release() throws Exception {
+                lock.release();
+            }
+        };
+    }
+
+    /** A semaphore with one lease. */
+    final class OneLease implements Lock {
+        private final InterProcessSemaphoreV2 semaphore;
+        private Lease lease;
+
+        private OneLease(InterProcessSemaphoreV2 semaphore) {
+            this.semaphore = semaphore;
+        }
+
+        @Override
+        public void acquire() throws Exception {
+            lease = semaphore.acquire();
+        }
+
+        @Override
+        public void release() {
+            semaphore.returnLease(lease);
+        }
+    }
+}
