@@ -23,7 +23,7 @@ COLOURS = {Role.OURS: "#2f81f7", Role.RAW: "#8b949e", Role.PEER: "#db8b1d", Role
 LEGEND = {
     Role.OURS: "fencepost",
     Role.RAW: "the raw client, same requests",
-    Role.PEER: "another lock over the same client",
+    Role.PEER: "another lock",
 }
 TITLES = {"zookeeper": "ZooKeeper", "redis": "Redis"}
 STYLE: dict[Any, Any] = {

@@ -16,7 +16,7 @@ class Role(Enum):
 
     OURS = "ours"
     RAW = "raw"  # the client library alone, with the same requests in the same flights
-    PEER = "peer"  # another lock over the same client library
+    PEER = "peer"  # another lock, over the same client library or one of its own
     FLOOR = "floor"  # the server's own news, without any lock: what no hand-off can be faster than
 
 
