@@ -28,6 +28,11 @@ def parser() -> argparse.ArgumentParser:
     start.add_argument(
         "--zookeeper-version", choices=jars.VERSIONS, default=jars.DEBIAN, help="of all ZooKeepers (3.8)"
     )
+    start.add_argument(
+        "--namespaces",
+        action="store_true",
+        help="each member of the ensemble in a network namespace of its own",
+    )
     start.add_argument("--redis", type=count, metavar="N", help="N Redis servers (default: 2)")
     start.add_argument("--redis-password", action="store_true", help="a Redis that requires a password")
     start.add_argument(
@@ -52,14 +57,19 @@ def count(text: str) -> int:
 def wanted(options: argparse.Namespace) -> Wanted:
     """The servers that the options ask for."""
     if not (options.zookeeper or options.ensemble or options.redis or options.redis_password):
-        return Wanted(tick_ms=options.tick, zookeeper_version=options.zookeeper_version)
+        return Wanted(
+            tick_ms=options.tick,
+            zookeeper_version=options.zookeeper_version,
+            namespaces=options.namespaces,
+        )
     return Wanted(
         zookeeper=options.zookeeper,
-        ensemble=options.ensemble,
+        ensemble=options.ensemble or options.namespaces,
         redis=options.redis or 0,
         redis_password=options.redis_password,
         tick_ms=options.tick,
         zookeeper_version=options.zookeeper_version,
+        namespaces=options.namespaces,
     )
 
 

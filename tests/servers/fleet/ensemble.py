@@ -5,22 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from .ports import HOST
 from .server import RUNNING, ServerError
-from .zookeeper import ZooKeeper
+from .zookeeper import EVERYBODY, ZooKeeper
 
 LEADER_SECONDS = 20.0
 POLL_SECONDS = 0.02
 
 
 class Ensemble:
-    """Members that know each other; `quorum_ports` has one (peer, election) pair for each."""
+    """Members that know each other; `quorum` has the address and the (peer, election) ports of each."""
 
-    def __init__(self, members: Sequence[ZooKeeper], quorum_ports: Sequence[tuple[int, int]]) -> None:
+    def __init__(self, members: Sequence[ZooKeeper], quorum: Sequence[tuple[str, int, int]]) -> None:
         self.members = list(members)
         lines = [
-            f"server.{number}={HOST}:{peer}:{election}"
-            for number, (peer, election) in enumerate(quorum_ports, start=1)
+            f"server.{number}={host}:{peer}:{election}"
+            for number, (host, peer, election) in enumerate(quorum, start=1)
         ]
         for number, member in enumerate(self.members, start=1):
             member.identity = number
@@ -28,7 +27,7 @@ class Ensemble:
             member.serves = self.has_quorum
 
     def has_quorum(self) -> bool:
-        """Whether a majority of the members is up and not paused."""
+        """Whether a majority of the members is up, not paused and not cut off."""
         return 2 * len(self._running()) > len(self.members)
 
     async def leader(self) -> ZooKeeper:
@@ -36,9 +35,8 @@ class Ensemble:
         deadline = asyncio.get_running_loop().time() + LEADER_SECONDS
         while True:
             if not self.has_quorum():
-                raise ServerError(
-                    f"no leader: {len(self._running())} of {len(self.members)} members run (list shows them)"
-                )
+                some, all_of_them = len(self._running()), len(self.members)
+                raise ServerError(f"no leader: {some} of {all_of_them} members run and are not cut off")
             members = self._running()
             modes = await asyncio.gather(*(member.mode() for member in members))
             leaders = [member for member, mode in zip(members, modes, strict=True) if mode == "leader"]
@@ -49,4 +47,4 @@ class Ensemble:
             await asyncio.sleep(POLL_SECONDS)
 
     def _running(self) -> list[ZooKeeper]:
-        return [member for member in self.members if member.state == RUNNING]
+        return [member for member in self.members if member.state == RUNNING and member.contact == EVERYBODY]

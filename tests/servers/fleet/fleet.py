@@ -9,6 +9,8 @@ from pathlib import Path
 
 from . import jars, packages
 from .ensemble import Ensemble
+from .member import Member
+from .network import Network
 from .ports import HOST, Ports
 from .redis import Redis
 from .server import Server, ServerError
@@ -28,12 +30,16 @@ class Wanted:
     redis_password: bool = True
     tick_ms: int = 50
     zookeeper_version: str = jars.DEBIAN
+    #: Each member of the ensemble in a network namespace of its own.
+    namespaces: bool = False
 
     def packages(self) -> list[str]:
         """The Debian packages that these servers need."""
         needed = []
         if self.zookeeper or self.ensemble:
             needed += jars.needed(self.zookeeper_version)
+        if self.namespaces:
+            needed.append(packages.IPROUTE)
         if self.redis or self.redis_password:
             needed.append(packages.REDIS)
         return needed
@@ -51,14 +57,15 @@ class Fleet:
     def __init__(self, wanted: Wanted, ports: Ports, directory: Path) -> None:
         self.servers: dict[str, Server] = {}
         self.ensemble: Ensemble | None = None
+        self.network: Network | None = None
         self._ports = ports
         self._directory = directory
         self._version = wanted.zookeeper_version
         if wanted.zookeeper:
             self._zookeeper("zookeeper", wanted.tick_ms)
         if wanted.ensemble:
-            members = [self._zookeeper(f"ensemble-{i}", wanted.tick_ms) for i in range(1, MEMBERS + 1)]
-            self.ensemble = Ensemble(members, [(ports.take(), ports.take()) for _ in members])
+            self.network = Network(MEMBERS) if wanted.namespaces else None
+            self.ensemble = self._ensemble(wanted.tick_ms)
         for number in range(1, wanted.redis + 1):
             self._redis(f"redis-{number}", None)
         if wanted.redis_password:
@@ -72,6 +79,8 @@ class Fleet:
 
     async def start(self) -> None:
         """Starts all at once, and returns when all are ready."""
+        if self.network is not None:
+            self.network.up()
         servers = list(self.servers.values())
         for server in servers:
             server.directory.mkdir()
@@ -82,6 +91,8 @@ class Fleet:
     async def kill(self) -> None:
         """Ends all processes. Nothing is worth an orderly stop: the data goes as well."""
         await asyncio.gather(*(server.kill() for server in self.servers.values()))
+        if self.network is not None:
+            self.network.down()
 
     def environment(self) -> dict[str, str]:
         """The addresses, by the name of the variable that tells them."""
@@ -106,6 +117,23 @@ class Fleet:
         server = ZooKeeper(name, self._ports.take(), self._directory / name, tick_ms, self._version)
         self.servers[name] = server
         return server
+
+    def _ensemble(self, tick_ms: int) -> Ensemble:
+        members: list[ZooKeeper] = []
+        quorum = []
+        for number in range(1, MEMBERS + 1):
+            name = f"ensemble-{number}"
+            if self.network is None:
+                members.append(self._zookeeper(name, tick_ms))
+                host = HOST
+            else:
+                member = Member(name, self._ports.take(), self._directory / name, tick_ms, self._version)
+                member.network = self.network
+                members.append(member)
+                self.servers[name] = member
+                host = self.network.address(number)
+            quorum.append((host, self._ports.take(), self._ports.take()))
+        return Ensemble(members, quorum)
 
     def _redis(self, name: str, password: str | None) -> None:
         self.servers[name] = Redis(name, self._ports.take(), self._directory / name, password)

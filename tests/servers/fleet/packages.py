@@ -13,9 +13,10 @@ REDIS = "redis-server"
 ZOOKEEPER = "zookeeper"
 JAVA = "default-jre-headless"
 MAVEN = "maven"
+IPROUTE = "iproute2"
 
 #: Where a package's program is not called like the package.
-PROGRAMS = {JAVA: "java", MAVEN: "mvn"}
+PROGRAMS = {JAVA: "java", MAVEN: "mvn", IPROUTE: "ip"}
 
 JARS = Path("/usr/share/java")
 POLICY = Path("/usr/sbin/policy-rc.d")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from pathlib import Path
 
 from .child import dies_with_us
@@ -75,7 +76,7 @@ class Server(ABC):
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                preexec_fn=dies_with_us(signal.SIGKILL),
+                preexec_fn=self._prepare_child(),
             )
 
     async def wait_ready(self) -> None:
@@ -123,6 +124,18 @@ class Server(ABC):
         self._require_process()
         self._signal(signal.SIGCONT)
         self._paused = False
+
+    def enter(self) -> None:  # noqa: B027  # most do nothing
+        """What the process does first: goes to another network namespace, perhaps."""
+
+    def _prepare_child(self) -> Callable[[], None]:
+        dies = dies_with_us(signal.SIGKILL)
+
+        def prepare() -> None:
+            dies()
+            self.enter()
+
+        return prepare
 
     def log_tail(self, lines: int = 20) -> str:
         """The end of what the server printed."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from . import expire
 from .fleet import Fleet
+from .member import Member
 from .proxy.proxies import Proxies
 from .proxy.proxy import Proxy
 from .redis import Redis
@@ -44,6 +45,9 @@ class Verbs:
             Verb("restart NAME", self._on_server(Server.restart)),
             Verb("pause NAME", self._on_server(Server.pause)),
             Verb("resume NAME", self._on_server(Server.resume)),
+            Verb("cut NAME", self._on_server(member(Member.cut))),
+            Verb("isolate NAME", self._on_server(member(Member.isolate))),
+            Verb("heal NAME", self._on_server(member(Member.heal))),
             Verb("flush NAME", self._on_server(flush)),
             Verb("expire ADDR SESSION_ID PASSWORD_HEX", self._expire),
             Verb("proxy NAME", self._proxy),
@@ -143,12 +147,28 @@ async def flush(server: Server) -> None:
     await server.flush()
 
 
+def member(action: Callable[[Member], Awaitable[None]]) -> Callable[[Server], Awaitable[None]]:
+    """An action on a member of the ensemble that has a network namespace of its own."""
+
+    async def does(server: Server) -> None:
+        if not isinstance(server, Member):
+            raise ServerError(
+                f"{server.name} has no network namespace; only members of an ensemble have, "
+                "in a run with --namespaces"
+            )
+        await action(server)
+
+    return does
+
+
 def describe(server: Server) -> Reply:
     """What the answers tell about a server."""
+    contact = {"contact": server.contact} if isinstance(server, Member) else {}
     return {
         "name": server.name,
         "kind": server.kind,
         "address": server.address,
         "state": server.state,
         "pid": server.pid,
+        **contact,
     }

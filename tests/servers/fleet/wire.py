@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+from collections.abc import Awaitable, Callable
 
 TIMEOUT = 2.0
 
@@ -11,16 +13,26 @@ class NoAnswer(Exception):
     """The server could not be reached, or did not answer in time."""
 
 
-async def exchange(host: str, port: int, request: bytes, timeout: float = TIMEOUT) -> bytes:
+#: Makes a connection where `open_connection` cannot; None: it can.
+Dial = Callable[[], Awaitable[socket.socket | None]]
+
+
+async def exchange(
+    host: str, port: int, request: bytes, timeout: float = TIMEOUT, dial: Dial | None = None
+) -> bytes:
     """Everything the server sends after `request` until it closes the connection."""
     try:
-        return await asyncio.wait_for(_exchange(host, port, request), timeout)
+        return await asyncio.wait_for(_exchange(host, port, request, dial), timeout)
     except (OSError, asyncio.TimeoutError) as error:
         raise NoAnswer(f"{host}:{port} does not answer ({type(error).__name__})") from error
 
 
-async def _exchange(host: str, port: int, request: bytes) -> bytes:
-    reader, writer = await asyncio.open_connection(host, port)
+async def _exchange(host: str, port: int, request: bytes, dial: Dial | None) -> bytes:
+    dialled = await dial() if dial is not None else None
+    if dialled is not None:
+        reader, writer = await asyncio.open_connection(sock=dialled)
+    else:
+        reader, writer = await asyncio.open_connection(host, port)
     try:
         writer.write(request)
         return await reader.read(-1)

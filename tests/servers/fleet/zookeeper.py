@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,9 @@ MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 INIT_MS = 10_000
 SYNC_MS = 2_000
 
+#: With whom a server has contact.
+EVERYBODY, CLIENTS, NOBODY = "everybody", "clients", "nobody"
+
 
 class ZooKeeper(Server):
     """One ZooKeeper process. `serves` tells whether enough members of its ensemble run for a quorum."""
@@ -26,6 +30,7 @@ class ZooKeeper(Server):
         super().__init__(name, port, directory)
         self.tick_ms = tick_ms
         self.version = version
+        self.contact = EVERYBODY
         self.identity: int | None = None
         self.members: list[str] = []
         self.serves: Callable[[], bool] = lambda: True
@@ -67,7 +72,7 @@ class ZooKeeper(Server):
         ]
 
     async def answers(self) -> bool:
-        if self.serves():
+        if self.serves() and self.contact == EVERYBODY:
             return await self.mode() is not None
         # Without a quorum it can only be up, and look for the others.
         return await self._ask(b"ruok") == "imok"
@@ -77,8 +82,12 @@ class ZooKeeper(Server):
         found = re.search(r"^Mode: (\w+)$", await self._ask(b"srvr"), re.MULTILINE)
         return found.group(1) if found else None
 
+    async def dial(self) -> socket.socket | None:
+        """A connection to the server, if that takes more than its address."""
+        return None
+
     async def _ask(self, word: bytes) -> str:
         try:
-            return (await exchange(HOST, self.port, word)).decode(errors="replace")
+            return (await exchange(HOST, self.port, word, dial=self.dial)).decode(errors="replace")
         except NoAnswer:
             return ""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import cast
 
 from .dialect import Dialect
 from .meter import Meter
+
+#: Connects this end to the server.
+Connect = Callable[[asyncio.Protocol], Awaitable[None]]
 
 
 class End(asyncio.Protocol):
@@ -89,13 +92,13 @@ class Link:
     """Two connections, and the bytes between them."""
 
     def __init__(
-        self, address: tuple[str, int], dialect: Dialect, meter: Meter, over: Callable[[Link], None]
+        self, connect: Connect, dialect: Dialect, meter: Meter, over: Callable[[Link], None]
     ) -> None:
         self.held = False
         #: Whether nothing that comes in matters any more.
         self.ending = False
         self._closed = False
-        self._address = address
+        self._connect_end = connect
         self._dialect = dialect
         self._meter = meter
         self._tally = meter.connection()
@@ -152,7 +155,7 @@ class Link:
 
     async def _open(self) -> None:
         try:
-            await asyncio.get_running_loop().create_connection(lambda: self.server, *self._address)
+            await self._connect_end(self.server)
         except OSError:
             self.end()
 

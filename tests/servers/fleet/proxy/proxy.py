@@ -7,7 +7,7 @@ import asyncio
 from ..ports import HOST, listen
 from ..server import Server
 from .dialect import Dialect
-from .link import Link
+from .link import Connect, Link
 from .meter import Meter
 from .redis import RedisDialect
 from .zookeeper import ZooKeeperDialect
@@ -18,12 +18,13 @@ DIALECTS: dict[str, type[Dialect]] = {"redis": RedisDialect, "zookeeper": ZooKee
 class Proxy:
     """Forwards from its port to the server, until told otherwise."""
 
-    def __init__(self, identity: str, server: Server, port: int) -> None:
+    def __init__(self, identity: str, server: Server, port: int, connect: Connect | None = None) -> None:
         self.identity = identity
         self.server = server
         self.port = port
         self.meter = Meter()
         self.held = False
+        self._connect = connect or self._connect_to_server
         self._dialect = DIALECTS[server.kind]
         self._links: set[Link] = set()
         self._listener: asyncio.AbstractServer | None = None
@@ -74,8 +75,11 @@ class Proxy:
             "connections": len(self._links),
         }
 
+    async def _connect_to_server(self, end: asyncio.Protocol) -> None:
+        await asyncio.get_running_loop().create_connection(lambda: end, HOST, self.server.port)
+
     def _accept(self) -> asyncio.BaseProtocol:
-        link = Link((HOST, self.server.port), self._dialect(), self.meter, self._links.discard)
+        link = Link(self._connect, self._dialect(), self.meter, self._links.discard)
         self._links.add(link)
         if self.held:
             link.hold()

@@ -1,0 +1,64 @@
+"""A member of an ensemble that can lose contact to the others, and to its clients."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from pathlib import Path
+
+from .network import Network
+from .proxy.proxy import Proxy
+from .zookeeper import CLIENTS, EVERYBODY, NOBODY, ZooKeeper
+
+
+class Member(ZooKeeper):
+    """Has a network namespace of its own. Clients reach it at a port of ours: the front forwards into it."""
+
+    def __init__(self, name: str, port: int, directory: Path, tick_ms: int, version: str) -> None:
+        super().__init__(name, port, directory, tick_ms, version)
+        self.network: Network
+        self._front = Proxy(f"front of {name}", self, port, self._connect)
+
+    async def launch(self) -> None:
+        await super().launch()
+        await self._front.heal()
+
+    async def kill(self) -> None:
+        await super().kill()
+        await self._front.cut()
+
+    async def stop(self) -> None:
+        await super().stop()
+        await self._front.cut()
+
+    async def cut(self) -> None:
+        """Loses contact to the other members. Clients may connect and ask; nobody's connection ends by it."""
+        self.network.unplug(self._number)
+        await self._front.release()
+        self.contact = CLIENTS
+
+    async def isolate(self) -> None:
+        """Loses contact to the others and to clients: what they send is kept, and goes on its way later."""
+        self.network.unplug(self._number)
+        await self._front.hold()
+        self.contact = NOBODY
+
+    async def heal(self) -> None:
+        """Has contact to everybody again."""
+        self.network.plug(self._number)
+        await self._front.release()
+        self.contact = EVERYBODY
+
+    def enter(self) -> None:
+        self.network.inside(self._number).enter()
+
+    async def dial(self) -> socket.socket | None:
+        return await self.network.inside(self._number).connect(self.port)
+
+    @property
+    def _number(self) -> int:
+        assert self.identity is not None
+        return self.identity
+
+    async def _connect(self, end: asyncio.Protocol) -> None:
+        await asyncio.get_running_loop().create_connection(lambda: end, sock=await self.dial())

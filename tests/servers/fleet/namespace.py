@@ -1,0 +1,90 @@
+"""Network namespaces without a name: each goes with the last process, socket and file that is in it.
+
+So nothing has to be removed, and nothing stays, however we end: what `ip netns add` makes would stay.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+from .ports import HOST
+from .server import ServerError
+
+CLONE_NEWNET = 0x40000000
+OURS = "/proc/self/ns/net"
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Namespace:
+    """A fresh network namespace. It belongs to the main thread, which alone may enter it."""
+
+    def __init__(self) -> None:
+        with _coming_home():
+            if _libc.unshare(CLONE_NEWNET) != 0:
+                _complain()
+            self._file = os.open(OURS, os.O_RDONLY)
+
+    @property
+    def path(self) -> str:
+        """Where other programs find it, while we have it open."""
+        return f"/proc/{os.getpid()}/fd/{self._file}"
+
+    def enter(self) -> None:
+        """Goes there for good: for a child between fork and exec."""
+        if _libc.setns(self._file, CLONE_NEWNET) != 0:
+            _complain()
+
+    def ip(self, *commands: str) -> None:
+        """Does these commands of the program `ip` there."""
+        done = subprocess.run(
+            ["ip", "-batch", "-"],
+            input="\n".join(commands) + "\n",
+            capture_output=True,
+            text=True,
+            preexec_fn=self.enter,
+        )
+        if done.returncode != 0:
+            raise ServerError(f"`ip` failed on {'; '.join(commands)}: {done.stderr.strip()}")
+
+    async def connect(self, port: int) -> socket.socket:
+        """A connection from there to its own loopback address."""
+        with _coming_home():
+            self.enter()
+            connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        connection.setblocking(False)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        try:
+            await asyncio.get_running_loop().sock_connect(connection, (HOST, port))
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def close(self) -> None:
+        """Lets go of it."""
+        os.close(self._file)
+
+
+@contextmanager
+def _coming_home() -> Iterator[None]:
+    """Where the thread goes inside the `with` it comes back from; so nothing in there may wait."""
+    home = os.open(OURS, os.O_RDONLY)
+    try:
+        yield
+    finally:
+        if _libc.setns(home, CLONE_NEWNET) != 0:
+            _complain()
+        os.close(home)
+
+
+def _complain() -> NoReturn:
+    error = os.strerror(ctypes.get_errno())
+    raise ServerError(f"network namespaces need root (CAP_SYS_ADMIN and CAP_NET_ADMIN): {error}")

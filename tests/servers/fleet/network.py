@@ -1,0 +1,67 @@
+"""A network for the members of an ensemble: each in a namespace of its own, and a switch in one more.
+
+Nothing of it is in our own namespace, and no route leads out. Its addresses are reserved for examples.
+"""
+
+from __future__ import annotations
+
+from .namespace import Namespace
+
+
+class Network:
+    """Members are numbered from 1, as in ZooKeeper's configuration."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._switch: Namespace | None = None
+        self._members: dict[int, Namespace] = {}
+
+    def address(self, member: int) -> str:
+        """The address of a member, for the other members."""
+        return f"192.0.2.{member}"
+
+    def up(self) -> None:
+        """Makes it."""
+        self._switch = Namespace()
+        self._switch.ip("link add name switch type bridge", "link set switch up")
+        for member in range(1, self._size + 1):
+            there = self._members[member] = Namespace()
+            self._switch.ip(
+                f"link add {cable(member)} type veth peer name eth0 netns {there.path}",
+                f"link set {cable(member)} up",
+            )
+            there.ip(
+                "link set lo up",
+                f"address add {self.address(member)}/24 dev eth0",
+                "link set eth0 up",
+            )
+            self.plug(member)
+
+    def inside(self, member: int) -> Namespace:
+        """The namespace of a member."""
+        return self._members[member]
+
+    def unplug(self, member: int) -> None:
+        """What the member sends arrives nowhere from now on, and nothing arrives there. Nobody is told."""
+        self._at_switch(f"link set {cable(member)} nomaster")
+
+    def plug(self, member: int) -> None:
+        """Connects the member (again)."""
+        self._at_switch(f"link set {cable(member)} master switch")
+
+    def down(self) -> None:
+        """Lets go of it: it ends with the last process that is there."""
+        for namespace in (self._switch, *self._members.values()):
+            if namespace is not None:
+                namespace.close()
+        self._switch = None
+        self._members.clear()
+
+    def _at_switch(self, command: str) -> None:
+        assert self._switch is not None
+        self._switch.ip(command)
+
+
+def cable(member: int) -> str:
+    """The switch's end of a member's cable."""
+    return f"member{member}"
