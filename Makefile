@@ -24,9 +24,9 @@ setup: ## install what this machine lacks (apt, rustup, pip, npm)
 
 build: ## build the bindings of all languages
 	cargo build
-	$(MAKE) --no-print-directory build-py build-wasm build-c build-mixed build-bench
+	$(MAKE) --no-print-directory build-py build-wasm build-c build-mixed build-interop build-bench
 
-.PHONY: build-py build-wasm build-c build-mixed build-bench
+.PHONY: build-py build-wasm build-c build-mixed build-interop build-bench
 build-py:
 	cd bindings-py && VIRTUAL_ENV=../.venv ../.venv/bin/maturin develop --release --quiet
 
@@ -42,9 +42,17 @@ build-mixed: build-c
 	$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -O2 tests/mixed/contender.c -o build/mixed/contender \
 	    $$(PKG_CONFIG_PATH=build/c/lib/pkgconfig pkg-config --cflags --libs fencepost-client) -Wl,-rpath,$(CURDIR)/build/c/lib
 
+build-interop:
+	javac -Xlint:all -Werror --release 17 -d build/interop -cp 'build/jars/*' tests/interop/peers/curator/*.java
+
 build-bench: build-c
 	cargo build --release --package fencepost-bench
 	$(MAKE) --no-print-directory -C bench/c
+	$(MAKE) --no-print-directory build-bench-java
+
+.PHONY: build-bench-java
+build-bench-java:
+	javac -Xlint:all -Werror --release 17 -d build/bench/java -cp 'build/jars/*' bench/java/*.java
 
 suites:
 	rm -rf build/logs
@@ -59,6 +67,7 @@ local-suites:
 	$(SUITE) simulator cargo test --quiet --release --package fencepost-simulator
 	$(SUITE) wasi node tests/wasi/run.mjs
 	$(SUITE) servers $(PYTHON) -m pytest -q tests/servers
+	$(SUITE) interop $(PYTHON) -m pytest -q tests/interop
 
 # What talks to real servers, whose addresses are in the environment.
 server-suites:
@@ -82,6 +91,7 @@ lint: ## formatting and lints of every language
 	.venv/bin/ruff check
 	cd tests/servers && ../../.venv/bin/mypy --strict .
 	cd tests/mixed && ../../.venv/bin/mypy --strict counter.py test_mixed.py
+	cd tests/interop && MYPYPATH=../mixed:tests:peers ../../.venv/bin/mypy --strict tests peers/*.py
 	.venv/bin/mypy --strict tests/readme tools/closing-lines --scripts-are-modules
 	cd bindings-py && ../.venv/bin/mypy && ../.venv/bin/python -m mypy.stubtest fencepost._fencepost
 	cd bench && ../.venv/bin/mypy

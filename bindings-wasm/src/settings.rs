@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use fencepost_core::{ConfigError, RawSettings, Settings as Checked};
+use fencepost_core::{ConfigError, RawSettings, Settings as Checked, zookeeper::RawZooKeeper};
 use wasm_bindgen::prelude::*;
 
 use crate::{convert::micros, error};
@@ -35,12 +35,13 @@ impl Settings {
             let answer_within = duration("answerWithin", answer_within)?;
             let max_hold = duration("maxHold", max_hold)?;
             Checked::try_from(if kind == "zookeeper-mutex" {
-                RawSettings::ZookeeperMutex {
+                RawSettings::ZookeeperMutex(RawZooKeeper {
                     name,
                     prefix,
                     answer_within,
                     max_hold,
-                }
+                    ..RawZooKeeper::default()
+                })
             } else {
                 RawSettings::RedisString {
                     name,

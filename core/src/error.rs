@@ -77,6 +77,16 @@ pub enum ConfigError {
         /// Which options there are.
         known: &'static str,
     },
+    /// An option with a value that makes no sense.
+    #[error("{option} is {value:?}: {why}")]
+    InvalidOption {
+        /// The option.
+        option: &'static str,
+        /// The value as given.
+        value: String,
+        /// What is wrong, and what to do.
+        why: &'static str,
+    },
     /// Settings in a form that cannot be read.
     #[error("settings cannot be read: {why}")]
     Unreadable {
@@ -99,6 +109,7 @@ impl ConfigError {
             Self::UnknownScheme { .. } => 107,
             Self::UnknownOption { .. } => 108,
             Self::Unreadable { .. } => 109,
+            Self::InvalidOption { .. } => 110,
         }
     }
 
@@ -115,6 +126,7 @@ impl ConfigError {
             Self::UnknownScheme { .. } => "unknown-scheme",
             Self::UnknownOption { .. } => "unknown-option",
             Self::Unreadable { .. } => "unreadable-settings",
+            Self::InvalidOption { .. } => "invalid-option",
         }
     }
 }

@@ -31,6 +31,14 @@ pub enum Event {
         /// Until when the grant is valid.
         valid_until: Option<Instant>,
     },
+    /// Somebody would like to have the lock: it may be released, or kept (Curator's revocation, which asks and does not force). Told once a grant.
+    RevokeRequested,
+    /// A contender of a layout that does not look for ours is in the lock's directory: it is waited for if it came earlier, but it may be
+    /// granted the lock while we hold it. Told once an acquire.
+    MixedLayouts {
+        /// The name of its node.
+        node: String,
+    },
     /// The grant has ended without a release. Somebody else may hold the lock.
     Lost {
         /// Why.
@@ -59,6 +67,8 @@ impl Event {
             Self::Extended { .. } => "extended",
             Self::Suspended => "suspended",
             Self::Resumed { .. } => "resumed",
+            Self::RevokeRequested => "revoke-requested",
+            Self::MixedLayouts { .. } => "mixed-layouts",
             Self::Lost { .. } => "lost",
             Self::Released => "released",
             Self::Refused { .. } => "refused",
@@ -175,7 +185,7 @@ reasons! {
         AuthFailed = 306, "auth-failed", "the server has refused the client's credentials";
         /// The directory above the lock does not exist and cannot be made (a missing chroot, for example).
         NoParent = 307, "no-parent", "the directory above the lock is missing and cannot be made";
-        /// A contender of a layout that cannot see ours stands in the lock's directory.
+        /// Not given any more: contenders of other layouts are waited for, and told of by [`Event::MixedLayouts`].
         MixedLayouts = 308, "mixed-layouts", "a contender of another layout is in the lock's directory: it cannot see ours, so nobody would be excluded";
         /// The directory's 32-bit sequence is at its end, where real servers hand out numbers twice.
         SequenceExhausted = 309, "sequence-exhausted", "the sequence numbers of the lock's directory are used up: delete the directory while nobody uses it, or take another name";

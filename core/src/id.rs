@@ -81,11 +81,22 @@ impl AttemptId {
     /// (`ProtectedUtils`): the owner's bytes, the counter added to the last eight.
     #[must_use]
     pub fn uuid(&self) -> String {
-        let value = u128::from_be_bytes(self.owner.0).wrapping_add(u128::from(self.number));
-        let hex = OwnerId(value.to_be_bytes()).to_string();
+        let hex = self.hex();
         [(0, 8), (8, 12), (12, 16), (16, 20), (20, 32)]
             .map(|(from, to)| hex.get(from..to).unwrap_or_default())
             .join("-")
+    }
+
+    /// The same without dashes, as Kazoo's nodes have it.
+    #[must_use]
+    pub fn hex(&self) -> String {
+        let value = u128::from_be_bytes(self.owner.0).wrapping_add(u128::from(self.number));
+        OwnerId(value.to_be_bytes()).to_string()
+    }
+
+    /// Whether it is this attempt that stands in a node, up to the first space.
+    pub(crate) fn is_written(&self, data: &[u8]) -> bool {
+        data.split(|byte| *byte == b' ').next() == Some(self.to_string().as_bytes())
     }
 }
 

@@ -4,19 +4,26 @@ use core::time::Duration;
 
 use alloc::string::String;
 
-use crate::{ConfigError, lease, redis, time::micros, zookeeper};
+use crate::{
+    ConfigError, lease, redis,
+    time::micros,
+    zookeeper::{self, Kind, RawZooKeeper},
+};
 
 /// The checked settings of one lock: make it once, open as many contenders with it as you like.
 ///
 /// As data (feature `serde`) it is a map with the key `kind`, durations in whole microseconds:
 ///
 /// ```json
-/// {"kind": "zookeeper-mutex", "name": "stock/42", "prefix": "/shop", "answer_within": 5000000, "max_hold": 60000000}
+/// {"kind": "zookeeper-mutex", "name": "stock/42", "prefix": "/shop", "layout": "curator", "identifier": "till-7", "revocable": false,
+///  "answer_within": 5000000, "max_hold": 60000000}
+/// {"kind": "zookeeper-semaphore", "name": "presses", "permits": 3}
 /// {"kind": "redis-string", "name": "stock/42", "ttl": 10000000, "margin": 2000, "renew": true, "poll": 100000,
 ///  "answer_within": 5000000, "max_hold": null}
 /// ```
 ///
-/// Only `kind` and `name` are needed; an unknown key is an error.
+/// `zookeeper-reader`, `zookeeper-writer` and `zookeeper-election` are written like a `zookeeper-mutex`. Only `kind` and `name` are needed; an unknown key
+/// is an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -40,20 +47,16 @@ pub enum Settings {
 )]
 #[non_exhaustive]
 pub enum RawSettings {
-    /// The fair mutex in the layout `curator`.
-    ZookeeperMutex {
-        /// The lock's name: a path below the prefix.
-        name: String,
-        /// Where the client's locks lie; the root if it is empty.
-        #[cfg_attr(feature = "serde", serde(default))]
-        prefix: String,
-        /// See [`zookeeper::MutexSettings::answer_within`].
-        #[cfg_attr(feature = "serde", serde(default))]
-        answer_within: Option<i64>,
-        /// See [`zookeeper::MutexSettings::max_hold`].
-        #[cfg_attr(feature = "serde", serde(default))]
-        max_hold: Option<i64>,
-    },
+    /// A fair mutex.
+    ZookeeperMutex(RawZooKeeper),
+    /// A share of a read/write lock.
+    ZookeeperReader(RawZooKeeper),
+    /// All of a read/write lock.
+    ZookeeperWriter(RawZooKeeper),
+    /// A candidate in an election.
+    ZookeeperElection(RawZooKeeper),
+    /// A permit of a semaphore.
+    ZookeeperSemaphore(RawZooKeeper),
     /// The lock in the layout `string`.
     RedisString {
         /// The lock's name, which is its key.
@@ -84,19 +87,11 @@ impl TryFrom<RawSettings> for Settings {
 
     fn try_from(raw: RawSettings) -> Result<Self, ConfigError> {
         match raw {
-            RawSettings::ZookeeperMutex {
-                name,
-                prefix,
-                answer_within,
-                max_hold,
-            } => {
-                let mut settings = zookeeper::MutexSettings::new(&prefix, &name)?;
-                if let Some(limit) = duration("answer_within", answer_within)? {
-                    settings.answer_within = limit;
-                }
-                settings.max_hold = duration("max_hold", max_hold)?;
-                Ok(Self::ZooKeeper(zookeeper::Machine::Mutex(settings)))
-            }
+            RawSettings::ZookeeperMutex(raw) => raw.check(Kind::Mutex).map(Self::ZooKeeper),
+            RawSettings::ZookeeperReader(raw) => raw.check(Kind::Reader).map(Self::ZooKeeper),
+            RawSettings::ZookeeperWriter(raw) => raw.check(Kind::Writer).map(Self::ZooKeeper),
+            RawSettings::ZookeeperElection(raw) => raw.check(Kind::Election).map(Self::ZooKeeper),
+            RawSettings::ZookeeperSemaphore(raw) => raw.check(Kind::Semaphore).map(Self::ZooKeeper),
             RawSettings::RedisString {
                 name,
                 ttl,
@@ -154,6 +149,6 @@ pub fn positive(what: &'static str, given: i64, hint: &'static str) -> Result<Du
     }
 }
 
-fn duration(what: &'static str, given: Option<i64>) -> Result<Option<Duration>, ConfigError> {
+pub(crate) fn duration(what: &'static str, given: Option<i64>) -> Result<Option<Duration>, ConfigError> {
     given.map(|given| positive(what, given, "")).transpose()
 }

@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use fencepost_core::{
     Event, Grant, Instant, Intent, Key, Loss, Output, OwnerId, Patience, RawSettings, Refusal, Settings,
+    zookeeper::RawZooKeeper,
 };
 use fencepost_models::memory::{Hub, Server};
 
@@ -28,12 +29,10 @@ impl World {
 
     fn open(&mut self, hub: &mut Hub, patience: Patience) -> Key {
         self.owners += 1;
-        let raw = RawSettings::ZookeeperMutex {
+        let raw = RawSettings::ZookeeperMutex(RawZooKeeper {
             name: "shop/stock".into(),
-            prefix: String::new(),
-            answer_within: None,
-            max_hold: None,
-        };
+            ..RawZooKeeper::default()
+        });
         let settings = Settings::try_from(raw).unwrap();
         let key = hub
             .open(

@@ -10,7 +10,7 @@ use fencepost_core::{
     Instant, Intent, Key, Outcome, Output, OwnerId, Patience, SessionId,
     hub::{Family, Hub},
     lease, redis,
-    zookeeper::{self, Answer, CreateMode, Notice, SessionState, Stat, WatchEvent},
+    zookeeper::{self, Answer, CreateMode, Layout, Notice, Role, SessionState, Stat, WatchEvent},
 };
 
 const ROUNDS: u32 = 20_000;
@@ -130,8 +130,9 @@ fn zookeeper_bench() -> Bench<zookeeper::ZooKeeper> {
         };
         hub.handle_notice(NOW, notice).expect("a session");
     }
-    let settings = zookeeper::MutexSettings::new("shop", "stock/42").expect("a name");
-    let machine = zookeeper::Machine::Mutex(settings);
+    let settings =
+        zookeeper::ContenderSettings::new("shop", "stock/42", Layout::Curator, Role::Mutex).expect("a name");
+    let machine = zookeeper::Machine::Contender(settings);
     let key = hub.open(NOW, machine, OwnerId([0; 16]), 1).expect("an open hub");
     let mut bench = Bench::new(hub, key);
     bench.drain();

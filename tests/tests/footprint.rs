@@ -12,7 +12,7 @@ use fencepost_core::{
     CommandId, Instant, Intent, Output, OwnerId, Patience, RawSettings, SessionId, Settings,
     lowered::{Hub, Notice, Operation, Outcome, Request},
     redis::Reply as Redis,
-    zookeeper::{self, Answer, SessionState, Stat},
+    zookeeper::{self, Answer, RawZooKeeper, SessionState, Stat},
 };
 
 /// The system's allocator, counting what is alive.
@@ -58,12 +58,11 @@ fn settings(family: &str, number: usize) -> Settings {
             max_hold: None,
         }
     } else {
-        RawSettings::ZookeeperMutex {
+        RawSettings::ZookeeperMutex(RawZooKeeper {
             name,
             prefix: "shop".into(),
-            answer_within: None,
-            max_hold: None,
-        }
+            ..RawZooKeeper::default()
+        })
     };
     Settings::try_from(raw).unwrap()
 }

@@ -4,16 +4,16 @@ use core::time::Duration;
 
 use fencepost_core::{
     Event, Instant, Intent, Machine, Outcome, Output, OwnerId, Patience, SessionId,
-    zookeeper::{Answer, Mutex, MutexSettings, Notice, Reply, Request, SessionState},
+    zookeeper::{Answer, Contender, ContenderSettings, Layout, Notice, Reply, Request, Role, SessionState},
 };
 
 const NOW: Instant = Instant::from_micros(1_000_000);
 const SESSION: SessionId = SessionId(2);
 
 /// A mutex that is first in its line, in a session that nobody has confirmed.
-fn first() -> Mutex {
-    let settings = MutexSettings::new("shop", "stock").unwrap();
-    let mut mutex = Mutex::new(settings, OwnerId([7; 16]), 1);
+fn first() -> Contender {
+    let settings = ContenderSettings::new("shop", "stock", Layout::Curator, Role::Mutex).unwrap();
+    let mut mutex = Contender::new(settings, OwnerId([7; 16]), 1);
     mutex
         .handle_notice(
             NOW,

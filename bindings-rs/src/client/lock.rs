@@ -3,7 +3,9 @@
 use alloc::sync::Arc;
 use core::{fmt, time::Duration};
 
-use fencepost_core::{ConfigError, Patience, RawSettings, Refusal, Settings, positive};
+use fencepost_core::{
+    ConfigError, Patience, RawSettings, Refusal, Settings, positive, zookeeper::RawZooKeeper,
+};
 
 use super::{Grant, Place, Shared, contender::Contender};
 use crate::{Error, clock, hub::settings::micros};
@@ -162,12 +164,12 @@ impl LockOptions {
                         known: "on ZooKeeper a lock lasts as long as its session: give the address a session_timeout, or the lock a max_hold",
                     });
                 }
-                RawSettings::ZookeeperMutex {
+                RawSettings::ZookeeperMutex(RawZooKeeper {
                     name: name.into(),
                     prefix: prefix.clone(),
-                    answer_within: None,
                     max_hold,
-                }
+                    ..RawZooKeeper::default()
+                })
             }
             #[cfg(feature = "redis")]
             Place::Redis => RawSettings::RedisString {

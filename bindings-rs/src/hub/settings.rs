@@ -2,19 +2,18 @@
 
 use core::time::Duration;
 
-use fencepost_core::{ConfigError, RawSettings, Settings};
+use fencepost_core::{ConfigError, RawSettings, Settings, zookeeper::RawZooKeeper};
 
 /// A fair mutex on ZooKeeper, with its contenders below `prefix`/`name`.
 ///
 /// # Errors
 /// [`ConfigError`] for a name that the server would not take.
 pub fn zookeeper_mutex(prefix: &str, name: &str) -> Result<Settings, ConfigError> {
-    Settings::try_from(RawSettings::ZookeeperMutex {
+    Settings::try_from(RawSettings::ZookeeperMutex(RawZooKeeper {
         name: name.into(),
         prefix: prefix.into(),
-        answer_within: None,
-        max_hold: None,
-    })
+        ..RawZooKeeper::default()
+    }))
 }
 
 /// A lock on Redis at the key `name`, with leases of `ttl`.

@@ -1,14 +1,17 @@
 //! Getting rid of what an attempt has created, until the server has answered.
 //!
 //! An attempt leaves at most its own nodes behind. Their paths are known from the create's reply, or have to be searched for when
-//! that reply was lost. Deleting by path is safe to repeat: a node's name holds its attempt, so it never belongs to somebody else.
+//! that reply was lost. Deleting by path is safe to repeat: a node's name holds its attempt or the server's number, so it never belongs to
+//! somebody else.
 
 use alloc::{string::String, vec::Vec};
 
-use crate::{Cause, CommandId, Failure, Refusal, outbox::Outbox};
+use crate::{AttemptId, Cause, CommandId, Failure, Refusal, outbox::Outbox};
 
 use super::{
-    Verdict, judge, name,
+    Verdict, judge,
+    layout::{Child, Layout},
+    path,
     wire::{Answer, Request, code},
 };
 
@@ -17,6 +20,8 @@ use super::{
 pub(super) struct Disposal {
     graves: Vec<(String, Option<CommandId>)>,
     search: Search,
+    /// The attempts whose nodes are searched for.
+    sought: Vec<AttemptId>,
     /// Why the server would not delete, if it would not.
     pub(super) refused: Option<(Refusal, Cause)>,
 }
@@ -26,10 +31,12 @@ enum Search {
     No,
     Wanted,
     /// A barrier and the list behind it: without the barrier, a list without the node would prove nothing.
-    Running {
+    Listing {
         barrier: CommandId,
         list: CommandId,
     },
+    /// Names do not say whose they are: what stands in the nodes does.
+    Reading(Vec<(String, CommandId)>),
 }
 
 /// What an outcome has meant to the disposal.
@@ -48,6 +55,7 @@ impl Disposal {
         Self {
             graves: Vec::new(),
             search: Search::No,
+            sought: Vec::new(),
             refused: None,
         }
     }
@@ -64,9 +72,10 @@ impl Disposal {
         }
     }
 
-    /// Has all nodes of the attempt searched for and deleted.
-    pub(super) fn search(&mut self) {
-        if matches!(self.search, Search::No) {
+    /// Has all nodes of an attempt searched for and deleted.
+    pub(super) fn search(&mut self, attempt: AttemptId) {
+        if !self.sought.contains(&attempt) {
+            self.sought.push(attempt);
             self.search = Search::Wanted;
         }
     }
@@ -81,7 +90,7 @@ impl Disposal {
         for (name, pending) in self.graves.iter_mut().filter(|(_, pending)| pending.is_none()) {
             *pending = Some(out.command(
                 Request::Delete {
-                    path: name::child_of(directory, name),
+                    path: path::child_of(directory, name),
                 },
                 None,
             ));
@@ -100,57 +109,109 @@ impl Disposal {
                 },
                 None,
             );
-            self.search = Search::Running { barrier, list };
+            self.search = Search::Listing { barrier, list };
         }
     }
 
-    /// Takes an outcome. `prefix` gives what the attempt's nodes are called.
+    /// Takes an outcome; a search may have to look into nodes then.
     pub(super) fn outcome(
         &mut self,
         id: CommandId,
         result: &Result<Answer, Failure>,
-        prefix: impl FnOnce() -> String,
+        (layout, directory): (&Layout, &str),
+        out: &mut Outbox<Request>,
     ) -> Handled {
         if let Some(index) = self.graves.iter().position(|(_, pending)| *pending == Some(id)) {
             return self.deleted(index, id, result);
         }
-        let Search::Running { barrier, list } = self.search else {
+        match &self.search {
+            Search::Listing { barrier, .. } if id == *barrier => match result {
+                Ok(Answer::Done) => Handled::Yes,
+                _ => self.search_again(),
+            },
+            Search::Listing { list, .. } if id == *list => match result {
+                Ok(Answer::Children(names)) => {
+                    self.listed(names, layout, directory, out);
+                    Handled::Yes
+                }
+                Ok(Answer::Error(code::NO_NODE)) | Err(Failure::Closed) => self.search_over(),
+                Ok(Answer::Error(error)) => match judge(*error, id, "listing the lock's directory") {
+                    Verdict::Transient => self.search_again(),
+                    Verdict::Final(refusal, cause) => {
+                        self.refused = Some((refusal, cause));
+                        self.search_over()
+                    }
+                },
+                Ok(_) | Err(_) => self.search_again(),
+            },
+            Search::Reading(nodes) => match nodes.iter().position(|(_, get)| *get == id) {
+                Some(index) => self.looked_at(index, result),
+                None => Handled::No,
+            },
+            Search::No | Search::Wanted | Search::Listing { .. } => Handled::No,
+        }
+    }
+
+    fn listed(&mut self, names: &[String], layout: &Layout, directory: &str, out: &mut Outbox<Request>) {
+        let stems: Vec<String> = self
+            .sought
+            .iter()
+            .filter_map(|attempt| layout.stem(attempt))
+            .collect();
+        for name in names {
+            if stems.iter().any(|stem| name.starts_with(stem)) {
+                self.bury(name.clone());
+            }
+        }
+        let mut nodes = Vec::new();
+        if stems.is_empty() {
+            for name in names {
+                if matches!(layout.read(name), Child::Contender(_)) {
+                    let path = path::child_of(directory, name);
+                    nodes.push((
+                        name.clone(),
+                        out.command(Request::Get { path, watch: false }, None),
+                    ));
+                }
+            }
+        }
+        if nodes.is_empty() {
+            self.search_over();
+        } else {
+            self.search = Search::Reading(nodes);
+        }
+    }
+
+    /// What stands in a node says whose it is.
+    fn looked_at(&mut self, index: usize, result: &Result<Answer, Failure>) -> Handled {
+        let own = match result {
+            Ok(Answer::Data { data, .. }) => self.sought.iter().any(|attempt| attempt.is_written(data)),
+            // Gone, or none of our business.
+            Ok(Answer::Error(code::NO_NODE | code::NO_AUTH)) | Err(Failure::Closed) => false,
+            Ok(_) | Err(_) => return self.search_again(),
+        };
+        let Search::Reading(nodes) = &mut self.search else {
             return Handled::No;
         };
-        if id == barrier {
-            if matches!(result, Ok(Answer::Done)) {
-                return Handled::Yes;
-            }
-        } else if id == list {
-            match result {
-                Ok(Answer::Children(names)) => {
-                    self.search = Search::No;
-                    let prefix = prefix();
-                    names
-                        .iter()
-                        .filter(|name| name.starts_with(&prefix))
-                        .for_each(|name| self.bury(name.clone()));
-                    return Handled::Yes;
-                }
-                Ok(Answer::Error(code::NO_NODE)) | Err(Failure::Closed) => {
-                    self.search = Search::No;
-                    return Handled::Yes;
-                }
-                Ok(Answer::Error(error)) => {
-                    if let Verdict::Final(refusal, cause) = judge(*error, id, "listing the lock's directory")
-                    {
-                        self.search = Search::No;
-                        self.refused = Some((refusal, cause));
-                        return Handled::Yes;
-                    }
-                }
-                Ok(_) | Err(_) => {}
-            }
-        } else {
-            return Handled::No;
+        let (name, _) = nodes.swap_remove(index);
+        if nodes.is_empty() {
+            self.search_over();
         }
+        if own {
+            self.bury(name);
+        }
+        Handled::Yes
+    }
+
+    fn search_again(&mut self) -> Handled {
         self.search = Search::Wanted;
         Handled::Retry
+    }
+
+    fn search_over(&mut self) -> Handled {
+        self.search = Search::No;
+        self.sought.clear();
+        Handled::Yes
     }
 
     fn deleted(&mut self, index: usize, id: CommandId, result: &Result<Answer, Failure>) -> Handled {
@@ -175,9 +236,10 @@ impl Disposal {
 
     /// The answer's shape that a command of the disposal asks for.
     pub(super) fn expects(&self, id: CommandId) -> Option<&'static str> {
-        match self.search {
-            Search::Running { list, .. } if id == list => Some("children"),
-            Search::Running { barrier, .. } if id == barrier => Some("done"),
+        match &self.search {
+            Search::Listing { list, .. } if id == *list => Some("children"),
+            Search::Listing { barrier, .. } if id == *barrier => Some("done"),
+            Search::Reading(nodes) if nodes.iter().any(|(_, get)| *get == id) => Some("data"),
             _ => self
                 .graves
                 .iter()

@@ -8,7 +8,7 @@ use crate::{
     io::sealed,
 };
 
-use super::{Keeper, Mutex, MutexSettings, Notice, Reply, Request, SessionState};
+use super::{Contender, ContenderSettings, Keeper, Notice, Reply, Request, SessionState};
 
 /// The family of machines that speak to ZooKeeper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,8 +19,8 @@ pub enum ZooKeeper {}
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Machine {
-    /// The fair mutex.
-    Mutex(MutexSettings),
+    /// A contender in a line.
+    Contender(ContenderSettings),
 }
 
 impl sealed::Sealed for ZooKeeper {}
@@ -30,14 +30,14 @@ impl Family for ZooKeeper {
     type Reply = Reply;
     type Notice = Notice;
     type Settings = Machine;
-    type Member = Mutex;
+    type Member = Contender;
     type Shared = Keeper;
 
     const NAME: &'static str = "zookeeper";
 
-    fn machine(settings: Machine, owner: OwnerId, seed: u64) -> Mutex {
-        let Machine::Mutex(settings) = settings;
-        Mutex::new(settings, owner, seed)
+    fn machine(settings: Machine, owner: OwnerId, seed: u64) -> Contender {
+        let Machine::Contender(settings) = settings;
+        Contender::new(settings, owner, seed)
     }
 
     fn is_standing(request: &Request) -> bool {
@@ -55,7 +55,7 @@ impl Family for ZooKeeper {
     }
 }
 
-impl Member<ZooKeeper> for Mutex {
+impl Member<ZooKeeper> for Contender {
     fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         Self::intent(self, now, intent)
     }

@@ -2,79 +2,128 @@
 
 use alloc::string::String;
 
-use super::name::{self, Child, Sequence};
+use super::layout::{Child, Contender, Layout, Role};
 
-/// What a listing says about a contender's place.
+/// What a listing says about a contender.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Reading {
+    pub(super) place: Place,
+    /// A contender that cannot see ours is there: its name.
+    pub(super) stranger: Option<String>,
+}
+
+/// A contender's place.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Nobody comes before: the lock is ours.
+    /// Nobody is in the way: the lock is ours.
     First,
     /// Somebody comes before.
     Behind(Behind),
+    /// All permits are taken; so many have to come back.
+    Full(u32),
     /// The own node is not there.
     Missing,
-    /// A contender that cannot see ours is there: its name.
-    Mixed(String),
 }
 
 /// Who comes before.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Behind {
-    /// The nearest earlier contender: the one to watch.
+    /// The nearest earlier contender in the way: the one to watch.
     pub(super) neighbour: String,
     /// The one before it, if there is one: the next to watch if the neighbour leaves without having held the lock.
     pub(super) next: Option<String>,
-    /// How many come before.
+    /// Whether the neighbour's going proves nothing by itself: a writer may have turned into a reader.
+    pub(super) doubtful: bool,
+    /// How many are in the way.
     pub(super) ahead: u32,
 }
 
 /// Finds the place of the node `own` in the line.
-pub(super) fn place(children: &[String], own: &str) -> Place {
-    let Child::Contender(mine) = name::read(own) else {
-        return Place::Missing;
+///
+/// In a writer's way is everybody before it; in a reader's only those who do not share (recipe "Shared Locks"; Kazoo #649: a reader
+/// that waits for a later writer may wait for ever). A permit is ours when no more are taken than there are.
+pub(super) fn read(children: &[String], own: &str, layout: &Layout, role: Role) -> Reading {
+    let place = match role {
+        Role::Permit { permits } => permit(children, own, permits),
+        Role::Mutex | Role::Reader | Role::Writer | Role::Candidate => match layout.read(own) {
+            Child::Contender(mine) => return queue(children, own, layout, mine),
+            Child::Bystander => Place::Missing,
+        },
     };
-    let mut there = false;
-    let mut ahead: u32 = 0;
-    let mut nearest: [Option<(Sequence, &String)>; 2] = [None, None];
-    for child in children {
-        match name::read(child) {
-            _ if child == own => there = true,
-            Child::Bystander => {}
-            Child::Stranger => return Place::Mixed(child.clone()),
-            // Equal numbers exist only at the end of the sequence; there the name decides, for everybody alike.
-            Child::Contender(theirs) => {
-                if (theirs, child.as_str()) < (mine, own) {
-                    ahead = ahead.saturating_add(1);
-                    let [first, second] = nearest;
-                    if first.is_none_or(|first| (theirs, child) > first) {
-                        nearest = [Some((theirs, child)), first];
-                    } else if second.is_none_or(|second| (theirs, child) > second) {
-                        nearest = [first, Some((theirs, child))];
-                    }
-                }
-            }
-        }
-    }
-    let [neighbour, next] = nearest.map(|found| found.map(|(_, child)| child.clone()));
-    match neighbour {
-        _ if !there => Place::Missing,
-        None => Place::First,
-        Some(neighbour) => Place::Behind(Behind {
-            neighbour,
-            next,
-            ahead,
-        }),
+    Reading {
+        place,
+        stranger: None,
     }
 }
 
+fn permit(children: &[String], own: &str, permits: u32) -> Place {
+    if !children.iter().any(|child| child == own) {
+        return Place::Missing;
+    }
+    // Everything counts, as it does for our peers: one permit too few is better than one too many.
+    let taken = u32::try_from(children.len()).unwrap_or(u32::MAX);
+    match taken.checked_sub(permits) {
+        None | Some(0) => Place::First,
+        Some(over) => Place::Full(over),
+    }
+}
+
+fn queue(children: &[String], own: &str, layout: &Layout, mine: Contender) -> Reading {
+    let (mut there, mut stranger) = (false, None);
+    let mut ahead: u32 = 0;
+    let mut nearest: [Option<(Contender, &String)>; 2] = [None, None];
+    let earlier = |a: (Contender, &str), b: (Contender, &str)| {
+        // Equal numbers are those of a writer and the reader it turns into; and, at the end of the sequence, anybody's. The name decides,
+        // for everybody alike.
+        (a.0.sequence, a.1) < (b.0.sequence, b.1)
+    };
+    for child in children {
+        if child == own {
+            there = true;
+            continue;
+        }
+        let Child::Contender(theirs) = layout.read(child) else {
+            continue;
+        };
+        if stranger.is_none() && theirs.is_strange_to(mine) {
+            stranger = Some(child.clone());
+        }
+        if (mine.shared && theirs.shared) || !earlier((theirs, child), (mine, own)) {
+            continue;
+        }
+        ahead = ahead.saturating_add(1);
+        let [first, second] = nearest;
+        let after = |known: Option<(Contender, &String)>| {
+            known.is_none_or(|(known, name)| earlier((known, name), (theirs, child)))
+        };
+        if after(first) {
+            nearest = [Some((theirs, child)), first];
+        } else if after(second) {
+            nearest = [first, Some((theirs, child))];
+        }
+    }
+    let [neighbour, next] = nearest;
+    let place = match neighbour {
+        _ if !there => Place::Missing,
+        None => Place::First,
+        Some((contender, name)) => Place::Behind(Behind {
+            neighbour: name.clone(),
+            next: next.map(|(_, name)| name.clone()),
+            doubtful: !mine.shared && contender.may_downgrade(),
+            ahead,
+        }),
+    };
+    Reading { place, stranger }
+}
+
 /// The first in the line of an attempt's own nodes.
-pub(super) fn earliest_twin<'a>(children: &'a [String], prefix: &str) -> Option<&'a String> {
+pub(super) fn earliest_twin<'a>(children: &'a [String], layout: &Layout, stem: &str) -> Option<&'a String> {
     children
         .iter()
-        .filter(|child| child.starts_with(prefix))
-        .min_by_key(|child| match name::read(child) {
-            Child::Contender(sequence) => sequence,
-            Child::Stranger | Child::Bystander => Sequence::MAX,
+        .filter(|child| child.starts_with(stem))
+        .min_by_key(|child| match layout.read(child) {
+            Child::Contender(contender) => contender.sequence,
+            Child::Bystander => i32::MAX,
         })
 }
 
@@ -84,47 +133,92 @@ mod tests {
 
     use super::*;
 
-    fn node(number: i32) -> String {
-        format!("_c_{number}-lock-{number:010}")
+    fn line(mark: &str, numbers: &[i32]) -> Vec<String> {
+        numbers
+            .iter()
+            .map(|number| format!("_c_{number}-{mark}{number:010}"))
+            .collect()
     }
 
-    fn line(numbers: &[i32]) -> Vec<String> {
-        numbers.iter().map(|number| node(*number)).collect()
+    fn place(children: &[String], own: &str, role: Role) -> Place {
+        read(children, own, &Layout::Curator, role).place
+    }
+
+    fn behind(children: &[String], own: &str, role: Role) -> Behind {
+        match place(children, own, role) {
+            Place::Behind(behind) => behind,
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]
     fn the_nearest_lower_number_comes_before() {
-        let Place::Behind(behind) = place(&line(&[7, 3, 5, 9, 1]), &node(7)) else {
-            panic!("not behind")
-        };
+        let nodes = line("lock-", &[7, 3, 5, 9, 1]);
+        let before = behind(&nodes, &nodes[0], Role::Mutex);
         assert_eq!(
-            behind,
-            Behind {
-                neighbour: node(5),
-                next: Some(node(3)),
-                ahead: 3
-            }
+            (&before.neighbour, before.next.as_ref()),
+            (&nodes[2], Some(&nodes[1]))
         );
-        assert_eq!(place(&line(&[7, 3]), &node(3)), Place::First);
-        assert_eq!(place(&line(&[3]), &node(7)), Place::Missing);
+        assert_eq!((before.ahead, before.doubtful), (3, false));
+        assert_eq!(place(&nodes[..2], &nodes[1], Role::Mutex), Place::First);
+        assert_eq!(place(&nodes[1..], &nodes[0], Role::Mutex), Place::Missing);
     }
 
     #[test]
     fn numbers_are_compared_as_numbers_and_bystanders_ignored() {
-        let mut children = line(&[2]);
+        let mut children = line("lock-", &[2]);
         children.push("notes".into());
         children.push("_c_x-lock--000000003".into());
-        let Place::Behind(behind) = place(&children, &node(2)) else {
-            panic!("not behind")
-        };
+        let own = children[0].clone();
+        let before = behind(&children, &own, Role::Mutex);
         assert_eq!(
-            (behind.neighbour.as_str(), behind.ahead),
+            (before.neighbour.as_str(), before.ahead),
             ("_c_x-lock--000000003", 1)
         );
+    }
+
+    #[test]
+    fn strangers_are_waited_for_and_reported() {
+        let mut children = line("lock-", &[2]);
         children.push("a__lock__0000000001".into());
+        children.push("b__lock__0000000003".into());
+        let reading = read(&children, &children[0], &Layout::Curator, Role::Mutex);
+        assert!(matches!(reading.place, Place::Behind(Behind { ahead: 1, .. })));
+        assert_eq!(reading.stranger.as_deref(), Some("a__lock__0000000001"));
+    }
+
+    #[test]
+    fn a_reader_waits_for_the_nearest_earlier_writer_only() {
+        let [readers, writers] =
+            [("__READ__", [1, 4, 6]), ("__WRIT__", [2, 3, 5])].map(|(mark, numbers)| line(mark, &numbers));
+        let all: Vec<String> = readers.iter().chain(&writers).cloned().collect();
+        assert_eq!(place(&all, &readers[0], Role::Reader), Place::First);
+        let second = behind(&all, &readers[1], Role::Reader);
+        assert_eq!((&second.neighbour, second.ahead), (&writers[1], 2));
+        assert!(!second.doubtful);
+        // A writer behind a writer: that one may turn into a reader.
+        let writer = behind(&all, &writers[1], Role::Writer);
+        assert_eq!((&writer.neighbour, writer.doubtful), (&writers[0], true));
+        let last = behind(&all, &writers[2], Role::Writer);
+        assert_eq!((&last.neighbour, last.doubtful), (&readers[1], false));
+    }
+
+    #[test]
+    fn a_writer_waits_for_the_reader_that_a_writer_has_become() {
+        let [read, write] = ["_c_x-__READ__0000000004".into(), "_c_a-__WRIT__0000000005".into()];
+        let children = [write, read];
         assert_eq!(
-            place(&children, &node(2)),
-            Place::Mixed("a__lock__0000000001".into())
+            behind(&children, &children[0], Role::Writer).neighbour,
+            children[1]
         );
+    }
+
+    #[test]
+    fn permits_are_counted() {
+        let leases = line("lease-", &[1, 2, 3]);
+        let role = |permits| Role::Permit { permits };
+        assert_eq!(place(&leases, &leases[2], role(3)), Place::First);
+        assert_eq!(place(&leases, &leases[2], role(1)), Place::Full(2));
+        assert_eq!(place(&leases, "gone", role(9)), Place::Missing);
     }
 }

@@ -9,19 +9,24 @@
 //! - **A session is believed for as long as its leader has vouched for it**: see the keeper.
 //! - **What was created is deleted**, however late its reply comes and whoever has stopped waiting (CURATOR-486, kazoo#732).
 
+mod contender;
 mod disposal;
 mod family;
 mod keeper;
+mod layout;
 mod line;
-mod mutex;
-mod name;
+mod path;
+mod raw;
 mod settings;
 mod wire;
 
+pub use contender::Contender;
 pub use family::{Machine, ZooKeeper};
 pub use keeper::Keeper;
-pub use mutex::Mutex;
-pub use settings::{DEFAULT_ANSWER_WITHIN, MutexSettings};
+pub use layout::{Layout, Role};
+pub(crate) use raw::Kind;
+pub use raw::RawZooKeeper;
+pub use settings::{ContenderSettings, DEFAULT_ANSWER_WITHIN, MAX_IDENTIFIER};
 pub use wire::{Answer, CreateMode, Notice, Reply, Request, SessionState, Stat, WatchEvent, Write, code};
 
 use crate::{Cause, CommandId, Refusal};

@@ -1,41 +1,101 @@
-//! The settings of a ZooKeeper mutex.
+//! The settings of ZooKeeper's machines.
 
 use alloc::string::String;
 use core::time::Duration;
 
 use crate::ConfigError;
 
-use super::name;
+use super::{
+    layout::{Layout, Role},
+    path,
+};
 
 /// How long an answer may take before a try counts as unreachable, by default.
 pub const DEFAULT_ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
-/// The settings of a mutex in the layout `curator`, checked.
+/// What somebody may say of a contender in its node: at most so many bytes.
+pub const MAX_IDENTIFIER: usize = 1024;
+
+/// The settings of a contender, checked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct MutexSettings {
-    directory: String,
+pub struct ContenderSettings {
+    pub(super) directory: String,
+    pub(super) layout: Layout,
+    pub(super) role: Role,
+    pub(super) identifier: Option<String>,
+    /// Whether a wish for the lock is to be heard of from the grant on, and not only from the session's next confirmation.
+    pub revocable: bool,
     /// How long a try waits for the server's answers.
     pub answer_within: Duration,
     /// The longest hold allowed, if there is one.
     pub max_hold: Option<Duration>,
 }
 
-impl MutexSettings {
-    /// A mutex with contenders below `prefix`/`name`.
+impl ContenderSettings {
+    /// A contender below `prefix`/`name`.
     ///
     /// # Errors
-    /// [`ConfigError`] for a name that a server would not take as a path.
-    pub fn new(prefix: &str, name: &str) -> Result<Self, ConfigError> {
+    /// [`ConfigError`] for a name that a server would not take as a path, a role that the layout does not have, no permits.
+    pub fn new(prefix: &str, name: &str, layout: Layout, role: Role) -> Result<Self, ConfigError> {
+        if let Layout::Plain { prefix } = &layout {
+            path::check_part(prefix)?;
+            if !matches!(role, Role::Mutex | Role::Candidate) {
+                return Err(ConfigError::InvalidOption {
+                    option: "layout",
+                    value: "plain".into(),
+                    why: "it has mutexes and elections only: take \"curator\" or \"kazoo\"",
+                });
+            }
+        }
+        if let Role::Permit { permits: 0 } = role {
+            return Err(ConfigError::InvalidOption {
+                option: "permits",
+                value: "0".into(),
+                why: "a semaphore has at least one",
+            });
+        }
         Ok(Self {
-            directory: name::directory(prefix, name)?,
+            directory: path::directory(prefix, name)?,
+            layout,
+            role,
+            identifier: None,
+            revocable: false,
             answer_within: DEFAULT_ANSWER_WITHIN,
             max_hold: None,
         })
+    }
+
+    /// Has the contender's node say this, for people and peers: a host's name, for example.
+    ///
+    /// # Errors
+    /// [`ConfigError`] for more than [`MAX_IDENTIFIER`] bytes.
+    pub fn set_identifier(&mut self, identifier: String) -> Result<(), ConfigError> {
+        if identifier.len() > MAX_IDENTIFIER {
+            return Err(ConfigError::InvalidOption {
+                option: "identifier",
+                value: identifier.chars().take(32).chain("…".chars()).collect(),
+                why: "it is longer than 1024 bytes",
+            });
+        }
+        self.identifier = Some(identifier);
+        Ok(())
     }
 
     /// The path of the lock's directory.
     #[must_use]
     pub fn directory(&self) -> &str {
         &self.directory
+    }
+
+    /// The names and values it writes.
+    #[must_use]
+    pub const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// What it wants to hold.
+    #[must_use]
+    pub const fn role(&self) -> Role {
+        self.role
     }
 }

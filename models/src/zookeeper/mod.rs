@@ -167,6 +167,12 @@ impl Server {
         self.members[self.leader].tree.owner(path).map(SessionId)
     }
 
+    /// What stands in a node, on the leader.
+    #[must_use]
+    pub fn data(&self, path: &str) -> Option<&[u8]> {
+        self.members[self.leader].tree.get(path).map(|(data, _)| data)
+    }
+
     /// Deletes a node as an operator would.
     pub fn delete(&mut self, path: &str) -> Answer {
         let path = path.to_string();

@@ -63,6 +63,8 @@ impl Contender {
                 self.assert(self.held, event);
                 self.end();
             }
+            Event::RevokeRequested => self.assert(self.held, event),
+            Event::MixedLayouts { .. } => self.assert(self.waits(), event),
             other => panic!("an event that nobody knows: {other:?}"),
         }
     }

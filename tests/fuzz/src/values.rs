@@ -5,7 +5,7 @@ use fencepost_core::{
     CommandId, Failure, RawSettings, SessionId, Settings,
     lowered::Outcome,
     redis::Reply,
-    zookeeper::{self, Answer, Stat},
+    zookeeper::{self, Answer, RawZooKeeper, Stat},
 };
 
 const NAMES: [&str; 16] = [
@@ -79,12 +79,27 @@ fn option<T>(u: &mut Unstructured<'_>, some: fn(&mut Unstructured<'_>) -> Result
 /// Any settings, of either family.
 pub(crate) fn settings(u: &mut Unstructured<'_>) -> Result<RawSettings> {
     if u.arbitrary()? {
-        return Ok(RawSettings::ZookeeperMutex {
+        let kinds = [
+            RawSettings::ZookeeperMutex,
+            RawSettings::ZookeeperReader,
+            RawSettings::ZookeeperWriter,
+            RawSettings::ZookeeperElection,
+            RawSettings::ZookeeperSemaphore,
+        ];
+        return Ok(u.choose(&kinds)?(RawZooKeeper {
             name: text(u)?,
             prefix: text(u)?,
+            layout: option(u, |u| {
+                let known = ["curator", "kazoo", "plain"];
+                Ok(String::from(*u.choose(&known)?))
+            })?,
+            node_prefix: option(u, text)?,
+            identifier: option(u, text)?,
+            revocable: u.arbitrary()?,
+            permits: option(u, number)?,
             answer_within: option(u, number)?,
             max_hold: option(u, number)?,
-        });
+        }));
     }
     Ok(RawSettings::RedisString {
         name: text(u)?,
@@ -183,12 +198,12 @@ pub(crate) fn never_issued(u: &mut Unstructured<'_>) -> Result<CommandId> {
 pub(crate) fn plain(family: &str) -> Settings {
     let name = String::from("stock");
     let raw = match family {
-        "zookeeper" => RawSettings::ZookeeperMutex {
+        "zookeeper" => RawSettings::ZookeeperMutex(RawZooKeeper {
             name,
             prefix: "shop".into(),
-            answer_within: None,
             max_hold: Some(20_000_000),
-        },
+            ..RawZooKeeper::default()
+        }),
         _ => RawSettings::RedisString {
             name,
             ttl: Some(3_000_000),
@@ -205,7 +220,12 @@ pub(crate) fn plain(family: &str) -> Settings {
 /// How many directories lie above a contender's node.
 pub(crate) fn depth(raw: &RawSettings) -> usize {
     match raw {
-        RawSettings::ZookeeperMutex { name, prefix, .. } => {
+        RawSettings::ZookeeperMutex(raw)
+        | RawSettings::ZookeeperReader(raw)
+        | RawSettings::ZookeeperWriter(raw)
+        | RawSettings::ZookeeperElection(raw)
+        | RawSettings::ZookeeperSemaphore(raw) => {
+            let RawZooKeeper { name, prefix, .. } = raw;
             name.matches('/').count() + prefix.matches('/').count() + 2
         }
         _ => 0,

@@ -15,49 +15,96 @@ use core::{marker::PhantomData, time::Duration};
 
 use fencepost_core::{
     redis::{Machine as RedisMachine, Redis, StringSettings},
-    zookeeper::{Machine as ZooKeeperMachine, MutexSettings, ZooKeeper},
+    zookeeper::{ContenderSettings, Layout, Machine as ZooKeeperMachine, Role, ZooKeeper},
 };
 
 use crate::{
+    checker::Mode,
     prove::Provable,
     redis,
     run::Machine,
-    step::Outage,
+    step::{Number, Outage},
     subject::{Fencepost, owner},
     weather::Climate,
     world::BEGINNING,
     zookeeper,
 };
 
+/// What can befall whoever is on an ensemble.
+const ENSEMBLE: Climate = Climate {
+    servers: 3,
+    long: 400_000,
+    outages: &[
+        Outage::Expire,
+        Outage::Operator(0),
+        Outage::Crowd(0),
+        Outage::Forget,
+        Outage::FailOver,
+        Outage::Restart,
+        Outage::CatchUp(0),
+        Outage::CutOff(0),
+    ],
+    drifts: true,
+};
+
+/// A contender in one line that all clients of a run share.
+fn contender(client: Number, crashes: u8, seed: u64, layout: Layout, role: Role) -> Fencepost<ZooKeeper> {
+    let mut settings = ContenderSettings::new("shop", "stock", layout, role).expect("a good name");
+    settings.answer_within = Duration::from_millis(500);
+    let machine = ZooKeeperMachine::Contender(settings);
+    Fencepost::new(BEGINNING, machine, owner(client, crashes), seed)
+}
+
 /// The fair mutex of ZooKeeper.
 pub static ZOOKEEPER_MUTEX: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
     name: "zookeeper-mutex",
-    make: |client, crashes, seed| {
-        let mut settings = MutexSettings::new("shop", "stock").expect("a good name");
-        settings.answer_within = Duration::from_millis(500);
-        let machine = ZooKeeperMachine::Mutex(settings);
-        Fencepost::new(BEGINNING, machine, owner(client, crashes), seed)
-    },
+    make: |client, crashes, seed| contender(client, crashes, seed, Layout::Curator, Role::Mutex),
     settings: Some(
         r#"{"kind": "zookeeper-mutex", "name": "stock", "prefix": "shop", "answer_within": 500000}"#,
     ),
     fair: true,
     longest: zookeeper::TIMEOUT,
-    climate: Climate {
-        servers: 3,
-        long: 400_000,
-        outages: &[
-            Outage::Expire,
-            Outage::Operator(0),
-            Outage::Crowd(0),
-            Outage::Forget,
-            Outage::FailOver,
-            Outage::Restart,
-            Outage::CatchUp(0),
-            Outage::CutOff(0),
-        ],
-        drifts: true,
+    climate: ENSEMBLE,
+    on: PhantomData,
+};
+
+/// The same in the layout in which names do not say whose a node is.
+pub static ZOOKEEPER_PLAIN: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
+    name: "zookeeper-plain",
+    make: |client, crashes, seed| {
+        let prefix = "node_".into();
+        contender(client, crashes, seed, Layout::Plain { prefix }, Role::Mutex)
     },
+    settings: Some(
+        r#"{"kind": "zookeeper-mutex", "name": "stock", "prefix": "shop", "layout": "plain", "answer_within": 500000}"#,
+    ),
+    fair: true,
+    longest: zookeeper::TIMEOUT,
+    climate: ENSEMBLE,
+    on: PhantomData,
+};
+
+/// The read/write lock of ZooKeeper: some clients read, some write.
+pub static ZOOKEEPER_READ_WRITE: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
+    name: "zookeeper-read-write",
+    make: |client, crashes, seed| {
+        let layout = if seed & 1 == 0 {
+            Layout::Curator
+        } else {
+            Layout::Kazoo
+        };
+        // A coin for each client, in each run another.
+        let (role, mode) = if seed >> (1 + client % 32) & 1 == 0 {
+            (Role::Reader, Mode::Shared)
+        } else {
+            (Role::Writer, Mode::Exclusive)
+        };
+        contender(client, crashes, seed, layout, role).granting(mode)
+    },
+    settings: None,
+    fair: true,
+    longest: zookeeper::TIMEOUT,
+    climate: ENSEMBLE,
     on: PhantomData,
 };
 
@@ -93,4 +140,9 @@ pub static REDIS_STRING: Machine<redis::Servers, Fencepost<Redis>> = Machine {
 };
 
 /// All of them.
-pub static ALL: &[&dyn Provable] = &[&ZOOKEEPER_MUTEX, &REDIS_STRING];
+pub static ALL: &[&dyn Provable] = &[
+    &ZOOKEEPER_MUTEX,
+    &ZOOKEEPER_PLAIN,
+    &ZOOKEEPER_READ_WRITE,
+    &REDIS_STRING,
+];

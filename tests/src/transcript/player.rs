@@ -270,6 +270,11 @@ enum Line<'a> {
         event: &'a str,
         key: u64,
     },
+    Told {
+        event: &'a str,
+        key: u64,
+        detail: &'a str,
+    },
     Ended {
         event: &'a str,
         key: u64,
@@ -350,6 +355,11 @@ fn event_line(key: u64, event: &Event) -> Line<'_> {
             reason: reason.name(),
             command: cause.command.map(|id| id.0),
             detail: cause.detail.as_deref(),
+        },
+        Event::MixedLayouts { node } => Line::Told {
+            event: name,
+            key,
+            detail: node,
         },
         _ => Line::Plain { event: name, key },
     }

@@ -246,7 +246,8 @@ impl Checker {
                 self.seen.refused += 1;
                 Belief::Idle
             }
-            (Event::Suspended, Belief::Holds(_)) | (Event::Queued { .. }, Belief::Waits(_)) => belief,
+            (Event::Suspended | Event::RevokeRequested, Belief::Holds(_))
+            | (Event::Queued { .. } | Event::MixedLayouts { .. }, Belief::Waits(_)) => belief,
             _ => {
                 self.violated(Property::S7, || {
                     format!("{event:?} was told to a client that was {belief:?}")

@@ -322,11 +322,12 @@ impl Backend for Servers {
 
     fn holds(&self, _now: Instant, client: Number, attempt: &AttemptId) -> bool {
         // The nodes of a session go with it.
-        let own = format!("_c_{}", attempt.uuid());
-        let contenders = self.contenders();
-        contenders
-            .iter()
-            .any(|(name, owner)| *owner == Owner::Client(client) && name.starts_with(&own))
+        let (uuid, hex, written) = (attempt.uuid(), attempt.hex(), attempt.to_string());
+        self.contenders().iter().any(|(name, owner)| {
+            let data = self.server.data(&format!("{DIRECTORY}/{name}"));
+            *owner == Owner::Client(client)
+                && (name.contains(&uuid) || name.contains(&hex) || data == Some(written.as_bytes()))
+        })
     }
 
     // A transaction's number, which cannot but grow.

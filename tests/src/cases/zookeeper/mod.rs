@@ -2,11 +2,13 @@
 
 mod confirmations;
 mod directory;
+mod layouts;
 mod leaving;
 mod line;
 mod lost_replies;
 mod misuse;
 mod patience;
+mod read_write;
 mod refusals;
 mod sessions;
 mod watches;
@@ -27,6 +29,8 @@ pub(super) fn cases() -> Vec<super::Case> {
         leaving::cases(),
         refusals::cases(),
         misuse::cases(),
+        layouts::cases(),
+        read_write::cases(),
     ]
     .concat()
 }

@@ -8,8 +8,6 @@ cases! { "zookeeper":
     list_forbidden, "The server does not permit the list: refused, and the node that was created is deleted.";
     neighbour_forbidden, "The server does not permit a look at the neighbour: refused, because its watch would be silent.",
         "ZOOKEEPER-2590, ZOOKEEPER-4799";
-    mixed_layouts, "A contender of Kazoo's layout is in the directory: it cannot see ours, so both would hold. Refused, with its name.",
-        "measured: Kazoo and Curator hold the same lock at once";
     sequence_near_its_end, "The directory's 32-bit sequence is nearly used up: refused before numbers are handed out twice.",
         "ZOOKEEPER-3249; measured: four of four Kazoo clients held the same lock at once";
     sequence_at_its_end, "The sequence sticks at its end: everybody gets the same number, and nobody is granted anything.",
@@ -46,14 +44,6 @@ fn neighbour_forbidden(story: &mut Recorder) {
         .error("get", code::NO_AUTH)
         .says(&["refused no-permission", "delete"]);
     story.present(41).says(&[]).done("delete").close(key).leaves(0);
-}
-
-fn mixed_layouts(story: &mut Recorder) {
-    warm(story);
-    let key = acquire(story);
-    let kazoo = "0123456789abcdef0123456789abcdef__lock__0000000004";
-    story.created(3, 41).children(&[&own(key, 3), kazoo]);
-    story.says(&["refused mixed-layouts", "delete"]);
 }
 
 fn sequence_near_its_end(story: &mut Recorder) {

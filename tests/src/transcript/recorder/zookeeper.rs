@@ -156,9 +156,15 @@ impl Recorder {
     /// A reply with a node, as data.
     #[must_use]
     pub fn reply_node(&self, owner: i64, czxid: i64) -> Reply {
+        self.reply_data("", owner, czxid)
+    }
+
+    /// A reply with a node and what stands in it, as data.
+    #[must_use]
+    pub fn reply_data(&self, data: &str, owner: i64, czxid: i64) -> Reply {
         Reply::Data {
             session: self.session.to_string(),
-            data: String::new(),
+            data: data.into(),
             czxid: czxid.to_string(),
             owner: owner.to_string(),
             version: 0,

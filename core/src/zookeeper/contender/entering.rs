@@ -1,0 +1,372 @@
+//! Getting into the line: create and list in one flight, in any weather.
+
+use alloc::{string::String, vec::Vec};
+
+use crate::{Cause, CommandId, Event, Failure, Instant, Refusal};
+
+use super::super::{
+    Verdict, judge,
+    layout::{Child, Layout, Role, SEQUENCE_END},
+    line::{self, Place},
+    path,
+    wire::{Answer, CreateMode, Request, code},
+};
+use super::{Contender, Node, Phase, Purpose, queued::Queued};
+
+/// A flight that makes the own node and lists the directory, or only lists it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Entering {
+    children: Option<(CommandId, Vec<String>)>,
+    pub(super) setback: Setback,
+    /// How many flights have found no directory in spite of making it.
+    parents_made: u32,
+}
+
+impl Entering {
+    /// A list of before a pause proves nothing after it.
+    pub(super) fn forget_list(&mut self) {
+        self.children = None;
+    }
+}
+
+/// The worst that has happened to a flight.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) enum Setback {
+    #[default]
+    None,
+    /// Something was not executed, or not answered.
+    Retry,
+    /// The directory does not exist.
+    NoDirectory,
+    /// It will not work.
+    Final(Refusal, Cause),
+}
+
+impl Setback {
+    pub(super) fn worsen(&mut self, other: Self) {
+        let keep = match (&*self, &other) {
+            (Self::Final(..), _) => true,
+            (Self::NoDirectory, other) => !matches!(other, Self::Final(..)),
+            (Self::Retry, other) => matches!(other, Self::None),
+            (Self::None, _) => false,
+        };
+        if !keep {
+            *self = other;
+        }
+    }
+}
+
+/// A directory that vanishes as often as this while it is being made is missing for good: there is no chroot.
+const MOST_PARENT_FLIGHTS: u32 = 4;
+
+impl Contender {
+    /// Enters the line anew: a new attempt, unless an earlier create of this one may still show.
+    pub(super) fn enter(&mut self) {
+        self.enter_with(Entering::default());
+    }
+
+    fn enter_with(&mut self, entering: Entering) {
+        let parents = entering.parents_made > 0;
+        self.phase = Phase::Entering(entering);
+        self.own_watch = None;
+        if !self.session.connected {
+            return;
+        }
+        // Where names do not say whose a node is, the doubtful one is searched for and deleted, and a new one made behind it.
+        if self.doubt && !self.settings.layout.recovers(self.settings.role) {
+            self.doubt = false;
+            self.disposal.search(self.attempt);
+            self.advance_disposal();
+        }
+        if !self.doubt {
+            self.attempt.number = self.attempt.number.saturating_add(1);
+        }
+        if parents {
+            // Who counts on names that come once only, or on a directory that stays, must not find it reaped.
+            let mode = if self.containers && self.settings.layout == Layout::Curator {
+                CreateMode::Container
+            } else {
+                CreateMode::Persistent
+            };
+            for path in path::ancestors(&self.settings.directory) {
+                self.send(
+                    Purpose::Parent,
+                    Request::Create {
+                        path,
+                        data: Vec::new(),
+                        mode,
+                    },
+                );
+            }
+        }
+        let settings = &self.settings;
+        let request = Request::Create {
+            path: path::child_of(
+                &settings.directory,
+                &settings.layout.name(settings.role, &self.attempt),
+            ),
+            data: settings
+                .layout
+                .data(&self.attempt, settings.identifier.as_deref()),
+            mode: settings.layout.mode(settings.role),
+        };
+        self.send(Purpose::Create, request);
+        self.send_list();
+    }
+
+    /// Lists again, because a connection has come back or a neighbour has gone. With a barrier if the server may be another one.
+    pub(super) fn list_again(&mut self, barrier: bool) {
+        self.phase = Phase::Entering(Entering::default());
+        if barrier {
+            self.send(
+                Purpose::Barrier,
+                Request::Sync {
+                    path: self.settings.directory.clone(),
+                },
+            );
+        }
+        self.send_list();
+    }
+
+    pub(super) fn send_list(&mut self) -> CommandId {
+        self.send(
+            Purpose::List,
+            Request::Children {
+                path: self.settings.directory.clone(),
+                // Who waits for permits hears of every one that comes back.
+                watch: matches!(self.settings.role, Role::Permit { .. }),
+            },
+        )
+    }
+
+    /// Goes on with an entry whose retry is due, or whose connection is back.
+    pub(super) fn continue_entering(&mut self) {
+        let Phase::Entering(entering) = &self.phase else {
+            return;
+        };
+        let parents_made = entering.parents_made;
+        if self.flight_is_out() {
+            return;
+        }
+        if self.node.is_some() {
+            self.list_again(true);
+        } else {
+            self.enter_with(Entering {
+                parents_made,
+                ..Entering::default()
+            });
+        }
+    }
+
+    pub(super) fn created(&mut self, now: Instant, id: CommandId, result: Result<Answer, Failure>) {
+        let setback = match result {
+            Ok(Answer::Created { path, zxid }) => {
+                self.node = Some(Node {
+                    name: path::last_part(&path).into(),
+                    czxid: zxid,
+                });
+                Setback::None
+            }
+            Ok(Answer::Error(code::NO_NODE)) => Setback::NoDirectory,
+            Ok(Answer::Error(error)) => setback(error, id, "creating our node"),
+            Ok(_) | Err(Failure::Unknown) => {
+                self.doubt = true;
+                Setback::Retry
+            }
+            Err(Failure::NotSent) => Setback::Retry,
+            Err(Failure::Closed) => closed(id),
+        };
+        match &mut self.phase {
+            Phase::Entering(entering) => {
+                entering.setback.worsen(setback);
+                self.settle(now);
+            }
+            Phase::Leaving { .. } => {
+                if let Some(node) = self.node.take() {
+                    self.disposal.bury(node.name);
+                } else if self.doubt {
+                    self.disposal.search(self.attempt);
+                }
+                self.advance_leaving();
+            }
+            Phase::Idle | Phase::Queued(_) | Phase::First | Phase::Held { .. } => {}
+        }
+    }
+
+    /// A directory above was made, or was there (`NodeExists`), or is not ours to make (`NoAuth`): the create behind it tells.
+    pub(super) fn parent_made(&mut self, now: Instant, result: &Result<Answer, Failure>) {
+        if matches!(result, Ok(Answer::Error(code::UNIMPLEMENTED))) {
+            self.containers = false;
+        }
+        self.settle(now);
+    }
+
+    /// The server has caught up, or could not say so.
+    pub(super) fn barrier_passed(&mut self, now: Instant, result: &Result<Answer, Failure>) {
+        // A list behind a barrier that failed proves nothing: it is not looked at, even if it has come already.
+        if !matches!(result, Ok(Answer::Done)) {
+            self.pending.retain(|(_, purpose)| *purpose != Purpose::List);
+            if let Phase::Entering(entering) = &mut self.phase {
+                entering.setback.worsen(Setback::Retry);
+            }
+        }
+        self.settle(now);
+    }
+
+    pub(super) fn listed(&mut self, now: Instant, id: CommandId, result: Result<Answer, Failure>) {
+        let outcome = match result {
+            Ok(Answer::Children(children)) => Ok(children),
+            Ok(Answer::Error(code::NO_NODE)) => Err(Setback::NoDirectory),
+            Ok(Answer::Error(error)) => Err(setback(error, id, "listing the lock's directory")),
+            Ok(_) | Err(Failure::NotSent | Failure::Unknown) => Err(Setback::Retry),
+            Err(Failure::Closed) => Err(closed(id)),
+        };
+        match &mut self.phase {
+            Phase::Entering(entering) => {
+                match outcome {
+                    Ok(children) => entering.children = Some((id, children)),
+                    Err(setback) => entering.setback.worsen(setback),
+                }
+                self.settle(now);
+            }
+            Phase::Queued(_) => match outcome {
+                Ok(children) => self.find_place(now, id, &children),
+                Err(Setback::Final(reason, cause)) => self.refuse(reason, cause),
+                Err(_) => {
+                    self.phase = Phase::Entering(Entering::default());
+                    self.retry_later(now);
+                }
+            },
+            Phase::Idle | Phase::First | Phase::Held { .. } | Phase::Leaving { .. } => {}
+        }
+    }
+
+    fn flight_is_out(&self) -> bool {
+        self.pending.iter().any(|(_, purpose)| {
+            matches!(
+                purpose,
+                Purpose::Parent | Purpose::Create | Purpose::Barrier | Purpose::List | Purpose::Adopt
+            )
+        })
+    }
+
+    /// Draws the conclusion when everything in the flight has been answered.
+    pub(super) fn settle(&mut self, now: Instant) {
+        if self.flight_is_out() {
+            return;
+        }
+        let Phase::Entering(entering) = &mut self.phase else {
+            return;
+        };
+        let parents_made = entering.parents_made;
+        match core::mem::take(&mut entering.setback) {
+            Setback::Final(reason, cause) => self.refuse(reason, cause),
+            // The node is there, or was: the list's answer is older, or somebody has removed the directory with it.
+            Setback::NoDirectory if self.node.is_some() => {
+                self.node = None;
+                self.retry_later(now);
+            }
+            Setback::NoDirectory if parents_made >= MOST_PARENT_FLIGHTS => {
+                let detail = alloc::format!("{} cannot be made", self.settings.directory);
+                self.refuse(Refusal::NoParent, Cause::detail(detail));
+            }
+            Setback::NoDirectory => {
+                let parents_made = parents_made.saturating_add(1);
+                self.enter_with(Entering {
+                    parents_made,
+                    ..Entering::default()
+                });
+            }
+            Setback::Retry => self.retry_later(now),
+            Setback::None => {
+                if let Some((list, children)) = entering.children.take() {
+                    self.failures = 0;
+                    self.find_place(now, list, &children);
+                } else {
+                    self.retry_later(now);
+                }
+            }
+        }
+    }
+
+    /// Reads the own place from a list.
+    pub(super) fn find_place(&mut self, now: Instant, list: CommandId, children: &[String]) {
+        let Some(node) = &self.node else {
+            return self.retry_later(now);
+        };
+        let layout = &self.settings.layout;
+        if self.doubt
+            && let Some(stem) = layout.stem(&self.attempt)
+        {
+            match line::earliest_twin(children, layout, &stem) {
+                Some(twin) if *twin != node.name => return self.look_at_twin(twin),
+                _ => self.bury_later_twins(children, &stem),
+            }
+        }
+        let Some(node) = &self.node else { return };
+        let (layout, role) = (&self.settings.layout, self.settings.role);
+        if let Child::Contender(contender) = layout.read(&node.name)
+            && !(0..SEQUENCE_END).contains(&contender.sequence)
+        {
+            let detail = Cause::detail(node.name.clone());
+            return self.refuse(Refusal::SequenceExhausted, detail);
+        }
+        let reading = line::read(children, &node.name, layout, role);
+        if let Some(node) = reading.stranger
+            && !core::mem::replace(&mut self.mixed, true)
+        {
+            self.out.event(Event::MixedLayouts { node });
+        }
+        match reading.place {
+            Place::First => self.first(now),
+            Place::Behind(behind) if self.trying => {
+                self.refuse(Refusal::NotAvailable, Cause::detail(behind.neighbour));
+            }
+            Place::Full(_) if self.trying => self.refuse(Refusal::NotAvailable, Cause::none()),
+            Place::Behind(behind) => self.stand_behind(behind),
+            Place::Full(over) => self.wait_for_room(list, over),
+            Place::Missing => self.own_node_gone(None),
+        }
+    }
+
+    /// Behind somebody: watches the neighbour, and the own node beside it.
+    fn stand_behind(&mut self, behind: line::Behind) {
+        let known = match &mut self.phase {
+            Phase::Queued(queued) => queued.update(&behind),
+            _ => false,
+        };
+        self.placed = true;
+        if !known {
+            let path = path::child_of(&self.settings.directory, &behind.neighbour);
+            let watch = self.send(Purpose::WatchNeighbour, Request::Get { path, watch: true });
+            self.phase = Phase::Queued(Queued::behind(behind, watch));
+        }
+        self.announce_place();
+        self.watch_own();
+    }
+
+    /// All permits are taken: the list is watched. Only the head of the semaphore's line gets here, so a permit that comes back wakes one.
+    fn wait_for_room(&mut self, list: CommandId, over: u32) {
+        self.placed = true;
+        match &mut self.phase {
+            Phase::Queued(queued) => queued.watch_room(list, over),
+            _ => self.phase = Phase::Queued(Queued::full(list, over)),
+        }
+        self.announce_place();
+        self.watch_own();
+        if self.stale == Some(list) {
+            self.watch_fired_for_room();
+        }
+    }
+}
+
+pub(super) fn setback(error: i32, id: CommandId, deed: &str) -> Setback {
+    match judge(error, id, deed) {
+        Verdict::Transient => Setback::Retry,
+        Verdict::Final(refusal, cause) => Setback::Final(refusal, cause),
+    }
+}
+
+pub(super) fn closed(id: CommandId) -> Setback {
+    Setback::Final(Refusal::ConnectionClosed, Cause::command(id))
+}

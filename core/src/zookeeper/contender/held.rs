@@ -1,0 +1,165 @@
+//! Holding: confirmed by the session's keeper, watched at the own node, and over at once when either says so.
+
+use crate::{Cause, CommandId, Event, Failure, Instant, Loss, Refusal, Timer};
+
+use super::super::{
+    Verdict, judge,
+    wire::{Answer, code},
+};
+use super::{Contender, Phase, Purpose, Wanted};
+
+/// What Curator's `Revoker` writes into the node of a contender whose lock it would like to have.
+pub(in super::super) const REVOKE: &[u8] = b"__REVOKE__";
+
+impl Contender {
+    /// The keeper has the session confirmed for longer.
+    pub(super) fn session_confirmed(&mut self, now: Instant, valid_until: Instant) {
+        self.session.valid_until = Some(valid_until);
+        match self.phase {
+            Phase::First => self.grant_if_confirmed(now),
+            // The grant has ended by the holder's own clock, and stays ended.
+            Phase::Held { .. } if self.out.expired(Timer::Validity, now) => {
+                self.lose(Loss::LeaseEnded, Cause::none());
+            }
+            Phase::Held { suspended } => {
+                self.out.set(Timer::Validity, valid_until);
+                if !suspended {
+                    self.out.event(Event::Extended {
+                        valid_until: Some(valid_until),
+                    });
+                }
+                // An uncontended acquire has not paid for a watch: a grant that lasts gets one now.
+                self.watch_own();
+            }
+            Phase::Idle | Phase::Entering(_) | Phase::Queued(_) | Phase::Leaving { .. } => {}
+        }
+    }
+
+    /// The server has answered the watching of the own node.
+    pub(super) fn own_watched(&mut self, now: Instant, id: CommandId, result: &Result<Answer, Failure>) {
+        match result {
+            Ok(Answer::Data { stat, data }) => {
+                if Some(stat.ephemeral_owner) == self.session.id.map(|session| session.0) {
+                    self.resume(now);
+                    if data == REVOKE && self.wanted == Wanted::No {
+                        self.wanted = Wanted::Yes;
+                    }
+                    self.tell_wanted();
+                } else {
+                    self.own_node_gone(Some(id));
+                }
+            }
+            Ok(Answer::Error(code::NO_NODE)) => self.own_node_gone(Some(id)),
+            Ok(Answer::Error(error)) => {
+                self.own_watch = None;
+                match judge(*error, id, "watching our node") {
+                    Verdict::Transient => self.watch_own_later(now),
+                    Verdict::Final(reason, cause) => self.own_node_unreadable(reason, cause),
+                }
+            }
+            Ok(_) | Err(_) => {
+                self.own_watch = None;
+                self.watch_own_later(now);
+            }
+        }
+    }
+
+    /// Tells a holder, once, that somebody wants the lock.
+    pub(super) fn tell_wanted(&mut self) {
+        if self.wanted == Wanted::Yes && matches!(self.phase, Phase::Held { .. }) {
+            self.wanted = Wanted::Told;
+            self.out.event(Event::RevokeRequested);
+        }
+    }
+
+    /// Without a watch on its node a waiter could be granted what is not there any more, and a suspended holder never resumes. For
+    /// other holders the next confirmation is soon enough.
+    fn watch_own_later(&mut self, now: Instant) {
+        if matches!(self.phase, Phase::Queued(_) | Phase::Held { suspended: true }) {
+            self.retry_later(now);
+        }
+    }
+
+    /// The server does not let us look at our own node: nobody can say that it is still there.
+    fn own_node_unreadable(&mut self, reason: Refusal, cause: Cause) {
+        match self.phase {
+            Phase::Queued(_) => self.refuse(reason, cause),
+            Phase::Held { suspended: true } => self.lose(Loss::Refused, cause),
+            Phase::Held { suspended: false }
+            | Phase::Idle
+            | Phase::Entering(_)
+            | Phase::First
+            | Phase::Leaving { .. } => {}
+        }
+    }
+
+    /// The own node is not there any more, although its session lives: somebody has deleted it.
+    pub(super) fn own_node_gone(&mut self, cause: Option<CommandId>) {
+        match self.phase {
+            Phase::Held { .. } => {
+                self.node = None;
+                self.lose(
+                    Loss::Deleted,
+                    Cause {
+                        command: cause,
+                        detail: None,
+                    },
+                );
+            }
+            Phase::Entering(_) | Phase::Queued(_) | Phase::First => {
+                self.node = None;
+                self.pending.clear();
+                self.own_watch = None;
+                self.enter();
+            }
+            Phase::Idle | Phase::Leaving { .. } => {}
+        }
+    }
+
+    /// The connection is gone: a grant means "start nothing new" until it is back, and ends at its time.
+    pub(super) fn suspend(&mut self) {
+        self.session.connected = false;
+        self.own_watch = None;
+        self.out.stop(Timer::Retry);
+        // Everything is read again when the connection is back; only what a create has come to still matters.
+        self.pending.retain(|(_, purpose)| *purpose == Purpose::Create);
+        if let Phase::Entering(entering) = &mut self.phase {
+            entering.forget_list();
+        }
+        if let Phase::Held { suspended } = &mut self.phase
+            && !*suspended
+        {
+            *suspended = true;
+            self.out.event(Event::Suspended);
+        }
+    }
+
+    /// The own node has been seen again in the same session.
+    fn resume(&mut self, now: Instant) {
+        if !matches!(self.phase, Phase::Held { suspended: true }) {
+            return;
+        }
+        let Some(valid_until) = self.confirmed(now) else {
+            return;
+        };
+        self.phase = Phase::Held { suspended: false };
+        self.failures = 0;
+        self.out.event(Event::Resumed {
+            valid_until: Some(valid_until),
+        });
+    }
+
+    /// The session is over, and all its nodes with it.
+    pub(super) fn session_over(&mut self) {
+        self.session.id = None;
+        self.session.connected = false;
+        self.session.valid_until = None;
+        self.node = None;
+        self.twin = None;
+        self.own_watch = None;
+        self.doubt = false;
+        self.pending.clear();
+        self.out.purge_commands();
+        self.disposal.clear();
+    }
+}

@@ -1,0 +1,230 @@
+//! What is put in: outcomes, notices, time. Everything arrives here and is handed to the room it is for.
+
+use crate::{
+    Cause, CommandId, Event, Failure, Instant, Loss, Machine, Misuse, Outcome, Output, Refusal, SessionId,
+    Timer, io::sealed,
+};
+
+use super::super::{
+    disposal::Handled,
+    wire::{Answer, Notice, Reply, Request, SessionState, code},
+};
+use super::{CREATED, CREATED_OWN, Contender, Phase, Purpose, entering::Entering};
+
+impl sealed::Sealed for Contender {}
+
+impl Machine for Contender {
+    type Request = Request;
+    type Reply = Reply;
+    type Notice = Notice;
+    type Event = Event;
+
+    fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {
+        let purpose = self
+            .pending
+            .iter()
+            .find(|(waiting, _)| *waiting == id)
+            .map(|(_, purpose)| *purpose);
+        let Some(expected) = purpose
+            .map(Purpose::expects)
+            .or_else(|| self.disposal.expects(id))
+        else {
+            return Ok(());
+        };
+        let (result, verdict) = self.read(id, outcome, expected);
+        self.pending.retain(|(waiting, _)| *waiting != id);
+        match purpose {
+            Some(Purpose::Parent) => self.parent_made(now, &result),
+            Some(Purpose::Create) => self.created(now, id, result),
+            Some(Purpose::Barrier) => self.barrier_passed(now, &result),
+            Some(Purpose::List) => self.listed(now, id, result),
+            Some(Purpose::WatchNeighbour) => self.neighbour_watched(now, id, result),
+            Some(Purpose::WatchOwn) if self.own_watch == Some(id) => self.own_watched(now, id, &result),
+            Some(Purpose::WatchOwn) => {}
+            Some(Purpose::Adopt) => self.adopted(now, id, &result),
+            None => self.disposed(now, id, &result),
+        }
+        verdict
+    }
+
+    fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
+        match notice {
+            Notice::Watch { id, session, event } => {
+                // After a suspend everything is read again: what old watches say adds nothing then.
+                if self.session.id == Some(session) && self.session.connected {
+                    self.watch_fired(now, id, event);
+                }
+            }
+            Notice::Session { state, session, .. } => self.session_changed(state, session),
+            Notice::Confirmed { session, valid_until } => {
+                if self.session.id == Some(session) {
+                    self.session_confirmed(now, valid_until);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if self.out.expired(Timer::Patience, now) && self.is_waiting() {
+            let reason = if self.placed {
+                Refusal::Timeout
+            } else {
+                Refusal::Unreachable
+            };
+            self.refuse(reason, Cause::none());
+        }
+        if self.out.expired(Timer::Validity, now) && matches!(self.phase, Phase::Held { .. }) {
+            self.lose(Loss::LeaseEnded, Cause::none());
+        }
+        if self.out.expired(Timer::MaxHold, now) && matches!(self.phase, Phase::Held { .. }) {
+            self.lose(Loss::MaxHold, Cause::none());
+        }
+        if self.out.expired(Timer::Retry, now) {
+            self.go_on();
+        }
+    }
+
+    fn poll_output(&mut self) -> Output<Request, Event> {
+        self.out.poll()
+    }
+}
+
+impl Contender {
+    /// Reads an outcome: an answer of another session, or of the wrong shape, is no answer.
+    fn read(
+        &self,
+        id: CommandId,
+        outcome: Outcome<Reply>,
+        expected: &'static str,
+    ) -> (Result<Answer, Failure>, Result<(), Misuse>) {
+        let answer = match outcome {
+            Outcome::Failed(failure) => return (Err(failure), Ok(())),
+            Outcome::Reply(reply) if self.session.id != Some(reply.session) => {
+                return (Err(Failure::Unknown), Ok(()));
+            }
+            Outcome::Reply(reply) => reply.answer,
+        };
+        if let Answer::Error(code::CONNECTION_LOSS | code::OPERATION_TIMEOUT | code::SESSION_EXPIRED) = answer
+        {
+            // Made up by client libraries: nobody knows what the server has done.
+            return (Err(Failure::Unknown), Ok(()));
+        }
+        let fits = match &answer {
+            Answer::Created { path, .. } => {
+                expected == CREATED || expected == CREATED_OWN && self.is_own_path(path)
+            }
+            Answer::Children(_) => expected == "children",
+            Answer::Data { .. } => expected == "data",
+            Answer::Done => expected == "done",
+            Answer::Error(_) => true,
+        };
+        if fits {
+            (Ok(answer), Ok(()))
+        } else {
+            (
+                Err(Failure::Unknown),
+                Err(Misuse::WrongReply { id: id.0, expected }),
+            )
+        }
+    }
+
+    /// Whether a node made by our create could be called so: anything else would be looked for in vain.
+    fn is_own_path(&self, path: &str) -> bool {
+        let settings = &self.settings;
+        path.strip_prefix(&settings.directory)
+            .and_then(|rest| rest.strip_prefix('/'))
+            .is_some_and(|name| settings.layout.names(settings.role, &self.attempt, name))
+    }
+
+    const fn is_waiting(&self) -> bool {
+        matches!(self.phase, Phase::Entering(_) | Phase::Queued(_) | Phase::First)
+    }
+
+    fn disposed(&mut self, now: Instant, id: CommandId, result: &Result<Answer, Failure>) {
+        let place = (&self.settings.layout, self.settings.directory.as_str());
+        let handled = self.disposal.outcome(id, result, place, &mut self.out);
+        if handled == Handled::Retry {
+            self.retry_later(now);
+        } else if self.session.connected {
+            self.advance_disposal();
+        }
+        self.advance_leaving();
+    }
+
+    fn session_changed(&mut self, state: SessionState, session: SessionId) {
+        match state {
+            SessionState::Connecting => {}
+            SessionState::Connected => {
+                let known = self.session.id.replace(session);
+                if known.is_some_and(|known| known != session) {
+                    self.expired();
+                    self.session.id = Some(session);
+                }
+                self.session.connected = true;
+                self.session.ended = None;
+                self.failures = 0;
+                self.reconnected();
+            }
+            SessionState::Suspended => {
+                self.session.id.get_or_insert(session);
+                self.suspend();
+            }
+            SessionState::Expired => self.expired(),
+            SessionState::AuthFailed => self.ended(Refusal::AuthFailed),
+            SessionState::Closed => self.ended(Refusal::ConnectionClosed),
+        }
+    }
+
+    /// The session is over. A holder has lost its lock; a waiter queues again in the next session.
+    fn expired(&mut self) {
+        self.session_over();
+        match self.phase {
+            Phase::Held { .. } => self.lose(Loss::SessionExpired, Cause::none()),
+            Phase::Entering(_) | Phase::Queued(_) | Phase::First => {
+                self.phase = Phase::Entering(Entering::default());
+            }
+            Phase::Leaving { .. } => self.advance_leaving(),
+            Phase::Idle => {}
+        }
+    }
+
+    /// There will be no session any more.
+    fn ended(&mut self, reason: Refusal) {
+        self.session_over();
+        self.session.ended = Some(reason);
+        match self.phase {
+            Phase::Held { .. } => self.lose(Loss::ConnectionClosed, Cause::none()),
+            Phase::Entering(_) | Phase::Queued(_) | Phase::First => self.refuse(reason, Cause::none()),
+            Phase::Leaving { .. } => self.advance_leaving(),
+            Phase::Idle => {}
+        }
+    }
+
+    /// The connection is there, perhaps again: watches may or may not have survived, so everything is read again.
+    fn reconnected(&mut self) {
+        match &self.phase {
+            Phase::Queued(_) | Phase::First => self.list_again(true),
+            Phase::Held { suspended: true } => self.watch_own(),
+            Phase::Held { suspended: false } | Phase::Idle => {}
+            Phase::Entering(_) | Phase::Leaving { .. } => self.go_on(),
+        }
+        if !self.disposal.is_done() {
+            self.advance_disposal();
+        }
+    }
+
+    /// Goes on after a pause or a reconnect.
+    fn go_on(&mut self) {
+        match &self.phase {
+            Phase::Entering(_) => self.continue_entering(),
+            Phase::Held { .. } => self.watch_own(),
+            Phase::Queued(_) => self.watch_own(),
+            Phase::Leaving { .. } => self.advance_leaving(),
+            Phase::Idle | Phase::First => {}
+        }
+        if self.session.connected && !self.disposal.is_done() {
+            self.advance_disposal();
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! A contender in a line: for a mutex, for a share of a read/write lock or all of it, for an election, for a permit.
+//!
+//! The rules of the line differ, and are in [`line`](super::line); everything else is the same.
+//!
+//! ```text
+//!            acquire                listed: first          session confirmed
+//!   Idle ──────────────▶ Entering ─────────────────▶ First ─────────────────▶ Held
+//!    ▲                    ▲    │ listed: behind        ▲                        │
+//!    │     own node gone, │    ▼                       │ neighbour gone         │ release,
+//!    │        new session └─ Queued ───────────────────┘                        │ loss
+//!    │                         │ timeout, cancel                                ▼
+//!    └─────────────────────────┴──────────── what was created is gone ──── Leaving
+//! ```
+
+mod entering;
+mod held;
+mod inputs;
+mod queued;
+mod twins;
+
+use alloc::{string::String, vec::Vec};
+
+use crate::{
+    AttemptId, Cause, CommandId, Event, Fence, Instant, Intent, Loss, Misuse, OwnerId, Patience, Refusal,
+    SessionId, Timer, jitter::Jitter, outbox::Outbox,
+};
+
+use super::{ContenderSettings, disposal::Disposal, wire::Request};
+use entering::Entering;
+use queued::Queued;
+
+/// One contender in a line.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Contender {
+    settings: ContenderSettings,
+    out: Outbox<Request>,
+    jitter: Jitter,
+    attempt: AttemptId,
+    session: Session,
+    phase: Phase,
+    /// What the commands under way are for; the disposal knows its own.
+    pending: Vec<(CommandId, Purpose)>,
+    /// The own node, from its create's reply on.
+    node: Option<Node>,
+    /// Whether a create of this attempt has had no answer, so that the list may hold a node that nobody told us of.
+    doubt: bool,
+    /// The request that watches the own node, while its watch may still fire.
+    own_watch: Option<CommandId>,
+    /// The node that a doubtful create may have made, while it is being looked at.
+    twin: Option<String>,
+    disposal: Disposal,
+    /// How many retries in a row have failed.
+    failures: u32,
+    /// Whether the acquire has to succeed at once or not at all.
+    trying: bool,
+    /// Whether a contender that cannot see us has been reported.
+    mixed: bool,
+    /// Whether somebody wants the lock back, and whether that has been told.
+    wanted: Wanted,
+    /// The list whose watch has fired before its reply.
+    stale: Option<CommandId>,
+    /// Whether a list has ever put us behind somebody: then a timeout is a timeout, and before it the server was unreachable.
+    placed: bool,
+    /// Whether the server can make container nodes.
+    containers: bool,
+}
+
+/// What is known of the session.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Session {
+    id: Option<SessionId>,
+    connected: bool,
+    /// Until when the keeper has it confirmed.
+    valid_until: Option<Instant>,
+    /// Why there will be none any more, if so.
+    ended: Option<Refusal>,
+}
+
+/// The own node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Node {
+    name: String,
+    /// The transaction that created it: it grows with every change of the tree, so it is the fence.
+    czxid: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Phase {
+    /// Nothing to do.
+    Idle,
+    /// The own node is being made and listed.
+    Entering(Entering),
+    /// Behind somebody else.
+    Queued(Queued),
+    /// First in the line; the session still has to be confirmed.
+    First,
+    /// The lock is ours; perhaps the connection is gone at present.
+    Held { suspended: bool },
+    /// What was created has to go.
+    Leaving {
+        /// Whether the application waits for [`Event::Released`].
+        release: bool,
+    },
+}
+
+/// Whether somebody wants the lock back (Curator's revocation).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Wanted {
+    No,
+    Yes,
+    Told,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Purpose {
+    /// Make one of the directories above the own node.
+    Parent,
+    /// Make the own node.
+    Create,
+    /// A barrier before a list.
+    Barrier,
+    /// List the directory.
+    List,
+    /// Watch the nearest earlier contender.
+    WatchNeighbour,
+    /// Watch the own node.
+    WatchOwn,
+    /// Look at a node that an unanswered create may have made.
+    Adopt,
+}
+
+const CREATED: &str = "created";
+const CREATED_OWN: &str = "created, at the path that was asked for with the server's number at its end";
+
+impl Purpose {
+    const fn expects(self) -> &'static str {
+        match self {
+            Self::Parent => CREATED,
+            Self::Create => CREATED_OWN,
+            Self::Barrier => "done",
+            Self::List => "children",
+            Self::WatchNeighbour | Self::WatchOwn | Self::Adopt => "data",
+        }
+    }
+}
+
+impl Contender {
+    /// A contender that has not asked for anything yet.
+    #[must_use]
+    pub const fn new(settings: ContenderSettings, owner: OwnerId, seed: u64) -> Self {
+        Self {
+            settings,
+            out: Outbox::new(),
+            jitter: Jitter::new(seed),
+            attempt: AttemptId { owner, number: 0 },
+            session: Session {
+                id: None,
+                connected: false,
+                valid_until: None,
+                ended: None,
+            },
+            phase: Phase::Idle,
+            pending: Vec::new(),
+            node: None,
+            doubt: false,
+            own_watch: None,
+            twin: None,
+            disposal: Disposal::new(),
+            failures: 0,
+            trying: false,
+            mixed: false,
+            wanted: Wanted::No,
+            stale: None,
+            placed: false,
+            containers: true,
+        }
+    }
+
+    /// The application's intents.
+    ///
+    /// # Errors
+    /// [`Misuse`] for one that makes no sense now; nothing has changed then.
+    pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
+        match (intent, &self.phase) {
+            (Intent::Acquire(patience), Phase::Idle) => self.acquire(now, patience),
+            (Intent::Acquire(_), _) => return Err(Misuse::Busy),
+            // The hub has asked the keeper: its confirmation extends the grant.
+            (Intent::Extend, Phase::Held { .. }) => {}
+            (Intent::Release, Phase::Held { .. }) => self.leave(true),
+            (Intent::Extend | Intent::Release, _) => return Err(Misuse::NotHeld),
+            (Intent::Cancel, Phase::Entering(_) | Phase::Queued(_) | Phase::First) => {
+                self.refuse(Refusal::Cancelled, Cause::none());
+            }
+            (Intent::Cancel, _) => return Err(Misuse::NotWaiting),
+        }
+        Ok(())
+    }
+
+    /// Whether nothing is held, wanted or left to clean up.
+    #[must_use]
+    pub const fn is_idle(&self) -> bool {
+        matches!(self.phase, Phase::Idle)
+    }
+
+    pub(crate) const fn outbox(&mut self) -> &mut Outbox<Request> {
+        &mut self.out
+    }
+
+    fn acquire(&mut self, now: Instant, patience: Patience) {
+        self.trying = patience == Patience::Try;
+        self.placed = false;
+        self.mixed = false;
+        self.wanted = Wanted::No;
+        self.failures = 0;
+        match patience {
+            Patience::Forever => {}
+            Patience::For(limit) => self.out.set_after(Timer::Patience, now, limit),
+            Patience::Try => self
+                .out
+                .set_after(Timer::Patience, now, self.settings.answer_within),
+        }
+        match self.session.ended {
+            Some(reason) => self.refuse(reason, Cause::none()),
+            None => self.enter(),
+        }
+    }
+
+    /// Sends a request and remembers what for.
+    fn send(&mut self, purpose: Purpose, request: Request) -> CommandId {
+        let deadline = self.out.at(Timer::Patience);
+        let id = self.out.command(request, deadline);
+        self.pending.push((id, purpose));
+        id
+    }
+
+    fn waits_for(&self, purpose: Purpose) -> bool {
+        self.pending.iter().any(|(_, pending)| *pending == purpose)
+    }
+
+    /// The end of an acquire that has come to nothing: told at once, cleaned up behind.
+    fn refuse(&mut self, reason: Refusal, cause: Cause) {
+        self.out.event(Event::Refused { reason, cause });
+        self.leave(false);
+    }
+
+    /// The end of a grant that was not released: told at once, cleaned up behind.
+    fn lose(&mut self, reason: Loss, cause: Cause) {
+        self.out.event(Event::Lost { reason, cause });
+        self.leave(false);
+    }
+
+    /// Has everything deleted that this attempt has created.
+    fn leave(&mut self, release: bool) {
+        self.out.stop_all();
+        if let Some(node) = self.node.take() {
+            self.disposal.bury(node.name);
+        }
+        if self.doubt {
+            self.disposal.search(self.attempt);
+        }
+        self.own_watch = None;
+        self.failures = 0;
+        // A create under way is waited for; of everything else no answer is needed.
+        self.pending.retain(|(_, purpose)| *purpose == Purpose::Create);
+        self.phase = Phase::Leaving { release };
+        self.advance_leaving();
+    }
+
+    fn advance_leaving(&mut self) {
+        let Phase::Leaving { release } = self.phase else {
+            return;
+        };
+        if self.session.connected && !self.retrying() {
+            self.advance_disposal();
+        }
+        if !self.disposal.is_done() || self.waits_for(Purpose::Create) {
+            return;
+        }
+        let refused = self.disposal.refused.take();
+        if release {
+            self.out.event(match refused {
+                None => Event::Released,
+                Some((reason, cause)) => Event::Refused { reason, cause },
+            });
+        }
+        self.rest();
+    }
+
+    fn advance_disposal(&mut self) {
+        self.disposal.advance(&self.settings.directory, &mut self.out);
+    }
+
+    /// Whether a retry is waiting for its time.
+    fn retrying(&mut self) -> bool {
+        self.out.at(Timer::Retry).is_some()
+    }
+
+    fn rest(&mut self) {
+        self.out.stop_all();
+        self.doubt = false;
+        self.phase = Phase::Idle;
+    }
+
+    /// Tries again what has failed: later, if the connection is there; else when it is back.
+    fn retry_later(&mut self, now: Instant) {
+        if self.session.connected {
+            let wait = self.jitter.backoff(self.failures);
+            self.out.set_after(Timer::Retry, now, wait);
+        }
+        self.failures = self.failures.saturating_add(1);
+    }
+
+    fn fence(&self) -> Option<Fence> {
+        self.node
+            .as_ref()
+            .and_then(|node| u64::try_from(node.czxid).ok())
+            .map(Fence)
+    }
+
+    /// How long a session is confirmed for, if it is at all.
+    fn confirmed(&self, now: Instant) -> Option<Instant> {
+        self.session
+            .valid_until
+            .filter(|until| self.session.connected && *until > now)
+    }
+}

@@ -1,0 +1,235 @@
+//! Standing in the line: one neighbour is watched, so that a release wakes one waiter and a queue is no herd.
+
+use crate::{Cause, CommandId, Event, Failure, Grant, Instant, Refusal, Timer};
+
+use super::super::{
+    Verdict, judge,
+    line::Behind,
+    path,
+    wire::{Answer, Request, WatchEvent, code},
+};
+use super::{Contender, Phase, Purpose, entering::Entering};
+
+/// A place behind somebody.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Queued {
+    obstacle: Obstacle,
+    /// The request that watches it, while its watch may still fire.
+    watch: Option<CommandId>,
+    /// The number of contenders ahead that was told last.
+    told: Option<u32>,
+}
+
+/// What is in the way.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Obstacle {
+    /// An earlier contender.
+    Contender(Behind),
+    /// So many more than there are permits.
+    Permits(u32),
+}
+
+impl Queued {
+    pub(super) const fn behind(behind: Behind, watch: CommandId) -> Self {
+        Self {
+            obstacle: Obstacle::Contender(behind),
+            watch: Some(watch),
+            told: None,
+        }
+    }
+
+    pub(super) const fn full(list: CommandId, over: u32) -> Self {
+        Self {
+            obstacle: Obstacle::Permits(over),
+            watch: Some(list),
+            told: None,
+        }
+    }
+
+    /// Takes what a new list says; whether the watched neighbour is still the right one.
+    pub(super) fn update(&mut self, behind: &Behind) -> bool {
+        match &mut self.obstacle {
+            Obstacle::Contender(known) if self.watch.is_some() && known.neighbour == behind.neighbour => {
+                known.next.clone_from(&behind.next);
+                known.doubtful = behind.doubtful;
+                known.ahead = behind.ahead;
+                true
+            }
+            Obstacle::Contender(_) | Obstacle::Permits(_) => false,
+        }
+    }
+
+    /// Takes what a new list of permits says, and waits for its watch.
+    pub(super) fn watch_room(&mut self, list: CommandId, over: u32) {
+        self.obstacle = Obstacle::Permits(over);
+        self.watch = Some(list);
+    }
+
+    const fn ahead(&self) -> u32 {
+        match &self.obstacle {
+            Obstacle::Contender(behind) => behind.ahead,
+            Obstacle::Permits(over) => *over,
+        }
+    }
+}
+
+impl Contender {
+    /// Says how many come first, when that has changed.
+    pub(super) fn announce_place(&mut self) {
+        let Phase::Queued(queued) = &mut self.phase else {
+            return;
+        };
+        let ahead = Some(queued.ahead());
+        if queued.told != ahead {
+            queued.told = ahead;
+            self.out.event(Event::Queued { ahead });
+        }
+    }
+
+    /// Watches the own node, so that its deletion by somebody else is told.
+    pub(super) fn watch_own(&mut self) {
+        let Some(node) = &self.node else { return };
+        if self.own_watch.is_none() && !self.waits_for(Purpose::WatchOwn) {
+            let path = path::child_of(&self.settings.directory, &node.name);
+            self.own_watch = Some(self.send(Purpose::WatchOwn, Request::Get { path, watch: true }));
+        }
+    }
+
+    /// The server has answered the watching of the neighbour.
+    pub(super) fn neighbour_watched(&mut self, now: Instant, id: CommandId, result: Result<Answer, Failure>) {
+        let Phase::Queued(queued) = &mut self.phase else {
+            return;
+        };
+        if queued.watch != Some(id) {
+            return;
+        }
+        match result {
+            Ok(Answer::Data { .. }) => self.failures = 0,
+            Ok(Answer::Error(code::NO_NODE)) => self.neighbour_gone(now),
+            Ok(Answer::Error(error)) => match judge(error, id, "watching the contender before ours") {
+                Verdict::Transient => self.list_later(now),
+                Verdict::Final(reason, cause) => self.refuse(reason, cause),
+            },
+            Ok(_) | Err(Failure::NotSent | Failure::Unknown) => self.list_later(now),
+            Err(Failure::Closed) => self.refuse(Refusal::ConnectionClosed, Cause::command(id)),
+        }
+    }
+
+    /// A watch has something to say.
+    pub(super) fn watch_fired(&mut self, now: Instant, id: CommandId, event: WatchEvent) {
+        if self.pending.contains(&(id, Purpose::List)) {
+            self.stale = Some(id);
+        }
+        if self.own_watch == Some(id) {
+            self.own_watch = None;
+            match event {
+                WatchEvent::Deleted => self.own_node_gone(Some(id)),
+                WatchEvent::Changed | WatchEvent::Gone => self.watch_own_again(id),
+            }
+            return;
+        }
+        let Phase::Queued(queued) = &mut self.phase else {
+            return;
+        };
+        if queued.watch != Some(id) {
+            return;
+        }
+        // The watch is spent. Its own reply may still be on the way, and has nothing to add.
+        queued.watch = None;
+        match (&queued.obstacle, event) {
+            (Obstacle::Permits(_), _) => self.watch_fired_for_room(),
+            (Obstacle::Contender(_), WatchEvent::Deleted) => self.neighbour_gone(now),
+            (Obstacle::Contender(behind), WatchEvent::Changed | WatchEvent::Gone) => {
+                let path = path::child_of(&self.settings.directory, &behind.neighbour);
+                let watch = self.send(Purpose::WatchNeighbour, Request::Get { path, watch: true });
+                if let Phase::Queued(queued) = &mut self.phase {
+                    queued.watch = Some(watch);
+                }
+            }
+        }
+    }
+
+    /// Permits have come back, or were taken: one list tells.
+    pub(super) fn watch_fired_for_room(&mut self) {
+        self.stale = None;
+        if !self.waits_for(Purpose::List) {
+            self.send_list();
+        }
+    }
+
+    fn watch_own_again(&mut self, spent: CommandId) {
+        self.pending.retain(|(id, _)| *id != spent);
+        self.watch_own();
+    }
+
+    /// The neighbour has gone. If the list named nobody else before us, we are first: numbers only grow, so nobody can have come
+    /// in between. Otherwise the neighbour may have given up waiting while somebody earlier holds, or may have turned from a writer
+    /// into a reader: one flight tells.
+    fn neighbour_gone(&mut self, now: Instant) {
+        let listing = self.waits_for(Purpose::List);
+        let Phase::Queued(queued) = &mut self.phase else {
+            return;
+        };
+        queued.watch = None;
+        let Obstacle::Contender(behind) = &mut queued.obstacle else {
+            return;
+        };
+        if listing {
+            return;
+        }
+        match behind.next.take() {
+            None if behind.doubtful => {
+                self.send_list();
+            }
+            None => self.first(now),
+            Some(next) => {
+                behind.neighbour.clone_from(&next);
+                let path = path::child_of(&self.settings.directory, &next);
+                let watch = self.send(Purpose::WatchNeighbour, Request::Get { path, watch: true });
+                self.send_list();
+                if let Phase::Queued(queued) = &mut self.phase {
+                    queued.watch = Some(watch);
+                }
+            }
+        }
+    }
+
+    fn list_later(&mut self, now: Instant) {
+        self.phase = Phase::Entering(Entering::default());
+        self.retry_later(now);
+    }
+
+    /// First in the line: the lock is ours as soon as the session is confirmed.
+    pub(super) fn first(&mut self, now: Instant) {
+        self.phase = Phase::First;
+        self.grant_if_confirmed(now);
+    }
+
+    pub(super) fn grant_if_confirmed(&mut self, now: Instant) {
+        if !matches!(self.phase, Phase::First) {
+            return;
+        }
+        let Some(valid_until) = self.confirmed(now) else {
+            return;
+        };
+        self.phase = Phase::Held { suspended: false };
+        self.failures = 0;
+        self.out.stop_all();
+        self.out.set(Timer::Validity, valid_until);
+        if let Some(most) = self.settings.max_hold {
+            self.out.set_after(Timer::MaxHold, now, most);
+        }
+        let (attempt, fence) = (self.attempt, self.fence());
+        self.out.event(Event::Acquired {
+            grant: Grant {
+                attempt,
+                fence,
+                valid_until: Some(valid_until),
+            },
+        });
+        if self.settings.revocable {
+            self.watch_own();
+        }
+        self.tell_wanted();
+    }
+}

@@ -1,0 +1,302 @@
+//! Layouts: how contenders are called on the server, and what their names say.
+//!
+//! | | `curator` | `kazoo` | `plain` |
+//! |---|---|---|---|
+//! | mutex | `_c_UUID-lock-N` | `HEX__lock__N` | prefix and `N` |
+//! | reader | `_c_UUID-__READ__N` | `HEX__rlock__N` | – |
+//! | writer | `_c_UUID-__WRIT__N` | `HEX__lock__N` | – |
+//! | candidate | `_c_UUID-latch-N` | `HEX__lock__N` | prefix and `N` |
+//! | permit | `_c_UUID-lease-N` | `HEX` | – |
+//!
+//! `N` is the server's number. `UUID` and `HEX` are the attempt; in the layout `plain` it stands in the node's data instead.
+
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use crate::AttemptId;
+
+use super::wire::CreateMode;
+
+/// Where a contender stands in the sequence is told by the number at the end of its node's name, read as a number
+/// and not as text: whole names sort wrongly (ZOOKEEPER-2931), and so do signs (ZOOKEEPER-4372).
+pub(super) type Sequence = i32;
+
+/// From here to the end of the 32-bit sequence nobody is granted anything: since 3.6 the counter sticks at its
+/// end, and hands the same number to everybody.
+pub(super) const SEQUENCE_END: Sequence = Sequence::MAX - 1000;
+
+/// The names and values that a lock writes on its server.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Layout {
+    /// Apache Curator's, which the Go and Rust clients share for the mutex.
+    #[default]
+    Curator,
+    /// Kazoo's.
+    Kazoo,
+    /// What home-made locks write: any prefix with the server's number behind it.
+    Plain {
+        /// The prefix.
+        prefix: String,
+    },
+}
+
+/// What a contender wants to hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Role {
+    /// A mutex.
+    Mutex,
+    /// A read/write lock, together with other readers.
+    Reader,
+    /// A read/write lock, alone.
+    Writer,
+    /// An election, alone.
+    Candidate,
+    /// One of a semaphore's permits.
+    Permit {
+        /// How many there are.
+        permits: u32,
+    },
+}
+
+/// What the name of a child says about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Child {
+    Contender(Contender),
+    /// No contender at all: ignored, it cannot hold the lock (CURATOR-43).
+    Bystander,
+}
+
+/// What the name of a contender says about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Contender {
+    pub(super) sequence: Sequence,
+    /// Whether it shares the lock with others of its kind.
+    pub(super) shared: bool,
+    kind: Kind,
+}
+
+/// Contenders that look for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    CuratorMutex,
+    CuratorReadWrite,
+    CuratorLatch,
+    Kazoo,
+    Plain,
+}
+
+/// The marks before the number, longer ones before those they end in. `lock-` without a dash is the Go client's and older ones'.
+const MARKS: [(&str, Kind, bool); 6] = [
+    ("__lock__", Kind::Kazoo, false),
+    ("__rlock__", Kind::Kazoo, true),
+    ("__READ__", Kind::CuratorReadWrite, true),
+    ("__WRIT__", Kind::CuratorReadWrite, false),
+    ("-latch-", Kind::CuratorLatch, false),
+    ("lock-", Kind::CuratorMutex, false),
+];
+
+impl Layout {
+    /// Reads a child's name.
+    pub(super) fn read(&self, child: &str) -> Child {
+        let numbered = |kind, shared, number: &str| {
+            let sequence = sequence(number)?;
+            Some(Child::Contender(Contender {
+                sequence,
+                shared,
+                kind,
+            }))
+        };
+        if let Self::Plain { prefix } = self
+            && let Some(number) = child.strip_prefix(prefix.as_str())
+            && let Some(contender) = numbered(Kind::Plain, false, number)
+        {
+            return contender;
+        }
+        MARKS
+            .iter()
+            .find_map(|(mark, kind, shared)| numbered(*kind, *shared, child.rsplit_once(mark)?.1))
+            .unwrap_or(Child::Bystander)
+    }
+
+    /// What the names of an attempt's nodes begin with, whatever it wants to hold; `None` where names do not say whose they are.
+    pub(super) fn stem(&self, attempt: &AttemptId) -> Option<String> {
+        match self {
+            Self::Curator => Some(format!("_c_{}-", attempt.uuid())),
+            Self::Kazoo => Some(attempt.hex()),
+            Self::Plain { .. } => None,
+        }
+    }
+
+    /// What the node of an attempt is called before the server's number is added, if one is.
+    pub(super) fn name(&self, role: Role, attempt: &AttemptId) -> String {
+        let mark = match (self, role) {
+            (Self::Plain { prefix }, _) => return prefix.clone(),
+            (Self::Curator, Role::Mutex) => "lock-",
+            (Self::Curator, Role::Reader) => "__READ__",
+            (Self::Curator, Role::Writer) => "__WRIT__",
+            (Self::Curator, Role::Candidate) => "latch-",
+            (Self::Curator, Role::Permit { .. }) => "lease-",
+            (Self::Kazoo, Role::Mutex | Role::Writer | Role::Candidate) => "__lock__",
+            (Self::Kazoo, Role::Reader) => "__rlock__",
+            (Self::Kazoo, Role::Permit { .. }) => "",
+        };
+        let mut name = self.stem(attempt).unwrap_or_default();
+        name.push_str(mark);
+        name
+    }
+
+    /// Whether a node that was made for an attempt could be called so.
+    pub(super) fn names(&self, role: Role, attempt: &AttemptId, node: &str) -> bool {
+        let number = node.strip_prefix(&self.name(role, attempt));
+        number.is_some_and(|number| match self.mode(role) {
+            CreateMode::EphemeralSequential => sequence(number).is_some(),
+            _ => number.is_empty(),
+        })
+    }
+
+    /// Whether a node whose create was never answered can be found by its name and kept. Otherwise it is deleted.
+    pub(super) const fn recovers(&self, role: Role) -> bool {
+        matches!(
+            (self, role),
+            (Self::Curator, _)
+                | (
+                    Self::Kazoo,
+                    Role::Mutex | Role::Reader | Role::Writer | Role::Candidate
+                )
+        )
+    }
+
+    /// How the node is made.
+    pub(super) const fn mode(&self, role: Role) -> CreateMode {
+        match (self, role) {
+            (Self::Kazoo, Role::Permit { .. }) => CreateMode::Ephemeral,
+            _ => CreateMode::EphemeralSequential,
+        }
+    }
+
+    /// What the node holds.
+    pub(super) fn data(&self, attempt: &AttemptId, identifier: Option<&str>) -> Vec<u8> {
+        match (self, identifier) {
+            (Self::Plain { .. }, Some(identifier)) => format!("{attempt} {identifier}").into(),
+            (_, Some(identifier)) => identifier.into(),
+            (_, None) => attempt.to_string().into(),
+        }
+    }
+
+    /// What somebody has said of a contender in its node, without what we add.
+    pub(super) fn identifier<'a>(&self, data: &'a [u8]) -> &'a [u8] {
+        match self {
+            Self::Plain { .. } => data
+                .iter()
+                .position(|byte| *byte == b' ')
+                .and_then(|space| data.get(space.saturating_add(1)..))
+                .unwrap_or(data),
+            Self::Curator | Self::Kazoo => data,
+        }
+    }
+
+    /// The kebab-case name.
+    #[must_use]
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Curator => "curator",
+            Self::Kazoo => "kazoo",
+            Self::Plain { .. } => "plain",
+        }
+    }
+}
+
+impl Contender {
+    /// Whether the two do not look for each other.
+    pub(super) fn is_strange_to(self, other: Self) -> bool {
+        self.kind != other.kind
+    }
+
+    /// Whether this writer may leave a reader with its own number behind, when it turns into one (Curator's downgrade, CURATOR-621).
+    pub(super) fn may_downgrade(self) -> bool {
+        self.kind == Kind::CuratorReadWrite && !self.shared
+    }
+}
+
+/// A server pads to ten characters, sign included; a wrapped counter gives nine digits and a sign.
+fn sequence(text: &str) -> Option<Sequence> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let plausible = digits.len() >= 9 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if plausible { text.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::OwnerId;
+
+    fn number(child: &str) -> Option<Sequence> {
+        match Layout::Curator.read(child) {
+            Child::Contender(contender) => Some(contender.sequence),
+            Child::Bystander => None,
+        }
+    }
+
+    #[test]
+    fn children_are_read_by_their_number() {
+        for (child, sequence) in [
+            ("_c_01234567-89ab-cdef-0123-456789abcdef-lock-0000000012", 12),
+            ("lock-0000000000", 0),
+            ("_c_x-lock--000000003", -3),
+            ("_c_x-lock--2147483648", i32::MIN),
+            ("_c_x-lock-2147483647", i32::MAX),
+            ("a__lock__0000000001", 1),
+            ("_c_x-__READ__0000000001", 1),
+            ("_c_x-latch-0000000007", 7),
+        ] {
+            assert_eq!(number(child), Some(sequence), "{child}");
+        }
+        for bystander in [
+            "",
+            "notes",
+            "lock-",
+            "lock-12",
+            "_c_x-lock-00000000xx",
+            "lock-99999999999",
+            "__lock__",
+            "node_0000000001",
+        ] {
+            assert_eq!(number(bystander), None, "{bystander}");
+        }
+    }
+
+    #[test]
+    fn layouts_that_do_not_look_for_each_other_are_strangers() {
+        let plain = Layout::Plain {
+            prefix: "node_".into(),
+        };
+        let read = |child: &str| match plain.read(child) {
+            Child::Contender(contender) => contender,
+            Child::Bystander => panic!("{child}"),
+        };
+        let (own, latch) = (read("node_0000000001"), read("_c_x-latch-0000000001"));
+        assert!(own.is_strange_to(latch));
+        assert!(!own.is_strange_to(read("node_0000000002")));
+        assert!(!read("a__lock__0000000001").is_strange_to(read("b__rlock__0000000001")));
+        assert!(read("a__lock__0000000001").is_strange_to(read("_c_x-lock-0000000001")));
+        assert!(read("_c_x-__WRIT__0000000001").may_downgrade());
+    }
+
+    #[test]
+    fn an_attempt_names_its_nodes_as_its_peers_do() {
+        let attempt = AttemptId {
+            owner: OwnerId([0xff; 16]),
+            number: 2,
+        };
+        let name = Layout::Curator.name(Role::Mutex, &attempt);
+        assert_eq!(name, "_c_00000000-0000-0000-0000-000000000001-lock-");
+        assert_eq!(name.len(), 39 + "-lock-".len());
+        let reader = Layout::Kazoo.name(Role::Reader, &attempt);
+        assert_eq!(reader, "00000000000000000000000000000001__rlock__");
+    }
+}

@@ -1,0 +1,109 @@
+//! Paths: which ones a server takes, and how they are put together.
+
+use alloc::{format, string::String, vec::Vec};
+
+use crate::ConfigError;
+
+/// The last part of a path.
+pub(super) fn last_part(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
+/// The path of a child.
+pub(super) fn child_of(directory: &str, name: &str) -> String {
+    format!("{directory}/{name}")
+}
+
+/// All ancestors of a node in the directory, the outermost first, the directory itself last.
+pub(super) fn ancestors(directory: &str) -> Vec<String> {
+    directory
+        .char_indices()
+        .skip(1)
+        .filter(|(_, letter)| *letter == '/')
+        .filter_map(|(at, _)| directory.get(..at))
+        .chain([directory])
+        .map(String::from)
+        .collect()
+}
+
+/// The directory of a lock: prefix and name joined, checked by the server's own rules (`PathUtils.validatePath`).
+pub(super) fn directory(prefix: &str, name: &str) -> Result<String, ConfigError> {
+    let bare = name.strip_prefix('/').unwrap_or(name);
+    if bare.is_empty() {
+        return Err(ConfigError::EmptyName);
+    }
+    let path = match prefix.trim_matches('/') {
+        "" => format!("/{bare}"),
+        prefix => format!("/{prefix}/{bare}"),
+    };
+    let invalid = |why| {
+        Err(ConfigError::InvalidName {
+            name: name.into(),
+            why,
+        })
+    };
+    if path.split('/').skip(1).any(str::is_empty) {
+        return invalid(
+            "ZooKeeper takes no empty part in a path: remove the slash at the end, or the doubled one",
+        );
+    }
+    if path.split('/').any(|part| part == "." || part == "..") {
+        return invalid("ZooKeeper takes no relative path: remove the parts \".\" and \"..\"");
+    }
+    if path.split('/').nth(1) == Some("zookeeper") {
+        return invalid("ZooKeeper keeps /zookeeper for itself: take another name or prefix");
+    }
+    if path.chars().any(refused) {
+        return invalid("ZooKeeper takes no NUL, control or private-use characters in a path: remove them");
+    }
+    if path.len() > MAX_PATH {
+        return invalid(
+            "it is longer than 4096 bytes, prefix included: take a shorter one, such as a hash of it",
+        );
+    }
+    Ok(path)
+}
+
+/// Checks the beginning of a node's name.
+pub(super) fn check_part(part: &str) -> Result<(), ConfigError> {
+    let invalid = |why| {
+        Err(ConfigError::InvalidOption {
+            option: "node_prefix",
+            value: part.into(),
+            why,
+        })
+    };
+    if part.is_empty() {
+        return invalid("it tells contenders from other children: give one, such as \"node_\"");
+    }
+    if part.contains('/') || part.chars().any(refused) {
+        return invalid("ZooKeeper takes no slash, NUL, control or private-use characters in a node's name");
+    }
+    Ok(())
+}
+
+const MAX_PATH: usize = 4096;
+
+const fn refused(letter: char) -> bool {
+    matches!(letter, '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{e000}'..='\u{f8ff}' | '\u{fff0}'..='\u{ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_obey_the_server() {
+        assert_eq!(directory("", "stock/42").unwrap(), "/stock/42");
+        assert_eq!(directory("/shop/", "/stock").unwrap(), "/shop/stock");
+        assert_eq!(directory("/", "").unwrap_err().name(), "empty-name");
+        for name in ["a/", "a//b", "..", "a/./b", "a\0b", "zookeeper/x", "a\u{f000}"] {
+            assert_eq!(
+                directory("", name).unwrap_err().name(),
+                "invalid-name",
+                "{name:?}"
+            );
+        }
+        assert_eq!(ancestors("/a/bc/d"), ["/a", "/a/bc", "/a/bc/d"]);
+    }
+}

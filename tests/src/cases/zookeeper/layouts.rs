@@ -1,0 +1,136 @@
+//! Other peers' names, and contenders that do not look for each other.
+
+use serde_json::{Value, json};
+
+use super::{DIR, acquire, at, own, warm};
+use crate::{cases::cases, transcript::Recorder};
+
+cases! { "zookeeper":
+    mixed_layouts, "A contender of Kazoo's layout has come later: it cannot see ours and may be granted the lock too. Granted, and reported with its name.",
+        "measured: Kazoo and Curator hold the same lock at once";
+    mixed_layouts_before_ours, "A contender of Kazoo's layout has come earlier: waited for in the order of the numbers, and reported once.";
+    kazoo_names, "The layout of Kazoo: its names, its marks, and parents that stay, because Kazoo does not make them again.";
+    plain_names, "The layout of home-made locks: any prefix, nothing else in the name, the attempt in the data.";
+    plain_create_lost, "Without a name of one's own a lost create is not found in a list: the contender queues again, and what may have been made is looked for by its data.";
+    election, "An election writes what Curator's LeaderLatch writes: the participant's id is the node's data.";
+    asked_for_the_lock, "Somebody writes Curator's wish for the lock into the holder's node: told once, and the lock is kept.",
+        "Curator's Revoker";
+    asked_while_waiting, "The wish is written while its contender waits: told after the grant.";
+}
+
+fn kind(more: Value) -> Value {
+    let mut settings = json!({"kind": "zookeeper-mutex", "name": "stock", "prefix": "shop"});
+    if let (Value::Object(settings), Value::Object(more)) = (&mut settings, more) {
+        settings.extend(more);
+    }
+    settings
+}
+
+fn ask(story: &mut Recorder, more: Value) -> u64 {
+    let key = story.open(&kind(more));
+    story.acquire(key);
+    key
+}
+
+const KAZOO: &str = "0123456789abcdef0123456789abcdef__lock__";
+
+fn mixed_layouts(story: &mut Recorder) {
+    warm(story);
+    let key = acquire(story);
+    story
+        .created(3, 41)
+        .children(&[&own(key, 3), &format!("{KAZOO}0000000004")]);
+    story.says(&["mixed-layouts", "acquired"]);
+}
+
+fn mixed_layouts_before_ours(story: &mut Recorder) {
+    warm(story);
+    let key = acquire(story);
+    let theirs = format!("{KAZOO}0000000002");
+    story.created(3, 41).children(&[&own(key, 3), &theirs]);
+    story
+        .says(&["mixed-layouts", "get", "queued", "get"])
+        .answer_routine();
+    story.watch(&at(&theirs), "deleted").says(&["acquired"]);
+}
+
+fn kazoo_names(story: &mut Recorder) {
+    warm(story);
+    let key = ask(story, json!({"layout": "kazoo"}));
+    story.error("create", super::code::NO_NODE);
+    story.error("children", super::code::NO_NODE);
+    story.says(&["create", "create", "create", "children"]);
+    story.created_parent().created_parent();
+    let own = format!("{key:08x}00000000000000000000feef__lock__0000000003");
+    let earlier = format!("{KAZOO}0000000002");
+    story.created_at(&at(&own), 41).children(&[&own, &earlier]);
+    story.says(&["get", "queued", "get"]).answer_routine();
+    story.watch(&at(&earlier), "deleted").says(&["acquired"]);
+}
+
+fn plain_names(story: &mut Recorder) {
+    warm(story);
+    ask(
+        story,
+        json!({"layout": "plain", "node_prefix": "n-", "identifier": "till 7"}),
+    );
+    let nodes = ["n-0000000003", "n-0000000002", "node-0000000001", "notes"];
+    story.created_at(&at(nodes[0]), 41).children(&nodes);
+    story.says(&["get", "queued", "get"]).answer_routine();
+    story.watch(&at(nodes[1]), "deleted").says(&["acquired"]);
+}
+
+fn plain_create_lost(story: &mut Recorder) {
+    warm(story);
+    let key = ask(story, json!({"layout": "plain"}));
+    story.fail("create", "unknown").children(&["node_0000000003"]);
+    story.timeout();
+    // A barrier and a list look for what was made; a new node is made behind it.
+    story.says(&["sync", "children", "create", "children"]);
+    let searching = story.last_id("sync");
+    story.answer_id(searching, story.reply_done());
+    story.answer_id(searching + 1, story.reply_children(&["node_0000000003"]));
+    story.says(&["get"]);
+    let first = format!("{key:08x}00000000000000000000feed-1");
+    let reply = story.reply_data(&first, 1, 40);
+    story.answer("get", reply).says(&["delete"]);
+    story.created_at(&at("node_0000000004"), 41);
+    story.children(&["node_0000000003", "node_0000000004"]);
+    story.says(&["get", "queued", "get"]).answer_routine();
+    story.watch(&at("node_0000000003"), "deleted").says(&["acquired"]);
+}
+
+fn election(story: &mut Recorder) {
+    warm(story);
+    let settings =
+        json!({"kind": "zookeeper-election", "name": "stock", "prefix": "shop", "identifier": "node-7"});
+    let key = story.open(&settings);
+    story.acquire(key);
+    let own = own(key, 3).replace("-lock-", "-latch-");
+    story.created_at(&format!("{DIR}/{own}"), 41).children(&[&own]);
+    story.says(&["acquired"]);
+}
+
+fn asked_for_the_lock(story: &mut Recorder) {
+    warm(story);
+    let key = ask(story, json!({"revocable": true}));
+    story.created(3, 41).children(&[&own(key, 3)]);
+    story.says(&["acquired", "get"]).answer_routine();
+    story.watch(&at(&own(key, 3)), "changed").says(&["get"]);
+    let reply = story.reply_data("__REVOKE__", 1, 41);
+    story.answer("get", reply).says(&["revoke-requested"]);
+    story.watch(&at(&own(key, 3)), "changed").says(&["get"]);
+    let reply = story.reply_data("__REVOKE__", 1, 41);
+    story.answer("get", reply).says(&[]);
+}
+
+fn asked_while_waiting(story: &mut Recorder) {
+    let key = super::queue(story);
+    story.watch(&at(&own(key, 3)), "changed").says(&["get"]);
+    let reply = story.reply_data("__REVOKE__", 1, 41);
+    story.answer("get", reply).says(&[]);
+    let watch = at(&super::other(2));
+    story
+        .watch(&watch, "deleted")
+        .says(&["acquired", "revoke-requested"]);
+}
