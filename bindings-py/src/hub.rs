@@ -164,12 +164,13 @@ impl Hub {
         czxid: i64,
         owner: i64,
         version: i32,
+        created: i64,
     ) -> PyResult<()> {
         let stat = Stat {
             czxid,
             ephemeral_owner: owner,
             version,
-            created: 0,
+            created,
         };
         self.answer(py, now, id, session, Answer::Data { data, stat })
     }

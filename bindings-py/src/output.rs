@@ -77,6 +77,16 @@ impl Command {
         PyTuple::new(py, arguments.iter().map(|argument| PyBytes::new(py, argument)))
     }
 
+    /// The writes of a multi: operation, path, data and flags of each.
+    #[getter]
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let parts = self.inner.request.parts.iter().map(|part| {
+            let data = PyBytes::new(py, &part.data);
+            (part.operation.name(), part.path.as_str(), data, part.flags)
+        });
+        PyTuple::new(py, parts)
+    }
+
     fn __repr__(&self) -> String {
         let request = &self.inner.request;
         let what = if request.path.is_empty() {
@@ -196,7 +206,10 @@ impl Event {
 
     #[getter]
     fn detail(&self) -> Option<&str> {
-        self.cause().and_then(|cause| cause.detail.as_deref())
+        match &self.inner {
+            CoreEvent::MixedLayouts { node } => Some(node),
+            _ => self.cause().and_then(|cause| cause.detail.as_deref()),
+        }
     }
 
     fn __repr__(&self) -> String {

@@ -61,7 +61,7 @@ def traces(client: Any) -> list[str]:
     found += [f"listener {listener}" for listener in client.state_listeners]
     if "dispatch_callback" in client.handler.__dict__:
         found.append("dispatch_callback")
-    for watchers in client._data_watchers.values():
+    for watchers in [*client._data_watchers.values(), *client._child_watchers.values()]:
         found += [
             f"watcher {watcher}" for watcher in watchers if type(watcher).__module__.startswith("fencepost")
         ]

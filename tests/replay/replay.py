@@ -66,7 +66,7 @@ def reply(hub: Hub, at: int, step: Step) -> None:
             hub.children(at, number, int(step["session"]), step["names"])
         case "data":
             session, czxid, owner = (int(step[field]) for field in ("session", "czxid", "owner"))
-            hub.data(at, number, session, step["data"].encode(), czxid, owner, step["version"])
+            hub.data(at, number, session, step["data"].encode(), czxid, owner, step["version"], 0)
         case "done":
             hub.done(at, number, int(step["session"]))
         case "error":
@@ -131,6 +131,8 @@ def fields(output: Command | Event | Wait) -> dict[str, object]:
             line["valid_until"] = output.valid_until
         case "extended" | "resumed":
             line["valid_until"] = output.valid_until
+        case "mixed-layouts":
+            line["detail"] = output.detail
         case "lost" | "refused":
             line |= {"reason": output.reason, "command": output.command, "detail": output.detail}
     return line

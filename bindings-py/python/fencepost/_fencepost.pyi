@@ -13,6 +13,7 @@ class Settings:
     They are read from JSON; durations are whole microseconds, and only ``kind`` and ``name`` are needed::
 
         {"kind": "zookeeper-mutex", "name": "stock/42", "prefix": "/shop", "max_hold": 60000000}
+        {"kind": "zookeeper-semaphore", "name": "presses", "permits": 3, "layout": "kazoo"}
         {"kind": "redis-string", "name": "stock/42", "ttl": 10000000, "renew": true, "poll": 100000}
 
     Raises ConfigError.
@@ -76,18 +77,35 @@ class Command:
     @property
     def operation(
         self,
-    ) -> Literal["create", "children", "get", "delete", "sync", "call", "subscribe", "unsubscribe"]: ...
+    ) -> Literal[
+        "create",
+        "children",
+        "get",
+        "set",
+        "delete",
+        "multi",
+        "sync",
+        "call",
+        "subscribe",
+        "unsubscribe",
+    ]: ...
     @property
     def path(self) -> str:
         """ZooKeeper: the path."""
 
     @property
     def data(self) -> bytes:
-        """ZooKeeper: a new node's data."""
+        """ZooKeeper: a node's new data."""
 
     @property
     def flags(self) -> int:
-        """ZooKeeper: 1 create ephemeral and sequential, 2 create a container, 4 get with a watch."""
+        """ZooKeeper: 1 create ephemeral and sequential, 2 create a container, 4 get or children with a watch,
+        8 create ephemeral.
+        """
+
+    @property
+    def parts(self) -> tuple[tuple[Literal["create", "delete"], str, bytes, int], ...]:
+        """ZooKeeper: the writes of a multi, all or none: operation, path, data and flags of each."""
 
     @property
     def arguments(self) -> tuple[bytes, ...]:
@@ -102,7 +120,18 @@ class Event:
     @property
     def name(
         self,
-    ) -> Literal["queued", "acquired", "extended", "suspended", "resumed", "lost", "released", "refused"]: ...
+    ) -> Literal[
+        "queued",
+        "acquired",
+        "extended",
+        "suspended",
+        "resumed",
+        "revoke-requested",
+        "mixed-layouts",
+        "lost",
+        "released",
+        "refused",
+    ]: ...
     @property
     def ahead(self) -> int | None:
         """queued: how many contenders come first, where that is known."""
@@ -137,7 +166,9 @@ class Event:
 
     @property
     def detail(self) -> str | None:
-        """lost, refused: what the server said, or which value is in the way."""
+        """lost, refused: what the server said, or which value is in the way; mixed-layouts: the name of the
+        stranger's node.
+        """
 
 @final
 class Wait:
@@ -193,15 +224,23 @@ class Hub:
         """ZooKeeper has created a node."""
 
     def children(self, now: int, id: int, session: int, names: list[str]) -> None:
-        """ZooKeeper has listed children."""
+        """ZooKeeper has listed children, or carried out a multi: the names of the nodes created, in order."""
 
     def data(
-        self, now: int, id: int, session: int, data: bytes, czxid: int, owner: int, version: int
+        self,
+        now: int,
+        id: int,
+        session: int,
+        data: bytes,
+        czxid: int,
+        owner: int,
+        version: int,
+        created: int,
     ) -> None:
-        """ZooKeeper has read a node."""
+        """ZooKeeper has read a node; ``created``: its ctime, in milliseconds since 1970."""
 
     def done(self, now: int, id: int, session: int) -> None:
-        """ZooKeeper has deleted or synced."""
+        """ZooKeeper has set, deleted or synced."""
 
     def error(self, now: int, id: int, session: int, code: int) -> None:
         """ZooKeeper has answered with an error code of its protocol."""

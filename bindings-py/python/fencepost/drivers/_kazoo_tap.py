@@ -32,6 +32,8 @@ _NEEDED_OF_CLIENT = (
     "_queue",
     "_session_id",
     "_data_watchers",
+    "_child_watchers",
+    "_stopped",
     "add_listener",
     "chroot",
 )

@@ -8,15 +8,18 @@ import struct
 from collections.abc import Iterable
 from typing import Any
 
-CREATE, DELETE, EXISTS, GET_DATA, SYNC, GET_CHILDREN2, CREATE_CONTAINER = 1, 2, 3, 4, 9, 12, 19
-EPHEMERAL_SEQUENTIAL, CONTAINER = 3, 4
+CREATE, DELETE, EXISTS, GET_DATA, SET_DATA, SYNC = 1, 2, 3, 4, 5, 9
+GET_CHILDREN2, MULTI, CREATE2, CREATE_CONTAINER = 12, 14, 15, 19
+EPHEMERAL, EPHEMERAL_SEQUENTIAL, CONTAINER = 1, 3, 4
 
 _int = struct.Struct("!i").pack
 _read_int = struct.Struct("!i").unpack_from
 _read_header = struct.Struct("!iqi").unpack_from  # xid, zxid, error
-_read_stat = struct.Struct(
-    "!qqqqiiiqiiq"
-).unpack_from  # czxid, mzxid, times, version, …, ephemeral owner at 7, …
+_stat = struct.Struct("!qqqqiiiqiiq")  # czxid, mzxid, ctime, mtime, version, …, ephemeral owner at 7, …
+_multi_header = struct.Struct("!i?i")  # type, whether it is the last, error
+_ERROR = -1
+_NOT_TO_BLAME = (0, -2)
+"""What a multi answers for the parts before and behind the one that cannot be."""
 
 NO_WATCH, WITH_WATCH = b"\0", b"\1"
 ANY_VERSION = _int(-1)
@@ -68,8 +71,36 @@ def read_names(packet: bytes, offset: int) -> list[str]:
     return names
 
 
-def read_node(packet: bytes, offset: int) -> tuple[bytes, int, int, int]:
-    """A node's data, czxid, ephemeral owner and version."""
+def read_node(packet: bytes, offset: int) -> tuple[bytes, int, int, int, int]:
+    """A node's data, czxid, ephemeral owner, version, and when it was created."""
     data, offset = read_blob(packet, offset)
-    stat = _read_stat(packet, offset)
-    return data, stat[0], stat[7], stat[4]
+    stat = _stat.unpack_from(packet, offset)
+    return data, stat[0], stat[7], stat[4], stat[2]
+
+
+def multi(parts: Iterable[tuple[int, bytes]]) -> bytes:
+    """Several writes, as opcodes and bodies."""
+    packed = [_multi_header.pack(opcode, False, -1) + body for opcode, body in parts]
+    return b"".join(packed) + _multi_header.pack(-1, True, -1)
+
+
+def read_multi(packet: bytes, offset: int) -> list[str] | int:
+    """The paths of the nodes created, in order; or the error code of the first write that cannot be."""
+    paths: list[str] = []
+    errors: list[int] = []
+    while True:
+        opcode, last, _ = _multi_header.unpack_from(packet, offset)
+        offset += _multi_header.size
+        if last:
+            break
+        if opcode == _ERROR:
+            errors.append(_read_int(packet, offset)[0])
+            offset += 4
+        elif opcode != DELETE:
+            path, offset = read_blob(packet, offset)
+            paths.append(path.decode())
+            if opcode != CREATE:
+                offset += _stat.size
+    if not errors:
+        return paths
+    return next((code for code in errors if code not in _NOT_TO_BLAME), errors[0])

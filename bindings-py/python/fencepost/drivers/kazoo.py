@@ -30,7 +30,14 @@ from ._kazoo_tap import InlineWatch, KazooClient, Tap
 from .kazoo_handler import PollHandler
 
 CLOSE_WITHIN = 5.0
-_EPHEMERAL_SEQUENTIAL, _CONTAINER, _WATCH = 1, 2, 4
+_EPHEMERAL_SEQUENTIAL, _CONTAINER, _WATCH, _EPHEMERAL = 1, 2, 4, 8
+_KINDS = {
+    _EPHEMERAL_SEQUENTIAL: (wire.CREATE, wire.EPHEMERAL_SEQUENTIAL),
+    _CONTAINER: (wire.CREATE_CONTAINER, wire.CONTAINER),
+    _EPHEMERAL: (wire.CREATE, wire.EPHEMERAL),
+    0: (wire.CREATE, 0),
+}
+"""How the kinds of nodes are asked for: opcode and flags."""
 _ENDED = (ConnectionClosedError, SessionExpiredError, AuthFailedError)
 
 
@@ -70,7 +77,7 @@ class Request:
         self._epoch = driver.tap.epoch
         self._operation = command.operation
         self._opcode, self._body, full_path = driver.packet(command)
-        watched = self._operation == "get" and command.flags & _WATCH
+        watched = self._operation in ("get", "children") and command.flags & _WATCH
         self.watcher = Watch(self) if watched else None
         self.path = full_path
         self.session = 0
@@ -96,20 +103,30 @@ class Request:
         self.session = self._driver.client._session_id or 0
         return self._body
 
-    def deserialize(self, packet: bytes, offset: int) -> None:
-        """The server's answer."""
+    def deserialize(self, packet: bytes, offset: int) -> tuple[()]:
+        """The server's answer. What is given back is for kazoo, which goes through it after a multi."""
         if not self.sent:
-            return
+            return ()
         driver, hub, operation = self._driver, self._driver.hub, self._operation
         if operation == "create":
             path = driver.client.unchroot(wire.read_blob(packet, offset)[0].decode())
             self._settle(hub.created, path, wire.zxid(packet))
         elif operation == "children":
+            if self.watcher is not None:
+                driver.watch_children(self.path, self.watcher)
+                self.watcher = None
             self._settle(hub.children, wire.read_names(packet, offset))
+        elif operation == "multi":
+            answer = wire.read_multi(packet, offset)
+            if isinstance(answer, int):
+                self._settle(hub.error, answer)
+            else:
+                self._settle(hub.children, [path.rpartition("/")[2] for path in answer])
         elif operation == "get":
             self._settle(hub.data, *wire.read_node(packet, offset))
         else:
             self._settle(hub.done)
+        return ()
 
     def set(self, value: object = None) -> None:
         """Kazoo has the answer: it was taken in by deserialize."""
@@ -151,8 +168,8 @@ class Watch(InlineWatch):
         self.request = request
 
     def __call__(self, event: Any) -> None:
-        """The node was deleted or changed; or kazoo has dropped the watch, which it does whenever the
-        connection is lost.
+        """The node was deleted or changed, or its children were; or kazoo has dropped the watch, which it
+        does whenever the connection is lost.
         """
         kinds = {EventType.NONE: "gone", EventType.DELETED: "deleted"}
         self.request.told(kinds.get(event.type, "changed"))
@@ -224,26 +241,41 @@ class KazooDriver:
 
     def packet(self, command: Command) -> tuple[int, bytes, str]:
         """The opcode and the bytes of a command, and its path with the client's chroot."""
-        chroot = self.client.chroot
-        path = chroot + command.path if command.path != "/" else chroot or "/"
-        named = wire.text(path)
         operation = command.operation
-        if operation == "create":
-            kind = command.flags
-            node = named + wire.blob(command.data) + self._acl
-            if kind & _EPHEMERAL_SEQUENTIAL:
-                return wire.CREATE, node + wire.flags(wire.EPHEMERAL_SEQUENTIAL), path
-            if kind & _CONTAINER:
-                return wire.CREATE_CONTAINER, node + wire.flags(wire.CONTAINER), path
-            return wire.CREATE, node + wire.flags(0), path
-        if operation == "children":
-            return wire.GET_CHILDREN2, named + wire.NO_WATCH, path
-        if operation == "get":
+        if operation == "multi":
+            parts = [
+                self._write(what, self._full(path), data, kind) for what, path, data, kind in command.parts
+            ]
+            return wire.MULTI, wire.multi(parts), ""
+        path = self._full(command.path)
+        if operation == "children" or operation == "get":
             watch = wire.WITH_WATCH if command.flags & _WATCH else wire.NO_WATCH
-            return wire.GET_DATA, named + watch, path
-        if operation == "delete":
-            return wire.DELETE, named + wire.ANY_VERSION, path
-        return wire.SYNC, named, path
+            opcode = wire.GET_DATA if operation == "get" else wire.GET_CHILDREN2
+            return opcode, wire.text(path) + watch, path
+        if operation == "sync":
+            return wire.SYNC, wire.text(path), path
+        return *self._write(operation, path, command.data, command.flags), path
+
+    def _full(self, path: str) -> str:
+        chroot = self.client.chroot
+        return chroot + path if path != "/" else chroot or "/"
+
+    def _write(self, operation: str, path: str, data: bytes, kind: int) -> tuple[int, bytes]:
+        """The opcode and the bytes of a write."""
+        named = wire.text(path)
+        if operation == "create":
+            opcode, flags = _KINDS[kind]
+            return opcode, named + wire.blob(data) + self._acl + wire.flags(flags)
+        if operation == "set":
+            return wire.SET_DATA, named + wire.blob(data) + wire.ANY_VERSION
+        return wire.DELETE, named + wire.ANY_VERSION
+
+    def watch_children(self, path: str, watcher: Watch) -> None:
+        """Hangs the watch of a list where kazoo looks for it, which it does for its own requests only.
+        On the connection's thread, so it is there before the next event.
+        """
+        if not self.client._stopped.is_set():
+            self.client._child_watchers[path].add(watcher)
 
     def put(self, verb: Any, *arguments: object) -> None:
         """Puts something into the hub. An exception on the connection's thread would end it, so there is
@@ -278,7 +310,8 @@ class KazooDriver:
             closer.join(CLOSE_WITHIN)
             return
         self.tap.detach(self)
-        for watchers in list(self.client._data_watchers.values()):
+        client = self.client
+        for watchers in [*client._data_watchers.values(), *client._child_watchers.values()]:
             for watcher in list(watchers):
                 if isinstance(watcher, Watch) and watcher.request._driver is self:
                     watchers.discard(watcher)

@@ -1,0 +1,177 @@
+"""What the driver for kazoo carries out, operation by operation, against a real server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from queue import Queue
+from typing import Any, cast
+
+import pytest
+from fencepost._engine import Engine
+from fencepost.drivers.kazoo import KazooDriver
+from kazoo.client import KazooClient
+from support import LONG, ZooKeeperBackend
+
+EPHEMERAL_SEQUENTIAL, CONTAINER, WATCH, EPHEMERAL = 1, 2, 4, 8
+NO_NODE, NODE_EXISTS = -101, -110
+
+
+@dataclass
+class Order:
+    """A command, as a hub gives it."""
+
+    id: int
+    operation: str
+    path: str = ""
+    data: bytes = b""
+    flags: int = 0
+    parts: tuple[tuple[str, str, bytes, int], ...] = ()
+
+
+class Recorder:
+    """In the place of a hub: it keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.told: Queue[tuple[Any, ...]] = Queue()
+
+    def __getattr__(self, verb: str) -> Any:
+        return lambda now, *arguments: self.told.put((verb, *arguments))
+
+    def drain(self, into: list[object]) -> None:
+        """There is nothing to do."""
+
+
+class NoTimer:
+    """In the place of a timer."""
+
+    def plan(self, until: int | None) -> None:
+        """See Timer."""
+
+    def nudge(self) -> None:
+        """See Timer."""
+
+    def stop(self) -> None:
+        """See Timer."""
+
+
+class Bench:
+    """A driver that is given orders one by one."""
+
+    def __init__(self, kazoo: Any, path: str) -> None:
+        self.driver = KazooDriver(kazoo)
+        self.hub = Recorder()
+        self.driver.hub = cast(Any, self.hub)
+        self.root = path
+        self.session = kazoo.client_id[0]
+        self._count = 0
+        Engine(cast(Any, self.hub), self.driver).start(NoTimer())
+        assert self.next()[:2] == ("session", "connected")
+
+    def give(self, operation: str, path: str = "", **more: Any) -> int:
+        """Hands a command over and gives its number."""
+        self._count += 1
+        order = Order(self._count, operation, path and self.root + path, **more)
+        self.driver.submit(cast(Any, order))
+        return self._count
+
+    def next(self) -> tuple[Any, ...]:
+        """What the hub is told next."""
+        return self.hub.told.get(timeout=LONG)
+
+    def do(self, operation: str, path: str = "", **more: Any) -> tuple[Any, ...]:
+        """Carries a command out; gives what came of it, without number and session."""
+        number = self.give(operation, path, **more)
+        verb, id, session, *rest = self.next()
+        assert (id, session) == (number, self.session)
+        return (verb, *rest)
+
+
+@pytest.fixture(params=["root", "chroot"])
+def bench(request: pytest.FixtureRequest, zookeeper: ZooKeeperBackend) -> Iterator[Bench]:
+    """A driver on a client with and without a chroot."""
+    zookeeper.client.ensure_path(f"/{zookeeper.prefix}/x")
+    at = f"/{zookeeper.prefix}" if request.param == "chroot" else ""
+    kazoo = KazooClient(hosts=zookeeper.address + at, timeout=10)
+    kazoo.start()
+    bench = Bench(kazoo, "/x" if at else f"/{zookeeper.prefix}/x")
+    yield bench
+    bench.driver.close()
+    assert not any(bench.driver.client._child_watchers.values())
+    kazoo.stop()
+    kazoo.close()
+
+
+def test_kinds_of_nodes(bench: Bench, zookeeper: ZooKeeperBackend) -> None:
+    kinds = {0: (0, ""), EPHEMERAL: (bench.session, ""), EPHEMERAL_SEQUENTIAL: (bench.session, "0000000002")}
+    for flags, (owner, number) in kinds.items():
+        verb, path, czxid = bench.do("create", f"/n{flags}-", data=b"who", flags=flags)
+        assert (verb, path) == ("created", f"{bench.root}/n{flags}-{number}")
+        stat = zookeeper.client.exists(f"/{zookeeper.prefix}/x/n{flags}-{number}")
+        assert (stat.ephemeralOwner, stat.czxid) == (owner, czxid)
+    assert bench.do("create", "/c", flags=CONTAINER)[0] == "created"
+    assert bench.do("create", f"/n{EPHEMERAL}-", flags=EPHEMERAL) == ("error", NODE_EXISTS)
+
+
+def test_a_node_is_given_other_data(bench: Bench, zookeeper: ZooKeeperBackend) -> None:
+    bench.do("create", "/n", data=b"before")
+    assert bench.do("set", "/n", data=b"after") == ("done",)
+    verb, data, czxid, owner, version, created = bench.do("get", "/n")
+    stat = zookeeper.client.exists(f"/{zookeeper.prefix}/x/n")
+    assert (verb, data) == ("data", b"after")
+    assert (czxid, owner, version, created) == (stat.czxid, 0, 1, stat.ctime)
+    assert bench.do("set", "/missing") == ("error", NO_NODE)
+
+
+def test_several_writes_in_one(bench: Bench, zookeeper: ZooKeeperBackend) -> None:
+    bench.do("create", "/old")
+    parts = (
+        ("create", f"{bench.root}/a-", b"1", EPHEMERAL_SEQUENTIAL),
+        ("delete", f"{bench.root}/old", b"", 0),
+        ("create", f"{bench.root}/b", b"2", EPHEMERAL),
+        ("create", f"{bench.root}/c", b"3", CONTAINER),
+        ("create", f"{bench.root}/d", b"4", 0),
+    )
+    assert bench.do("multi", parts=parts) == ("children", ["a-0000000001", "b", "c", "d"])
+    directory = f"/{zookeeper.prefix}/x"
+    assert sorted(zookeeper.client.get_children(directory)) == ["a-0000000001", "b", "c", "d"]
+    assert zookeeper.client.get(f"{directory}/d")[0] == b"4"
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_of_several_writes_all_or_none(bench: Bench, zookeeper: ZooKeeperBackend, first: bool) -> None:
+    good = ("create", f"{bench.root}/a", b"", EPHEMERAL)
+    bad = ("delete", f"{bench.root}/missing", b"", 0)
+    worse = ("create", f"{bench.root}/missing/b", b"", EPHEMERAL)
+    parts = (bad, good, worse) if first else (good, bad, worse)
+    assert bench.do("multi", parts=parts) == ("error", NO_NODE)
+    bench.do("create", "/a")
+    assert bench.do("multi", parts=(good, bad)) == ("error", NODE_EXISTS)
+    assert zookeeper.client.get_children(f"/{zookeeper.prefix}/x") == ["a"]
+
+
+def test_a_watched_list(bench: Bench, zookeeper: ZooKeeperBackend) -> None:
+    directory = f"/{zookeeper.prefix}/x"
+    zookeeper.client.create(f"{directory}/l")
+    number = bench.give("children", "/l", flags=WATCH)
+    assert bench.next() == ("children", number, bench.session, [])
+    zookeeper.client.create(f"{directory}/l/new")
+    assert bench.next() == ("watch", number, bench.session, "changed")
+    # It is spent: the next change tells nobody, and a second watch is on its own.
+    zookeeper.client.delete(f"{directory}/l/new")
+    again = bench.give("children", "/l", flags=WATCH)
+    assert bench.next() == ("children", again, bench.session, [])
+    assert bench.do("children", "/l") == ("children", [])
+    zookeeper.client.delete(f"{directory}/l")
+    assert bench.next() == ("watch", again, bench.session, "deleted")
+    assert bench.do("children", "/l", flags=WATCH) == ("error", NO_NODE)
+
+
+def test_the_watch_of_a_list_is_lost_with_its_connection(bench: Bench) -> None:
+    bench.do("create", "/l")
+    number = bench.give("children", "/l", flags=WATCH)
+    bench.next()
+    bench.driver.client._connection._socket.shutdown(2)
+    told = [bench.next() for _ in range(3)]
+    assert ("watch", number, bench.session, "gone") in told
+    assert [verb for verb, *_ in told if verb == "session"] == ["session", "session"]
