@@ -21,6 +21,7 @@
 //!
 //! - [`connect`], [`Client`]: an address, or a connection that you already have.
 //! - [`Lock`]: a name with settings; cheap, and shared freely.
+//! - [`ReadWriteLock`], [elections](Client::election), [semaphores](Client::semaphore): on ZooKeeper.
 //! - [`Grant`]: the right to hold, until it is [released](Grant::release) or [lost](Grant::lost).
 //! - [`hub`]: the state machines behind it all, for programs with an event loop of their own.
 //!
@@ -47,9 +48,9 @@ mod drivers;
 mod error;
 pub mod hub;
 
-pub use client::{Builder, Client, Grant, Lock, LockOptions};
+pub use client::{Builder, Client, Grant, Lock, LockOptions, ReadWriteLock};
 pub use error::{Error, Lost, Native, Refused};
-pub use fencepost_core::{ConfigError, Loss, Misuse, Refusal};
+pub use fencepost_core::{ConfigError, Loss, Misuse, Refusal, zookeeper::Layout};
 
 /// Connects to the server at `url`: `memory:`, `memory:NAME`, `zk://HOST:PORT,…/PREFIX?session_timeout=MS`, `redis://HOST:PORT`.
 ///

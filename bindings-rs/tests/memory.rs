@@ -1,14 +1,16 @@
 //! The client without a server: `memory:`, and what goes wrong before any server is asked.
 
+mod recipes;
 mod scenarios;
 
 use std::time::Duration;
 
-use fencepost::{Client, Error, LockOptions, Refusal};
+use fencepost::{Client, Error, Layout, LockOptions, Refusal};
 use scenarios::{soon, unique};
 
 mod on_memory {
     crate::scenarios!(format!("memory:{}", crate::unique("server")));
+    crate::recipes!(format!("memory:{}", crate::unique("server")));
 }
 
 #[tokio::test]
@@ -67,6 +69,26 @@ async fn names_are_checked() {
         let error = client.lock_with("x", options).unwrap_err();
         assert_eq!(error.name(), "unknown-option", "{error}");
     }
+}
+
+#[tokio::test]
+async fn redis_says_what_only_zookeeper_has() {
+    let client = Client::builder().connect_lazily("redis://localhost").unwrap();
+    let lock = |options| client.lock_with("x", options).map(drop);
+    for (option, refused) in [
+        ("read_write_lock", client.read_write_lock("x").map(drop)),
+        ("election", client.election("x").map(drop)),
+        ("semaphore", client.semaphore("x", 2).map(drop)),
+        ("layout", lock(LockOptions::new().layout(Layout::Kazoo))),
+        ("identifier", lock(LockOptions::new().identifier("till-7"))),
+        ("revocable", lock(LockOptions::new().revocable(false))),
+    ] {
+        let error = refused.unwrap_err();
+        assert_eq!((error.code(), error.name()), (108, "unknown-option"));
+        let text = error.to_string();
+        assert!(text.contains(option) && text.contains("ZooKeeper"), "{text}");
+    }
+    soon(client.close()).await.unwrap();
 }
 
 /// A port that nothing listens on.
@@ -163,7 +185,10 @@ async fn an_address_with_tls_says_what_to_do() {
 fn the_hub_refuses_what_makes_no_sense() {
     use fencepost::{
         Misuse, clock,
-        hub::{CommandId, Hub, Intent, Key, Outcome, Output, OwnerId, Patience, Reply, settings},
+        hub::{
+            CommandId, Hub, Intent, Key, Outcome, Output, OwnerId, Patience, RawSettings, RawZooKeeper,
+            Reply, Settings, settings,
+        },
     };
 
     assert_eq!(Hub::new("sql", 0).unwrap_err().name(), "unknown-option");
@@ -171,6 +196,14 @@ fn the_hub_refuses_what_makes_no_sense() {
     let foreign = settings::zookeeper_mutex("", "x").unwrap();
     let refused = hub.open(clock::now(), &foreign, OwnerId([0; 16]), 0);
     assert!(matches!(refused, Err(Misuse::WrongFamily { expected: "redis" })));
+    let unknown = RawZooKeeper {
+        name: "x".into(),
+        layout: Some("sieve".into()),
+        ..RawZooKeeper::default()
+    };
+    let error = Settings::try_from(RawSettings::ZookeeperMutex(unknown)).unwrap_err();
+    assert_eq!(error.name(), "invalid-option");
+    assert!(error.to_string().contains("sieve"), "{error}");
     let ours = settings::redis_string("x", Duration::from_secs(10)).unwrap();
     let key = hub.open(clock::now(), &ours, OwnerId([0; 16]), 0).unwrap();
     assert_eq!(

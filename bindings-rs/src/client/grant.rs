@@ -63,6 +63,29 @@ impl Grant {
             .await
     }
 
+    /// ZooKeeper: completes when somebody would like to have the lock (Curator's `Revoker`, or this crate's). It is a wish: release the grant
+    /// soon, or keep it. Never completes if nobody asks, so wait for it beside the work and for the [loss](Self::lost). Cancel safe; any number of
+    /// tasks may wait.
+    pub async fn revoke_requested(&self) {
+        self.contender
+            .seat
+            .until(|told| told.revoke_requested.then_some(()))
+            .await;
+    }
+
+    /// ZooKeeper: whether somebody would like to have the lock: [`revoke_requested`](Self::revoke_requested) without waiting.
+    #[must_use]
+    pub fn is_revoke_requested(&self) -> bool {
+        self.contender.seat.told().revoke_requested
+    }
+
+    /// ZooKeeper: the node of a contender of another layout that was found in the lock's directory. It cannot see ours, so it may be granted the lock
+    /// as well: have all processes use one [layout](crate::LockOptions::layout).
+    #[must_use]
+    pub fn mixed_layouts(&self) -> Option<String> {
+        self.contender.seat.told().stranger.clone()
+    }
+
     /// Has the grant last from now on: on Redis for its `ttl`. On ZooKeeper the session is confirmed, which proves that its leader counts from
     /// an earlier confirmation on, if there was one more than a quarter of the session's timeout ago: asking more often gains nothing, and as
     /// sessions are confirmed every third of their timeouts anyway, there is little reason to ask.

@@ -3,11 +3,9 @@
 use alloc::sync::Arc;
 use core::{fmt, time::Duration};
 
-use fencepost_core::{
-    ConfigError, Patience, RawSettings, Refusal, Settings, positive, zookeeper::RawZooKeeper,
-};
+use fencepost_core::{Patience, Refusal, Settings, positive};
 
-use super::{Grant, Place, Shared, contender::Contender};
+use super::{Grant, Shared, contender::Contender};
 use crate::{Error, clock, hub::settings::micros};
 
 /// How long a try waits for the server's first answer.
@@ -41,7 +39,7 @@ impl Lock {
     /// Dropping the future withdraws the contender.
     ///
     /// # Errors
-    /// [`Error::Refused`] if the lock cannot be had (no permission, a key of another type, a contender that cannot see ours);
+    /// [`Error::Refused`] if the lock cannot be had (no permission, a key of another type, sequence numbers used up);
     /// [`Misuse::Closed`](crate::Misuse::Closed) if the client was closed.
     pub async fn acquire(&self) -> Result<Grant, Error> {
         self.acquire_with(Patience::Forever).await
@@ -66,6 +64,15 @@ impl Lock {
     /// As [`acquire`](Self::acquire); [`Refusal::Unreachable`] if no server has answered within 5 s.
     pub async fn try_acquire(&self) -> Result<Option<Grant>, Error> {
         none_if_held(self.acquire_with(Patience::Try).await)
+    }
+
+    /// Waits until this candidate leads: [`acquire`](Self::acquire), under the name that [elections](crate::Client::election) have for it. The
+    /// grant is a term: it lasts until it is released, or [lost](Grant::lost).
+    ///
+    /// # Errors
+    /// As [`acquire`](Self::acquire).
+    pub async fn campaign(&self) -> Result<Grant, Error> {
+        self.acquire().await
     }
 
     async fn acquire_with(&self, patience: Patience) -> Result<Grant, Error> {
@@ -111,77 +118,5 @@ fn none_if_held(acquired: Result<Grant, Error>) -> Result<Option<Grant>, Error> 
             Ok(None)
         }
         Err(error) => Err(error),
-    }
-}
-
-/// Options of a lock.
-#[derive(Clone, Copy, Debug, Default)]
-#[must_use]
-pub struct LockOptions {
-    ttl: Option<Duration>,
-    renew: Option<bool>,
-    max_hold: Option<Duration>,
-}
-
-impl LockOptions {
-    /// The usual ones.
-    pub const fn new() -> Self {
-        Self {
-            ttl: None,
-            renew: None,
-            max_hold: None,
-        }
-    }
-
-    /// Redis: how long the server keeps the lock when it is not renewed (10 s). ZooKeeper's counterpart is the `session_timeout` of
-    /// the address.
-    pub const fn ttl(mut self, ttl: Duration) -> Self {
-        self.ttl = Some(ttl);
-        self
-    }
-
-    /// Redis: whether the lease is renewed in the background until the release (yes). Without, a grant lasts for `ttl`, or until the next
-    /// [`extend`](Grant::extend) has to be.
-    pub const fn renew(mut self, renew: bool) -> Self {
-        self.renew = Some(renew);
-        self
-    }
-
-    /// The longest hold: then the grant is lost, with [`Loss::MaxHold`](crate::Loss::MaxHold).
-    pub const fn max_hold(mut self, limit: Duration) -> Self {
-        self.max_hold = Some(limit);
-        self
-    }
-
-    pub(super) fn settings(self, place: &Place, name: &str) -> Result<Settings, ConfigError> {
-        let max_hold = self.max_hold.map(micros);
-        let raw = match place {
-            Place::ZooKeeper { prefix } => {
-                let foreign = [("ttl", self.ttl.is_some()), ("renew", self.renew.is_some())];
-                if let Some((option, _)) = foreign.into_iter().find(|(_, given)| *given) {
-                    return Err(ConfigError::UnknownOption {
-                        option: option.into(),
-                        known: "on ZooKeeper a lock lasts as long as its session: give the address a session_timeout, or the lock a max_hold",
-                    });
-                }
-                RawSettings::ZookeeperMutex(RawZooKeeper {
-                    name: name.into(),
-                    prefix: prefix.clone(),
-                    max_hold,
-                    ..RawZooKeeper::default()
-                })
-            }
-            #[cfg(feature = "redis")]
-            Place::Redis => RawSettings::RedisString {
-                name: name.into(),
-                ttl: self.ttl.map(micros),
-                margin: None,
-                renew: self.renew,
-                poll: None,
-                answer_within: None,
-                max_hold,
-            },
-        };
-        Settings::try_from(raw)
     }
 }

@@ -4,6 +4,8 @@ mod builder;
 mod contender;
 mod grant;
 mod lock;
+mod options;
+mod recipes;
 
 use alloc::sync::Arc;
 use core::{fmt, time::Duration};
@@ -17,9 +19,13 @@ use crate::{
     hub::{background, engine::Engine, machines::Keep},
 };
 
+use options::Kind;
+
 pub use builder::Builder;
 pub use grant::Grant;
-pub use lock::{Lock, LockOptions};
+pub use lock::Lock;
+pub use options::LockOptions;
+pub use recipes::ReadWriteLock;
 
 /// A connection to a server, on which locks are taken. Clones share it.
 ///
@@ -118,10 +124,15 @@ impl Client {
     /// # Ok(()) }
     /// ```
     pub fn lock_with(&self, name: &str, options: LockOptions) -> Result<Lock, Error> {
+        self.contend(Kind::Mutex, name, &options)
+    }
+
+    /// A lock of any kind.
+    fn contend(&self, kind: Kind, name: &str, options: &LockOptions) -> Result<Lock, Error> {
         if self.0.engine.is_closed() {
             return Err(Misuse::Closed.into());
         }
-        let settings = options.settings(&self.0.place, name)?;
+        let settings = options.settings(&self.0.place, kind, name)?;
         Ok(Lock::new(Arc::clone(&self.0), name, settings))
     }
 

@@ -25,6 +25,10 @@ pub(crate) struct Told {
     pub(crate) suspended: bool,
     /// The application has asked for the release.
     pub(crate) releasing: bool,
+    /// Somebody would like to have the lock.
+    pub(crate) revoke_requested: bool,
+    /// The node of a contender that cannot see ours.
+    pub(crate) stranger: Option<String>,
     /// How often the grant was extended or confirmed.
     pub(crate) extensions: u64,
     /// A release has taken too long.
@@ -111,6 +115,8 @@ impl Seat {
                 told.end = Some(End::Refused(Refused::new(reason, cause.detail, native)));
             }
             Event::Released => told.end = Some(End::Released),
+            Event::RevokeRequested => told.revoke_requested = true,
+            Event::MixedLayouts { node } => told.stranger = Some(node),
             // A place in the queue concerns nobody here, and a later core may say more.
             _ => {}
         }

@@ -158,7 +158,7 @@ async fn a_server_without_scripts_is_told() {
 }
 
 #[tokio::test]
-async fn foreign_children_are_refused_and_other_ones_ignored() {
+async fn foreign_contenders_are_waited_for_and_other_children_ignored() {
     let url = zookeeper();
     let bare = bare_zookeeper().await;
     let everybody = CreateMode::Persistent.with_acls(Acls::anyone_all());
@@ -172,12 +172,14 @@ async fn foreign_children_are_refused_and_other_ones_ignored() {
     soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
     let kazoo = format!("{directory}/0123456789abcdef0123456789abcdef__lock__0000000001");
     bare.create(&kazoo, b"", &everybody).await.unwrap();
-    let error = soon(lock.acquire()).await.unwrap_err();
-    is(&error, 308, "mixed-layouts");
-    assert!(error.to_string().contains("__lock__0000000001"), "{error}");
-    is(&soon(lock.try_acquire()).await.unwrap_err(), 308, "mixed-layouts");
-    // What the refused ones had put there is gone.
-    until(|| async { bare.list_children(&directory).await.unwrap().len() == 2 }).await;
+    assert!(soon(lock.try_acquire()).await.unwrap().is_none());
+    let waiting = tokio::spawn(async move { lock.acquire().await });
+    until(|| async { bare.list_children(&directory).await.unwrap().len() == 3 }).await;
+    bare.delete(&kazoo, None).await.unwrap();
+    let grant = soon(waiting).await.unwrap().unwrap();
+    assert_eq!(grant.mixed_layouts().as_deref(), kazoo.rsplit('/').next());
+    soon(grant.release()).await.unwrap();
+    until(|| async { bare.list_children(&directory).await.unwrap().len() == 1 }).await;
     soon(client.close()).await.unwrap();
 }
 

@@ -1,5 +1,7 @@
 //! The client on real servers: `python3 tests/servers run -- cargo test -p fencepost --features servers`.
 
+#[path = "../recipes/mod.rs"]
+mod recipes;
 #[path = "../scenarios/mod.rs"]
 mod scenarios;
 
@@ -10,15 +12,18 @@ mod existing;
 mod faults_redis;
 mod faults_zookeeper;
 mod hub_loop;
+mod peers;
 mod processes;
 mod wire;
 
 mod on_zookeeper {
     crate::scenarios!(crate::control::zookeeper());
+    crate::recipes!(crate::control::zookeeper());
 }
 
 mod on_an_ensemble {
     crate::scenarios!(crate::control::ensemble());
+    crate::recipes!(crate::control::ensemble());
 }
 
 mod on_redis {

@@ -5,6 +5,8 @@
 //! no TCP_NODELAY, so the second of two requests in one flight may wait for the first one's answer.
 
 mod errors;
+#[cfg(all(test, feature = "servers"))]
+mod on_a_server;
 mod requests;
 mod session;
 

@@ -12,7 +12,7 @@ use futures_util::{
     FutureExt,
     future::{self, BoxFuture},
 };
-use zookeeper_client::{Acl, Client, CreateMode, Error, EventType, OneshotWatcher};
+use zookeeper_client::{Acl, Client, CreateMode, Error, EventType, MultiWriteResult, OneshotWatcher};
 
 use super::{acls, errors};
 use crate::hub::machines::Landed;
@@ -27,13 +27,7 @@ pub(super) fn start(
     let Command { id, request, .. } = command;
     match request.operation {
         Operation::Create => now(async move {
-            let mode = if request.flags & flags::EPHEMERAL_SEQUENTIAL != 0 {
-                CreateMode::EphemeralSequential
-            } else if request.flags & flags::CONTAINER != 0 {
-                CreateMode::Container
-            } else {
-                CreateMode::Persistent
-            };
+            let mode = mode(request.flags);
             let numbered = mode == CreateMode::EphemeralSequential;
             let options = mode.with_acls(acls(&acl));
             let created = client.create(&request.path, &request.data, &options).await;
@@ -46,6 +40,15 @@ pub(super) fn start(
                 zxid: stat.czxid,
             });
             landed(id, session, answer)
+        }),
+        Operation::Children if request.flags & flags::WATCH != 0 => now(async move {
+            match client.list_and_watch_children(&request.path).await {
+                Ok((children, watcher)) => {
+                    let listed = landed(id, session, Ok(Answer::Children(children)));
+                    with_watch(listed, id, session, watcher)
+                }
+                Err(error) => landed(id, session, Err(error)),
+            }
         }),
         Operation::Children => now(async move {
             let children = client.list_children(&request.path).await;
@@ -63,6 +66,10 @@ pub(super) fn start(
             let read = client.get_data(&request.path).await;
             landed(id, session, read.map(|(data, stat)| answer(data, &stat)))
         }),
+        Operation::Set => now(async move {
+            let set = client.set_data(&request.path, &request.data, None).await;
+            landed(id, session, set.map(|_stat| Answer::Done))
+        }),
         Operation::Delete => now(async move {
             let deleted = client.delete(&request.path, None).await;
             landed(id, session, deleted.map(|()| Answer::Done))
@@ -71,9 +78,47 @@ pub(super) fn start(
             let synced = client.sync(&request.path).await;
             landed(id, session, synced.map(|()| Answer::Done))
         }),
+        Operation::Multi => {
+            now(async move { landed(id, session, multi(&client, &acl, &request.parts).await) })
+        }
         // Redis's operations, or those of a later core: nothing that a ZooKeeper server could do.
         _ => future::ready(landed(id, session, Err(Error::Unimplemented))).boxed(),
     }
+}
+
+/// The kind of node that flags ask for.
+const fn mode(flags: u32) -> CreateMode {
+    if flags & flags::EPHEMERAL_SEQUENTIAL != 0 {
+        CreateMode::EphemeralSequential
+    } else if flags & flags::EPHEMERAL != 0 {
+        CreateMode::Ephemeral
+    } else if flags & flags::CONTAINER != 0 {
+        CreateMode::Container
+    } else {
+        CreateMode::Persistent
+    }
+}
+
+/// Several writes, all or none. Gives the names of the nodes created: what else a server says of them here is not to be trusted (ZOOKEEPER-4667).
+async fn multi(client: &Client, acl: &[Acl], parts: &[Request]) -> Result<Answer, Error> {
+    let mut writer = client.new_multi_writer();
+    for part in parts {
+        match part.operation {
+            Operation::Create => {
+                let options = mode(part.flags).with_acls(acls(acl));
+                writer.add_create(&part.path, &part.data, &options)?;
+            }
+            Operation::Delete => writer.add_delete(&part.path, None)?,
+            _ => return Err(Error::Unimplemented),
+        }
+    }
+    // The library tells of the first part that cannot be, and leaves out those that were not tried because of it.
+    let done = writer.commit().await?;
+    let names = done.into_iter().filter_map(|part| match part {
+        MultiWriteResult::Create { path, .. } => path.rsplit('/').next().map(Into::into),
+        _ => None,
+    });
+    Ok(Answer::Children(names.collect()))
 }
 
 /// Polls a request once, which puts it into the library's queue.
@@ -114,7 +159,7 @@ fn with_watch(landed: Landed, id: CommandId, session: SessionId, watcher: Onesho
     let watch = async move {
         let event = match fired.await.map(|event| event.event_type) {
             Ok(EventType::NodeDeleted) => WatchEvent::Deleted,
-            Ok(EventType::NodeDataChanged) => WatchEvent::Changed,
+            Ok(EventType::NodeDataChanged | EventType::NodeChildrenChanged) => WatchEvent::Changed,
             Ok(_) | Err(_) => WatchEvent::Gone,
         };
         Notice::ZooKeeper(ZooKeeperNotice::Watch { id, session, event })

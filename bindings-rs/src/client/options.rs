@@ -1,0 +1,165 @@
+//! Options of a lock, and the settings that they come to.
+
+use core::time::Duration;
+
+use fencepost_core::{
+    ConfigError, RawSettings, Settings,
+    zookeeper::{Layout, RawZooKeeper},
+};
+
+use super::Place;
+use crate::hub::settings::micros;
+
+/// Options of a lock.
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct LockOptions {
+    ttl: Option<Duration>,
+    renew: Option<bool>,
+    max_hold: Option<Duration>,
+    layout: Option<Layout>,
+    identifier: Option<String>,
+    revocable: Option<bool>,
+}
+
+/// What is to be held.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    Mutex,
+    Reader,
+    Writer,
+    Election,
+    Semaphore { permits: u32 },
+}
+
+impl LockOptions {
+    /// The usual ones.
+    pub const fn new() -> Self {
+        Self {
+            ttl: None,
+            renew: None,
+            max_hold: None,
+            layout: None,
+            identifier: None,
+            revocable: None,
+        }
+    }
+
+    /// Redis: how long the server keeps the lock when it is not renewed (10 s). ZooKeeper's counterpart is the `session_timeout` of
+    /// the address.
+    pub const fn ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = Some(ttl);
+        self
+    }
+
+    /// Redis: whether the lease is renewed in the background until the release (yes). Without, a grant lasts for `ttl`, or until the next
+    /// [`extend`](crate::Grant::extend) has to be.
+    pub const fn renew(mut self, renew: bool) -> Self {
+        self.renew = Some(renew);
+        self
+    }
+
+    /// The longest hold: then the grant is lost, with [`Loss::MaxHold`](crate::Loss::MaxHold).
+    pub const fn max_hold(mut self, limit: Duration) -> Self {
+        self.max_hold = Some(limit);
+        self
+    }
+
+    /// ZooKeeper: the names that contenders have on the server: Apache Curator's (the usual ones), Kazoo's, or `plain` ones with a prefix and a
+    /// number, as home-made locks have them. Processes with one of those libraries and ours exclude each other in its layout. Contenders of
+    /// other layouts are waited for if they came first, but cannot see ours: see [`mixed_layouts`](crate::Grant::mixed_layouts).
+    pub fn layout(mut self, layout: Layout) -> Self {
+        self.layout = Some(layout);
+        self
+    }
+
+    /// ZooKeeper: what the contender's node says, for people and peers: a host's name, for example. At most 1024 bytes.
+    pub fn identifier(mut self, identifier: impl Into<String>) -> Self {
+        self.identifier = Some(identifier.into());
+        self
+    }
+
+    /// ZooKeeper: whether a wish for the lock is heard of from the grant on, which costs a request, and not only a third of the session's timeout
+    /// later: see [`revoke_requested`](crate::Grant::revoke_requested).
+    pub const fn revocable(mut self, revocable: bool) -> Self {
+        self.revocable = Some(revocable);
+        self
+    }
+
+    pub(super) fn settings(&self, place: &Place, kind: Kind, name: &str) -> Result<Settings, ConfigError> {
+        let raw = match place {
+            Place::ZooKeeper { prefix } => self.on_zookeeper(prefix, kind, name)?,
+            #[cfg(feature = "redis")]
+            Place::Redis => self.on_redis(kind, name)?,
+        };
+        Settings::try_from(raw)
+    }
+
+    fn on_zookeeper(&self, prefix: &str, kind: Kind, name: &str) -> Result<RawSettings, ConfigError> {
+        refuse(
+            [("ttl", self.ttl.is_some()), ("renew", self.renew.is_some())],
+            "on ZooKeeper a lock lasts as long as its session: give the address a session_timeout, or the lock a max_hold",
+        )?;
+        let raw = RawZooKeeper {
+            name: name.into(),
+            prefix: prefix.into(),
+            layout: self.layout.as_ref().map(|layout| layout.as_str().into()),
+            node_prefix: match &self.layout {
+                Some(Layout::Plain { prefix }) => Some(prefix.clone()),
+                _ => None,
+            },
+            identifier: self.identifier.clone(),
+            revocable: self.revocable,
+            permits: match kind {
+                Kind::Semaphore { permits } => Some(permits.into()),
+                _ => None,
+            },
+            max_hold: self.max_hold.map(micros),
+            ..RawZooKeeper::default()
+        };
+        Ok(match kind {
+            Kind::Mutex => RawSettings::ZookeeperMutex(raw),
+            Kind::Reader => RawSettings::ZookeeperReader(raw),
+            Kind::Writer => RawSettings::ZookeeperWriter(raw),
+            Kind::Election => RawSettings::ZookeeperElection(raw),
+            Kind::Semaphore { .. } => RawSettings::ZookeeperSemaphore(raw),
+        })
+    }
+
+    #[cfg(feature = "redis")]
+    fn on_redis(&self, kind: Kind, name: &str) -> Result<RawSettings, ConfigError> {
+        const ELSEWHERE: &str =
+            "only ZooKeeper has it; on Redis there are locks, with the options ttl, renew and max_hold";
+        refuse(
+            [
+                ("read_write_lock", matches!(kind, Kind::Reader | Kind::Writer)),
+                ("election", matches!(kind, Kind::Election)),
+                ("semaphore", matches!(kind, Kind::Semaphore { .. })),
+                ("layout", self.layout.is_some()),
+                ("identifier", self.identifier.is_some()),
+                ("revocable", self.revocable.is_some()),
+            ],
+            ELSEWHERE,
+        )?;
+        Ok(RawSettings::RedisString {
+            name: name.into(),
+            ttl: self.ttl.map(micros),
+            margin: None,
+            renew: self.renew,
+            poll: None,
+            answer_within: None,
+            max_hold: self.max_hold.map(micros),
+        })
+    }
+}
+
+/// Refuses the first option that was given and should not have been.
+fn refuse<const N: usize>(options: [(&str, bool); N], known: &'static str) -> Result<(), ConfigError> {
+    match options.into_iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((option, _)) => Err(ConfigError::UnknownOption {
+            option: option.into(),
+            known,
+        }),
+    }
+}

@@ -1,0 +1,199 @@
+//! Locks of other kinds, and the options that come with them: each of these runs on memory: and on ZooKeeper.
+
+use std::time::Duration;
+
+use fencepost::{Client, Error, Layout, Lock, LockOptions};
+
+use crate::scenarios::{soon, unique, waits};
+
+async fn two(url: &str) -> (Client, Client) {
+    (
+        fencepost::connect(url).await.unwrap(),
+        fencepost::connect(url).await.unwrap(),
+    )
+}
+
+async fn close(clients: [Client; 2]) {
+    for client in clients {
+        soon(client.close()).await.unwrap();
+    }
+}
+
+fn plain() -> Layout {
+    Layout::Plain {
+        prefix: "node_".into(),
+    }
+}
+
+pub(crate) async fn readers_share_and_writers_do_not(url: &str) {
+    for layout in [Layout::Curator, Layout::Kazoo] {
+        let name = unique("prices");
+        let (a, b) = two(url).await;
+        let options = || LockOptions::new().layout(layout.clone());
+        let mine = a.read_write_lock_with(&name, options()).unwrap();
+        let theirs = b.read_write_lock_with(&name, options()).unwrap();
+        let first = soon(mine.writer().acquire()).await.unwrap();
+        assert!(soon(theirs.reader().try_acquire()).await.unwrap().is_none());
+        assert!(soon(theirs.writer().try_acquire()).await.unwrap().is_none());
+        let fence = first.fence();
+        soon(first.release()).await.unwrap();
+
+        let (one, other) = (
+            soon(mine.reader().acquire()).await.unwrap(),
+            soon(theirs.reader().acquire()).await.unwrap(),
+        );
+        assert!(one.fence() > fence);
+        assert!(one.is_valid() && other.is_valid());
+        let writer = theirs.writer().clone();
+        let mut writing = tokio::spawn(async move { writer.acquire().await });
+        assert!(waits(&mut writing).await);
+        // A reader who comes later does not overtake the writer.
+        assert!(soon(mine.reader().try_acquire()).await.unwrap().is_none());
+        soon(one.release()).await.unwrap();
+        assert!(waits(&mut writing).await);
+        soon(other.release()).await.unwrap();
+        let writer = soon(writing).await.unwrap().unwrap();
+        assert!(soon(mine.reader().try_acquire()).await.unwrap().is_none());
+        assert!(writer.fence() > fence);
+        soon(writer.release()).await.unwrap();
+        let last = soon(mine.reader().acquire()).await.unwrap();
+        soon(last.release()).await.unwrap();
+        close([a, b]).await;
+    }
+}
+
+pub(crate) async fn candidates_lead_one_after_another(url: &str) {
+    let name = unique("leader");
+    let (a, b) = two(url).await;
+    let mine = a
+        .election_with(&name, LockOptions::new().identifier("a"))
+        .unwrap();
+    let theirs = b.election(&name).unwrap();
+    let term = soon(mine.campaign()).await.unwrap();
+    assert!(soon(theirs.try_acquire()).await.unwrap().is_none());
+    let mut running = tokio::spawn({
+        let theirs = theirs.clone();
+        async move { theirs.campaign().await }
+    });
+    assert!(waits(&mut running).await);
+    assert!(term.is_valid());
+    let fence = term.fence();
+    soon(term.release()).await.unwrap();
+    let next = soon(running).await.unwrap().unwrap();
+    assert!(next.fence() > fence);
+    soon(next.release()).await.unwrap();
+    close([a, b]).await;
+}
+
+pub(crate) async fn every_layout_excludes_its_own_kind(url: &str) {
+    for layout in [Layout::Curator, Layout::Kazoo, plain()] {
+        let name = unique("layout");
+        let (a, b) = two(url).await;
+        let lock = |client: &Client| -> Lock {
+            let options = LockOptions::new().layout(layout.clone()).identifier("till-7");
+            client.lock_with(&name, options).unwrap()
+        };
+        let (mine, theirs) = (lock(&a), lock(&b));
+        let grant = soon(mine.acquire()).await.unwrap();
+        assert_eq!(grant.mixed_layouts(), None);
+        assert!(!grant.is_revoke_requested());
+        assert!(waits(grant.revoke_requested()).await);
+        assert!(soon(theirs.try_acquire()).await.unwrap().is_none());
+        let waiting = tokio::spawn(async move { theirs.acquire().await });
+        soon(grant.release()).await.unwrap();
+        let next = soon(waiting).await.unwrap().unwrap();
+        soon(next.release()).await.unwrap();
+        close([a, b]).await;
+    }
+}
+
+pub(crate) async fn a_stranger_who_came_first_is_told_of(url: &str) {
+    let name = unique("mixed");
+    let (a, b) = two(url).await;
+    let kazoo = a
+        .lock_with(&name, LockOptions::new().layout(Layout::Kazoo))
+        .unwrap();
+    let curator = b.lock(&name).unwrap();
+    let grant = soon(kazoo.acquire()).await.unwrap();
+    assert_eq!(grant.mixed_layouts(), None);
+    let mut waiting = tokio::spawn(async move { curator.acquire().await });
+    assert!(waits(&mut waiting).await);
+    soon(grant.release()).await.unwrap();
+    let next = soon(waiting).await.unwrap().unwrap();
+    let stranger = next.mixed_layouts().unwrap();
+    assert!(stranger.contains("__lock__"), "{stranger}");
+    soon(next.release()).await.unwrap();
+    close([a, b]).await;
+}
+
+pub(crate) async fn options_that_make_no_sense_are_refused(url: &str) {
+    let client = fencepost::connect(url).await.unwrap();
+    let is = |refused: Result<(), Error>, name: &str, word: &str| {
+        let error = refused.unwrap_err();
+        assert_eq!(error.name(), name, "{error}");
+        assert!(error.to_string().contains(word), "{error}");
+    };
+    let plain = || LockOptions::new().layout(plain());
+    is(
+        client.read_write_lock_with("x", plain()).map(drop),
+        "invalid-option",
+        "plain",
+    );
+    is(
+        client.semaphore_with("x", 2, plain()).map(drop),
+        "invalid-option",
+        "plain",
+    );
+    is(client.semaphore("x", 0).map(drop), "invalid-option", "permits");
+    let long = LockOptions::new().identifier("i".repeat(1025));
+    is(
+        client.lock_with("x", long).map(drop),
+        "invalid-option",
+        "identifier",
+    );
+    let prefix = LockOptions::new().layout(Layout::Plain { prefix: "a/b".into() });
+    is(
+        client.election_with("x", prefix).map(drop),
+        "invalid-option",
+        "a/b",
+    );
+    for refused in [
+        client.read_write_lock("").map(drop),
+        client.election("").map(drop),
+        client.semaphore("", 1).map(drop),
+    ] {
+        is(refused, "empty-name", "name");
+    }
+    is(client.read_write_lock("a//b").map(drop), "invalid-name", "a//b");
+    let ttl = LockOptions::new().ttl(Duration::from_secs(1));
+    is(client.election_with("x", ttl).map(drop), "unknown-option", "ttl");
+    let longest = LockOptions::new().identifier("i".repeat(1024));
+    let lock = client.lock_with(&unique("long"), longest).unwrap();
+    soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
+    soon(client.close()).await.unwrap();
+    for refused in [
+        client.read_write_lock("x").map(drop),
+        client.election("x").map(drop),
+        client.semaphore("x", 1).map(drop),
+    ] {
+        is(refused, "client-closed", "closed");
+    }
+}
+
+/// One test a scenario, on the server whose address the expression gives.
+#[macro_export]
+macro_rules! recipes {
+    ($url:expr) => {
+        $crate::recipes!($url;
+            readers_share_and_writers_do_not, candidates_lead_one_after_another, every_layout_excludes_its_own_kind,
+            a_stranger_who_came_first_is_told_of, options_that_make_no_sense_are_refused);
+    };
+    ($url:expr; $($name:ident),*) => {
+        $(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                $crate::recipes::$name(&$url).await;
+            }
+        )*
+    };
+}

@@ -1,0 +1,84 @@
+//! What contenders look like to peers, and what peers may ask of them.
+
+use fencepost::{Client, Grant, Layout, Lock, LockOptions};
+
+use crate::{
+    control::{bare_zookeeper, path_of, until, zookeeper},
+    scenarios::{soon, waits},
+};
+
+/// The only contender's path.
+async fn only_child(bare: &zookeeper_client::Client, directory: &str) -> String {
+    let children = bare.list_children(directory).await.unwrap();
+    let [child] = children.as_slice() else {
+        panic!("{children:?}")
+    };
+    format!("{directory}/{child}")
+}
+
+async fn held(lock: &Lock) -> Grant {
+    soon(lock.acquire()).await.unwrap()
+}
+
+#[tokio::test]
+async fn nodes_have_the_names_and_data_that_peers_expect() {
+    let url = zookeeper();
+    let client = fencepost::connect(&url).await.unwrap();
+    let bare = bare_zookeeper().await;
+    let plain = Layout::Plain {
+        prefix: "node_".into(),
+    };
+    let with = |layout: &Layout| LockOptions::new().layout(layout.clone()).identifier("till-7");
+    for (layout, mark, writer, reader) in [
+        (Layout::Curator, "-lock-", "-__WRIT__", "-__READ__"),
+        (Layout::Kazoo, "__lock__", "__lock__", "__rlock__"),
+        (plain, "node_", "", ""),
+    ] {
+        let mut contenders = vec![(client.lock_with("x", with(&layout)).unwrap(), mark)];
+        if !writer.is_empty() {
+            let both = client.read_write_lock_with("x", with(&layout)).unwrap();
+            contenders.push((both.writer().clone(), writer));
+            contenders.push((both.reader().clone(), reader));
+        }
+        for (lock, mark) in contenders {
+            let grant = held(&lock).await;
+            let node = only_child(&bare, &format!("{}/x", path_of(&url))).await;
+            let (name, number) = node.split_at(node.len() - 10);
+            assert!(name.ends_with(mark), "{name} {mark}");
+            assert!(number.parse::<u32>().is_ok(), "{number}");
+            let (data, stat) = bare.get_data(&node).await.unwrap();
+            assert!(String::from_utf8(data).unwrap().ends_with("till-7"));
+            assert_eq!(grant.fence(), u64::try_from(stat.czxid).ok());
+            soon(grant.release()).await.unwrap();
+        }
+    }
+    soon(client.close()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_wish_for_the_lock_is_told() {
+    let url = zookeeper();
+    let client = Client::builder().connect(&url).await.unwrap();
+    let lock = client.lock_with("x", LockOptions::new().revocable(true)).unwrap();
+    let bare = bare_zookeeper().await;
+    let grant = held(&lock).await;
+    assert!(waits(grant.revoke_requested()).await);
+    let node = only_child(&bare, &format!("{}/x", path_of(&url))).await;
+    // As Curator's Revoker does.
+    bare.set_data(&node, b"__REVOKE__", None).await.unwrap();
+    soon(async { tokio::join!(grant.revoke_requested(), grant.revoke_requested()) }).await;
+    assert!(grant.is_revoke_requested());
+    // It is a wish: the grant is held as before.
+    assert!(grant.is_valid());
+    soon(grant.extend()).await.unwrap();
+    soon(grant.release()).await.unwrap();
+    let next = held(&lock).await;
+    assert!(!next.is_revoke_requested());
+    soon(next.release()).await.unwrap();
+    until(|| async {
+        let left = bare.list_children(&format!("{}/x", path_of(&url))).await.unwrap();
+        left.is_empty()
+    })
+    .await;
+    soon(client.close()).await.unwrap();
+}
