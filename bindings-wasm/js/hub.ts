@@ -23,8 +23,8 @@ export class Settings {
 
   /** @throws ConfigError that says which value makes no sense. */
   constructor(data: SettingsData) {
-    const { kind, name = "", prefix = "", ttl, margin, renew, poll, answerWithin, maxHold } = read(data);
-    this.raw = made(() => new wasm.RawSettings(kind, name, prefix, ttl, margin, renew, poll, answerWithin, maxHold));
+    const fields = read(data);
+    this.raw = made(() => new wasm.RawSettings(fields));
   }
 }
 
@@ -66,6 +66,8 @@ export interface Stat {
   /** The session that it goes with; 0n for a node that stays. */
   readonly ephemeralOwner: bigint;
   readonly version: number;
+  /** When it was created by the server's clock, in ms since 1970; 0 if that is not known. */
+  readonly created: number;
 }
 
 /**
@@ -147,7 +149,7 @@ export class Hub {
     this.#check(this.#raw.created(number("now", now), number("id", id), session, path, czxid));
   }
 
-  /** ZooKeeper has listed the names of a node's children. */
+  /** ZooKeeper has listed the names of a node's children; or done a multi: the names of the nodes that it has created, in the order of its parts. */
   children(now: number, id: number, session: bigint, names: readonly string[]): void {
     if (!Array.isArray(names) || !names.every((name) => typeof name === "string") || !isSession(session)) {
       this.#check(this.#raw.wrong(number("now", now), number("id", id), "a session and the names of the children"));
@@ -171,6 +173,7 @@ export class Hub {
         stat.czxid,
         stat.ephemeralOwner,
         stat.version,
+        BigInt(stat.created),
       ),
     );
   }
@@ -344,6 +347,7 @@ function isSession(session: unknown): session is bigint {
 }
 
 function isStat(stat: unknown): stat is Stat {
-  const { czxid, ephemeralOwner, version } = (stat ?? {}) as Partial<Stat>;
-  return typeof czxid === "bigint" && typeof ephemeralOwner === "bigint" && Number.isInteger(version);
+  const { czxid, ephemeralOwner, version, created } = (stat ?? {}) as Partial<Stat>;
+  const longs = typeof czxid === "bigint" && typeof ephemeralOwner === "bigint";
+  return longs && Number.isInteger(version) && Number.isInteger(created);
 }

@@ -36,7 +36,7 @@ export {
   type Stat,
   parseAddress,
 } from "./hub.js";
-export type { SettingsData } from "./settings.js";
+export type { Layout, SettingsData, ZooKeeperSettings } from "./settings.js";
 export type {
   Address,
   Argument,
@@ -46,6 +46,7 @@ export type {
   GrantData,
   NodeCommand,
   Output,
+  Part,
   Reason,
   RedisCommand,
   Target,

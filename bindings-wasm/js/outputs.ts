@@ -23,11 +23,21 @@ interface Named {
 
 /** Something to do with a ZooKeeper client; see docs/drivers.md. */
 export interface NodeCommand extends Named {
-  readonly operation: "create" | "children" | "get" | "delete" | "sync";
+  readonly operation: "create" | "children" | "get" | "delete" | "sync" | "set" | "multi";
   readonly path: string;
-  /** A new node's data. */
+  /** A node's new data. */
   readonly data: Uint8Array;
-  /** Create: 0 persistent, 1 ephemeral and sequential, 2 container. Get: 4 with a watch. */
+  /** Create: 0 persistent, 1 ephemeral and sequential, 2 container, 8 ephemeral. Get and children: 4 with a watch. */
+  readonly flags: number;
+  /** The writes of a multi: all of them or none. */
+  readonly parts: readonly Part[];
+}
+
+/** One write of a multi. */
+export interface Part {
+  readonly operation: "create" | "delete";
+  readonly path: string;
+  readonly data: Uint8Array;
   readonly flags: number;
 }
 
@@ -77,7 +87,14 @@ export type Event =
       readonly event: "extended" | "resumed";
       readonly validUntil: number | null;
     }
-  | { readonly type: "event"; readonly key: number; readonly event: "suspended" | "released" }
+  | { readonly type: "event"; readonly key: number; readonly event: "suspended" | "revoke-requested" | "released" }
+  | {
+      readonly type: "event";
+      readonly key: number;
+      readonly event: "mixed-layouts";
+      /** The name of the stranger's node. */
+      readonly node: string;
+    }
   | {
       readonly type: "event";
       readonly key: number;
@@ -105,8 +122,19 @@ export type Address =
   | { readonly kind: "redis"; readonly url: string };
 
 // The numbers are those of `Operation` in the core, which are the same for ever.
-const NODE_OPERATIONS = ["", "create", "children", "get", "delete", "sync"] as const;
+const NODE_OPERATIONS = {
+  1: "create",
+  2: "children",
+  3: "get",
+  4: "delete",
+  5: "sync",
+  9: "set",
+  10: "multi",
+} as const;
 const REDIS_OPERATIONS = { 6: "call", 7: "subscribe", 8: "unsubscribe" } as const;
+
+// An array of one's own for every command would be one that hardly anybody looks at.
+const NO_PARTS: readonly Part[] = Object.freeze([]);
 
 // The module makes an output and leaves it here for whoever has polled: see src/output.rs for why nothing is returned.
 let made: Output = { type: "wait", until: null, reason: null };
@@ -147,12 +175,22 @@ export function nodeCommand(
     id,
     target: target(to),
     deadline: optional(deadline),
-    operation: NODE_OPERATIONS[operation] as NodeCommand["operation"],
+    operation: NODE_OPERATIONS[operation as keyof typeof NODE_OPERATIONS],
     path,
     // What arrives is a view of the module's memory.
     data: data.slice(),
     flags,
+    parts,
   };
+  parts = NO_PARTS;
+}
+
+let parts = NO_PARTS;
+
+/** @internal One write of the next command, which is a multi. */
+export function part(operation: number, path: string, data: Uint8Array, flags: number): void {
+  const name = NODE_OPERATIONS[operation as 1 | 4];
+  parts = [...parts, { operation: name, path, data: data.slice(), flags }];
 }
 
 let gathered: Argument[] = [];
@@ -227,8 +265,13 @@ export function valid(key: number, event: "extended" | "resumed", validUntil: nu
 }
 
 /** @internal */
-export function plain(key: number, event: "suspended" | "released"): void {
+export function plain(key: number, event: "suspended" | "revoke-requested" | "released"): void {
   made = { type: "event", key, event };
+}
+
+/** @internal */
+export function mixedLayouts(key: number, node: string): void {
+  made = { type: "event", key, event: "mixed-layouts", node };
 }
 
 /** @internal */

@@ -6,19 +6,40 @@
 
 import { ConfigError, shown, unreadable } from "./errors.js";
 
+/** How contenders are called on a ZooKeeper server, and with whom they share their locks. */
+export type Layout = "curator" | "kazoo" | "plain";
+
+/** What all machines for ZooKeeper have. Durations in ms. */
+export interface ZooKeeperSettings {
+  /** A path below the prefix. */
+  readonly name: string;
+  /** Where the locks lie; the root if it is empty. */
+  readonly prefix?: string | undefined;
+  /** How contenders are called: as Apache Curator does it (`curator`), as Kazoo does, or as home-made locks do (`plain`). */
+  readonly layout?: Layout | undefined;
+  /** With the layout `plain`: what a contender's name begins with (`node_`). */
+  readonly nodePrefix?: string | undefined;
+  /** What the contender's node says, for people and peers: at most 1024 bytes (its attempt). */
+  readonly identifier?: string | undefined;
+  /** Whether a wish for the lock is heard of from the grant on, and not only when the session is confirmed (false). */
+  readonly revocable?: boolean | undefined;
+  /** How long a try waits for the server's answers (5000). */
+  readonly answerWithin?: number | undefined;
+  /** The longest hold allowed (no limit). */
+  readonly maxHold?: number | undefined;
+}
+
 /** The settings of one lock. Durations in ms. */
 export type SettingsData =
-  | {
-      readonly kind: "zookeeper-mutex";
-      /** A path below the prefix. */
-      readonly name: string;
-      /** Where the locks lie; the root if it is empty. */
-      readonly prefix?: string | undefined;
-      /** How long a try waits for the server's answers (5000). */
-      readonly answerWithin?: number | undefined;
-      /** The longest hold allowed (no limit). */
-      readonly maxHold?: number | undefined;
-    }
+  | ({
+      /** A fair mutex; a share of a read/write lock, or all of it; a candidate in an election. */
+      readonly kind: "zookeeper-mutex" | "zookeeper-reader" | "zookeeper-writer" | "zookeeper-election";
+    } & ZooKeeperSettings)
+  | ({
+      readonly kind: "zookeeper-semaphore";
+      /** How many may hold at once, the same number for all (1). */
+      readonly permits?: number | undefined;
+    } & ZooKeeperSettings)
   | {
       readonly kind: "redis-string";
       /** The lock's key. */
@@ -37,59 +58,87 @@ export type SettingsData =
       readonly maxHold?: number | undefined;
     };
 
-/** What is read, of all kinds. */
-export interface Read {
-  kind: string;
-  name?: string;
-  prefix?: string;
-  ttl?: number;
-  margin?: number;
-  renew?: boolean;
-  poll?: number;
-  answerWithin?: number;
-  maxHold?: number;
-}
+/** Writes a value as the module reads it; null if it is no such value. */
+type Write = (value: unknown) => string | null;
 
-const TEXTS = ["name", "prefix"];
-const FLAGS = ["renew"];
+/** The core's durations are 64-bit numbers: beyond this it is too long anyway. */
+const LONGEST = 2 ** 62;
 
-const KINDS = new Map<unknown, readonly string[]>([
-  ["zookeeper-mutex", ["name", "prefix", "answerWithin", "maxHold"]],
-  ["redis-string", ["name", "ttl", "margin", "renew", "poll", "answerWithin", "maxHold"]],
+const text: Write = (value) => (typeof value === "string" ? value : null);
+const flag: Write = (value) => (typeof value === "boolean" ? String(value) : null);
+const whole: Write = (value) => (Number.isSafeInteger(value) ? String(value) : null);
+const millis: Write = (value) => {
+  if (typeof value !== "number" || !Number.isFinite(value)) {
+    return null;
+  }
+  // Away from zero, so that what is positive stays positive.
+  const micros = Math.sign(value) * Math.min(Math.ceil(Math.abs(value) * 1000), LONGEST);
+  return String(BigInt(micros));
+};
+
+const EXPECTED = new Map<Write, string>([
+  [text, "a string"],
+  [flag, "true or false"],
+  [whole, "a whole number"],
+  [millis, "a finite number of milliseconds"],
 ]);
 
-/** Reads a plain object. @throws ConfigError for an unknown key, which would otherwise be a silent default, and for a value of another type. */
-export function read(data: unknown): Read {
+type Fields = Readonly<Record<string, Write>>;
+
+const ANY: Fields = { answerWithin: millis, maxHold: millis };
+const ZOOKEEPER: Fields = {
+  name: text,
+  prefix: text,
+  layout: text,
+  nodePrefix: text,
+  identifier: text,
+  revocable: flag,
+  ...ANY,
+};
+
+/** All kinds with what they have; `src/settings.rs` reads the same names. */
+const KINDS = new Map<unknown, Fields>([
+  ["zookeeper-mutex", ZOOKEEPER],
+  ["zookeeper-reader", ZOOKEEPER],
+  ["zookeeper-writer", ZOOKEEPER],
+  ["zookeeper-election", ZOOKEEPER],
+  ["zookeeper-semaphore", { ...ZOOKEEPER, permits: whole }],
+  ["redis-string", { name: text, ttl: millis, margin: millis, renew: flag, poll: millis, ...ANY }],
+]);
+
+/**
+ * Reads a plain object into what the module takes: the kind, then names and values by turns.
+ *
+ * @throws ConfigError for an unknown key, which would otherwise be a silent default, and for a value of another type.
+ */
+export function read(data: unknown): string[] {
   if (typeof data !== "object" || data === null) {
     throw unreadable(`settings are ${shown(data)}: they have to be an object`);
   }
   const given = data as Record<string, unknown>;
   const { kind } = given;
-  const names = KINDS.get(kind);
-  if (names === undefined) {
+  const fields = KINDS.get(kind);
+  if (fields === undefined) {
     throw unreadable(`kind is ${shown(kind)}: it has to be ${[...KINDS.keys()].join(" or ")}`);
   }
   for (const option of Object.keys(given)) {
-    if (option !== "kind" && !names.includes(option)) {
-      throw new ConfigError(108, "unknown-option", `unknown option "${option}": there are kind, ${names.join(", ")}`);
+    if (option !== "kind" && !Object.hasOwn(fields, option)) {
+      const known = Object.keys(fields).join(", ");
+      throw new ConfigError(108, "unknown-option", `unknown option "${option}": there are kind, ${known}`);
     }
   }
-  const values = names.map((name) => [name, checked(name, given[name])]);
-  return { ...(Object.fromEntries(values) as Omit<Read, "kind">), kind: kind as string };
+  const written = Object.entries(fields).flatMap(([name, write]) => {
+    const value = given[name];
+    return value === undefined || value === null ? [] : [name, checked(name, write, value)];
+  });
+  return [kind as string, ...written];
 }
 
-function checked(name: string, value: unknown): unknown {
-  if (value === undefined || value === null) {
-    return undefined;
+/** A BigInt is no number, and a number no string: nothing is converted. */
+function checked(name: string, write: Write, value: unknown): string {
+  const written = write(value);
+  if (written === null) {
+    throw unreadable(`${name} is ${shown(value)}: it has to be ${EXPECTED.get(write)}`);
   }
-  const [type, expected] = TEXTS.includes(name)
-    ? ["string", "a string"]
-    : FLAGS.includes(name)
-      ? ["boolean", "true or false"]
-      : ["number", "a finite number of milliseconds"];
-  // A BigInt is no number, and a number no string: nothing is converted.
-  if (typeof value !== type || (type === "number" && !Number.isFinite(value))) {
-    throw unreadable(`${name} is ${shown(value)}: it has to be ${expected}`);
-  }
-  return value;
+  return written;
 }

@@ -111,13 +111,14 @@ impl RawHub {
         czxid: i64,
         ephemeral_owner: i64,
         version: i32,
+        created: i64,
     ) -> bool {
         let data = data.to_vec();
         let stat = Stat {
             czxid,
             ephemeral_owner,
             version,
-            created: 0,
+            created,
         };
         self.answer(now, id, session, Answer::Data { data, stat })
     }

@@ -30,6 +30,8 @@ extern "C" {
         data: &[u8],
         flags: u32,
     );
+    #[wasm_bindgen(js_name = part)]
+    fn part(operation: u8, path: &str, data: &[u8], flags: u32);
     #[wasm_bindgen(js_name = argument)]
     fn argument(bytes: &[u8]);
     #[wasm_bindgen(js_name = argumentsCommand)]
@@ -47,6 +49,8 @@ extern "C" {
     fn acquired(key: f64, attempt: &str, fence: Option<u64>, valid_until: f64);
     fn valid(key: f64, event: &JsValue, valid_until: f64);
     fn plain(key: f64, event: &JsValue);
+    #[wasm_bindgen(js_name = mixedLayouts)]
+    fn mixed_layouts(key: f64, node: &str);
     fn ended(key: f64, event: &str, code: u16, kind: &str, message: &str, command: f64, detail: Option<&str>);
     fn wait(until: f64, reason: &JsValue);
 }
@@ -90,8 +94,15 @@ impl Outputs {
         let operation = request.operation as u8;
         if request.arguments.is_empty() {
             let Request {
-                path, data, flags, ..
+                path,
+                data,
+                flags,
+                parts,
+                ..
             } = &request;
+            for one in parts {
+                part(one.operation as u8, &one.path, &one.data, one.flags);
+            }
             return node_command(key, id, target, deadline, operation, path, data, *flags);
         }
         match self.arguments.changes(request.arguments) {
@@ -127,6 +138,7 @@ impl Outputs {
             Event::Extended { valid_until } | Event::Resumed { valid_until } => {
                 self.with_name(name, |name| valid(key, name, millis(*valid_until)))
             }
+            Event::MixedLayouts { node } => mixed_layouts(key, node),
             Event::Lost { reason, cause } => ended(
                 key,
                 name,

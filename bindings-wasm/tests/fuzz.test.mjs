@@ -61,7 +61,7 @@ const words = fc.constantFrom(
   ...["deleted", "changed", "gone", "not-sent", "unknown", ""],
 );
 const values = fc.constantFrom([1, "17"], [0, 250], [0, null], [0, "x"], [2], null, [], new Error("NOSCRIPT"));
-const stat = fc.record({ czxid: big, ephemeralOwner: big, version: fc.integer() });
+const stat = fc.record({ czxid: big, ephemeralOwner: big, version: fc.integer(), created: fc.nat() });
 
 const VERBS = {
   acquire: [times, small, fc.option(fc.integer({ min: -10, max: 10_000 }), { nil: undefined })],
@@ -152,7 +152,12 @@ class Server {
         return hub.children(now, id, SESSION, all);
       }
       case "get":
-        return hub.data(now, id, SESSION, new Uint8Array(), { czxid: 1n, ephemeralOwner: SESSION, version: 0 });
+        return hub.data(now, id, SESSION, new Uint8Array(), {
+          czxid: 1n,
+          ephemeralOwner: SESSION,
+          version: 0,
+          created: 0,
+        });
       case "delete":
         this.#nodes = this.#nodes.filter((node) => node !== path);
         return hub.done(now, id, SESSION);

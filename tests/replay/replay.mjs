@@ -22,10 +22,12 @@ const bytes = new TextEncoder();
 
 /** Settings of a transcript in the words of this language: camel case, durations in ms. */
 function settings(data) {
-  const durations = { ttl: "ttl", margin: "margin", poll: "poll", answer_within: "answerWithin", max_hold: "maxHold" };
-  const entries = Object.entries(data).map(([name, value]) =>
-    name in durations ? [durations[name], millis(value)] : [name, value],
-  );
+  const durations = ["ttl", "margin", "poll", "answer_within", "max_hold"];
+  const camel = (name) => name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
+  const entries = Object.entries(data).map(([name, value]) => [
+    camel(name),
+    durations.includes(name) ? millis(value) : value,
+  ]);
   return new Settings(Object.fromEntries(entries));
 }
 
@@ -43,7 +45,7 @@ function reply(hub, now, step) {
     case "children":
       return hub.children(now, step.id, session, step.names);
     case "data": {
-      const stat = { czxid: BigInt(step.czxid), ephemeralOwner: BigInt(step.owner), version: step.version };
+      const stat = { czxid: BigInt(step.czxid), ephemeralOwner: BigInt(step.owner), version: step.version, created: 0 };
       return hub.data(now, step.id, session, bytes.encode(step.data), stat);
     }
     case "done":
@@ -101,6 +103,8 @@ function fields(output) {
       const { attempt, fence, validUntil } = output.grant;
       return { event, key, attempt, fence: fence?.toString() ?? null, valid_until: micros(validUntil) };
     }
+    case "mixed-layouts":
+      return { event, key, detail: output.node };
     case "extended":
     case "resumed":
       return { event, key, valid_until: micros(output.validUntil) };

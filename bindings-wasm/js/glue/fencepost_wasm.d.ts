@@ -5,17 +5,8 @@ export class MemoryServer {
 }
 
 export class Settings {
-  constructor(
-    kind: string,
-    name: string,
-    prefix: string,
-    ttl: number | undefined,
-    margin: number | undefined,
-    renew: boolean | undefined,
-    poll: number | undefined,
-    answerWithin: number | undefined,
-    maxHold: number | undefined,
-  );
+  /** The kind, then names and values by turns. */
+  constructor(fields: string[]);
   free(): void;
 }
 
@@ -45,6 +36,7 @@ export class RawHub {
     czxid: bigint,
     ephemeralOwner: bigint,
     version: number,
+    created: bigint,
   ): boolean;
   done(now: number, id: number, session: bigint): boolean;
   error(now: number, id: number, session: bigint, code: number): boolean;

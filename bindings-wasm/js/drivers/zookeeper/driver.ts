@@ -7,7 +7,7 @@
 import { Hub } from "../../hub.js";
 import type { Command, NodeCommand } from "../../outputs.js";
 import type { Driver, Sink } from "../driver.js";
-import type { Response, ZkClient } from "./library.js";
+import type { PartResult, Response, ZkClient } from "./library.js";
 import { type Acl, OPEN } from "./requests.js";
 import { type Listener, type Result, Session } from "./session.js";
 
@@ -130,10 +130,29 @@ function answer(hub: Hub, now: number, { id, operation }: NodeCommand, session: 
         czxid: stat.czxid.readBigInt64BE(),
         ephemeralOwner: stat.ephemeralOwner.readBigInt64BE(),
         version: stat.version,
+        created: Number(stat.ctime.readBigInt64BE()),
       });
       break;
     }
+    case "multi":
+      answerMulti(hub, now, id, session, payload.results);
+      break;
     default:
       hub.done(now, id, session);
   }
+}
+
+/** What else a part says when another one is to blame. */
+const ROLLED_BACK = [0, -2];
+
+/** A multi that has failed says so in each of its parts, while its header knows of no error. */
+function answerMulti(hub: Hub, now: number, id: number, session: bigint, results: readonly PartResult[]): void {
+  const failed = results.find(({ err }) => err !== undefined && !ROLLED_BACK.includes(err));
+  if (failed?.err !== undefined) {
+    hub.error(now, id, session, failed.err);
+    return;
+  }
+  const paths = results.flatMap(({ path }) => (path === undefined ? [] : [path]));
+  const names = paths.map((path) => path.slice(path.lastIndexOf("/") + 1));
+  hub.children(now, id, session, names);
 }

@@ -26,8 +26,15 @@ export interface Packet {
 /** A node's state: longs are 8 bytes. */
 export interface RawStat {
   readonly czxid: Buffer;
+  readonly ctime: Buffer;
   readonly ephemeralOwner: Buffer;
   readonly version: number;
+}
+
+/** What came of one part of a multi: `path` of a create, `err` if the multi has failed. */
+export interface PartResult {
+  readonly path?: string;
+  readonly err?: number;
 }
 
 /** An answer. */
@@ -39,6 +46,8 @@ export interface Response {
     readonly children: string[];
     readonly data?: Buffer;
     readonly stat: RawStat;
+    /** Of a multi: what came of each part. */
+    readonly results: readonly PartResult[];
   };
 }
 
@@ -80,9 +89,10 @@ export interface Manager extends Emitter {
   readonly connectTimeoutHandler: NodeJS.Timeout | null;
   pendingBuffer: Buffer | null;
   readonly packetQueue: { queue: { readonly request: Packet }[] };
-  readonly watcherManager: { readonly dataWatchers: Record<string, Emitter | undefined> };
+  readonly watcherManager: Readonly<Record<"dataWatchers" | "childWatchers", Record<string, Emitter | undefined>>>;
   queue(request: Packet, callback: Callback): void;
   registerDataWatcher(path: string, watcher: (event: WatchedEvent) => void): void;
+  registerChildWatcher(path: string, watcher: (event: WatchedEvent) => void): void;
   onSocketData(data: Buffer): void;
   findNextServer(callback: (server: unknown) => void): void;
   connect(): void;

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { NodeCommand } from "../../outputs.js";
+import type { NodeCommand, Part } from "../../outputs.js";
 import type { Packet } from "./library.js";
 
 /** Who may do what with the nodes that are created. */
@@ -18,16 +18,23 @@ export interface Acl {
 
 export const OPEN: readonly Acl[] = [{ permissions: 31, scheme: "world", id: "anyone" }];
 
-const OPCODE = { create: 1, container: 19, children: 12, get: 4, delete: 2, sync: 9 };
+const OPCODE = { create: 1, container: 19, children: 12, get: 4, set: 5, delete: 2, sync: 9, multi: 14 };
 
-/** What decodes the answer: a path, nothing, data with a stat, children with a stat. */
-const DECODER = { create: 1, delete: 2, sync: 2, get: 4, children: 12 };
+/** What decodes the answer: a path, nothing, data with a stat, a stat, children with a stat, what came of each part. */
+const DECODER = { create: 1, delete: 2, sync: 2, get: 4, set: 5, children: 12, multi: 14 };
 
 // Flags of commands (docs/drivers.md) and, for create, of the protocol.
 const EPHEMERAL_SEQUENTIAL = 1;
 const CONTAINER = 2;
-const WATCH = 4;
-const CREATE_MODE = { persistent: 0, ephemeralSequential: 3, container: 4 };
+export const WATCH = 4;
+const EPHEMERAL = 8;
+
+/** The protocol's modes, by our flags. */
+const CREATE_MODE = new Map([
+  [EPHEMERAL, 1],
+  [EPHEMERAL_SEQUENTIAL, 3],
+  [CONTAINER, 4],
+]);
 
 /** A request that says when the library looks for the answer's owner. */
 export class Request implements Packet {
@@ -65,43 +72,48 @@ export class Request implements Packet {
   }
 
   toBuffer(): Buffer {
-    const { operation, path, data, flags } = this.command;
-    const full = this.#chroot === "" ? path : path === "/" ? this.#chroot : this.#chroot + path;
-    const bytes = new Writer(
-      this.#xid,
-      operation === "create" && flags === CONTAINER ? OPCODE.container : OPCODE[operation],
-    );
-    bytes.text(full);
+    const bytes = new Writer(this.#xid, opcode(this.command));
+    if (this.command.operation === "multi") {
+      // Each part comes after a header of its own: its type, whether it is the end, and an error that nobody reads.
+      for (const part of this.command.parts) {
+        bytes.int(opcode(part)).flag(false).int(-1);
+        this.#write(bytes, part);
+      }
+      bytes.int(-1).flag(true).int(-1);
+    } else {
+      this.#write(bytes, this.command);
+    }
+    return bytes.done();
+  }
+
+  #write(bytes: Writer, { operation, path, data, flags }: NodeCommand | Part): void {
+    bytes.text(this.#chroot === "" ? path : path === "/" ? this.#chroot : this.#chroot + path);
     switch (operation) {
       case "create":
         bytes.buffer(data).int(this.#acl.length);
         for (const { permissions, scheme, id } of this.#acl) {
           bytes.int(permissions).text(scheme).text(id);
         }
-        bytes.int(mode(flags));
+        bytes.int(CREATE_MODE.get(flags) ?? 0);
         break;
       case "children":
-        bytes.flag(false);
-        break;
       case "get":
         bytes.flag((flags & WATCH) !== 0);
         break;
-      case "delete":
-        bytes.int(-1);
+      case "set":
+        bytes.buffer(data).int(ANY_VERSION);
         break;
-      case "sync":
+      case "delete":
+        bytes.int(ANY_VERSION);
         break;
     }
-    return bytes.done();
   }
 }
 
-function mode(flags: number): number {
-  return flags === EPHEMERAL_SEQUENTIAL
-    ? CREATE_MODE.ephemeralSequential
-    : flags === CONTAINER
-      ? CREATE_MODE.container
-      : CREATE_MODE.persistent;
+const ANY_VERSION = -1;
+
+function opcode({ operation, flags }: NodeCommand | Part): number {
+  return operation === "create" && flags === CONTAINER ? OPCODE.container : OPCODE[operation];
 }
 
 /** Jute, as far as requests need it. */

@@ -7,9 +7,9 @@
 import { later } from "../../client/timers.js";
 import type { Failure } from "../../hub.js";
 import type { NodeCommand } from "../../outputs.js";
-import { type Callback, type Manager, type Packet, STATE, type WatchedEvent, type ZkClient } from "./library.js";
-import { type Acl, Request } from "./requests.js";
-import type { Response } from "./library.js";
+import { type Callback, type Manager, type Packet, type Response, STATE, type ZkClient } from "./library.js";
+import { type Acl, Request, WATCH } from "./requests.js";
+import { Watches } from "./watches.js";
 
 /** What came of a request: the answer, the server's error, or nothing. */
 export type Result =
@@ -46,8 +46,7 @@ export class Session {
   };
   /** What is under way, with the session it was sent in. */
   readonly #sent = new Map<Request, bigint>();
-  /** Who watches a path: the library keeps one watcher a path. */
-  readonly #watches = new Map<string, { readonly ids: number[]; readonly watcher: (event: WatchedEvent) => void }>();
+  readonly #watches: Watches;
   readonly #seen = (request: Request) => {
     this.#current = request;
   };
@@ -64,6 +63,7 @@ export class Session {
   constructor(client: ZkClient, own: boolean, acl: readonly Acl[], listener: Listener) {
     this.#client = client;
     this.#manager = client.connectionManager;
+    this.#watches = new Watches(client.connectionManager);
     this.#own = own;
     this.#acl = acl;
     this.#listener = listener;
@@ -107,9 +107,7 @@ export class Session {
     this.flush();
     const manager = this.#manager;
     manager.removeListener("state", this.#onState);
-    for (const [path, { watcher }] of this.#watches) {
-      manager.watcherManager.dataWatchers[path]?.removeListener("notification", watcher);
-    }
+    this.#watches.clear();
     if (this.#own) {
       await this.#end();
     }
@@ -139,29 +137,15 @@ export class Session {
       return;
     }
     this.#sent.delete(request);
-    if ("response" in result && request.command.operation === "get" && (request.command.flags & 4) !== 0) {
-      this.#watch(request.command);
+    const { operation, flags } = request.command;
+    if ("response" in result && (operation === "get" || operation === "children") && (flags & WATCH) !== 0) {
+      this.#watches.add(request.command, operation, (ids, event) => {
+        if (!this.#over) {
+          this.#listener.fired(ids, session, event);
+        }
+      });
     }
     this.#listener.answered(request.command, session, result);
-  }
-
-  /** The answer to a get with a watch is here: no event can have come before it, because the library reads in order. */
-  #watch({ id, path }: NodeCommand): void {
-    const known = this.#watches.get(path);
-    if (known !== undefined) {
-      known.ids.push(id);
-      return;
-    }
-    const session = this.#id;
-    const ids = [id];
-    const watcher = ({ type }: WatchedEvent) => {
-      this.#watches.delete(path);
-      if (!this.#over) {
-        this.#listener.fired(ids, session, type === 2 ? "deleted" : "changed");
-      }
-    };
-    this.#watches.set(path, { ids, watcher });
-    this.#manager.registerDataWatcher(path, watcher);
   }
 
   #changed(state: number): void {
