@@ -43,6 +43,7 @@ build-mixed: build-c
 	    $$(PKG_CONFIG_PATH=build/c/lib/pkgconfig pkg-config --cflags --libs fencepost-client) -Wl,-rpath,$(CURDIR)/build/c/lib
 
 build-interop:
+	cargo build --package fencepost --features servers --example peer
 	javac -Xlint:all -Werror --release 17 -d build/interop -cp 'build/jars/*' tests/interop/peers/curator/*.java
 
 build-bench: build-c

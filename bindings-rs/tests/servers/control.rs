@@ -11,6 +11,9 @@ use tokio::{
 
 use crate::scenarios::{PATIENCE, unique};
 
+#[path = "../../../tests/interop/peers/rust/password.rs"]
+mod password;
+
 /// An environment variable that names a server.
 pub(crate) fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| {
@@ -132,23 +135,9 @@ pub(crate) async fn expire_owner(bare: &zookeeper_client::Client, node: &str) {
     let (_, stat) = bare.get_data(node).await.unwrap();
     let session = stat.ephemeral_owner;
     assert_ne!(session, 0, "{node} is not ephemeral");
-    let password: String = password(session)
+    let password: String = password::of(session)
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect();
     order(&format!("expire zookeeper {session} {password}")).await;
-}
-
-/// A session's password, which a server makes from its id (`SessionTrackerImpl`, `ZooKeeperServer.generatePasswd`): the bytes of a
-/// `java.util.Random` seeded with it.
-fn password(session: i64) -> [u8; 16] {
-    const MULTIPLIER: u64 = 0x5_DEEC_E66D;
-    const MASK: u64 = (1 << 48) - 1;
-    let mut state = ((session ^ 0xB341_5C00).cast_unsigned() ^ MULTIPLIER) & MASK;
-    let mut bytes = [0; 16];
-    for word in bytes.chunks_exact_mut(4) {
-        state = state.wrapping_mul(MULTIPLIER).wrapping_add(0xB) & MASK;
-        word.copy_from_slice(&u32::try_from(state >> 16).unwrap().to_le_bytes());
-    }
-    bytes
 }

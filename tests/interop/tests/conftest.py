@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import sys
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 import pytest
-from steer import CLASSES, Peer, Servers
+from steer import CLASSES, RUST, Peer, Servers
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "mixed"))
 
 VERSIONS = ("3.8", "3.9")
 
-Start = Callable[[str], Peer]
+
+class Start(Protocol):
+    """Starts a peer by its name, with a session of so many milliseconds."""
+
+    def __call__(self, name: str, session_ms: int = 10_000) -> Peer: ...
 
 
 @pytest.fixture(scope="session", params=VERSIONS)
@@ -27,13 +32,14 @@ def servers(request: pytest.FixtureRequest) -> Iterator[Servers]:
 
 @pytest.fixture
 def start(servers: Servers) -> Iterator[Start]:
-    """Starts peers by name: `curator` or `kazoo`."""
-    if not (CLASSES / "Peer.class").exists():
-        pytest.fail("the Curator peer was not built: make build-interop")
+    """Starts peers by name: `curator`, `kazoo`, or one of ours."""
+    for built in (CLASSES / "Peer.class", RUST):
+        if not built.exists():
+            pytest.fail(f"{built} was not built: make build-interop")
     running: list[Peer] = []
 
-    def start(name: str) -> Peer:
-        running.append(Peer(name, servers.zookeeper))
+    def start(name: str, session_ms: int = 10_000) -> Peer:
+        running.append(Peer(name, servers.zookeeper, session_ms))
         return running[-1]
 
     yield start

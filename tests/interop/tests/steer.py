@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -25,9 +26,14 @@ PATIENCE = 40.0
 JAVA = ["java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xshare:auto"]
 LOGS = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=error"]
 
+#: Our Rust client, in the layout that comes first.
+RUST = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "examples" / "peer"
+
 COMMANDS = {
     "curator": [*JAVA, *LOGS, "-cp", f"{CLASSES}:{JARS}/*", "Peer"],
     "kazoo": [sys.executable, str(PEERS / "kazoo_peer.py")],
+    "rust-curator": [str(RUST), "curator"],
+    "rust-kazoo": [str(RUST), "kazoo"],
 }
 
 Answer = dict[str, Any]
@@ -90,6 +96,11 @@ class Peer:
         """The next event of this name with these values."""
         wants = {"event": name, **wanted}
         return self._next(lambda line: wants.items() <= line.items(), f"the event {wants}")
+
+    def kill(self) -> None:
+        """Ends it at once (SIGKILL): its session runs out."""
+        self.process.kill()
+        self.process.wait(PATIENCE)
 
     def close(self) -> None:
         """Ends it by the end of its input; its session ends too."""

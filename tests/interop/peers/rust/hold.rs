@@ -1,0 +1,74 @@
+//! Something that is held, and what is told of it meanwhile.
+
+use std::sync::Arc;
+
+use fencepost::{Grant, Loss};
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+
+use crate::{Failed, say};
+
+/// Something that is held: its node, and its fence, which is the zxid of the node's creation.
+pub(crate) struct Hold {
+    kind: String,
+    path: String,
+    node: String,
+    fence: u64,
+    grant: Arc<Grant>,
+    watching: JoinHandle<()>,
+}
+
+impl Hold {
+    pub(crate) fn new(kind: &str, path: &str, node: String, fence: u64, grant: Grant) -> Self {
+        if let Some(stranger) = grant.mixed_layouts() {
+            say(&json!({"event": "mixed-layouts", "path": path, "node": stranger}));
+        }
+        let grant = Arc::new(grant);
+        let watching = tokio::spawn(watch(Arc::clone(&grant), path.into()));
+        Self {
+            kind: kind.into(),
+            path: path.into(),
+            node,
+            fence,
+            grant,
+            watching,
+        }
+    }
+
+    /// Whether this is its path, or its node.
+    pub(crate) fn is(&self, what: &str) -> bool {
+        what == self.path || what == self.node
+    }
+
+    pub(crate) const fn fence(&self) -> u64 {
+        self.fence
+    }
+
+    pub(crate) fn describe(&self) -> Value {
+        let czxid = self.fence.to_string();
+        json!({"kind": self.kind, "path": self.path, "node": self.node, "czxid": czxid})
+    }
+
+    pub(crate) async fn release(self) -> Result<(), Failed> {
+        self.watching.abort();
+        // The task's share of the grant goes with it.
+        let _ended = self.watching.await;
+        let grant = Arc::into_inner(self.grant).ok_or("the grant is in use")?;
+        Ok(grant.release().await?)
+    }
+}
+
+/// Tells of a wish for the lock, and of its loss.
+async fn watch(grant: Arc<Grant>, path: String) {
+    let lost = tokio::select! {
+        lost = grant.lost() => lost,
+        () = grant.revoke_requested() => {
+            say(&json!({"event": "revoke", "path": path}));
+            grant.lost().await
+        }
+    };
+    if lost.reason() == Loss::SessionExpired {
+        say(&json!({"event": "state", "state": "lost"}));
+    }
+    say(&json!({"event": "lost", "path": path, "reason": lost.reason().name()}));
+}

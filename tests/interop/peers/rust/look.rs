@@ -1,0 +1,78 @@
+//! What is on the server, seen with a session of its own.
+
+use zookeeper_client::{Client, Error};
+
+use crate::Failed;
+
+/// A bare client to look with.
+pub(crate) struct Look(Client);
+
+impl Look {
+    pub(crate) async fn new(hosts: &str) -> Result<Self, Failed> {
+        Ok(Self(Client::connect(hosts).await?))
+    }
+
+    /// The node below a lock's path that was created by a transaction: our clients tell the transaction, and not the node.
+    pub(crate) async fn node(&self, path: &str, czxid: u64) -> Result<String, Failed> {
+        for directory in [path.to_owned(), format!("{path}/leases")] {
+            for child in self.list(&directory).await? {
+                let node = format!("{directory}/{child}");
+                let stat = self.0.check_stat(&node).await?;
+                if stat.is_some_and(|stat| u64::try_from(stat.czxid) == Ok(czxid)) {
+                    return Ok(node);
+                }
+            }
+        }
+        Err(format!("{path}: a lock was granted, and its node is gone").into())
+    }
+
+    /// The session that a node goes with.
+    pub(crate) async fn owner(&self, node: &str) -> Result<i64, Failed> {
+        let stat = self.0.check_stat(node).await?.ok_or("the node is gone")?;
+        Ok(stat.ephemeral_owner)
+    }
+
+    /// The nodes of those who hold or wait, first come first: of this kind in Curator's layout, all in
+    /// Kazoo's.
+    pub(crate) async fn contenders(
+        &self,
+        layout: &str,
+        kind: &str,
+        path: &str,
+    ) -> Result<Vec<String>, Failed> {
+        let marks: &[&str] = match (layout, kind) {
+            ("kazoo", _) => &["lock__"],
+            (_, "read") => &["__READ__"],
+            (_, "write") => &["__WRIT__"],
+            (_, "leader") => &["latch-"],
+            (_, kind) if kind.starts_with("semaphore") => &["lease-"],
+            _ => &["lock-"],
+        };
+        let leases = kind.starts_with("semaphore") && layout == "curator";
+        let directory = if leases {
+            format!("{path}/leases")
+        } else {
+            path.to_owned()
+        };
+        let mut nodes: Vec<String> = self.list(&directory).await?;
+        nodes.retain(|node| marks.iter().any(|mark| node.contains(mark)));
+        nodes.sort_by_key(|node| node[node.len().saturating_sub(10)..].to_owned());
+        Ok(nodes
+            .into_iter()
+            .map(|node| format!("{directory}/{node}"))
+            .collect())
+    }
+
+    /// Deletes a directory, if it is empty.
+    pub(crate) async fn tidy(&self, path: &str) {
+        let _already_gone = self.0.delete(path, None).await;
+    }
+
+    async fn list(&self, path: &str) -> Result<Vec<String>, Failed> {
+        match self.0.list_children(path).await {
+            Ok(children) => Ok(children),
+            Err(Error::NoNode) => Ok(Vec::new()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

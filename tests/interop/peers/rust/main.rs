@@ -1,0 +1,91 @@
+//! Takes our locks on command: the protocol is in ../../README.md. usage: peer LAYOUT HOSTS SESSION_MS
+
+mod counter;
+mod hold;
+mod look;
+mod password;
+mod recipes;
+mod worker;
+
+use std::{io::BufRead as _, sync::Arc};
+
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use look::Look;
+use recipes::Recipes;
+use worker::{Waiting, Worker};
+
+type Failed = Box<dyn std::error::Error + Send + Sync>;
+
+/// Prints one line; whole, whichever task says something else.
+fn say(line: &Value) {
+    println!("{line}");
+}
+
+/// Answers a command.
+fn reply(command: &str, answer: Result<Value, Failed>) {
+    let line = match answer {
+        Ok(Value::Object(mut fields)) => {
+            fields.insert("answer".into(), command.into());
+            fields.insert("ok".into(), true.into());
+            Value::Object(fields)
+        }
+        Ok(other) => json!({"answer": command, "ok": true, "value": other}),
+        Err(error) => json!({"answer": command, "ok": false, "error": error.to_string()}),
+    };
+    say(&line);
+}
+
+/// What is answered while locks are waited for.
+async fn now(words: &[String], look: &Look, recipes: &Recipes, waiting: &Waiting) -> Result<Value, Failed> {
+    match words {
+        [verb] if verb == "session" => recipes.session(look).await,
+        [verb] if verb == "cancel" => Ok(json!({"cancelled": waiting.cancel()})),
+        [verb, kind, path] if verb == "contenders" => {
+            Ok(json!({"nodes": look.contenders(recipes.layout(), kind, path).await?}))
+        }
+        _ => Err("no such command of ours; see tests/interop/README.md".into()),
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Failed> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [layout, hosts, session_ms] = arguments.as_slice() else {
+        return Err("usage: peer LAYOUT HOSTS SESSION_MS".into());
+    };
+    let client = fencepost::connect(&format!("zk://{hosts}?session_timeout={session_ms}")).await?;
+    let look = Arc::new(Look::new(hosts).await?);
+    let recipes = Arc::new(Recipes::new(client.clone(), layout)?);
+    say(
+        &json!({"answer": "ready", "ok": true, "peer": format!("rust-{layout}"), "version": env!("CARGO_PKG_VERSION")}),
+    );
+    let (later, orders) = mpsc::unbounded_channel();
+    let waiting = Arc::new(Waiting::default());
+    let worker = Worker::new(Arc::clone(&recipes), Arc::clone(&look), Arc::clone(&waiting));
+    tokio::spawn(worker.run(orders));
+    let (lines, mut commands) = mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+            let words: Vec<String> = line.split_whitespace().map(Into::into).collect();
+            if lines.send(words).is_err() {
+                return;
+            }
+        }
+    });
+    while let Some(words) = commands.recv().await {
+        match words.first().map(String::as_str) {
+            None => {}
+            Some("quit") => break,
+            Some("acquire" | "release" | "increment" | "work") => {
+                waiting.asked(&words);
+                later.send(words)?;
+            }
+            Some(verb) => reply(verb, now(&words, &look, &recipes, &waiting).await),
+        }
+    }
+    client.close().await?;
+    // A thread that reads a standard input which does not end would keep us here.
+    std::process::exit(0);
+}

@@ -1,0 +1,77 @@
+//! Our recipes by the names of the protocol.
+
+use std::time::Duration;
+
+use fencepost::{Client, Grant, Layout, Lock, LockOptions};
+use serde_json::{Value, json};
+
+use crate::{Failed, look::Look, password};
+
+/// Recipes on one client, in one layout.
+pub(crate) struct Recipes {
+    client: Client,
+    layout: Layout,
+}
+
+impl Recipes {
+    pub(crate) fn new(client: Client, layout: &str) -> Result<Self, Failed> {
+        let layout = match layout {
+            "curator" => Layout::Curator,
+            "kazoo" => Layout::Kazoo,
+            other => return Err(format!("no peer has the layout {other}").into()),
+        };
+        Ok(Self { client, layout })
+    }
+
+    pub(crate) const fn layout(&self) -> &'static str {
+        self.layout.as_str()
+    }
+
+    /// A grant, or nothing if the time is over; waits for ever if none is given.
+    pub(crate) async fn acquire(
+        &self,
+        kind: &str,
+        path: &str,
+        timeout_ms: Option<&str>,
+    ) -> Result<Option<Grant>, Failed> {
+        let lock = self.lock(kind, path)?;
+        Ok(match timeout_ms.map(str::parse::<u64>).transpose()? {
+            None => Some(lock.acquire().await?),
+            Some(0) => lock.try_acquire().await?,
+            Some(limit) => lock.acquire_within(Duration::from_millis(limit)).await?,
+        })
+    }
+
+    /// The session, as the servers' `expire` takes it. It is the owner of whatever we hold, so something is held.
+    pub(crate) async fn session(&self, look: &Look) -> Result<Value, Failed> {
+        let path = format!("/fencepost-peer-{}", std::process::id());
+        let grant = self.lock("mutex", &path)?.acquire().await?;
+        let node = look
+            .node(&path, grant.fence().ok_or("a grant without a fence")?)
+            .await?;
+        let session = look.owner(&node).await?;
+        grant.release().await?;
+        look.tidy(&path).await;
+        let password: String = password::of(session)
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        Ok(json!({"session": format!("{session:#x}"), "password": password}))
+    }
+
+    fn lock(&self, kind: &str, path: &str) -> Result<Lock, Failed> {
+        let name = path.trim_start_matches('/');
+        let options = LockOptions::new()
+            .layout(self.layout.clone())
+            .identifier("fencepost");
+        Ok(match kind.split_once(':').unwrap_or((kind, "")) {
+            ("mutex", _) => self.client.lock_with(name, options)?,
+            ("revocable", _) => self.client.lock_with(name, options.revocable(true))?,
+            ("read", _) => self.client.read_write_lock_with(name, options)?.reader().clone(),
+            ("write", _) => self.client.read_write_lock_with(name, options)?.writer().clone(),
+            ("leader", _) => self.client.election_with(name, options)?,
+            ("semaphore", permits) => self.client.semaphore_with(name, permits.parse()?, options)?,
+            _ => return Err(format!("fencepost has no {kind}").into()),
+        })
+    }
+}
