@@ -61,14 +61,15 @@ fencepost_result fencepost_lock_try_acquire(fencepost_lock *lock, fencepost_gran
     return acquire_lock(lock, TRY, grant);
 }
 
-static fencepost_result
-acquire_name(fencepost_client *client, const char *name, int64_t patience, fencepost_grant **grant) {
+static fencepost_result acquire_name(
+    fencepost_client *client, const char *name, const fencepost_options *options, int64_t patience,
+    fencepost_grant **grant) {
     fencepost_result result = client_enter(client);
     fencepost_lock *lock;
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
-    result = lock_new(client, name, &lock);
+    result = lock_new(client, name, options, &lock);
     if (result == FENCEPOST_RESULT_OK) {
         result = acquire(lock, patience, grant);
         fencepost_lock_free(lock);
@@ -79,11 +80,22 @@ acquire_name(fencepost_client *client, const char *name, int64_t patience, fence
 
 fencepost_result
 fencepost_acquire(fencepost_client *client, const char *name, int64_t timeout, fencepost_grant **grant) {
-    return acquire_name(client, name, patience(timeout), grant);
+    return acquire_name(client, name, NULL, patience(timeout), grant);
 }
 
 fencepost_result fencepost_try_acquire(fencepost_client *client, const char *name, fencepost_grant **grant) {
-    return acquire_name(client, name, TRY, grant);
+    return acquire_name(client, name, NULL, TRY, grant);
+}
+
+fencepost_result fencepost_acquire_with(
+    fencepost_client *client, const char *name, const fencepost_options *options, int64_t timeout,
+    fencepost_grant **grant) {
+    return acquire_name(client, name, options, patience(timeout), grant);
+}
+
+fencepost_result fencepost_try_acquire_with(
+    fencepost_client *client, const char *name, const fencepost_options *options, fencepost_grant **grant) {
+    return acquire_name(client, name, options, TRY, grant);
 }
 
 static fencepost_result start(fencepost_lock *lock, int64_t patience, fencepost_attempt **attempt) {

@@ -64,6 +64,14 @@ void contender_event(fencepost_client *client, uint64_t key, const fencepost_eve
         contender->suspended = false;
         contender->valid_until = event->valid_until;
         break;
+    case FENCEPOST_EVENT_KIND_REVOKE_REQUESTED:
+        contender->wanted = true;
+        break;
+    case FENCEPOST_EVENT_KIND_MIXED_LAYOUTS:
+        /* Told once. What a program has been given must not go. */
+        if (contender->stranger == NULL)
+            contender->stranger = strndup((const char *)event->detail.data, event->detail.size);
+        break;
     case FENCEPOST_EVENT_KIND_LOST:
         contender->lost = true;
         describe(contender, event);
@@ -138,6 +146,7 @@ void contender_forget(fencepost_grant *contender) {
     fencepost_client *client = contender->client;
 
     free(contender->detail);
+    free(contender->stranger);
     free(contender);
     fencepost_client_unref(client);
 }
@@ -155,6 +164,13 @@ bool contender_decided(const void *subject) {
 
 bool contender_over(const void *subject) {
     return ((const fencepost_grant *)subject)->stage == OVER;
+}
+
+/* Somebody has asked for the lock, or nobody will any more. */
+bool contender_wanted(const void *subject) {
+    const fencepost_grant *contender = subject;
+
+    return contender->wanted || contender->stage == OVER;
 }
 
 bool contender_extended(const void *subject) {

@@ -92,6 +92,46 @@ fencepost_result fencepost_grant_wait_lost(fencepost_grant *grant, int64_t timeo
     return result;
 }
 
+bool fencepost_grant_revoke_requested(fencepost_grant *grant) {
+    bool wanted;
+
+    if (!observe(grant))
+        return false;
+    if (!grant->client->driving)
+        client_advance(grant->client);
+    wanted = grant->wanted;
+    client_leave(grant->client);
+    return wanted;
+}
+
+fencepost_result fencepost_grant_wait_revoke_requested(fencepost_grant *grant, int64_t timeout) {
+    fencepost_result result = client_enter(client_of(grant));
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    if ((result = client_may_block(grant->client)) == FENCEPOST_RESULT_OK) {
+        client_wait(grant->client, contender_wanted, grant, client_deadline(timeout));
+        if (grant->lost)
+            result = contender_fault(grant);
+        else if (!is_held(grant))
+            result = fault(FENCEPOST_RESULT_NOT_HELD, NULL);
+        else
+            result = grant->wanted ? FENCEPOST_RESULT_OK : FENCEPOST_RESULT_PENDING;
+    }
+    client_leave(grant->client);
+    return result;
+}
+
+const char *fencepost_grant_mixed_layouts(const fencepost_grant *grant) {
+    const char *stranger;
+
+    if (!observe(grant))
+        return NULL;
+    stranger = grant->stranger;
+    client_unlock(grant->client);
+    return stranger;
+}
+
 /* Begins to extend. With the lock. */
 static fencepost_result extend_start(fencepost_grant *grant) {
     fencepost_result result;

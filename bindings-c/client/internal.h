@@ -20,11 +20,13 @@ struct fencepost_grant {
     bool known_released;     /* the result of the release has been told */
     bool suspended;
     bool lost;
+    bool wanted; /* somebody has asked for the lock */
     bool has_fence;
     uint64_t fence;
     uint64_t valid_until;
     int64_t ahead;
     char *detail;                 /* in words; NULL: the result's own */
+    char *stranger;               /* a node of another layout, or NULL */
     struct fencepost_grant *next; /* in the bucket of its key */
 };
 
@@ -125,10 +127,16 @@ void contender_closed(fencepost_grant *contender);
 void contender_free(fencepost_grant *contender);
 void contender_forget(fencepost_grant *contender);
 fencepost_result contender_fault(const fencepost_grant *contender);
-client_condition contender_decided, contender_over, contender_extended;
+client_condition contender_decided, contender_over, contender_extended, contender_wanted;
 
 /* lock.c */
-fencepost_result lock_new(fencepost_client *client, const char *name, fencepost_lock **lock);
+fencepost_result
+lock_new(fencepost_client *client, const char *name, const fencepost_options *options, fencepost_lock **lock);
+
+/* options.c */
+fencepost_result options_check(
+    const fencepost_client *client, const char *name, const fencepost_options *options, fencepost_settings **settings);
+int64_t micros_of(int64_t millis);
 
 /* table.c */
 bool table_add(struct table *table, fencepost_grant *contender);

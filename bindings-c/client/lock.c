@@ -1,41 +1,21 @@
 /* Locks: a name with settings. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "internal.h"
 
 #define KEY(text) (const uint8_t *)(text), sizeof(text) - 1
 
-static fencepost_result make_settings(fencepost_client *client, const char *name, fencepost_settings **settings) {
-    fencepost_settings *made;
-    fencepost_result result;
-
-    result = fencepost_settings_new(
-        (const uint8_t *)client->kind, strlen(client->kind), (const uint8_t *)name, strlen(name), &made);
-    if (result != FENCEPOST_RESULT_OK)
-        return result;
-    if (client->prefix != NULL && client->prefix[0] != '\0') {
-        result =
-            fencepost_settings_set_text(made, KEY("prefix"), (const uint8_t *)client->prefix, strlen(client->prefix));
-        if (result != FENCEPOST_RESULT_OK) {
-            fencepost_settings_free(made);
-            return result;
-        }
-    }
-    *settings = made;
-    return FENCEPOST_RESULT_OK;
-}
-
 /* With the client's lock. */
-fencepost_result lock_new(fencepost_client *client, const char *name, fencepost_lock **lock) {
+fencepost_result
+lock_new(fencepost_client *client, const char *name, const fencepost_options *options, fencepost_lock **lock) {
     fencepost_lock *made;
     fencepost_result result;
 
-    if (name == NULL || lock == NULL)
+    if (lock == NULL)
         return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
     if ((made = malloc(sizeof *made)) == NULL)
         return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
-    if ((result = make_settings(client, name, &made->settings)) != FENCEPOST_RESULT_OK) {
+    if ((result = options_check(client, name, options, &made->settings)) != FENCEPOST_RESULT_OK) {
         free(made);
         return result;
     }
@@ -45,14 +25,19 @@ fencepost_result lock_new(fencepost_client *client, const char *name, fencepost_
     return FENCEPOST_RESULT_OK;
 }
 
-fencepost_result fencepost_lock_new(fencepost_client *client, const char *name, fencepost_lock **lock) {
+fencepost_result fencepost_lock_open(
+    fencepost_client *client, const char *name, const fencepost_options *options, fencepost_lock **lock) {
     fencepost_result result = client_enter(client);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
-    result = lock_new(client, name, lock);
+    result = lock_new(client, name, options, lock);
     client_unlock(client);
     return result;
+}
+
+fencepost_result fencepost_lock_new(fencepost_client *client, const char *name, fencepost_lock **lock) {
+    return fencepost_lock_open(client, name, NULL, lock);
 }
 
 void fencepost_lock_free(fencepost_lock *lock) {
@@ -65,12 +50,10 @@ void fencepost_lock_free(fencepost_lock *lock) {
 
 static fencepost_result set_millis(fencepost_lock *lock, const uint8_t *key, size_t size, int64_t millis) {
     fencepost_result result = client_enter(lock == NULL ? NULL : lock->client);
-    int64_t micros;
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
-    micros = millis > INT64_MAX / 1000 ? INT64_MAX : millis < INT64_MIN / 1000 ? INT64_MIN : millis * 1000;
-    result = fencepost_settings_set_micros(lock->settings, key, size, micros);
+    result = fencepost_settings_set_micros(lock->settings, key, size, micros_of(millis));
     client_unlock(lock->client);
     return result;
 }

@@ -75,12 +75,81 @@ fencepost_result fencepost_close(fencepost_client *client);
  * ignored. */
 void fencepost_client_free(fencepost_client *client);
 
+/* ---- what to acquire
+ * -------------------------------------------------------------------------------------------------------------
+ */
+
+/** What a lock is. All but the mutex are for ZooKeeper (and `memory:`): elsewhere they give `UNKNOWN_OPTION`. */
+typedef enum fencepost_kind {
+    /** One holds it, in the order of arrival. */
+    FENCEPOST_KIND_MUTEX = 0,
+    /** A share of a read/write lock: many readers hold it together. */
+    FENCEPOST_KIND_READER = 1,
+    /** All of a read/write lock. */
+    FENCEPOST_KIND_WRITER = 2,
+    /** An election: a grant is a term, which lasts until it is released or lost. */
+    FENCEPOST_KIND_ELECTION = 3,
+    /** One of `permits`. */
+    FENCEPOST_KIND_SEMAPHORE = 4,
+    /** All of `names`, or none. */
+    FENCEPOST_KIND_MULTI_LOCK = 5,
+    /** One holds it, whoever comes at the right moment: the cheapest try, unfair to those who wait. */
+    FENCEPOST_KIND_SINGLE_NODE = 6
+} fencepost_kind;
+
+/**
+ * What is special about a lock. What is zero has its default; what a kind or a server does not have is refused when the
+ * lock is made. Everything in it is copied. Written with `FENCEPOST_OPTIONS`:
+ *
+ * @code
+ * fencepost_lock_open(client, "presses", FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_SEMAPHORE, .permits = 3), &lock);
+ * @endcode
+ */
+typedef struct fencepost_options {
+    /** `sizeof(fencepost_options)`: later versions have more of them. */
+    size_t size;
+    fencepost_kind kind;
+    /** How many may hold a semaphore at once. Everybody has to say the same number. */
+    int64_t permits;
+    /** The names of a multi-lock, which has no other; none of them twice. */
+    const char *const *names;
+    size_t name_count;
+    /** ZooKeeper: the peers that it is to be shared with: `curator` (the default), `kazoo`, or `plain`. */
+    const char *layout;
+    /** Layout `plain`: what the names of contenders' nodes begin with; by default `node_`. */
+    const char *node_prefix;
+    /** ZooKeeper: what the node says of its contender, for people and peers, such as a host's name. At most 1024 bytes.
+     */
+    const char *identifier;
+    /** ZooKeeper: whether `fencepost_grant_revoke_requested` is to hear of it at once, and not only when the session is
+     * next confirmed. */
+    bool revocable;
+    /** Redis: the lease is not renewed. See `fencepost_lock_set_renew`. */
+    bool without_renewal;
+    /** In milliseconds. See `fencepost_lock_set_ttl`. */
+    int64_t ttl;
+    /** In milliseconds. See `fencepost_lock_set_max_hold`. */
+    int64_t max_hold;
+} fencepost_options;
+
+/** Options by their names: `FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_READER, .layout = "kazoo")`. (C++ before 2020
+ * fills the structure in.) */
+#define FENCEPOST_OPTIONS(...) (&(fencepost_options){.size = sizeof(fencepost_options), __VA_ARGS__})
+
 /* ---- locks
  * ---------------------------------------------------------------------------------------------------------------------
  */
 
 /** A lock by its name. Errors: 1xx for a name that the server would not take; `CLIENT_CLOSED`; `WRONG_PROCESS`. */
 fencepost_result fencepost_lock_new(fencepost_client *client, const char *name, fencepost_lock **lock);
+
+/**
+ * The same with options; NULL: without. `name` is NULL for a multi-lock only. Every way to acquire works on every kind.
+ * Errors: also `INVALID_OPTION` for a value that makes no sense, `UNKNOWN_OPTION` for an option or a kind that this
+ * client's server does not have, `BAD_ARGUMENT` for options without their size.
+ */
+fencepost_result fencepost_lock_open(
+    fencepost_client *client, const char *name, const fencepost_options *options, fencepost_lock **lock);
 
 /** Redis: how long the server keeps the lock without renewal; by default 10 s. Errors: 1xx, `UNKNOWN_OPTION` for a lock
  * that has no lease. */
@@ -117,6 +186,15 @@ fencepost_acquire(fencepost_client *client, const char *name, int64_t timeout, f
 
 /** The same for a name, with default settings. */
 fencepost_result fencepost_try_acquire(fencepost_client *client, const char *name, fencepost_grant **grant);
+
+/** The same for a name with options, see `fencepost_lock_open`. */
+fencepost_result fencepost_acquire_with(
+    fencepost_client *client, const char *name, const fencepost_options *options, int64_t timeout,
+    fencepost_grant **grant);
+
+/** The same for a name with options, see `fencepost_lock_open`. */
+fencepost_result fencepost_try_acquire_with(
+    fencepost_client *client, const char *name, const fencepost_options *options, fencepost_grant **grant);
 
 /* ---- acquire, step by step
  * ----------------------------------------------------------------------------------------------------- */
@@ -168,6 +246,22 @@ fencepost_result fencepost_grant_loss(fencepost_grant *grant);
 /** Waits until it is lost, at most `timeout` milliseconds or `FENCEPOST_FOREVER`: answers 4xx; `PENDING` if it was not;
  * `NOT_HELD` if it was released. */
 fencepost_result fencepost_grant_wait_lost(fencepost_grant *grant, int64_t timeout);
+
+/**
+ * Whether somebody would like to have the lock (ZooKeeper; Curator's revocation): it may be released, or kept. Looks at
+ * what the server has said meanwhile; does not wait. Once true, it stays true.
+ */
+bool fencepost_grant_revoke_requested(fencepost_grant *grant);
+
+/** Waits until somebody would like to have the lock, at most `timeout` milliseconds or `FENCEPOST_FOREVER`: answers
+ * success; `PENDING` if nobody does; 4xx if it was lost; `NOT_HELD` if it was released; `WOULD_BLOCK`. */
+fencepost_result fencepost_grant_wait_revoke_requested(fencepost_grant *grant, int64_t timeout);
+
+/**
+ * The name of a node in the lock's directory whose contender does not look for ours, so that both may hold the lock at
+ * once (ZooKeeper: two layouts in one directory); NULL if none was seen. Valid as long as the grant.
+ */
+const char *fencepost_grant_mixed_layouts(const fencepost_grant *grant);
 
 /** Makes the grant last from now on: waits for the server. Errors: `NOT_HELD`, 4xx if it was lost, `WOULD_BLOCK`. */
 fencepost_result fencepost_extend(fencepost_grant *grant);

@@ -58,9 +58,14 @@
 #define FENCEPOST_FLAG_CONTAINER 2
 
 /**
- * Get: tell once of the node's deletion or change.
+ * Get: tell once of the node's deletion or change. Children: tell once when there are others.
  */
 #define FENCEPOST_FLAG_WATCH 4
+
+/**
+ * Create: the node goes with its session.
+ */
+#define FENCEPOST_FLAG_EPHEMERAL 8
 
 /**
  * Success, in short.
@@ -112,6 +117,10 @@ typedef enum fencepost_result {
      * Settings in a form that cannot be read.
      */
     FENCEPOST_RESULT_UNREADABLE_SETTINGS = 109,
+    /**
+     * An option with a value that makes no sense.
+     */
+    FENCEPOST_RESULT_INVALID_OPTION = 110,
     /**
      * No machine has this key, or it has been closed.
      */
@@ -173,7 +182,7 @@ typedef enum fencepost_result {
      */
     FENCEPOST_RESULT_NO_PARENT = 307,
     /**
-     * A contender of a layout that cannot see ours stands in the lock's directory.
+     * Not given any more: contenders of other layouts are waited for, and told of by `FENCEPOST_EVENT_KIND_MIXED_LAYOUTS`.
      */
     FENCEPOST_RESULT_MIXED_LAYOUTS = 308,
     /**
@@ -323,7 +332,7 @@ typedef enum fencepost_operation {
      */
     FENCEPOST_OPERATION_CREATE = 1,
     /**
-     * ZooKeeper: list the children of `path`. Answer: `fencepost_hub_children`.
+     * ZooKeeper: list the children of `path`, with a watch if `flags` has `FENCEPOST_FLAG_WATCH`. Answer: `fencepost_hub_children`.
      */
     FENCEPOST_OPERATION_CHILDREN = 2,
     /**
@@ -350,6 +359,15 @@ typedef enum fencepost_operation {
      * Redis: unsubscribe from the channel `arguments[0]`. Answer: any `fencepost_hub_reply`, or none.
      */
     FENCEPOST_OPERATION_UNSUBSCRIBE = 8,
+    /**
+     * ZooKeeper: give `path` the data `data`, any version. Answer: `fencepost_hub_done`.
+     */
+    FENCEPOST_OPERATION_SET = 9,
+    /**
+     * ZooKeeper: do all `parts`, or none. Answer: `fencepost_hub_children` with the names of the nodes created (the last parts of their paths) in
+     * the order of the parts; or `fencepost_hub_error` with the error of the first part that cannot be.
+     */
+    FENCEPOST_OPERATION_MULTI = 10,
 } fencepost_operation;
 
 /**
@@ -406,6 +424,14 @@ typedef enum fencepost_event_kind {
      * An acquire has come to nothing, or a release has been refused: `reason`, `cause_command`, `detail`.
      */
     FENCEPOST_EVENT_KIND_REFUSED = 8,
+    /**
+     * Somebody would like to have the lock: it may be released, or kept. Told once a grant.
+     */
+    FENCEPOST_EVENT_KIND_REVOKE_REQUESTED = 9,
+    /**
+     * A contender of a layout that does not look for ours stands in the same line: the name of its node is `detail`. Told once an acquire.
+     */
+    FENCEPOST_EVENT_KIND_MIXED_LAYOUTS = 10,
 } fencepost_event_kind;
 
 /**
@@ -517,7 +543,7 @@ typedef enum fencepost_watch_event {
      */
     FENCEPOST_WATCH_EVENT_DELETED = 1,
     /**
-     * The node's data were changed. The watch is spent.
+     * The node's data were changed or, if its children were listed, its children. The watch is spent.
      */
     FENCEPOST_WATCH_EVENT_CHANGED = 2,
     /**
@@ -551,6 +577,28 @@ typedef enum fencepost_reply_kind {
      */
     FENCEPOST_REPLY_KIND_ERROR = 4,
 } fencepost_reply_kind;
+
+/**
+ * What a setting's value is.
+ */
+typedef enum fencepost_value_kind {
+    /**
+     * `text`.
+     */
+    FENCEPOST_VALUE_KIND_TEXT = 1,
+    /**
+     * `number`; durations are in microseconds.
+     */
+    FENCEPOST_VALUE_KIND_NUMBER = 2,
+    /**
+     * `number`: on, unless it is 0.
+     */
+    FENCEPOST_VALUE_KIND_SWITCH = 3,
+    /**
+     * `text_count` texts at `texts`.
+     */
+    FENCEPOST_VALUE_KIND_TEXTS = 4,
+} fencepost_value_kind;
 
 /**
  * An address that has been read.
@@ -656,6 +704,28 @@ typedef struct fencepost_reply {
 } fencepost_reply;
 
 /**
+ * One write of a multi.
+ */
+typedef struct fencepost_part {
+    /**
+     * To create `path` with `data` as `flags` say, or to delete `path`, any version.
+     */
+    enum fencepost_operation operation;
+    /**
+     * `FENCEPOST_FLAG_…`.
+     */
+    uint32_t flags;
+    /**
+     * The path.
+     */
+    struct fencepost_view path;
+    /**
+     * A new node's data.
+     */
+    struct fencepost_view data;
+} fencepost_part;
+
+/**
  * Something for the driver to do. What an operation does not use is empty.
  */
 typedef struct fencepost_command {
@@ -688,7 +758,7 @@ typedef struct fencepost_command {
      */
     struct fencepost_view path;
     /**
-     * ZooKeeper: a new node's data.
+     * ZooKeeper: a node's new data.
      */
     struct fencepost_view data;
     /**
@@ -699,6 +769,14 @@ typedef struct fencepost_command {
      * How many arguments there are.
      */
     size_t argument_count;
+    /**
+     * ZooKeeper: what a multi does.
+     */
+    const struct fencepost_part *parts;
+    /**
+     * How many parts there are.
+     */
+    size_t part_count;
 } fencepost_command;
 
 /**
@@ -726,7 +804,7 @@ typedef struct fencepost_event {
      */
     uint64_t cause_command;
     /**
-     * What the server said, or which value is in the way; for people; may be empty.
+     * What the server said, or which value is in the way; for people; may be empty. Of mixed layouts, the name of a node.
      */
     struct fencepost_view detail;
     /**
@@ -795,6 +873,36 @@ typedef struct fencepost_output {
      */
     struct fencepost_wait wait;
 } fencepost_output;
+
+/**
+ * One key of settings with its value, as in their JSON form. Everything in it belongs to the caller.
+ */
+typedef struct fencepost_setting {
+    /**
+     * The key: `kind`, `name`, `permits`, …
+     */
+    struct fencepost_view key;
+    /**
+     * A `fencepost_value_kind`.
+     */
+    uint32_t value;
+    /**
+     * For `FENCEPOST_VALUE_KIND_NUMBER` and `FENCEPOST_VALUE_KIND_SWITCH`.
+     */
+    int64_t number;
+    /**
+     * For `FENCEPOST_VALUE_KIND_TEXT`.
+     */
+    struct fencepost_view text;
+    /**
+     * For `FENCEPOST_VALUE_KIND_TEXTS`.
+     */
+    const struct fencepost_view *texts;
+    /**
+     * How many texts there are.
+     */
+    size_t text_count;
+} fencepost_setting;
 
 #ifdef __cplusplus
 extern "C" {
@@ -1021,7 +1129,7 @@ enum fencepost_result fencepost_hub_created(struct fencepost_hub *hub,
                                             int64_t czxid);
 
 /**
- * ZooKeeper has listed a node's children, in any order.
+ * ZooKeeper has listed a node's children, in any order; or done a multi: the names of the nodes that it has created, in the order of its parts.
  */
 enum fencepost_result fencepost_hub_children(struct fencepost_hub *hub,
                                              uint64_t now,
@@ -1031,7 +1139,7 @@ enum fencepost_result fencepost_hub_children(struct fencepost_hub *hub,
                                              size_t name_count);
 
 /**
- * ZooKeeper has read a node: its data and what is known of it.
+ * ZooKeeper has read a node: its data and what is known of it. `created` is its ctime: milliseconds since 1970 by the server's clock.
  */
 enum fencepost_result fencepost_hub_data(struct fencepost_hub *hub,
                                          uint64_t now,
@@ -1041,7 +1149,8 @@ enum fencepost_result fencepost_hub_data(struct fencepost_hub *hub,
                                          size_t data_size,
                                          int64_t czxid,
                                          int64_t ephemeral_owner,
-                                         int32_t version);
+                                         int32_t version,
+                                         int64_t created);
 
 /**
  * ZooKeeper has done what it was asked.
@@ -1096,8 +1205,10 @@ const char *fencepost_result_text(int32_t result);
 
 /**
  * Reads settings from a JSON text, such as `{"kind": "redis-string", "name": "stock/42", "ttl": 10000000}`; durations are in microseconds.
- * Kinds are `zookeeper-mutex` (keys `name`, `prefix`, `answer_within`, `max_hold`) and `redis-string` (keys `name`, `ttl`, `margin`, `renew`,
- * `poll`, `answer_within`, `max_hold`); only `kind` and `name` are needed. Errors: 1xx.
+ * A kind on ZooKeeper (`zookeeper-mutex`, `zookeeper-reader`, `zookeeper-writer`, `zookeeper-election`, `zookeeper-semaphore`) has the keys `name`,
+ * `prefix`, `layout` (`curator`, `kazoo` or `plain`), `node_prefix` (of the layout `plain`), `identifier`, `revocable`, `answer_within`, `max_hold`, and a
+ * semaphore `permits`; a `redis-string` has `name`, `ttl`, `margin`, `renew`, `poll`, `answer_within`, `max_hold`. Only `kind` and the name are needed.
+ * Errors: 1xx.
  */
 enum fencepost_result fencepost_settings_parse(const uint8_t *json,
                                                size_t json_size,
@@ -1146,6 +1257,14 @@ uint32_t fencepost_settings_family(const struct fencepost_settings *settings);
  * Frees settings. NULL is ignored.
  */
 void fencepost_settings_free(struct fencepost_settings *settings);
+
+/**
+ * Settings of so many keys with their values: the same as parsing the JSON object that has them, with no JSON to write. Of a key that is given
+ * twice the last value counts. Errors: 1xx.
+ */
+enum fencepost_result fencepost_settings_of(const struct fencepost_setting *given,
+                                            size_t given_count,
+                                            struct fencepost_settings **settings);
 
 #ifdef __cplusplus
 }  // extern "C"

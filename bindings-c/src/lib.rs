@@ -22,4 +22,5 @@ pub mod output;
 pub mod result;
 pub mod result_names;
 pub mod settings;
+pub mod values;
 pub mod view;

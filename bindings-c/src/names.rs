@@ -46,7 +46,7 @@ pub extern "C" fn fencepost_family_name(number: u32) -> *const c_char {
 pub enum fencepost_operation {
     /// ZooKeeper: create `path` with `data`; `flags` say how. Answer: `fencepost_hub_created`.
     Create = 1,
-    /// ZooKeeper: list the children of `path`. Answer: `fencepost_hub_children`.
+    /// ZooKeeper: list the children of `path`, with a watch if `flags` has `FENCEPOST_FLAG_WATCH`. Answer: `fencepost_hub_children`.
     Children = 2,
     /// ZooKeeper: read `path`, with a watch if `flags` has `FENCEPOST_FLAG_WATCH`. Answer: `fencepost_hub_data`.
     Get = 3,
@@ -60,9 +60,15 @@ pub enum fencepost_operation {
     Subscribe = 7,
     /// Redis: unsubscribe from the channel `arguments[0]`. Answer: any `fencepost_hub_reply`, or none.
     Unsubscribe = 8,
+    /// ZooKeeper: give `path` the data `data`, any version. Answer: `fencepost_hub_done`.
+    Set = 9,
+    /// ZooKeeper: do all `parts`, or none. Answer: `fencepost_hub_children` with the names of the nodes created (the last parts of their paths) in
+    /// the order of the parts; or `fencepost_hub_error` with the error of the first part that cannot be.
+    Multi = 10,
 }
 
-words!(fencepost_operation: Create c"create", Children c"children", Get c"get", Delete c"delete", Sync c"sync", Call c"call", Subscribe c"subscribe", Unsubscribe c"unsubscribe");
+words!(fencepost_operation: Create c"create", Children c"children", Get c"get", Delete c"delete", Sync c"sync", Call c"call", Subscribe c"subscribe", Unsubscribe c"unsubscribe",
+    Set c"set", Multi c"multi");
 
 /// The name of a `fencepost_operation`; NULL for a number that is none.
 #[unsafe(no_mangle)]
@@ -130,9 +136,14 @@ pub enum fencepost_event_kind {
     Released = 7,
     /// An acquire has come to nothing, or a release has been refused: `reason`, `cause_command`, `detail`.
     Refused = 8,
+    /// Somebody would like to have the lock: it may be released, or kept. Told once a grant.
+    RevokeRequested = 9,
+    /// A contender of a layout that does not look for ours stands in the same line: the name of its node is `detail`. Told once an acquire.
+    MixedLayouts = 10,
 }
 
-words!(fencepost_event_kind: Queued c"queued", Acquired c"acquired", Extended c"extended", Suspended c"suspended", Resumed c"resumed", Lost c"lost", Released c"released", Refused c"refused");
+words!(fencepost_event_kind: Queued c"queued", Acquired c"acquired", Extended c"extended", Suspended c"suspended", Resumed c"resumed", Lost c"lost", Released c"released", Refused c"refused",
+    RevokeRequested c"revoke-requested", MixedLayouts c"mixed-layouts");
 
 /// The name of a `fencepost_event_kind`; NULL for a number that is none.
 #[unsafe(no_mangle)]
@@ -202,7 +213,7 @@ pub extern "C" fn fencepost_session_state_name(number: u32) -> *const c_char {
 pub enum fencepost_watch_event {
     /// The node was deleted.
     Deleted = 1,
-    /// The node's data were changed. The watch is spent.
+    /// The node's data were changed or, if its children were listed, its children. The watch is spent.
     Changed = 2,
     /// The watch was lost on the way: it will not fire.
     Gone = 3,

@@ -71,7 +71,7 @@ pub unsafe extern "C" fn fencepost_hub_created(
     })
 }
 
-/// ZooKeeper has listed a node's children, in any order.
+/// ZooKeeper has listed a node's children, in any order; or done a multi: the names of the nodes that it has created, in the order of its parts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_children(
     hub: *mut fencepost_hub,
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn fencepost_hub_children(
     })
 }
 
-/// ZooKeeper has read a node: its data and what is known of it.
+/// ZooKeeper has read a node: its data and what is known of it. `created` is its ctime: milliseconds since 1970 by the server's clock.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_data(
     hub: *mut fencepost_hub,
@@ -110,13 +110,14 @@ pub unsafe extern "C" fn fencepost_hub_data(
     czxid: i64,
     ephemeral_owner: i64,
     version: i32,
+    created: i64,
 ) -> fencepost_result {
     guard(|| {
         let stat = Stat {
             czxid,
             ephemeral_owner,
             version,
-            created: 0,
+            created,
         };
         // SAFETY: the header asks for a valid hub or NULL, and a readable view.
         unsafe {

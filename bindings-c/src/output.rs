@@ -18,13 +18,16 @@ pub const FENCEPOST_ALL: u64 = 0;
 pub const FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL: u32 = 1;
 /// Create: the node goes some time after its last child.
 pub const FENCEPOST_FLAG_CONTAINER: u32 = 2;
-/// Get: tell once of the node's deletion or change.
+/// Get: tell once of the node's deletion or change. Children: tell once when there are others.
 pub const FENCEPOST_FLAG_WATCH: u32 = 4;
+/// Create: the node goes with its session.
+pub const FENCEPOST_FLAG_EPHEMERAL: u32 = 8;
 
 const _: () = {
     use fencepost_core::lowered::flags;
     assert!(FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL == flags::EPHEMERAL_SEQUENTIAL);
     assert!(FENCEPOST_FLAG_CONTAINER == flags::CONTAINER && FENCEPOST_FLAG_WATCH == flags::WATCH);
+    assert!(FENCEPOST_FLAG_EPHEMERAL == flags::EPHEMERAL);
 };
 
 /// What an output is.
@@ -57,12 +60,30 @@ pub struct fencepost_command {
     pub flags: u32,
     /// ZooKeeper: the path.
     pub path: fencepost_view,
-    /// ZooKeeper: a new node's data.
+    /// ZooKeeper: a node's new data.
     pub data: fencepost_view,
     /// Redis: the command with its arguments, or the channel.
     pub arguments: *const fencepost_view,
     /// How many arguments there are.
     pub argument_count: usize,
+    /// ZooKeeper: what a multi does.
+    pub parts: *const fencepost_part,
+    /// How many parts there are.
+    pub part_count: usize,
+}
+
+/// One write of a multi.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct fencepost_part {
+    /// To create `path` with `data` as `flags` say, or to delete `path`, any version.
+    pub operation: fencepost_operation,
+    /// `FENCEPOST_FLAG_…`.
+    pub flags: u32,
+    /// The path.
+    pub path: fencepost_view,
+    /// A new node's data.
+    pub data: fencepost_view,
 }
 
 /// Something for the application. What an event does not use is zero, or `FENCEPOST_NEVER`, or empty.
@@ -79,7 +100,7 @@ pub struct fencepost_event {
     pub fence: u64,
     /// The command that brought a loss or refusal to light; 0 if none did.
     pub cause_command: u64,
-    /// What the server said, or which value is in the way; for people; may be empty.
+    /// What the server said, or which value is in the way; for people; may be empty. Of mixed layouts, the name of a node.
     pub detail: fencepost_view,
     /// The grant's owner.
     pub owner: [u8; 16],
@@ -127,6 +148,7 @@ pub struct fencepost_output {
 pub(crate) struct Said {
     output: Option<Output<Request, Event>>,
     arguments: Vec<fencepost_view>,
+    parts: Vec<fencepost_part>,
 }
 
 impl Said {
@@ -134,15 +156,17 @@ impl Said {
     /// `seen` is valid for writing.
     unsafe fn keep(&mut self, key: Key, output: Output<Request, Event>, seen: *mut fencepost_output) {
         self.arguments.clear();
+        self.parts.clear();
         // SAFETY: by the caller's promise. Parts are written one by one: most of the structure concerns another kind of output.
         unsafe {
             (&raw mut (*seen).key).write(key.0);
             let kind = match self.output.insert(output) {
                 Output::Command(command) => {
-                    let arguments = &command.request.arguments;
+                    let Request { arguments, parts, .. } = &command.request;
                     self.arguments
                         .extend(arguments.iter().map(|argument| fencepost_view::of(argument)));
-                    (&raw mut (*seen).command).write(show_command(command, &self.arguments));
+                    self.parts.extend(parts.iter().map(show_part));
+                    (&raw mut (*seen).command).write(show_command(command, &self.arguments, &self.parts));
                     fencepost_output_kind::Command
                 }
                 Output::Event(event) => {
@@ -183,7 +207,20 @@ pub unsafe extern "C" fn fencepost_hub_poll_output(
     })
 }
 
-fn show_command(command: &Command<Request>, arguments: &[fencepost_view]) -> fencepost_command {
+fn show_part(part: &Request) -> fencepost_part {
+    fencepost_part {
+        operation: part.operation.into(),
+        flags: part.flags,
+        path: fencepost_view::of(part.path.as_bytes()),
+        data: fencepost_view::of(&part.data),
+    }
+}
+
+fn show_command(
+    command: &Command<Request>,
+    arguments: &[fencepost_view],
+    parts: &[fencepost_part],
+) -> fencepost_command {
     let request = &command.request;
     let (target, server) = match command.target {
         Target::Server(number) => (fencepost_target::Server, number),
@@ -201,6 +238,8 @@ fn show_command(command: &Command<Request>, arguments: &[fencepost_view]) -> fen
         data: fencepost_view::of(&request.data),
         arguments: arguments.as_ptr(),
         argument_count: arguments.len(),
+        parts: parts.as_ptr(),
+        part_count: parts.len(),
     }
 }
 
@@ -230,6 +269,16 @@ fn show_event(event: &Event) -> fencepost_event {
         Event::Lost { reason, cause } => show_end(fencepost_event_kind::Lost, reason.code(), cause),
         Event::Released => fencepost_event {
             kind: fencepost_event_kind::Released,
+            ..BLANK
+        },
+        Event::RevokeRequested => fencepost_event {
+            kind: fencepost_event_kind::RevokeRequested,
+            ..BLANK
+        },
+        Event::MixedLayouts { node } => fencepost_event {
+            kind: fencepost_event_kind::MixedLayouts,
+            detail: fencepost_view::of(node.as_bytes()),
+            has_detail: true,
             ..BLANK
         },
         Event::Refused { reason, cause } => show_end(fencepost_event_kind::Refused, reason.code(), cause),

@@ -25,6 +25,8 @@ pub enum fencepost_result {
     UnknownOption = 108,
     /// Settings in a form that cannot be read.
     UnreadableSettings = 109,
+    /// An option with a value that makes no sense.
+    InvalidOption = 110,
 
     /// No machine has this key, or it has been closed.
     UnknownKey = 201,
@@ -57,7 +59,7 @@ pub enum fencepost_result {
     AuthFailed = 306,
     /// The directory above the lock does not exist and cannot be made (a missing chroot, for example).
     NoParent = 307,
-    /// A contender of a layout that cannot see ours stands in the lock's directory.
+    /// Not given any more: contenders of other layouts are waited for, and told of by `FENCEPOST_EVENT_KIND_MIXED_LAYOUTS`.
     MixedLayouts = 308,
     /// The directory's 32-bit sequence is at its end.
     SequenceExhausted = 309,

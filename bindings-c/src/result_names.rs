@@ -38,6 +38,7 @@ results! {
     UnknownScheme, c"unknown-scheme", c"unknown scheme: use memory:, zk://, redis:// or rediss://";
     UnknownOption, c"unknown-option", c"unknown option";
     UnreadableSettings, c"unreadable-settings", c"the settings cannot be read";
+    InvalidOption, c"invalid-option", c"an option has a value that makes no sense";
     UnknownKey, c"unknown-key", c"no machine has this key";
     UnknownCommand, c"unknown-command", c"no command has had this id yet";
     WrongReply, c"wrong-reply", c"the reply has the wrong shape; its command counts as unknown";

@@ -19,35 +19,46 @@ pub struct fencepost_settings {
 }
 
 impl fencepost_settings {
-    fn new(written: Map<String, Value>) -> Result<Self, ConfigError> {
-        let raw: RawSettings = serde_json::from_value(Value::Object(written.clone())).map_err(unreadable)?;
-        Ok(Self {
-            checked: Settings::try_from(raw)?,
-            written,
-        })
+    fn read(written: Map<String, Value>) -> Result<Self, ConfigError> {
+        let checked = check(&written)?;
+        Ok(Self { written, checked })
+    }
+
+    /// Settings of keys that a program has given one by one: the one that these settings do not have is named.
+    pub(crate) fn of(written: Map<String, Value>) -> Result<Self, ConfigError> {
+        let checked = check(&written).map_err(|error| unknown(&written, &error).unwrap_or(error))?;
+        Ok(Self { written, checked })
     }
 
     fn set(&mut self, key: &str, value: Value) -> Result<(), ConfigError> {
         let mut written = self.written.clone();
-        let known = written.insert(key.into(), value).is_some();
-        // A key that these settings do not have is the only reason for an error from the reader that names it as unknown.
-        if !known && let Err(error) = serde_json::from_value::<RawSettings>(Value::Object(written.clone())) {
-            return Err(if error.to_string().starts_with("unknown field") {
-                ConfigError::UnknownOption {
-                    option: key.into(),
-                    known: OPTIONS,
-                }
-            } else {
-                unreadable(error)
-            });
-        }
-        *self = Self::new(written)?;
+        written.insert(key.into(), value);
+        *self = Self::of(written)?;
         Ok(())
     }
 }
 
-const OPTIONS: &str = "a zookeeper-mutex (memory: too) has prefix, answer_within and max_hold; a redis-string has ttl, margin, renew, poll, \
-     answer_within and max_hold";
+const OPTIONS: &str = "ZooKeeper's locks (memory: too) have prefix, layout, node_prefix, identifier, revocable, answer_within and max_hold, a semaphore \
+     permits, a multi-lock names; a redis-string has ttl, margin, renew, poll, answer_within and max_hold";
+
+/// The key that the reader does not know, if that is what it says.
+fn unknown(written: &Map<String, Value>, error: &ConfigError) -> Option<ConfigError> {
+    let ConfigError::Unreadable { why } = error else {
+        return None;
+    };
+    written
+        .keys()
+        .find(|key| why.starts_with(&format!("unknown field `{key}`")))
+        .map(|option| ConfigError::UnknownOption {
+            option: option.clone(),
+            known: OPTIONS,
+        })
+}
+
+fn check(written: &Map<String, Value>) -> Result<Settings, ConfigError> {
+    let raw: RawSettings = serde_json::from_value(Value::Object(written.clone())).map_err(unreadable)?;
+    Settings::try_from(raw)
+}
 
 fn unreadable(error: serde_json::Error) -> ConfigError {
     ConfigError::Unreadable {
@@ -56,8 +67,10 @@ fn unreadable(error: serde_json::Error) -> ConfigError {
 }
 
 /// Reads settings from a JSON text, such as `{"kind": "redis-string", "name": "stock/42", "ttl": 10000000}`; durations are in microseconds.
-/// Kinds are `zookeeper-mutex` (keys `name`, `prefix`, `answer_within`, `max_hold`) and `redis-string` (keys `name`, `ttl`, `margin`, `renew`,
-/// `poll`, `answer_within`, `max_hold`); only `kind` and `name` are needed. Errors: 1xx.
+/// A kind on ZooKeeper (`zookeeper-mutex`, `zookeeper-reader`, `zookeeper-writer`, `zookeeper-election`, `zookeeper-semaphore`) has the keys `name`,
+/// `prefix`, `layout` (`curator`, `kazoo` or `plain`), `node_prefix` (of the layout `plain`), `identifier`, `revocable`, `answer_within`, `max_hold`, and a
+/// semaphore `permits`; a `redis-string` has `name`, `ttl`, `margin`, `renew`, `poll`, `answer_within`, `max_hold`. Only `kind` and the name are needed.
+/// Errors: 1xx.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_settings_parse(
     json: *const u8,
@@ -70,7 +83,7 @@ pub unsafe extern "C" fn fencepost_settings_parse(
         let json = unsafe { view::bytes(json, json_size) }?;
         let written = serde_json::from_slice(json).map_err(unreadable)?;
         // SAFETY: checked above.
-        unsafe { give(settings, fencepost_settings::new(written)?) };
+        unsafe { give(settings, fencepost_settings::read(written)?) };
         Ok(())
     })
 }
@@ -92,7 +105,7 @@ pub unsafe extern "C" fn fencepost_settings_new(
         written.insert("kind".into(), kind.into());
         written.insert("name".into(), name.into());
         // SAFETY: checked above.
-        unsafe { give(settings, fencepost_settings::new(written)?) };
+        unsafe { give(settings, fencepost_settings::of(written)?) };
         Ok(())
     })
 }

@@ -66,8 +66,10 @@ void attached_close(struct driver *driver) {
         return; /* it was never opened */
     /* Watches that are still set would find nothing; the handle need not keep them either. */
     for (record = driver->records; record != NULL && driver->connected; record = record->next) {
-        if (record->kind == WATCH)
-            zoo_remove_watches(driver->handle, record->path, ZWATCHTYPE_DATA, watch_fired, record_context(record), 1);
+        if (record->kind == DATA_WATCH || record->kind == CHILD_WATCH)
+            zoo_remove_watches(
+                driver->handle, record->path, record->kind == DATA_WATCH ? ZWATCHTYPE_DATA : ZWATCHTYPE_CHILD,
+                watch_fired, record_context(record), 1);
     }
     pthread_mutex_lock(&mutex);
     for (place = &drivers; *place != driver;)

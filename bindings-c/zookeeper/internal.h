@@ -5,7 +5,7 @@
 #include "fencepost-driver.h"
 #include "fencepost-zookeeper.h"
 
-enum kind { REQUEST, WATCH, SESSION };
+enum kind { REQUEST, DATA_WATCH, CHILD_WATCH, SESSION };
 
 /* Something of which the library may speak later. The library is given its ticket, a number, and never its address: a
  * callback that comes after the record has gone finds nothing. Changed under the client's lock only. */
@@ -49,8 +49,14 @@ void record_leave(fencepost_client *client);
 
 /* requests.c */
 void request_send(void *self, fencepost_hub *hub, const fencepost_command *command);
+void request_failed(const struct record *record, fencepost_hub *hub, int rc);
+void request_finish(struct record *record);
+int create_mode(uint32_t flags);
 void requests_settle(struct driver *driver, fencepost_hub *hub);
 void watch_fired(zhandle_t *handle, int type, int state, const char *path, void *context);
+
+/* writes.c */
+int writes_send(struct driver *driver, const fencepost_command *command, const struct record *request);
 
 /* session.c */
 void session_watcher(zhandle_t *handle, int type, int state, const char *path, void *context);

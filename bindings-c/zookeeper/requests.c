@@ -8,7 +8,7 @@
 
 /* ---- answers ---- */
 
-static void failed(const struct record *record, fencepost_hub *hub, int rc) {
+void request_failed(const struct record *record, fencepost_hub *hub, int rc) {
     uint64_t now = fencepost_now();
 
     fencepost_client_note(record->driver->client, record->command, zerror(rc));
@@ -19,7 +19,7 @@ static void failed(const struct record *record, fencepost_hub *hub, int rc) {
 }
 
 /* The end of every completion. */
-static void finish(struct record *record) {
+void request_finish(struct record *record) {
     fencepost_client *client = record->driver->client;
 
     record_close(record);
@@ -38,9 +38,9 @@ static void created(int rc, const char *path, const struct Stat *stat, const voi
                 hub, fencepost_now(), record->command, record->session, (const uint8_t *)path, strlen(path),
                 stat->czxid);
         else
-            failed(record, hub, rc);
+            request_failed(record, hub, rc);
     }
-    finish(record);
+    request_finish(record);
 }
 
 static void tell_children(const struct record *record, fencepost_hub *hub, const struct String_vector *children) {
@@ -59,19 +59,26 @@ static void tell_children(const struct record *record, fencepost_hub *hub, const
     free(names);
 }
 
+/* The library keeps the watch of a successful read only. */
+static void read_ended(const struct record *record, int rc) {
+    if (rc != ZOK && record->watch != NULL)
+        record_close(record->watch);
+}
+
 static void listed(int rc, const struct String_vector *children, const void *context) {
     fencepost_hub *hub;
     struct record *record = record_enter(context, &hub);
 
     if (record == NULL)
         return;
+    read_ended(record, rc);
     if (!record->settled) {
         if (rc == ZOK)
             tell_children(record, hub, children);
         else
-            failed(record, hub, rc);
+            request_failed(record, hub, rc);
     }
-    finish(record);
+    request_finish(record);
 }
 
 static void got(int rc, const char *data, int size, const struct Stat *stat, const void *context) {
@@ -80,18 +87,16 @@ static void got(int rc, const char *data, int size, const struct Stat *stat, con
 
     if (record == NULL)
         return;
-    /* The library keeps the watch of a successful read only. */
-    if (rc != ZOK && record->watch != NULL)
-        record_close(record->watch);
+    read_ended(record, rc);
     if (!record->settled) {
         if (rc == ZOK)
             fencepost_hub_data(
                 hub, fencepost_now(), record->command, record->session, (const uint8_t *)data,
-                size > 0 ? (size_t)size : 0, stat->czxid, stat->ephemeralOwner, stat->version);
+                size > 0 ? (size_t)size : 0, stat->czxid, stat->ephemeralOwner, stat->version, stat->ctime);
         else
-            failed(record, hub, rc);
+            request_failed(record, hub, rc);
     }
-    finish(record);
+    request_finish(record);
 }
 
 static void done(int rc, const void *context) {
@@ -104,9 +109,14 @@ static void done(int rc, const void *context) {
         if (rc == ZOK)
             fencepost_hub_done(hub, fencepost_now(), record->command, record->session);
         else
-            failed(record, hub, rc);
+            request_failed(record, hub, rc);
     }
-    finish(record);
+    request_finish(record);
+}
+
+static void changed(int rc, const struct Stat *stat, const void *context) {
+    (void)stat;
+    done(rc, context);
 }
 
 static void synced(int rc, const char *path, const void *context) {
@@ -127,37 +137,51 @@ void watch_fired(zhandle_t *handle, int type, int state, const char *path, void 
         return;
     if (type == ZOO_DELETED_EVENT)
         event = FENCEPOST_WATCH_EVENT_DELETED;
-    else if (type == ZOO_CHANGED_EVENT)
+    else if (type == ZOO_CHANGED_EVENT || type == ZOO_CHILD_EVENT)
         event = FENCEPOST_WATCH_EVENT_CHANGED;
     fencepost_hub_watch(hub, fencepost_now(), record->command, record->session, event);
-    finish(record);
+    request_finish(record);
 }
 
 /* ---- commands ---- */
 
-static int
-create(struct driver *driver, const char *path, const fencepost_command *command, const struct record *request) {
-    int flags = command->flags & FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL ? ZOO_EPHEMERAL_SEQUENTIAL
-                : command->flags & FENCEPOST_FLAG_CONTAINER          ? ZOO_CONTAINER
-                                                                     : ZOO_PERSISTENT;
-
-    return zoo_acreate2(
-        driver->handle, path, (const char *)command->data.data, (int)command->data.size, driver->acl, flags, created,
-        record_context(request));
+int create_mode(uint32_t flags) {
+    if (flags & FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL)
+        return ZOO_EPHEMERAL_SEQUENTIAL;
+    if (flags & FENCEPOST_FLAG_EPHEMERAL)
+        return ZOO_EPHEMERAL;
+    return flags & FENCEPOST_FLAG_CONTAINER ? ZOO_CONTAINER : ZOO_PERSISTENT;
 }
 
-static int get(struct driver *driver, const char *path, const fencepost_command *command, struct record *request) {
+static int
+create(struct driver *driver, const char *path, const fencepost_command *command, const struct record *request) {
+    return zoo_acreate2(
+        driver->handle, path, (const char *)command->data.data, (int)command->data.size, driver->acl,
+        create_mode(command->flags), created, record_context(request));
+}
+
+/* Reads a node or lists its children, with a watch if one was opened. */
+static int read_node(
+    struct driver *driver, const char *path, const fencepost_command *command, const struct record *watch,
+    const struct record *request) {
+    watcher_fn watcher = watch == NULL ? NULL : watch_fired;
+    void *seen = watch == NULL ? NULL : record_context(watch);
+
+    if (command->operation == FENCEPOST_OPERATION_CHILDREN)
+        return zoo_awget_children(driver->handle, path, watcher, seen, listed, record_context(request));
+    return zoo_awget(driver->handle, path, watcher, seen, got, record_context(request));
+}
+
+static int look(struct driver *driver, const char *path, const fencepost_command *command, struct record *request) {
+    enum kind kind = command->operation == FENCEPOST_OPERATION_CHILDREN ? CHILD_WATCH : DATA_WATCH;
     struct record *watch;
     int rc;
 
     if (!(command->flags & FENCEPOST_FLAG_WATCH))
-        return zoo_awget(driver->handle, path, NULL, NULL, got, record_context(request));
-    if ((watch = record_open(driver, WATCH, command->id)) == NULL)
+        return read_node(driver, path, command, NULL, request);
+    if ((watch = record_open(driver, kind, command->id)) == NULL)
         return ZSYSTEMERROR;
-    if ((watch->path = strdup(path)) == NULL)
-        rc = ZSYSTEMERROR;
-    else
-        rc = zoo_awget(driver->handle, path, watch_fired, record_context(watch), got, record_context(request));
+    rc = (watch->path = strdup(path)) == NULL ? ZSYSTEMERROR : read_node(driver, path, command, watch, request);
     if (rc == ZOK)
         request->watch = watch;
     else
@@ -171,13 +195,18 @@ send_request(struct driver *driver, const char *path, const fencepost_command *c
     case FENCEPOST_OPERATION_CREATE:
         return create(driver, path, command, request);
     case FENCEPOST_OPERATION_CHILDREN:
-        return zoo_awget_children(driver->handle, path, NULL, NULL, listed, record_context(request));
     case FENCEPOST_OPERATION_GET:
-        return get(driver, path, command, request);
+        return look(driver, path, command, request);
+    case FENCEPOST_OPERATION_SET:
+        return zoo_aset(
+            driver->handle, path, (const char *)command->data.data, (int)command->data.size, -1, changed,
+            record_context(request));
     case FENCEPOST_OPERATION_DELETE:
         return zoo_adelete(driver->handle, path, -1, done, record_context(request));
     case FENCEPOST_OPERATION_SYNC:
         return zoo_async(driver->handle, path, synced, record_context(request));
+    case FENCEPOST_OPERATION_MULTI:
+        return writes_send(driver, command, request);
     default:
         return ZBADARGUMENTS;
     }

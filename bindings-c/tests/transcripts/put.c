@@ -134,7 +134,7 @@ static int reply(fencepost_hub *hub, const cJSON *step, uint64_t at) {
     if (strcmp(kind, "data") == 0)
         return fencepost_hub_data(
             hub, at, id, session, bytes_of(step, "data"), strlen(text_of(step, "data")), big_of(step, "czxid"),
-            big_of(step, "owner"), version == NULL ? 0 : version->valueint);
+            big_of(step, "owner"), version == NULL ? 0 : version->valueint, 0);
     if (strcmp(kind, "done") == 0)
         return fencepost_hub_done(hub, at, id, session);
     if (strcmp(kind, "error") == 0)

@@ -83,8 +83,13 @@ static void write_event(struct text *text, uint64_t key, const fencepost_event *
     case FENCEPOST_EVENT_KIND_REFUSED:
         write_end(text, event);
         break;
+    case FENCEPOST_EVENT_KIND_MIXED_LAYOUTS:
+        text_add(text, ",\"detail\":");
+        text_string(text, event->detail);
+        break;
     case FENCEPOST_EVENT_KIND_SUSPENDED:
     case FENCEPOST_EVENT_KIND_RELEASED:
+    case FENCEPOST_EVENT_KIND_REVOKE_REQUESTED:
         break;
     }
     text_add(text, "}");

@@ -1,0 +1,157 @@
+/* Options, made settings of. */
+#include <stddef.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* The kinds' names behind that of their family, as settings have them. */
+static const char *const kinds[] = {"mutex", "reader", "writer", "election", "semaphore", "multi-lock", "single"};
+
+#define KINDS (sizeof kinds / sizeof *kinds)
+#define MOST_SETTINGS 16
+#define MOST_NAMES 256
+
+/* Settings as they are gathered. */
+struct gathered {
+    fencepost_setting settings[MOST_SETTINGS];
+    size_t count;
+};
+
+static fencepost_view view_of(const char *text) {
+    fencepost_view view = {(const uint8_t *)text, 0};
+
+    view.size = text == NULL ? 0 : strlen(text);
+    return view;
+}
+
+static fencepost_setting *add(struct gathered *all, const char *key, fencepost_value_kind value) {
+    fencepost_setting *setting = &all->settings[all->count++];
+
+    memset(setting, 0, sizeof *setting);
+    setting->key = view_of(key);
+    setting->value = value;
+    return setting;
+}
+
+static void add_text(struct gathered *all, const char *key, const char *text) {
+    if (text != NULL)
+        add(all, key, FENCEPOST_VALUE_KIND_TEXT)->text = view_of(text);
+}
+
+static void add_number(struct gathered *all, const char *key, int64_t number) {
+    add(all, key, FENCEPOST_VALUE_KIND_NUMBER)->number = number;
+}
+
+static void add_millis(struct gathered *all, const char *key, int64_t millis) {
+    if (millis != 0)
+        add_number(all, key, micros_of(millis));
+}
+
+static void add_switch(struct gathered *all, const char *key, bool on) {
+    add(all, key, FENCEPOST_VALUE_KIND_SWITCH)->number = on;
+}
+
+/* What the hub takes is what the hub refuses: numbers beyond stay beyond. */
+int64_t micros_of(int64_t millis) {
+    return millis > INT64_MAX / 1000 ? INT64_MAX : millis < INT64_MIN / 1000 ? INT64_MIN : millis * 1000;
+}
+
+/* The options as this library knows them, from a program that was built with another header. */
+static fencepost_result take(const fencepost_options *given, fencepost_options *options) {
+    const uint8_t *bytes = (const uint8_t *)given;
+    size_t i;
+
+    memset(options, 0, sizeof *options);
+    if (given == NULL)
+        return FENCEPOST_RESULT_OK;
+    if (given->size < offsetof(fencepost_options, kind) + sizeof given->kind)
+        return fault(
+            FENCEPOST_RESULT_BAD_ARGUMENT,
+            "the options do not say their size: write FENCEPOST_OPTIONS(...), or set size "
+            "to sizeof(fencepost_options)");
+    for (i = sizeof *options; i < given->size; i++) {
+        if (bytes[i] != 0)
+            return fault(FENCEPOST_RESULT_UNKNOWN_OPTION, "an option is newer than this libfencepost-client");
+    }
+    memcpy(options, given, given->size < sizeof *options ? given->size : sizeof *options);
+    if ((size_t)options->kind >= KINDS)
+        return fault(FENCEPOST_RESULT_BAD_ARGUMENT, "there is no kind of lock %d", (int)options->kind);
+    return FENCEPOST_RESULT_OK;
+}
+
+/* The kind's name in settings: that of the client's own kind, with the end exchanged. */
+static fencepost_result
+name_kind(const fencepost_client *client, const fencepost_options *options, char *kind, size_t size) {
+    static const char family[] = "zookeeper-";
+    size_t length = sizeof family - 1;
+
+    if (options->kind == FENCEPOST_KIND_MUTEX)
+        length = strlen(client->kind);
+    else if (strncmp(client->kind, family, length) != 0)
+        return fault(
+            FENCEPOST_RESULT_UNKNOWN_OPTION,
+            "unknown option \"kind\": only ZooKeeper (and memory:) has a %s, and this "
+            "client's locks are of the kind %s",
+            kinds[options->kind], client->kind);
+    if (length + strlen(kinds[options->kind]) >= size)
+        return fault(FENCEPOST_RESULT_BAD_ARGUMENT, "the client's kind \"%s\" is too long", client->kind);
+    memcpy(kind, client->kind, length);
+    strcpy(kind + length, options->kind == FENCEPOST_KIND_MUTEX ? "" : kinds[options->kind]);
+    return FENCEPOST_RESULT_OK;
+}
+
+static fencepost_result add_names(struct gathered *all, const fencepost_options *options, fencepost_view *names) {
+    fencepost_setting *setting;
+    size_t i;
+
+    if (options->names == NULL && options->name_count > 0)
+        return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
+    if (options->name_count > MOST_NAMES)
+        return fault(
+            FENCEPOST_RESULT_BAD_ARGUMENT, "%zu names are too many: give at most %d", options->name_count, MOST_NAMES);
+    for (i = 0; i < options->name_count; i++) {
+        if (options->names[i] == NULL)
+            return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
+        names[i] = view_of(options->names[i]);
+    }
+    setting = add(all, "names", FENCEPOST_VALUE_KIND_TEXTS);
+    setting->texts = names;
+    setting->text_count = options->name_count;
+    return FENCEPOST_RESULT_OK;
+}
+
+fencepost_result options_check(
+    const fencepost_client *client, const char *name, const fencepost_options *given, fencepost_settings **settings) {
+    fencepost_view names[MOST_NAMES];
+    struct gathered all;
+    fencepost_options options;
+    fencepost_result result;
+    char kind[64];
+
+    if ((result = take(given, &options)) != FENCEPOST_RESULT_OK ||
+        (result = name_kind(client, &options, kind, sizeof kind)) != FENCEPOST_RESULT_OK)
+        return result;
+    if (name == NULL && options.kind != FENCEPOST_KIND_MULTI_LOCK)
+        return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
+    all.count = 0;
+    add_text(&all, "kind", kind);
+    add_text(&all, "name", name);
+    if (client->prefix != NULL && client->prefix[0] != '\0')
+        add_text(&all, "prefix", client->prefix);
+    if (options.kind == FENCEPOST_KIND_MULTI_LOCK || options.names != NULL) {
+        if ((result = add_names(&all, &options, names)) != FENCEPOST_RESULT_OK)
+            return result;
+    }
+    if (options.kind == FENCEPOST_KIND_SEMAPHORE || options.permits != 0)
+        add_number(&all, "permits", options.permits);
+    add_text(&all, "layout", options.layout);
+    add_text(&all, "node_prefix", options.node_prefix);
+    add_text(&all, "identifier", options.identifier);
+    if (options.revocable)
+        add_switch(&all, "revocable", true);
+    if (options.without_renewal)
+        add_switch(&all, "renew", false);
+    add_millis(&all, "ttl", options.ttl);
+    add_millis(&all, "max_hold", options.max_hold);
+    return fencepost_settings_of(all.settings, all.count, settings);
+}

@@ -1,0 +1,114 @@
+/* Several writes in one transaction. The library writes what came of them into memory that has to last until its
+ * completion is called: also when the client and its records have gone meanwhile. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* Which the completion frees: it is called once for every transaction that the library has taken. */
+struct writes {
+    void *context; /* the request's ticket */
+    size_t count;
+    zoo_op_t *operations;
+    zoo_op_result_t *results;
+    fencepost_view *names; /* as many as writes */
+    char *texts;           /* paths, NUL-terminated, and room for those that come back */
+};
+
+/* What the server adds to a numbered node's name: ten digits, or a sign and as many; and a NUL. */
+#define NUMBER_SIZE 12u
+
+static void writes_free(struct writes *writes) {
+    free(writes->operations);
+    free(writes->results);
+    free(writes->names);
+    free(writes->texts);
+    free(writes);
+}
+
+static struct writes *writes_new(const fencepost_command *command) {
+    struct writes *writes = calloc(1, sizeof *writes);
+    size_t size = 1, i;
+
+    if (writes == NULL)
+        return NULL;
+    for (i = 0; i < command->part_count; i++)
+        size += command->parts[i].path.size * 2 + NUMBER_SIZE + 1;
+    writes->count = command->part_count;
+    writes->operations = calloc(writes->count + 1, sizeof *writes->operations);
+    writes->results = calloc(writes->count + 1, sizeof *writes->results);
+    writes->names = calloc(writes->count + 1, sizeof *writes->names);
+    writes->texts = calloc(1, size);
+    if (writes->operations != NULL && writes->results != NULL && writes->names != NULL && writes->texts != NULL)
+        return writes;
+    writes_free(writes);
+    return NULL;
+}
+
+/* Lays the parts out. The library copies paths and data when it takes the transaction. */
+static void lay_out(struct writes *writes, const struct driver *driver, const fencepost_command *command) {
+    char *text = writes->texts;
+    size_t i;
+
+    for (i = 0; i < writes->count; i++) {
+        const fencepost_part *part = &command->parts[i];
+        size_t room = part->path.size + NUMBER_SIZE;
+
+        memcpy(text, part->path.data, part->path.size);
+        if (part->operation == FENCEPOST_OPERATION_DELETE)
+            zoo_delete_op_init(&writes->operations[i], text, -1);
+        else
+            zoo_create_op_init(
+                &writes->operations[i], text, (const char *)part->data.data, (int)part->data.size, driver->acl,
+                create_mode(part->flags), text + part->path.size + 1, (int)room);
+        text += part->path.size + 1 + room;
+    }
+}
+
+/* The last parts of the paths of the nodes that were created, in the order of the writes. */
+static size_t names_of(const struct writes *writes) {
+    size_t count = 0, i;
+
+    for (i = 0; i < writes->count; i++) {
+        const char *path = writes->results[i].value, *slash;
+
+        if (writes->operations[i].type == ZOO_DELETE_OP || path == NULL)
+            continue;
+        slash = strrchr(path, '/');
+        writes->names[count].data = (const uint8_t *)(slash == NULL ? path : slash + 1);
+        writes->names[count].size = strlen((const char *)writes->names[count].data);
+        count++;
+    }
+    return count;
+}
+
+static void written(int rc, const void *data) {
+    struct writes *writes = (struct writes *)data;
+    fencepost_hub *hub;
+    struct record *record = record_enter(writes->context, &hub);
+
+    if (record != NULL) {
+        if (!record->settled && rc == ZOK)
+            fencepost_hub_children(
+                hub, fencepost_now(), record->command, record->session, writes->names, names_of(writes));
+        else if (!record->settled)
+            request_failed(record, hub, rc);
+        request_finish(record);
+    }
+    writes_free(writes);
+}
+
+int writes_send(struct driver *driver, const fencepost_command *command, const struct record *request) {
+    struct writes *writes = writes_new(command);
+    int rc;
+
+    if (writes == NULL)
+        return ZSYSTEMERROR;
+    lay_out(writes, driver, command);
+    writes->context = record_context(request);
+    rc = zoo_amulti(driver->handle, (int)writes->count, writes->operations, writes->results, written, writes);
+    if (rc != ZOK)
+        writes_free(writes);
+    return rc;
+}
