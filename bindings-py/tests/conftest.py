@@ -19,7 +19,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         names = getattr(item, "fixturenames", ())
         parameters = getattr(getattr(item, "callspec", None), "params", {})
         on_server = (
-            parameters.get("backend") in ("zookeeper", "redis") or parameters.get("server") is not None
+            "zookeeper" in (parameters.get("backend"), parameters.get("place"))
+            or parameters.get("backend") == "redis"
+            or parameters.get("server") is not None
         )
         if on_server or {"control", "zookeeper", "redis_server"} & set(names):
             item.add_marker(pytest.mark.servers)

@@ -92,11 +92,80 @@ def test_options(connect: Connect, options: dict[str, Any], name: str) -> None:
     assert error_of(lambda: client.lock("a", **options)).name == name
 
 
-@pytest.mark.parametrize("option", ["ttl", "margin", "poll"])
+@pytest.mark.parametrize("option", ["ttl", "margin", "poll", "renew"])
 def test_options_of_another_family(connect: Connect, option: str) -> None:
     options: dict[str, Any] = {option: 1}
     error = error_of(lambda: connect("memory:").lock("a", **options))
-    assert f"unknown field `{option}`" in str(error)
+    assert (error.code, error.name) == (108, "unknown-option")
+    assert f"unknown option '{option}'" in str(error)
+    assert "session_timeout" in str(error)
+
+
+@pytest.mark.parametrize(
+    "options", [{"layout": "curator"}, {"node_prefix": "n"}, {"identifier": "x"}, {"revocable": True}]
+)
+def test_options_that_redis_does_not_have(connect: Connect, options: dict[str, Any]) -> None:
+    error = error_of(lambda: connect("redis://localhost:1").lock("a", **options))
+    assert error.name == "unknown-option"
+    assert "ZooKeeper" in str(error)
+
+
+def test_kinds_that_redis_does_not_have(connect: Connect) -> None:
+    client = connect("redis://localhost:1")
+    for call in (
+        lambda: client.read_write_lock("a"),
+        lambda: client.semaphore("a", 2),
+        lambda: client.election("a"),
+    ):
+        error = error_of(call)
+        assert error.name == "unknown-option"
+        assert "ZooKeeper" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"layout": "zookeeper"}, "invalid-option"),
+        ({"layout": 1}, "unreadable-settings"),
+        ({"layout": "kazoo", "node_prefix": "node_"}, "invalid-option"),
+        ({"layout": "plain", "node_prefix": "a/b"}, "invalid-option"),
+        ({"layout": "plain", "node_prefix": "a\ud800"}, "invalid-option"),
+        ({"node_prefix": "node_"}, "invalid-option"),
+        ({"identifier": "x" * 1025}, "invalid-option"),
+        ({"identifier": "ü" * 513}, "invalid-option"),
+        ({"identifier": b"x"}, "unreadable-settings"),
+        ({"identifier": "\ud800"}, "invalid-option"),
+        ({"revocable": 1}, "unreadable-settings"),
+        ({"max_hold": 0}, "not-positive"),
+    ],
+)
+def test_options_of_zookeeper(connect: Connect, options: dict[str, Any], name: str) -> None:
+    client = connect("memory:")
+    assert error_of(lambda: client.lock("a", **options)).name == name
+    assert error_of(lambda: client.election("a", **options)).name == name
+
+
+@pytest.mark.parametrize("permits", [0, -1, 2**32, 2**70, True, 1.5, "2", None])
+def test_permits(connect: Connect, permits: Any) -> None:
+    error = error_of(lambda: connect("memory:").semaphore("a", permits))
+    assert error.name == ("invalid-option" if type(permits) is int else "unreadable-settings")
+
+
+def test_plain_is_for_mutexes_and_elections(connect: Connect) -> None:
+    client = connect("memory:")
+    assert error_of(lambda: client.read_write_lock("a", layout="plain")).name == "invalid-option"
+    assert error_of(lambda: client.semaphore("a", 1, layout="plain")).name == "invalid-option"
+
+
+@pytest.mark.parametrize("name", ["", "a//b", 7])
+def test_names_of_other_kinds(connect: Connect, name: Any) -> None:
+    client = connect("memory:")
+    for call in (
+        lambda: client.read_write_lock(name),
+        lambda: client.semaphore(name, 2),
+        lambda: client.election(name),
+    ):
+        error_of(call)
 
 
 def test_on_lost() -> None:

@@ -7,6 +7,7 @@ import pickle
 import threading
 import time
 from datetime import timedelta
+from typing import Any
 
 import fencepost
 import pytest
@@ -99,7 +100,8 @@ def test_hold_is_a_scope_with_a_limit(backend: Backend, connect: Connect) -> Non
 
 
 def test_extend_makes_the_grant_last(backend: Backend, connect: Connect) -> None:
-    lock = connect(backend.url).lock(backend.name(), **({"renew": False} if backend.kind == "redis" else {}))
+    options: dict[str, Any] = {"renew": False} if backend.kind == "redis" else {}
+    lock = connect(backend.url).lock(backend.name(), **options)
     with lock as grant:
         before = grant.remaining()
         assert before is not None

@@ -206,16 +206,6 @@ def test_the_caller_s_acl(zookeeper: ZooKeeperBackend) -> None:
     kazoo.close()
 
 
-def test_a_contender_of_another_layout(zookeeper: ZooKeeperBackend) -> None:
-    directory = zookeeper.directory(zookeeper.name())
-    zookeeper.client.create(f"{directory}/abc__lock__0000000001", makepath=True)
-    with fencepost.connect(zookeeper.url) as client, pytest.raises(fencepost.Refused) as error:
-        client.lock(zookeeper.name()).acquire()
-    assert (error.value.code, error.value.name) == (308, "mixed-layouts")
-    assert "abc__lock__0000000001" in str(error.value)
-    wait_until(lambda: zookeeper.contenders(zookeeper.name()) == 1, "our node is gone")
-
-
 @pytest.mark.parametrize("child", ["notes", "lock-", "lock-12", "config__lock__", "ü"])
 def test_a_child_that_is_no_contender(zookeeper: ZooKeeperBackend, child: str) -> None:
     zookeeper.client.create(f"{zookeeper.directory(zookeeper.name())}/{child}", makepath=True)

@@ -17,7 +17,8 @@ the resource.
 
 from __future__ import annotations
 
-from ._client import Client, Grant, Lock, connect
+from ._client import Client, connect
+from ._lock import Election, Grant, Lock, ReadWriteLock
 from ._values import Duration
 from .errors import (
     CleanupIncomplete,
@@ -25,6 +26,7 @@ from .errors import (
     FencepostError,
     LockLost,
     MisuseError,
+    MixedLayoutsWarning,
     NotAcquired,
     Refused,
     ReleaseUnconfirmed,
@@ -36,12 +38,15 @@ __all__ = [
     "Client",
     "ConfigError",
     "Duration",
+    "Election",
     "FencepostError",
     "Grant",
     "Lock",
     "LockLost",
     "MisuseError",
+    "MixedLayoutsWarning",
     "NotAcquired",
+    "ReadWriteLock",
     "Refused",
     "ReleaseUnconfirmed",
     "WrongProcess",

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import threading
 import time
 import warnings
 from _thread import allocate_lock
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
 
 from ._connect import SyncDriver, choose, choose_by_address
 from ._contender import Contender, State
 from ._engine import Engine
 from ._fencepost import Command, Settings
-from ._grant import BaseGrant
+from ._kinds import AnyLock, Kinds
+from ._lock import Grant
 from ._timer import ThreadTimer
-from ._values import Duration, patience, settings
-from .errors import CleanupIncomplete, FencepostError, LockLost, NotAcquired, ReleaseUnconfirmed
+from ._values import Duration, micros, settings
+from .errors import CleanupIncomplete, FencepostError, NotAcquired, ReleaseUnconfirmed
 
 CONFIRM_WITHIN = 5.0
 """For how many seconds a release, or a close, waits for the server's word."""
@@ -34,7 +34,7 @@ def connect(url: str) -> Client:
     return Client._of(driver, prefix)
 
 
-class Client:
+class Client(Kinds):
     """Locks on one connection. Made by :func:`connect`, or on a ``KazooClient`` or ``redis.Redis`` of your
     own.
 
@@ -68,37 +68,9 @@ class Client:
         self._engine = engine
         engine.start(timer)
 
-    def lock(
-        self,
-        name: str,
-        *,
-        ttl: Duration | None = None,
-        renew: bool | None = None,
-        max_hold: Duration | None = None,
-        margin: Duration | None = None,
-        poll: Duration | None = None,
-        answer_within: Duration | None = None,
-    ) -> Lock:
-        """A lock: a name with checked settings. It sends nothing and is cheap; threads share it freely.
-
-        Durations are seconds or timedeltas. For every server: ``max_hold``, the longest hold allowed (no
-        limit), and ``answer_within``, how long one answer may take (5). For Redis: ``ttl``, the lease (10),
-        ``renew``, whether it is renewed until the release (True), ``margin``, what is taken off its validity
-        (0.002), ``poll``, how often a waiter asks at the latest (0.1). Raises ConfigError.
-        """
+    def _lock(self, lock: type[AnyLock], kind: str, name: str, options: Mapping[str, object]) -> AnyLock:
         self._engine.check_process()
-        checked = settings(
-            self._family,
-            name,
-            prefix=self._prefix,
-            renew=renew,
-            ttl=ttl,
-            max_hold=max_hold,
-            margin=margin,
-            poll=poll,
-            answer_within=answer_within,
-        )
-        return Lock(self, name, checked)
+        return lock(self, name, settings(self._family, self._prefix, kind, name, options))
 
     def close(self) -> None:
         """Releases all grants, gives all waiting acquires up, and waits at most 5 seconds for the server's
@@ -161,6 +133,7 @@ class Client:
         try:
             engine.enter(contender, checked, wait, self._driver.inline)
             self._wait(contender, _decided)
+            contender.warn()
             if contender.state is State.HELD:
                 return Grant(self, contender)
         except BaseException:
@@ -194,6 +167,12 @@ class Client:
         )
         if contender.state is not State.HELD:
             raise engine.why_not_held(contender)
+
+    def _wait_revoke_requested(self, contender: Contender, timeout: Duration | None) -> bool:
+        limit = None if timeout is None else micros("timeout", timeout) / 1e6
+        self._engine.check()
+        self._wait(contender, _wanted_or_over, limit)
+        return contender.revoke_requested
 
     def _wait(
         self, contender: Contender, over: Callable[[Contender], bool], limit: float | None = None
@@ -247,149 +226,16 @@ class Waiter:
         return self._lock.acquire(True, -1 if seconds is None else max(0.0, seconds))
 
 
-class Lock:
-    """A name with settings. Made by :meth:`Client.lock`; every acquire is a contender of its own.
-
-    ``with lock as grant`` waits for the lock and releases it; :meth:`hold` does the same with a limit.
-    """
-
-    __slots__ = ("_client", "_scopes", "_settings", "name")
-
-    def __init__(self, client: Client, name: str, checked: Settings) -> None:
-        self.name = name
-        self._client = client
-        self._settings = checked
-        self._scopes = threading.local()
-
-    def acquire(self, timeout: Duration | None = None, *, blocking: bool = True) -> Grant | None:
-        """Waits until the lock is granted, for at most ``timeout`` (seconds or a timedelta) if that is given.
-
-        None when somebody else held the lock all the time; with ``blocking=False``, when somebody else holds
-        it. Everything else that goes wrong is an exception: Refused, ConfigError, MisuseError.
-        """
-        return self._client._acquire(self.name, self._settings, patience(timeout, blocking))
-
-    def hold(self, timeout: Duration | None = None, *, blocking: bool = True) -> Scope:
-        """A context manager that acquires with a limit: ``with lock.hold(timeout=0.2) as grant``. Raises
-        NotAcquired.
-        """
-        return Scope(self, patience(timeout, blocking))
-
-    def __enter__(self) -> Grant:
-        scopes = self._scopes.__dict__.setdefault("open", [])
-        grant = Scope(self, True).__enter__()
-        scopes.append(grant)
-        return grant
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._scopes.open.pop().__exit__(kind, error, trace)
-
-    def __repr__(self) -> str:
-        return f"<fencepost.Lock {self.name!r}>"
-
-
-class Scope:
-    """An acquire and a release around a block. Made by :meth:`Lock.hold`."""
-
-    __slots__ = ("_grant", "_lock", "_wait")
-
-    def __init__(self, lock: Lock, wait: int | bool) -> None:
-        self._lock = lock
-        self._wait = wait
-
-    def __enter__(self) -> Grant:
-        lock = self._lock
-        grant = lock._client._acquire(lock.name, lock._settings, self._wait)
-        if grant is None:
-            tried = self._wait is False
-            code, name = (302, "not-available") if tried else (301, "timeout")
-            raise NotAcquired(f"{lock.name}: somebody else holds the lock", code, name)
-        self._grant = grant
-        return grant
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._grant.__exit__(kind, error, trace)
-
-
-class Grant(BaseGrant):
-    """The right to hold a lock. As a context manager it is released at the end of the block."""
-
-    __slots__ = ("_client", "_lost")
-
-    def __init__(self, client: Client, contender: Contender) -> None:
-        super().__init__(client._engine, contender)
-        self._client = client
-        self._lost: threading.Event | None = None
-
-    @property
-    def lost(self) -> threading.Event:
-        """Set once the grant has ended without a release: ``grant.lost.is_set()``,
-        ``grant.lost.wait(timeout)``.
-        """
-        self._engine.check_process()
-        if self._lost is None:
-            with self._engine.order:
-                if self._lost is None:
-                    lost = threading.Event()
-                    self._contender.on_loss.append(lost.set)
-                    self._lost = lost
-        if self._contender.state is State.LOST:
-            self._lost.set()
-        return self._lost
-
-    def extend(self) -> None:
-        """Makes the grant last from now on; returns when the server has confirmed it. Raises LockLost,
-        MisuseError.
-        """
-        self._client._extend(self._contender)
-
-    def release(self) -> None:
-        """Gives the lock back; returns when the server has confirmed it.
-
-        Raises LockLost if there was nothing left to give back, MisuseError if it was released before, and
-        ReleaseUnconfirmed after 5 seconds without an answer.
-        """
-        self._client._release(self._contender)
-
-    def __enter__(self) -> Grant:
-        self._engine.check()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._engine.check_process()
-        if self._contender.state in _GIVEN_BACK:
-            return
-        try:
-            self.release()
-        except FencepostError as trouble:
-            # The body's own exception is the one to see.
-            if error is None:
-                raise
-            note(error, trouble)
-
-
-_GIVEN_BACK = frozenset({State.RELEASED, State.RELEASING, State.CLOSED})
-
-
-def note(error: BaseException, trouble: FencepostError) -> None:
-    """Adds to a body's exception what went wrong with its lock."""
-    if hasattr(error, "add_note"):
-        kind = "lost" if isinstance(trouble, LockLost) else "not released properly"
-        error.add_note(f"fencepost: the lock was {kind}: {trouble}")
-
-
 def _decided(contender: Contender) -> bool:
     return contender.state is not State.WAITING
+
+
+def _wanted_or_over(contender: Contender) -> bool:
+    return contender.revoke_requested or contender.state is not State.HELD
 
 
 def _over(contender: Contender) -> bool:
     return contender.is_over
 
 
-__all__ = ["Client", "Grant", "Lock", "Scope", "connect"]
+__all__ = ["Client", "connect"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import deque
 from collections.abc import Callable
 from enum import Enum
 
 from ._clock import now
 from ._fencepost import Command, Event, misuse
-from .errors import FencepostError, LockLost, NotAcquired, Refused
+from .errors import FencepostError, LockLost, MixedLayoutsWarning, NotAcquired, Refused
 
 Wake = Callable[[], object]
 
@@ -39,8 +40,10 @@ class Contender:
         "fence",
         "inbox",
         "key",
+        "mixed_layouts",
         "name",
         "on_loss",
+        "revoke_requested",
         "state",
         "suspended",
         "valid_until",
@@ -55,6 +58,8 @@ class Contender:
         self.valid_until: int | None = None
         self.suspended = False
         self.extended = 0
+        self.revoke_requested = False
+        self.mixed_layouts: str | None = None
         self.event: Event | None = None
         """The event that ended it, with the reason."""
         self.cause: BaseException | None = None
@@ -82,6 +87,11 @@ class Contender:
             self.valid_until = event.valid_until
             self.suspended = False
             return False
+        elif name == "revoke-requested":
+            self.revoke_requested = True
+        elif name == "mixed-layouts":
+            self.mixed_layouts = event.detail
+            return False
         elif name == "queued":
             return False
         else:
@@ -106,6 +116,14 @@ class Contender:
         if not self.is_valid():
             return 0.0
         return None if self.valid_until is None else max(0.0, (self.valid_until - now()) / 1e6)
+
+    def warn(self) -> None:
+        """Warns the caller of an acquire of what is wrong with the lock's directory."""
+        if self.mixed_layouts is not None:
+            text = (
+                f"{self.name}: {self.mixed_layouts} is a contender of another layout, which cannot see ours"
+            )
+            warnings.warn(f"{text}: have all processes use one layout", MixedLayoutsWarning, 4)
 
     def error(self) -> FencepostError:
         """What has ended it, as an exception."""

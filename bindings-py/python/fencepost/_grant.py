@@ -44,6 +44,22 @@ class BaseGrant:
         self._engine.check_process()
         return self._contender.remaining()
 
+    @property
+    def revoke_requested(self) -> bool:
+        """Whether somebody would like to have the lock (ZooKeeper: Curator's ``Revoker``, or ours).
+
+        It is a wish: release the grant soon, or keep it. Locks with ``revocable=True`` hear of it at once,
+        others a third of the session's timeout after the grant at the latest.
+        """
+        return self._contender.revoke_requested
+
+    @property
+    def mixed_layouts(self) -> str | None:
+        """The node of a contender of another layout that was found in the lock's directory: it cannot see
+        ours, and may be granted the lock as well.
+        """
+        return self._contender.mixed_layouts
+
     def __repr__(self) -> str:
         contender = self._contender
         fence = "" if contender.fence is None else f", fence {contender.fence}"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from numbers import Real
 from typing import Any, TypeAlias
@@ -17,7 +18,19 @@ Duration: TypeAlias = "float | timedelta"
 """Seconds as a number, or a timedelta."""
 
 _LARGEST = 2**63 - 1
-_KINDS = {"zookeeper": "zookeeper-mutex", "redis": "redis-string"}
+_KINDS = {("lock", "redis"): "redis-string", ("lock", "zookeeper"): "zookeeper-mutex"}
+"""What the core calls a kind of lock on a family; on ZooKeeper the others have their own names."""
+
+_DURATIONS = frozenset({"ttl", "margin", "poll", "max_hold", "answer_within"})
+_FLAGS = frozenset({"renew", "revocable"})
+_REDIS_ONLY = frozenset({"ttl", "renew", "margin", "poll"})
+_ZOOKEEPER_ONLY = frozenset({"layout", "node_prefix", "identifier", "revocable", "permits"})
+_ELSEWHERE = {
+    "zookeeper": "on ZooKeeper a lock lasts as long as its session: "
+    "give the address a session_timeout, or the lock a max_hold",
+    "redis": "only ZooKeeper has it; on Redis there are locks, "
+    "with the options ttl, renew, margin, poll, max_hold and answer_within",
+}
 
 
 def unreadable(text: str) -> ConfigError:
@@ -45,35 +58,70 @@ def micros(what: str, value: object) -> int:
     return max(-_LARGEST, min(whole, _LARGEST))
 
 
-def settings(
-    family: str,
-    name: object,
-    *,
-    prefix: str = "",
-    renew: object = None,
-    **durations: object,
-) -> Settings:
-    """The checked settings of a lock; options that are None are left to the core."""
-    if not isinstance(name, str):
-        raise unreadable(f'the name of a lock is {name!r}: give a text, such as "stock/42"')
-    data: dict[str, object] = {"kind": _KINDS[family], "name": name}
+def settings(family: str, prefix: str, kind: str, name: object, options: Mapping[str, object]) -> Settings:
+    """The checked settings of a lock of a kind (``lock``, ``reader``, ``election`` …); options that are None
+    are left to the core.
+    """
+    if family == "redis" and kind != "lock":
+        raise unknown_option({"reader": "read_write_lock"}.get(kind, kind), family)
+    known = _KINDS.get((kind, family), f"{family}-{kind}")
+    data: dict[str, object] = {
+        "kind": known,
+        "name": text("the name of a lock", name, "stock/42", _INVALID_NAME),
+    }
     if family == "zookeeper":
         data["prefix"] = prefix
-    if renew is not None:
-        if not isinstance(renew, bool):
-            raise unreadable(f"renew is {renew!r}: give True or False")
-        data["renew"] = renew
-    for what, value in durations.items():
-        if value is not None:
-            data[what] = micros(what, value)
+    foreign = _ZOOKEEPER_ONLY if family == "redis" else _REDIS_ONLY
+    for option, value in options.items():
+        if value is None and option != "permits":
+            continue
+        if option in foreign:
+            raise unknown_option(option, family)
+        data[option] = _READ[option](option, value)
+    return Settings(json.dumps(data, ensure_ascii=False))
+
+
+def unknown_option(option: str, family: str) -> ConfigError:
+    """The error for what only the other family has."""
+    return ConfigError(f"unknown option {option!r}: {_ELSEWHERE[family]}", 108, "unknown-option")
+
+
+_INVALID_NAME, _INVALID_OPTION = (102, "invalid-name"), (110, "invalid-option")
+
+
+def text(what: str, value: object, example: str, otherwise: tuple[int, str] = _INVALID_OPTION) -> str:
+    """A text that a server takes."""
+    if not isinstance(value, str):
+        raise unreadable(f"{what} is {value!r}: give a text, such as {example!r}")
     try:
-        return Settings(json.dumps(data, ensure_ascii=False))
+        value.encode()
     except UnicodeEncodeError:
         raise ConfigError(
-            f"{name!r} cannot name a lock here: it holds half a character (a lone surrogate)",
-            102,
-            "invalid-name",
+            f"{what} is {value!r}, which holds half a character (a lone surrogate)", *otherwise
         ) from None
+    return value
+
+
+def _flag(what: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise unreadable(f"{what} is {value!r}: give True or False")
+    return value
+
+
+def _whole(what: str, value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise unreadable(f"{what} is {value!r}: give a whole number")
+    return max(-_LARGEST, min(value, _LARGEST))
+
+
+_READ: dict[str, Callable[[str, object], object]] = {
+    **dict.fromkeys(_DURATIONS, micros),
+    **dict.fromkeys(_FLAGS, _flag),
+    "permits": _whole,
+    "layout": lambda what, value: text(what, value, "kazoo"),
+    "node_prefix": lambda what, value: text(what, value, "node_"),
+    "identifier": lambda what, value: text(what, value, "till-7"),
+}
 
 
 def patience(timeout: object, blocking: object) -> int | bool:

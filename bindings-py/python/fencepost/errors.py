@@ -46,6 +46,12 @@ class LockLost(FencepostError):
     """
 
 
+class MixedLayoutsWarning(UserWarning):
+    """A contender of another layout is in the lock's directory. It cannot see ours, so it may be granted the
+    lock as well: have all processes use one layout.
+    """
+
+
 class ReleaseUnconfirmed(FencepostError):
     """The server has not confirmed a release within 5 seconds. It is carried on with in the background."""
 

@@ -11,6 +11,7 @@ Errors are those of :mod:`fencepost`.
 
 from __future__ import annotations
 
-from ._client import Client, Grant, Lock, Scope, connect
+from ._client import Client, connect
+from ._lock import Election, Grant, Lock, ReadWriteLock, Scope
 
-__all__ = ["Client", "Grant", "Lock", "Scope", "connect"]
+__all__ = ["Client", "Election", "Grant", "Lock", "ReadWriteLock", "Scope", "connect"]

@@ -1,0 +1,159 @@
+"""What a client for threads makes: one method for each kind of lock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from ._lock import Election, Lock, ReadWriteLock
+from ._values import Duration
+
+AnyLock = TypeVar("AnyLock", bound=Lock)
+
+
+class Kinds:
+    """The constructors of a client. None of them sends anything."""
+
+    def lock(
+        self,
+        name: str,
+        *,
+        ttl: Duration | None = None,
+        renew: bool | None = None,
+        max_hold: Duration | None = None,
+        margin: Duration | None = None,
+        poll: Duration | None = None,
+        answer_within: Duration | None = None,
+        layout: str | None = None,
+        node_prefix: str | None = None,
+        identifier: str | None = None,
+        revocable: bool | None = None,
+    ) -> Lock:
+        """A lock: a name with checked settings. It sends nothing and is cheap; threads share it freely.
+
+        Durations are seconds or timedeltas. For every server: ``max_hold``, the longest hold allowed (no
+        limit), and ``answer_within``, how long one answer may take (5). For Redis: ``ttl``, the lease (10),
+        ``renew``, whether it is renewed until the release (True), ``margin``, what is taken off its validity
+        (0.002), ``poll``, how often a waiter asks at the latest (0.1).
+
+        For ZooKeeper: ``layout``, the names that contenders have on the server: ``"curator"`` (Apache
+        Curator's, the usual ones), ``"kazoo"``, or ``"plain"``, which is ``node_prefix`` (``node_``) with a
+        number, as home-made locks have it. In its layout a library excludes us, and we exclude it.
+        ``identifier``, what the contender's node says for people and peers (at most 1024 bytes), and
+        ``revocable``, whether a wish for the lock is heard of at once (False): see
+        :attr:`Grant.revoke_requested`. Raises ConfigError.
+        """
+        return self._lock(
+            Lock,
+            "lock",
+            name,
+            {
+                "ttl": ttl,
+                "renew": renew,
+                "max_hold": max_hold,
+                "margin": margin,
+                "poll": poll,
+                "answer_within": answer_within,
+                "layout": layout,
+                "node_prefix": node_prefix,
+                "identifier": identifier,
+                "revocable": revocable,
+            },
+        )
+
+    def read_write_lock(
+        self,
+        name: str,
+        *,
+        layout: str | None = None,
+        identifier: str | None = None,
+        revocable: bool | None = None,
+        max_hold: Duration | None = None,
+        answer_within: Duration | None = None,
+    ) -> ReadWriteLock:
+        """ZooKeeper: the read/write lock of that name. Its ``reader`` and ``writer`` are locks like others::
+
+            prices = client.read_write_lock("prices")
+            with prices.reader:
+                ...
+            with prices.writer as grant:
+                ...
+
+        Options are those of :meth:`lock`; the layouts are ``"curator"`` and ``"kazoo"``. Raises ConfigError.
+        """
+        options = {
+            "layout": layout,
+            "identifier": identifier,
+            "revocable": revocable,
+            "max_hold": max_hold,
+            "answer_within": answer_within,
+        }
+        reader = self._lock(Lock, "reader", name, options)
+        return ReadWriteLock(name, reader, self._lock(Lock, "writer", name, options))
+
+    def semaphore(
+        self,
+        name: str,
+        permits: int,
+        *,
+        layout: str | None = None,
+        identifier: str | None = None,
+        revocable: bool | None = None,
+        max_hold: Duration | None = None,
+        answer_within: Duration | None = None,
+    ) -> Lock:
+        """ZooKeeper: the semaphore of that name. So many contenders hold it at a time, first come, first
+        served.
+
+        All contenders have to give the same number of permits. The fence of a permit tells it from others,
+        and orders nothing. Options are those of :meth:`lock`; the layouts are ``"curator"`` and ``"kazoo"``.
+        Raises ConfigError.
+        """
+        return self._lock(
+            Lock,
+            "semaphore",
+            name,
+            {
+                "permits": permits,
+                "layout": layout,
+                "identifier": identifier,
+                "revocable": revocable,
+                "max_hold": max_hold,
+                "answer_within": answer_within,
+            },
+        )
+
+    def election(
+        self,
+        name: str,
+        *,
+        layout: str | None = None,
+        node_prefix: str | None = None,
+        identifier: str | None = None,
+        revocable: bool | None = None,
+        max_hold: Duration | None = None,
+        answer_within: Duration | None = None,
+    ) -> Election:
+        """ZooKeeper: the election of that name. The identifier tells the others who leads::
+
+            with client.election("scheduler", identifier="host-7") as term:
+                lead(until=term.lost)
+
+        Options are those of :meth:`lock`. Raises ConfigError.
+        """
+        return self._lock(
+            Election,
+            "election",
+            name,
+            {
+                "layout": layout,
+                "node_prefix": node_prefix,
+                "identifier": identifier,
+                "revocable": revocable,
+                "max_hold": max_hold,
+                "answer_within": answer_within,
+            },
+        )
+
+    def _lock(self, lock: type[AnyLock], kind: str, name: str, options: Mapping[str, object]) -> AnyLock:
+        raise NotImplementedError

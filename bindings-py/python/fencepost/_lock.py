@@ -1,0 +1,178 @@
+"""Locks and grants of the client for threads."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from ._contender import Contender, State
+from ._fencepost import Settings
+from ._grant import BaseGrant
+from ._pair import Pair
+from ._values import Duration, patience
+from .errors import FencepostError, LockLost, NotAcquired
+
+if TYPE_CHECKING:
+    from ._client import Client
+
+
+class Lock:
+    """A name with settings. Made by :meth:`Client.lock`; every acquire is a contender of its own.
+
+    ``with lock as grant`` waits for the lock and releases it; :meth:`hold` does the same with a limit.
+    """
+
+    __slots__ = ("_client", "_scopes", "_settings", "name")
+
+    def __init__(self, client: Client, name: str, checked: Settings) -> None:
+        self.name = name
+        self._client = client
+        self._settings = checked
+        self._scopes = threading.local()
+
+    def acquire(self, timeout: Duration | None = None, *, blocking: bool = True) -> Grant | None:
+        """Waits until the lock is granted, for at most ``timeout`` (seconds or a timedelta) if that is given.
+
+        None when somebody else held the lock all the time; with ``blocking=False``, when somebody else holds
+        it. Everything else that goes wrong is an exception: Refused, ConfigError, MisuseError.
+        """
+        return self._client._acquire(self.name, self._settings, patience(timeout, blocking))
+
+    def hold(self, timeout: Duration | None = None, *, blocking: bool = True) -> Scope:
+        """A context manager that acquires with a limit: ``with lock.hold(timeout=0.2) as grant``. Raises
+        NotAcquired.
+        """
+        return Scope(self, patience(timeout, blocking))
+
+    def __enter__(self) -> Grant:
+        scopes = self._scopes.__dict__.setdefault("open", [])
+        grant = Scope(self, True).__enter__()
+        scopes.append(grant)
+        return grant
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._scopes.open.pop().__exit__(kind, error, trace)
+
+    def __repr__(self) -> str:
+        return f"<fencepost.{type(self).__name__} {self.name!r}>"
+
+
+class Election(Lock):
+    """An election: candidates lead one after another, in the order in which they came. Made by
+    :meth:`Client.election`.
+
+    A grant is a term: it lasts until it is released, or lost.
+    """
+
+    __slots__ = ()
+
+    def campaign(self, timeout: Duration | None = None, *, blocking: bool = True) -> Grant | None:
+        """Waits until this candidate leads: :meth:`acquire`, under the name that elections have for it."""
+        return self.acquire(timeout, blocking=blocking)
+
+
+class ReadWriteLock(Pair[Lock]):
+    __doc__ = Pair.__doc__
+
+    __slots__ = ()
+
+
+class Scope:
+    """An acquire and a release around a block. Made by :meth:`Lock.hold`."""
+
+    __slots__ = ("_grant", "_lock", "_wait")
+
+    def __init__(self, lock: Lock, wait: int | bool) -> None:
+        self._lock = lock
+        self._wait = wait
+
+    def __enter__(self) -> Grant:
+        lock = self._lock
+        grant = lock._client._acquire(lock.name, lock._settings, self._wait)
+        if grant is None:
+            tried = self._wait is False
+            code, name = (302, "not-available") if tried else (301, "timeout")
+            raise NotAcquired(f"{lock.name}: somebody else holds the lock", code, name)
+        self._grant = grant
+        return grant
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._grant.__exit__(kind, error, trace)
+
+
+class Grant(BaseGrant):
+    """The right to hold a lock. As a context manager it is released at the end of the block."""
+
+    __slots__ = ("_client", "_lost")
+
+    def __init__(self, client: Client, contender: Contender) -> None:
+        super().__init__(client._engine, contender)
+        self._client = client
+        self._lost: threading.Event | None = None
+
+    @property
+    def lost(self) -> threading.Event:
+        """Set once the grant has ended without a release: ``grant.lost.is_set()``,
+        ``grant.lost.wait(timeout)``.
+        """
+        self._engine.check_process()
+        if self._lost is None:
+            with self._engine.order:
+                if self._lost is None:
+                    lost = threading.Event()
+                    self._contender.on_loss.append(lost.set)
+                    self._lost = lost
+        if self._contender.state is State.LOST:
+            self._lost.set()
+        return self._lost
+
+    def wait_revoke_requested(self, timeout: Duration | None = None) -> bool:
+        """Waits until somebody would like to have the lock (True), or until the grant or the time is over."""
+        return self._client._wait_revoke_requested(self._contender, timeout)
+
+    def extend(self) -> None:
+        """Makes the grant last from now on; returns when the server has confirmed it. Raises LockLost,
+        MisuseError.
+        """
+        self._client._extend(self._contender)
+
+    def release(self) -> None:
+        """Gives the lock back; returns when the server has confirmed it.
+
+        Raises LockLost if there was nothing left to give back, MisuseError if it was released before, and
+        ReleaseUnconfirmed after 5 seconds without an answer.
+        """
+        self._client._release(self._contender)
+
+    def __enter__(self) -> Grant:
+        self._engine.check()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._engine.check_process()
+        if self._contender.state in _GIVEN_BACK:
+            return
+        try:
+            self.release()
+        except FencepostError as trouble:
+            # The body's own exception is the one to see.
+            if error is None:
+                raise
+            note(error, trouble)
+
+
+_GIVEN_BACK = frozenset({State.RELEASED, State.RELEASING, State.CLOSED})
+
+
+def note(error: BaseException, trouble: FencepostError) -> None:
+    """Adds to a body's exception what went wrong with its lock."""
+    if hasattr(error, "add_note"):
+        kind = "lost" if isinstance(trouble, LockLost) else "not released properly"
+        error.add_note(f"fencepost: the lock was {kind}: {trouble}")

@@ -1,0 +1,233 @@
+"""Locks and grants of the client for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from .._contender import Contender, State
+from .._fencepost import Settings
+from .._grant import BaseGrant
+from .._lock import note
+from .._pair import Pair
+from .._values import Duration, patience
+from ..errors import FencepostError, NotAcquired
+
+if TYPE_CHECKING:
+    from ._client import Client
+
+
+class Lock:
+    """A name with settings. Made by :meth:`Client.lock`; every acquire is a contender of its own.
+
+    ``async with lock as grant`` waits for the lock and releases it; :meth:`hold` does the same with a limit.
+    """
+
+    __slots__ = ("_cancels", "_client", "_scopes", "_settings", "name")
+
+    def __init__(self, client: Client, name: str, checked: Settings, cancels: bool) -> None:
+        self.name = name
+        self._client = client
+        self._settings = checked
+        self._cancels = cancels
+        self._scopes: dict[asyncio.Task[object] | None, list[Scope]] = {}
+
+    async def acquire(self, timeout: Duration | None = None, *, blocking: bool = True) -> Grant | None:
+        """Waits until the lock is granted, for at most ``timeout`` (seconds or a timedelta) if that is given.
+
+        None when somebody else held the lock all the time; with ``blocking=False``, when somebody else holds
+        it. Everything else that goes wrong is an exception: Refused, ConfigError, MisuseError. Cancelling
+        withdraws the contender.
+        """
+        return await self._client._acquire(
+            self.name, self._settings, patience(timeout, blocking), self._cancels
+        )
+
+    def hold(self, timeout: Duration | None = None, *, blocking: bool = True) -> Scope:
+        """A context manager that acquires with a limit: ``async with lock.hold(timeout=0.2) as grant``.
+        Raises NotAcquired.
+        """
+        return Scope(self, patience(timeout, blocking))
+
+    async def __aenter__(self) -> Grant:
+        scope = Scope(self, True)
+        grant = await scope.__aenter__()
+        self._scopes.setdefault(asyncio.current_task(), []).append(scope)
+        return grant
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        task = asyncio.current_task()
+        scopes = self._scopes[task]
+        scope = scopes.pop()
+        if not scopes:
+            del self._scopes[task]
+        await scope.__aexit__(kind, error, trace)
+
+    def __repr__(self) -> str:
+        return f"<fencepost.asyncio.{type(self).__name__} {self.name!r}>"
+
+
+class Election(Lock):
+    """An election: candidates lead one after another, in the order in which they came. Made by
+    :meth:`Client.election`.
+
+    A grant is a term: it lasts until it is released, or lost.
+    """
+
+    __slots__ = ()
+
+    async def campaign(self, timeout: Duration | None = None, *, blocking: bool = True) -> Grant | None:
+        """Waits until this candidate leads: :meth:`acquire`, under the name that elections have for it."""
+        return await self.acquire(timeout, blocking=blocking)
+
+
+class ReadWriteLock(Pair[Lock]):
+    __doc__ = Pair.__doc__
+
+    __slots__ = ()
+
+
+class Scope:
+    """An acquire and a release around a block. Made by :meth:`Lock.hold`."""
+
+    __slots__ = ("_grant", "_lock", "_wait")
+
+    def __init__(self, lock: Lock, wait: int | bool) -> None:
+        self._lock = lock
+        self._wait = wait
+
+    async def __aenter__(self) -> Grant:
+        lock = self._lock
+        grant = await lock._client._acquire(lock.name, lock._settings, self._wait, lock._cancels)
+        if grant is None:
+            tried = self._wait is False
+            code, name = (302, "not-available") if tried else (301, "timeout")
+            raise NotAcquired(f"{lock.name}: somebody else holds the lock", code, name)
+        self._grant = grant
+        return await grant.__aenter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._grant.__aexit__(kind, error, trace)
+
+
+class Grant(BaseGrant):
+    """The right to hold a lock. As an asynchronous context manager it is released at the end of the block."""
+
+    __slots__ = ("_body", "_cancels", "_client", "_lost")
+
+    def __init__(self, client: Client, contender: Contender, cancels: bool) -> None:
+        super().__init__(client._engine, contender)
+        self._client = client
+        self._cancels = cancels
+        self._lost: asyncio.Event | None = None
+        self._body: Body | None = None
+
+    @property
+    def lost(self) -> asyncio.Event:
+        """Set once the grant has ended without a release: ``grant.lost.is_set()``, ``await
+        grant.lost.wait()``.
+        """
+        self._engine.check_process()
+        if self._lost is None:
+            self._lost = asyncio.Event()
+            self._on_loss(self._lost.set)
+        if self._contender.state is State.LOST:
+            self._lost.set()
+        return self._lost
+
+    async def wait_revoke_requested(self, timeout: Duration | None = None) -> bool:
+        """Waits until somebody would like to have the lock (True), or until the grant or the time is over."""
+        return await self._client._wait_revoke_requested(self._contender, timeout)
+
+    async def extend(self) -> None:
+        """Makes the grant last from now on; returns when the server has confirmed it. Raises LockLost,
+        MisuseError.
+        """
+        await self._client._extend(self._contender)
+
+    async def release(self) -> None:
+        """Gives the lock back; returns when the server has confirmed it.
+
+        Raises LockLost if there was nothing left to give back, MisuseError if it was released before, and
+        ReleaseUnconfirmed after 5 seconds without an answer. A release that is cancelled goes on in the
+        background.
+        """
+        await self._client._release(self._contender)
+
+    async def __aenter__(self) -> Grant:
+        self._engine.check()
+        if self._cancels:
+            self._body = Body()
+            self._on_loss(self._body.lost)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._engine.check_process()
+        body, self._body = self._body, None
+        if body is not None and await body.end(error):
+            raise self._contender.error() from (self._contender.cause or error)
+        if self._contender.state in _GIVEN_BACK:
+            return
+        try:
+            await self.release()
+        except FencepostError as trouble:
+            # The body's own exception is the one to see.
+            if error is None:
+                raise
+            note(error, trouble)
+
+    def _on_loss(self, callback: Callable[[], object]) -> None:
+        with self._engine.order:
+            if self._contender.state is not State.LOST:
+                self._contender.on_loss.append(callback)
+                return
+        callback()
+
+
+class Body:
+    """The block of an ``async with``, cancelled by a loss as ``asyncio.timeout`` cancels its own."""
+
+    __slots__ = ("_before", "_cancelled", "_task")
+
+    def __init__(self) -> None:
+        self._task = asyncio.current_task()
+        self._before = _cancelling(self._task)
+        self._cancelled = False
+
+    def lost(self) -> None:
+        """Cancels the block, unless it has ended. Called on the loop."""
+        if self._task is not None:
+            self._cancelled = True
+            self._task.cancel()
+
+    async def end(self, error: BaseException | None) -> bool:
+        """The block has ended; whether its end is our cancellation and nobody else's."""
+        task, self._task = self._task, None
+        if task is None or not self._cancelled:
+            return False
+        uncancel = getattr(task, "uncancel", None)  # Python 3.11
+        others = uncancel() > self._before if uncancel is not None else False
+        if error is None:
+            # The block ended before it was told. What is still to come must not hit the code behind it.
+            try:
+                await asyncio.sleep(0)
+            except asyncio.CancelledError:
+                if others:
+                    raise
+        return isinstance(error, asyncio.CancelledError) and not others
+
+
+_GIVEN_BACK = frozenset({State.RELEASED, State.RELEASING, State.CLOSED})
+
+
+def _cancelling(task: asyncio.Task[object] | None) -> int:
+    cancelling = getattr(task, "cancelling", None)  # Python 3.11
+    return 0 if cancelling is None else int(cancelling())

@@ -1,0 +1,193 @@
+"""Read/write locks, semaphores, elections and layouts: the same for threads and for asyncio."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import fencepost
+import pytest
+from conftest import Connect, make
+from kazoo.security import make_acl
+from support import LONG, Backend, ZooKeeperBackend, wait_until
+
+
+@pytest.fixture(params=["memory", "zookeeper"])
+def place(request: pytest.FixtureRequest) -> Iterator[Backend]:
+    """A ZooKeeper, in memory and real."""
+    yield from make(request.param)
+
+
+@pytest.fixture
+def pair(place: Backend, connect: Connect) -> tuple[fencepost.Client, fencepost.Client]:
+    """Two clients."""
+    return connect(place.url), connect(place.url)
+
+
+Pair = tuple[fencepost.Client, fencepost.Client]
+
+
+def take(lock: fencepost.Lock) -> fencepost.Grant:
+    """A grant that has to come soon."""
+    grant = lock.acquire(timeout=LONG)
+    assert grant is not None
+    return grant
+
+
+@pytest.mark.parametrize("layout", [None, "curator", "kazoo"])
+def test_readers_share_and_writers_do_not(pair: Pair, layout: str | None) -> None:
+    ours, theirs = (client.read_write_lock("prices", layout=layout) for client in pair)
+    one, other = take(ours.reader), take(theirs.reader)
+    assert ours.writer.acquire(blocking=False) is None
+    assert theirs.writer.acquire(timeout=0.05) is None
+    one.release()
+    other.release()
+    with ours.writer as alone:
+        assert theirs.reader.acquire(blocking=False) is None
+        assert theirs.writer.acquire(timeout=0.05) is None
+    with theirs.reader as reader:
+        assert reader.fence is not None
+        assert alone.fence is not None
+        assert reader.fence > alone.fence
+
+
+def test_a_reader_waits_for_an_earlier_writer_only(pair: Pair, place: Backend) -> None:
+    ours, theirs = (client.read_write_lock("prices") for client in pair)
+    reader = take(ours.reader)
+    granted: list[str] = []
+
+    def acquire(lock: fencepost.Lock, name: str) -> None:
+        with lock.hold(timeout=LONG):
+            granted.append(name)
+
+    writing = threading.Thread(target=acquire, args=(theirs.writer, "writer"))
+    writing.start()
+    # Once the writer is in the line, nobody reads before it.
+    wait_until(lambda: ours.reader.acquire(blocking=False) is None, "the writer is in the line")
+    reading = threading.Thread(target=acquire, args=(ours.reader, "reader"))
+    reading.start()
+    reader.release()
+    writing.join(LONG)
+    reading.join(LONG)
+    assert granted == ["writer", "reader"]
+
+
+def test_elections_have_terms(pair: Pair) -> None:
+    ours, theirs = (client.election("scheduler", identifier="me") for client in pair)
+    term = ours.campaign()
+    assert term is not None
+    assert theirs.campaign(timeout=0.05) is None
+    assert theirs.campaign(blocking=False) is None
+    term.release()
+    with theirs as second:
+        assert second.fence is not None
+        assert term.fence is not None
+        assert second.fence > term.fence
+    assert "Election 'scheduler'" in repr(ours)
+
+
+def test_what_the_names_say(zookeeper: ZooKeeperBackend, connect: Connect) -> None:
+    client = connect(zookeeper.url)
+    plain: dict[str, Any] = {"layout": "plain", "node_prefix": "n-"}
+    locks: dict[str, fencepost.Lock] = {
+        "-lock-": client.lock("a", identifier="till-7"),
+        "__lock__": client.lock("b", layout="kazoo", identifier="till-7"),
+        "n-": client.lock("c", **plain, identifier="till-7"),
+        "node_": client.lock("d", layout="plain", identifier="till-7"),
+        "-latch-": client.election("e", identifier="till-7"),
+        "__READ__": client.read_write_lock("f", identifier="till-7").reader,
+        "__WRIT__": client.read_write_lock("g", identifier="till-7").writer,
+        "__rlock__": client.read_write_lock("h", layout="kazoo", identifier="till-7").reader,
+    }
+    for mark, lock in locks.items():
+        with lock:
+            (child,) = zookeeper.children(lock.name)
+            assert child.endswith(f"{mark}0000000000")
+            data, _ = zookeeper.client.get(f"{zookeeper.directory(lock.name)}/{child}")
+            assert data.decode().endswith("till-7")
+
+
+def test_a_contender_of_another_layout_is_waited_for(pair: Pair, place: Backend) -> None:
+    ours, theirs = pair[0].lock("stock"), pair[1].lock("stock", layout="kazoo")
+    with ours:
+        with pytest.warns(fencepost.MixedLayoutsWarning, match="-lock-0000000000") as seen:
+            assert theirs.acquire(timeout=0.05) is None
+        assert seen[0].filename == __file__
+    stranger = take(theirs)
+    assert stranger.mixed_layouts is None
+
+    def release() -> None:
+        if place.kind == "zookeeper":
+            wait_until(lambda: place.contenders("stock") == 2, "ours waits")
+        else:
+            engine = pair[0]._engine
+            wait_until(lambda: engine.hub.pending == 1, "ours has come")
+            with engine.order:  # It has entered, too: a model answers at once.
+                pass
+        stranger.release()
+
+    threading.Thread(target=release).start()
+    with pytest.warns(fencepost.MixedLayoutsWarning, match="__lock__"):
+        grant = take(ours)
+    assert grant.mixed_layouts is not None
+    assert "__lock__" in grant.mixed_layouts
+    grant.release()
+
+
+def test_a_warning_that_is_an_error_leaves_nothing(zookeeper: ZooKeeperBackend, connect: Connect) -> None:
+    zookeeper.client.create(f"{zookeeper.directory('stock')}/abc__lock__0000000001", makepath=True)
+    lock = connect(zookeeper.url).lock("stock")
+    with pytest.raises(fencepost.MixedLayoutsWarning):
+        lock.acquire(timeout=0.2)
+    wait_until(lambda: zookeeper.contenders("stock") == 1, "ours is gone")
+
+
+@pytest.mark.parametrize("revocable", [True, False])
+def test_somebody_asks_for_the_lock(zookeeper: ZooKeeperBackend, connect: Connect, revocable: bool) -> None:
+    lock = connect(zookeeper.url).lock("stock", revocable=revocable)
+    with lock as grant:
+        assert not grant.revoke_requested
+        assert not grant.wait_revoke_requested(timeout=0.01)
+        (child,) = zookeeper.children("stock")
+        zookeeper.client.set(f"{zookeeper.directory('stock')}/{child}", b"__REVOKE__")
+        assert grant.wait_revoke_requested(timeout=LONG)
+        assert grant.revoke_requested
+        assert grant.is_valid
+    assert grant.wait_revoke_requested()
+
+
+def test_waiting_for_a_wish_ends_with_the_grant(pair: Pair) -> None:
+    grant = take(pair[0].lock("stock"))
+    waited: list[bool] = []
+    thread = threading.Thread(target=lambda: waited.append(grant.wait_revoke_requested()))
+    thread.start()
+    start = time.monotonic()
+    grant.release()
+    thread.join(LONG)
+    assert waited == [False]
+    assert time.monotonic() - start < LONG
+    with pytest.raises(fencepost.ConfigError):
+        grant.wait_revoke_requested(timeout="soon")  # type: ignore[arg-type]
+
+
+def test_missing_rights_are_told_at_once(zookeeper: ZooKeeperBackend, connect: Connect) -> None:
+    client = connect(zookeeper.url)
+    zookeeper.client.ensure_path(f"/{zookeeper.prefix}")
+    locks = {
+        "a": client.read_write_lock("a").reader,
+        "b": client.read_write_lock("b").writer,
+        "c": client.election("c"),
+        "d": client.lock("d", layout="kazoo"),
+        "e": client.lock("e", layout="plain"),
+    }
+    for name, lock in locks.items():
+        readable = [make_acl("world", "anyone", read=True)]
+        zookeeper.client.create(zookeeper.directory(name), acl=readable)
+        for wait in ({"timeout": LONG}, {"blocking": False}):
+            start = time.monotonic()
+            with pytest.raises(fencepost.Refused) as error:
+                lock.acquire(**wait)
+            assert (error.value.code, error.value.name) == (305, "no-permission")
+            assert time.monotonic() - start < LONG / 2
