@@ -18,7 +18,9 @@ WITH_attach := tests/loop.c
 WITH_verdicts_zookeeper := $(OBJ)/zookeeper/verdict.o
 # The driver itself, so that what it tells the hub can be written down.
 WITH_verdicts_redis := tests/loop.c $(OBJECTS_redis)
+WITH_requests_zookeeper := $(OBJECTS_zookeeper)
 LINK_verdicts_redis := $(foreach function,failed reply gone,-Wl,--wrap=fencepost_hub_$(function))
+LINK_requests_zookeeper := $(foreach function,created children data done error failed watch,-Wl,--wrap=fencepost_hub_$(function))
 LINK_attach := -lfencepost-zookeeper -lfencepost-redis
 LINK_bad_input := -lfencepost-zookeeper -lfencepost-redis
 
@@ -48,7 +50,7 @@ $(BUILD)/examples/%: examples/%.c $(SHARED) $(PKGCONFIG) $(HEADERS:include/%=$(I
 	    $$(PKG_CONFIG_PATH=$(LIB)/pkgconfig pkg-config --cflags --libs $$(sed -n 's/.*--libs \([a-z -]*\)).*/\1/p' $<))
 
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
-SUITES := hub fuzz client kinds event_loop bad_input attach verdicts_zookeeper verdicts_redis faults
+SUITES := hub fuzz client kinds event_loop bad_input attach verdicts_zookeeper requests_zookeeper verdicts_redis faults
 PROGRAMS := $(SUITES:%=$(TESTS)/%) $(TESTS)/transcripts $(TESTS)/header $(TESTS)/static
 
 .PHONY: test-programs test test-local test-servers test-valgrind test-asan

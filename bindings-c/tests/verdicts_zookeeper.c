@@ -48,6 +48,7 @@ static void refusals(void) {
     static const struct row rows[] = {
         {ZOK /* not connected: it was not even asked */, VERDICT_NOT_SENT},
         {ZBADARGUMENTS, VERDICT_ANSWER},
+        {ZUNIMPLEMENTED, VERDICT_ANSWER},
         {ZMARSHALLINGERROR, VERDICT_NOT_SENT},
         {ZINVALIDSTATE, VERDICT_NOT_SENT},
         {ZSYSTEMERROR, VERDICT_NOT_SENT},

@@ -23,6 +23,7 @@ enum verdict verdict_of_completion(int rc) {
 }
 
 enum verdict verdict_of_refusal(int rc) {
-    /* A bad argument would be refused again: that is an answer. Anything else may pass. */
-    return rc == ZBADARGUMENTS ? VERDICT_ANSWER : VERDICT_NOT_SENT;
+    /* A bad argument, or what the library cannot do, would be refused again: that is an answer. Anything else may pass.
+     */
+    return rc == ZBADARGUMENTS || rc == ZUNIMPLEMENTED ? VERDICT_ANSWER : VERDICT_NOT_SENT;
 }

@@ -99,11 +99,24 @@ static void written(int rc, const void *data) {
     writes_free(writes);
 }
 
+/* The library cannot read what a server answers to a container in a transaction: it ends the program. */
+static bool has_container(const fencepost_command *command) {
+    size_t i;
+
+    for (i = 0; i < command->part_count; i++) {
+        if (command->parts[i].flags & FENCEPOST_FLAG_CONTAINER)
+            return true;
+    }
+    return false;
+}
+
 int writes_send(struct driver *driver, const fencepost_command *command, const struct record *request) {
-    struct writes *writes = writes_new(command);
+    struct writes *writes;
     int rc;
 
-    if (writes == NULL)
+    if (has_container(command))
+        return ZUNIMPLEMENTED;
+    if ((writes = writes_new(command)) == NULL)
         return ZSYSTEMERROR;
     lay_out(writes, driver, command);
     writes->context = record_context(request);

@@ -1,0 +1,284 @@
+/* From commands to what the server then has, and from what libzookeeper says to outcomes: the driver's own objects are
+ * linked here, and what they tell the hub is written down. */
+#include <poll.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#include "../zookeeper/internal.h"
+#include "support.h"
+
+/* The last outcomes and notices, as words; changed under the client's lock. */
+static char told[1024];
+
+static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void say(const char *format, ...) {
+    size_t used = strlen(told);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(told + used, sizeof told - used, format, arguments);
+    va_end(arguments);
+}
+
+fencepost_result __wrap_fencepost_hub_created(
+    fencepost_hub *hub, uint64_t now, uint64_t id, int64_t session, const uint8_t *path, size_t size, int64_t czxid) {
+    (void)hub, (void)now, (void)session;
+    say("%" PRIu64 " created %.*s%s ", id, (int)size, (const char *)path, czxid > 0 ? "" : "?");
+    return FENCEPOST_RESULT_OK;
+}
+
+fencepost_result __wrap_fencepost_hub_children(
+    fencepost_hub *hub, uint64_t now, uint64_t id, int64_t session, const fencepost_view *names, size_t count) {
+    size_t i;
+
+    (void)hub, (void)now, (void)session;
+    say("%" PRIu64 " children", id);
+    for (i = 0; i < count; i++)
+        say(" %.*s", (int)names[i].size, (const char *)names[i].data);
+    say(" ");
+    return FENCEPOST_RESULT_OK;
+}
+
+fencepost_result __wrap_fencepost_hub_data(
+    fencepost_hub *hub, uint64_t now, uint64_t id, int64_t session, const uint8_t *data, size_t size, int64_t czxid,
+    int64_t owner, int32_t version, int64_t created) {
+    (void)hub, (void)now;
+    say("%" PRIu64 " data %.*s v%d%s%s ", id, (int)size, (const char *)data, (int)version,
+        owner == session ? " ours" : "", czxid > 0 && created > 1700000000000 ? "" : "?");
+    return FENCEPOST_RESULT_OK;
+}
+
+fencepost_result __wrap_fencepost_hub_done(fencepost_hub *hub, uint64_t now, uint64_t id, int64_t session) {
+    (void)hub, (void)now, (void)session;
+    say("%" PRIu64 " done ", id);
+    return FENCEPOST_RESULT_OK;
+}
+
+fencepost_result
+__wrap_fencepost_hub_error(fencepost_hub *hub, uint64_t now, uint64_t id, int64_t session, int32_t code) {
+    (void)hub, (void)now, (void)session;
+    say("%" PRIu64 " error %d ", id, (int)code);
+    return FENCEPOST_RESULT_OK;
+}
+
+fencepost_result __wrap_fencepost_hub_failed(fencepost_hub *hub, uint64_t now, uint64_t id, uint32_t failure) {
+    (void)hub, (void)now;
+    say("%" PRIu64 " %s ", id, fencepost_failure_name(failure));
+    return FENCEPOST_RESULT_OK;
+}
+
+fencepost_result
+__wrap_fencepost_hub_watch(fencepost_hub *hub, uint64_t now, uint64_t id, int64_t session, uint32_t event) {
+    (void)hub, (void)now, (void)session;
+    say("%" PRIu64 " saw %s ", id, fencepost_watch_event_name(event));
+    return FENCEPOST_RESULT_OK;
+}
+
+/* ---- a client that has nothing to do, and a driver on a raw handle ---- */
+
+static int no_descriptor(void *self) {
+    (void)self;
+    return FENCEPOST_SELF_DRIVEN;
+}
+
+static void no_command(void *self, fencepost_hub *hub, const fencepost_command *command) {
+    (void)self, (void)hub, (void)command;
+}
+
+static size_t nothing_under_way(void *self) {
+    (void)self;
+    return 0;
+}
+
+static void nothing_to_end(void *self) {
+    (void)self;
+}
+
+static const fencepost_driver operations = {
+    .descriptor = no_descriptor,
+    .command = no_command,
+    .busy = nothing_under_way,
+    .close = nothing_to_end,
+    .free = nothing_to_end,
+};
+
+static struct driver driver;
+static char root[256];
+
+static void begin(void) {
+    fencepost_hub *hub = NULL;
+
+    memset(&driver, 0, sizeof driver);
+    driver.handle = zookeeper_open(address(ZOOKEEPER), 4000);
+    driver.acl = &ZOO_OPEN_ACL_UNSAFE;
+    driver.connected = true;
+    driver.session = zoo_client_id(driver.handle)->client_id;
+    snprintf(root, sizeof root, "/c-tests-%d", (int)getpid());
+    CHECK(zoo_create(driver.handle, root, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0) == ZOK);
+    CHECK_RESULT(fencepost_hub_new(FENCEPOST_FAMILY_ZOOKEEPER, 1, &hub), FENCEPOST_OK);
+    CHECK_RESULT(
+        fencepost_client_new(hub, "zookeeper-mutex", NULL, &operations, &driver, &driver.client), FENCEPOST_OK);
+}
+
+static void end(void) {
+    struct String_vector left = {0, NULL};
+    char path[1024];
+    int i;
+
+    zookeeper_close(driver.handle); /* which tells of everything that is still under way */
+    driver.handle = zookeeper_open(address(ZOOKEEPER), 4000);
+    zoo_get_children(driver.handle, root, 0, &left);
+    for (i = 0; i < left.count; i++) {
+        snprintf(path, sizeof path, "%s/%s", root, left.data[i]);
+        zoo_delete(driver.handle, path, -1);
+    }
+    deallocate_String_vector(&left);
+    CHECK(zoo_delete(driver.handle, root, -1) == ZOK);
+    zookeeper_close(driver.handle);
+    while (driver.records != NULL)
+        record_close(driver.records);
+    fencepost_client_free(driver.client);
+}
+
+static fencepost_view view_of(const char *text) {
+    fencepost_view view = {(const uint8_t *)text, 0};
+
+    view.size = strlen(text);
+    return view;
+}
+
+/* A path below the root, in one of a few buffers. */
+static fencepost_view at(const char *name) {
+    return view_of(url_of(root, "/", name));
+}
+
+static void send_one(const fencepost_command *command) {
+    fencepost_hub *hub = fencepost_client_enter(driver.client);
+
+    request_send(&driver, hub, command);
+    fencepost_client_leave(driver.client);
+}
+
+/* Whether it has been said so; forgets it then. */
+static bool heard(const char *words) {
+    bool same;
+
+    fencepost_client_enter(driver.client);
+    same = strcmp(told, words) == 0;
+    if (same)
+        told[0] = '\0';
+    fencepost_client_leave(driver.client);
+    return same;
+}
+
+/* What the command with this id has to bring. */
+#define BRINGS(words, ...)                                                                                             \
+    do {                                                                                                               \
+        send_one(&(fencepost_command){__VA_ARGS__});                                                                   \
+        EVENTUALLY(heard(words));                                                                                      \
+        if (told[0] != '\0')                                                                                           \
+            printf("    said: %s\n", told);                                                                            \
+        told[0] = '\0';                                                                                                \
+    } while (0)
+
+static void nodes(void) {
+    const char *created;
+
+    begin();
+    created = url_of("1 created ", root, "/one ");
+    BRINGS(
+        created, .id = 1, .operation = FENCEPOST_OPERATION_CREATE, .path = at("one"), .data = view_of("a"),
+        .flags = FENCEPOST_FLAG_EPHEMERAL);
+    BRINGS("2 data a v0 ours ", .id = 2, .operation = FENCEPOST_OPERATION_GET, .path = at("one"));
+    BRINGS("3 done ", .id = 3, .operation = FENCEPOST_OPERATION_SET, .path = at("one"), .data = view_of("bb"));
+    BRINGS("4 data bb v1 ours ", .id = 4, .operation = FENCEPOST_OPERATION_GET, .path = at("one"));
+    BRINGS("5 error -101 ", .id = 5, .operation = FENCEPOST_OPERATION_SET, .path = at("none"));
+    BRINGS(
+        "6 error -110 ", .id = 6, .operation = FENCEPOST_OPERATION_CREATE, .path = at("one"),
+        .flags = FENCEPOST_FLAG_EPHEMERAL);
+    BRINGS("7 children one ", .id = 7, .operation = FENCEPOST_OPERATION_CHILDREN, .path = view_of(root));
+    BRINGS("8 done ", .id = 8, .operation = FENCEPOST_OPERATION_DELETE, .path = at("one"));
+    end();
+}
+
+static void watched_lists(void) {
+    begin();
+    BRINGS(
+        "1 children ", .id = 1, .operation = FENCEPOST_OPERATION_CHILDREN, .path = view_of(root),
+        .flags = FENCEPOST_FLAG_WATCH);
+    CHECK(zoo_create(driver.handle, (const char *)at("one").data, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0) == ZOK);
+    EVENTUALLY(heard("1 saw changed "));
+    /* Once. Of a node that is not there, nothing is watched. */
+    BRINGS(
+        "2 children ", .id = 2, .operation = FENCEPOST_OPERATION_CHILDREN, .path = at("one"),
+        .flags = FENCEPOST_FLAG_WATCH);
+    BRINGS(
+        "3 error -101 ", .id = 3, .operation = FENCEPOST_OPERATION_CHILDREN, .path = at("two"),
+        .flags = FENCEPOST_FLAG_WATCH);
+    CHECK(zoo_create(driver.handle, (const char *)at("two").data, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0) == ZOK);
+    CHECK(zoo_delete(driver.handle, (const char *)at("one").data, -1) == ZOK);
+    EVENTUALLY(heard("2 saw deleted "));
+    BRINGS("4 done ", .id = 4, .operation = FENCEPOST_OPERATION_SYNC, .path = view_of(root));
+    CHECK(driver.records == NULL);
+    end();
+}
+
+static void all_or_nothing(void) {
+    static const fencepost_view nothing = {NULL, 0};
+    fencepost_part numbered = {FENCEPOST_OPERATION_CREATE, FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL, nothing, view_of("x")};
+    fencepost_part plain = {FENCEPOST_OPERATION_CREATE, FENCEPOST_FLAG_EPHEMERAL, nothing, nothing};
+    fencepost_part container = {FENCEPOST_OPERATION_CREATE, FENCEPOST_FLAG_CONTAINER, nothing, nothing};
+    fencepost_part removal = {FENCEPOST_OPERATION_DELETE, 0, nothing, nothing}, missing = removal;
+
+    begin();
+    numbered.path = at("n-"), plain.path = removal.path = at("e"), container.path = at("c"), missing.path = at("none");
+    BRINGS(
+        "1 children n-0000000000 e n-0000000002 ", .id = 1, .operation = FENCEPOST_OPERATION_MULTI,
+        .parts = (const fencepost_part[]){numbered, plain, removal, numbered}, .part_count = 4);
+    BRINGS("2 data x v0 ours ", .id = 2, .operation = FENCEPOST_OPERATION_GET, .path = at("n-0000000000"));
+    /* The second part cannot be: nothing of the first is left. */
+    BRINGS(
+        "3 error -101 ", .id = 3, .operation = FENCEPOST_OPERATION_MULTI,
+        .parts = (const fencepost_part[]){plain, missing, plain}, .part_count = 3);
+    BRINGS("4 error -101 ", .id = 4, .operation = FENCEPOST_OPERATION_GET, .path = at("e"));
+    BRINGS("5 children e ", .id = 5, .operation = FENCEPOST_OPERATION_MULTI, .parts = &plain, .part_count = 1);
+    BRINGS("6 error -110 ", .id = 6, .operation = FENCEPOST_OPERATION_MULTI, .parts = &plain, .part_count = 1);
+    BRINGS("7 children ", .id = 7, .operation = FENCEPOST_OPERATION_MULTI, .parts = &removal, .part_count = 1);
+    BRINGS(
+        "8 error -6 ", .id = 8, .operation = FENCEPOST_OPERATION_MULTI,
+        .parts = (const fencepost_part[]){plain, container}, .part_count = 2);
+    BRINGS("9 error -101 ", .id = 9, .operation = FENCEPOST_OPERATION_GET, .path = at("e"));
+    CHECK(driver.records == NULL);
+    end();
+}
+
+static void writes_that_are_never_answered(void) {
+    fencepost_part part = {FENCEPOST_OPERATION_CREATE, FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL, {NULL, 0}, {NULL, 0}};
+    uint64_t i;
+
+    begin();
+    part.path = at("n-");
+    fencepost_client_enter(driver.client);
+    for (i = 1; i <= 50; i++) {
+        fencepost_command command = {.id = i, .operation = FENCEPOST_OPERATION_MULTI, .parts = &part, .part_count = 1};
+        request_send(&driver, NULL, &command);
+    }
+    told[0] = '\0';
+    requests_settle(&driver, NULL);
+    CHECK(strncmp(told, "1 unknown ", 10) == 0 || strstr(told, " 1 unknown ") != NULL);
+    told[0] = '\0';
+    fencepost_client_leave(driver.client);
+    end();
+    CHECK(told[0] == '\0');
+}
+
+int main(void) {
+    if (address(ZOOKEEPER) != NULL) {
+        TEST(nodes);
+        TEST(watched_lists);
+        TEST(all_or_nothing);
+        TEST(writes_that_are_never_answered);
+    }
+    return check_close();
+}
