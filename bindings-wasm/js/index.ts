@@ -10,11 +10,13 @@
  * @packageDocumentation
  */
 
-export { Client, type LockOptions } from "./client/client.js";
+export { Client } from "./client/client.js";
 export { type ConnectOptions, type ZooKeeperOptions, connect, fromRedis, fromZooKeeper } from "./client/connect.js";
 export type { Acl } from "./drivers/zookeeper/requests.js";
 export { Grant } from "./client/grant.js";
 export { type AcquireOptions, Lock } from "./client/lock.js";
+export type { LockOptions, ZooKeeperLockOptions } from "./client/options.js";
+export { Election, ReadWriteLock } from "./client/recipes.js";
 export {
   CleanupIncomplete,
   ConfigError,

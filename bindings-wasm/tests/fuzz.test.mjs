@@ -279,10 +279,16 @@ test("machines are opened with anything", () => {
 });
 
 test("settings and addresses are read from anything", () => {
-  const kinds = fc.constantFrom("zookeeper-mutex", "redis-string");
+  const zookeeper = ["mutex", "reader", "writer", "election", "semaphore"].map((kind) => `zookeeper-${kind}`);
+  const kinds = fc.constantFrom(...zookeeper, "redis-string");
   const some = fc.oneof(fc.integer({ min: -1, max: 10_000 }), odd);
   const optional = {
     prefix: some,
+    layout: mostly(fc.constantFrom("curator", "kazoo", "plain")),
+    nodePrefix: some,
+    identifier: mostly(names),
+    revocable: some,
+    permits: some,
     ttl: some,
     margin: some,
     renew: some,
@@ -307,7 +313,7 @@ test("settings and addresses are read from anything", () => {
 
 test("a client takes anything", async () => {
   const settings = fc.dictionary(
-    fc.constantFrom("ttl", "renew", "maxHold", "margin", "poll", "answerWithin", "other"),
+    fc.constantFrom("ttl", "renew", "maxHold", "poll", "layout", "nodePrefix", "identifier", "revocable", "other"),
     odd,
     { maxKeys: 3, noNullPrototype: true },
   );

@@ -5,28 +5,15 @@
  */
 
 import type { Driver } from "../drivers/driver.js";
-import { unreadable } from "../errors.js";
+import { ConfigError, unreadable } from "../errors.js";
 import { Settings } from "../hub.js";
 import type { SettingsData } from "../settings.js";
 import { Engine } from "./engine.js";
 import { Lock } from "./lock.js";
-import { known } from "./options.js";
+import { type LockOptions, type ZooKeeperLockOptions, lockOptions } from "./options.js";
+import { Election, ReadWriteLock } from "./recipes.js";
 
-/** Settings of a lock. Durations in ms. */
-export interface LockOptions {
-  /** Redis: the lease (10000). */
-  readonly ttl?: number | undefined;
-  /** Redis: whether the lease is renewed until the release (true). */
-  readonly renew?: boolean | undefined;
-  /** The longest hold allowed (no limit). */
-  readonly maxHold?: number | undefined;
-  /** Redis: what is taken off the lease's validity beside drift (2). */
-  readonly margin?: number | undefined;
-  /** Redis: how often a waiter asks, at the latest (100). */
-  readonly poll?: number | undefined;
-  /** How long one answer may take before a try counts as unreachable (5000). */
-  readonly answerWithin?: number | undefined;
-}
+type Kind = SettingsData["kind"];
 
 /**
  * Locks on one connection: made by {@link connect}, {@link fromRedis} or {@link fromZooKeeper}.
@@ -53,26 +40,62 @@ export class Client {
   /**
    * A lock. Sends nothing.
    *
-   * @throws ConfigError for a name or setting that makes no sense; MisuseError if the client has been closed.
+   * @throws ConfigError for a name or option that makes no sense; MisuseError if the client has been closed.
    */
   lock(name: string, options?: LockOptions): Lock {
-    this.#engine.check();
-    if (typeof name !== "string") {
-      throw unreadable("the name of a lock has to be a string");
+    const kind = this.#family === "redis" ? "redis-string" : "zookeeper-mutex";
+    return new Lock(this.#engine, name, this.#settings(kind, name, options));
+  }
+
+  /**
+   * ZooKeeper: a lock that readers share and a writer has alone. Sends nothing.
+   *
+   * ```ts
+   * const prices = client.readWriteLock("prices");
+   * await using reading = await prices.reader.acquire();
+   * ```
+   *
+   * @throws ConfigError for a name or option that makes no sense (the layout `plain` has none of these), and on Redis; MisuseError if the client
+   * has been closed.
+   */
+  readWriteLock(name: string, options?: ZooKeeperLockOptions): ReadWriteLock {
+    this.#only("readWriteLock");
+    const side = (kind: Kind) => new Lock(this.#engine, name, this.#settings(kind, name, options));
+    return new ReadWriteLock(side("zookeeper-reader"), side("zookeeper-writer"));
+  }
+
+  /**
+   * ZooKeeper: an election. Sends nothing. Its candidates lead one after another, in the order in which they came.
+   *
+   * ```ts
+   * await using term = await client.election("scheduler", { identifier: hostname() }).campaign();
+   * await lead({ signal: term.signal });
+   * ```
+   *
+   * @throws ConfigError for a name or option that makes no sense, and on Redis; MisuseError if the client has been closed.
+   */
+  election(name: string, options?: ZooKeeperLockOptions): Election {
+    this.#only("election");
+    return new Election(this.#engine, name, this.#settings("zookeeper-election", name, options));
+  }
+
+  /**
+   * ZooKeeper: a semaphore, which so many may hold at a time; all who use it have to give the same number. Sends nothing. The fence of a permit tells it
+   * from others, and orders nothing.
+   *
+   * ```ts
+   * await client.semaphore("presses", 3).using(print);
+   * ```
+   *
+   * @throws ConfigError for a name, number or option that makes no sense (no permits, the layout `plain`), and on Redis; MisuseError if the client has
+   * been closed.
+   */
+  semaphore(name: string, permits: number, options?: ZooKeeperLockOptions): Lock {
+    this.#only("semaphore");
+    if (typeof permits !== "number") {
+      throw unreadable("a semaphore needs a number of permits");
     }
-    known(options, "ttl", "renew", "maxHold", "margin", "poll", "answerWithin");
-    const data = {
-      ...options,
-      kind: this.#family === "redis" ? "redis-string" : "zookeeper-mutex",
-      name,
-      ...(this.#family === "zookeeper" && { prefix: this.#prefix }),
-    };
-    for (const [key, value] of Object.entries(data)) {
-      if (value === undefined) {
-        Reflect.deleteProperty(data, key);
-      }
-    }
-    return new Lock(this.#engine, name, new Settings(data as SettingsData));
+    return new Lock(this.#engine, name, this.#settings("zookeeper-semaphore", name, options, { permits }));
   }
 
   /**
@@ -87,5 +110,21 @@ export class Client {
   /** See {@link close}. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  #only(what: string): void {
+    if (this.#family !== "zookeeper") {
+      const there = "only ZooKeeper has it; on Redis there are locks";
+      throw new ConfigError(108, "unknown-option", `unknown option "${what}": ${there}`);
+    }
+  }
+
+  #settings(kind: Kind, name: string, options: unknown, more?: object): Settings {
+    this.#engine.check();
+    if (typeof name !== "string") {
+      throw unreadable("the name of a lock has to be a string");
+    }
+    const place = this.#family === "zookeeper" ? { prefix: this.#prefix } : {};
+    return new Settings({ kind, name, ...place, ...lockOptions(this.#family, options), ...more });
   }
 }

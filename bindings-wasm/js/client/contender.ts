@@ -29,6 +29,10 @@ export class Contender {
   fence: bigint | null = null;
   validUntil: number | null = null;
   suspended = false;
+  /** Whether somebody would like to have the lock. */
+  revokeRequested = false;
+  /** The node of a contender of another layout. */
+  mixedLayouts: string | null = null;
   /** What has ended it, if it was no release. */
   error: FencepostError | null = null;
   /** Who waits for the acquire. */
@@ -39,7 +43,8 @@ export class Contender {
   extending: Waiter[] = [];
   /** When its release has to be confirmed, in ms. */
   confirmBy = 0;
-  #lost: PromiseWithResolver | null = null;
+  #lost: Deferred<LockLost> | null = null;
+  #asked: Deferred<undefined> | null = null;
   #controller: AbortController | null = null;
 
   constructor(lock: string) {
@@ -63,8 +68,19 @@ export class Contender {
   }
 
   get lost(): Promise<LockLost> {
-    this.#lost ??= promise(this.state === "lost" ? this.error : null);
+    this.#lost ??= deferred();
+    if (this.state === "lost" && this.error instanceof LockLost) {
+      this.#lost.resolve(this.error);
+    }
     return this.#lost.promise;
+  }
+
+  get asked(): Promise<undefined> {
+    this.#asked ??= deferred();
+    if (this.revokeRequested) {
+      this.#asked.resolve(undefined);
+    }
+    return this.#asked.promise;
   }
 
   get signal(): AbortSignal {
@@ -94,6 +110,13 @@ export class Contender {
         break;
       case "suspended":
         this.suspended = true;
+        break;
+      case "revoke-requested":
+        this.revokeRequested = true;
+        this.#asked?.resolve(undefined);
+        break;
+      case "mixed-layouts":
+        this.mixedLayouts = event.node;
         break;
       case "released":
         this.state = "released";
@@ -170,19 +193,16 @@ export class Contender {
   }
 }
 
-interface PromiseWithResolver {
-  promise: Promise<LockLost>;
-  resolve(error: LockLost): void;
+interface Deferred<T> {
+  readonly promise: Promise<T>;
+  resolve(value: T): void;
 }
 
-function promise(error: FencepostError | null): PromiseWithResolver {
-  let resolve!: (error: LockLost) => void;
-  const promise = new Promise<LockLost>((done) => {
+function deferred<T>(): Deferred<T> {
+  let resolve!: (value: T) => void;
+  const promise = new Promise<T>((done) => {
     resolve = done;
   });
-  if (error instanceof LockLost) {
-    resolve(error);
-  }
   return { promise, resolve };
 }
 

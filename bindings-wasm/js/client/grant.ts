@@ -62,6 +62,27 @@ export class Grant {
   }
 
   /**
+   * ZooKeeper: resolves when somebody would like to have the lock (Curator's `Revoker`, or {@link Lock.revoke}); never if nobody asks. It is a wish:
+   * release the grant soon, or keep it.
+   */
+  get revokeRequested(): Promise<void> {
+    return this.#contender.asked;
+  }
+
+  /** ZooKeeper: whether somebody would like to have the lock, without waiting for it. */
+  get isRevokeRequested(): boolean {
+    return this.#contender.revokeRequested;
+  }
+
+  /**
+   * ZooKeeper: the node of a contender of another layout in the lock's directory, or null. It was waited for if it came first, but it cannot see ours,
+   * and may be granted the lock as well: have all programs use one `layout`.
+   */
+  get mixedLayouts(): string | null {
+    return this.#contender.mixedLayouts;
+  }
+
+  /**
    * Makes the grant last from now on.
    *
    * @throws LockLost if it is over, MisuseError if it has been released.

@@ -39,7 +39,7 @@ export class Lock {
   /**
    * Waits until the lock is granted. With a `timeout` it gives null when somebody else held the lock all the time.
    *
-   * @throws Refused when the lock cannot be had: no permission, wrong type, mixed layouts, server unreachable within the timeout. ConfigError for a
+   * @throws Refused when the lock cannot be had: no permission, wrong type, server unreachable within the timeout. ConfigError for a
    * timeout that is not positive: there is {@link tryAcquire}. The signal's reason, if it is aborted.
    */
   acquire(options: AcquireOptions & { readonly timeout: number }): Promise<Grant | null>;

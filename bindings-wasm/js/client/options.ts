@@ -5,6 +5,52 @@
  */
 
 import { ConfigError, unreadable } from "../errors.js";
+import type { Layout } from "../settings.js";
+
+interface AnyLockOptions {
+  /** The longest hold allowed, in ms (no limit). */
+  readonly maxHold?: number | undefined;
+  /** How long one answer may take before a try counts as unreachable, in ms (5000). */
+  readonly answerWithin?: number | undefined;
+}
+
+/** What can be set for locks on ZooKeeper, and on `memory:`, which is a model of it. Durations in ms. */
+export interface ZooKeeperLockOptions extends AnyLockOptions {
+  /**
+   * ZooKeeper: how contenders are called on the server: as Apache Curator does it (`"curator"`, the default), as Kazoo does (`"kazoo"`), or with a prefix and
+   * a number as home-made locks do (`"plain"`). Programs with one of those libraries and this one exclude each other in its layout.
+   */
+  readonly layout?: Layout | undefined;
+  /** ZooKeeper: with the layout `plain`, what a contender's name begins with (`"node_"`). */
+  readonly nodePrefix?: string | undefined;
+  /** ZooKeeper: what the contender's node says, for people and peers: a host's name, for example. At most 1024 bytes. */
+  readonly identifier?: string | undefined;
+  /**
+   * ZooKeeper: whether a wish for the lock is heard of from the grant on, which costs a request, and not only a third of the session's timeout
+   * later (false). See {@link Grant.revokeRequested}.
+   */
+  readonly revocable?: boolean | undefined;
+}
+
+/** What can be set for a lock: on either kind of server, its own and those of both. Durations in ms. */
+export interface LockOptions extends ZooKeeperLockOptions {
+  /** Redis: the lease (10000). */
+  readonly ttl?: number | undefined;
+  /** Redis: whether the lease is renewed until the release (true). */
+  readonly renew?: boolean | undefined;
+  /** Redis: what is taken off the lease's validity beside drift (2). */
+  readonly margin?: number | undefined;
+  /** Redis: how often a waiter asks, at the latest (100). */
+  readonly poll?: number | undefined;
+}
+
+const ANY = ["maxHold", "answerWithin"];
+
+/** The options of a lock, by the server. */
+const OF_A_LOCK = {
+  zookeeper: ["layout", "nodePrefix", "identifier", "revocable", ...ANY],
+  redis: ["ttl", "renew", "margin", "poll", ...ANY],
+};
 
 /** Checks that options are an object with known keys only: a misspelt one would be a silent default. */
 export function known(options: unknown, ...names: string[]): void {
@@ -20,6 +66,14 @@ export function known(options: unknown, ...names: string[]): void {
       throw new ConfigError(108, "unknown-option", `unknown option "${option}": ${there}`);
     }
   }
+}
+
+/** The options of a lock that have a value, all of them known to its server. */
+export function lockOptions(family: "zookeeper" | "redis", options: unknown): object {
+  known(options, ...OF_A_LOCK.zookeeper, ...OF_A_LOCK.redis);
+  const given = Object.fromEntries(Object.entries(options ?? {}).filter(([, value]) => value !== undefined));
+  known(given, ...OF_A_LOCK[family]);
+  return given;
 }
 
 /** A number of ms, or nothing; whether it makes sense is for the core to say. */

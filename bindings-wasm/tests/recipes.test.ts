@@ -1,0 +1,241 @@
+/** What ZooKeeper has besides the plain lock: in memory, which is a model of it, and on the real server. */
+
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+
+import { type Client, ConfigError, Election, type Grant, type Lock, Refused, connect } from "fencepost";
+import zookeeper from "node-zookeeper-client";
+
+import { type Backend, type ZkClient, drop, fresh, memory, zk, zkAt, zooKeeper } from "./support/backends.js";
+import { address, eventually, within } from "./support/servers.js";
+
+const SOON = 10_000;
+
+async function held(lock: Lock): Promise<Grant> {
+  const grant = await lock.tryAcquire();
+  assert.ok(grant, `${lock.name} is free`);
+  return grant;
+}
+
+const config = (kind: string, says: RegExp) => (error: unknown) =>
+  error instanceof ConfigError && error.kind === kind && says.test(error.message);
+
+for (const make of [memory, zooKeeper]) {
+  describe(`recipes on ${make.name}`, { concurrency: false }, () => {
+    const on = (title: string, body: (a: Client, b: Client, backend: Backend) => Promise<void>): void => {
+      void it(title, { timeout: 30_000 }, async () => {
+        const backend = await make();
+        const [a, b] = [await backend.client(), await backend.client()];
+        try {
+          await body(a, b, backend);
+        } finally {
+          await a.close();
+          await b.close();
+          await backend.close();
+        }
+      });
+    };
+
+    for (const layout of ["curator", "kazoo"] as const) {
+      on(`readers share, and a writer is alone: ${layout}`, async (a, b) => {
+        const name = fresh();
+        const [one, other] = [a.readWriteLock(name, { layout }), b.readWriteLock(name, { layout })];
+        assert.equal(one.name, name);
+        const reading = [await held(one.reader), await held(other.reader)];
+        assert.equal(await one.writer.tryAcquire(), null);
+        const order: string[] = [];
+        const told = (who: string) => (grant: Grant) => {
+          order.push(who);
+          return grant;
+        };
+        const writing = other.writer.acquire().then(told("writer"));
+        // Behind a writer who waits nobody reads.
+        await eventually(SOON, "the writer in the line", async () => {
+          const grant = await one.reader.tryAcquire();
+          await grant?.release();
+          return grant === null;
+        });
+        const late = one.reader.acquire().then(told("reader"));
+        await Promise.all(reading.map((grant) => grant.release()));
+        const writer = await within(SOON, "the writer", writing);
+        assert.equal(await one.reader.tryAcquire(), null);
+        assert.ok(writer.fence !== null && reading.every(({ fence }) => fence !== null));
+        await writer.release();
+        await (await within(SOON, "the reader", late)).release();
+        assert.deepEqual(order, ["writer", "reader"]);
+      });
+    }
+
+    on("candidates lead one after another", async (a, b) => {
+      const name = fresh();
+      const [one, other] = [a.election(name, { identifier: "one" }), b.election(name)];
+      assert.ok(one instanceof Election);
+      const term = await one.campaign();
+      const next = other.campaign();
+      assert.equal(await other.campaign({ timeout: 50 }), null);
+      await term.release();
+      const second = await within(SOON, "the second term", next);
+      assert.ok(second.fence !== null && term.fence !== null && second.fence > term.fence);
+      await second.release();
+      assert.equal(await one.using((grant) => grant.isValid), true);
+    });
+
+    for (const layout of ["curator", "kazoo"] as const) {
+      on(`a semaphore has so many permits: ${layout}`, async (a, b) => {
+        const name = fresh();
+        const [one, other] = [a.semaphore(name, 2, { layout }), b.semaphore(name, 2, { layout })];
+        const permits = [await held(one), await held(other)];
+        assert.equal(await one.tryAcquire(), null);
+        assert.equal(await other.acquire({ timeout: 50 }), null);
+        const third = one.acquire();
+        await permits[1]?.release();
+        const granted = await within(SOON, "a permit", third);
+        assert.notEqual(granted.fence, permits[0]?.fence);
+        await granted.release();
+        await permits[0]?.release();
+      });
+    }
+
+    on("each layout excludes", async (a, b) => {
+      for (const options of [
+        { layout: "curator" },
+        { layout: "kazoo" },
+        { layout: "plain" },
+        { layout: "plain", nodePrefix: "n-" },
+      ] as const) {
+        const name = fresh();
+        const grant = await a.lock(name, options).acquire();
+        assert.equal(await b.lock(name, options).tryAcquire(), null);
+        const next = b.lock(name, options).acquire();
+        await grant.release();
+        await (await within(SOON, "the lock", next)).release();
+        assert.equal(grant.mixedLayouts, null);
+      }
+    });
+
+    on("a contender of another layout is waited for, and told of", async (a, b) => {
+      const name = fresh();
+      const stranger = await a.lock(name, { layout: "kazoo" }).acquire();
+      assert.equal(await b.lock(name).tryAcquire(), null);
+      const next = b.lock(name).acquire();
+      // Requests of one session are carried out in their order: after this one, the waiting contender is in the line.
+      assert.equal(await b.lock(name).tryAcquire(), null);
+      await stranger.release();
+      const grant = await within(SOON, "the lock", next);
+      assert.match(grant.mixedLayouts ?? "", /__lock__\d{10}$/);
+      await grant.release();
+    });
+
+    on("options that make no sense are told at once", async (a) => {
+      const invalid = (says: RegExp) => config("invalid-option", says);
+      for (const permits of [0, -1, 2 ** 32]) {
+        assert.throws(() => a.semaphore("x", permits), invalid(/permits/), String(permits));
+      }
+      for (const permits of [1.5, NaN, "2", 2n, undefined]) {
+        assert.throws(() => a.semaphore("x", permits as never), config("unreadable-settings", /permits/));
+      }
+      assert.throws(() => a.lock("x", { layout: "zookeeper" as never }), invalid(/layout.*curator/));
+      assert.throws(() => a.lock("x", { layout: 1 as never }), config("unreadable-settings", /layout/));
+      assert.throws(() => a.lock("x", { nodePrefix: "n-" }), invalid(/node_prefix.*plain/));
+      assert.throws(() => a.lock("x", { layout: "plain", nodePrefix: "a/b" }), ConfigError);
+      assert.throws(() => a.readWriteLock("x", { layout: "plain" }), invalid(/layout.*plain/));
+      assert.throws(() => a.semaphore("x", 2, { layout: "plain" }), invalid(/layout.*plain/));
+      assert.throws(() => a.lock("x", { identifier: "ü".repeat(513) }), invalid(/identifier.*1024/));
+      assert.throws(() => a.lock("x", { revocable: "yes" as never }), config("unreadable-settings", /revocable/));
+      assert.throws(() => a.election("x", { permits: 2 } as never), config("unknown-option", /permits/));
+      assert.throws(() => a.lock("x", { ttl: 100 }), config("unknown-option", /ttl.*layout/));
+      assert.throws(() => a.readWriteLock(""), config("empty-name", /name/));
+      await (await a.lock("x", { identifier: "ü".repeat(512), ttl: undefined }).acquire()).release();
+    });
+  });
+}
+
+describe("recipes on ZooKeeper's nodes", { concurrency: false }, () => {
+  let operator: ZkClient;
+  let client: Client;
+  before(async () => {
+    operator = await zkAt(address("FENCEPOST_ZOOKEEPER"), 30_000);
+    client = await connect(`zk://${address("FENCEPOST_ZOOKEEPER")}/recipes?session_timeout=30000`);
+  });
+  after(async () => {
+    await client.close();
+    drop(operator);
+  });
+
+  const children = (path: string) => zk<string[]>((done) => operator.getChildren(path, done));
+  const only = async (path: string) => {
+    const [name, ...others] = await children(path);
+    assert.ok(name !== undefined && others.length === 0, `one child of ${path}: ${name}, ${others.join()}`);
+    return `${path}/${name}`;
+  };
+
+  for (const [title, make, shape] of [
+    ["mutex, curator", (name) => client.lock(name), /^_c_[-0-9a-f]{36}-lock-\d{10}$/],
+    ["mutex, kazoo", (name) => client.lock(name, { layout: "kazoo" }), /^[0-9a-f]{32}__lock__\d{10}$/],
+    ["mutex, plain", (name) => client.lock(name, { layout: "plain", nodePrefix: "n-" }), /^n-\d{10}$/],
+    ["reader, curator", (name) => client.readWriteLock(name).reader, /__READ__\d{10}$/],
+    ["writer, curator", (name) => client.readWriteLock(name).writer, /__WRIT__\d{10}$/],
+    ["reader, kazoo", (name) => client.readWriteLock(name, { layout: "kazoo" }).reader, /__rlock__\d{10}$/],
+    ["election, curator", (name) => client.election(name), /-latch-\d{10}$/],
+  ] as [string, (name: string) => Lock, RegExp][]) {
+    it(`a contender is called as its peers call theirs: ${title}`, async () => {
+      const name = fresh();
+      await using grant = await make(name).acquire();
+      const [node] = await children(`/recipes/${name}`);
+      assert.match(node ?? "", shape);
+      assert.equal(grant.isRevokeRequested, false);
+    });
+  }
+
+  it("a node says whose it is", async () => {
+    const name = fresh();
+    const grant = await client.lock(name, { identifier: "till 7" }).acquire();
+    const node = await only(`/recipes/${name}`);
+    assert.equal(String(await zk<Buffer>((done) => operator.getData(node, done))), "till 7");
+    await grant.release();
+  });
+
+  it("a wish for the lock is heard of", { timeout: 20_000 }, async () => {
+    const name = fresh();
+    const grant = await client.lock(name, { revocable: true }).acquire();
+    const asked = grant.revokeRequested;
+    const node = await only(`/recipes/${name}`);
+    // As Curator's Revoker writes it.
+    await zk((done) => operator.setData(node, Buffer.from("__REVOKE__"), done as never));
+    await within(SOON, "the wish", asked);
+    assert.equal(grant.isRevokeRequested, true);
+    assert.equal(grant.isValid, true);
+    await within(SOON, "the wish, asked for later", grant.revokeRequested);
+    await grant.release();
+  });
+
+  it("missing rights are told at once", async () => {
+    const name = fresh();
+    const readOnly = [new zookeeper.ACL(zookeeper.Permission.READ, new zookeeper.Id("world", "anyone"))];
+    await (await client.lock(fresh()).acquire()).release();
+    await zk((done) => operator.create(`/recipes/${name}`, readOnly, done as never));
+    const refused = (error: unknown) => error instanceof Refused && error.kind === "no-permission";
+    const { reader, writer } = client.readWriteLock(name);
+    for (const lock of [client.lock(name), reader, writer, client.election(name), client.semaphore(name, 2)]) {
+      await assert.rejects(within(SOON, "the refusal", lock.acquire()), refused);
+    }
+    await zk((done) => operator.remove(`/recipes/${name}`, -1, done));
+  });
+});
+
+describe("recipes on Redis", () => {
+  it("are refused with the name of who has them", async () => {
+    await using client = await connect(`redis://${address("FENCEPOST_REDIS")}`);
+    assert.throws(() => client.readWriteLock("x"), config("unknown-option", /readWriteLock.*ZooKeeper/));
+    assert.throws(() => client.election("x"), config("unknown-option", /election.*ZooKeeper/));
+    assert.throws(() => client.semaphore("x", 2), config("unknown-option", /semaphore.*ZooKeeper/));
+    for (const options of [
+      { layout: "kazoo" },
+      { identifier: "x" },
+      { revocable: true },
+      { nodePrefix: "n" },
+    ] as const) {
+      assert.throws(() => client.lock("x", options), config("unknown-option", /there are ttl/));
+    }
+  });
+});
