@@ -1,9 +1,9 @@
 //! What an application is told.
 
-use alloc::string::String;
+use alloc::{string::String, vec::Vec};
 use core::time::Duration;
 
-use crate::{AttemptId, CommandId, Fence, Instant};
+use crate::{AttemptId, CommandId, Fence, Instant, SessionId};
 
 /// What a machine tells its application.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -39,6 +39,11 @@ pub enum Event {
         /// The name of its node.
         node: String,
     },
+    /// What an inspection has found: the contenders, or the one that was meant.
+    Found {
+        /// In no particular order.
+        contenders: Vec<Found>,
+    },
     /// The grant has ended without a release. Somebody else may hold the lock.
     Lost {
         /// Why.
@@ -69,11 +74,31 @@ impl Event {
             Self::Resumed { .. } => "resumed",
             Self::RevokeRequested => "revoke-requested",
             Self::MixedLayouts { .. } => "mixed-layouts",
+            Self::Found { .. } => "found",
             Self::Lost { .. } => "lost",
             Self::Released => "released",
             Self::Refused { .. } => "refused",
         }
     }
+}
+
+/// A contender, as an inspection has found it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Found {
+    /// Its node's path.
+    pub node: String,
+    /// Whether it holds (at the moment of the list).
+    pub holds: bool,
+    /// Whether it shares the lock with others of its kind: a reader.
+    pub shared: bool,
+    /// The session that its node goes with.
+    pub session: SessionId,
+    /// Since when it contends, by the server's clock: milliseconds since 1970.
+    pub since: i64,
+    /// The fence that it has, or would have.
+    pub fence: Fence,
+    /// What its node says: a host's name, for example.
+    pub identifier: String,
 }
 
 /// The right to hold a lock, from `Acquired` to `Released` or `Lost`.
@@ -199,6 +224,10 @@ reasons! {
         ConnectionClosed = 313, "connection-closed", "the connection has been closed";
         /// The attempt had been given up before this acquire reached the server.
         GivenUp = 314, "given-up", "the attempt had been given up";
+        /// The semaphore has another number of permits.
+        InconsistentPermits = 315, "inconsistent-permits", "the semaphore has another number of permits: all who use it have to give the same";
+        /// The contender that was meant is not there.
+        NoContender = 316, "no-contender", "the contender that was meant is not there any more";
     }
 }
 

@@ -25,6 +25,17 @@ pub struct Wait {
     pub reason: Option<Timer>,
 }
 
+impl Wait {
+    /// The one that ends earlier.
+    pub(crate) fn or_earlier(self, other: Self) -> Self {
+        match (self.until, other.until) {
+            (Some(ours), Some(theirs)) if theirs < ours => other,
+            (None, Some(_)) => other,
+            _ => self,
+        }
+    }
+}
+
 /// What a machine waits for. Each has one reason to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]

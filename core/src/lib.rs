@@ -97,7 +97,7 @@ pub mod url;
 pub mod zookeeper;
 
 pub use error::{ConfigError, Misuse};
-pub use event::{Cause, Event, Grant, Loss, Refusal};
+pub use event::{Cause, Event, Found, Grant, Loss, Refusal};
 pub use id::{AttemptId, CommandId, Fence, Key, OwnerId, SessionId};
 pub use intent::{Intent, Patience};
 pub use io::{Command, Failure, Machine, Outcome, Output, Target, Timer, Wait};

@@ -63,6 +63,18 @@ impl<Q> Outbox<Q> {
         self.queue.retain(|output| !matches!(output, Output::Command(_)));
     }
 
+    /// Takes the next event and leaves the commands: for a machine that is made of others, and hears them.
+    pub(crate) fn take_event(&mut self) -> Option<Event> {
+        let index = self
+            .queue
+            .iter()
+            .position(|output| matches!(output, Output::Event(_)))?;
+        match self.queue.remove(index) {
+            Some(Output::Event(event)) => Some(event),
+            _ => None,
+        }
+    }
+
     /// Takes the next output.
     pub(crate) fn poll(&mut self) -> Output<Q, Event> {
         if let Some(output) = self.queue.pop_front() {

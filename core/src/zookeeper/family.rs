@@ -3,12 +3,15 @@
 use alloc::vec::Vec;
 
 use crate::{
-    Command, CommandId, Event, Instant, Intent, Key, Misuse, Outcome, Output, OwnerId,
-    hub::{Delivery, Family, Member, Shared},
+    Command, CommandId, Event, Instant, Key, Misuse, Outcome, Output, OwnerId,
+    hub::{Delivery, Family, Shared},
     io::sealed,
 };
 
-use super::{Contender, ContenderSettings, Keeper, Notice, Reply, Request, SessionState};
+use super::{
+    ContenderSettings, InspectionSettings, Keeper, Notice, Reply, Request, SessionState,
+    member::Member as AnyMachine,
+};
 
 /// The family of machines that speak to ZooKeeper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,6 +24,8 @@ pub enum ZooKeeper {}
 pub enum Machine {
     /// A contender in a line.
     Contender(ContenderSettings),
+    /// A look from outside.
+    Inspection(InspectionSettings),
 }
 
 impl sealed::Sealed for ZooKeeper {}
@@ -30,14 +35,13 @@ impl Family for ZooKeeper {
     type Reply = Reply;
     type Notice = Notice;
     type Settings = Machine;
-    type Member = Contender;
+    type Member = AnyMachine;
     type Shared = Keeper;
 
     const NAME: &'static str = "zookeeper";
 
-    fn machine(settings: Machine, owner: OwnerId, seed: u64) -> Contender {
-        let Machine::Contender(settings) = settings;
-        Contender::new(settings, owner, seed)
+    fn machine(settings: Machine, owner: OwnerId, seed: u64) -> AnyMachine {
+        AnyMachine::new(settings, owner, seed)
     }
 
     fn is_standing(request: &Request) -> bool {
@@ -52,20 +56,6 @@ impl Family for ZooKeeper {
             Notice::Watch { id, .. } => Some(*id),
             Notice::Session { .. } | Notice::Confirmed { .. } => None,
         }
-    }
-}
-
-impl Member<ZooKeeper> for Contender {
-    fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
-        Self::intent(self, now, intent)
-    }
-
-    fn is_idle(&self) -> bool {
-        Self::is_idle(self)
-    }
-
-    fn next_id(&mut self) -> &mut u64 {
-        self.outbox().next_id()
     }
 }
 

@@ -122,8 +122,8 @@ pub(super) fn earliest_twin<'a>(children: &'a [String], layout: &Layout, stem: &
         .iter()
         .filter(|child| child.starts_with(stem))
         .min_by_key(|child| match layout.read(child) {
-            Child::Contender(contender) => contender.sequence,
-            Child::Bystander => i32::MAX,
+            Child::Contender(contender) => (contender.sequence, *child),
+            Child::Bystander => (i32::MAX, *child),
         })
 }
 

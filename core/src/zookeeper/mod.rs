@@ -12,21 +12,26 @@
 mod contender;
 mod disposal;
 mod family;
+mod inspection;
 mod keeper;
 mod layout;
 mod line;
+mod member;
 mod path;
 mod raw;
+mod semaphore;
 mod settings;
 mod wire;
 
 pub use contender::Contender;
 pub use family::{Machine, ZooKeeper};
+pub use inspection::Inspection;
 pub use keeper::Keeper;
 pub use layout::{Layout, Role};
 pub(crate) use raw::Kind;
 pub use raw::RawZooKeeper;
-pub use settings::{ContenderSettings, DEFAULT_ANSWER_WITHIN, MAX_IDENTIFIER};
+pub use semaphore::Semaphore;
+pub use settings::{Action, ContenderSettings, DEFAULT_ANSWER_WITHIN, InspectionSettings, MAX_IDENTIFIER};
 pub use wire::{Answer, CreateMode, Notice, Reply, Request, SessionState, Stat, WatchEvent, Write, code};
 
 use crate::{Cause, CommandId, Refusal};

@@ -2,10 +2,10 @@
 
 use alloc::string::{String, ToString};
 
-use crate::{ConfigError, settings::duration};
+use crate::{ConfigError, Fence, settings::duration};
 
 use super::{
-    ContenderSettings, Machine,
+    Action, ContenderSettings, InspectionSettings, Machine,
     layout::{Layout, Role},
 };
 
@@ -36,6 +36,14 @@ pub struct RawZooKeeper {
     pub revocable: Option<bool>,
     /// How many permits a semaphore has.
     pub permits: Option<i64>,
+    /// What an inspection looks at: `mutex`, `read-write`, `election` or `semaphore`.
+    pub of: Option<String>,
+    /// What an inspection does: `list`, `break` or `revoke`.
+    pub action: Option<String>,
+    /// The path of the contender's node to break or to ask.
+    pub node: Option<String>,
+    /// Its fence, in decimal.
+    pub fence: Option<String>,
     /// See [`ContenderSettings::answer_within`].
     pub answer_within: Option<i64>,
     /// See [`ContenderSettings::max_hold`].
@@ -50,23 +58,21 @@ pub(crate) enum Kind {
     Writer,
     Election,
     Semaphore,
+    Inspection,
 }
 
 impl RawZooKeeper {
     pub(crate) fn check(self, kind: Kind) -> Result<Machine, ConfigError> {
-        let foreign = [("permits", self.permits.is_some() && kind != Kind::Semaphore)];
-        if let Some((option, _)) = foreign.into_iter().find(|(_, given)| *given) {
-            return Err(ConfigError::UnknownOption {
-                option: option.into(),
-                known: "only a semaphore has permits",
-            });
+        self.refuse_foreign(kind)?;
+        if kind == Kind::Inspection {
+            return self.inspection();
         }
         let role = match kind {
             Kind::Mutex => Role::Mutex,
             Kind::Reader => Role::Reader,
             Kind::Writer => Role::Writer,
             Kind::Election => Role::Candidate,
-            Kind::Semaphore => Role::Permit {
+            Kind::Semaphore | Kind::Inspection => Role::Permit {
                 permits: self.permits()?,
             },
         };
@@ -80,6 +86,70 @@ impl RawZooKeeper {
         }
         settings.max_hold = duration("max_hold", self.max_hold)?;
         Ok(Machine::Contender(settings))
+    }
+
+    fn inspection(self) -> Result<Machine, ConfigError> {
+        let invalid = |option, value: &str, why| {
+            let value = value.into();
+            Err(ConfigError::InvalidOption { option, value, why })
+        };
+        let of = match self.of.as_deref() {
+            None | Some("mutex") => Role::Mutex,
+            Some("read-write") => Role::Writer,
+            Some("election") => Role::Candidate,
+            Some("semaphore") => Role::Permit {
+                permits: self.permits()?,
+            },
+            Some(other) => {
+                let why = "it is one of \"mutex\", \"read-write\", \"election\" and \"semaphore\"";
+                return invalid("of", other, why);
+            }
+        };
+        let node = self.node.clone().unwrap_or_default();
+        let given = self.fence.as_deref().unwrap_or_default();
+        let fence = given.parse().map(Fence);
+        let action = match (self.action.as_deref(), fence) {
+            (None | Some("list"), _) => Action::List,
+            (Some("break" | "revoke"), Err(_)) => {
+                return invalid("fence", given, "give the contender's fence as a decimal number");
+            }
+            (Some("break"), Ok(fence)) => Action::Break { node, fence },
+            (Some("revoke"), Ok(fence)) => Action::Revoke { node, fence },
+            (Some(other), _) => {
+                let why = "it is one of \"list\", \"break\" and \"revoke\"";
+                return invalid("action", other, why);
+            }
+        };
+        let mut settings = InspectionSettings::new(&self.prefix, &self.name, self.layout()?, of, action)?;
+        if let Some(limit) = duration("answer_within", self.answer_within)? {
+            settings.answer_within = limit;
+        }
+        Ok(Machine::Inspection(settings))
+    }
+
+    /// What the kind does not have would otherwise be a silent nothing.
+    fn refuse_foreign(&self, kind: Kind) -> Result<(), ConfigError> {
+        let inspects = kind == Kind::Inspection;
+        let foreign = [
+            (
+                "permits",
+                self.permits.is_some() && !inspects && kind != Kind::Semaphore,
+            ),
+            ("identifier", self.identifier.is_some() && inspects),
+            ("revocable", self.revocable.is_some() && inspects),
+            ("max_hold", self.max_hold.is_some() && inspects),
+            ("of", self.of.is_some() && !inspects),
+            ("action", self.action.is_some() && !inspects),
+            ("node", self.node.is_some() && !inspects),
+            ("fence", self.fence.is_some() && !inspects),
+        ];
+        match foreign.into_iter().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((option, _)) => Err(ConfigError::UnknownOption {
+                option: option.into(),
+                known: "contenders have identifier, revocable and max_hold; semaphores permits; inspections of, action, node, fence and permits",
+            }),
+        }
     }
 
     fn layout(&self) -> Result<Layout, ConfigError> {

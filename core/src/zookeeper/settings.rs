@@ -1,9 +1,9 @@
 //! The settings of ZooKeeper's machines.
 
-use alloc::string::String;
+use alloc::{collections::VecDeque, format, string::String};
 use core::time::Duration;
 
-use crate::ConfigError;
+use crate::{ConfigError, Fence};
 
 use super::{
     layout::{Layout, Role},
@@ -97,5 +97,101 @@ impl ContenderSettings {
     #[must_use]
     pub const fn role(&self) -> Role {
         self.role
+    }
+}
+
+/// The settings of an inspection, checked.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct InspectionSettings {
+    pub(super) directory: String,
+    pub(super) layout: Layout,
+    pub(super) of: Role,
+    pub(super) action: Action,
+    /// How long one that has no other limit waits for the server's answers.
+    pub answer_within: Duration,
+}
+
+/// What an inspection does.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Action {
+    /// Say who holds and who waits.
+    List,
+    /// Delete a contender's node: a holder has lost its lock then, and a waiter its place.
+    Break {
+        /// The node's path.
+        node: String,
+        /// The fence that the contender has or would have.
+        fence: Fence,
+    },
+    /// Ask a contender for the lock: it is told `revoke-requested`, and may give the lock back or keep it.
+    Revoke {
+        /// The node's path.
+        node: String,
+        /// The fence that the contender has or would have.
+        fence: Fence,
+    },
+}
+
+impl InspectionSettings {
+    /// Of the lock below `prefix`/`name`, of which `of` says what kind it is: any role of a lock stands for the lock.
+    ///
+    /// # Errors
+    /// [`ConfigError`] as for a contender, and for a node that does not lie in the lock's directories.
+    pub fn new(
+        prefix: &str,
+        name: &str,
+        layout: Layout,
+        of: Role,
+        action: Action,
+    ) -> Result<Self, ConfigError> {
+        let ContenderSettings {
+            directory,
+            layout,
+            role: of,
+            answer_within,
+            ..
+        } = ContenderSettings::new(prefix, name, layout, of)?;
+        let settings = Self {
+            directory,
+            layout,
+            of,
+            action,
+            answer_within,
+        };
+        if let Action::Break { node, .. } | Action::Revoke { node, .. } = &settings.action {
+            let parent = node.rsplit_once('/').map_or("", |(parent, _)| parent);
+            if !settings.directories().iter().any(|directory| directory == parent) {
+                return Err(ConfigError::InvalidOption {
+                    option: "node",
+                    value: node.clone(),
+                    why: "it is no node of this lock: take the path that contenders() gives",
+                });
+            }
+        }
+        Ok(settings)
+    }
+
+    /// Where contenders' nodes lie.
+    pub(super) fn directories(&self) -> VecDeque<String> {
+        match (self.of, &self.layout) {
+            (Role::Permit { .. }, layout) => semaphore_directories(&self.directory, layout).into(),
+            _ => [self.directory.clone()].into(),
+        }
+    }
+
+    pub(super) fn permits_lie_in(&self, directory: &str) -> bool {
+        let [permits, _] = semaphore_directories(&self.directory, &self.layout);
+        permits == directory
+    }
+}
+
+/// Where a semaphore keeps its permits and its line.
+pub(super) fn semaphore_directories(directory: &str, layout: &Layout) -> [String; 2] {
+    match layout {
+        Layout::Kazoo => [directory.into(), format!("{directory}-__lock__")],
+        Layout::Curator | Layout::Plain { .. } => {
+            [format!("{directory}/leases"), format!("{directory}/locks")]
+        }
     }
 }

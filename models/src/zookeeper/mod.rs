@@ -167,10 +167,10 @@ impl Server {
         self.members[self.leader].tree.owner(path).map(SessionId)
     }
 
-    /// What stands in a node, on the leader.
+    /// What stands in a node and what is known of it, on the leader.
     #[must_use]
-    pub fn data(&self, path: &str) -> Option<&[u8]> {
-        self.members[self.leader].tree.get(path).map(|(data, _)| data)
+    pub fn node(&self, path: &str) -> Option<(&[u8], Stat)> {
+        self.members[self.leader].tree.get(path)
     }
 
     /// Deletes a node as an operator would.

@@ -63,6 +63,11 @@ impl Contender {
                 self.assert(self.held, event);
                 self.end();
             }
+            // It ends an inspection, which holds nothing.
+            Event::Found { .. } => {
+                self.assert(self.waits(), event);
+                self.answered += 1;
+            }
             Event::RevokeRequested => self.assert(self.held, event),
             Event::MixedLayouts { .. } => self.assert(self.waits(), event),
             other => panic!("an event that nobody knows: {other:?}"),

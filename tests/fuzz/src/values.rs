@@ -85,6 +85,7 @@ pub(crate) fn settings(u: &mut Unstructured<'_>) -> Result<RawSettings> {
             RawSettings::ZookeeperWriter,
             RawSettings::ZookeeperElection,
             RawSettings::ZookeeperSemaphore,
+            RawSettings::ZookeeperInspection,
         ];
         return Ok(u.choose(&kinds)?(RawZooKeeper {
             name: text(u)?,
@@ -97,6 +98,13 @@ pub(crate) fn settings(u: &mut Unstructured<'_>) -> Result<RawSettings> {
             identifier: option(u, text)?,
             revocable: u.arbitrary()?,
             permits: option(u, number)?,
+            of: option(u, |u| {
+                let known = ["mutex", "read-write", "election", "semaphore"];
+                Ok(String::from(*u.choose(&known)?))
+            })?,
+            action: option(u, |u| Ok(String::from(*u.choose(&["list", "break", "revoke"])?)))?,
+            node: option(u, text)?,
+            fence: option(u, |u| Ok(u.int_in_range(0..=40)?.to_string()))?,
             answer_within: option(u, number)?,
             max_hold: option(u, number)?,
         }));
@@ -194,16 +202,32 @@ pub(crate) fn never_issued(u: &mut Unstructured<'_>) -> Result<CommandId> {
     ))
 }
 
-/// Settings as most have them.
-pub(crate) fn plain(family: &str) -> Settings {
+/// Settings as most have them, of one kind after the other.
+pub(crate) fn plain(family: &str, nth: usize) -> Settings {
     let name = String::from("stock");
     let raw = match family {
-        "zookeeper" => RawSettings::ZookeeperMutex(RawZooKeeper {
-            name,
-            prefix: "shop".into(),
-            max_hold: Some(20_000_000),
-            ..RawZooKeeper::default()
-        }),
+        "zookeeper" => {
+            let kinds = [
+                RawSettings::ZookeeperMutex,
+                RawSettings::ZookeeperMutex,
+                RawSettings::ZookeeperSemaphore,
+                RawSettings::ZookeeperReader,
+                RawSettings::ZookeeperWriter,
+                RawSettings::ZookeeperInspection,
+                RawSettings::ZookeeperInspection,
+            ];
+            let kind = nth % kinds.len();
+            kinds[kind](RawZooKeeper {
+                name,
+                prefix: "shop".into(),
+                max_hold: (kind < 5).then_some(20_000_000),
+                permits: (kind == 2).then_some(3),
+                action: (kind == 6).then(|| "break".into()),
+                node: (kind == 6).then(|| "/shop/stock/node".into()),
+                fence: (kind == 6).then(|| "7".into()),
+                ..RawZooKeeper::default()
+            })
+        }
         _ => RawSettings::RedisString {
             name,
             ttl: Some(3_000_000),
@@ -224,9 +248,10 @@ pub(crate) fn depth(raw: &RawSettings) -> usize {
         | RawSettings::ZookeeperReader(raw)
         | RawSettings::ZookeeperWriter(raw)
         | RawSettings::ZookeeperElection(raw)
-        | RawSettings::ZookeeperSemaphore(raw) => {
+        | RawSettings::ZookeeperSemaphore(raw)
+        | RawSettings::ZookeeperInspection(raw) => {
             let RawZooKeeper { name, prefix, .. } = raw;
-            name.matches('/').count() + prefix.matches('/').count() + 2
+            name.matches('/').count() + prefix.matches('/').count() + 3
         }
         _ => 0,
     }

@@ -239,7 +239,7 @@ impl World {
         let now = Instant::from_micros(self.now);
         self.input = (step.name(), "");
         match step {
-            Step::Open => self.open(&plain(self.hub.family()), 5),
+            Step::Open => self.open(&plain(self.hub.family(), self.contenders.len()), 5),
             Step::OpenWith(raw, seed) => match Settings::try_from((*raw).clone()) {
                 Ok(settings) => {
                     self.depth = self.depth.max(depth(&raw));

@@ -36,7 +36,8 @@ impl Directory {
         match request.operation {
             Operation::Create => self.create(request, variant),
             Operation::Children => self.list(variant),
-            Operation::Get if !self.has(request) || variant % 8 == 1 => {
+            // What is no contender's may be there, too.
+            Operation::Get if !self.has(request) && variant % 8 != 3 || variant % 8 == 1 => {
                 (Answer::Error(code::NO_NODE), "no node")
             }
             Operation::Get => {
@@ -47,7 +48,11 @@ impl Directory {
                     version: 0,
                     created: 0,
                 };
-                let data = Vec::new();
+                let data = match variant % 8 {
+                    3 => b"7".to_vec(),
+                    4 => b"__REVOKE__".to_vec(),
+                    _ => Vec::new(),
+                };
                 let what = if stranger { "stranger's" } else { "data" };
                 (Answer::Data { data, stat }, what)
             }
@@ -63,6 +68,9 @@ impl Directory {
 
     fn create(&mut self, request: &Request, variant: u8) -> (Answer, &'static str) {
         let mut path = request.path.clone();
+        if request.flags == flags::EPHEMERAL {
+            self.names.push(last(&path).to_owned());
+        }
         if request.flags == flags::EPHEMERAL_SEQUENTIAL {
             let at_the_end = variant % 32 == 31;
             let number = if at_the_end { i32::MAX } else { self.next };

@@ -108,6 +108,25 @@ pub static ZOOKEEPER_READ_WRITE: Machine<zookeeper::Servers, Fencepost<ZooKeeper
     on: PhantomData,
 };
 
+/// A semaphore of ZooKeeper, of two permits.
+pub static ZOOKEEPER_SEMAPHORE: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
+    name: "zookeeper-semaphore",
+    make: |client, crashes, seed| {
+        let layout = if seed & 1 == 0 {
+            Layout::Curator
+        } else {
+            Layout::Kazoo
+        };
+        let role = Role::Permit { permits: 2 };
+        contender(client, crashes, seed, layout, role).granting(Mode::Permit(2))
+    },
+    settings: None,
+    fair: true,
+    longest: zookeeper::TIMEOUT,
+    climate: ENSEMBLE,
+    on: PhantomData,
+};
+
 /// The lock of Redis in the layout `string`.
 pub static REDIS_STRING: Machine<redis::Servers, Fencepost<Redis>> = Machine {
     name: "redis-string",
@@ -144,5 +163,6 @@ pub static ALL: &[&dyn Provable] = &[
     &ZOOKEEPER_MUTEX,
     &ZOOKEEPER_PLAIN,
     &ZOOKEEPER_READ_WRITE,
+    &ZOOKEEPER_SEMAPHORE,
     &REDIS_STRING,
 ];

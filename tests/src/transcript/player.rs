@@ -4,8 +4,8 @@ use core::fmt::Write as _;
 use core::time::Duration;
 
 use fencepost_core::{
-    CommandId, Event, Failure, Instant, Intent, Key, Misuse, Output, OwnerId, Patience, SessionId, Settings,
-    Target,
+    CommandId, Event, Failure, Found, Instant, Intent, Key, Misuse, Output, OwnerId, Patience, SessionId,
+    Settings, Target,
     lowered::{Hub, Notice, Outcome, Request},
     redis, zookeeper,
     zookeeper::{Answer, SessionState, Stat, WatchEvent},
@@ -275,6 +275,11 @@ enum Line<'a> {
         key: u64,
         detail: &'a str,
     },
+    Found {
+        event: &'a str,
+        key: u64,
+        contenders: Vec<Shown<'a>>,
+    },
     Ended {
         event: &'a str,
         key: u64,
@@ -322,6 +327,32 @@ fn line(key: Key, output: &Output<Request, Event>) -> Result<String, Failed> {
     Ok(serde_json::to_string(&line)?)
 }
 
+/// A contender that was found.
+#[derive(Serialize)]
+struct Shown<'a> {
+    node: &'a str,
+    holds: bool,
+    shared: bool,
+    session: String,
+    since: i64,
+    fence: String,
+    identifier: &'a str,
+}
+
+impl<'a> From<&'a Found> for Shown<'a> {
+    fn from(found: &'a Found) -> Self {
+        Self {
+            node: &found.node,
+            holds: found.holds,
+            shared: found.shared,
+            session: found.session.0.to_string(),
+            since: found.since,
+            fence: found.fence.to_string(),
+            identifier: &found.identifier,
+        }
+    }
+}
+
 fn event_line(key: u64, event: &Event) -> Line<'_> {
     let name = event.name();
     match event {
@@ -360,6 +391,11 @@ fn event_line(key: u64, event: &Event) -> Line<'_> {
             event: name,
             key,
             detail: node,
+        },
+        Event::Found { contenders } => Line::Found {
+            event: name,
+            key,
+            contenders: contenders.iter().map(Shown::from).collect(),
         },
         _ => Line::Plain { event: name, key },
     }

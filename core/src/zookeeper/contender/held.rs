@@ -9,7 +9,7 @@ use super::super::{
 use super::{Contender, Phase, Purpose, Wanted};
 
 /// What Curator's `Revoker` writes into the node of a contender whose lock it would like to have.
-pub(in super::super) const REVOKE: &[u8] = b"__REVOKE__";
+pub(in crate::zookeeper) const REVOKE: &[u8] = b"__REVOKE__";
 
 impl Contender {
     /// The keeper has the session confirmed for longer.

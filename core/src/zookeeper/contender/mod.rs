@@ -27,6 +27,7 @@ use crate::{
 
 use super::{ContenderSettings, disposal::Disposal, wire::Request};
 use entering::Entering;
+pub(super) use held::REVOKE;
 use queued::Queued;
 
 /// One contender in a line.

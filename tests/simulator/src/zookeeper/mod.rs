@@ -22,6 +22,17 @@ pub const TIMEOUT: Duration = Duration::from_millis(900);
 /// The lock's directory.
 pub const DIRECTORY: &str = "/shop/stock";
 
+/// Where contenders' nodes lie, those who hold first: a semaphore keeps its permits and its line below the directory (or beside it, as Kazoo does).
+const DIRECTORIES: [&str; 4] = [
+    "/shop/stock/leases",
+    DIRECTORY,
+    "/shop/stock/locks",
+    "/shop/stock-__lock__",
+];
+
+/// What is no contender there.
+const HALVES: [&str; 2] = ["leases", "locks"];
+
 /// How often followers tell the leader whom they have heard.
 const HALF_TICK: Duration = Duration::from_millis(200);
 
@@ -67,15 +78,28 @@ impl Servers {
     }
 
     fn contenders(&self) -> Vec<(String, Owner)> {
-        let names = self.server.children(DIRECTORY).unwrap_or_default();
-        let owned = |name: String| {
-            let path = format!("{DIRECTORY}/{name}");
-            let owner = self.server.owner(&path);
-            (name, owner.map_or(Owner::Nobody, |session| self.owner(session)))
-        };
-        let mut all: Vec<_> = names.into_iter().map(owned).collect();
-        all.sort_unstable_by(|(one, _), (other, _)| words::number(one).cmp(words::number(other)));
-        all
+        DIRECTORIES
+            .iter()
+            .flat_map(|directory| {
+                let names = self.server.children(directory).unwrap_or_default();
+                let contenders = names.into_iter().filter(|name| !HALVES.contains(&name.as_str()));
+                let mut owned: Vec<_> = contenders
+                    .map(|name| {
+                        let path = format!("{directory}/{name}");
+                        let owner = self.server.owner(&path);
+                        (path, owner.map_or(Owner::Nobody, |session| self.owner(session)))
+                    })
+                    .collect();
+                // By their numbers; a permit of Kazoo's has none, and came when it was made.
+                owned.sort_by_cached_key(|(path, _)| {
+                    let number: Option<i32> = words::number(path).parse().ok();
+                    let (_, stat) = self.server.node(path).unzip();
+                    let unnumbered = *directory == DIRECTORY && !path.contains('_');
+                    (number.filter(|_| !unnumbered), stat.map(|stat| stat.czxid))
+                });
+                owned
+            })
+            .collect()
     }
 
     /// Which member a number means.
@@ -285,8 +309,8 @@ impl Backend for Servers {
                 return Some(Aftermath { two_may_hold: true });
             }
             Outage::Operator(nth) => {
-                let (name, _) = self.contenders().into_iter().nth(nth.into())?;
-                self.server.delete(&format!("{DIRECTORY}/{name}"));
+                let (path, _) = self.contenders().into_iter().nth(nth.into())?;
+                self.server.delete(&path);
                 return Some(Aftermath { two_may_hold: true });
             }
             Outage::Forget => self.server.reap_containers(),
@@ -323,10 +347,10 @@ impl Backend for Servers {
     fn holds(&self, _now: Instant, client: Number, attempt: &AttemptId) -> bool {
         // The nodes of a session go with it.
         let (uuid, hex, written) = (attempt.uuid(), attempt.hex(), attempt.to_string());
-        self.contenders().iter().any(|(name, owner)| {
-            let data = self.server.data(&format!("{DIRECTORY}/{name}"));
+        self.contenders().iter().any(|(path, owner)| {
+            let data = self.server.node(path).map(|(data, _)| data);
             *owner == Owner::Client(client)
-                && (name.contains(&uuid) || name.contains(&hex) || data == Some(written.as_bytes()))
+                && (path.contains(&uuid) || path.contains(&hex) || data == Some(written.as_bytes()))
         })
     }
 
@@ -341,18 +365,20 @@ impl Backend for Servers {
     }
 
     fn queue(&self) -> Option<Vec<Number>> {
-        let clients = self
-            .contenders()
-            .into_iter()
-            .filter_map(|(_, owner)| match owner {
-                Owner::Client(client) => Some(client),
-                Owner::Nobody => None,
-            });
-        Some(clients.collect())
+        let mut clients = Vec::new();
+        for (_, owner) in self.contenders() {
+            // Who takes a permit stands at the head of the line still.
+            if let Owner::Client(client) = owner
+                && !clients.contains(&client)
+            {
+                clients.push(client);
+            }
+        }
+        Some(clients)
     }
 
     fn left_behind(&self, _now: Instant) -> Vec<String> {
-        self.server.children(DIRECTORY).unwrap_or_default()
+        self.contenders().into_iter().map(|(path, _)| path).collect()
     }
 
     fn heal(&mut self, _now: Instant) {

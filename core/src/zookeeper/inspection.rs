@@ -1,0 +1,470 @@
+//! Looking at a lock from outside: who holds it, who waits; asking a contender for the lock, or breaking its place.
+//!
+//! One flight lists, a second reads every contender (Kazoo reads one after the other). What is found was so at some moment of the flights: it is
+//! for people and for tools, and no ground to act on a lock's behalf. A contender is broken by its node *and* its fence, so that it cannot hit
+//! another one that has come since.
+
+use alloc::{collections::VecDeque, format, string::String, vec::Vec};
+
+use crate::{
+    Cause, CommandId, Event, Failure, Fence, Found, Instant, Intent, Machine, Misuse, Outcome, Output,
+    Patience, Refusal, SessionId, Timer, io::sealed, jitter::Jitter, outbox::Outbox,
+};
+
+use super::{
+    Verdict,
+    contender::REVOKE,
+    judge,
+    layout::{Child, Role},
+    path,
+    settings::{Action, InspectionSettings},
+    wire::{Answer, Notice, Reply, Request, SessionState, Stat, code},
+};
+
+/// One look at a lock. [`Intent::Acquire`] begins it, [`Event::Found`] or [`Event::Refused`] ends it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Inspection {
+    settings: InspectionSettings,
+    out: Outbox<Request>,
+    jitter: Jitter,
+    session: Option<SessionId>,
+    ended: Option<Refusal>,
+    phase: Phase,
+    failures: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Phase {
+    Idle,
+    /// Wanted, but not under way.
+    Wanted,
+    /// The directories are being listed, one after the other.
+    Listing {
+        id: CommandId,
+        directory: String,
+        rest: VecDeque<String>,
+        places: Vec<Contender>,
+    },
+    /// The contenders are being read.
+    Reading(Vec<(CommandId, Contender, Option<Found>)>),
+    /// The node that is meant is being read.
+    Looking(CommandId),
+    /// It is being written or deleted.
+    Acting(CommandId, Found),
+}
+
+/// A contender in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Contender {
+    path: String,
+    shared: bool,
+    holds: Holds,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Holds {
+    Yes,
+    No,
+    /// If it is among the first so many by age.
+    Among(u32),
+}
+
+impl Inspection {
+    /// An inspection that has not been asked for yet.
+    #[must_use]
+    pub const fn new(settings: InspectionSettings, seed: u64) -> Self {
+        Self {
+            settings,
+            out: Outbox::new(),
+            jitter: Jitter::new(seed),
+            session: None,
+            ended: None,
+            phase: Phase::Idle,
+            failures: 0,
+        }
+    }
+
+    /// The application's intents: `Acquire` begins, `Cancel` ends it.
+    ///
+    /// # Errors
+    /// [`Misuse`] for one that makes no sense now; nothing has changed then.
+    pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
+        match (intent, self.is_idle()) {
+            (Intent::Acquire(patience), true) => {
+                self.failures = 0;
+                match patience {
+                    Patience::Forever => {}
+                    Patience::For(limit) => self.out.set_after(Timer::Patience, now, limit),
+                    Patience::Try => self
+                        .out
+                        .set_after(Timer::Patience, now, self.settings.answer_within),
+                }
+                self.phase = Phase::Wanted;
+                match self.ended {
+                    Some(reason) => self.refuse(reason, Cause::none()),
+                    None => self.begin(),
+                }
+                Ok(())
+            }
+            (Intent::Acquire(_), false) => Err(Misuse::Busy),
+            (Intent::Cancel, false) => {
+                self.refuse(Refusal::Cancelled, Cause::none());
+                Ok(())
+            }
+            (Intent::Cancel, true) => Err(Misuse::NotWaiting),
+            (Intent::Extend | Intent::Release, _) => Err(Misuse::NotHeld),
+        }
+    }
+
+    /// Whether nothing is wanted.
+    #[must_use]
+    pub const fn is_idle(&self) -> bool {
+        matches!(self.phase, Phase::Idle)
+    }
+
+    pub(crate) const fn outbox(&mut self) -> &mut Outbox<Request> {
+        &mut self.out
+    }
+
+    fn begin(&mut self) {
+        if self.session.is_none() {
+            return;
+        }
+        match &self.settings.action {
+            Action::List => {
+                let directories = self.settings.directories();
+                self.list(directories, Vec::new());
+            }
+            Action::Break { node, .. } | Action::Revoke { node, .. } => {
+                let (path, watch) = (node.clone(), false);
+                self.phase = Phase::Looking(self.out.command(Request::Get { path, watch }, None));
+            }
+        }
+    }
+
+    fn list(&mut self, mut rest: VecDeque<String>, places: Vec<Contender>) {
+        let Some(directory) = rest.pop_front() else {
+            return self.read(places);
+        };
+        let (path, watch) = (directory.clone(), false);
+        let id = self.out.command(Request::Children { path, watch }, None);
+        self.phase = Phase::Listing {
+            id,
+            directory,
+            rest,
+            places,
+        };
+    }
+
+    fn read(&mut self, places: Vec<Contender>) {
+        if places.is_empty() {
+            return self.found(Vec::new());
+        }
+        let read = places.into_iter().map(|contender| {
+            let (path, watch) = (contender.path.clone(), false);
+            (
+                self.out.command(Request::Get { path, watch }, None),
+                contender,
+                None,
+            )
+        });
+        self.phase = Phase::Reading(read.collect());
+    }
+
+    fn found(&mut self, contenders: Vec<Found>) {
+        self.out.stop_all();
+        self.phase = Phase::Idle;
+        self.out.event(Event::Found { contenders });
+    }
+
+    fn refuse(&mut self, reason: Refusal, cause: Cause) {
+        self.out.stop_all();
+        self.phase = Phase::Idle;
+        self.out.event(Event::Refused { reason, cause });
+    }
+
+    /// All is asked anew: at once when the connection is back, else after a pause.
+    fn again(&mut self, now: Instant) {
+        self.phase = Phase::Wanted;
+        if self.session.is_some() {
+            let wait = self.jitter.backoff(self.failures);
+            self.out.set_after(Timer::Retry, now, wait);
+        }
+        self.failures = self.failures.saturating_add(1);
+    }
+
+    fn failed(&mut self, now: Instant, id: CommandId, error: i32, deed: &str) {
+        match judge(error, id, deed) {
+            Verdict::Transient => self.again(now),
+            Verdict::Final(reason, cause) => self.refuse(reason, cause),
+        }
+    }
+
+    fn settle(&mut self, now: Instant, id: CommandId, result: Result<Answer, Failure>) -> Result<(), Misuse> {
+        let answer = match result {
+            Ok(answer) => answer,
+            Err(Failure::Closed) => {
+                self.refuse(Refusal::ConnectionClosed, Cause::command(id));
+                return Ok(());
+            }
+            Err(Failure::NotSent | Failure::Unknown) => {
+                self.again(now);
+                return Ok(());
+            }
+        };
+        match (core::mem::replace(&mut self.phase, Phase::Wanted), answer) {
+            (
+                Phase::Listing {
+                    directory,
+                    rest,
+                    mut places,
+                    ..
+                },
+                Answer::Children(names),
+            ) => {
+                places.extend(self.settings.places(&directory, &names));
+                self.list(rest, places);
+            }
+            // Nobody has ever contended there.
+            (Phase::Listing { rest, places, .. }, Answer::Error(code::NO_NODE)) => self.list(rest, places),
+            (Phase::Reading(mut read), answer @ (Answer::Data { .. } | Answer::Error(code::NO_NODE))) => {
+                if let Some(index) = read.iter().position(|(get, ..)| *get == id) {
+                    self.one_read(read.get_mut(index), answer);
+                }
+                read.retain(|(get, _, found)| *get != id || found.is_some());
+                self.all_read(read);
+            }
+            (Phase::Looking(_), Answer::Data { data, stat }) => self.act(&data, stat),
+            (Phase::Looking(_), Answer::Error(code::NO_NODE)) => self.nobody("it has gone"),
+            (Phase::Acting(_, found), Answer::Done) => self.found(Vec::from([found])),
+            (Phase::Acting(_, found), Answer::Error(code::NO_NODE)) => match self.settings.action {
+                Action::Revoke { .. } => self.nobody("it has gone"),
+                _ => self.found(Vec::from([found])),
+            },
+            (_, Answer::Error(error)) => self.failed(now, id, error, "looking at the lock"),
+            (phase, _) => {
+                let expected = match phase {
+                    Phase::Listing { .. } => "children",
+                    Phase::Acting(..) => "done",
+                    _ => "data",
+                };
+                self.again(now);
+                return Err(Misuse::WrongReply { id: id.0, expected });
+            }
+        }
+        Ok(())
+    }
+
+    fn one_read(&self, read: Option<&mut (CommandId, Contender, Option<Found>)>, answer: Answer) {
+        if let (Some((_, contender, found)), Answer::Data { data, stat }) = (read, answer) {
+            *found = Some(self.describe(contender, &data, stat));
+        }
+    }
+
+    fn all_read(&mut self, read: Vec<(CommandId, Contender, Option<Found>)>) {
+        if read.iter().any(|(.., found)| found.is_none()) {
+            self.phase = Phase::Reading(read);
+            return;
+        }
+        let mut all: Vec<_> = read
+            .into_iter()
+            .filter_map(|(_, contender, found)| Some((contender.holds, found?)))
+            .collect();
+        // The oldest permits are held; a younger one is being waited for by the head of the line.
+        let mut permits: Vec<Fence> = all
+            .iter()
+            .filter(|(holds, _)| matches!(holds, Holds::Among(_)))
+            .map(|(_, found)| found.fence)
+            .collect();
+        permits.sort_unstable();
+        for (holds, found) in &mut all {
+            found.holds = match *holds {
+                Holds::Yes => true,
+                Holds::No => false,
+                Holds::Among(count) => permits
+                    .iter()
+                    .take(usize::try_from(count).unwrap_or(usize::MAX))
+                    .any(|fence| *fence == found.fence),
+            };
+        }
+        self.found(all.into_iter().map(|(_, found)| found).collect());
+    }
+
+    fn describe(&self, contender: &Contender, data: &[u8], stat: Stat) -> Found {
+        Found {
+            node: contender.path.clone(),
+            holds: contender.holds == Holds::Yes,
+            shared: contender.shared,
+            session: SessionId(stat.ephemeral_owner),
+            since: stat.created,
+            fence: Fence(u64::try_from(stat.czxid).unwrap_or_default()),
+            identifier: String::from_utf8_lossy(self.settings.layout.identifier(data)).into_owned(),
+        }
+    }
+
+    /// The node is there: if it is the one that was meant, it is written or deleted.
+    fn act(&mut self, data: &[u8], stat: Stat) {
+        let (path, fence) = match &self.settings.action {
+            Action::Break { node, fence } | Action::Revoke { node, fence } => (node.clone(), *fence),
+            Action::List => return,
+        };
+        let contender = Contender {
+            shared: self.settings.is_shared(path::last_part(&path)),
+            path,
+            holds: Holds::No,
+        };
+        let found = self.describe(&contender, data, stat);
+        if found.fence != fence {
+            return self.nobody("another one is there now");
+        }
+        let path = contender.path;
+        let request = match self.settings.action {
+            Action::Break { .. } => Request::Delete { path },
+            _ => Request::Set {
+                path,
+                data: REVOKE.into(),
+            },
+        };
+        self.phase = Phase::Acting(self.out.command(request, None), found);
+    }
+
+    fn nobody(&mut self, why: &str) {
+        if let Action::Break { node, fence } | Action::Revoke { node, fence } = &self.settings.action {
+            let detail = format!("{node} with fence {fence}: {why}");
+            self.refuse(Refusal::NoContender, Cause::detail(detail));
+        }
+    }
+
+    fn waits_for(&self, id: CommandId) -> bool {
+        match &self.phase {
+            Phase::Idle | Phase::Wanted => false,
+            Phase::Listing { id: waiting, .. } | Phase::Looking(waiting) | Phase::Acting(waiting, _) => {
+                *waiting == id
+            }
+            Phase::Reading(read) => read.iter().any(|(waiting, ..)| *waiting == id),
+        }
+    }
+}
+
+impl InspectionSettings {
+    /// The contenders in a list of one of the lock's directories.
+    fn places(&self, directory: &str, names: &[String]) -> Vec<Contender> {
+        let permits = match self.of {
+            Role::Permit { permits } if self.permits_lie_in(directory) => Some(permits),
+            _ => None,
+        };
+        let contenders = || {
+            names.iter().filter_map(|name| match self.layout.read(name) {
+                Child::Contender(contender) => Some((contender, name)),
+                Child::Bystander => None,
+            })
+        };
+        let first = |shares: bool| {
+            let some = contenders().filter(|(contender, _)| shares || !contender.shared);
+            some.map(|(contender, name)| (contender.sequence, name)).min()
+        };
+        let (first, first_alone) = (first(true), first(false));
+        let place = |name: &String| {
+            let (holds, shared) = match (permits, self.layout.read(name)) {
+                (Some(permits), _) => (Holds::Among(permits), false),
+                (None, Child::Bystander) => return None,
+                (None, Child::Contender(contender)) => {
+                    let place = Some((contender.sequence, name));
+                    // Who shares waits for those who do not, who does not waits for all (as in `line`).
+                    let before_all_alone = first_alone.is_none() || place < first_alone;
+                    let leads = place == first || contender.shared && before_all_alone;
+                    let in_a_line = matches!(self.of, Role::Permit { .. });
+                    let holds = if leads && !in_a_line {
+                        Holds::Yes
+                    } else {
+                        Holds::No
+                    };
+                    (holds, contender.shared)
+                }
+            };
+            Some(Contender {
+                path: path::child_of(directory, name),
+                shared,
+                holds,
+            })
+        };
+        names.iter().filter_map(place).collect()
+    }
+
+    fn is_shared(&self, name: &str) -> bool {
+        matches!(self.layout.read(name), Child::Contender(contender) if contender.shared)
+    }
+}
+
+impl sealed::Sealed for Inspection {}
+
+impl Machine for Inspection {
+    type Request = Request;
+    type Reply = Reply;
+    type Notice = Notice;
+    type Event = Event;
+
+    fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {
+        if !self.waits_for(id) {
+            return Ok(());
+        }
+        let result = match outcome {
+            Outcome::Failed(failure) => Err(failure),
+            Outcome::Reply(reply) if Some(reply.session) != self.session => Err(Failure::Unknown),
+            Outcome::Reply(reply) => match reply.answer {
+                Answer::Error(code::CONNECTION_LOSS | code::OPERATION_TIMEOUT | code::SESSION_EXPIRED) => {
+                    Err(Failure::Unknown)
+                }
+                answer => Ok(answer),
+            },
+        };
+        self.settle(now, id, result)
+    }
+
+    fn handle_notice(&mut self, _now: Instant, notice: Notice) -> Result<(), Misuse> {
+        let Notice::Session { state, session, .. } = notice else {
+            return Ok(());
+        };
+        let wanted = !self.is_idle();
+        if wanted {
+            self.phase = Phase::Wanted;
+            self.out.stop(Timer::Retry);
+        }
+        self.out.purge_commands();
+        match state {
+            SessionState::Connected => {
+                self.session = Some(session);
+                self.ended = None;
+                if wanted {
+                    self.begin();
+                }
+            }
+            SessionState::Connecting | SessionState::Suspended | SessionState::Expired => self.session = None,
+            SessionState::AuthFailed | SessionState::Closed => {
+                let reason = match state {
+                    SessionState::AuthFailed => Refusal::AuthFailed,
+                    _ => Refusal::ConnectionClosed,
+                };
+                self.session = None;
+                self.ended = Some(reason);
+                if wanted {
+                    self.refuse(reason, Cause::none());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if self.out.expired(Timer::Patience, now) && !self.is_idle() {
+            self.refuse(Refusal::Unreachable, Cause::none());
+        }
+        if self.out.expired(Timer::Retry, now) && self.phase == Phase::Wanted {
+            self.begin();
+        }
+    }
+
+    fn poll_output(&mut self) -> Output<Request, Event> {
+        self.out.poll()
+    }
+}

@@ -1,0 +1,376 @@
+//! A semaphore: a line in which one after the other takes a permit.
+//!
+//! ```text
+//!            acquire               first in the line          permit taken
+//!   Idle ──────────────▶ Lining ─────────────────────▶ Taking ─────────────▶ Held
+//!    ▲                     ▲     line or session lost    │                     │ release,
+//!    │                     └──────── Restarting ◀────────┤                     │ loss
+//!    │                                                   ▼                     ▼
+//!    └────────────────────────────────────────────── Leaving ◀─────────────────┘
+//! ```
+//!
+//! Both halves are contenders: one for a mutex, the line; one for a permit, of which there are as many as nodes in a directory may be. Only the
+//! head of the line makes a node there and watches the directory, so a permit that comes back wakes one waiter; and a waiter that leaves the line
+//! strands nobody, because nobody waits for a permit by its index (Curator's `InterProcessSemaphoreV2`, Kazoo's `Semaphore`).
+
+use alloc::{
+    format,
+    string::{String, ToString},
+};
+
+use crate::{
+    Cause, CommandId, Event, Instant, Intent, Machine, Misuse, Outcome, Output, OwnerId, Patience, Refusal,
+    Timer, io::sealed, outbox::Outbox,
+};
+
+use super::{
+    Contender, ContenderSettings,
+    layout::Role,
+    settings::semaphore_directories,
+    wire::{Answer, Notice, Reply, Request},
+};
+
+/// One contender for a permit.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Semaphore {
+    out: Outbox<Request>,
+    line: Contender,
+    permit: Contender,
+    phase: Phase,
+    /// Where the number of permits is written, and what it is.
+    path: String,
+    permits: u32,
+    /// The request that reads it.
+    check: Option<CommandId>,
+    trying: bool,
+    /// What is said of a release when the line is clear too.
+    farewell: Option<Event>,
+    /// Whether a server has ever shown us a place: then a timeout is a timeout, and before it the server was unreachable.
+    placed: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Phase {
+    Idle,
+    /// In the line.
+    Lining,
+    /// At the head of the line, which is kept until there is a permit.
+    Taking,
+    /// The head of the line was lost: all is given back, and then begins anew.
+    Restarting,
+    /// The permit is ours; the line goes on without us.
+    Held,
+    /// What was created has to go.
+    Leaving {
+        /// Whether the application waits for [`Event::Released`].
+        release: bool,
+    },
+}
+
+impl Semaphore {
+    /// A contender that has not asked for anything yet. `settings` have the role [`Role::Permit`].
+    #[must_use]
+    pub fn new(settings: ContenderSettings, owner: OwnerId, seed: u64) -> Self {
+        let path = settings.directory.clone();
+        let [permits, line] = semaphore_directories(&path, &settings.layout);
+        let number = match settings.role {
+            Role::Permit { permits } => permits,
+            Role::Mutex | Role::Reader | Role::Writer | Role::Candidate => 1,
+        };
+        let line = ContenderSettings {
+            directory: line,
+            role: Role::Mutex,
+            revocable: false,
+            max_hold: None,
+            ..settings.clone()
+        };
+        let permit = ContenderSettings {
+            directory: permits,
+            ..settings
+        };
+        Self {
+            out: Outbox::new(),
+            line: Contender::new(line, owner, seed),
+            permit: Contender::new(permit, owner, seed),
+            phase: Phase::Idle,
+            path,
+            permits: number,
+            check: None,
+            trying: false,
+            farewell: None,
+            placed: false,
+        }
+    }
+
+    /// The application's intents.
+    ///
+    /// # Errors
+    /// [`Misuse`] for one that makes no sense now; nothing has changed then.
+    pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
+        match (intent, self.phase) {
+            (Intent::Acquire(patience), Phase::Idle) => self.acquire(now, patience),
+            (Intent::Acquire(_), _) => return Err(Misuse::Busy),
+            (Intent::Extend | Intent::Release, Phase::Held) => {
+                self.permit(|permit| permit.intent(now, intent))?
+            }
+            (Intent::Extend | Intent::Release, _) => return Err(Misuse::NotHeld),
+            (Intent::Cancel, Phase::Lining | Phase::Taking | Phase::Restarting) => {
+                self.refuse(now, Refusal::Cancelled, Cause::none());
+            }
+            (Intent::Cancel, _) => return Err(Misuse::NotWaiting),
+        }
+        if intent == Intent::Release {
+            self.phase = Phase::Leaving { release: true };
+        }
+        self.heed(now);
+        Ok(())
+    }
+
+    /// Whether nothing is held, wanted or left to clean up.
+    #[must_use]
+    pub const fn is_idle(&self) -> bool {
+        matches!(self.phase, Phase::Idle)
+    }
+
+    pub(crate) const fn outbox(&mut self) -> &mut Outbox<Request> {
+        &mut self.out
+    }
+
+    fn acquire(&mut self, now: Instant, patience: Patience) {
+        self.trying = patience == Patience::Try;
+        self.placed = false;
+        if let Patience::For(limit) = patience {
+            self.out.set_after(Timer::Patience, now, limit);
+        }
+        self.queue(now);
+    }
+
+    fn queue(&mut self, now: Instant) {
+        self.phase = Phase::Lining;
+        let patience = self.patience();
+        // It rests: it cannot refuse.
+        let _accepted = self.line(|line| line.intent(now, Intent::Acquire(patience)));
+    }
+
+    const fn patience(&self) -> Patience {
+        if self.trying {
+            Patience::Try
+        } else {
+            // The patience of the whole is counted here, once.
+            Patience::Forever
+        }
+    }
+
+    fn line<T>(&mut self, put: impl FnOnce(&mut Contender) -> T) -> T {
+        lend(&mut self.out, &mut self.line, put)
+    }
+
+    fn permit<T>(&mut self, put: impl FnOnce(&mut Contender) -> T) -> T {
+        lend(&mut self.out, &mut self.permit, put)
+    }
+
+    /// The end of an acquire that has come to nothing: told at once, cleaned up behind.
+    fn refuse(&mut self, now: Instant, reason: Refusal, cause: Cause) {
+        self.out.event(Event::Refused { reason, cause });
+        self.leave(now);
+    }
+
+    fn leave(&mut self, now: Instant) {
+        self.out.stop_all();
+        self.check = None;
+        self.phase = Phase::Leaving { release: false };
+        self.withdraw(now);
+    }
+
+    /// Gives back whatever the two halves hold or wait for.
+    fn withdraw(&mut self, now: Instant) {
+        for intent in [Intent::Release, Intent::Cancel] {
+            // One of the two makes sense, or neither is needed.
+            let _was_there = self.permit(|permit| permit.intent(now, intent));
+            let _was_there = self.line(|line| line.intent(now, intent));
+        }
+    }
+
+    /// Hears what the two halves have to say, until they have said all.
+    fn heed(&mut self, now: Instant) {
+        loop {
+            let (line, permit) = (self.line.outbox().take_event(), self.permit.outbox().take_event());
+            if line.is_none() && permit.is_none() {
+                break;
+            }
+            if let Some(event) = line {
+                self.line_says(now, event);
+            }
+            if let Some(event) = permit {
+                self.permit_says(now, event);
+            }
+        }
+        let at_rest = self.line.is_idle() && self.permit.is_idle();
+        match self.phase {
+            Phase::Restarting if at_rest => {
+                self.queue(now);
+                self.heed(now);
+            }
+            Phase::Leaving { .. } if at_rest => {
+                self.phase = Phase::Idle;
+                if let Some(event) = self.farewell.take() {
+                    self.out.event(event);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn line_says(&mut self, now: Instant, event: Event) {
+        match (self.phase, event) {
+            (Phase::Lining, Event::Acquired { .. }) => self.take(now),
+            (Phase::Lining, event @ (Event::Queued { .. } | Event::MixedLayouts { .. })) => {
+                self.placed = true;
+                self.out.event(event);
+            }
+            (Phase::Lining, Event::Refused { reason, cause }) => self.refuse(now, reason, cause),
+            // Whoever comes next may take permits now: nothing is ours before it is our turn again.
+            (Phase::Taking, Event::Lost { .. }) => {
+                self.check = None;
+                self.phase = Phase::Restarting;
+                self.withdraw(now);
+            }
+            _ => {}
+        }
+    }
+
+    fn permit_says(&mut self, now: Instant, event: Event) {
+        match (self.phase, event) {
+            (Phase::Taking, Event::Acquired { grant }) => {
+                self.phase = Phase::Held;
+                self.out.stop_all();
+                self.out.event(Event::Acquired { grant });
+                let _was_held = self.line(|line| line.intent(now, Intent::Release));
+            }
+            (Phase::Taking, Event::Refused { reason, cause }) => self.refuse(now, reason, cause),
+            (Phase::Held, event @ Event::Lost { .. }) => {
+                self.out.event(event);
+                self.leave(now);
+            }
+            (Phase::Taking, event @ Event::Queued { .. }) | (Phase::Held, event) => self.out.event(event),
+            // Told when nothing of ours is in anybody's way.
+            (Phase::Leaving { release: true }, event) => self.farewell = Some(event),
+            _ => {}
+        }
+    }
+
+    /// At the head of the line: the number of permits is compared, and a permit taken, in one flight.
+    fn take(&mut self, now: Instant) {
+        self.placed = true;
+        self.phase = Phase::Taking;
+        let (path, watch) = (self.path.clone(), false);
+        self.check = Some(self.out.command(Request::Get { path, watch }, None));
+        let patience = self.patience();
+        let _accepted = self.permit(|permit| permit.intent(now, Intent::Acquire(patience)));
+    }
+
+    /// The number that the first contender has written, as Kazoo does. Who finds none writes it; what is no number is somebody else's.
+    fn compare(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {
+        self.check = None;
+        let answer = match outcome {
+            Outcome::Reply(Reply { answer, .. }) => answer,
+            Outcome::Failed(_) => return Ok(()),
+        };
+        match answer {
+            Answer::Data { data, .. } if data.is_empty() => {
+                let (path, data) = (self.path.clone(), self.permits.to_string().into());
+                // Nobody is the worse off if it fails.
+                self.out.command(Request::Set { path, data }, None);
+            }
+            Answer::Data { data, .. } => {
+                let written = core::str::from_utf8(&data).ok();
+                let number = written.and_then(|text| text.parse::<u32>().ok());
+                // A server answers in order, so this comes before the permit.
+                let number = number.filter(|number| *number != self.permits && self.phase == Phase::Taking);
+                if let Some(number) = number {
+                    let detail = format!("{} has {number} permits, not {}", self.path, self.permits);
+                    self.refuse(now, Refusal::InconsistentPermits, Cause::answer(id, detail));
+                }
+            }
+            Answer::Error(_) => {}
+            Answer::Created { .. } | Answer::Children(_) | Answer::Done => {
+                let expected = "data";
+                return Err(Misuse::WrongReply { id: id.0, expected });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Lends a half the ids of the whole.
+fn lend<T>(out: &mut Outbox<Request>, half: &mut Contender, put: impl FnOnce(&mut Contender) -> T) -> T {
+    *half.outbox().next_id() = *out.next_id();
+    let result = put(half);
+    *out.next_id() = *half.outbox().next_id();
+    result
+}
+
+impl sealed::Sealed for Semaphore {}
+
+impl Machine for Semaphore {
+    type Request = Request;
+    type Reply = Reply;
+    type Notice = Notice;
+    type Event = Event;
+
+    fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {
+        let verdict = if self.check == Some(id) {
+            self.compare(now, id, outcome)
+        } else {
+            // Each knows its own commands, and takes no notice of the other's.
+            let other = outcome.clone();
+            self.permit(|permit| permit.handle_outcome(now, id, outcome))
+                .and(self.line(|line| line.handle_outcome(now, id, other)))
+        };
+        self.heed(now);
+        verdict
+    }
+
+    fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
+        if let Notice::Session { .. } = &notice {
+            self.check = None;
+            self.out.purge_commands();
+        }
+        let other = notice.clone();
+        self.permit(|permit| permit.handle_notice(now, notice))?;
+        self.line(|line| line.handle_notice(now, other))?;
+        self.heed(now);
+        Ok(())
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        let waiting = matches!(self.phase, Phase::Lining | Phase::Taking | Phase::Restarting);
+        if self.out.expired(Timer::Patience, now) && waiting {
+            let reason = if self.placed {
+                Refusal::Timeout
+            } else {
+                Refusal::Unreachable
+            };
+            self.refuse(now, reason, Cause::none());
+        }
+        self.permit(|permit| permit.handle_timeout(now));
+        self.line(|line| line.handle_timeout(now));
+        self.heed(now);
+    }
+
+    fn poll_output(&mut self) -> Output<Request, Event> {
+        let own = match self.out.poll() {
+            Output::Wait(wait) => wait,
+            output => return output,
+        };
+        // A permit goes before the line does, so that the next in the line finds it free.
+        let mut earliest = own;
+        for half in [&mut self.permit, &mut self.line] {
+            match half.poll_output() {
+                Output::Wait(wait) => earliest = earliest.or_earlier(wait),
+                output => return output,
+            }
+        }
+        Output::Wait(earliest)
+    }
+}
