@@ -210,6 +210,14 @@ typedef enum fencepost_result {
      */
     FENCEPOST_RESULT_GIVEN_UP = 314,
     /**
+     * The semaphore has another number of permits.
+     */
+    FENCEPOST_RESULT_INCONSISTENT_PERMITS = 315,
+    /**
+     * The contender that was meant is not there.
+     */
+    FENCEPOST_RESULT_NO_CONTENDER = 316,
+    /**
      * Lost: the lease ended before it could be renewed or confirmed.
      */
     FENCEPOST_RESULT_LEASE_ENDED = 401,

@@ -73,6 +73,10 @@ pub enum fencepost_result {
     ConnectionClosed = 313,
     /// The attempt had been given up before this acquire reached the server.
     GivenUp = 314,
+    /// The semaphore has another number of permits.
+    InconsistentPermits = 315,
+    /// The contender that was meant is not there.
+    NoContender = 316,
 
     /// Lost: the lease ended before it could be renewed or confirmed.
     LeaseEnded = 401,
