@@ -10,6 +10,7 @@ from typing import Protocol
 
 import pytest
 from steer import CLASSES, RUST, Peer, Servers
+from tree import Tree
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "mixed"))
 
@@ -28,6 +29,14 @@ def servers(request: pytest.FixtureRequest) -> Iterator[Servers]:
     servers = Servers("--zookeeper", "--zookeeper-version", request.param)
     yield servers
     servers.close()
+
+
+@pytest.fixture(scope="session")
+def tree(servers: Servers) -> Iterator[Tree]:
+    """What is on the server."""
+    tree = Tree(servers.zookeeper)
+    yield tree
+    tree.close()
 
 
 @pytest.fixture

@@ -1,0 +1,239 @@
+"""Other people's locks and ours on one path: they exclude each other, in the order in which they came."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import Start
+from counter import CounterServer
+from steer import PATIENCE, Peer, Servers, wait_until
+from tree import Tree
+
+#: Each peer beside ours, in its own layout.
+PAIRS = (("curator", "rust-curator"), ("kazoo", "rust-kazoo"))
+#: Whoever comes first.
+BOTH_WAYS = (*PAIRS, *((ours, theirs) for theirs, ours in PAIRS))
+EXCLUSIVE = ("mutex", "write", "leader", "semaphore:1")
+#: Short, for those who are to be killed: their sessions have to run out.
+BRIEF_MS = 1000
+
+
+def together(start: Start, *names: str, session_ms: int = 10_000) -> list[Peer]:
+    """Peers that start at once."""
+    peers = [start(name, session_ms) for name in names]
+    for peer, name in zip(peers, names, strict=True):
+        assert peer.answer("ready")["peer"] == name
+    return peers
+
+
+def join(tree: Tree, path: str, peer: Peer, kind: str, timeout_ms: str = "") -> None:
+    """Has a peer wait in the line."""
+    before = len(tree.contenders(path))
+    peer.send(f"acquire {kind} {path} {timeout_ms}")
+    tree.wait_for_more(path, before)
+
+
+def has_got(peer: Peer, after: int = 0) -> int:
+    """The fence of the acquire that was waiting; it is higher than that one's."""
+    answer = peer.answer("acquire")
+    assert answer["ok"], f"{peer.name}: {answer}"
+    assert answer["granted"], f"{peer.name}: {answer}"
+    fence = int(answer["czxid"])
+    assert fence > after
+    return fence
+
+
+@pytest.mark.parametrize(("first", "second"), BOTH_WAYS)
+@pytest.mark.parametrize("kind", EXCLUSIVE)
+def test_they_exclude_each_other(
+    start: Start, tree: Tree, path: str, first: str, second: str, kind: str
+) -> None:
+    one, two = together(start, first, second)
+    fence = int(one.acquire(f"{kind} {path}")["czxid"])
+    for timeout in (0, 150):
+        assert not two.ask(f"acquire {kind} {path} {timeout}")["granted"]
+    join(tree, path, two, kind)
+    one.ask("release")
+    has_got(two, fence)
+    assert not one.ask(f"acquire {kind} {path} 0")["granted"]
+    two.ask("release")
+    assert tree.contenders(path) == []
+
+
+@pytest.mark.parametrize(("theirs", "ours"), PAIRS)
+@pytest.mark.parametrize("kind", ["mutex", "write", "leader"])
+def test_they_are_served_in_the_order_in_which_they_came(
+    start: Start, tree: Tree, path: str, theirs: str, ours: str, kind: str
+) -> None:
+    line = together(start, theirs, ours, theirs, ours)
+    holder, fence = line[0], int(line[0].acquire(f"{kind} {path}")["czxid"])
+    for peer in line[1:]:
+        join(tree, path, peer, kind)
+    # Once more from behind: nobody is overtaken by who has just let go.
+    for peer in line[1:]:
+        holder.ask("release")
+        fence = has_got(peer, fence)
+        holder = peer
+    holder.ask("release")
+    assert tree.contenders(path) == []
+
+
+@pytest.mark.parametrize(("first", "second"), BOTH_WAYS)
+def test_readers_share_and_nobody_overtakes_a_writer(
+    start: Start, tree: Tree, path: str, first: str, second: str
+) -> None:
+    one, two, three = together(start, first, second, first)
+    one.acquire(f"read {path}")
+    two.acquire(f"read {path} 0")
+    assert not three.ask(f"acquire write {path} 0")["granted"]
+    join(tree, path, three, "write")
+    two.ask("release")
+    # Behind the writer, who came first.
+    assert not two.ask(f"acquire read {path} 0")["granted"]
+    join(tree, path, two, "read")
+    assert len(tree.contenders(path)) == 3
+    one.ask("release")
+    writer = has_got(three)
+    assert not one.ask(f"acquire read {path} 0")["granted"]
+    three.ask("release")
+    assert has_got(two) > 0
+    one.acquire(f"read {path} 0")
+    assert writer > 0
+    for reader in (one, two):
+        reader.ask("release")
+    assert tree.contenders(path) == []
+
+
+@pytest.mark.parametrize(("theirs", "ours"), PAIRS)
+def test_they_share_the_permits_of_a_semaphore(
+    start: Start, tree: Tree, path: str, theirs: str, ours: str
+) -> None:
+    kind = "semaphore:2"
+    one, two, three = together(start, theirs, ours, ours)
+    one.acquire(f"{kind} {path} 0")
+    two.acquire(f"{kind} {path} 0")
+    for peer in (one, two, three):
+        assert not peer.ask(f"acquire {kind} {path} 0")["granted"]
+    three.send(f"acquire {kind} {path}")
+    one.ask("release")
+    has_got(three)
+    assert not one.ask(f"acquire {kind} {path} 0")["granted"]
+    one.send(f"acquire {kind} {path}")
+    two.ask("release")
+    has_got(one)
+    for peer in (one, three):
+        peer.ask("release")
+    assert tree.contenders(path) == []
+
+
+@pytest.mark.parametrize(("first", "second"), BOTH_WAYS)
+@pytest.mark.parametrize("kind", ["mutex", "write", "read", "leader", "semaphore:1"])
+def test_a_killed_process_passes_the_lock_on(
+    start: Start, tree: Tree, path: str, first: str, second: str, kind: str
+) -> None:
+    waits_for = "write" if kind == "read" else kind
+    one, two = together(start, first, second, session_ms=BRIEF_MS)
+    fence = int(one.acquire(f"{kind} {path}")["czxid"])
+    join(tree, path, two, waits_for)
+    one.kill()
+    has_got(two, fence)
+    two.ask("release")
+    assert tree.contenders(path) == []
+
+
+@pytest.mark.parametrize(("first", "second"), BOTH_WAYS)
+@pytest.mark.parametrize("kind", EXCLUSIVE)
+def test_an_expired_session_passes_the_lock_on(
+    servers: Servers, start: Start, tree: Tree, path: str, first: str, second: str, kind: str
+) -> None:
+    one, two = together(start, first, second)
+    fence = int(one.acquire(f"{kind} {path}")["czxid"])
+    join(tree, path, two, kind)
+    servers.expire(one)
+    has_got(two, fence)
+    one.event("state", state="lost")
+    two.ask("release")
+    assert tree.contenders(path) == []
+
+
+@pytest.mark.parametrize(("theirs", "ours"), PAIRS)
+@pytest.mark.parametrize("kind", ["mutex", "write", "leader"])
+def test_who_was_thrown_out_of_the_line_queues_again(
+    servers: Servers, start: Start, tree: Tree, path: str, theirs: str, ours: str, kind: str
+) -> None:
+    holder, waiter, last = together(start, theirs, ours, theirs)
+    fence = int(holder.acquire(f"{kind} {path}")["czxid"])
+    join(tree, path, waiter, kind)
+    join(tree, path, last, kind)
+    place = tree.contenders(path)
+    servers.expire(waiter)
+    wait_until(
+        lambda: len(now := tree.contenders(path)) == 3 and now != place,
+        "the waiter is at the end of the line",
+    )
+    holder.ask("release")
+    fence = has_got(last, fence)
+    last.ask("release")
+    has_got(waiter, fence)
+    waiter.ask("release")
+    assert tree.contenders(path) == []
+
+
+@pytest.mark.parametrize(("theirs", "ours"), PAIRS)
+@pytest.mark.parametrize("kind", ["mutex", "write"])
+def test_not_one_increment_is_lost_through_kills_and_expired_sessions(
+    servers: Servers, start: Start, tree: Tree, path: str, theirs: str, ours: str, kind: str
+) -> None:
+    rounds = 25
+    doomed = together(start, theirs, ours, session_ms=BRIEF_MS)
+    kept = together(start, theirs, ours, ours)
+    with CounterServer() as server:
+        counter, address = server.counter, f"127.0.0.1:{server.port}"
+        for peer in doomed:
+            peer.send(f"work {kind} {path} {address} 1000000")
+        for peer in kept:
+            peer.send(f"work {kind} {path} {address} {rounds}")
+        for nth, peer in enumerate(doomed):
+            assert counter.wait_for(10 * (nth + 1), PATIENCE)
+            peer.kill()
+        # One of ours goes on in a new session; the libraries give up.
+        servers.expire(kept[-1])
+        for peer in kept:
+            answer = peer.answer("work")
+            assert answer["ok"], f"{peer.name}: {answer}"
+            assert answer["done"] == rounds
+        assert counter.value >= rounds * len(kept)
+        assert counter.lost_updates == 0
+        assert counter.fences == sorted(counter.fences)
+    tree.wait_for_none(path)
+
+
+def test_our_writer_waits_for_a_curator_writer_that_goes_on_as_a_reader(
+    start: Start, tree: Tree, path: str
+) -> None:
+    theirs, ours = together(start, "curator", "rust-curator")
+    writer = theirs.acquire(f"write {path}")
+    join(tree, path, ours, "write", "1500")
+    reader = theirs.acquire(f"read {path}")
+    theirs.ask(f"release {writer['node']}")
+    # The reader has the writer's number, and is still before ours, whose neighbour has gone.
+    assert ours.answer("acquire") == {"answer": "acquire", "ok": True, "granted": False, "cancelled": False}
+    join(tree, path, ours, "write")
+    theirs.ask(f"release {reader['node']}")
+    has_got(ours, int(reader["czxid"]))
+    ours.ask("release")
+    assert tree.contenders(path) == []
+
+
+def test_our_reader_shares_with_a_curator_writer_that_goes_on_as_a_reader(
+    start: Start, tree: Tree, path: str
+) -> None:
+    theirs, ours = together(start, "curator", "rust-curator")
+    writer = theirs.acquire(f"write {path}")
+    join(tree, path, ours, "read")
+    reader = theirs.acquire(f"read {path}")
+    theirs.ask(f"release {writer['node']}")
+    has_got(ours, int(writer["czxid"]))
+    assert reader["node"] in tree.contenders(path)
+    for peer in (theirs, ours):
+        peer.ask("release")
+    assert tree.contenders(path) == []

@@ -1,0 +1,45 @@
+"""What is on the server, seen by nobody who contends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kazoo.client import KazooClient  # type: ignore[import-untyped]
+from kazoo.exceptions import NoNodeError  # type: ignore[import-untyped]
+from steer import wait_until
+
+
+class Tree:
+    """Looks at nodes."""
+
+    def __init__(self, hosts: str) -> None:
+        self._client = KazooClient(hosts=hosts)
+        self._client.start()
+
+    def contenders(self, path: str) -> list[str]:
+        """The paths of all nodes here that go with a session; kazoo's semaphores have lines beside them."""
+        return sorted((*self._walk(path), *self._walk(f"{path}-__lock__")))
+
+    def wait_for_more(self, path: str, than: int) -> None:
+        """Waits until more nodes than so many go with a session: a waiter for a permit may have two."""
+        wait_until(lambda: len(self.contenders(path)) > than, f"{path} has more than {than} contenders")
+
+    def wait_for_none(self, path: str) -> None:
+        """Waits until the last session that had a node has run out."""
+        wait_until(lambda: not self.contenders(path), f"{path} has no contenders")
+
+    def close(self) -> None:
+        """Ends the session."""
+        self._client.stop()
+        self._client.close()
+
+    def _walk(self, path: str) -> Iterator[str]:
+        try:
+            _, stat = self._client.get(path)
+            children = self._client.get_children(path)
+        except NoNodeError:
+            return
+        if stat.ephemeralOwner:
+            yield path
+        for child in children:
+            yield from self._walk(f"{path}/{child}")
