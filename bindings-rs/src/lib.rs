@@ -48,7 +48,7 @@ mod drivers;
 mod error;
 pub mod hub;
 
-pub use client::{Builder, Client, Grant, Lock, LockOptions, ReadWriteLock};
+pub use client::{Builder, Client, Found, Grant, Lock, LockOptions, ReadWriteLock};
 pub use error::{Error, Lost, Native, Refused};
 pub use fencepost_core::{ConfigError, Loss, Misuse, Refusal, zookeeper::Layout};
 

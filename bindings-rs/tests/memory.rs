@@ -88,6 +88,8 @@ async fn redis_says_what_only_zookeeper_has() {
         let text = error.to_string();
         assert!(text.contains(option) && text.contains("ZooKeeper"), "{text}");
     }
+    let error = soon(client.lock("x").unwrap().contenders()).await.unwrap_err();
+    assert_eq!(error.name(), "unknown-option");
     soon(client.close()).await.unwrap();
 }
 

@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 
-use fencepost_core::{Intent, Key, Patience, Settings};
+use fencepost_core::{Found, Intent, Key, Patience, Settings};
 
 use super::Shared;
 use crate::{
@@ -27,6 +27,31 @@ impl Contender {
         settings: &Settings,
         patience: Patience,
     ) -> Result<Self, Error> {
+        match Self::open(shared, settings, patience).await? {
+            (contender, None) => Ok(contender),
+            (_, Some(end)) => Err(end.error()),
+        }
+    }
+
+    /// Looks at contenders from outside.
+    pub(super) async fn inspect(
+        shared: &Arc<Shared>,
+        settings: &Settings,
+        patience: Patience,
+    ) -> Result<Vec<Found>, Error> {
+        match Self::open(shared, settings, patience).await? {
+            (_, Some(End::Found(found))) => Ok(found),
+            (_, Some(end)) => Err(end.error()),
+            (_, None) => Ok(Vec::new()),
+        }
+    }
+
+    /// Opens a machine and waits until it has come to something: a grant, or its end.
+    async fn open(
+        shared: &Arc<Shared>,
+        settings: &Settings,
+        patience: Patience,
+    ) -> Result<(Self, Option<End>), Error> {
         let (key, seat, flights) = shared.engine.acquire(settings, patience)?;
         let contender = Self {
             shared: Arc::clone(shared),
@@ -42,10 +67,7 @@ impl Contender {
             })
             .await;
         drop(pocket);
-        match end {
-            None => Ok(contender),
-            Some(end) => Err(end.error()),
-        }
+        Ok((contender, end))
     }
 
     /// Extends the grant from now on.

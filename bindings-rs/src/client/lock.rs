@@ -3,9 +3,13 @@
 use alloc::sync::Arc;
 use core::{fmt, time::Duration};
 
-use fencepost_core::{Patience, Refusal, Settings, positive};
+use fencepost_core::{ConfigError, Patience, Refusal, Settings, positive};
 
-use super::{Grant, Shared, contender::Contender};
+use super::{
+    Grant, Shared,
+    contender::Contender,
+    options::{Kind, LockOptions},
+};
 use crate::{Error, clock, hub::settings::micros};
 
 /// How long a try waits for the server's first answer.
@@ -14,24 +18,43 @@ const TRY_WITHIN: Duration = Duration::from_secs(5);
 /// A lock's name with its settings: cheap, and shared freely. Each acquire is a new contender.
 #[derive(Clone)]
 pub struct Lock {
-    shared: Arc<Shared>,
-    name: Arc<str>,
-    settings: Arc<Settings>,
+    pub(super) shared: Arc<Shared>,
+    pub(super) what: Arc<What>,
+}
+
+/// What is locked, and how.
+pub(super) struct What {
+    pub(super) name: String,
+    pub(super) kind: Kind,
+    pub(super) options: LockOptions,
+    settings: Settings,
 }
 
 impl Lock {
-    pub(super) fn new(shared: Arc<Shared>, name: &str, settings: Settings) -> Self {
-        Self {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        kind: Kind,
+        name: &str,
+        options: LockOptions,
+    ) -> Result<Self, ConfigError> {
+        let settings = options.settings(&shared.place, kind, name)?;
+        let name = name.into();
+        let what = What {
+            name,
+            kind,
+            options,
+            settings,
+        };
+        Ok(Self {
             shared,
-            name: name.into(),
-            settings: Arc::new(settings),
-        }
+            what: Arc::new(what),
+        })
     }
 
     /// The name, as it was given.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.name
+        &self.what.name
     }
 
     /// Waits until the lock is granted. On ZooKeeper contenders are served in the order in which they came.
@@ -77,12 +100,12 @@ impl Lock {
 
     async fn acquire_with(&self, patience: Patience) -> Result<Grant, Error> {
         let patience = self.when_connected(patience).await?;
-        let contender = Contender::acquire(&self.shared, &self.settings, patience).await?;
+        let contender = Contender::acquire(&self.shared, &self.what.settings, patience).await?;
         Ok(Grant::new(contender))
     }
 
     /// Waits for a client's first connection; gives the patience that is left.
-    async fn when_connected(&self, patience: Patience) -> Result<Patience, Error> {
+    pub(super) async fn when_connected(&self, patience: Patience) -> Result<Patience, Error> {
         let engine = &self.shared.engine;
         if engine.is_connected() {
             return Ok(patience);
@@ -104,7 +127,7 @@ impl Lock {
 impl fmt::Debug for Lock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lock")
-            .field("name", &self.name)
+            .field("name", &self.what.name)
             .finish_non_exhaustive()
     }
 }

@@ -2,6 +2,7 @@
 
 mod builder;
 mod contender;
+mod found;
 mod grant;
 mod lock;
 mod options;
@@ -22,6 +23,7 @@ use crate::{
 use options::Kind;
 
 pub use builder::Builder;
+pub use found::Found;
 pub use grant::Grant;
 pub use lock::Lock;
 pub use options::LockOptions;
@@ -124,16 +126,15 @@ impl Client {
     /// # Ok(()) }
     /// ```
     pub fn lock_with(&self, name: &str, options: LockOptions) -> Result<Lock, Error> {
-        self.contend(Kind::Mutex, name, &options)
+        self.contend(Kind::Mutex, name, options)
     }
 
     /// A lock of any kind.
-    fn contend(&self, kind: Kind, name: &str, options: &LockOptions) -> Result<Lock, Error> {
+    fn contend(&self, kind: Kind, name: &str, options: LockOptions) -> Result<Lock, Error> {
         if self.0.engine.is_closed() {
             return Err(Misuse::Closed.into());
         }
-        let settings = options.settings(&self.0.place, kind, name)?;
-        Ok(Lock::new(Arc::clone(&self.0), name, settings))
+        Ok(Lock::new(Arc::clone(&self.0), kind, name, options)?)
     }
 
     /// Releases all grants, gives up all acquires and waits at most 5 s for the server's word on it. Afterwards everything that was made

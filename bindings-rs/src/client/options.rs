@@ -7,8 +7,13 @@ use fencepost_core::{
     zookeeper::{Layout, RawZooKeeper},
 };
 
-use super::Place;
+use super::{Found, Place};
 use crate::hub::settings::micros;
+
+/// What Redis has no counterpart of.
+#[cfg(feature = "redis")]
+const ELSEWHERE: &str =
+    "only ZooKeeper has it; on Redis there are locks, with the options ttl, renew and max_hold";
 
 /// Options of a lock.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +25,14 @@ pub struct LockOptions {
     layout: Option<Layout>,
     identifier: Option<String>,
     revocable: Option<bool>,
+}
+
+/// What is done to contenders from outside.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Action<'a> {
+    List,
+    Break(&'a Found),
+    Revoke(&'a Found),
 }
 
 /// What is to be held.
@@ -95,12 +108,46 @@ impl LockOptions {
         Settings::try_from(raw)
     }
 
-    fn on_zookeeper(&self, prefix: &str, kind: Kind, name: &str) -> Result<RawSettings, ConfigError> {
-        refuse(
-            [("ttl", self.ttl.is_some()), ("renew", self.renew.is_some())],
-            "on ZooKeeper a lock lasts as long as its session: give the address a session_timeout, or the lock a max_hold",
-        )?;
-        let raw = RawZooKeeper {
+    /// A look at the contenders of such a lock.
+    pub(super) fn inspection(
+        &self,
+        place: &Place,
+        kind: Kind,
+        name: &str,
+        action: &Action<'_>,
+    ) -> Result<Settings, ConfigError> {
+        let (action, contender) = match action {
+            Action::List => ("list", None),
+            Action::Break(contender) => ("break", Some(contender)),
+            Action::Revoke(contender) => ("revoke", Some(contender)),
+        };
+        let of = match kind {
+            Kind::Mutex => "mutex",
+            Kind::Reader | Kind::Writer => "read-write",
+            Kind::Election => "election",
+            Kind::Semaphore { .. } => "semaphore",
+        };
+        match place {
+            Place::ZooKeeper { prefix } => {
+                Settings::try_from(RawSettings::ZookeeperInspection(RawZooKeeper {
+                    of: Some(of.into()),
+                    action: Some(action.into()),
+                    node: contender.map(|contender| contender.node.clone()),
+                    fence: contender.map(|contender| contender.fence.to_string()),
+                    ..self.common(prefix, kind, name)
+                }))
+            }
+            #[cfg(feature = "redis")]
+            Place::Redis => Err(ConfigError::UnknownOption {
+                option: "contenders".into(),
+                known: ELSEWHERE,
+            }),
+        }
+    }
+
+    /// What contenders and inspections have in common.
+    fn common(&self, prefix: &str, kind: Kind, name: &str) -> RawZooKeeper {
+        RawZooKeeper {
             name: name.into(),
             prefix: prefix.into(),
             layout: self.layout.as_ref().map(|layout| layout.as_str().into()),
@@ -108,14 +155,24 @@ impl LockOptions {
                 Some(Layout::Plain { prefix }) => Some(prefix.clone()),
                 _ => None,
             },
-            identifier: self.identifier.clone(),
-            revocable: self.revocable,
             permits: match kind {
                 Kind::Semaphore { permits } => Some(permits.into()),
                 _ => None,
             },
-            max_hold: self.max_hold.map(micros),
             ..RawZooKeeper::default()
+        }
+    }
+
+    fn on_zookeeper(&self, prefix: &str, kind: Kind, name: &str) -> Result<RawSettings, ConfigError> {
+        refuse(
+            [("ttl", self.ttl.is_some()), ("renew", self.renew.is_some())],
+            "on ZooKeeper a lock lasts as long as its session: give the address a session_timeout, or the lock a max_hold",
+        )?;
+        let raw = RawZooKeeper {
+            identifier: self.identifier.clone(),
+            revocable: self.revocable,
+            max_hold: self.max_hold.map(micros),
+            ..self.common(prefix, kind, name)
         };
         Ok(match kind {
             Kind::Mutex => RawSettings::ZookeeperMutex(raw),

@@ -57,8 +57,8 @@ impl Client {
     /// As [`read_write_lock`](Self::read_write_lock), and [`Error::Config`] for options that make no sense here, such as the layout `plain`.
     pub fn read_write_lock_with(&self, name: &str, options: LockOptions) -> Result<ReadWriteLock, Error> {
         Ok(ReadWriteLock {
-            reader: self.contend(Kind::Reader, name, &options)?,
-            writer: self.contend(Kind::Writer, name, &options)?,
+            reader: self.contend(Kind::Reader, name, options.clone())?,
+            writer: self.contend(Kind::Writer, name, options)?,
         })
     }
 
@@ -87,7 +87,7 @@ impl Client {
     /// # Errors
     /// As [`election`](Self::election), and [`Error::Config`] for options that make no sense here.
     pub fn election_with(&self, name: &str, options: LockOptions) -> Result<Lock, Error> {
-        self.contend(Kind::Election, name, &options)
+        self.contend(Kind::Election, name, options)
     }
 
     /// ZooKeeper: the semaphore of that name, with the usual settings. Nothing is sent. So many contenders hold it at a time; all of them have
@@ -118,6 +118,6 @@ impl Client {
     /// # Errors
     /// As [`semaphore`](Self::semaphore), and [`Error::Config`] for options that make no sense here.
     pub fn semaphore_with(&self, name: &str, permits: u32, options: LockOptions) -> Result<Lock, Error> {
-        self.contend(Kind::Semaphore { permits }, name, &options)
+        self.contend(Kind::Semaphore { permits }, name, options)
     }
 }

@@ -45,8 +45,8 @@ pub mod settings;
 mod state;
 
 pub use fencepost_core::{
-    Cause, Command, CommandId, Event, Failure, Fence, Grant, Instant, Intent, Key, Output, OwnerId, Patience,
-    RawSettings, SessionId, Settings, Target, Timer, Wait,
+    Cause, Command, CommandId, Event, Failure, Fence, Found, Grant, Instant, Intent, Key, Output, OwnerId,
+    Patience, RawSettings, SessionId, Settings, Target, Timer, Wait,
     lowered::{Hub, HubOutput, Notice, Operation, Outcome, Request, flags},
     redis::{Notice as RedisNotice, Reply},
     zookeeper::{

@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fencepost_core::{Cause, CommandId, Event, Grant, Instant, Loss, Misuse, Refusal};
+use fencepost_core::{Cause, CommandId, Event, Found, Grant, Instant, Loss, Misuse, Refusal};
 use tokio::sync::Notify;
 
 use crate::{Error, Lost, Native, Refused};
@@ -42,6 +42,8 @@ pub(crate) struct Told {
 #[derive(Clone, Debug)]
 pub(crate) enum End {
     Released,
+    /// It was no contender, but a look at some.
+    Found(Vec<Found>),
     Refused(Refused),
     Lost(Lost),
     /// The client was closed, which has released whatever there was.
@@ -115,6 +117,7 @@ impl Seat {
                 told.end = Some(End::Refused(Refused::new(reason, cause.detail, native)));
             }
             Event::Released => told.end = Some(End::Released),
+            Event::Found { contenders } => told.end = Some(End::Found(contenders)),
             Event::RevokeRequested => told.revoke_requested = true,
             Event::MixedLayouts { node } => told.stranger = Some(node),
             // A place in the queue concerns nobody here, and a later core may say more.
@@ -154,7 +157,7 @@ impl End {
     /// The end as the error of a call that needed the contender.
     pub(crate) fn error(&self) -> Error {
         match self {
-            Self::Released => Error::Misuse(Misuse::NotHeld),
+            Self::Released | Self::Found(_) => Error::Misuse(Misuse::NotHeld),
             Self::Refused(refused) => Error::Refused(refused.clone()),
             Self::Lost(lost) => Error::Lost(lost.clone()),
             Self::Closed => Error::Misuse(Misuse::Closed),
@@ -165,7 +168,7 @@ impl End {
     pub(crate) fn lost(&self) -> Lost {
         match self {
             Self::Lost(lost) => lost.clone(),
-            Self::Released | Self::Refused(_) | Self::Closed => {
+            Self::Released | Self::Found(_) | Self::Refused(_) | Self::Closed => {
                 Lost::new(Loss::ConnectionClosed, Some("the client was closed".into()), None)
             }
         }

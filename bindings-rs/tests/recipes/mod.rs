@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fencepost::{Client, Error, Layout, Lock, LockOptions};
+use fencepost::{Client, Error, Layout, Lock, LockOptions, Loss};
 
 use crate::scenarios::{soon, unique, waits};
 
@@ -83,6 +83,110 @@ pub(crate) async fn candidates_lead_one_after_another(url: &str) {
     assert!(next.fence() > fence);
     soon(next.release()).await.unwrap();
     close([a, b]).await;
+}
+
+pub(crate) async fn a_semaphore_has_its_permits(url: &str) {
+    for layout in [Layout::Curator, Layout::Kazoo] {
+        let name = unique("presses");
+        let (a, b) = two(url).await;
+        let options = || LockOptions::new().layout(layout.clone());
+        let mine = a.semaphore_with(&name, 2, options()).unwrap();
+        let theirs = b.semaphore_with(&name, 2, options()).unwrap();
+        let one = soon(mine.acquire()).await.unwrap();
+        let other = soon(theirs.try_acquire()).await.unwrap().unwrap();
+        assert_ne!(one.fence(), other.fence());
+        assert!(soon(mine.try_acquire()).await.unwrap().is_none());
+        let limit = Duration::from_millis(60);
+        assert!(soon(theirs.acquire_within(limit)).await.unwrap().is_none());
+        let mut waiting = tokio::spawn({
+            let theirs = theirs.clone();
+            async move { theirs.acquire().await }
+        });
+        assert!(waits(&mut waiting).await);
+        soon(one.release()).await.unwrap();
+        let third = soon(waiting).await.unwrap().unwrap();
+        assert!(third.is_valid() && other.is_valid());
+        // A dropped permit goes to the next one.
+        drop(other);
+        let fourth = soon(mine.acquire()).await.unwrap();
+        assert!(soon(mine.try_acquire()).await.unwrap().is_none());
+        soon(third.release()).await.unwrap();
+        soon(fourth.release()).await.unwrap();
+        close([a, b]).await;
+    }
+}
+
+pub(crate) async fn contenders_are_listed_asked_and_broken(url: &str) {
+    let name = unique("inspected");
+    let (a, b) = two(url).await;
+    let with = |text: &str| LockOptions::new().identifier(text).revocable(true);
+    let mine = a.lock_with(&name, with("till-7")).unwrap();
+    let theirs = b.lock_with(&name, with("till-8")).unwrap();
+    assert_eq!(soon(mine.contenders()).await.unwrap(), []);
+    let grant = soon(mine.acquire()).await.unwrap();
+    let mut waiting = tokio::spawn(async move { theirs.acquire().await });
+    assert!(waits(&mut waiting).await);
+    let found = soon(mine.contenders()).await.unwrap();
+    let [holder, waiter] = found.as_slice() else {
+        panic!("{found:?}")
+    };
+    assert_eq!((holder.holds, waiter.holds), (true, false));
+    assert_eq!((holder.shared, waiter.shared), (false, false));
+    assert_eq!(
+        (holder.identifier.as_str(), waiter.identifier.as_str()),
+        ("till-7", "till-8")
+    );
+    assert_eq!(Some(holder.fence), grant.fence());
+    assert!(holder.fence < waiter.fence && holder.session != waiter.session);
+    assert!(holder.node.contains(&name) && holder.since <= waiter.since);
+
+    soon(mine.revoke(holder)).await.unwrap();
+    soon(grant.revoke_requested()).await;
+    assert!(grant.is_valid());
+    soon(mine.break_contender(holder)).await.unwrap();
+    assert_eq!(soon(grant.lost()).await.reason(), Loss::Deleted);
+    let next = soon(waiting).await.unwrap().unwrap();
+    assert_eq!(next.fence(), Some(waiter.fence));
+    for refused in [
+        soon(mine.break_contender(holder)).await,
+        soon(mine.revoke(holder)).await,
+    ] {
+        let error = refused.unwrap_err();
+        assert_eq!((error.code(), error.name()), (316, "no-contender"), "{error}");
+    }
+    let other = a.lock(&unique("other")).unwrap();
+    let error = soon(other.break_contender(waiter)).await.unwrap_err();
+    assert_eq!(error.name(), "invalid-option", "{error}");
+    soon(next.release()).await.unwrap();
+    close([a, b]).await;
+    let error = soon(mine.contenders()).await.unwrap_err();
+    assert_eq!(error.name(), "client-closed", "{error}");
+}
+
+pub(crate) async fn every_kind_can_be_looked_at(url: &str) {
+    let client = fencepost::connect(url).await.unwrap();
+    let both = client.read_write_lock(&unique("prices")).unwrap();
+    let readers = (
+        soon(both.reader().acquire()).await.unwrap(),
+        soon(both.reader().acquire()).await.unwrap(),
+    );
+    for side in [both.reader(), both.writer()] {
+        let found = soon(side.contenders()).await.unwrap();
+        assert!(found.len() == 2 && found.iter().all(|reader| reader.holds && reader.shared));
+    }
+    let term = soon(client.election(&unique("leader")).unwrap().campaign())
+        .await
+        .unwrap();
+    let presses = client.semaphore(&unique("presses"), 2).unwrap();
+    let permit = soon(presses.acquire()).await.unwrap();
+    let found = soon(presses.contenders()).await.unwrap();
+    assert!(
+        found
+            .iter()
+            .any(|holder| holder.holds && Some(holder.fence) == permit.fence())
+    );
+    drop((readers, term, permit));
+    soon(client.close()).await.unwrap();
 }
 
 pub(crate) async fn every_layout_excludes_its_own_kind(url: &str) {
@@ -185,7 +289,8 @@ pub(crate) async fn options_that_make_no_sense_are_refused(url: &str) {
 macro_rules! recipes {
     ($url:expr) => {
         $crate::recipes!($url;
-            readers_share_and_writers_do_not, candidates_lead_one_after_another, every_layout_excludes_its_own_kind,
+            readers_share_and_writers_do_not, candidates_lead_one_after_another, a_semaphore_has_its_permits,
+            contenders_are_listed_asked_and_broken, every_kind_can_be_looked_at, every_layout_excludes_its_own_kind,
             a_stranger_who_came_first_is_told_of, options_that_make_no_sense_are_refused);
     };
     ($url:expr; $($name:ident),*) => {
