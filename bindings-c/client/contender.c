@@ -72,6 +72,10 @@ void contender_event(fencepost_client *client, uint64_t key, const fencepost_eve
         if (contender->stranger == NULL)
             contender->stranger = strndup((const char *)event->detail.data, event->detail.size);
         break;
+    case FENCEPOST_EVENT_KIND_FOUND:
+        contender->found = contenders_copy(event->found, event->found_count);
+        end(contender, contender->found == NULL ? FENCEPOST_RESULT_OUT_OF_MEMORY : FENCEPOST_RESULT_OK);
+        break;
     case FENCEPOST_EVENT_KIND_LOST:
         contender->lost = true;
         describe(contender, event);
@@ -147,6 +151,7 @@ void contender_forget(fencepost_grant *contender) {
 
     free(contender->detail);
     free(contender->stranger);
+    fencepost_contenders_free(contender->found);
     free(contender);
     fencepost_client_unref(client);
 }

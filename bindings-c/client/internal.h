@@ -27,6 +27,7 @@ struct fencepost_grant {
     int64_t ahead;
     char *detail;                 /* in words; NULL: the result's own */
     char *stranger;               /* a node of another layout, or NULL */
+    fencepost_contenders *found;  /* by an inspection, which is a contender that is never granted */
     struct fencepost_grant *next; /* in the bucket of its key */
 };
 
@@ -137,6 +138,9 @@ lock_new(fencepost_client *client, const char *name, const fencepost_options *op
 fencepost_result options_check(
     const fencepost_client *client, const char *name, const fencepost_options *options, fencepost_settings **settings);
 int64_t micros_of(int64_t millis);
+
+/* inspection.c */
+fencepost_contenders *contenders_copy(const fencepost_found *found, size_t count);
 
 /* table.c */
 bool table_add(struct table *table, fencepost_grant *contender);

@@ -288,6 +288,75 @@ fencepost_result fencepost_release_finish(fencepost_grant *grant);
 /** Frees a grant, and releases it in the background if that was not done. NULL is ignored. */
 void fencepost_grant_free(fencepost_grant *grant);
 
+/* ---- looking at a lock from outside
+ * -------------------------------------------------------------------------------------------------
+ */
+
+/** A contender of a lock, as it was found on the server. It may have gone since: this is for people and tools, and no
+ * ground to act as if one held the lock. */
+typedef struct fencepost_contender {
+    /** The path of its node. */
+    const char *node;
+    /** What its node says: a host's name, for example. */
+    const char *identifier;
+    /** The session that its node goes with. */
+    int64_t session;
+    /** Since when it contends, by the server's clock: milliseconds since 1970. */
+    int64_t since;
+    /** The fence that it has, or would have. */
+    uint64_t fence;
+    /** Whether it holds. */
+    bool holds;
+    /** Whether it shares the lock with others of its kind: a reader. */
+    bool shared;
+} fencepost_contender;
+
+/** The contenders of a lock at some moment. */
+typedef struct fencepost_contenders fencepost_contenders;
+/** A look at a lock that has not ended yet. */
+typedef struct fencepost_inspection fencepost_inspection;
+
+/**
+ * Who holds the lock and who waits for it, in no particular order; waits at most five seconds for the server. Any lock
+ * object of the same name, kind and layout will do. Errors: `UNKNOWN_OPTION` where contenders cannot be seen (Redis,
+ * multi-locks, single nodes); 3xx; `CLIENT_CLOSED`; `WRONG_PROCESS`; `WOULD_BLOCK`.
+ */
+fencepost_result fencepost_lock_contenders(fencepost_lock *lock, fencepost_contenders **contenders);
+
+/** How many there are; 0 for NULL. */
+size_t fencepost_contenders_count(const fencepost_contenders *contenders);
+
+/** One of them, from 0; NULL beyond the last. It lives as long as the list. */
+const fencepost_contender *fencepost_contenders_at(const fencepost_contenders *contenders, size_t index);
+
+/** NULL is ignored. */
+void fencepost_contenders_free(fencepost_contenders *contenders);
+
+/** Takes a contender's place away by force: a holder's grant is lost as `DELETED`. Node and fence say whom: nobody else
+ * is hit. Errors: `NO_CONTENDER` if it is not there any more; as above. */
+fencepost_result fencepost_lock_break(fencepost_lock *lock, const fencepost_contender *contender);
+
+/** Asks a contender for the lock: see `fencepost_grant_revoke_requested`. Errors: as above. */
+fencepost_result fencepost_lock_revoke(fencepost_lock *lock, const fencepost_contender *contender);
+
+/** Begins to list. */
+fencepost_result fencepost_lock_contenders_start(fencepost_lock *lock, fencepost_inspection **inspection);
+
+/** Begins to break. */
+fencepost_result fencepost_lock_break_start(
+    fencepost_lock *lock, const fencepost_contender *contender, fencepost_inspection **inspection);
+
+/** Begins to ask. */
+fencepost_result fencepost_lock_revoke_start(
+    fencepost_lock *lock, const fencepost_contender *contender, fencepost_inspection **inspection);
+
+/** What has become of it, without waiting: `PENDING`, success, or an error as above. `contenders` may be NULL; it gets
+ * the list, or the one contender that was meant, once, and NULL after that. */
+fencepost_result fencepost_inspection_finish(fencepost_inspection *inspection, fencepost_contenders **contenders);
+
+/** Frees it, and gives it up if it has not ended: what was asked for may be done or not then. NULL is ignored. */
+void fencepost_inspection_free(fencepost_inspection *inspection);
+
 /* ---- event loops
  * --------------------------------------------------------------------------------------------------------------- */
 

@@ -33,21 +33,6 @@
 #include <stdint.h>
 
 /**
- * The patience of an acquire that waits until it is granted or cannot be.
- */
-#define FENCEPOST_FOREVER INT64_MAX
-
-/**
- * A time that never comes: no deadline, no lease, nothing to wait for.
- */
-#define FENCEPOST_NEVER UINT64_MAX
-
-/**
- * In `fencepost_hub_poll_output`: the outputs of all machines.
- */
-#define FENCEPOST_ALL 0
-
-/**
  * Create: the node goes with its session, and its name is numbered.
  */
 #define FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL 1
@@ -66,6 +51,21 @@
  * Create: the node goes with its session.
  */
 #define FENCEPOST_FLAG_EPHEMERAL 8
+
+/**
+ * The patience of an acquire that waits until it is granted or cannot be.
+ */
+#define FENCEPOST_FOREVER INT64_MAX
+
+/**
+ * A time that never comes: no deadline, no lease, nothing to wait for.
+ */
+#define FENCEPOST_NEVER UINT64_MAX
+
+/**
+ * In `fencepost_hub_poll_output`: the outputs of all machines.
+ */
+#define FENCEPOST_ALL 0
 
 /**
  * Success, in short.
@@ -440,6 +440,10 @@ typedef enum fencepost_event_kind {
      * A contender of a layout that does not look for ours stands in the same line: the name of its node is `detail`. Told once an acquire.
      */
     FENCEPOST_EVENT_KIND_MIXED_LAYOUTS = 10,
+    /**
+     * What an inspection has found: `found`.
+     */
+    FENCEPOST_EVENT_KIND_FOUND = 11,
 } fencepost_event_kind;
 
 /**
@@ -788,6 +792,40 @@ typedef struct fencepost_command {
 } fencepost_command;
 
 /**
+ * A contender, as an inspection has found it.
+ */
+typedef struct fencepost_found {
+    /**
+     * Its node's path.
+     */
+    struct fencepost_view node;
+    /**
+     * What its node says: a host's name, for example.
+     */
+    struct fencepost_view identifier;
+    /**
+     * The session that its node goes with.
+     */
+    int64_t session;
+    /**
+     * Since when it contends, by the server's clock: milliseconds since 1970.
+     */
+    int64_t since;
+    /**
+     * The fence that it has, or would have.
+     */
+    uint64_t fence;
+    /**
+     * Whether it held when the list was made.
+     */
+    bool holds;
+    /**
+     * Whether it shares the lock with others of its kind: a reader.
+     */
+    bool shared;
+} fencepost_found;
+
+/**
  * Something for the application. What an event does not use is zero, or `FENCEPOST_NEVER`, or empty.
  */
 typedef struct fencepost_event {
@@ -839,6 +877,14 @@ typedef struct fencepost_event {
      * Whether there is a detail: it may be empty.
      */
     bool has_detail;
+    /**
+     * The contenders that an inspection has found.
+     */
+    const struct fencepost_found *found;
+    /**
+     * How many there are.
+     */
+    size_t found_count;
 } fencepost_event;
 
 /**
@@ -998,6 +1044,19 @@ enum fencepost_result fencepost_hub_shutdown(struct fencepost_hub *hub, uint64_t
  * How many machines there are, those included that have been closed and still wait for the server. 0 for NULL.
  */
 size_t fencepost_hub_pending(const struct fencepost_hub *hub);
+
+/**
+ * Settings of an inspection of the lock that `lock` is for: `action` is `list`; or `break` or `revoke`, with the node's path and the fence of the contender
+ * that is meant, as an inspection has found them. An acquire, or a try, of a machine with these settings begins it; it ends in the event found
+ * or refused. Errors: 1xx, `UNKNOWN_OPTION` for a lock that cannot be looked at.
+ */
+enum fencepost_result fencepost_settings_inspection(const struct fencepost_settings *lock,
+                                                    const uint8_t *action,
+                                                    size_t action_size,
+                                                    const uint8_t *node,
+                                                    size_t node_size,
+                                                    uint64_t fence,
+                                                    struct fencepost_settings **settings);
 
 /**
  * Acquires, with a patience in microseconds, or `FENCEPOST_FOREVER`. Ends in the event acquired or refused. Errors: `NOT_POSITIVE` for zero and

@@ -11,8 +11,11 @@
 
 pub mod address;
 mod boundary;
+pub mod commands;
 pub mod detail;
+pub mod events;
 pub mod hub;
+pub mod inspections;
 pub mod intents;
 pub mod memory;
 pub mod names;

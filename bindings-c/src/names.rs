@@ -140,10 +140,12 @@ pub enum fencepost_event_kind {
     RevokeRequested = 9,
     /// A contender of a layout that does not look for ours stands in the same line: the name of its node is `detail`. Told once an acquire.
     MixedLayouts = 10,
+    /// What an inspection has found: `found`.
+    Found = 11,
 }
 
 words!(fencepost_event_kind: Queued c"queued", Acquired c"acquired", Extended c"extended", Suspended c"suspended", Resumed c"resumed", Lost c"lost", Released c"released", Refused c"refused",
-    RevokeRequested c"revoke-requested", MixedLayouts c"mixed-layouts");
+    RevokeRequested c"revoke-requested", MixedLayouts c"mixed-layouts", Found c"found");
 
 /// The name of a `fencepost_event_kind`; NULL for a number that is none.
 #[unsafe(no_mangle)]

@@ -1,11 +1,13 @@
 //! What a hub says: taken out one by one, into a structure of the caller's.
 
-use fencepost_core::{Cause, Command, Event, Grant, Instant, Key, Output, Target, Wait, lowered::Request};
+use fencepost_core::{Event, Instant, Key, Output, Wait, lowered::Request};
 
 use crate::{
     boundary::{exclusive, guard, require},
+    commands::{fencepost_command, fencepost_part, show_command, show_part},
+    events::{fencepost_event, fencepost_found, show_event, show_found},
     hub::fencepost_hub,
-    names::{fencepost_event_kind, fencepost_operation, fencepost_target, fencepost_timer},
+    names::fencepost_timer,
     result::fencepost_result,
     view::fencepost_view,
 };
@@ -14,22 +16,6 @@ use crate::{
 pub const FENCEPOST_NEVER: u64 = u64::MAX;
 /// In `fencepost_hub_poll_output`: the outputs of all machines.
 pub const FENCEPOST_ALL: u64 = 0;
-/// Create: the node goes with its session, and its name is numbered.
-pub const FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL: u32 = 1;
-/// Create: the node goes some time after its last child.
-pub const FENCEPOST_FLAG_CONTAINER: u32 = 2;
-/// Get: tell once of the node's deletion or change. Children: tell once when there are others.
-pub const FENCEPOST_FLAG_WATCH: u32 = 4;
-/// Create: the node goes with its session.
-pub const FENCEPOST_FLAG_EPHEMERAL: u32 = 8;
-
-const _: () = {
-    use fencepost_core::lowered::flags;
-    assert!(FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL == flags::EPHEMERAL_SEQUENTIAL);
-    assert!(FENCEPOST_FLAG_CONTAINER == flags::CONTAINER && FENCEPOST_FLAG_WATCH == flags::WATCH);
-    assert!(FENCEPOST_FLAG_EPHEMERAL == flags::EPHEMERAL);
-};
-
 /// What an output is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
@@ -40,80 +26,6 @@ pub enum fencepost_output_kind {
     Command = 1,
     /// Tell `event` to the application.
     Event = 2,
-}
-
-/// Something for the driver to do. What an operation does not use is empty.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct fencepost_command {
-    /// Names the command in its outcome and in notices.
-    pub id: u64,
-    /// When the machine stops caring, or `FENCEPOST_NEVER`: advice.
-    pub deadline: u64,
-    /// What to do.
-    pub operation: fencepost_operation,
-    /// Which connection has to carry it.
-    pub target: fencepost_target,
-    /// The number of the server, for `FENCEPOST_TARGET_SERVER`.
-    pub server: u32,
-    /// ZooKeeper: `FENCEPOST_FLAG_…`.
-    pub flags: u32,
-    /// ZooKeeper: the path.
-    pub path: fencepost_view,
-    /// ZooKeeper: a node's new data.
-    pub data: fencepost_view,
-    /// Redis: the command with its arguments, or the channel.
-    pub arguments: *const fencepost_view,
-    /// How many arguments there are.
-    pub argument_count: usize,
-    /// ZooKeeper: what a multi does.
-    pub parts: *const fencepost_part,
-    /// How many parts there are.
-    pub part_count: usize,
-}
-
-/// One write of a multi.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct fencepost_part {
-    /// To create `path` with `data` as `flags` say, or to delete `path`, any version.
-    pub operation: fencepost_operation,
-    /// `FENCEPOST_FLAG_…`.
-    pub flags: u32,
-    /// The path.
-    pub path: fencepost_view,
-    /// A new node's data.
-    pub data: fencepost_view,
-}
-
-/// Something for the application. What an event does not use is zero, or `FENCEPOST_NEVER`, or empty.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct fencepost_event {
-    /// What has happened.
-    pub kind: fencepost_event_kind,
-    /// Why, of a lost or refused one.
-    pub reason: fencepost_result,
-    /// Until when the grant is valid, or `FENCEPOST_NEVER`: there is no lease, or none is spoken of.
-    pub valid_until: u64,
-    /// The grant's fence, if `has_fence`.
-    pub fence: u64,
-    /// The command that brought a loss or refusal to light; 0 if none did.
-    pub cause_command: u64,
-    /// What the server said, or which value is in the way; for people; may be empty. Of mixed layouts, the name of a node.
-    pub detail: fencepost_view,
-    /// The grant's owner.
-    pub owner: [u8; 16],
-    /// Which of the owner's attempts was granted.
-    pub attempt: u32,
-    /// How many come first, if `has_ahead`.
-    pub ahead: u32,
-    /// Whether there is a fence: some backends cannot give one.
-    pub has_fence: bool,
-    /// Whether somebody knows how many come first.
-    pub has_ahead: bool,
-    /// Whether there is a detail: it may be empty.
-    pub has_detail: bool,
 }
 
 /// How long to wait.
@@ -149,6 +61,7 @@ pub(crate) struct Said {
     output: Option<Output<Request, Event>>,
     arguments: Vec<fencepost_view>,
     parts: Vec<fencepost_part>,
+    found: Vec<fencepost_found>,
 }
 
 impl Said {
@@ -157,6 +70,7 @@ impl Said {
     unsafe fn keep(&mut self, key: Key, output: Output<Request, Event>, seen: *mut fencepost_output) {
         self.arguments.clear();
         self.parts.clear();
+        self.found.clear();
         // SAFETY: by the caller's promise. Parts are written one by one: most of the structure concerns another kind of output.
         unsafe {
             (&raw mut (*seen).key).write(key.0);
@@ -170,7 +84,10 @@ impl Said {
                     fencepost_output_kind::Command
                 }
                 Output::Event(event) => {
-                    (&raw mut (*seen).event).write(show_event(event));
+                    if let Event::Found { contenders } = &*event {
+                        self.found.extend(contenders.iter().map(show_found));
+                    }
+                    (&raw mut (*seen).event).write(show_event(event, &self.found));
                     fencepost_output_kind::Event
                 }
                 Output::Wait(wait) => {
@@ -207,111 +124,6 @@ pub unsafe extern "C" fn fencepost_hub_poll_output(
     })
 }
 
-fn show_part(part: &Request) -> fencepost_part {
-    fencepost_part {
-        operation: part.operation.into(),
-        flags: part.flags,
-        path: fencepost_view::of(part.path.as_bytes()),
-        data: fencepost_view::of(&part.data),
-    }
-}
-
-fn show_command(
-    command: &Command<Request>,
-    arguments: &[fencepost_view],
-    parts: &[fencepost_part],
-) -> fencepost_command {
-    let request = &command.request;
-    let (target, server) = match command.target {
-        Target::Server(number) => (fencepost_target::Server, number),
-        Target::Own => (fencepost_target::Own, 0),
-        _ => (fencepost_target::Any, 0),
-    };
-    fencepost_command {
-        id: command.id.0,
-        deadline: time(command.deadline),
-        operation: request.operation.into(),
-        target,
-        server,
-        flags: request.flags,
-        path: fencepost_view::of(request.path.as_bytes()),
-        data: fencepost_view::of(&request.data),
-        arguments: arguments.as_ptr(),
-        argument_count: arguments.len(),
-        parts: parts.as_ptr(),
-        part_count: parts.len(),
-    }
-}
-
-fn show_event(event: &Event) -> fencepost_event {
-    match event {
-        Event::Queued { ahead } => fencepost_event {
-            kind: fencepost_event_kind::Queued,
-            ahead: ahead.unwrap_or(0),
-            has_ahead: ahead.is_some(),
-            ..BLANK
-        },
-        Event::Acquired { grant } => show_grant(grant),
-        Event::Extended { valid_until } => fencepost_event {
-            kind: fencepost_event_kind::Extended,
-            valid_until: time(*valid_until),
-            ..BLANK
-        },
-        Event::Suspended => fencepost_event {
-            kind: fencepost_event_kind::Suspended,
-            ..BLANK
-        },
-        Event::Resumed { valid_until } => fencepost_event {
-            kind: fencepost_event_kind::Resumed,
-            valid_until: time(*valid_until),
-            ..BLANK
-        },
-        Event::Lost { reason, cause } => show_end(fencepost_event_kind::Lost, reason.code(), cause),
-        Event::Released => fencepost_event {
-            kind: fencepost_event_kind::Released,
-            ..BLANK
-        },
-        Event::RevokeRequested => fencepost_event {
-            kind: fencepost_event_kind::RevokeRequested,
-            ..BLANK
-        },
-        Event::MixedLayouts { node } => fencepost_event {
-            kind: fencepost_event_kind::MixedLayouts,
-            detail: fencepost_view::of(node.as_bytes()),
-            has_detail: true,
-            ..BLANK
-        },
-        Event::Refused { reason, cause } => show_end(fencepost_event_kind::Refused, reason.code(), cause),
-        // An event of a later core: the next header will have a number for it.
-        _ => BLANK,
-    }
-}
-
-fn show_grant(grant: &Grant) -> fencepost_event {
-    fencepost_event {
-        kind: fencepost_event_kind::Acquired,
-        valid_until: time(grant.valid_until),
-        fence: grant.fence.map_or(0, |fence| fence.0),
-        has_fence: grant.fence.is_some(),
-        owner: grant.attempt.owner.0,
-        attempt: grant.attempt.number,
-        ..BLANK
-    }
-}
-
-fn show_end(kind: fencepost_event_kind, code: u16, cause: &Cause) -> fencepost_event {
-    fencepost_event {
-        kind,
-        reason: fencepost_result::from_code(code.into()).unwrap_or(fencepost_result::ServerError),
-        cause_command: cause.command.map_or(0, |id| id.0),
-        detail: cause.detail.as_ref().map_or(fencepost_view::EMPTY, |detail| {
-            fencepost_view::of(detail.as_bytes())
-        }),
-        has_detail: cause.detail.is_some(),
-        ..BLANK
-    }
-}
-
 fn show_wait(wait: Wait) -> fencepost_wait {
     fencepost_wait {
         until: time(wait.until),
@@ -319,22 +131,6 @@ fn show_wait(wait: Wait) -> fencepost_wait {
     }
 }
 
-fn time(instant: Option<Instant>) -> u64 {
+pub(crate) fn time(instant: Option<Instant>) -> u64 {
     instant.map_or(FENCEPOST_NEVER, Instant::as_micros)
 }
-
-/// An event without anything.
-const BLANK: fencepost_event = fencepost_event {
-    kind: fencepost_event_kind::Queued,
-    reason: fencepost_result::Ok,
-    valid_until: FENCEPOST_NEVER,
-    fence: 0,
-    cause_command: 0,
-    detail: fencepost_view::EMPTY,
-    owner: [0; 16],
-    attempt: 0,
-    ahead: 0,
-    has_fence: false,
-    has_ahead: false,
-    has_detail: false,
-};

@@ -93,13 +93,13 @@ macro_rules! same_as_core {
 same_as_core!(Refusal: Timeout => Timeout, NotAvailable => NotAvailable, Cancelled => Cancelled, Unreachable => Unreachable,
     NoPermission => NoPermission, AuthFailed => AuthFailed, NoParent => NoParent, MixedLayouts => MixedLayouts,
     SequenceExhausted => SequenceExhausted, WrongType => WrongType, Unsupported => Unsupported, ServerError => ServerError,
-    ConnectionClosed => ConnectionClosed, GivenUp => GivenUp);
+    ConnectionClosed => ConnectionClosed, GivenUp => GivenUp, InconsistentPermits => InconsistentPermits, NoContender => NoContender);
 same_as_core!(Loss: LeaseEnded => LeaseEnded, SessionExpired => SessionExpired, Deleted => Deleted, Taken => Taken,
     MaxHold => MaxHold, ConnectionClosed => LostConnectionClosed, Refused => RenewalRefused);
 same_as_core!(Misuse: Busy => Busy, NotHeld => NotHeld, NotWaiting => NotWaiting, Closed => ClientClosed);
 const _: () = {
     assert!(ConfigError::EmptyName.code() as i32 == fencepost_result::EmptyName as i32);
-    assert!(Refusal::ALL.len() <= 16 && Loss::ALL.len() == 7);
+    assert!(Refusal::ALL.len() == 16 && Loss::ALL.len() == 7);
 };
 
 /// The kebab-case name of a result, the same in every language; NULL for a number that is none.

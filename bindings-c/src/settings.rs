@@ -14,7 +14,7 @@ use crate::{
 #[derive(Debug)]
 pub struct fencepost_settings {
     /// As written so far: changing one value checks them all again.
-    written: Map<String, Value>,
+    pub(crate) written: Map<String, Value>,
     pub(crate) checked: Settings,
 }
 

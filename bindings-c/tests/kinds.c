@@ -66,6 +66,29 @@ static void readers_and_writers(enum family family) {
     close_client(client);
 }
 
+static void permits(fencepost_client *client, const char *layout) {
+    const fencepost_options *options =
+        FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_SEMAPHORE, .permits = 2, .layout = layout);
+    const char *name = new_name("semaphore");
+    fencepost_grant *one = hold_with(client, name, options), *two = hold_with(client, name, options), *none = NULL;
+
+    CHECK_RESULT(taken(client, name, options), FENCEPOST_RESULT_NOT_AVAILABLE);
+    CHECK_RESULT(fencepost_acquire_with(client, name, options, 100, &none), FENCEPOST_RESULT_TIMEOUT);
+    let_go(one);
+    one = hold_with(client, name, options);
+    CHECK(fencepost_grant_is_valid(one) && fencepost_grant_is_valid(two));
+    let_go(two);
+    let_go(one);
+}
+
+static void semaphores(enum family family) {
+    fencepost_client *client = client_of(url(family, ""));
+
+    permits(client, NULL);
+    permits(client, "kazoo");
+    close_client(client);
+}
+
 static void election(enum family family) {
     fencepost_client *mine = client_of(url(family, "")), *other = client_of(url(family, ""));
     const fencepost_options *options = FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_ELECTION, .identifier = "host-7");
@@ -377,6 +400,7 @@ int main(void) {
         if (family == REDIS)
             continue;
         ON(readers_and_writers);
+        ON(semaphores);
         ON(election);
         ON(layouts);
         ON(step_by_step);

@@ -250,7 +250,8 @@ void request_send(void *self, fencepost_hub *hub, const fencepost_command *comma
         return;
     }
     if (command->path.size < sizeof path) {
-        memcpy(path, command->path.data, command->path.size);
+        if (command->path.size > 0)
+            memcpy(path, command->path.data, command->path.size);
         path[command->path.size] = '\0';
         rc = send_request(driver, path, command, request);
     }

@@ -64,6 +64,27 @@ static void write_end(struct text *text, const fencepost_event *event) {
         text_add(text, "null");
 }
 
+static void write_found(struct text *text, const fencepost_event *event) {
+    size_t i;
+
+    text_add(text, ",\"contenders\":[");
+    for (i = 0; i < event->found_count; i++) {
+        const fencepost_found *found = &event->found[i];
+
+        text_add(text, "%s{\"node\":", i == 0 ? "" : ",");
+        text_string(text, found->node);
+        text_add(
+            text,
+            ",\"holds\":%s,\"shared\":%s,\"session\":\"%" PRId64 "\",\"since\":%" PRId64 ",\"fence\":\"%" PRIu64 "\"",
+            found->holds ? "true" : "false", found->shared ? "true" : "false", found->session, found->since,
+            found->fence);
+        text_add(text, ",\"identifier\":");
+        text_string(text, found->identifier);
+        text_add(text, "}");
+    }
+    text_add(text, "]");
+}
+
 static void write_event(struct text *text, uint64_t key, const fencepost_event *event) {
     text_add(text, "{\"event\":\"%s\",\"key\":%" PRIu64, fencepost_event_name(event->kind), key);
     switch (event->kind) {
@@ -86,6 +107,9 @@ static void write_event(struct text *text, uint64_t key, const fencepost_event *
     case FENCEPOST_EVENT_KIND_MIXED_LAYOUTS:
         text_add(text, ",\"detail\":");
         text_string(text, event->detail);
+        break;
+    case FENCEPOST_EVENT_KIND_FOUND:
+        write_found(text, event);
         break;
     case FENCEPOST_EVENT_KIND_SUSPENDED:
     case FENCEPOST_EVENT_KIND_RELEASED:

@@ -1,0 +1,195 @@
+/* Looking at a lock from outside: who holds it and who waits, asking for it, breaking a contender. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* One block: the list, its items, their texts. */
+struct fencepost_contenders {
+    size_t count;
+    fencepost_contender items[];
+};
+
+struct fencepost_inspection {
+    fencepost_grant *contender;
+    fencepost_client *client;
+};
+
+static const char *put_text(char **place, fencepost_view view) {
+    char *text = *place;
+
+    if (view.size > 0)
+        memcpy(text, view.data, view.size);
+    text[view.size] = '\0';
+    *place += view.size + 1;
+    return text;
+}
+
+/* What was found, in memory of its own; NULL: there is none. */
+fencepost_contenders *contenders_copy(const fencepost_found *found, size_t count) {
+    size_t size = sizeof(fencepost_contenders) + count * sizeof(fencepost_contender), i;
+    fencepost_contenders *copy;
+    char *place;
+
+    for (i = 0; i < count; i++)
+        size += found[i].node.size + found[i].identifier.size + 2;
+    if ((copy = calloc(1, size)) == NULL)
+        return NULL;
+    copy->count = count;
+    place = (char *)&copy->items[count];
+    for (i = 0; i < count; i++) {
+        fencepost_contender *item = &copy->items[i];
+
+        item->node = put_text(&place, found[i].node);
+        item->identifier = put_text(&place, found[i].identifier);
+        item->session = found[i].session;
+        item->since = found[i].since;
+        item->fence = found[i].fence;
+        item->holds = found[i].holds;
+        item->shared = found[i].shared;
+    }
+    return copy;
+}
+
+size_t fencepost_contenders_count(const fencepost_contenders *contenders) {
+    return contenders == NULL ? 0 : contenders->count;
+}
+
+const fencepost_contender *fencepost_contenders_at(const fencepost_contenders *contenders, size_t index) {
+    return index < fencepost_contenders_count(contenders) ? &contenders->items[index] : NULL;
+}
+
+void fencepost_contenders_free(fencepost_contenders *contenders) {
+    free(contenders);
+}
+
+/* What to do, and to whom; without a contender: to list. */
+struct task {
+    const char *action;
+    const fencepost_contender *whom;
+};
+
+/* Begins. With the client's lock. */
+static fencepost_result open_inspection(fencepost_lock *lock, struct task task, fencepost_grant **opened) {
+    const char *node = task.whom == NULL || task.whom->node == NULL ? "" : task.whom->node;
+    fencepost_lock look = {lock->client, NULL};
+    fencepost_result result = fencepost_settings_inspection(
+        lock->settings, (const uint8_t *)task.action, strlen(task.action), (const uint8_t *)node, strlen(node),
+        task.whom == NULL ? 0 : task.whom->fence, &look.settings);
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    result = contender_open(&look, TRY, opened);
+    fencepost_settings_free(look.settings);
+    return result;
+}
+
+/* What has become of it; hands over what was found, if that is wanted. With the client's lock. */
+static fencepost_result ended(fencepost_grant *contender, fencepost_contenders **contenders) {
+    if (contender->stage == ASKING)
+        return FENCEPOST_RESULT_PENDING;
+    if (contender->result != FENCEPOST_RESULT_OK)
+        return contender_fault(contender);
+    if (contenders != NULL) {
+        *contenders = contender->found;
+        contender->found = NULL;
+    }
+    return FENCEPOST_RESULT_OK;
+}
+
+static fencepost_result blocking(fencepost_lock *lock, struct task task, fencepost_contenders **contenders) {
+    fencepost_result result = client_enter(lock == NULL ? NULL : lock->client);
+    fencepost_grant *contender;
+    fencepost_client *client;
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    client = lock->client;
+    if ((result = client_may_block(client)) == FENCEPOST_RESULT_OK &&
+        (result = open_inspection(lock, task, &contender)) == FENCEPOST_RESULT_OK) {
+        client_wait(client, contender_decided, contender, FENCEPOST_NEVER);
+        result = ended(contender, contenders);
+        client_leave(client);
+        contender_forget(contender);
+        return result;
+    }
+    client_leave(client);
+    return result;
+}
+
+static fencepost_result start(fencepost_lock *lock, struct task task, fencepost_inspection **inspection) {
+    fencepost_result result = client_enter(lock == NULL ? NULL : lock->client);
+    fencepost_inspection *made;
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    if (inspection == NULL) {
+        result = fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
+    } else if ((made = calloc(1, sizeof *made)) == NULL) {
+        result = fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
+    } else if ((result = open_inspection(lock, task, &made->contender)) != FENCEPOST_RESULT_OK) {
+        free(made);
+    } else {
+        made->client = lock->client;
+        fencepost_client_ref(made->client);
+        *inspection = made;
+    }
+    client_leave(lock->client);
+    return result;
+}
+
+static const struct task list = {"list", NULL};
+
+fencepost_result fencepost_lock_contenders(fencepost_lock *lock, fencepost_contenders **contenders) {
+    return contenders == NULL ? fault(FENCEPOST_RESULT_NULL_POINTER, NULL) : blocking(lock, list, contenders);
+}
+
+fencepost_result fencepost_lock_break(fencepost_lock *lock, const fencepost_contender *contender) {
+    struct task task = {"break", contender};
+
+    return contender == NULL ? fault(FENCEPOST_RESULT_NULL_POINTER, NULL) : blocking(lock, task, NULL);
+}
+
+fencepost_result fencepost_lock_revoke(fencepost_lock *lock, const fencepost_contender *contender) {
+    struct task task = {"revoke", contender};
+
+    return contender == NULL ? fault(FENCEPOST_RESULT_NULL_POINTER, NULL) : blocking(lock, task, NULL);
+}
+
+fencepost_result fencepost_lock_contenders_start(fencepost_lock *lock, fencepost_inspection **inspection) {
+    return start(lock, list, inspection);
+}
+
+fencepost_result fencepost_lock_break_start(
+    fencepost_lock *lock, const fencepost_contender *contender, fencepost_inspection **inspection) {
+    struct task task = {"break", contender};
+
+    return contender == NULL ? fault(FENCEPOST_RESULT_NULL_POINTER, NULL) : start(lock, task, inspection);
+}
+
+fencepost_result fencepost_lock_revoke_start(
+    fencepost_lock *lock, const fencepost_contender *contender, fencepost_inspection **inspection) {
+    struct task task = {"revoke", contender};
+
+    return contender == NULL ? fault(FENCEPOST_RESULT_NULL_POINTER, NULL) : start(lock, task, inspection);
+}
+
+fencepost_result fencepost_inspection_finish(fencepost_inspection *inspection, fencepost_contenders **contenders) {
+    fencepost_result result = client_enter(inspection == NULL ? NULL : inspection->client);
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    result = ended(inspection->contender, contenders);
+    client_leave(inspection->client);
+    return result;
+}
+
+void fencepost_inspection_free(fencepost_inspection *inspection) {
+    fencepost_client *client = inspection == NULL ? NULL : inspection->client;
+
+    if (client == NULL || !IS_OURS(client))
+        return;
+    contender_free(inspection->contender);
+    free(inspection);
+    fencepost_client_unref(client);
+}
