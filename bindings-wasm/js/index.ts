@@ -44,6 +44,7 @@ export type {
   Argument,
   Cause,
   Command,
+  ContenderData,
   Event,
   GrantData,
   NodeCommand,

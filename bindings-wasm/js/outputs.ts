@@ -61,6 +61,24 @@ export interface GrantData {
   readonly validUntil: number | null;
 }
 
+/** A contender, as an inspection has found it. */
+export interface ContenderData {
+  /** Its node's path. */
+  readonly node: string;
+  /** Whether it holds, at the moment of the list. */
+  readonly holds: boolean;
+  /** Whether it shares the lock with others of its kind: a reader. */
+  readonly shared: boolean;
+  /** The session that its node goes with. */
+  readonly session: bigint;
+  /** Since when it contends, by the server's clock, in ms since 1970. */
+  readonly since: number;
+  /** The fence that it has, or would have. */
+  readonly fence: bigint;
+  /** What its node says: a host's name, for example. */
+  readonly identifier: string;
+}
+
 /** Why an acquire has come to nothing or a grant has ended. */
 export interface Reason {
   readonly code: number;
@@ -88,6 +106,13 @@ export type Event =
       readonly validUntil: number | null;
     }
   | { readonly type: "event"; readonly key: number; readonly event: "suspended" | "revoke-requested" | "released" }
+  | {
+      readonly type: "event";
+      readonly key: number;
+      readonly event: "found";
+      /** In no particular order. */
+      readonly contenders: readonly ContenderData[];
+    }
   | {
       readonly type: "event";
       readonly key: number;
@@ -272,6 +297,27 @@ export function plain(key: number, event: "suspended" | "revoke-requested" | "re
 /** @internal */
 export function mixedLayouts(key: number, node: string): void {
   made = { type: "event", key, event: "mixed-layouts", node };
+}
+
+let contenders: ContenderData[] = [];
+
+/** @internal One contender of the next event, which is `found`. */
+export function contender(
+  node: string,
+  holds: boolean,
+  shared: boolean,
+  session: bigint,
+  since: number,
+  fence: bigint,
+  identifier: string,
+): void {
+  contenders.push({ node, holds, shared, session, since, fence, identifier });
+}
+
+/** @internal */
+export function found(key: number): void {
+  made = { type: "event", key, event: "found", contenders };
+  contenders = [];
 }
 
 /** @internal */

@@ -40,6 +40,20 @@ export type SettingsData =
       /** How many may hold at once, the same number for all (1). */
       readonly permits?: number | undefined;
     } & ZooKeeperSettings)
+  | ({
+      /** A look at a lock from outside: it ends in `found` or `refused`. */
+      readonly kind: "zookeeper-inspection";
+      /** What it looks at (a mutex). */
+      readonly of?: "mutex" | "read-write" | "election" | "semaphore" | undefined;
+      /** The permits of a semaphore. */
+      readonly permits?: number | undefined;
+      /** Whether it lists contenders, deletes one, or asks one for the lock (it lists). */
+      readonly action?: "list" | "break" | "revoke" | undefined;
+      /** The path of the contender's node that is meant. */
+      readonly node?: string | undefined;
+      /** Its fence. */
+      readonly fence?: bigint | undefined;
+    } & Omit<ZooKeeperSettings, "identifier" | "revocable" | "maxHold">)
   | {
       readonly kind: "redis-string";
       /** The lock's key. */
@@ -67,6 +81,7 @@ const LONGEST = 2 ** 62;
 const text: Write = (value) => (typeof value === "string" ? value : null);
 const flag: Write = (value) => (typeof value === "boolean" ? String(value) : null);
 const whole: Write = (value) => (Number.isSafeInteger(value) ? String(value) : null);
+const long: Write = (value) => (typeof value === "bigint" ? String(value) : null);
 const millis: Write = (value) => {
   if (typeof value !== "number" || !Number.isFinite(value)) {
     return null;
@@ -80,21 +95,16 @@ const EXPECTED = new Map<Write, string>([
   [text, "a string"],
   [flag, "true or false"],
   [whole, "a whole number"],
+  [long, "a BigInt"],
   [millis, "a finite number of milliseconds"],
 ]);
 
 type Fields = Readonly<Record<string, Write>>;
 
 const ANY: Fields = { answerWithin: millis, maxHold: millis };
-const ZOOKEEPER: Fields = {
-  name: text,
-  prefix: text,
-  layout: text,
-  nodePrefix: text,
-  identifier: text,
-  revocable: flag,
-  ...ANY,
-};
+const PLACE: Fields = { name: text, prefix: text, layout: text, nodePrefix: text };
+const ZOOKEEPER: Fields = { ...PLACE, identifier: text, revocable: flag, ...ANY };
+const INSPECTION: Fields = { of: text, permits: whole, action: text, node: text, fence: long, answerWithin: millis };
 
 /** All kinds with what they have; `src/settings.rs` reads the same names. */
 const KINDS = new Map<unknown, Fields>([
@@ -103,11 +113,12 @@ const KINDS = new Map<unknown, Fields>([
   ["zookeeper-writer", ZOOKEEPER],
   ["zookeeper-election", ZOOKEEPER],
   ["zookeeper-semaphore", { ...ZOOKEEPER, permits: whole }],
+  ["zookeeper-inspection", { ...PLACE, ...INSPECTION }],
   ["redis-string", { name: text, ttl: millis, margin: millis, renew: flag, poll: millis, ...ANY }],
 ]);
 
 /**
- * Reads a plain object into what the module takes: the kind, then names and values by turns.
+ * Reads a plain object into what the module takes: names and values by turns.
  *
  * @throws ConfigError for an unknown key, which would otherwise be a silent default, and for a value of another type.
  */
@@ -131,7 +142,7 @@ export function read(data: unknown): string[] {
     const value = given[name];
     return value === undefined || value === null ? [] : [name, checked(name, write, value)];
   });
-  return [kind as string, ...written];
+  return ["kind", kind as string, ...written];
 }
 
 /** A BigInt is no number, and a number no string: nothing is converted. */

@@ -47,6 +47,6 @@ pub(crate) fn wrong_reply(id: u64, expected: &str) -> Kept {
 /// A word that is none of those that are known.
 pub(crate) fn unreadable(what: &str, given: &str) -> Kept {
     config(&ConfigError::Unreadable {
-        why: format!("{what} is {given:?}"),
+        why: format!("{what} is \"{given}\""),
     })
 }

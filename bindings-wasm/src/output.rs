@@ -51,6 +51,16 @@ extern "C" {
     fn plain(key: f64, event: &JsValue);
     #[wasm_bindgen(js_name = mixedLayouts)]
     fn mixed_layouts(key: f64, node: &str);
+    fn contender(
+        node: &str,
+        holds: bool,
+        shared: bool,
+        session: i64,
+        since: f64,
+        fence: u64,
+        identifier: &str,
+    );
+    fn found(key: f64);
     fn ended(key: f64, event: &str, code: u16, kind: &str, message: &str, command: f64, detail: Option<&str>);
     fn wait(until: f64, reason: &JsValue);
 }
@@ -139,6 +149,20 @@ impl Outputs {
                 self.with_name(name, |name| valid(key, name, millis(*valid_until)))
             }
             Event::MixedLayouts { node } => mixed_layouts(key, node),
+            Event::Found { contenders } => {
+                for one in contenders {
+                    contender(
+                        &one.node,
+                        one.holds,
+                        one.shared,
+                        one.session.0,
+                        since(one.since),
+                        one.fence.0,
+                        &one.identifier,
+                    );
+                }
+                found(key);
+            }
             Event::Lost { reason, cause } => ended(
                 key,
                 name,
@@ -160,6 +184,12 @@ impl Outputs {
             _ => self.with_name(name, |name| plain(key, name)),
         }
     }
+}
+
+/// A date of a server, in milliseconds.
+#[expect(clippy::cast_precision_loss, reason = "JavaScript's dates are like that")]
+const fn since(millis: i64) -> f64 {
+    millis as f64
 }
 
 fn named(command: Option<CommandId>) -> f64 {

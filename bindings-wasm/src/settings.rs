@@ -1,6 +1,7 @@
 //! Settings, read by `js/settings.ts`: what crosses is one list of texts, because settings are made rarely and come in many kinds.
 
 use alloc::{string::String, vec::Vec};
+use core::mem;
 
 use fencepost_core::{RawSettings, Settings as Checked, zookeeper::RawZooKeeper};
 use wasm_bindgen::prelude::*;
@@ -14,59 +15,78 @@ pub(crate) struct Settings(pub(crate) Checked);
 
 #[wasm_bindgen]
 impl Settings {
-    /// Checks settings: the kind, then by turns the name of a setting and its value. Durations are whole microseconds.
+    /// Checks settings: names and values by turns. Durations are whole microseconds.
     ///
     /// # Errors
     /// A `ConfigError` that names the key.
     #[wasm_bindgen(constructor)]
     pub fn new(fields: Vec<String>) -> Result<Self, JsValue> {
-        Checked::try_from(read(fields))
+        Checked::try_from(Fields(fields).read())
             .map(Self)
             .map_err(|why| error::config(&why).into())
     }
 }
 
-/// Takes in what fits: `js/settings.ts` has looked at names and types.
-fn read(fields: Vec<String>) -> RawSettings {
-    let mut fields = fields.into_iter();
-    let kind = fields.next().unwrap_or_default();
-    let mut raw = RawZooKeeper::default();
-    let (mut ttl, mut margin, mut renew, mut poll) = (None, None, None, None);
-    while let (Some(key), Some(value)) = (fields.next(), fields.next()) {
-        let number = || value.parse().ok();
-        match key.as_str() {
-            "prefix" => raw.prefix = value,
-            "layout" => raw.layout = Some(value),
-            "nodePrefix" => raw.node_prefix = Some(value),
-            "identifier" => raw.identifier = Some(value),
-            "revocable" => raw.revocable = Some(value == "true"),
-            "permits" => raw.permits = number(),
-            "answerWithin" => raw.answer_within = number(),
-            "maxHold" => raw.max_hold = number(),
-            "ttl" => ttl = number(),
-            "margin" => margin = number(),
-            "renew" => renew = Some(value == "true"),
-            "poll" => poll = number(),
-            _ => raw.name = value,
+/// `js/settings.ts` has looked at names and types: what is there is right.
+struct Fields(Vec<String>);
+
+impl Fields {
+    fn read(mut self) -> RawSettings {
+        let kind = self.text("kind").unwrap_or_default();
+        let zookeeper = match kind.as_str() {
+            "zookeeper-mutex" => RawSettings::ZookeeperMutex,
+            "zookeeper-reader" => RawSettings::ZookeeperReader,
+            "zookeeper-writer" => RawSettings::ZookeeperWriter,
+            "zookeeper-election" => RawSettings::ZookeeperElection,
+            "zookeeper-semaphore" => RawSettings::ZookeeperSemaphore,
+            "zookeeper-inspection" => RawSettings::ZookeeperInspection,
+            _ => return self.redis(),
+        };
+        zookeeper(RawZooKeeper {
+            name: self.text("name").unwrap_or_default(),
+            prefix: self.text("prefix").unwrap_or_default(),
+            layout: self.text("layout"),
+            node_prefix: self.text("nodePrefix"),
+            identifier: self.text("identifier"),
+            revocable: self.flag("revocable"),
+            permits: self.number("permits"),
+            of: self.text("of"),
+            action: self.text("action"),
+            node: self.text("node"),
+            fence: self.text("fence"),
+            answer_within: self.number("answerWithin"),
+            max_hold: self.number("maxHold"),
+        })
+    }
+
+    fn redis(mut self) -> RawSettings {
+        RawSettings::RedisString {
+            name: self.text("name").unwrap_or_default(),
+            ttl: self.number("ttl"),
+            margin: self.number("margin"),
+            renew: self.flag("renew"),
+            poll: self.number("poll"),
+            answer_within: self.number("answerWithin"),
+            max_hold: self.number("maxHold"),
         }
     }
-    let zookeeper = match kind.as_str() {
-        "zookeeper-mutex" => RawSettings::ZookeeperMutex,
-        "zookeeper-reader" => RawSettings::ZookeeperReader,
-        "zookeeper-writer" => RawSettings::ZookeeperWriter,
-        "zookeeper-election" => RawSettings::ZookeeperElection,
-        "zookeeper-semaphore" => RawSettings::ZookeeperSemaphore,
-        _ => {
-            return RawSettings::RedisString {
-                name: raw.name,
-                ttl,
-                margin,
-                renew,
-                poll,
-                answer_within: raw.answer_within,
-                max_hold: raw.max_hold,
-            };
-        }
-    };
-    zookeeper(raw)
+
+    /// Called often, so that it should be there once.
+    #[inline(never)]
+    fn text(&mut self, name: &str) -> Option<String> {
+        self.0.chunks_exact_mut(2).find_map(|field| match field {
+            [key, value] if key == name => Some(mem::take(value)),
+            _ => None,
+        })
+    }
+
+    #[inline(never)]
+    fn number(&mut self, name: &str) -> Option<i64> {
+        self.text(name)?.parse().ok()
+    }
+
+    #[inline(never)]
+    fn flag(&mut self, name: &str) -> Option<bool> {
+        self.text(name).map(|value| value == "true")
+    }
 }

@@ -279,7 +279,9 @@ test("machines are opened with anything", () => {
 });
 
 test("settings and addresses are read from anything", () => {
-  const zookeeper = ["mutex", "reader", "writer", "election", "semaphore"].map((kind) => `zookeeper-${kind}`);
+  const zookeeper = ["mutex", "reader", "writer", "election", "semaphore", "inspection"].map(
+    (kind) => `zookeeper-${kind}`,
+  );
   const kinds = fc.constantFrom(...zookeeper, "redis-string");
   const some = fc.oneof(fc.integer({ min: -1, max: 10_000 }), odd);
   const optional = {
@@ -289,6 +291,10 @@ test("settings and addresses are read from anything", () => {
     identifier: mostly(names),
     revocable: some,
     permits: some,
+    of: mostly(fc.constantFrom("mutex", "semaphore")),
+    action: mostly(fc.constantFrom("list", "break")),
+    node: mostly(names),
+    fence: mostly(big),
     ttl: some,
     margin: some,
     renew: some,

@@ -94,6 +94,22 @@ for (const make of [memory, zooKeeper]) {
         await granted.release();
         await permits[0]?.release();
       });
+
+      on(`no more than the permits are used: ${layout}`, async (a, b) => {
+        const name = fresh();
+        let inside = 0;
+        let most = 0;
+        const work = async (client: Client) => {
+          await client.semaphore(name, 3, { layout }).using(async () => {
+            inside += 1;
+            most = Math.max(most, inside);
+            await new Promise((resolve) => setImmediate(resolve));
+            inside -= 1;
+          });
+        };
+        await within(20_000, "all turns", Promise.all([a, b, a, b, a, b, a, b, a, b].map(work)));
+        assert.ok(most <= 3, `${most} inside`);
+      });
     }
 
     on("each layout excludes", async (a, b) => {
@@ -124,6 +140,100 @@ for (const make of [memory, zooKeeper]) {
       const grant = await within(SOON, "the lock", next);
       assert.match(grant.mixedLayouts ?? "", /__lock__\d{10}$/);
       await grant.release();
+    });
+
+    on("tells who holds and who waits", async (a, b) => {
+      const name = fresh();
+      const lock = a.lock(name, { identifier: "till 1" });
+      assert.deepEqual(await lock.contenders(), []);
+      const early = Date.now();
+      const grant = await lock.acquire();
+      const next = b.lock(name, { identifier: "till 2" }).acquire();
+      // Requests of one session are carried out in their order: after this one, the waiting contender is in the line.
+      assert.equal(await b.lock(name).tryAcquire(), null);
+      const [one, other, ...more] = await lock.contenders();
+      assert.ok(one !== undefined && other !== undefined && more.length === 0);
+      assert.deepEqual([one.identifier, one.holds, one.shared], ["till 1", true, false]);
+      assert.deepEqual([other.identifier, other.holds, other.shared], ["till 2", false, false]);
+      assert.equal(one.fence, grant.fence);
+      assert.ok(one.fence < other.fence && one.session !== other.session && one.session !== 0n);
+      assert.ok(make === memory || (one.since >= early - 1 && other.since <= Date.now() + 1));
+      assert.match(one.node, new RegExp(`/${name}/.*lock-\\d{10}$`));
+      await grant.release();
+      await (await within(SOON, "the lock", next)).release();
+    });
+
+    on("asks a holder for the lock", async (a, b) => {
+      const name = fresh();
+      const grant = await a.lock(name, { revocable: true }).acquire();
+      const lock = b.lock(name);
+      const [holder] = await lock.contenders();
+      assert.ok(holder);
+      const asked = grant.revokeRequested;
+      const before = grant.isRevokeRequested;
+      await lock.revoke(holder);
+      await within(SOON, "the wish", asked);
+      assert.deepEqual([before, grant.isRevokeRequested, grant.isValid], [false, true, true]);
+      await grant.release();
+      await assert.rejects(lock.revoke(holder), (error) => error instanceof Refused && error.kind === "no-contender");
+    });
+
+    on("breaks a holder, and a waiter", async (a, b) => {
+      const name = fresh();
+      const lock = b.lock(name);
+      // Who cannot be asked looks at its node only when the session is confirmed: in memory, every 20 s.
+      const grant = await a.lock(name, { revocable: true }).acquire();
+      const next = lock.acquire();
+      const [holder] = await lock.contenders();
+      assert.ok(holder?.holds);
+      await lock.breakContender(holder);
+      assert.equal((await within(SOON, "the loss", grant.lost)).kind, "deleted");
+      const granted = await within(SOON, "the lock", next);
+      // Its node alone is not enough: another fence is another contender.
+      const [now] = await lock.contenders();
+      assert.equal(now?.fence, granted.fence);
+      assert.ok(now);
+      const gone = lock.breakContender({ ...now, fence: now.fence - 1n });
+      await assert.rejects(gone, (error) => error instanceof Refused && error.kind === "no-contender");
+      assert.equal(granted.isValid, true);
+      await granted.release();
+    });
+
+    on("tells who has which share", async (a) => {
+      const name = fresh();
+      const { reader, writer } = a.readWriteLock(name);
+      const reading = [await reader.acquire(), await reader.acquire()];
+      const writing = writer.acquire();
+      const shares = (await reader.contenders()).map(({ holds, shared }) => [holds, shared]);
+      assert.deepEqual(shares, [[true, true], [true, true], [false, false]]); // prettier-ignore
+      await Promise.all(reading.map((grant) => grant.release()));
+      await (await within(SOON, "the writer", writing)).release();
+      const presses = a.semaphore(fresh(), 2);
+      const permits = [await presses.acquire(), await presses.acquire()];
+      const third = presses.acquire();
+      await eventually(SOON, "the third in the line", async () => (await presses.contenders()).length >= 3);
+      const holders = (await presses.contenders()).filter(({ holds }) => holds).map(({ fence }) => fence);
+      assert.deepEqual(new Set(holders), new Set(permits.map(({ fence }) => fence)));
+      await Promise.all(permits.map((grant) => grant.release()));
+      await (await within(SOON, "the third", third)).release();
+      const [leader] = await a.election(fresh()).using(async () => a.election(name).contenders());
+      assert.equal(leader, undefined);
+    });
+
+    on("what is no contender is told at once", async (a) => {
+      const lock = a.lock(fresh());
+      const invalid = (says: RegExp) => config("invalid-option", says);
+      await assert.rejects(lock.revoke({} as never), invalid(/fence/));
+      await assert.rejects(lock.revoke(null as never), config("unreadable-settings", /contender/));
+      await assert.rejects(
+        lock.breakContender({ node: "/elsewhere/x", fence: 1n } as never),
+        invalid(/node.*contenders/),
+      );
+      await assert.rejects(lock.breakContender({ node: 7, fence: 1n } as never), config("unreadable-settings", /node/));
+      await assert.rejects(
+        lock.breakContender({ node: "/x", fence: 1 } as never),
+        config("unreadable-settings", /fence/),
+      );
     });
 
     on("options that make no sense are told at once", async (a) => {
@@ -214,11 +324,14 @@ describe("recipes on ZooKeeper's nodes", { concurrency: false }, () => {
     const readOnly = [new zookeeper.ACL(zookeeper.Permission.READ, new zookeeper.Id("world", "anyone"))];
     await (await client.lock(fresh()).acquire()).release();
     await zk((done) => operator.create(`/recipes/${name}`, readOnly, done as never));
-    const refused = (error: unknown) => error instanceof Refused && error.kind === "no-permission";
+    const refused = (kind: string) => (error: unknown) => error instanceof Refused && error.kind === kind;
     const { reader, writer } = client.readWriteLock(name);
-    for (const lock of [client.lock(name), reader, writer, client.election(name), client.semaphore(name, 2)]) {
-      await assert.rejects(within(SOON, "the refusal", lock.acquire()), refused);
+    for (const lock of [client.lock(name), reader, writer, client.election(name)]) {
+      await assert.rejects(within(SOON, "the refusal", lock.acquire()), refused("no-permission"));
     }
+    // A semaphore has directories of its own below its name.
+    const semaphore = client.semaphore(name, 2);
+    await assert.rejects(within(SOON, "the refusal", semaphore.acquire()), refused("no-parent"));
     await zk((done) => operator.remove(`/recipes/${name}`, -1, done));
   });
 });
@@ -237,5 +350,7 @@ describe("recipes on Redis", () => {
     ] as const) {
       assert.throws(() => client.lock("x", options), config("unknown-option", /there are ttl/));
     }
+    await assert.rejects(client.lock("x").contenders(), config("unknown-option", /contenders.*ZooKeeper/));
+    await assert.rejects(client.lock("x").revoke({} as never), config("unknown-option", /ZooKeeper/));
   });
 });

@@ -8,7 +8,11 @@ import { readFile, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { FencepostError, Hub, Settings } from "../../bindings-wasm/dist/index.js";
+import {
+  FencepostError,
+  Hub,
+  Settings,
+} from "../../bindings-wasm/dist/index.js";
 
 const root = fileURLToPath(new URL("../transcripts/", import.meta.url));
 
@@ -23,10 +27,15 @@ const bytes = new TextEncoder();
 /** Settings of a transcript in the words of this language: camel case, durations in ms. */
 function settings(data) {
   const durations = ["ttl", "margin", "poll", "answer_within", "max_hold"];
-  const camel = (name) => name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
+  const camel = (name) =>
+    name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
   const entries = Object.entries(data).map(([name, value]) => [
     camel(name),
-    durations.includes(name) ? millis(value) : value,
+    durations.includes(name)
+      ? millis(value)
+      : name === "fence"
+        ? BigInt(value)
+        : value,
   ]);
   return new Settings(Object.fromEntries(entries));
 }
@@ -45,7 +54,12 @@ function reply(hub, now, step) {
     case "children":
       return hub.children(now, step.id, session, step.names);
     case "data": {
-      const stat = { czxid: BigInt(step.czxid), ephemeralOwner: BigInt(step.owner), version: step.version, created: 0 };
+      const stat = {
+        czxid: BigInt(step.czxid),
+        ephemeralOwner: BigInt(step.owner),
+        version: step.version,
+        created: 0,
+      };
       return hub.data(now, step.id, session, bytes.encode(step.data), stat);
     }
     case "done":
@@ -62,9 +76,19 @@ function reply(hub, now, step) {
 }
 
 const inputs = {
-  open: (hub, now, step) => hub.open(now, settings(step.settings), Buffer.from(step.owner, "hex"), step.seed),
+  open: (hub, now, step) =>
+    hub.open(
+      now,
+      settings(step.settings),
+      Buffer.from(step.owner, "hex"),
+      step.seed,
+    ),
   acquire: (hub, now, step) =>
-    hub.acquire(now, step.key, step.patience === undefined ? undefined : millis(step.patience)),
+    hub.acquire(
+      now,
+      step.key,
+      step.patience === undefined ? undefined : millis(step.patience),
+    ),
   try: (hub, now, step) => hub.tryAcquire(now, step.key),
   extend: (hub, now, step) => hub.extend(now, step.key),
   release: (hub, now, step) => hub.release(now, step.key),
@@ -74,8 +98,10 @@ const inputs = {
   timeout: (hub, now) => hub.handleTimeout(now),
   reply,
   fail: (hub, now, step) => hub.failed(now, step.id, step.failure),
-  session: (hub, now, step) => hub.session(now, step.state, BigInt(step.session), millis(step.timeout)),
-  watch: (hub, now, step) => hub.watch(now, step.id, BigInt(step.session), step.event),
+  session: (hub, now, step) =>
+    hub.session(now, step.state, BigInt(step.session), millis(step.timeout)),
+  watch: (hub, now, step) =>
+    hub.watch(now, step.id, BigInt(step.session), step.event),
   message: (hub, now, step) => hub.message(now, step.id),
   gone: (hub, now, step) => hub.gone(now, step.id),
 };
@@ -93,7 +119,8 @@ function put(hub, step) {
 
 /** An output as the fields of its line, in their order. */
 function fields(output) {
-  if (output.type === "wait") return { wait: micros(output.until), reason: output.reason };
+  if (output.type === "wait")
+    return { wait: micros(output.until), reason: output.reason };
   if (output.type === "command") return command(output);
   const { event, key } = output;
   switch (event) {
@@ -101,8 +128,16 @@ function fields(output) {
       return { event, key, ahead: output.ahead };
     case "acquired": {
       const { attempt, fence, validUntil } = output.grant;
-      return { event, key, attempt, fence: fence?.toString() ?? null, valid_until: micros(validUntil) };
+      return {
+        event,
+        key,
+        attempt,
+        fence: fence?.toString() ?? null,
+        valid_until: micros(validUntil),
+      };
     }
+    case "found":
+      return { event, key, contenders: output.contenders.map(contender) };
     case "mixed-layouts":
       return { event, key, detail: output.node };
     case "extended":
@@ -110,20 +145,50 @@ function fields(output) {
       return { event, key, valid_until: micros(output.validUntil) };
     case "lost":
     case "refused":
-      return { event, key, reason: output.reason.kind, command: output.cause.command, detail: output.cause.detail };
+      return {
+        event,
+        key,
+        reason: output.reason.kind,
+        command: output.cause.command,
+        detail: output.cause.detail,
+      };
     default:
       return { event, key };
   }
 }
 
+function contender({ node, holds, shared, session, since, fence, identifier }) {
+  return {
+    node,
+    holds,
+    shared,
+    session: session.toString(),
+    since,
+    fence: fence.toString(),
+    identifier,
+  };
+}
+
 function command(output) {
   const { operation, id, key, target } = output;
-  const line = { command: operation, id, key, target, deadline: micros(output.deadline) };
+  const line = {
+    command: operation,
+    id,
+    key,
+    target,
+    deadline: micros(output.deadline),
+  };
   if ("arguments" in output) {
-    const readable = (argument) => (typeof argument === "string" ? argument : text.decode(argument));
+    const readable = (argument) =>
+      typeof argument === "string" ? argument : text.decode(argument);
     return { ...line, arguments: output.arguments.map(readable) };
   }
-  return { ...line, path: output.path, data: text.decode(output.data), flags: output.flags };
+  return {
+    ...line,
+    path: output.path,
+    data: text.decode(output.data),
+    flags: output.flags,
+  };
 }
 
 /** Replays one transcript; gives what differs, or nothing. */
@@ -136,12 +201,14 @@ function replay(content) {
     const step = JSON.parse(lines[at]);
     at += 1;
     const misuse = put(hub, step);
-    if (misuse !== step.misuse) return `line ${at}: misuse ${misuse}, expected ${step.misuse}`;
+    if (misuse !== step.misuse)
+      return `line ${at}: misuse ${misuse}, expected ${step.misuse}`;
     for (let over = false; !over; at += 1) {
       const output = hub.poll();
       over = output.type === "wait";
       const said = JSON.stringify(fields(output));
-      if (said !== lines[at]) return `line ${at + 1}:\n  said     ${said}\n  expected ${lines[at]}`;
+      if (said !== lines[at])
+        return `line ${at + 1}:\n  said     ${said}\n  expected ${lines[at]}`;
     }
   }
   return undefined;
@@ -158,18 +225,25 @@ async function transcripts() {
   return files.sort();
 }
 
-const files = process.argv.length > 2 ? process.argv.slice(2) : await transcripts();
+const files =
+  process.argv.length > 2 ? process.argv.slice(2) : await transcripts();
 let failed = 0;
 for (const file of files) {
   const difference = replay(await readFile(file, "utf8"));
   if (difference !== undefined) {
     failed += 1;
-    console.log(`FAILED ${basename(dirname(file))}/${basename(file)}, ${difference}`);
+    console.log(
+      `FAILED ${basename(dirname(file))}/${basename(file)}, ${difference}`,
+    );
   }
 }
 // A replayer that finds no difference proves nothing.
 const [first] = files;
-if (first !== undefined && replay((await readFile(first, "utf8")).replace('"any"', '"own"')) === undefined) {
+if (
+  first !== undefined &&
+  replay((await readFile(first, "utf8")).replace('"any"', '"own"')) ===
+    undefined
+) {
   failed += 1;
   console.log("FAILED: a changed transcript was taken for the right one");
 }

@@ -7,13 +7,17 @@
 import type { Driver } from "../drivers/driver.js";
 import { ConfigError, unreadable } from "../errors.js";
 import { Settings } from "../hub.js";
+import type { ContenderData } from "../outputs.js";
 import type { SettingsData } from "../settings.js";
 import { Engine } from "./engine.js";
-import { Lock } from "./lock.js";
+import { type Inspect, Lock } from "./lock.js";
 import { type LockOptions, type ZooKeeperLockOptions, lockOptions } from "./options.js";
 import { Election, ReadWriteLock } from "./recipes.js";
 
 type Kind = SettingsData["kind"];
+type Role = "mutex" | "reader" | "writer" | "election" | "semaphore";
+type LockParts = ConstructorParameters<typeof Lock>;
+type Inspected = "mutex" | "read-write" | "election" | "semaphore";
 
 /**
  * Locks on one connection: made by {@link connect}, {@link fromRedis} or {@link fromZooKeeper}.
@@ -43,8 +47,10 @@ export class Client {
    * @throws ConfigError for a name or option that makes no sense; MisuseError if the client has been closed.
    */
   lock(name: string, options?: LockOptions): Lock {
-    const kind = this.#family === "redis" ? "redis-string" : "zookeeper-mutex";
-    return new Lock(this.#engine, name, this.#settings(kind, name, options));
+    if (this.#family === "redis") {
+      return new Lock(this.#engine, name, this.#settings("redis-string", name, options), null);
+    }
+    return new Lock(...this.#contender("mutex", "mutex", name, options));
   }
 
   /**
@@ -60,8 +66,8 @@ export class Client {
    */
   readWriteLock(name: string, options?: ZooKeeperLockOptions): ReadWriteLock {
     this.#only("readWriteLock");
-    const side = (kind: Kind) => new Lock(this.#engine, name, this.#settings(kind, name, options));
-    return new ReadWriteLock(side("zookeeper-reader"), side("zookeeper-writer"));
+    const side = (role: Role) => new Lock(...this.#contender(role, "read-write", name, options));
+    return new ReadWriteLock(side("reader"), side("writer"));
   }
 
   /**
@@ -76,7 +82,7 @@ export class Client {
    */
   election(name: string, options?: ZooKeeperLockOptions): Election {
     this.#only("election");
-    return new Election(this.#engine, name, this.#settings("zookeeper-election", name, options));
+    return new Election(...this.#contender("election", "election", name, options));
   }
 
   /**
@@ -95,7 +101,7 @@ export class Client {
     if (typeof permits !== "number") {
       throw unreadable("a semaphore needs a number of permits");
     }
-    return new Lock(this.#engine, name, this.#settings("zookeeper-semaphore", name, options, { permits }));
+    return new Lock(...this.#contender("semaphore", "semaphore", name, options, { permits }));
   }
 
   /**
@@ -117,6 +123,25 @@ export class Client {
       const there = "only ZooKeeper has it; on Redis there are locks";
       throw new ConfigError(108, "unknown-option", `unknown option "${what}": ${there}`);
     }
+  }
+
+  /** What a lock on ZooKeeper is made of. */
+  #contender(role: Role, of: Inspected, name: string, options: unknown, more?: object): LockParts {
+    const settings = this.#settings(`zookeeper-${role}`, name, options, more);
+    const { layout, nodePrefix, answerWithin } = (options ?? {}) as ZooKeeperLockOptions;
+    const place = {
+      kind: "zookeeper-inspection",
+      name,
+      prefix: this.#prefix,
+      layout,
+      nodePrefix,
+      answerWithin,
+    } as const;
+    const inspect: Inspect = (action, meant) => {
+      const { node, fence } = meant as Partial<ContenderData>;
+      return new Settings({ ...place, of, action, node, fence, ...more });
+    };
+    return [this.#engine, name, settings, inspect];
   }
 
   #settings(kind: Kind, name: string, options: unknown, more?: object): Settings {

@@ -6,10 +6,10 @@
 
 import { now } from "../clock.js";
 import { type FencepostError, LockLost, NotAcquired, Refused, clientClosed, notHeld } from "../errors.js";
-import type { Event } from "../outputs.js";
+import type { ContenderData, Event } from "../outputs.js";
 
 /** Where a contender is. */
-export type State = "waiting" | "held" | "releasing" | "released" | "lost" | "refused" | "closed";
+export type State = "waiting" | "held" | "releasing" | "released" | "found" | "lost" | "refused" | "closed";
 
 /** Somebody who waits. */
 export interface Waiter {
@@ -33,6 +33,8 @@ export class Contender {
   revokeRequested = false;
   /** The node of a contender of another layout. */
   mixedLayouts: string | null = null;
+  /** What an inspection has found. */
+  found: readonly ContenderData[] = [];
   /** What has ended it, if it was no release. */
   error: FencepostError | null = null;
   /** Who waits for the acquire. */
@@ -110,6 +112,11 @@ export class Contender {
         break;
       case "suspended":
         this.suspended = true;
+        break;
+      case "found":
+        this.state = "found";
+        this.found = event.contenders;
+        this.#settle("acquiring");
         break;
       case "revoke-requested":
         this.revokeRequested = true;

@@ -4,8 +4,9 @@
  * @module
  */
 
-import { NotAcquired } from "../errors.js";
+import { ConfigError, NotAcquired, unreadable } from "../errors.js";
 import type { Settings } from "../hub.js";
+import type { ContenderData } from "../outputs.js";
 import { Contender } from "./contender.js";
 import type { Engine } from "./engine.js";
 import { Grant } from "./grant.js";
@@ -22,18 +23,23 @@ export interface AcquireOptions {
 type Patience = number | null | "try";
 type Contend<G> = (timeout: number | null, signal: AbortSignal | undefined) => Promise<G>;
 
+/** Makes the settings of an inspection; null where there are none. */
+export type Inspect = ((action: "list" | "break" | "revoke", meant: object) => Settings) | null;
+
 /** A lock: a name with checked settings. It sends nothing and is cheap; share it freely. Each acquire is a contender of its own. */
 export class Lock {
   /** The lock's name. */
   readonly name: string;
   readonly #engine: Engine;
   readonly #settings: Settings;
+  readonly #inspect: Inspect;
 
   /** @internal */
-  constructor(engine: Engine, name: string, settings: Settings) {
+  constructor(engine: Engine, name: string, settings: Settings, inspect: Inspect) {
     this.#engine = engine;
     this.name = name;
     this.#settings = settings;
+    this.#inspect = inspect;
   }
 
   /**
@@ -46,12 +52,12 @@ export class Lock {
   acquire(options?: AcquireOptions & { readonly timeout?: undefined }): Promise<Grant>;
   acquire(options?: AcquireOptions): Promise<Grant | null>;
   acquire(options?: AcquireOptions): Promise<Grant | null> {
-    return this.#options(options, (timeout, signal) => this.#contend(timeout, signal, true));
+    return this.#options(options, (timeout, signal) => this.#grant(timeout, signal, true));
   }
 
   /** The grant, or null when somebody else holds the lock. @throws as {@link acquire} does; Refused if the server does not answer within 5 s. */
   tryAcquire(): Promise<Grant | null> {
-    return this.#contend("try", undefined, true);
+    return this.#grant("try", undefined, true);
   }
 
   /**
@@ -60,7 +66,7 @@ export class Lock {
    * @throws NotAcquired when the timeout has ended; LockLost when the grant was lost meanwhile, unless the body has thrown.
    */
   async using<T>(body: (grant: Grant) => T | Promise<T>, options?: AcquireOptions): Promise<T> {
-    const grant = await this.#options(options, (timeout, signal) => this.#contend(timeout, signal, false));
+    const grant = await this.#options(options, (timeout, signal) => this.#grant(timeout, signal, false));
     let result: T;
     try {
       result = await body(grant);
@@ -70,6 +76,48 @@ export class Lock {
     }
     await grant[Symbol.asyncDispose]();
     return result;
+  }
+
+  /**
+   * ZooKeeper: who holds the lock and who waits, oldest first: for people and tools. It was so at some moment, and is no ground to act on the lock's behalf.
+   *
+   * @throws ConfigError on Redis; Refused when the server does not let us look, or does not answer within 5 s.
+   */
+  async contenders(): Promise<ContenderData[]> {
+    const found = await this.#inspected("list", {});
+    return [...found].sort((one, other) => (one.fence < other.fence ? -1 : 1));
+  }
+
+  /**
+   * ZooKeeper: asks a contender for the lock. It is told by {@link Grant.revokeRequested}, as Curator's are by their listeners, and may give the lock
+   * back or keep it.
+   *
+   * @throws ConfigError for what {@link contenders} has not given, and on Redis; Refused (`no-contender`) if it is not there any more.
+   */
+  async revoke(contender: ContenderData): Promise<void> {
+    await this.#inspected("revoke", contender);
+  }
+
+  /**
+   * ZooKeeper: deletes a contender's node. A holder has lost its lock then, and hears of it later than others may get it: only fences keep it from
+   * harm. A waiter has lost its place.
+   *
+   * @throws as {@link revoke} does.
+   */
+  async breakContender(contender: ContenderData): Promise<void> {
+    await this.#inspected("break", contender);
+  }
+
+  #inspected(action: "list" | "break" | "revoke", meant: object): Promise<readonly ContenderData[]> {
+    if (typeof meant !== "object" || (meant as object | null) === null) {
+      throw unreadable("give a contender that contenders() has given");
+    }
+    if (this.#inspect === null) {
+      const there = "only ZooKeeper has it; on Redis there are locks";
+      throw new ConfigError(108, "unknown-option", `unknown option "contenders": ${there}`);
+    }
+    const settings = this.#inspect(action, meant);
+    return this.#contend(settings, "try", undefined, ({ found }) => found);
   }
 
   #options<G>(options: AcquireOptions | undefined, contend: Contend<G>): Promise<G> {
@@ -84,9 +132,21 @@ export class Lock {
     return contend(timeout, signal);
   }
 
-  #contend(patience: Patience, signal: AbortSignal | undefined, orNull: true): Promise<Grant | null>;
-  #contend(patience: Patience, signal: AbortSignal | undefined, orNull: false): Promise<Grant>;
-  #contend(patience: Patience, signal: AbortSignal | undefined, orNull: boolean): Promise<Grant | null> {
+  #grant(patience: Patience, signal: AbortSignal | undefined, orNull: true): Promise<Grant | null>;
+  #grant(patience: Patience, signal: AbortSignal | undefined, orNull: false): Promise<Grant>;
+  #grant(patience: Patience, signal: AbortSignal | undefined, orNull: boolean): Promise<Grant | null> {
+    const finish = (contender: Contender) => new Grant(this.#engine, contender);
+    return this.#contend<Grant | null>(this.#settings, patience, signal, finish, orNull ? null : undefined);
+  }
+
+  /** `instead`: what it gives when somebody else has the lock; undefined: an error. */
+  #contend<T>(
+    settings: Settings,
+    patience: Patience,
+    signal: AbortSignal | undefined,
+    finish: (contender: Contender) => T,
+    instead?: T,
+  ): Promise<T> {
     const engine = this.#engine;
     const contender = new Contender(this.name);
     return new Promise((resolve, reject: (error: unknown) => void) => {
@@ -106,19 +166,19 @@ export class Lock {
       contender.acquiring = {
         resolve: () => {
           settled();
-          resolve(new Grant(engine, contender));
+          resolve(finish(contender));
         },
         reject: (error) => {
           settled();
-          if (orNull && error instanceof NotAcquired) {
-            resolve(null);
+          if (instead !== undefined && error instanceof NotAcquired) {
+            resolve(instead);
           } else {
             reject(error);
           }
         },
       };
       try {
-        engine.acquire(contender, this.#settings, patience);
+        engine.acquire(contender, settings, patience);
       } catch (error) {
         contender.acquiring.reject(error);
       }

@@ -5,7 +5,7 @@ export class MemoryServer {
 }
 
 export class Settings {
-  /** The kind, then names and values by turns. */
+  /** Names and values by turns. */
   constructor(fields: string[]);
   free(): void;
 }
