@@ -1,5 +1,6 @@
 //! The fencepost command.
 
+mod contenders;
 mod demo;
 
 use std::process::ExitCode;
@@ -18,12 +19,18 @@ struct Arguments {
 enum Command {
     /// A flash sale, first without a lock and then with one
     Demo(demo::Options),
+    /// Who holds a lock on ZooKeeper, and who waits for it
+    Contenders(contenders::List),
+    /// Take its place from one who holds a lock on ZooKeeper or waits for it
+    Break(contenders::One),
+    /// Ask one who holds a lock on ZooKeeper to give it back: it may, or keep it
+    Revoke(contenders::One),
     /// The buyers of one process of a demo: started by the demo itself
     #[command(hide = true)]
     Buyers(demo::Options),
 }
 
-/// Something has gone wrong that has nothing to do with what the demo shows.
+/// Something has gone wrong that has nothing to do with what a command shows.
 const BROKEN: u8 = 2;
 
 fn main() -> ExitCode {
@@ -35,6 +42,9 @@ fn main() -> ExitCode {
     let done = runtime.block_on(async {
         match arguments.command {
             Command::Demo(options) => demo::run(options).await,
+            Command::Contenders(list) => contenders::list(list).await,
+            Command::Break(one) => contenders::break_one(one).await,
+            Command::Revoke(one) => contenders::revoke_one(one).await,
             Command::Buyers(options) => demo::run_buyers(options).await,
         }
     });

@@ -1,5 +1,7 @@
-//! The demo on real servers: `python3 tests/servers run -- cargo test -p fencepost-cli --features servers`.
+//! The command on real servers: `python3 tests/servers run -- cargo test -p fencepost-cli --features servers`.
 
+mod contenders;
+#[path = "../run/mod.rs"]
 mod run;
 
 use run::{convinces, fencepost};
