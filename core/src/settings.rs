@@ -18,6 +18,7 @@ use crate::{
 /// {"kind": "zookeeper-mutex", "name": "stock/42", "prefix": "/shop", "layout": "curator", "identifier": "till-7", "revocable": false,
 ///  "answer_within": 5000000, "max_hold": 60000000}
 /// {"kind": "zookeeper-semaphore", "name": "presses", "permits": 3}
+/// {"kind": "zookeeper-multi-lock", "names": ["stock/42", "stock/43"], "prefix": "/shop"}
 /// {"kind": "zookeeper-inspection", "name": "stock/42", "of": "mutex", "action": "break", "node": "/stock/42/_c_…-lock-0000000007", "fence": "4711"}
 /// {"kind": "redis-string", "name": "stock/42", "ttl": 10000000, "margin": 2000, "renew": true, "poll": 100000,
 ///  "answer_within": 5000000, "max_hold": null}
@@ -58,6 +59,8 @@ pub enum RawSettings {
     ZookeeperElection(RawZooKeeper),
     /// A permit of a semaphore.
     ZookeeperSemaphore(RawZooKeeper),
+    /// Many locks or none.
+    ZookeeperMultiLock(RawZooKeeper),
     /// A look at a lock from outside.
     ZookeeperInspection(RawZooKeeper),
     /// The lock in the layout `string`.
@@ -94,6 +97,7 @@ impl TryFrom<RawSettings> for Settings {
             RawSettings::ZookeeperReader(raw) => raw.check(Kind::Reader).map(Self::ZooKeeper),
             RawSettings::ZookeeperWriter(raw) => raw.check(Kind::Writer).map(Self::ZooKeeper),
             RawSettings::ZookeeperElection(raw) => raw.check(Kind::Election).map(Self::ZooKeeper),
+            RawSettings::ZookeeperMultiLock(raw) => raw.check(Kind::MultiLock).map(Self::ZooKeeper),
             RawSettings::ZookeeperInspection(raw) => raw.check(Kind::Inspection).map(Self::ZooKeeper),
             RawSettings::ZookeeperSemaphore(raw) => raw.check(Kind::Semaphore).map(Self::ZooKeeper),
             RawSettings::RedisString {

@@ -188,7 +188,12 @@ function command(output) {
     path: output.path,
     data: text.decode(output.data),
     flags: output.flags,
+    ...(output.parts.length > 0 && { parts: output.parts.map(part) }),
   };
+}
+
+function part({ operation, path, data, flags }) {
+  return { command: operation, path, data: text.decode(data), flags };
 }
 
 /** Replays one transcript; gives what differs, or nothing. */

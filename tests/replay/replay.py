@@ -133,6 +133,8 @@ def fields(output: Command | Event | Wait) -> dict[str, object]:
             line["valid_until"] = output.valid_until
         case "mixed-layouts":
             line["detail"] = output.detail
+        case "found":
+            line["contenders"] = [contender(found) for found in output.contenders]
         case "lost" | "refused":
             line |= {"reason": output.reason, "command": output.command, "detail": output.detail}
     return line
@@ -145,7 +147,12 @@ def command(output: Command) -> dict[str, object]:
     line |= {"target": target, "deadline": output.deadline}
     if output.arguments:
         return line | {"arguments": [argument.decode() for argument in output.arguments]}
-    return line | {"path": output.path, "data": output.data.decode(), "flags": output.flags}
+    line |= {"path": output.path, "data": output.data.decode(), "flags": output.flags}
+    if output.parts:
+        names = ("command", "path", "data", "flags")
+        parts = ((operation, path, data.decode(), flags) for operation, path, data, flags in output.parts)
+        line["parts"] = [dict(zip(names, part, strict=True)) for part in parts]
+    return line
 
 
 def main(files: list[Path]) -> int:

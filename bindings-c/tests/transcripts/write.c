@@ -11,6 +11,24 @@ static fencepost_view view_of(const char *text) {
     return view;
 }
 
+static void write_parts(struct text *text, const fencepost_command *command) {
+    size_t i;
+
+    for (i = 0; i < command->part_count; i++) {
+        const fencepost_part *part = &command->parts[i];
+
+        text_add(
+            text, "%s{\"command\":\"%s\",\"path\":", i == 0 ? ",\"parts\":[" : ",",
+            fencepost_operation_name(part->operation));
+        text_string(text, part->path);
+        text_add(text, ",\"data\":");
+        text_string(text, part->data);
+        text_add(text, ",\"flags\":%" PRIu32 "}", part->flags);
+    }
+    if (command->part_count > 0)
+        text_add(text, "]");
+}
+
 static void write_command(struct text *text, uint64_t key, const fencepost_command *command) {
     size_t i;
 
@@ -26,7 +44,9 @@ static void write_command(struct text *text, uint64_t key, const fencepost_comma
         text_string(text, command->path);
         text_add(text, ",\"data\":");
         text_string(text, command->data);
-        text_add(text, ",\"flags\":%" PRIu32 "}", command->flags);
+        text_add(text, ",\"flags\":%" PRIu32, command->flags);
+        write_parts(text, command);
+        text_add(text, "}");
         return;
     }
     text_add(text, ",\"arguments\":[");

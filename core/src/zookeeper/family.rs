@@ -24,6 +24,8 @@ pub enum ZooKeeper {}
 pub enum Machine {
     /// A contender in a line.
     Contender(ContenderSettings),
+    /// A contender for many locks, all or none.
+    MultiLock(Vec<ContenderSettings>),
     /// A look from outside.
     Inspection(InspectionSettings),
 }

@@ -6,7 +6,9 @@ use crate::{
     CommandId, Event, Instant, Intent, Misuse, Outcome, Output, OwnerId, hub, io::sealed, outbox::Outbox,
 };
 
-use super::{Contender, Inspection, Machine, Notice, Reply, Request, Semaphore, ZooKeeper, layout::Role};
+use super::{
+    Contender, Inspection, Machine, MultiLock, Notice, Reply, Request, Semaphore, ZooKeeper, layout::Role,
+};
 
 /// Any machine of the family. Contenders are many, and so are small; what is made of several has a room of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -18,6 +20,7 @@ use super::{Contender, Inspection, Machine, Notice, Reply, Request, Semaphore, Z
 pub enum Member {
     Contender(Contender),
     Semaphore(Box<Semaphore>),
+    MultiLock(Box<MultiLock>),
     Inspection(Box<Inspection>),
 }
 
@@ -27,6 +30,7 @@ macro_rules! each {
         match $self {
             Member::Contender($machine) => $body,
             Member::Semaphore($machine) => $body,
+            Member::MultiLock($machine) => $body,
             Member::Inspection($machine) => $body,
         }
     };
@@ -38,6 +42,7 @@ impl Member {
             Machine::Contender(settings) if matches!(settings.role, Role::Permit { .. }) => {
                 Self::Semaphore(Box::new(Semaphore::new(settings, owner, seed)))
             }
+            Machine::MultiLock(settings) => Self::MultiLock(Box::new(MultiLock::new(settings, owner, seed))),
             Machine::Inspection(settings) => Self::Inspection(Box::new(Inspection::new(settings, seed))),
             Machine::Contender(settings) => Self::Contender(Contender::new(settings, owner, seed)),
         }

@@ -1,6 +1,10 @@
 //! Settings as somebody has written them, and what is made of them.
 
-use alloc::string::{String, ToString};
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
 
 use crate::{ConfigError, Fence, settings::duration};
 
@@ -24,6 +28,8 @@ use super::{
 pub struct RawZooKeeper {
     /// The lock's name: a path below the prefix.
     pub name: String,
+    /// The names of many locks, instead of a name.
+    pub names: Option<Vec<String>>,
     /// Where the client's locks lie; the root if it is empty.
     pub prefix: String,
     /// `curator`, `kazoo` or `plain`: see [`Layout`].
@@ -50,6 +56,9 @@ pub struct RawZooKeeper {
     pub max_hold: Option<i64>,
 }
 
+/// Every one is a node, a list and two watches.
+const MOST_LOCKS: usize = 64;
+
 /// The kinds of ZooKeeper machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -58,17 +67,24 @@ pub(crate) enum Kind {
     Writer,
     Election,
     Semaphore,
+    MultiLock,
     Inspection,
 }
 
 impl RawZooKeeper {
     pub(crate) fn check(self, kind: Kind) -> Result<Machine, ConfigError> {
         self.refuse_foreign(kind)?;
-        if kind == Kind::Inspection {
-            return self.inspection();
+        match kind {
+            Kind::Inspection => return self.inspection(),
+            Kind::MultiLock => return self.multi_lock(),
+            _ => {}
         }
+        self.contender(kind).map(Machine::Contender)
+    }
+
+    fn contender(self, kind: Kind) -> Result<ContenderSettings, ConfigError> {
         let role = match kind {
-            Kind::Mutex => Role::Mutex,
+            Kind::Mutex | Kind::MultiLock => Role::Mutex,
             Kind::Reader => Role::Reader,
             Kind::Writer => Role::Writer,
             Kind::Election => Role::Candidate,
@@ -85,7 +101,36 @@ impl RawZooKeeper {
             settings.answer_within = limit;
         }
         settings.max_hold = duration("max_hold", self.max_hold)?;
-        Ok(Machine::Contender(settings))
+        Ok(settings)
+    }
+
+    /// The same for every name: each has its own line, and none may be there twice.
+    fn multi_lock(mut self) -> Result<Machine, ConfigError> {
+        let names = self.names.take().unwrap_or_default();
+        if names.is_empty() || names.len() > MOST_LOCKS {
+            return Err(ConfigError::InvalidOption {
+                option: "names",
+                value: format!("{} names", names.len()),
+                why: "many locks are from 1 to 64",
+            });
+        }
+        let mut settings: Vec<ContenderSettings> = Vec::new();
+        for name in names {
+            let raw = Self {
+                name: name.clone(),
+                ..self.clone()
+            };
+            let one = raw.contender(Kind::MultiLock)?;
+            if settings.iter().any(|other| other.directory() == one.directory()) {
+                return Err(ConfigError::InvalidOption {
+                    option: "names",
+                    value: name,
+                    why: "it is there twice, and would wait for itself",
+                });
+            }
+            settings.push(one);
+        }
+        Ok(Machine::MultiLock(settings))
     }
 
     fn inspection(self) -> Result<Machine, ConfigError> {
@@ -130,7 +175,10 @@ impl RawZooKeeper {
     /// What the kind does not have would otherwise be a silent nothing.
     fn refuse_foreign(&self, kind: Kind) -> Result<(), ConfigError> {
         let inspects = kind == Kind::Inspection;
+        let many = kind == Kind::MultiLock;
         let foreign = [
+            ("name", many && !self.name.is_empty()),
+            ("names", self.names.is_some() && !many),
             (
                 "permits",
                 self.permits.is_some() && !inspects && kind != Kind::Semaphore,
@@ -147,7 +195,7 @@ impl RawZooKeeper {
             None => Ok(()),
             Some((option, _)) => Err(ConfigError::UnknownOption {
                 option: option.into(),
-                known: "contenders have identifier, revocable and max_hold; semaphores permits; inspections of, action, node, fence and permits",
+                known: "many locks have names, all others a name; contenders have identifier, revocable and max_hold; semaphores permits; inspections of, action, node, fence and permits",
             }),
         }
     }

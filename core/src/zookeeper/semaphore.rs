@@ -162,11 +162,11 @@ impl Semaphore {
     }
 
     fn line<T>(&mut self, put: impl FnOnce(&mut Contender) -> T) -> T {
-        lend(&mut self.out, &mut self.line, put)
+        self.line.lent(&mut self.out, put)
     }
 
     fn permit<T>(&mut self, put: impl FnOnce(&mut Contender) -> T) -> T {
-        lend(&mut self.out, &mut self.permit, put)
+        self.permit.lent(&mut self.out, put)
     }
 
     /// The end of an acquire that has come to nothing: told at once, cleaned up behind.
@@ -300,14 +300,6 @@ impl Semaphore {
         }
         Ok(())
     }
-}
-
-/// Lends a half the ids of the whole.
-fn lend<T>(out: &mut Outbox<Request>, half: &mut Contender, put: impl FnOnce(&mut Contender) -> T) -> T {
-    *half.outbox().next_id() = *out.next_id();
-    let result = put(half);
-    *out.next_id() = *half.outbox().next_id();
-    result
 }
 
 impl sealed::Sealed for Semaphore {}

@@ -86,9 +86,11 @@ pub(crate) fn settings(u: &mut Unstructured<'_>) -> Result<RawSettings> {
             RawSettings::ZookeeperElection,
             RawSettings::ZookeeperSemaphore,
             RawSettings::ZookeeperInspection,
+            RawSettings::ZookeeperMultiLock,
         ];
         return Ok(u.choose(&kinds)?(RawZooKeeper {
             name: text(u)?,
+            names: option(u, |u| Ok(vec![text(u)?, text(u)?]))?,
             prefix: text(u)?,
             layout: option(u, |u| {
                 let known = ["curator", "kazoo", "plain"];
@@ -215,10 +217,12 @@ pub(crate) fn plain(family: &str, nth: usize) -> Settings {
                 RawSettings::ZookeeperWriter,
                 RawSettings::ZookeeperInspection,
                 RawSettings::ZookeeperInspection,
+                RawSettings::ZookeeperMultiLock,
             ];
             let kind = nth % kinds.len();
             kinds[kind](RawZooKeeper {
-                name,
+                name: if kind == 7 { String::new() } else { name },
+                names: (kind == 7).then(|| vec!["stock".into(), "till".into()]),
                 prefix: "shop".into(),
                 max_hold: (kind < 5).then_some(20_000_000),
                 permits: (kind == 2).then_some(3),
@@ -249,7 +253,8 @@ pub(crate) fn depth(raw: &RawSettings) -> usize {
         | RawSettings::ZookeeperWriter(raw)
         | RawSettings::ZookeeperElection(raw)
         | RawSettings::ZookeeperSemaphore(raw)
-        | RawSettings::ZookeeperInspection(raw) => {
+        | RawSettings::ZookeeperInspection(raw)
+        | RawSettings::ZookeeperMultiLock(raw) => {
             let RawZooKeeper { name, prefix, .. } = raw;
             name.matches('/').count() + prefix.matches('/').count() + 3
         }

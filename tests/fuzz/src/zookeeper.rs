@@ -56,6 +56,16 @@ impl Directory {
                 let what = if stranger { "stranger's" } else { "data" };
                 (Answer::Data { data, stat }, what)
             }
+            Operation::Multi => {
+                let names = request.parts.iter().map(|part| {
+                    let (answer, _) = self.create(part, variant);
+                    match answer {
+                        Answer::Created { path, .. } => last(&path).to_owned(),
+                        _ => String::new(),
+                    }
+                });
+                (Answer::Children(names.collect()), "names")
+            }
             Operation::Delete if !self.has(request) => (Answer::Error(code::NO_NODE), "no node"),
             Operation::Delete => {
                 let gone = last(&request.path);

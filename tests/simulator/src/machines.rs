@@ -127,6 +127,30 @@ pub static ZOOKEEPER_SEMAPHORE: Machine<zookeeper::Servers, Fencepost<ZooKeeper>
     on: PhantomData,
 };
 
+/// Two locks or none on ZooKeeper: all clients want both, half of them in the other order.
+pub static ZOOKEEPER_MULTI_LOCK: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
+    name: "zookeeper-multi-lock",
+    make: |client, crashes, seed| {
+        let layout = [Layout::Curator, Layout::Kazoo][usize::from(seed & 1 == 0)].clone();
+        let mut settings = ["stock", "till"].map(|name| {
+            let mut settings =
+                ContenderSettings::new("shop", name, layout.clone(), Role::Mutex).expect("a good name");
+            settings.answer_within = Duration::from_millis(500);
+            settings
+        });
+        if client % 2 == 1 {
+            settings.reverse();
+        }
+        let machine = ZooKeeperMachine::MultiLock(settings.into());
+        Fencepost::new(BEGINNING, machine, owner(client, crashes), seed)
+    },
+    settings: None,
+    fair: true,
+    longest: zookeeper::TIMEOUT,
+    climate: ENSEMBLE,
+    on: PhantomData,
+};
+
 /// The lock of Redis in the layout `string`.
 pub static REDIS_STRING: Machine<redis::Servers, Fencepost<Redis>> = Machine {
     name: "redis-string",
@@ -164,5 +188,6 @@ pub static ALL: &[&dyn Provable] = &[
     &ZOOKEEPER_PLAIN,
     &ZOOKEEPER_READ_WRITE,
     &ZOOKEEPER_SEMAPHORE,
+    &ZOOKEEPER_MULTI_LOCK,
     &REDIS_STRING,
 ];

@@ -246,6 +246,8 @@ enum Line<'a> {
         data: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         flags: Option<u32>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        parts: Vec<Part<'a>>,
         #[serde(skip_serializing_if = "Option::is_none")]
         arguments: Option<Vec<String>>,
     },
@@ -308,6 +310,7 @@ fn line(key: Key, output: &Output<Request, Event>) -> Result<String, Failed> {
                 path: (!redis).then_some(&request.path),
                 data: (!redis).then(|| String::from_utf8_lossy(&request.data).into_owned()),
                 flags: (!redis).then_some(request.flags),
+                parts: request.parts.iter().map(Part::from).collect(),
                 arguments: redis.then(|| {
                     request
                         .arguments
@@ -325,6 +328,26 @@ fn line(key: Key, output: &Output<Request, Event>) -> Result<String, Failed> {
         _ => return Err("an output of an unknown kind".into()),
     };
     Ok(serde_json::to_string(&line)?)
+}
+
+/// A part of a multi.
+#[derive(Serialize)]
+struct Part<'a> {
+    command: &'a str,
+    path: &'a str,
+    data: String,
+    flags: u32,
+}
+
+impl<'a> From<&'a Request> for Part<'a> {
+    fn from(request: &'a Request) -> Self {
+        Self {
+            command: request.operation.name(),
+            path: &request.path,
+            data: String::from_utf8_lossy(&request.data).into_owned(),
+            flags: request.flags,
+        }
+    }
 }
 
 /// A contender that was found.

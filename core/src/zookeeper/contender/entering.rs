@@ -6,10 +6,10 @@ use crate::{Cause, CommandId, Event, Failure, Instant, Refusal};
 
 use super::super::{
     Verdict, judge,
-    layout::{Child, Layout, Role, SEQUENCE_END},
+    layout::{Child, Role, SEQUENCE_END},
     line::{self, Place},
     path,
-    wire::{Answer, CreateMode, Request, code},
+    wire::{Answer, Request, code},
 };
 use super::{Contender, Node, Phase, Purpose, queued::Queued};
 
@@ -66,6 +66,9 @@ impl Contender {
     }
 
     fn enter_with(&mut self, entering: Entering) {
+        if self.seated {
+            return self.lose_seat();
+        }
         let parents = entering.parents_made > 0;
         self.phase = Phase::Entering(entering);
         self.own_watch = None;
@@ -82,35 +85,13 @@ impl Contender {
             self.attempt.number = self.attempt.number.saturating_add(1);
         }
         if parents {
-            // Who counts on names that come once only, or on a directory that stays, must not find it reaped.
-            let mode = if self.containers && self.settings.layout == Layout::Curator {
-                CreateMode::Container
-            } else {
-                CreateMode::Persistent
-            };
-            for path in path::ancestors(&self.settings.directory) {
-                self.send(
-                    Purpose::Parent,
-                    Request::Create {
-                        path,
-                        data: Vec::new(),
-                        mode,
-                    },
-                );
+            for (path, mode) in self.parents().collect::<Vec<_>>() {
+                let data = Vec::new();
+                self.send(Purpose::Parent, Request::Create { path, data, mode });
             }
         }
-        let settings = &self.settings;
-        let request = Request::Create {
-            path: path::child_of(
-                &settings.directory,
-                &settings.layout.name(settings.role, &self.attempt),
-            ),
-            data: settings
-                .layout
-                .data(&self.attempt, settings.identifier.as_deref()),
-            mode: settings.layout.mode(settings.role),
-        };
-        self.send(Purpose::Create, request);
+        let (path, data, mode) = self.node_of(&self.attempt);
+        self.send(Purpose::Create, Request::Create { path, data, mode });
         self.send_list();
     }
 

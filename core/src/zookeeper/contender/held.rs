@@ -40,6 +40,12 @@ impl Contender {
         match result {
             Ok(Answer::Data { stat, data }) => {
                 if Some(stat.ephemeral_owner) == self.session.id.map(|session| session.0) {
+                    if self.is_unnumbered()
+                        && let Some(node) = &mut self.node
+                    {
+                        node.czxid = stat.czxid;
+                        self.grant_if_confirmed(now);
+                    }
                     self.resume(now);
                     if data == REVOKE && self.wanted == Wanted::No {
                         self.wanted = Wanted::Yes;
@@ -75,7 +81,8 @@ impl Contender {
     /// Without a watch on its node a waiter could be granted what is not there any more, and a suspended holder never resumes. For
     /// other holders the next confirmation is soon enough.
     fn watch_own_later(&mut self, now: Instant) {
-        if matches!(self.phase, Phase::Queued(_) | Phase::Held { suspended: true }) {
+        let first = matches!(self.phase, Phase::First) && self.is_unnumbered();
+        if first || matches!(self.phase, Phase::Queued(_) | Phase::Held { suspended: true }) {
             self.retry_later(now);
         }
     }
@@ -84,6 +91,7 @@ impl Contender {
     fn own_node_unreadable(&mut self, reason: Refusal, cause: Cause) {
         match self.phase {
             Phase::Queued(_) => self.refuse(reason, cause),
+            Phase::First if self.is_unnumbered() => self.refuse(reason, cause),
             Phase::Held { suspended: true } => self.lose(Loss::Refused, cause),
             Phase::Held { suspended: false }
             | Phase::Idle

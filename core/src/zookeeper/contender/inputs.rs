@@ -221,6 +221,7 @@ impl Contender {
             Phase::Held { .. } => self.watch_own(),
             Phase::Queued(_) => self.watch_own(),
             Phase::Leaving { .. } => self.advance_leaving(),
+            Phase::First if self.is_unnumbered() => self.watch_own(),
             Phase::Idle | Phase::First => {}
         }
         if self.session.connected && !self.disposal.is_done() {

@@ -16,6 +16,7 @@ mod entering;
 mod held;
 mod inputs;
 mod queued;
+mod seat;
 mod twins;
 
 use alloc::{string::String, vec::Vec};
@@ -54,6 +55,8 @@ pub struct Contender {
     failures: u32,
     /// Whether the acquire has to succeed at once or not at all.
     trying: bool,
+    /// Whether its place was taken for it, as one of many.
+    seated: bool,
     /// Whether a contender that cannot see us has been reported.
     mixed: bool,
     /// Whether somebody wants the lock back, and whether that has been told.
@@ -169,6 +172,7 @@ impl Contender {
             disposal: Disposal::new(),
             failures: 0,
             trying: false,
+            seated: false,
             mixed: false,
             wanted: Wanted::No,
             stale: None,
@@ -208,11 +212,7 @@ impl Contender {
     }
 
     fn acquire(&mut self, now: Instant, patience: Patience) {
-        self.trying = patience == Patience::Try;
-        self.placed = false;
-        self.mixed = false;
-        self.wanted = Wanted::No;
-        self.failures = 0;
+        self.begin(patience == Patience::Try);
         match patience {
             Patience::Forever => {}
             Patience::For(limit) => self.out.set_after(Timer::Patience, now, limit),
@@ -224,6 +224,14 @@ impl Contender {
             Some(reason) => self.refuse(reason, Cause::none()),
             None => self.enter(),
         }
+    }
+
+    const fn begin(&mut self, trying: bool) {
+        self.trying = trying;
+        self.placed = false;
+        self.mixed = false;
+        self.wanted = Wanted::No;
+        self.failures = 0;
     }
 
     /// Sends a request and remembers what for.
@@ -299,6 +307,7 @@ impl Contender {
     fn rest(&mut self) {
         self.out.stop_all();
         self.doubt = false;
+        self.seated = false;
         self.phase = Phase::Idle;
     }
 

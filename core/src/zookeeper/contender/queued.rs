@@ -212,6 +212,9 @@ impl Contender {
         let Some(valid_until) = self.confirmed(now) else {
             return;
         };
+        if self.is_unnumbered() {
+            return self.watch_own();
+        }
         self.phase = Phase::Held { suspended: false };
         self.failures = 0;
         self.out.stop_all();

@@ -22,12 +22,14 @@ pub const TIMEOUT: Duration = Duration::from_millis(900);
 /// The lock's directory.
 pub const DIRECTORY: &str = "/shop/stock";
 
-/// Where contenders' nodes lie, those who hold first: a semaphore keeps its permits and its line below the directory (or beside it, as Kazoo does).
-const DIRECTORIES: [&str; 4] = [
+/// Where contenders' nodes lie, those who hold first: a semaphore keeps its permits and its line below the directory (or beside it, as Kazoo
+/// does), and of many locks there is another one.
+const DIRECTORIES: [&str; 5] = [
     "/shop/stock/leases",
     DIRECTORY,
     "/shop/stock/locks",
     "/shop/stock-__lock__",
+    "/shop/till",
 ];
 
 /// What is no contender there.

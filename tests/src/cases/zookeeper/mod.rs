@@ -9,6 +9,7 @@ mod lost_replies;
 mod misuse;
 mod patience;
 mod read_write;
+mod recipes;
 mod refusals;
 mod sessions;
 mod watches;
@@ -31,6 +32,7 @@ pub(super) fn cases() -> Vec<super::Case> {
         misuse::cases(),
         layouts::cases(),
         read_write::cases(),
+        recipes::cases(),
     ]
     .concat()
 }

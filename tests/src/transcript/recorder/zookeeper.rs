@@ -42,7 +42,8 @@ impl Recorder {
     /// The command that has set the last watch on a path.
     #[must_use]
     pub fn watch_on(&self, path: &str) -> u64 {
-        self.last(|command| command["command"] == "get" && command["path"] == path)
+        let watches = |command: &serde_json::Value| command["flags"].as_u64().is_some_and(|flags| flags & 4 != 0);
+        self.last(|command| watches(command) && command["path"] == path)
     }
 
     /// The watch that a command has set has something to say.

@@ -1,0 +1,97 @@
+//! A place that somebody else has taken for the contender: it is waited in and held like any other, but never taken again.
+
+use alloc::{string::String, vec::Vec};
+use core::time::Duration;
+
+use crate::{AttemptId, Cause, Event, Loss, outbox::Outbox};
+
+use super::super::{
+    layout::Layout,
+    path,
+    wire::{CreateMode, Request},
+};
+use super::{Contender, Node, Phase, entering::Entering};
+
+impl Contender {
+    /// Lends it the command ids of the machine that it is a part of.
+    pub(in crate::zookeeper) fn lent<T>(
+        &mut self,
+        out: &mut Outbox<Request>,
+        put: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        *self.out.next_id() = *out.next_id();
+        let result = put(self);
+        *out.next_id() = *self.out.next_id();
+        result
+    }
+
+    pub(in crate::zookeeper) const fn answer_within(&self) -> Duration {
+        self.settings.answer_within
+    }
+
+    /// The directories above its node, the outermost first, and how they are made.
+    pub(in crate::zookeeper) fn parents(&self) -> impl Iterator<Item = (String, CreateMode)> {
+        // Who counts on names that come once only, or on a directory that stays, must not find it reaped.
+        let mode = if self.containers && self.settings.layout == Layout::Curator {
+            CreateMode::Container
+        } else {
+            CreateMode::Persistent
+        };
+        path::ancestors(&self.settings.directory)
+            .into_iter()
+            .map(move |path| (path, mode))
+    }
+
+    /// The server has no containers.
+    pub(in crate::zookeeper) const fn do_without_containers(&mut self) {
+        self.containers = false;
+    }
+
+    /// The node of an attempt: its path, data and kind.
+    pub(in crate::zookeeper) fn node_of(&self, attempt: &AttemptId) -> (String, Vec<u8>, CreateMode) {
+        let settings = &self.settings;
+        let name = settings.layout.name(settings.role, attempt);
+        (
+            path::child_of(&settings.directory, &name),
+            settings.layout.data(attempt, settings.identifier.as_deref()),
+            settings.layout.mode(settings.role),
+        )
+    }
+
+    pub(in crate::zookeeper) fn could_be_of(&self, attempt: &AttemptId, name: &str) -> bool {
+        self.settings.layout.names(self.settings.role, attempt, name)
+    }
+
+    /// Takes a node that was made for it. Its number is not known yet: a look at it tells, and watches it.
+    pub(in crate::zookeeper) fn seat(&mut self, attempt: AttemptId, name: String, trying: bool) {
+        self.begin(trying);
+        self.seated = true;
+        self.attempt = attempt;
+        self.node = Some(Node { name, czxid: UNKNOWN });
+        self.phase = Phase::Entering(Entering::default());
+        self.send_list();
+        self.watch_own();
+    }
+
+    /// Has the nodes of an attempt searched for and deleted.
+    pub(in crate::zookeeper) fn search_for(&mut self, attempt: AttemptId) {
+        self.disposal.search(attempt);
+        self.phase = Phase::Leaving { release: false };
+        self.advance_leaving();
+    }
+
+    /// The place is lost, and is not this contender's to take again.
+    pub(super) fn lose_seat(&mut self) {
+        let (reason, cause) = (Loss::Deleted, Cause::none());
+        self.out.event(Event::Lost { reason, cause });
+        self.leave(false);
+    }
+
+    /// Whether the node's number, and with it the fence, is still to be learnt.
+    pub(super) fn is_unnumbered(&self) -> bool {
+        self.node.as_ref().is_some_and(|node| node.czxid == UNKNOWN)
+    }
+}
+
+/// No transaction has this number.
+const UNKNOWN: i64 = 0;
