@@ -44,6 +44,7 @@ impl Fields {
         };
         zookeeper(RawZooKeeper {
             name: self.text("name").unwrap_or_default(),
+            names: None,
             prefix: self.text("prefix").unwrap_or_default(),
             layout: self.text("layout"),
             node_prefix: self.text("nodePrefix"),
