@@ -41,7 +41,10 @@ const features = [
 ];
 tool(
   "wasm-opt",
-  "-Os",
+  // What is left as it is by the compiler is not to be inlined here; nothing lies below the stack.
+  "-Oz",
+  "--one-caller-inline-max-function-size=0",
+  "--low-memory-unused",
   ...features.map((feature) => `--enable-${feature}`),
   "--strip-target-features",
   bound,

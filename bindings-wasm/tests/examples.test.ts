@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -62,6 +63,34 @@ describe("examples", { concurrency: false }, () => {
     it(`shop on ${typeof url === "string" ? url : url().split(":")[0]}`, async () => {
       const [line] = await example("shop", typeof url === "string" ? url : url());
       assert.equal(line, "sold, sold, sold, sold out, sold out, sold out, sold out, sold out");
+    });
+  }
+
+  for (const url of ["memory:", () => `zk://${address("FENCEPOST_ZOOKEEPER")}/recipes`]) {
+    it(`recipes on ${typeof url === "string" ? url : "zk"}`, async () => {
+      assert.deepEqual(await example("recipes", typeof url === "string" ? url : url()), [
+        "2 readers",
+        "the writer came last",
+        "one leads",
+        "another leads",
+        "two presses are enough",
+        "given back when asked",
+      ]);
+    });
+  }
+
+  const snippets = readFileSync(`${root}/README.md`, "utf8").matchAll(/^```js\n(.*?)^```$/gms);
+  const said = [
+    /^sold 42 under fence \d+$/,
+    /^ours$/,
+    /^null\nleading .*\n(printing \d\n?){3}$/,
+    /^till 7 holds\nsomebody/,
+  ];
+  for (const [index, [, text = ""]] of [...snippets].entries()) {
+    it(`the README's snippet ${index + 1}`, async () => {
+      const options = { cwd: root, timeout: 20_000 };
+      const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", text], options);
+      assert.match(stdout.trim(), said[index] ?? /there is no such snippet/);
     });
   }
 

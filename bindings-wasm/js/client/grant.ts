@@ -63,7 +63,7 @@ export class Grant {
 
   /**
    * ZooKeeper: resolves when somebody would like to have the lock (Curator's `Revoker`, or {@link Lock.revoke}); never if nobody asks. It is a wish:
-   * release the grant soon, or keep it.
+   * release the grant soon, or keep it. Waiting for it keeps no process alive.
    */
   get revokeRequested(): Promise<void> {
     return this.#contender.asked;
