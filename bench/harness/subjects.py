@@ -29,6 +29,17 @@ class Limit:
 
 
 @dataclass(frozen=True)
+class Promise:
+    """What goes over the wire at most."""
+
+    #: Of one acquire + release.
+    requests: int
+    flights: int
+    #: Of a waiter, between the watch event and its grant.
+    between: int
+
+
+@dataclass(frozen=True)
 class Subject:
     """One way to take a lock. The `kind` is the first argument of the language's worker."""
 
@@ -41,20 +52,31 @@ class Subject:
     limits: tuple[Limit, ...] = ()
     #: Several may hold it at once: it is measured alone, as it is handed over to nobody.
     shared: bool = False
+    #: What is counted on the wire, if it is not what the family has.
+    promise: Promise | None = None
 
     def __str__(self) -> str:
         return f"{self.family}/{self.name}"
 
 
-def _ours(family: str, name: str, language: str, kind: str, library: str, *limits: Limit) -> list[Subject]:
+def _ours(
+    family: str,
+    name: str,
+    language: str,
+    kind: str,
+    library: str,
+    *limits: Limit,
+    shared: bool = False,
+    promise: Promise | None = None,
+) -> list[Subject]:
     """A subject of ours, and the raw client that it is held against."""
     raw = f"{name}-raw"
     at_most = 1.10 if language in ("rust", "c") else 1.15
     suffix = kind.removeprefix("fencepost")
     own = (Limit(raw, at_most), *limits)
     return [
-        Subject(family, raw, Role.RAW, language, f"raw{suffix}", library),
-        Subject(family, name, Role.OURS, language, kind, library, own),
+        Subject(family, raw, Role.RAW, language, f"raw{suffix}", library, shared=shared),
+        Subject(family, name, Role.OURS, language, kind, library, own, shared=shared, promise=promise),
     ]
 
 
@@ -73,6 +95,27 @@ SUBJECTS: tuple[Subject, ...] = (
     ),
     *_ours("zookeeper", "asyncio", "python", "fencepost-asyncio", "kazoo"),
     *_ours("zookeeper", "javascript", "javascript", "fencepost", "node-zookeeper-client"),
+    # A writer behind a writer lists once more: Curator's may have gone on as a reader.
+    *_ours(
+        "zookeeper",
+        "rust-write",
+        "rust",
+        "fencepost-write",
+        "zookeeper-client",
+        promise=Promise(requests=3, flights=2, between=1),
+    ),
+    *_ours("zookeeper", "rust-read", "rust", "fencepost-read", "zookeeper-client", shared=True),
+    # A place in the line, then a permit, as Curator does it.
+    Subject(
+        "zookeeper",
+        "rust-semaphore",
+        Role.OURS,
+        "rust",
+        "fencepost-semaphore",
+        "zookeeper-client",
+        (Limit("curator-semaphore", 1.00),),
+        promise=Promise(requests=7, flights=6, between=2),
+    ),
     Subject("zookeeper", "kazoo-lock", Role.PEER, "python", "peer", "kazoo"),
     Subject("zookeeper", "curator", Role.PEER, "java", "mutex", "curator"),
     Subject("zookeeper", "curator-write", Role.PEER, "java", "write", "curator"),

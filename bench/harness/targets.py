@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping
 
 from .results import Family, Verdict
 from .stats import median
-from .subjects import Role, Subject
+from .subjects import Promise, Role, Subject
 from .wire import Wire
 
-#: Requests and flights of one acquire + release.
 #: ZooKeeper: create and children together, then delete. Redis: two scripts.
-ON_THE_WIRE = {"zookeeper": (3, 2), "redis": (2, 2)}
+PROMISES = {
+    "zookeeper": Promise(requests=3, flights=2, between=0),
+    "redis": Promise(requests=2, flights=2, between=0),
+}
 
 #: Never sets TCP_NODELAY: the system holds the second request of a flight back until the first is answered.
 ONE_AT_A_TIME = ("zookeeper-client",)
@@ -34,16 +36,23 @@ def verdicts(families: Mapping[str, Family]) -> Iterator[Verdict]:
 
 
 def _wire(family: str, subject: Subject, wire: Wire) -> Iterator[Verdict]:
-    requests, flights = ON_THE_WIRE[family]
+    promise = subject.promise or PROMISES[family]
     yield Verdict(
-        family, subject.name, "requests of acquire + release", wire.requests, requests, asserted=True
+        family, subject.name, "requests of acquire + release", wire.requests, promise.requests, asserted=True
     )
     flies = subject.library not in ONE_AT_A_TIME
-    yield Verdict(family, subject.name, "flights of acquire + release", wire.flights, flights, asserted=flies)
+    yield Verdict(
+        family, subject.name, "flights of acquire + release", wire.flights, promise.flights, asserted=flies
+    )
     if family == "zookeeper" and wire.handoff_waiter is not None:
         between = median(wire.handoff_waiter)
         yield Verdict(
-            family, subject.name, "requests between watch event and grant", between, 0, asserted=True
+            family,
+            subject.name,
+            "requests between watch event and grant",
+            between,
+            promise.between,
+            asserted=True,
         )
         # One of the session's regular confirmations may fall into a hand-off. No hand-off needs one.
         confirmations = wire.handoff_confirmations or 0

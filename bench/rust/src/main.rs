@@ -7,7 +7,7 @@ mod raw_zookeeper;
 mod serve;
 
 use address::Address;
-use ours::Ours;
+use ours::{Kind, Ours};
 use raw_redis::RawRedis;
 use raw_zookeeper::RawZooKeeper;
 
@@ -26,14 +26,22 @@ fn main() -> Result<(), Failed> {
         .enable_all()
         .build()?;
     let address = Address::read(url)?;
-    match (kind.as_str(), &address) {
-        ("fencepost", _) => serve::serve(&runtime, Ours::connect(url.clone(), name.clone())),
+    let (whose, what) = kind.split_once('-').unwrap_or((kind, "mutex"));
+    let what = match what {
+        "mutex" => Kind::Mutex,
+        "read" => Kind::Read,
+        "write" => Kind::Write,
+        "semaphore" => Kind::Semaphore,
+        _ => return Err(USAGE.into()),
+    };
+    match (whose, &address) {
+        ("fencepost", _) => serve::serve(&runtime, Ours::connect(what, url.clone(), name.clone())),
         ("raw", Address::ZooKeeper { .. }) => {
-            serve::serve(&runtime, RawZooKeeper::connect(address, name.clone()))
+            serve::serve(&runtime, RawZooKeeper::connect(what, address, name.clone()))
         }
         ("raw", Address::Redis) => serve::serve(&runtime, RawRedis::connect(url.clone(), name.clone())),
         _ => Err(USAGE.into()),
     }
 }
 
-const USAGE: &str = "usage: fencepost-bench fencepost|raw URL LOCK";
+const USAGE: &str = "usage: fencepost-bench fencepost|raw[-read|-write|-semaphore] URL LOCK";

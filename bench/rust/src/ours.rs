@@ -4,6 +4,15 @@ use fencepost::{Client, Grant, Lock};
 
 use crate::{Failed, serve};
 
+/// What is taken.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    Mutex,
+    Read,
+    Write,
+    Semaphore,
+}
+
 /// A client by its address, and its lock.
 pub(crate) struct Ours {
     client: Client,
@@ -12,9 +21,15 @@ pub(crate) struct Ours {
 }
 
 impl Ours {
-    pub(crate) async fn connect(url: String, name: String) -> Result<Self, Failed> {
+    pub(crate) async fn connect(kind: Kind, url: String, name: String) -> Result<Self, Failed> {
         let client = fencepost::connect(&url).await?;
-        let lock = client.lock(&name)?;
+        let lock = match kind {
+            Kind::Mutex => client.lock(&name)?,
+            Kind::Read => client.read_write_lock(&name)?.reader().clone(),
+            Kind::Write => client.read_write_lock(&name)?.writer().clone(),
+            // As many permits as its peers have here: then it is handed over, too.
+            Kind::Semaphore => client.semaphore(&name, 1)?,
+        };
         Ok(Self {
             client,
             lock,

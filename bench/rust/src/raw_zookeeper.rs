@@ -2,9 +2,9 @@
 
 use zookeeper_client::{Acls, Client, CreateMode};
 
-use crate::{Failed, address::Address, serve::Lock};
+use crate::{Failed, address::Address, ours::Kind, serve::Lock};
 
-const PREFIX: &str = "_c_00000000-0000-0000-0000-000000000001-lock-";
+const PREFIX: &str = "_c_00000000-0000-0000-0000-000000000001-";
 const DATA: [u8; 34] = [b'0'; 34];
 
 pub(crate) struct RawZooKeeper {
@@ -15,7 +15,13 @@ pub(crate) struct RawZooKeeper {
 }
 
 impl RawZooKeeper {
-    pub(crate) async fn connect(address: Address, name: String) -> Result<Self, Failed> {
+    pub(crate) async fn connect(kind: Kind, address: Address, name: String) -> Result<Self, Failed> {
+        let mark = match kind {
+            Kind::Mutex => "lock-",
+            Kind::Read => "__READ__",
+            Kind::Write => "__WRIT__",
+            Kind::Semaphore => return Err("a semaphore is more than a node: there is no raw one".into()),
+        };
         let Address::ZooKeeper {
             host,
             session_timeout,
@@ -33,7 +39,7 @@ impl RawZooKeeper {
             .await?;
         Ok(Self {
             client,
-            prefix: format!("{directory}/{PREFIX}"),
+            prefix: format!("{directory}/{PREFIX}{mark}"),
             directory,
             node: String::new(),
         })
