@@ -50,6 +50,34 @@ static void handle_is_given_back(void) {
     zookeeper_close(handle);
 }
 
+/* A waiter for a permit watches a list. It goes with its client, and what the list does later concerns nobody. */
+static void watched_list_is_left_alone(void) {
+    const fencepost_options *permit = FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_SEMAPHORE, .permits = 1);
+    fencepost_client *client, *other = client_of(url(ZOOKEEPER, ""));
+    zhandle_t *handle = own_handle(4000);
+    const char *name = new_name("watched");
+    fencepost_attempt *attempt = NULL;
+    fencepost_grant *grant = NULL;
+    fencepost_lock *lock = NULL;
+    char directory[1100];
+
+    CHECK_RESULT(fencepost_acquire_with(other, name, permit, LONG, &grant), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_zookeeper_attach(handle, NULL, NULL, &client), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_open(client, name, permit, &lock), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempt), FENCEPOST_OK);
+    EVENTUALLY(fencepost_attempt_ahead(attempt) == 1);
+    CHECK_RESULT(fencepost_close(client), FENCEPOST_OK);
+    fencepost_attempt_free(attempt);
+    fencepost_lock_free(lock);
+    fencepost_client_free(client);
+    let_go(grant);
+    snprintf(directory, sizeof directory, "/%s/leases", name);
+    CHECK(zoo_exists(handle, directory, 0, NULL) == ZOK);
+    let_go(hold(other, new_name("watched")));
+    zookeeper_close(handle);
+    close_client(other);
+}
+
 static void access_list_is_used(void) {
     zhandle_t *handle = own_handle(4000);
     struct ACL_vector found = {0, NULL};
@@ -245,6 +273,7 @@ static void unconnected_contexts(void) {
 int main(void) {
     if (address(ZOOKEEPER) != NULL) {
         TEST(handle_is_given_back);
+        TEST(watched_list_is_left_alone);
         TEST(access_list_is_used);
         TEST(session_is_expired);
     }

@@ -131,6 +131,8 @@ static void nothing_at_all(void) {
     CHECK_RESULT(fencepost_client_process(NULL), FENCEPOST_RESULT_NULL_POINTER);
     CHECK(fencepost_client_fd(NULL) == -1 && fencepost_client_timeout(NULL) == -1);
     fencepost_grant_free(NULL);
+    CHECK_RESULT(fencepost_grant_wait_revoke_requested(NULL, 1), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK(!fencepost_grant_revoke_requested(NULL) && fencepost_grant_mixed_layouts(NULL) == NULL);
     fencepost_attempt_free(NULL);
     fencepost_lock_free(NULL);
     fencepost_client_free(NULL);
@@ -152,6 +154,7 @@ static void release_without_a_grant(void) {
 /* Everything of the parent is refused in a child, quickly, and the parent goes on. */
 static int
 in_the_child(fencepost_client *client, fencepost_lock *lock, fencepost_grant *grant, fencepost_attempt *attempt) {
+    fencepost_contenders *contenders;
     fencepost_client *own;
     fencepost_grant *other;
 
@@ -159,6 +162,11 @@ in_the_child(fencepost_client *client, fencepost_lock *lock, fencepost_grant *gr
     CHECK_RESULT(fencepost_try_acquire(client, "y", &other), FENCEPOST_RESULT_WRONG_PROCESS);
     CHECK_RESULT(fencepost_lock_acquire(lock, 1, &other), FENCEPOST_RESULT_WRONG_PROCESS);
     CHECK_RESULT(fencepost_lock_set_ttl(lock, 1000), FENCEPOST_RESULT_WRONG_PROCESS);
+    CHECK_RESULT(fencepost_lock_open(client, "y", NULL, &lock), FENCEPOST_RESULT_WRONG_PROCESS);
+    CHECK_RESULT(fencepost_try_acquire_with(client, "y", NULL, &other), FENCEPOST_RESULT_WRONG_PROCESS);
+    CHECK_RESULT(fencepost_lock_contenders(lock, &contenders), FENCEPOST_RESULT_WRONG_PROCESS);
+    CHECK_RESULT(fencepost_grant_wait_revoke_requested(grant, 1), FENCEPOST_RESULT_WRONG_PROCESS);
+    CHECK(!fencepost_grant_revoke_requested(grant) && fencepost_grant_mixed_layouts(grant) == NULL);
     CHECK_RESULT(fencepost_release(grant), FENCEPOST_RESULT_WRONG_PROCESS);
     CHECK_RESULT(fencepost_extend(grant), FENCEPOST_RESULT_WRONG_PROCESS);
     CHECK_RESULT(fencepost_grant_loss(grant), FENCEPOST_RESULT_WRONG_PROCESS);

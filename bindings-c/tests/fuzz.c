@@ -363,6 +363,50 @@ static void a_hub_takes_anything(void) {
 
 /* ---- everything else ---- */
 
+/* Settings in a row, and those of a look at a lock. */
+static void values_take_anything(const fencepost_settings *lock) {
+    static const char *const keys[] = {"kind",   "name",    "prefix",    "layout", "node_prefix", "identifier",
+                                       "names",  "permits", "revocable", "ttl",    "renew",       "max_hold",
+                                       "action", "node",    "fence",     "of"};
+    static const char *const words[] = {
+        "zookeeper-semaphore", "zookeeper-writer", "redis-string", "kazoo", "plain", "list", "break", "mutex", "7"};
+    fencepost_setting given[6];
+    fencepost_view texts[3], action, node;
+    fencepost_settings *settings = NULL;
+    size_t count = below(7), i;
+    fencepost_result result;
+    const char *word;
+
+    for (i = 0; i < 3; i++)
+        texts[i] = some_text();
+    for (i = 0; i < count; i++) {
+        const char *key = i == 0 ? "kind" : i == 1 ? "name" : keys[below(sizeof keys / sizeof *keys)];
+
+        memset(&given[i], 0, sizeof given[i]);
+        word = words[i == 0 ? below(3) : below(sizeof words / sizeof *words)];
+        given[i].key = rarely(20) ? some_text() : copy(key, strlen(key));
+        given[i].value = i < 2 ? FENCEPOST_VALUE_KIND_TEXT : (uint32_t)below(6);
+        given[i].number = (int64_t)number();
+        given[i].text = rarely(3) ? some_text() : copy(word, strlen(word));
+        given[i].texts = rarely(8) ? NULL : texts;
+        given[i].text_count = below(4);
+    }
+    result = fencepost_settings_of(rarely(20) ? NULL : given, count, &settings);
+    CHECK((result == FENCEPOST_OK) == (settings != NULL));
+    judge(result);
+    judge(fencepost_settings_of(given, 0, NULL));
+    fencepost_settings_free(settings);
+    settings = NULL;
+    word = words[5 + below(3)];
+    action = rarely(3) ? some_text() : copy(word, strlen(word));
+    node = some_text();
+    result = fencepost_settings_inspection(
+        rarely(8) ? NULL : lock, action.data, action.size, node.data, node.size, number(), &settings);
+    CHECK((result == FENCEPOST_OK) == (settings != NULL));
+    judge(result);
+    fencepost_settings_free(settings);
+}
+
 static void settings_take_anything(void) {
     uint64_t left;
 
@@ -386,6 +430,7 @@ static void settings_take_anything(void) {
         judge(fencepost_settings_parse((const uint8_t *)json, strlen(json), NULL));
         if (settings == NULL)
             settings = settings_for((enum kind)below(KINDS), "a");
+        values_take_anything(settings);
         one = some_text();
         judge(fencepost_settings_set_micros(rarely(8) ? NULL : settings, one.data, one.size, (int64_t)number()));
         one = some_text();

@@ -15,6 +15,12 @@ int main() {
                  fencepost_acquire(client, "stock", FENCEPOST_FOREVER, &grant) == FENCEPOST_OK &&
                  fencepost_release(grant) == FENCEPOST_OK;
     fencepost_grant_free(grant);
+    fencepost_options options = {};
+    options.size = sizeof options;
+    options.kind = FENCEPOST_KIND_READER;
+    right = right && fencepost_try_acquire_with(client, "stock", &options, &grant) == FENCEPOST_OK &&
+            !fencepost_grant_revoke_requested(grant) && fencepost_release(grant) == FENCEPOST_OK;
+    fencepost_grant_free(grant);
     fencepost_client_free(client);
     std::printf("%d passed, %d failed\n", right ? 1 : 0, right ? 0 : 1);
     return right ? 0 : 1;

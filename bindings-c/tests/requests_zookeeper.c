@@ -126,7 +126,8 @@ static void end(void) {
     char path[1024];
     int i;
 
-    zookeeper_close(driver.handle); /* which tells of everything that is still under way */
+    zookeeper_close(driver.handle);
+    writes_abandon(&driver, driver.handle);
     driver.handle = zookeeper_open(address(ZOOKEEPER), 4000);
     zoo_get_children(driver.handle, root, 0, &left);
     for (i = 0; i < left.count; i++) {

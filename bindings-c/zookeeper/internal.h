@@ -18,6 +18,7 @@ struct record {
     bool settled;            /* its outcome was told at a disconnect */
     char *path;              /* of a watch */
     struct record *watch;    /* the one that a request sets */
+    struct writes *writes;   /* of a transaction */
     struct record *previous; /* of the driver */
     struct record *next;
     struct record *bucket;
@@ -56,7 +57,8 @@ void requests_settle(struct driver *driver, fencepost_hub *hub);
 void watch_fired(zhandle_t *handle, int type, int state, const char *path, void *context);
 
 /* writes.c */
-int writes_send(struct driver *driver, const fencepost_command *command, const struct record *request);
+int writes_send(struct driver *driver, const fencepost_command *command, struct record *request);
+void writes_abandon(struct driver *driver, const zhandle_t *closed);
 
 /* session.c */
 void session_watcher(zhandle_t *handle, int type, int state, const char *path, void *context);

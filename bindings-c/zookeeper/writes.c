@@ -1,14 +1,16 @@
 /* Several writes in one transaction. The library writes what came of them into memory that has to last until its
- * completion is called: also when the client and its records have gone meanwhile. */
+ * completion is called: on a caller's handle also when the client and its records have gone meanwhile. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
-/* Which the completion frees: it is called once for every transaction that the library has taken. */
+/* Which the completion frees; or whoever closes the handle, because the library then forgets answers that have arrived.
+ */
 struct writes {
     void *context; /* the request's ticket */
+    const zhandle_t *handle;
     size_t count;
     zoo_op_t *operations;
     zoo_op_result_t *results;
@@ -89,6 +91,7 @@ static void written(int rc, const void *data) {
     struct record *record = record_enter(writes->context, &hub);
 
     if (record != NULL) {
+        record->writes = NULL;
         if (!record->settled && rc == ZOK)
             fencepost_hub_children(
                 hub, fencepost_now(), record->command, record->session, writes->names, names_of(writes));
@@ -110,7 +113,7 @@ static bool has_container(const fencepost_command *command) {
     return false;
 }
 
-int writes_send(struct driver *driver, const fencepost_command *command, const struct record *request) {
+int writes_send(struct driver *driver, const fencepost_command *command, struct record *request) {
     struct writes *writes;
     int rc;
 
@@ -120,8 +123,23 @@ int writes_send(struct driver *driver, const fencepost_command *command, const s
         return ZSYSTEMERROR;
     lay_out(writes, driver, command);
     writes->context = record_context(request);
+    writes->handle = driver->handle;
     rc = zoo_amulti(driver->handle, (int)writes->count, writes->operations, writes->results, written, writes);
-    if (rc != ZOK)
+    if (rc == ZOK)
+        request->writes = writes;
+    else
         writes_free(writes);
     return rc;
+}
+
+/* A handle has been closed, and will say nothing more. */
+void writes_abandon(struct driver *driver, const zhandle_t *closed) {
+    struct record *record;
+
+    for (record = driver->records; record != NULL; record = record->next) {
+        if (record->writes != NULL && record->writes->handle == closed) {
+            writes_free(record->writes);
+            record->writes = NULL;
+        }
+    }
 }

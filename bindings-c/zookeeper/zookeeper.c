@@ -39,8 +39,10 @@ static void end(void *self) {
 
     if (driver->hosts == NULL)
         attached_close(driver);
-    else if (driver->handle != NULL)
+    else if (driver->handle != NULL) {
         zookeeper_close(driver->handle);
+        writes_abandon(driver, driver->handle);
+    }
     while (driver->records != NULL)
         record_close(driver->records);
 }
