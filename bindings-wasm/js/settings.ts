@@ -41,6 +41,11 @@ export type SettingsData =
       readonly permits?: number | undefined;
     } & ZooKeeperSettings)
   | ({
+      readonly kind: "zookeeper-multi-lock";
+      /** Paths below the prefix, at most 64. */
+      readonly names: readonly string[];
+    } & Omit<ZooKeeperSettings, "name">)
+  | ({
       /** A look at a lock from outside: it ends in `found` or `refused`. */
       readonly kind: "zookeeper-inspection";
       /** What it looks at (a mutex). */
@@ -72,13 +77,17 @@ export type SettingsData =
       readonly maxHold?: number | undefined;
     };
 
-/** Writes a value as the module reads it; null if it is no such value. */
-type Write = (value: unknown) => string | null;
+/** Writes a value as the module reads it, a list as several; null if it is no such value. */
+type Write = (value: unknown) => string | readonly string[] | null;
 
 /** The core's durations are 64-bit numbers: beyond this it is too long anyway. */
 const LONGEST = 2 ** 62;
 
 const text: Write = (value) => (typeof value === "string" ? value : null);
+const texts: Write = (value) => {
+  const list: unknown[] | null = Array.isArray(value) ? value : null;
+  return list?.every((one) => typeof one === "string") === true ? list : null;
+};
 const flag: Write = (value) => (typeof value === "boolean" ? String(value) : null);
 const whole: Write = (value) => (Number.isSafeInteger(value) ? String(value) : null);
 const long: Write = (value) => (typeof value === "bigint" ? String(value) : null);
@@ -93,6 +102,7 @@ const millis: Write = (value) => {
 
 const EXPECTED = new Map<Write, string>([
   [text, "a string"],
+  [texts, "a list of strings"],
   [flag, "true or false"],
   [whole, "a whole number"],
   [long, "a BigInt"],
@@ -102,8 +112,9 @@ const EXPECTED = new Map<Write, string>([
 type Fields = Readonly<Record<string, Write>>;
 
 const ANY: Fields = { answerWithin: millis, maxHold: millis };
-const PLACE: Fields = { name: text, prefix: text, layout: text, nodePrefix: text };
-const ZOOKEEPER: Fields = { ...PLACE, identifier: text, revocable: flag, ...ANY };
+const PLACE: Fields = { prefix: text, layout: text, nodePrefix: text };
+const CONTENDER: Fields = { ...PLACE, identifier: text, revocable: flag, ...ANY };
+const ZOOKEEPER: Fields = { name: text, ...CONTENDER };
 const INSPECTION: Fields = { of: text, permits: whole, action: text, node: text, fence: long, answerWithin: millis };
 
 /** All kinds with what they have; `src/settings.rs` reads the same names. */
@@ -113,7 +124,8 @@ const KINDS = new Map<unknown, Fields>([
   ["zookeeper-writer", ZOOKEEPER],
   ["zookeeper-election", ZOOKEEPER],
   ["zookeeper-semaphore", { ...ZOOKEEPER, permits: whole }],
-  ["zookeeper-inspection", { ...PLACE, ...INSPECTION }],
+  ["zookeeper-multi-lock", { names: texts, ...CONTENDER }],
+  ["zookeeper-inspection", { name: text, ...PLACE, ...INSPECTION }],
   ["redis-string", { name: text, ttl: millis, margin: millis, renew: flag, poll: millis, ...ANY }],
 ]);
 
@@ -140,13 +152,14 @@ export function read(data: unknown): string[] {
   }
   const written = Object.entries(fields).flatMap(([name, write]) => {
     const value = given[name];
-    return value === undefined || value === null ? [] : [name, checked(name, write, value)];
+    const written = value === undefined || value === null ? [] : [checked(name, write, value)].flat();
+    return written.flatMap((one) => [name, one]);
   });
   return ["kind", kind as string, ...written];
 }
 
 /** A BigInt is no number, and a number no string: nothing is converted. */
-function checked(name: string, write: Write, value: unknown): string {
+function checked(name: string, write: Write, value: unknown): string | readonly string[] {
   const written = write(value);
   if (written === null) {
     throw unreadable(`${name} is ${shown(value)}: it has to be ${EXPECTED.get(write)}`);

@@ -39,12 +39,13 @@ impl Fields {
             "zookeeper-writer" => RawSettings::ZookeeperWriter,
             "zookeeper-election" => RawSettings::ZookeeperElection,
             "zookeeper-semaphore" => RawSettings::ZookeeperSemaphore,
+            "zookeeper-multi-lock" => RawSettings::ZookeeperMultiLock,
             "zookeeper-inspection" => RawSettings::ZookeeperInspection,
             _ => return self.redis(),
         };
         zookeeper(RawZooKeeper {
             name: self.text("name").unwrap_or_default(),
-            names: None,
+            names: Some(self.texts("names")).filter(|names| !names.is_empty()),
             prefix: self.text("prefix").unwrap_or_default(),
             layout: self.text("layout"),
             node_prefix: self.text("nodePrefix"),
@@ -76,9 +77,21 @@ impl Fields {
     #[inline(never)]
     fn text(&mut self, name: &str) -> Option<String> {
         self.0.chunks_exact_mut(2).find_map(|field| match field {
-            [key, value] if key == name => Some(mem::take(value)),
+            [key, value] if key == name => {
+                key.clear();
+                Some(mem::take(value))
+            }
             _ => None,
         })
+    }
+
+    /// What is there several times.
+    fn texts(&mut self, name: &str) -> Vec<String> {
+        let mut all = Vec::new();
+        while let Some(one) = self.text(name) {
+            all.push(one);
+        }
+        all
     }
 
     #[inline(never)]

@@ -279,7 +279,7 @@ test("machines are opened with anything", () => {
 });
 
 test("settings and addresses are read from anything", () => {
-  const zookeeper = ["mutex", "reader", "writer", "election", "semaphore", "inspection"].map(
+  const zookeeper = ["mutex", "reader", "writer", "election", "semaphore", "inspection", "multi-lock"].map(
     (kind) => `zookeeper-${kind}`,
   );
   const kinds = fc.constantFrom(...zookeeper, "redis-string");
@@ -291,6 +291,7 @@ test("settings and addresses are read from anything", () => {
     identifier: mostly(names),
     revocable: some,
     permits: some,
+    names: mostly(fc.array(names, { maxLength: 3 })),
     of: mostly(fc.constantFrom("mutex", "semaphore")),
     action: mostly(fc.constantFrom("list", "break")),
     node: mostly(names),

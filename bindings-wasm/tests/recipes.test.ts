@@ -236,6 +236,48 @@ for (const make of [memory, zooKeeper]) {
       );
     });
 
+    on("many locks or none", async (a, b) => {
+      const [one, other] = [fresh(), fresh()];
+      const both = a.multiLock([one, other]);
+      const turned = b.multiLock([other, one]);
+      assert.equal(both.name, `${one}, ${other}`);
+      const grant = await both.acquire();
+      assert.equal(typeof grant.fence, "bigint");
+      assert.equal(await b.lock(one).tryAcquire(), null);
+      assert.equal(await b.lock(other).tryAcquire(), null);
+      const next = turned.acquire();
+      await grant.release();
+      await (await within(SOON, "both locks", next)).release();
+      // One of them is in other hands: none is taken, and nothing stays behind.
+      const single = await a.lock(other).acquire();
+      assert.equal(await turned.tryAcquire(), null);
+      const beside = await a.lock(one).acquire({ timeout: SOON });
+      assert.ok(beside);
+      await beside.release();
+      await single.release();
+      let inside = 0;
+      const work = (lock: Lock) =>
+        lock.using(async () => {
+          inside += 1;
+          assert.equal(inside, 1);
+          await new Promise((resolve) => setImmediate(resolve));
+          inside -= 1;
+        });
+      await within(20_000, "all turns", Promise.all([both, turned, b.lock(one), both, turned, both].map(work)));
+      await assert.rejects(both.contenders(), config("unknown-option", /own name/));
+    });
+
+    on("many locks that make no sense are told at once", (a) => {
+      const invalid = (says: RegExp) => config("invalid-option", says);
+      assert.throws(() => a.multiLock([]), invalid(/names.*64/));
+      assert.throws(() => a.multiLock(Array.from({ length: 65 }, (_, index) => `n${index}`)), invalid(/65 names/));
+      assert.throws(() => a.multiLock(["x", "y", "x"]), invalid(/names.*twice/));
+      assert.throws(() => a.multiLock(["x", "a//b"]), config("invalid-name", /a\/\/b/));
+      assert.throws(() => a.multiLock(["x", 7 as never]), config("unreadable-settings", /names/));
+      assert.throws(() => a.multiLock("x" as never), config("unreadable-settings", /names/));
+      return Promise.resolve();
+    });
+
     on("options that make no sense are told at once", async (a) => {
       const invalid = (says: RegExp) => config("invalid-option", says);
       for (const permits of [0, -1, 2 ** 32]) {
@@ -341,6 +383,7 @@ describe("recipes on Redis", () => {
     await using client = await connect(`redis://${address("FENCEPOST_REDIS")}`);
     assert.throws(() => client.readWriteLock("x"), config("unknown-option", /readWriteLock.*ZooKeeper/));
     assert.throws(() => client.election("x"), config("unknown-option", /election.*ZooKeeper/));
+    assert.throws(() => client.multiLock(["x"]), config("unknown-option", /multiLock.*ZooKeeper/));
     assert.throws(() => client.semaphore("x", 2), config("unknown-option", /semaphore.*ZooKeeper/));
     for (const options of [
       { layout: "kazoo" },

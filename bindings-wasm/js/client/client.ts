@@ -48,7 +48,8 @@ export class Client {
    */
   lock(name: string, options?: LockOptions): Lock {
     if (this.#family === "redis") {
-      return new Lock(this.#engine, name, this.#settings("redis-string", name, options), null);
+      const settings = this.#settings("redis-string", { name }, options);
+      return new Lock(this.#engine, name, settings, () => elsewhere("contenders", ON_REDIS));
     }
     return new Lock(...this.#contender("mutex", "mutex", name, options));
   }
@@ -105,6 +106,26 @@ export class Client {
   }
 
   /**
+   * ZooKeeper: many locks or none, at most 64. Sends nothing. A place in every line is taken in one transaction, so nobody can wait for somebody who waits for
+   * it, whatever the order of the names; if one lock is lost, all are. The grant's fence is the one of all.
+   *
+   * ```ts
+   * await using grant = await client.multiLock(["account/1", "account/2"]).acquire();
+   * ```
+   *
+   * @throws ConfigError for names or options that make no sense (none at all, one of them twice), and on Redis; MisuseError if the client has been closed.
+   */
+  multiLock(names: readonly string[], options?: ZooKeeperLockOptions): Lock {
+    this.#only("multiLock");
+    if (!Array.isArray(names)) {
+      throw unreadable("many locks need a list of names");
+    }
+    const settings = this.#settings("zookeeper-multi-lock", { names }, options);
+    const inspect = () => elsewhere("contenders", "each of many locks is looked at by its own name");
+    return new Lock(this.#engine, names.join(", "), settings, inspect);
+  }
+
+  /**
    * Releases all grants, gives up all waiting acquires, and waits at most 5 s for the server's answers. Closing again waits for the same.
    *
    * @throws CleanupIncomplete with the count of what had to be left: it goes with its lease or session.
@@ -120,14 +141,13 @@ export class Client {
 
   #only(what: string): void {
     if (this.#family !== "zookeeper") {
-      const there = "only ZooKeeper has it; on Redis there are locks";
-      throw new ConfigError(108, "unknown-option", `unknown option "${what}": ${there}`);
+      elsewhere(what, ON_REDIS);
     }
   }
 
   /** What a lock on ZooKeeper is made of. */
   #contender(role: Role, of: Inspected, name: string, options: unknown, more?: object): LockParts {
-    const settings = this.#settings(`zookeeper-${role}`, name, options, more);
+    const settings = this.#settings(`zookeeper-${role}`, { name, ...more }, options);
     const { layout, nodePrefix, answerWithin } = (options ?? {}) as ZooKeeperLockOptions;
     const place = {
       kind: "zookeeper-inspection",
@@ -144,12 +164,18 @@ export class Client {
     return [this.#engine, name, settings, inspect];
   }
 
-  #settings(kind: Kind, name: string, options: unknown, more?: object): Settings {
+  #settings(kind: Kind, what: { name?: string; names?: readonly string[] }, options: unknown): Settings {
     this.#engine.check();
-    if (typeof name !== "string") {
+    if ("name" in what && typeof what.name !== "string") {
       throw unreadable("the name of a lock has to be a string");
     }
     const place = this.#family === "zookeeper" ? { prefix: this.#prefix } : {};
-    return new Settings({ kind, name, ...place, ...lockOptions(this.#family, options), ...more });
+    return new Settings({ kind, ...place, ...lockOptions(this.#family, options), ...what } as SettingsData);
   }
+}
+
+const ON_REDIS = "only ZooKeeper has it; on Redis there are locks";
+
+function elsewhere(what: string, there: string): never {
+  throw new ConfigError(108, "unknown-option", `unknown option "${what}": ${there}`);
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ConfigError, NotAcquired, unreadable } from "../errors.js";
+import { NotAcquired, unreadable } from "../errors.js";
 import type { Settings } from "../hub.js";
 import type { ContenderData } from "../outputs.js";
 import { Contender } from "./contender.js";
@@ -23,8 +23,8 @@ export interface AcquireOptions {
 type Patience = number | null | "try";
 type Contend<G> = (timeout: number | null, signal: AbortSignal | undefined) => Promise<G>;
 
-/** Makes the settings of an inspection; null where there are none. */
-export type Inspect = ((action: "list" | "break" | "revoke", meant: object) => Settings) | null;
+/** Makes the settings of an inspection, or throws a ConfigError where there are none. */
+export type Inspect = (action: "list" | "break" | "revoke", meant: object) => Settings;
 
 /** A lock: a name with checked settings. It sends nothing and is cheap; share it freely. Each acquire is a contender of its own. */
 export class Lock {
@@ -112,12 +112,7 @@ export class Lock {
     if (typeof meant !== "object" || (meant as object | null) === null) {
       throw unreadable("give a contender that contenders() has given");
     }
-    if (this.#inspect === null) {
-      const there = "only ZooKeeper has it; on Redis there are locks";
-      throw new ConfigError(108, "unknown-option", `unknown option "contenders": ${there}`);
-    }
-    const settings = this.#inspect(action, meant);
-    return this.#contend(settings, "try", undefined, ({ found }) => found);
+    return this.#contend(this.#inspect(action, meant), "try", undefined, ({ found }) => found);
   }
 
   #options<G>(options: AcquireOptions | undefined, contend: Contend<G>): Promise<G> {
