@@ -79,6 +79,7 @@ async fn redis_says_what_only_zookeeper_has() {
         ("read_write_lock", client.read_write_lock("x").map(drop)),
         ("election", client.election("x").map(drop)),
         ("semaphore", client.semaphore("x", 2).map(drop)),
+        ("multi_lock", client.multi_lock(["x", "y"]).map(drop)),
         ("layout", lock(LockOptions::new().layout(Layout::Kazoo))),
         ("identifier", lock(LockOptions::new().identifier("till-7"))),
         ("revocable", lock(LockOptions::new().revocable(false))),

@@ -49,7 +49,8 @@ impl Lock {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Refused`] if there is no permission to look, or no server has answered within 5 s; [`Error::Config`] on Redis.
+    /// [`Error::Refused`] if there is no permission to look, or no server has answered within 5 s; [`Error::Config`] on Redis,
+    /// and for many locks in one.
     pub async fn contenders(&self) -> Result<Vec<Found>, Error> {
         let found = self.inspect(Action::List).await?;
         let mut found: Vec<_> = found.into_iter().map(Found::from).collect();
@@ -79,7 +80,7 @@ impl Lock {
     async fn inspect(&self, action: Action<'_>) -> Result<Vec<fencepost_core::Found>, Error> {
         let what = &self.what;
         let place = &self.shared.place;
-        let settings = what.options.inspection(place, what.kind, &what.name, &action)?;
+        let settings = what.options.inspection(place, &what.kind, &what.name, &action)?;
         let patience = self.when_connected(Patience::Try).await?;
         Contender::inspect(&self.shared, &settings, patience).await
     }

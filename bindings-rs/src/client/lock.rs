@@ -37,7 +37,7 @@ impl Lock {
         name: &str,
         options: LockOptions,
     ) -> Result<Self, ConfigError> {
-        let settings = options.settings(&shared.place, kind, name)?;
+        let settings = options.settings(&shared.place, &kind, name)?;
         let name = name.into();
         let what = What {
             name,
@@ -51,7 +51,7 @@ impl Lock {
         })
     }
 
-    /// The name, as it was given.
+    /// The name, as it was given; many are separated by commas.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.what.name

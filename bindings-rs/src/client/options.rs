@@ -36,13 +36,14 @@ pub(super) enum Action<'a> {
 }
 
 /// What is to be held.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Kind {
     Mutex,
     Reader,
     Writer,
     Election,
     Semaphore { permits: u32 },
+    Multi { names: Vec<String> },
 }
 
 impl LockOptions {
@@ -99,7 +100,7 @@ impl LockOptions {
         self
     }
 
-    pub(super) fn settings(&self, place: &Place, kind: Kind, name: &str) -> Result<Settings, ConfigError> {
+    pub(super) fn settings(&self, place: &Place, kind: &Kind, name: &str) -> Result<Settings, ConfigError> {
         let raw = match place {
             Place::ZooKeeper { prefix } => self.on_zookeeper(prefix, kind, name)?,
             #[cfg(feature = "redis")]
@@ -112,7 +113,7 @@ impl LockOptions {
     pub(super) fn inspection(
         &self,
         place: &Place,
-        kind: Kind,
+        kind: &Kind,
         name: &str,
         action: &Action<'_>,
     ) -> Result<Settings, ConfigError> {
@@ -126,6 +127,12 @@ impl LockOptions {
             Kind::Reader | Kind::Writer => "read-write",
             Kind::Election => "election",
             Kind::Semaphore { .. } => "semaphore",
+            Kind::Multi { .. } => {
+                return Err(ConfigError::UnknownOption {
+                    option: "contenders".into(),
+                    known: "many locks have as many lines: look at each lock",
+                });
+            }
         };
         match place {
             Place::ZooKeeper { prefix } => {
@@ -146,9 +153,13 @@ impl LockOptions {
     }
 
     /// What contenders and inspections have in common.
-    fn common(&self, prefix: &str, kind: Kind, name: &str) -> RawZooKeeper {
+    fn common(&self, prefix: &str, kind: &Kind, name: &str) -> RawZooKeeper {
         RawZooKeeper {
-            name: name.into(),
+            // Many locks have names instead.
+            name: match kind {
+                Kind::Multi { .. } => String::new(),
+                _ => name.into(),
+            },
             prefix: prefix.into(),
             layout: self.layout.as_ref().map(|layout| layout.as_str().into()),
             node_prefix: match &self.layout {
@@ -156,14 +167,18 @@ impl LockOptions {
                 _ => None,
             },
             permits: match kind {
-                Kind::Semaphore { permits } => Some(permits.into()),
+                Kind::Semaphore { permits } => Some((*permits).into()),
+                _ => None,
+            },
+            names: match kind {
+                Kind::Multi { names } => Some(names.clone()),
                 _ => None,
             },
             ..RawZooKeeper::default()
         }
     }
 
-    fn on_zookeeper(&self, prefix: &str, kind: Kind, name: &str) -> Result<RawSettings, ConfigError> {
+    fn on_zookeeper(&self, prefix: &str, kind: &Kind, name: &str) -> Result<RawSettings, ConfigError> {
         refuse(
             [("ttl", self.ttl.is_some()), ("renew", self.renew.is_some())],
             "on ZooKeeper a lock lasts as long as its session: give the address a session_timeout, or the lock a max_hold",
@@ -180,11 +195,12 @@ impl LockOptions {
             Kind::Writer => RawSettings::ZookeeperWriter(raw),
             Kind::Election => RawSettings::ZookeeperElection(raw),
             Kind::Semaphore { .. } => RawSettings::ZookeeperSemaphore(raw),
+            Kind::Multi { .. } => RawSettings::ZookeeperMultiLock(raw),
         })
     }
 
     #[cfg(feature = "redis")]
-    fn on_redis(&self, kind: Kind, name: &str) -> Result<RawSettings, ConfigError> {
+    fn on_redis(&self, kind: &Kind, name: &str) -> Result<RawSettings, ConfigError> {
         const ELSEWHERE: &str =
             "only ZooKeeper has it; on Redis there are locks, with the options ttl, renew and max_hold";
         refuse(
@@ -192,6 +208,7 @@ impl LockOptions {
                 ("read_write_lock", matches!(kind, Kind::Reader | Kind::Writer)),
                 ("election", matches!(kind, Kind::Election)),
                 ("semaphore", matches!(kind, Kind::Semaphore { .. })),
+                ("multi_lock", matches!(kind, Kind::Multi { .. })),
                 ("layout", self.layout.is_some()),
                 ("identifier", self.identifier.is_some()),
                 ("revocable", self.revocable.is_some()),

@@ -120,4 +120,37 @@ impl Client {
     pub fn semaphore_with(&self, name: &str, permits: u32, options: LockOptions) -> Result<Lock, Error> {
         self.contend(Kind::Semaphore { permits }, name, options)
     }
+
+    /// ZooKeeper: many locks at once, with the usual settings: all of them or none, without a deadlock, whatever the order of the names. Nothing is
+    /// sent. Others may take each of them as a [`lock`](Self::lock) of its own; but whoever takes one and waits for another of them (as Curator's
+    /// `InterProcessMultiLock` does) can end up waiting for this one, which waits for the first. The [fence](crate::Grant::fence) is one for all.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), fencepost::Error> {
+    /// let client = fencepost::connect("memory:").await?;
+    /// let transfer = client.multi_lock(["account/1", "account/2"])?.acquire().await?;
+    /// assert!(client.lock("account/2")?.try_acquire().await?.is_none());
+    /// transfer.release().await?;
+    /// # client.close().await }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`lock`](Self::lock); [`Error::Config`] for no names, more than 64 or one that is there twice, and on Redis.
+    pub fn multi_lock(&self, names: impl IntoIterator<Item = impl Into<String>>) -> Result<Lock, Error> {
+        self.multi_lock_with(names, LockOptions::default())
+    }
+
+    /// ZooKeeper: many locks at once. Nothing is sent.
+    ///
+    /// # Errors
+    /// As [`multi_lock`](Self::multi_lock), and [`Error::Config`] for options that make no sense here.
+    pub fn multi_lock_with(
+        &self,
+        names: impl IntoIterator<Item = impl Into<String>>,
+        options: LockOptions,
+    ) -> Result<Lock, Error> {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        let shown = names.join(", ");
+        self.contend(Kind::Multi { names }, &shown, options)
+    }
 }
