@@ -212,6 +212,26 @@ impl Event {
         }
     }
 
+    /// What an inspection has found: of each contender node, holds, shared, session, since, fence, identifier.
+    #[getter]
+    fn found<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let CoreEvent::Found { contenders } = &self.inner else {
+            return Ok(None);
+        };
+        let found = contenders.iter().map(|one| {
+            (
+                one.node.as_str(),
+                one.holds,
+                one.shared,
+                one.session.0,
+                one.since,
+                one.fence.0,
+                one.identifier.as_str(),
+            )
+        });
+        PyTuple::new(py, found).map(Some)
+    }
+
     fn __repr__(&self) -> String {
         let reason = self
             .reason()

@@ -33,6 +33,19 @@ async def test_readers_share(place: Backend, aconnect: AsyncConnect, layout: str
     assert "fencepost.asyncio.ReadWriteLock 'prices'" in repr(ours)
 
 
+async def test_semaphores_and_many_locks(place: Backend, aconnect: AsyncConnect) -> None:
+    clients = [aconnect(place.url) for _ in range(2)]
+    permits = [client.semaphore("presses", 2) for client in clients]
+    async with permits[0], permits[1]:
+        assert await permits[0].acquire(blocking=False) is None
+    async with clients[0].multi_lock(["a", "b"]):
+        assert await clients[1].multi_lock(["b", "c"]).acquire(timeout=0.05) is None
+        async with clients[1].lock("c"):
+            pass
+    async with clients[1].multi_lock(["b", "c"]):
+        pass
+
+
 async def test_elections_have_terms(place: Backend, aconnect: AsyncConnect) -> None:
     ours, theirs = (aconnect(place.url).election("scheduler") for _ in range(2))
     term = await ours.campaign()
@@ -77,9 +90,13 @@ async def test_strangers_are_told_of(place: Backend, aconnect: AsyncConnect) -> 
     waiting = asyncio.create_task(ours.acquire(timeout=LONG))
     await asyncio.sleep(0)
     await wait_until_async(lambda: place.kind == "memory" or place.contenders("stock") == 2, "it waits")
-    await grant.release()
+
+    async def release_and_wait() -> fencepost.asyncio.Grant | None:
+        await grant.release()
+        return await waiting
+
     with pytest.warns(fencepost.MixedLayoutsWarning):
-        second = await waiting
+        second = await release_and_wait()
     assert second is not None
     assert "__lock__" in str(second.mixed_layouts)
     await second.release()

@@ -116,6 +116,7 @@ def test_kinds_that_redis_does_not_have(connect: Connect) -> None:
         lambda: client.read_write_lock("a"),
         lambda: client.semaphore("a", 2),
         lambda: client.election("a"),
+        lambda: client.multi_lock(["a"]),
     ):
         error = error_of(call)
         assert error.name == "unknown-option"
@@ -155,6 +156,29 @@ def test_plain_is_for_mutexes_and_elections(connect: Connect) -> None:
     client = connect("memory:")
     assert error_of(lambda: client.read_write_lock("a", layout="plain")).name == "invalid-option"
     assert error_of(lambda: client.semaphore("a", 1, layout="plain")).name == "invalid-option"
+
+
+@pytest.mark.parametrize(
+    ("names", "name"),
+    [
+        ([], "invalid-option"),
+        (["a", "a"], "invalid-option"),
+        ([f"n{number}" for number in range(65)], "invalid-option"),
+        (["a", ""], "empty-name"),
+        (["a", "b//c"], "invalid-name"),
+        (["a", "\ud800"], "invalid-name"),
+        (["a", 7], "unreadable-settings"),
+        ("ab", "unreadable-settings"),
+        (None, "unreadable-settings"),
+    ],
+)
+def test_names_of_many_locks(connect: Connect, names: Any, name: str) -> None:
+    assert error_of(lambda: connect("memory:").multi_lock(names)).name == name
+
+
+def test_many_locks_are_looked_at_one_by_one(connect: Connect) -> None:
+    error = error_of(connect("memory:").multi_lock(["a", "b"]).contenders)
+    assert "one by one" in str(error)
 
 
 @pytest.mark.parametrize("name", ["", "a//b", 7])

@@ -59,6 +59,7 @@ def traces(client: Any) -> list[str]:
     own = set(KazooClient(hosts="127.0.0.1:1").__dict__["_connection"].__dict__)
     found = [f"connection.{name}" for name in client._connection.__dict__ if name not in own]
     found += [f"listener {listener}" for listener in client.state_listeners]
+    found += [name for name in client.__dict__ if "fencepost" in name]
     if "dispatch_callback" in client.handler.__dict__:
         found.append("dispatch_callback")
     for watchers in [*client._data_watchers.values(), *client._child_watchers.values()]:

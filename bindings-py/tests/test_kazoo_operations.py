@@ -27,6 +27,7 @@ class Order:
     data: bytes = b""
     flags: int = 0
     parts: tuple[tuple[str, str, bytes, int], ...] = ()
+    key: int = 0
 
 
 class Recorder:

@@ -88,6 +88,60 @@ def test_elections_have_terms(pair: Pair) -> None:
     assert "Election 'scheduler'" in repr(ours)
 
 
+@pytest.mark.parametrize("layout", ["curator", "kazoo"])
+def test_many_locks_or_none(pair: Pair, layout: str) -> None:
+    both = pair[0].multi_lock(["a", "b"], layout=layout)
+    others = pair[1].multi_lock(iter(["b", "a"]), layout=layout)
+    single = pair[1].lock("b", layout=layout)
+    with both as grant:
+        assert grant.fence is not None
+        assert grant.is_valid
+        assert single.acquire(blocking=False) is None
+        assert others.acquire(timeout=0.05) is None
+    with single:
+        assert both.acquire(blocking=False) is None
+        assert both.acquire(timeout=0.05) is None
+        with pair[0].lock("a", layout=layout).hold(timeout=LONG):
+            pass
+    with others.hold(timeout=LONG) as second:
+        assert second.fence is not None
+        assert second.fence > grant.fence
+
+
+def test_many_locks_in_any_order_do_not_deadlock(pair: Pair) -> None:
+    orders = [["a", "b", "c"], ["c", "b", "a"], ["b", "c"], ["c", "a"]]
+    held: dict[str, int] = dict.fromkeys("abc", 0)
+
+    def work(client: fencepost.Client, names: list[str]) -> None:
+        lock = client.multi_lock(names)
+        for _ in range(10):
+            with lock.hold(timeout=LONG):
+                for name in names:
+                    seen = held[name]
+                    time.sleep(0)
+                    held[name] = seen + 1
+
+    threads = [
+        threading.Thread(target=work, args=(pair[number % 2], names)) for number, names in enumerate(orders)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LONG)
+    assert held == {"a": 30, "b": 30, "c": 40}
+
+
+def test_a_semaphore_has_permits(pair: Pair) -> None:
+    ours, theirs = (client.semaphore("presses", 2) for client in pair)
+    one, other = take(ours), take(theirs)
+    assert one.fence != other.fence
+    assert ours.acquire(blocking=False) is None
+    assert theirs.acquire(timeout=0.05) is None
+    one.release()
+    take(theirs).release()
+    other.release()
+
+
 def test_what_the_names_say(zookeeper: ZooKeeperBackend, connect: Connect) -> None:
     client = connect(zookeeper.url)
     plain: dict[str, Any] = {"layout": "plain", "node_prefix": "n-"}

@@ -134,10 +134,18 @@ def fields(output: Command | Event | Wait) -> dict[str, object]:
         case "mixed-layouts":
             line["detail"] = output.detail
         case "found":
-            line["contenders"] = [contender(found) for found in output.contenders]
+            line["contenders"] = [contender(*one) for one in output.found or ()]
         case "lost" | "refused":
             line |= {"reason": output.reason, "command": output.command, "detail": output.detail}
     return line
+
+
+def contender(
+    node: str, holds: bool, shared: bool, session: int, since: int, fence: int, identifier: str
+) -> dict[str, object]:
+    """A contender as the fields of its line, in their order."""
+    line: dict[str, object] = {"node": node, "holds": holds, "shared": shared, "session": str(session)}
+    return line | {"since": since, "fence": str(fence), "identifier": identifier}
 
 
 def command(output: Command) -> dict[str, object]:
@@ -148,10 +156,11 @@ def command(output: Command) -> dict[str, object]:
     if output.arguments:
         return line | {"arguments": [argument.decode() for argument in output.arguments]}
     line |= {"path": output.path, "data": output.data.decode(), "flags": output.flags}
-    if output.parts:
-        names = ("command", "path", "data", "flags")
-        parts = ((operation, path, data.decode(), flags) for operation, path, data, flags in output.parts)
-        line["parts"] = [dict(zip(names, part, strict=True)) for part in parts]
+    if output.operation == "multi":
+        line["parts"] = [
+            {"command": operation, "path": path, "data": data.decode(), "flags": flags}
+            for operation, path, data, flags in output.parts
+        ]
     return line
 
 

@@ -18,6 +18,7 @@ the resource.
 from __future__ import annotations
 
 from ._client import Client, connect
+from ._inspection import Found
 from ._lock import Election, Grant, Lock, ReadWriteLock
 from ._values import Duration
 from .errors import (
@@ -40,6 +41,7 @@ __all__ = [
     "Duration",
     "Election",
     "FencepostError",
+    "Found",
     "Grant",
     "Lock",
     "LockLost",

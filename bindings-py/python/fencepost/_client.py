@@ -12,6 +12,7 @@ from ._connect import SyncDriver, choose, choose_by_address
 from ._contender import Contender, State
 from ._engine import Engine
 from ._fencepost import Command, Settings
+from ._inspection import Found, Subject, found
 from ._kinds import AnyLock, Kinds
 from ._lock import Grant
 from ._timer import ThreadTimer
@@ -70,7 +71,8 @@ class Client(Kinds):
 
     def _lock(self, lock: type[AnyLock], kind: str, name: str, options: Mapping[str, object]) -> AnyLock:
         self._engine.check_process()
-        return lock(self, name, settings(self._family, self._prefix, kind, name, options))
+        checked = settings(self._family, self._prefix, kind, name, options)
+        return lock(self, name, checked, Subject(self._family, self._prefix, kind, name, options))
 
     def close(self) -> None:
         """Releases all grants, gives all waiting acquires up, and waits at most 5 seconds for the server's
@@ -131,8 +133,7 @@ class Client(Kinds):
         engine.check()
         contender = Contender(name)
         try:
-            engine.enter(contender, checked, wait, self._driver.inline)
-            self._wait(contender, _decided)
+            self._contend(contender, checked, wait)
             contender.warn()
             if contender.state is State.HELD:
                 return Grant(self, contender)
@@ -143,6 +144,24 @@ class Client(Kinds):
         if isinstance(error, NotAcquired):
             return None
         raise error
+
+    def _inspect(self, subject: Subject, action: str, contender: Found | None = None) -> list[Found]:
+        checked = subject.settings(action, contender)
+        self._engine.check()
+        look = Contender(subject.name)
+        try:
+            self._contend(look, checked, False)
+        except BaseException:
+            self._engine.abandon(look)
+            raise
+        if look.state is not State.FOUND:
+            raise look.error()
+        return found(look.event)
+
+    def _contend(self, contender: Contender, checked: Settings, wait: int | bool) -> None:
+        """Enters a contender and waits until it is decided. Whoever is interrupted has to abandon it."""
+        self._engine.enter(contender, checked, wait, self._driver.inline)
+        self._wait(contender, _decided)
 
     def _release(self, contender: Contender) -> None:
         engine = self._engine

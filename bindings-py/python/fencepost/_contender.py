@@ -23,10 +23,11 @@ class State(Enum):
     RELEASED = "released"
     LOST = "lost"
     REFUSED = "refused"
+    FOUND = "found"
     CLOSED = "closed"
 
 
-OVER = frozenset({State.RELEASED, State.LOST, State.REFUSED, State.CLOSED})
+OVER = frozenset({State.RELEASED, State.LOST, State.REFUSED, State.FOUND, State.CLOSED})
 _NOT_ACQUIRED = frozenset({301, 302})
 
 
@@ -34,6 +35,7 @@ class Contender:
     """One acquire and its grant. Changed only inside the engine's critical section, read anywhere."""
 
     __slots__ = (
+        "attempt",
         "cause",
         "event",
         "extended",
@@ -42,6 +44,7 @@ class Contender:
         "key",
         "mixed_layouts",
         "name",
+        "node",
         "on_loss",
         "revoke_requested",
         "state",
@@ -58,6 +61,10 @@ class Contender:
         self.valid_until: int | None = None
         self.suspended = False
         self.extended = 0
+        self.attempt = ""
+        """What the server stores to say whose the lock is."""
+        self.node: str | None = None
+        """The path of its node, as far as its create has been answered."""
         self.revoke_requested = False
         self.mixed_layouts: str | None = None
         self.event: Event | None = None
@@ -74,6 +81,7 @@ class Contender:
         """Takes an event in; whether somebody may have waited for it."""
         name = event.name
         if name == "acquired":
+            self.attempt = event.attempt or ""
             self.fence = event.fence
             self.valid_until = event.valid_until
             self.state = State.HELD

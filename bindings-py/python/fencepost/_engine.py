@@ -141,6 +141,14 @@ class Engine:
         """The error for a call that needs a grant."""
         return contender.error() if contender.state is State.LOST else misuse("not-held")
 
+    def cancel(self, contender: Contender) -> None:
+        """Stops an acquire, which is refused then, unless it is decided already."""
+        with self.order:
+            if contender.state is State.WAITING and contender.key in self._contenders:
+                self.hub.cancel(now(), contender.key)
+                self._drain()
+        self.driver.after()
+
     def abandon(self, contender: Contender) -> None:
         """Gives a contender up, in any state; the server is cleaned up behind it. For acquires that were
         interrupted.
@@ -212,6 +220,12 @@ class Engine:
                 raise
         if not self._draining:
             self.driver.after()
+
+    def made(self, key: int, path: str) -> None:
+        """The server has made a contender's node."""
+        contender = self._contenders.get(key)
+        if contender is not None:
+            contender.node = path
 
     def failed(
         self, id: int, failure: str, cause: BaseException | None, mine: Contender | None = None

@@ -128,6 +128,7 @@ class Event:
         "resumed",
         "revoke-requested",
         "mixed-layouts",
+        "found",
         "lost",
         "released",
         "refused",
@@ -168,6 +169,12 @@ class Event:
     def detail(self) -> str | None:
         """lost, refused: what the server said, or which value is in the way; mixed-layouts: the name of the
         stranger's node.
+        """
+
+    @property
+    def found(self) -> tuple[tuple[str, bool, bool, int, int, int, str], ...] | None:
+        """found: of each contender node, holds, shared, session, since (milliseconds since 1970), fence,
+        identifier.
         """
 
 @final

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ._contender import Contender, State
 from ._fencepost import Settings
 from ._grant import BaseGrant
+from ._inspection import Found, Subject
 from ._pair import Pair
 from ._values import Duration, patience
 from .errors import FencepostError, LockLost, NotAcquired
@@ -23,10 +24,11 @@ class Lock:
     ``with lock as grant`` waits for the lock and releases it; :meth:`hold` does the same with a limit.
     """
 
-    __slots__ = ("_client", "_scopes", "_settings", "name")
+    __slots__ = ("_client", "_scopes", "_settings", "_subject", "name")
 
-    def __init__(self, client: Client, name: str, checked: Settings) -> None:
+    def __init__(self, client: Client, name: str, checked: Settings, subject: Subject) -> None:
         self.name = name
+        self._subject = subject
         self._client = client
         self._settings = checked
         self._scopes = threading.local()
@@ -44,6 +46,28 @@ class Lock:
         NotAcquired.
         """
         return Scope(self, patience(timeout, blocking))
+
+    def contenders(self) -> list[Found]:
+        """ZooKeeper: who holds the lock, and who waits, first come, first: for people and tools, as it may be
+        otherwise by the time it is read. Raises Refused; ConfigError on Redis.
+        """
+        return self._client._inspect(self._subject, "list")
+
+    def revoke(self, contender: Found) -> None:
+        """ZooKeeper: asks a contender for the lock, in Curator's way.
+
+        It is told (:attr:`Grant.revoke_requested`), and may give the lock back or keep it. Raises Refused
+        (``no-contender``) if it is not there any more; ConfigError for one of another lock.
+        """
+        self._client._inspect(self._subject, "revoke", contender)
+
+    def break_contender(self, contender: Found) -> None:
+        """ZooKeeper: takes a contender's place from it: a holder loses the lock, a waiter begins anew.
+
+        A holder hears of it a third of its session's timeout later at the latest, and somebody else holds the
+        lock meanwhile: only its fence keeps it from doing harm. Raises what :meth:`revoke` raises.
+        """
+        self._client._inspect(self._subject, "break", contender)
 
     def __enter__(self) -> Grant:
         scopes = self._scopes.__dict__.setdefault("open", [])

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from numbers import Real
 from typing import Any, TypeAlias
@@ -18,6 +18,7 @@ Duration: TypeAlias = "float | timedelta"
 """Seconds as a number, or a timedelta."""
 
 _LARGEST = 2**63 - 1
+MULTI_LOCK = "multi-lock"
 _KINDS = {("lock", "redis"): "redis-string", ("lock", "zookeeper"): "zookeeper-mutex"}
 """What the core calls a kind of lock on a family; on ZooKeeper the others have their own names."""
 
@@ -63,12 +64,10 @@ def settings(family: str, prefix: str, kind: str, name: object, options: Mapping
     are left to the core.
     """
     if family == "redis" and kind != "lock":
-        raise unknown_option({"reader": "read_write_lock"}.get(kind, kind), family)
-    known = _KINDS.get((kind, family), f"{family}-{kind}")
-    data: dict[str, object] = {
-        "kind": known,
-        "name": text("the name of a lock", name, "stock/42", _INVALID_NAME),
-    }
+        raise unknown_option({"reader": "read_write_lock", MULTI_LOCK: "multi_lock"}.get(kind, kind), family)
+    data: dict[str, object] = {"kind": _KINDS.get((kind, family), f"{family}-{kind}")}
+    if kind != MULTI_LOCK:
+        data["name"] = text("the name of a lock", name, "stock/42", _INVALID_NAME)
     if family == "zookeeper":
         data["prefix"] = prefix
     foreign = _ZOOKEEPER_ONLY if family == "redis" else _REDIS_ONLY
@@ -78,6 +77,27 @@ def settings(family: str, prefix: str, kind: str, name: object, options: Mapping
         if option in foreign:
             raise unknown_option(option, family)
         data[option] = _READ[option](option, value)
+    return Settings(json.dumps(data, ensure_ascii=False))
+
+
+_OF = {"lock": "mutex", "reader": "read-write", "writer": "read-write"}
+"""What an inspection calls a kind of lock; the others have their own names."""
+
+
+def inspection_settings(
+    prefix: str, kind: str, name: str, options: Mapping[str, object], extra: Mapping[str, object]
+) -> Settings:
+    """The settings of a look at a lock that has these options."""
+    data = {
+        "kind": "zookeeper-inspection",
+        "name": name,
+        "prefix": prefix,
+        "of": _OF.get(kind, kind),
+        **extra,
+    }
+    for option in ("layout", "node_prefix", "permits", "answer_within"):
+        if options.get(option) is not None:
+            data[option] = _READ[option](option, options[option])
     return Settings(json.dumps(data, ensure_ascii=False))
 
 
@@ -102,6 +122,13 @@ def text(what: str, value: object, example: str, otherwise: tuple[int, str] = _I
     return value
 
 
+def texts(what: str, values: object) -> list[str]:
+    """Several texts that a server takes."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise unreadable(f'{what} are {values!r}: give a list, such as ["stock/42", "stock/43"]')
+    return [text("the name of a lock", value, "stock/42", _INVALID_NAME) for value in values]
+
+
 def _flag(what: str, value: object) -> bool:
     if not isinstance(value, bool):
         raise unreadable(f"{what} is {value!r}: give True or False")
@@ -118,6 +145,7 @@ _READ: dict[str, Callable[[str, object], object]] = {
     **dict.fromkeys(_DURATIONS, micros),
     **dict.fromkeys(_FLAGS, _flag),
     "permits": _whole,
+    "names": texts,
     "layout": lambda what, value: text(what, value, "kazoo"),
     "node_prefix": lambda what, value: text(what, value, "node_"),
     "identifier": lambda what, value: text(what, value, "till-7"),

@@ -11,6 +11,7 @@ from types import TracebackType
 from .._client import CONFIRM_WITHIN
 from .._contender import Contender, State
 from .._fencepost import Settings
+from .._inspection import Found, Subject, found
 from .._values import Duration, micros, settings, unreadable
 from ..errors import CleanupIncomplete, FencepostError, NotAcquired, ReleaseUnconfirmed
 from ._connect import AsyncDriver, choose, choose_by_address
@@ -73,7 +74,8 @@ class Client(Kinds):
             raise unreadable(f'on_lost is {on_lost!r}: give "cancel" or "keep"')
         self._engine.check_process()
         checked = settings(self._family, self._prefix, kind, name, options)
-        return lock(self, name, checked, on_lost == "cancel")
+        subject = Subject(self._family, self._prefix, kind, name, options)
+        return lock(self, name, checked, subject, on_lost == "cancel")
 
     async def close(self) -> None:
         """Releases all grants, gives all waiting acquires up, and waits at most 5 seconds for the server's
@@ -148,6 +150,21 @@ class Client(Kinds):
         if isinstance(error, NotAcquired):
             return None
         raise error
+
+    async def _inspect(self, subject: Subject, action: str, contender: Found | None = None) -> list[Found]:
+        checked = subject.settings(action, contender)
+        engine = self._engine
+        engine.check()
+        look = Contender(subject.name)
+        try:
+            engine.enter(look, checked, False, False)
+            await self._wait(look, _decided)
+        except BaseException:
+            engine.abandon(look)
+            raise
+        if look.state is not State.FOUND:
+            raise look.error()
+        return found(look.event)
 
     async def _release(self, contender: Contender) -> None:
         engine = self._engine

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from .._contender import Contender, State
 from .._fencepost import Settings
 from .._grant import BaseGrant
+from .._inspection import Found, Subject
 from .._lock import note
 from .._pair import Pair
 from .._values import Duration, patience
@@ -25,10 +26,11 @@ class Lock:
     ``async with lock as grant`` waits for the lock and releases it; :meth:`hold` does the same with a limit.
     """
 
-    __slots__ = ("_cancels", "_client", "_scopes", "_settings", "name")
+    __slots__ = ("_cancels", "_client", "_scopes", "_settings", "_subject", "name")
 
-    def __init__(self, client: Client, name: str, checked: Settings, cancels: bool) -> None:
+    def __init__(self, client: Client, name: str, checked: Settings, subject: Subject, cancels: bool) -> None:
         self.name = name
+        self._subject = subject
         self._client = client
         self._settings = checked
         self._cancels = cancels
@@ -50,6 +52,28 @@ class Lock:
         Raises NotAcquired.
         """
         return Scope(self, patience(timeout, blocking))
+
+    async def contenders(self) -> list[Found]:
+        """ZooKeeper: who holds the lock, and who waits, first come, first: for people and tools, as it may be
+        otherwise by the time it is read. Raises Refused; ConfigError on Redis.
+        """
+        return await self._client._inspect(self._subject, "list")
+
+    async def revoke(self, contender: Found) -> None:
+        """ZooKeeper: asks a contender for the lock, in Curator's way.
+
+        It is told (:attr:`Grant.revoke_requested`), and may give the lock back or keep it. Raises Refused
+        (``no-contender``) if it is not there any more; ConfigError for one of another lock.
+        """
+        await self._client._inspect(self._subject, "revoke", contender)
+
+    async def break_contender(self, contender: Found) -> None:
+        """ZooKeeper: takes a contender's place from it: a holder loses the lock, a waiter begins anew.
+
+        A holder hears of it a third of its session's timeout later at the latest, and somebody else holds the
+        lock meanwhile: only its fence keeps it from doing harm. Raises what :meth:`revoke` raises.
+        """
+        await self._client._inspect(self._subject, "break", contender)
 
     async def __aenter__(self) -> Grant:
         scope = Scope(self, True)

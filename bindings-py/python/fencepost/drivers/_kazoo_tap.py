@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, ClassVar, Protocol
-from weakref import WeakKeyDictionary
+from typing import Any, Protocol
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import EXCEPTIONS, ZookeeperError
@@ -25,6 +24,9 @@ from .._values import unreadable
 for _code in range(-128, -99):
     if _code not in EXCEPTIONS:
         EXCEPTIONS[_code] = type(f"ZookeeperError{-_code}", (ZookeeperError,), {"code": _code})
+
+_TAP = "_fencepost_tap"
+"""Where a client has its tap: they go together."""
 
 _NEEDED_OF_CLIENT = (
     "_call",
@@ -65,7 +67,6 @@ class InlineWatch:
 class Tap:
     """What is hung into one KazooClient."""
 
-    _taps: ClassVar[WeakKeyDictionary[Any, Tap]] = WeakKeyDictionary()
     _tapping = threading.Lock()
 
     def __init__(self, client: Any) -> None:
@@ -79,10 +80,11 @@ class Tap:
     def attach(cls, client: Any, listener: Listener) -> Tap:
         """The tap of a client, with one more listener."""
         with cls._tapping:
-            tap = cls._taps.get(client)
+            tap: Tap | None = getattr(client, _TAP, None)
             if tap is None:
-                tap = cls._taps[client] = cls(client)
+                tap = cls(client)
                 tap._install()
+                setattr(client, _TAP, tap)
             tap._listeners = [*tap._listeners, listener]
             return tap
 
@@ -90,8 +92,8 @@ class Tap:
         """Takes a listener off; the last one takes everything off."""
         with self._tapping:
             self._listeners = [each for each in self._listeners if each is not listener]
-            if not self._listeners and self._taps.get(self.client) is self:
-                del self._taps[self.client]
+            if not self._listeners and getattr(self.client, _TAP, None) is self:
+                delattr(self.client, _TAP)
                 self._remove()
 
     def _install(self) -> None:

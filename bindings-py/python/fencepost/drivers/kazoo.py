@@ -31,6 +31,7 @@ from .kazoo_handler import PollHandler
 
 CLOSE_WITHIN = 5.0
 _EPHEMERAL_SEQUENTIAL, _CONTAINER, _WATCH, _EPHEMERAL = 1, 2, 4, 8
+_EPHEMERALS = _EPHEMERAL_SEQUENTIAL | _EPHEMERAL
 _KINDS = {
     _EPHEMERAL_SEQUENTIAL: (wire.CREATE, wire.EPHEMERAL_SEQUENTIAL),
     _CONTAINER: (wire.CREATE_CONTAINER, wire.CONTAINER),
@@ -62,6 +63,7 @@ class Request:
         "_driver",
         "_epoch",
         "_id",
+        "_maker",
         "_opcode",
         "_operation",
         "path",
@@ -74,6 +76,7 @@ class Request:
     def __init__(self, driver: KazooDriver, command: Command) -> None:
         self._driver = driver
         self._id = command.id
+        self._maker = command.key if command.flags & _EPHEMERALS else 0
         self._epoch = driver.tap.epoch
         self._operation = command.operation
         self._opcode, self._body, full_path = driver.packet(command)
@@ -110,6 +113,7 @@ class Request:
         driver, hub, operation = self._driver, self._driver.hub, self._operation
         if operation == "create":
             path = driver.client.unchroot(wire.read_blob(packet, offset)[0].decode())
+            driver.engine.made(self._maker, path)
             self._settle(hub.created, path, wire.zxid(packet))
         elif operation == "children":
             if self.watcher is not None:

@@ -1,0 +1,134 @@
+"""One fencepost client for each KazooClient: made when it is first needed, gone when that stops."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from kazoo.exceptions import (
+    AuthFailedError,
+    CancelledError,
+    ConnectionClosedError,
+    ConnectionLoss,
+    KazooException,
+    LockTimeout,
+    NoAuthError,
+    NoNodeError,
+)
+from kazoo.protocol.states import KazooState, KeeperState
+
+from ..._client import Client
+from ..._contender import Contender, State
+from ..._engine import log
+from ..._fencepost import Settings
+from ...errors import CleanupIncomplete, FencepostError, Refused
+
+_BRIDGE = "_fencepost_bridge"
+_OVER = (KeeperState.CLOSED, KeeperState.AUTH_FAILED)
+
+
+class Bridge(Client):
+    """The fencepost client of a KazooClient."""
+
+    _making = threading.Lock()
+
+    @classmethod
+    def of(cls, kazoo: Any) -> Bridge:
+        """The bridge of a client, a new one if there is none."""
+        with cls._making:
+            bridge: Bridge | None = getattr(kazoo, _BRIDGE, None)
+            if bridge is None or bridge.ending:
+                bridge = cls(kazoo)
+                setattr(kazoo, _BRIDGE, bridge)
+            return bridge
+
+    def __init__(self, kazoo: Any) -> None:
+        self.ending = False
+        self.recipes: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._kazoo = kazoo
+        super().__init__(kazoo)
+        kazoo.add_listener(self._listen)
+
+    def contend(
+        self, contender: Contender, checked: Settings, wait: int | bool, is_cancelled: Callable[[], bool]
+    ) -> None:
+        """Enters a contender and waits until it is decided."""
+        engine = self._engine
+        engine.check()
+        try:
+            engine.enter(contender, checked, wait, self._driver.inline)
+            if is_cancelled():
+                engine.cancel(contender)
+            self._wait(contender, _decided)
+        except BaseException:
+            engine.abandon(contender)
+            raise
+
+    def cancel(self, contender: Contender) -> None:
+        """Stops an acquire."""
+        self._engine.cancel(contender)
+
+    def give_back(self, contender: Contender) -> None:
+        """Releases what is held."""
+        self._release(contender)
+
+    def _listen(self, state: str) -> None:
+        # On kazoo's thread.
+        if state != KazooState.CONNECTED:
+            for recipe in list(self.recipes):
+                recipe.wake_event.set()
+        # The client has been stopped; if it is started again, it needs a new bridge.
+        if state == KazooState.LOST and self._kazoo.client_state in _OVER and not self.ending:
+            self.ending = True
+            threading.Thread(target=self._end, name="fencepost close", daemon=True).start()
+
+    def _end(self) -> None:
+        self._kazoo.remove_listener(self._listen)
+        try:
+            self.close()
+        except CleanupIncomplete as error:
+            log.debug("fencepost: %s", error)
+        with self._making:
+            if getattr(self._kazoo, _BRIDGE, None) is self:
+                delattr(self._kazoo, _BRIDGE)
+        for recipe in list(self.recipes):
+            recipe.wake()
+
+    def __del__(self) -> None:
+        """It goes with its KazooClient, and nobody has to close it."""
+
+
+def _decided(contender: Contender) -> bool:
+    return contender.state is not State.WAITING
+
+
+_KAZOOS: dict[str, type[Exception]] = {
+    "auth-failed": AuthFailedError,
+    "cancelled": CancelledError,
+    "client-closed": ConnectionClosedError,
+    "connection-closed": ConnectionClosedError,
+    "inconsistent-permits": ValueError,
+    "no-parent": NoNodeError,
+    "no-permission": NoAuthError,
+    "not-available": LockTimeout,
+    "timeout": LockTimeout,
+    "unreachable": ConnectionLoss,
+}
+"""Which exception of kazoo's says the same."""
+
+
+def translated(error: FencepostError, timed: bool) -> Exception:
+    """An error as kazoo would raise it. ``timed``: the acquire had a limit."""
+    cause = error.__cause__
+    if error.name == "unreachable" and timed:
+        raised: Exception = LockTimeout(str(error))
+    elif error.name in _KAZOOS:
+        raised = _KAZOOS[error.name](str(error))
+    elif isinstance(error, Refused):
+        raised = cause if isinstance(cause, KazooException) else KazooException(str(error))
+    else:
+        return error
+    raised.__cause__ = error
+    return raised

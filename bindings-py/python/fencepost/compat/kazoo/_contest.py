@@ -1,0 +1,259 @@
+"""What kazoo's lock and semaphore have in common: one holder for each object, any thread, one deadline for
+all waiting, a cancel that ends the acquire that waits and no other.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+import warnings
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+from kazoo.exceptions import CancelledError, ConnectionLoss, LockTimeout, NoNodeError
+
+from ..._contender import Contender, State
+from ..._engine import log
+from ..._fencepost import Settings
+from ..._values import micros, settings
+from ...errors import FencepostError, LockLost, MisuseError, MixedLayoutsWarning, ReleaseUnconfirmed
+from ._bridge import Bridge, translated
+
+_LONGEST = 365 * 24 * 3600.0
+
+
+class Contest:
+    """A recipe that is acquired and released."""
+
+    _KIND = "lock"
+    _NODE_NAME = ""
+    _REACQUIRED = False
+    """What an acquire gives when the object holds already and does not wait."""
+
+    client: Any
+    path: str
+    data: bytes
+    """What the contender's node says."""
+    cancelled: bool
+    """Whether an acquire was cancelled since the last one began."""
+
+    def __init__(self, client: Any, path: str, identifier: object) -> None:
+        self.client = client
+        self.path = path
+        self.data = str(identifier or "").encode()
+        self.cancelled = False
+        self.create_tried = False
+        self.assured_path = False
+        self.wake_event = client.handler.event_object()
+        """Set by a cancel, by a loss, and when the connection is lost."""
+        self.lost: threading.Event = client.handler.event_object()
+        """Not in kazoo: set once what was acquired has ended without a release."""
+        self._unused = uuid.uuid4().hex
+        self._changed = threading.Condition()
+        self._busy = False
+        self._cancels = 0
+        self._contender: Contender | None = None
+        self._checked: tuple[bytes, Settings] | None = None
+        self._settings()
+
+    # What kazoo's classes tell of themselves.
+
+    @property
+    def is_acquired(self) -> bool:
+        """Whether it is held for certain: False from the moment on at which the connection or the session is
+        lost, which kazoo does not notice.
+        """
+        contender = self._contender
+        return contender is not None and contender.is_valid()
+
+    @property
+    def fence(self) -> int | None:
+        """Not in kazoo: the number of the grant, which grows with every one. Present it to the resource."""
+        contender = self._contender
+        return contender.fence if contender is not None and contender.state is State.HELD else None
+
+    @property
+    def node(self) -> str | None:
+        """The name of the contender's node, while there is one."""
+        contender = self._contender
+        if contender is None or contender.state not in (State.WAITING, State.HELD):
+            return None
+        if contender.node is None and contender.attempt:
+            # Its create was never answered, and it was found again.
+            hex = contender.attempt.replace("-", "")
+            names = [child for child in self.client.get_children(self.path) if child.startswith(hex)]
+            contender.node = f"{self.path}/{names[0]}" if names else None
+        return None if contender.node is None else contender.node.rpartition("/")[2]
+
+    @property
+    def prefix(self) -> str:
+        """What the node's name begins with. Unlike kazoo's, it is another one with every acquire."""
+        node = self.node
+        return (self._unused if node is None else node[:32]) + self._NODE_NAME
+
+    @property
+    def create_path(self) -> str:
+        """The path of the node, without the server's number."""
+        return f"{self.path}/{self.prefix}"
+
+    # What they do.
+
+    def cancel(self) -> None:
+        """Ends the acquire that waits, with CancelledError. The next one is not concerned."""
+        with self._changed:
+            self.cancelled = True
+            self._cancels += 1
+            contender = self._contender if self._busy else None
+            self._changed.notify_all()
+        self.wake_event.set()
+        if contender is not None:
+            Bridge.of(self.client).cancel(contender)
+
+    def release(self) -> bool:
+        """Gives it back; returns when the server has confirmed it. False: it was not held.
+
+        Raises ConnectionLoss after 5 seconds without an answer; the release goes on in the background.
+        """
+        contender = self._contender
+        if contender is None or contender.state is not State.HELD:
+            return False
+        try:
+            Bridge.of(self.client).give_back(contender)
+        except LockLost:
+            return True
+        except MisuseError:  # Another thread was faster, or the client has been stopped.
+            return False
+        except ReleaseUnconfirmed as error:
+            raise ConnectionLoss(str(error)) from error
+        except FencepostError as error:
+            raise translated(error, False) from error
+        finally:
+            self.wake()
+        return True
+
+    def wake(self) -> None:
+        """Has threads that wait for this object look again."""
+        with self._changed:
+            self._changed.notify_all()
+
+    def _acquire(self, blocking: bool, timeout: float | None) -> bool:
+        if timeout is not None:
+            if not blocking:
+                raise ValueError("can't specify a timeout for a non-blocking call")
+            if timeout < 0:
+                raise ValueError("timeout value must be a non-negative number")
+            timeout = min(timeout, _LONGEST)
+        end = None if timeout is None else time.monotonic() + timeout
+        with self._changed:
+            if not self._turn(blocking, end):
+                return self._REACQUIRED and self.is_acquired
+            self._busy = True
+            self.cancelled = False
+            seen = self._cancels
+            self._contender = contender = Contender(self.path)
+        try:
+            self.create_tried = self.assured_path = True
+            return self._contend(contender, blocking, timeout, end, lambda: self._cancels != seen)
+        finally:
+            with self._changed:
+                self._busy = False
+                if contender.state is not State.HELD:
+                    self._contender = None
+                self._changed.notify_all()
+
+    def _turn(self, blocking: bool, end: float | None) -> bool:
+        """Waits, with the condition held, until no other thread acquires with this object or holds. False: it
+        is to wait no longer.
+        """
+        seen = self._cancels
+        while True:
+            contender = self._contender
+            held = contender is not None and contender.state in (State.HELD, State.RELEASING)
+            if not self._busy and not held:
+                return True
+            if not blocking or (self._REACQUIRED and held and not self._busy):
+                return False
+            left = None if end is None else end - time.monotonic()
+            if left is not None and left <= 0:
+                return False
+            self._changed.wait(left)
+            if self._cancels != seen:
+                self.cancelled = False
+                raise CancelledError("the acquire was cancelled")
+
+    def _contend(
+        self,
+        contender: Contender,
+        blocking: bool,
+        timeout: float | None,
+        end: float | None,
+        is_cancelled: Callable[[], bool],
+    ) -> bool:
+        wait: int | bool = blocking
+        if end is not None:
+            left = end - time.monotonic()
+            wait = micros("timeout", left) if left > 0 else False
+        try:
+            bridge = Bridge.of(self.client)
+            bridge.recipes.add(self)
+            contender.on_loss.append(self._on_loss)
+            self.lost.clear()
+            self.wake_event.clear()
+            bridge.contend(contender, self._settings(), wait, is_cancelled)
+            self._warn(contender)
+            if contender.state is State.HELD:
+                return True
+            raise contender.error()
+        except FencepostError as error:
+            if error.name == "not-available" and not blocking:
+                return False
+            told = translated(error, timeout is not None)
+            if isinstance(told, LockTimeout):
+                text = f"Failed to acquire lock on {self.path} after {timeout} seconds"
+                raise LockTimeout(text) from error
+            if isinstance(told, CancelledError):
+                self.cancelled = False
+            raise told from error
+
+    def _settings(self) -> Settings:
+        if self._checked is None or self._checked[0] != self.data:
+            identifier = self.data.decode(errors="surrogateescape")
+            options = {"layout": "kazoo", "identifier": identifier, **self._options()}
+            path = self.path.removeprefix("/")
+            self._checked = (self.data, settings("zookeeper", "", self._KIND, path, options))
+        return self._checked[1]
+
+    def _options(self) -> dict[str, object]:
+        return {}
+
+    def _warn(self, contender: Contender) -> None:
+        if contender.mixed_layouts is not None:
+            stranger = f"{contender.mixed_layouts} is a contender of another layout"
+            warnings.warn(f"{self.path}: {stranger}, which cannot see ours", MixedLayoutsWarning, 5)
+
+    def _on_loss(self) -> None:
+        log.warning("fencepost: what was held on %s is lost", self.path)
+        self.lost.set()
+        self.wake_event.set()
+        self.wake()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+def identifiers(client: Any, path: str, nodes: list[str]) -> list[str]:
+    """What these nodes say: all asked at once, where kazoo asks one after the other."""
+    asked = [client.get_async(f"{path}/{node}") for node in nodes]
+    said = []
+    for answer in asked:
+        try:
+            data, _ = answer.get()
+        except NoNodeError:
+            continue
+        if data is not None:
+            said.append(data.decode(errors="replace"))
+    return said
