@@ -11,7 +11,7 @@ static const char *const kinds[] = {"mutex", "reader", "writer", "election", "se
 #define MOST_SETTINGS 16
 #define MOST_NAMES 256
 
-/* Settings as they are gathered. */
+/* Settings as they are gathered. What is far beyond the hub's own limits is refused here. */
 struct gathered {
     fencepost_setting settings[MOST_SETTINGS];
     size_t count;
@@ -108,7 +108,8 @@ static fencepost_result add_names(struct gathered *all, const fencepost_options 
         return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
     if (options->name_count > MOST_NAMES)
         return fault(
-            FENCEPOST_RESULT_BAD_ARGUMENT, "%zu names are too many: give at most %d", options->name_count, MOST_NAMES);
+            FENCEPOST_RESULT_INVALID_OPTION, "%zu names are too many: nobody locks more than %d", options->name_count,
+            MOST_NAMES);
     for (i = 0; i < options->name_count; i++) {
         if (options->names[i] == NULL)
             return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);

@@ -1272,9 +1272,10 @@ const char *fencepost_result_text(int32_t result);
 
 /**
  * Reads settings from a JSON text, such as `{"kind": "redis-string", "name": "stock/42", "ttl": 10000000}`; durations are in microseconds.
- * A kind on ZooKeeper (`zookeeper-mutex`, `zookeeper-reader`, `zookeeper-writer`, `zookeeper-election`, `zookeeper-semaphore`) has the keys `name`,
- * `prefix`, `layout` (`curator`, `kazoo` or `plain`), `node_prefix` (of the layout `plain`), `identifier`, `revocable`, `answer_within`, `max_hold`, and a
- * semaphore `permits`; a `redis-string` has `name`, `ttl`, `margin`, `renew`, `poll`, `answer_within`, `max_hold`. Only `kind` and the name are needed.
+ * A kind on ZooKeeper (`zookeeper-mutex`, `zookeeper-reader`, `zookeeper-writer`, `zookeeper-election`, `zookeeper-semaphore`, `zookeeper-multi-lock`) has
+ * the keys `name`, `prefix`, `layout` (`curator`, `kazoo` or `plain`), `node_prefix` (of the layout `plain`), `identifier`, `revocable`, `answer_within` and
+ * `max_hold`; a semaphore `permits` too, a multi-lock `names` instead of `name`; a `zookeeper-inspection` is made by `fencepost_settings_inspection`. A
+ * `redis-string` has `name`, `ttl`, `margin`, `renew`, `poll`, `answer_within` and `max_hold`. Only `kind` and the name are needed.
  * Errors: 1xx.
  */
 enum fencepost_result fencepost_settings_parse(const uint8_t *json,

@@ -208,6 +208,14 @@ static void bad_input(enum family family) {
         CHECK(fencepost_lock_revoke(lock, &nowhere) / 100 == 1);
         CHECK(fencepost_lock_break_start(lock, &nowhere, &inspection) / 100 == 1);
     }
+    if (family != REDIS) {
+        static const char *const names[] = {"a", "b"};
+        fencepost_lock *many = lock_of(
+            client, NULL, FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_MULTI_LOCK, .names = names, .name_count = 2));
+
+        CHECK_FAULT(fencepost_lock_contenders(many, &contenders), FENCEPOST_RESULT_UNKNOWN_OPTION, "looked at");
+        fencepost_lock_free(many);
+    }
     CHECK(contenders == NULL && inspection == NULL);
     fencepost_contenders_free(NULL);
     fencepost_inspection_free(NULL);

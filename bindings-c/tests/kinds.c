@@ -89,6 +89,30 @@ static void semaphores(enum family family) {
     close_client(client);
 }
 
+static void all_or_none(enum family family) {
+    fencepost_client *mine = client_of(url(family, "")), *other = client_of(url(family, ""));
+    const char *const names[] = {new_name("stock"), new_name("till"), new_name("door")};
+    const fencepost_options *all =
+        FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_MULTI_LOCK, .names = names, .name_count = 3);
+    fencepost_grant *one = hold(other, names[1]), *many, *none = NULL;
+
+    CHECK_RESULT(taken(mine, NULL, all), FENCEPOST_RESULT_NOT_AVAILABLE);
+    CHECK_RESULT(fencepost_acquire_with(mine, NULL, all, 100, &none), FENCEPOST_RESULT_TIMEOUT);
+    let_go(hold(other, names[0]));
+    let_go(one);
+    many = hold_with(mine, NULL, all);
+    CHECK(fencepost_grant_is_valid(many) && fencepost_grant_fence(many) > 0);
+    CHECK_RESULT(taken(other, names[0], NULL), FENCEPOST_RESULT_NOT_AVAILABLE);
+    CHECK_RESULT(taken(other, names[1], NULL), FENCEPOST_RESULT_NOT_AVAILABLE);
+    CHECK_RESULT(taken(other, names[2], NULL), FENCEPOST_RESULT_NOT_AVAILABLE);
+    let_go(many);
+    let_go(hold(other, names[2]));
+    let_go(
+        hold_with(other, NULL, FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_MULTI_LOCK, .names = names, .name_count = 1)));
+    close_client(mine);
+    close_client(other);
+}
+
 static void election(enum family family) {
     fencepost_client *mine = client_of(url(family, "")), *other = client_of(url(family, ""));
     const fencepost_options *options = FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_ELECTION, .identifier = "host-7");
@@ -156,7 +180,7 @@ static void step_by_step(enum family family) {
 static void wrong_options(enum family family) {
     char long_identifier[1026];
     fencepost_client *client = client_of(url(family, ""));
-    static const char *const no_names[] = {"a", NULL};
+    static const char *const no_names[] = {"a", NULL}, *const twice[] = {"a", "b", "a"}, *const wrong[] = {"a//b"};
     static const uint8_t bytes[sizeof(fencepost_options) + 8] = {0};
     uint8_t newer[sizeof bytes];
     fencepost_options options = {0};
@@ -189,7 +213,10 @@ static void wrong_options(enum family family) {
         {FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_MULTI_LOCK, .names = no_names, .name_count = 2),
          FENCEPOST_RESULT_NULL_POINTER, ""},
         {FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_MULTI_LOCK, .names = no_names, .name_count = 1000),
-         FENCEPOST_RESULT_BAD_ARGUMENT, "1000"},
+         FENCEPOST_RESULT_INVALID_OPTION, "1000"},
+        {FENCEPOST_OPTIONS(.names = twice, .name_count = 2), FENCEPOST_RESULT_UNKNOWN_OPTION, "names"},
+        {FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_MULTI_LOCK, .names = twice, .name_count = 2),
+         FENCEPOST_RESULT_UNKNOWN_OPTION, "name"},
         {&options, FENCEPOST_RESULT_BAD_ARGUMENT, "size"},
     };
     size_t i;
@@ -203,6 +230,17 @@ static void wrong_options(enum family family) {
         CHECK(millis() - before < 1000);
     }
     CHECK_RESULT(fencepost_lock_open(client, NULL, READER, &lock), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_FAULT(
+        fencepost_lock_open(client, NULL, FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_MULTI_LOCK), &lock),
+        FENCEPOST_RESULT_INVALID_OPTION, "names");
+    CHECK_FAULT(
+        fencepost_lock_open(
+            client, NULL, FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_MULTI_LOCK, .names = twice, .name_count = 3), &lock),
+        FENCEPOST_RESULT_INVALID_OPTION, "twice");
+    CHECK_FAULT(
+        fencepost_lock_open(
+            client, NULL, FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_MULTI_LOCK, .names = wrong, .name_count = 1), &lock),
+        FENCEPOST_RESULT_INVALID_NAME, "slash");
     CHECK_RESULT(fencepost_lock_open(client, "", READER, &lock), FENCEPOST_RESULT_EMPTY_NAME);
     CHECK_RESULT(fencepost_lock_open(client, "x", READER, NULL), FENCEPOST_RESULT_NULL_POINTER);
     CHECK_RESULT(fencepost_lock_open(NULL, "x", READER, &lock), FENCEPOST_RESULT_NULL_POINTER);
@@ -401,6 +439,7 @@ int main(void) {
             continue;
         ON(readers_and_writers);
         ON(semaphores);
+        ON(all_or_none);
         ON(election);
         ON(layouts);
         ON(step_by_step);
