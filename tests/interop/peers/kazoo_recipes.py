@@ -4,31 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from kazoo.exceptions import CancelledError, LockTimeout  # type: ignore[import-untyped]
+from steered import Cancelled, Hold, NotHere
 
 SEMAPHORE = "semaphore:"
-
-
-class NotHere(Exception):
-    """kazoo has no such thing."""
-
-
-@dataclass(frozen=True)
-class Hold:
-    """Something that is held: its node, and the zxid of the node's creation."""
-
-    kind: str
-    path: str
-    node: str
-    czxid: int
-    release: Callable[[], object]
-
-    def describe(self) -> dict[str, str]:
-        """What the answers tell of it."""
-        return {"kind": self.kind, "path": self.path, "node": self.node, "czxid": str(self.czxid)}
 
 
 class Recipes:
@@ -50,6 +31,8 @@ class Recipes:
             granted = lock.acquire(blocking=timeout != 0, timeout=timeout or None)
         except LockTimeout:
             return None
+        except CancelledError:
+            raise Cancelled from None
         finally:
             self._stop = None
         if not granted:
@@ -69,6 +52,11 @@ class Recipes:
             return list(self._client.Semaphore(path).lease_holders())
         recipe = self._client.Election(path) if kind == "leader" else self._lock(kind, path)
         return list(recipe.contenders())
+
+    def session(self) -> dict[str, str]:
+        """The session, as the servers' `expire` takes it."""
+        number, password = self._client.client_id
+        return {"session": hex(number % (1 << 64)), "password": password.hex()}
 
     def _lock(self, kind: str, path: str) -> Any:
         if kind.startswith(SEMAPHORE):
@@ -121,7 +109,7 @@ class Term:
         self.give_up()
         self._thread.join()
         if cancelled:
-            raise CancelledError
+            raise Cancelled
         return False
 
     def give_up(self) -> None:

@@ -7,11 +7,13 @@ from conftest import Start
 from counter import CounterServer
 from steer import Peer, Servers, wait_until
 
-PEERS = ("curator", "kazoo", "rust-curator", "rust-kazoo")
+PEERS = ("curator", "kazoo", "rust-curator", "rust-kazoo", "python-curator", "python-kazoo")
 EXCLUSIVE = (
     *((peer, kind) for peer in PEERS for kind in ("mutex", "write", "semaphore:1", "leader")),
     ("curator", "revocable"),
     ("curator", "multi"),
+    ("rust-curator", "multi"),
+    ("rust-kazoo", "multi"),
 )
 
 

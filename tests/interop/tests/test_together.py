@@ -12,6 +12,8 @@ from tree import Tree
 PAIRS = (("curator", "rust-curator"), ("kazoo", "rust-kazoo"))
 #: Whoever comes first.
 BOTH_WAYS = (*PAIRS, *((ours, theirs) for theirs, ours in PAIRS))
+#: Our other languages have the same locks: to show that they have them is enough.
+OTHERS = (("curator", "python-curator"), ("python-kazoo", "kazoo"))
 EXCLUSIVE = ("mutex", "write", "leader", "semaphore:1")
 #: Short, for those who are to be killed: their sessions have to run out.
 BRIEF_MS = 1000
@@ -42,7 +44,7 @@ def has_got(peer: Peer, after: int = 0) -> int:
     return fence
 
 
-@pytest.mark.parametrize(("first", "second"), BOTH_WAYS)
+@pytest.mark.parametrize(("first", "second"), [*BOTH_WAYS, *OTHERS])
 @pytest.mark.parametrize("kind", EXCLUSIVE)
 def test_they_exclude_each_other(
     start: Start, tree: Tree, path: str, first: str, second: str, kind: str
@@ -125,6 +127,22 @@ def test_they_share_the_permits_of_a_semaphore(
     assert tree.contenders(path) == []
 
 
+@pytest.mark.parametrize(("first", "second"), [BOTH_WAYS[0], BOTH_WAYS[2]])
+def test_many_locks_are_taken_together(start: Start, tree: Tree, path: str, first: str, second: str) -> None:
+    one, two = together(start, first, second)
+    both = f"{path}/a,{path}/b"
+    fence = int(one.acquire(f"multi {both}")["czxid"])
+    assert not two.ask(f"acquire multi {both} 150")["granted"]
+    assert not two.ask(f"acquire mutex {path}/b 0")["granted"]
+    two.send(f"acquire multi {path}/b,{path}/a")
+    wait_until(lambda: len(tree.contenders(path)) > 2, "the other waits")
+    one.ask("release")
+    has_got(two, fence)
+    assert not one.ask(f"acquire mutex {path}/a 0")["granted"]
+    two.ask("release")
+    assert tree.contenders(path) == []
+
+
 @pytest.mark.parametrize(("first", "second"), BOTH_WAYS)
 @pytest.mark.parametrize("kind", ["mutex", "write", "read", "leader", "semaphore:1"])
 def test_a_killed_process_passes_the_lock_on(
@@ -185,7 +203,7 @@ def test_not_one_increment_is_lost_through_kills_and_expired_sessions(
 ) -> None:
     rounds = 25
     doomed = together(start, theirs, ours, session_ms=BRIEF_MS)
-    kept = together(start, theirs, ours, ours)
+    kept = together(start, theirs, ours, f"python-{theirs}", ours)
     with CounterServer() as server:
         counter, address = server.counter, f"127.0.0.1:{server.port}"
         for peer in doomed:

@@ -8,18 +8,18 @@ use tokio::task::JoinHandle;
 
 use crate::{Failed, say};
 
-/// Something that is held: its node, and its fence, which is the zxid of the node's creation.
+/// Something that is held: its nodes, and its fence, which is the zxid of their creation.
 pub(crate) struct Hold {
     kind: String,
     path: String,
-    node: String,
+    nodes: Vec<String>,
     fence: u64,
     grant: Arc<Grant>,
     watching: JoinHandle<()>,
 }
 
 impl Hold {
-    pub(crate) fn new(kind: &str, path: &str, node: String, fence: u64, grant: Grant) -> Self {
+    pub(crate) fn new(kind: &str, path: &str, nodes: Vec<String>, fence: u64, grant: Grant) -> Self {
         if let Some(stranger) = grant.mixed_layouts() {
             say(&json!({"event": "mixed-layouts", "path": path, "node": stranger}));
         }
@@ -28,7 +28,7 @@ impl Hold {
         Self {
             kind: kind.into(),
             path: path.into(),
-            node,
+            nodes,
             fence,
             grant,
             watching,
@@ -37,7 +37,7 @@ impl Hold {
 
     /// Whether this is its path, or its node.
     pub(crate) fn is(&self, what: &str) -> bool {
-        what == self.path || what == self.node
+        what == self.path || what == self.nodes[0]
     }
 
     pub(crate) const fn fence(&self) -> u64 {
@@ -46,7 +46,12 @@ impl Hold {
 
     pub(crate) fn describe(&self) -> Value {
         let czxid = self.fence.to_string();
-        json!({"kind": self.kind, "path": self.path, "node": self.node, "czxid": czxid})
+        let mut hold = json!({"kind": self.kind, "path": self.path, "node": self.nodes[0], "czxid": czxid});
+        if self.nodes.len() > 1 {
+            hold["nodes"] = json!(self.nodes);
+            hold["czxids"] = json!(vec![&czxid; self.nodes.len()]);
+        }
+        hold
     }
 
     pub(crate) async fn release(self) -> Result<(), Failed> {

@@ -12,6 +12,15 @@ impl Look {
         Ok(Self(Client::connect(hosts).await?))
     }
 
+    /// The node of each path of a lock: of many locks, each path has one.
+    pub(crate) async fn nodes(&self, path: &str, czxid: u64) -> Result<Vec<String>, Failed> {
+        let mut nodes = Vec::new();
+        for path in path.split(',') {
+            nodes.push(self.node(path, czxid).await?);
+        }
+        Ok(nodes)
+    }
+
     /// The node below a lock's path that was created by a transaction: our clients tell the transaction, and not the node.
     pub(crate) async fn node(&self, path: &str, czxid: u64) -> Result<String, Failed> {
         for directory in [path.to_owned(), format!("{path}/leases")] {

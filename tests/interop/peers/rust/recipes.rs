@@ -70,6 +70,10 @@ impl Recipes {
             ("read", _) => self.client.read_write_lock_with(name, options)?.reader().clone(),
             ("write", _) => self.client.read_write_lock_with(name, options)?.writer().clone(),
             ("leader", _) => self.client.election_with(name, options)?,
+            ("multi", _) => {
+                let names = path.split(',').map(|path| path.trim_start_matches('/'));
+                self.client.multi_lock_with(names, options)?
+            }
             ("semaphore", permits) => self.client.semaphore_with(name, permits.parse()?, options)?,
             _ => return Err(format!("fencepost has no {kind}").into()),
         })

@@ -89,8 +89,8 @@ impl Worker {
             return Ok(json!({"granted": false, "cancelled": false}));
         };
         let fence = fence(&grant)?;
-        let node = self.look.node(path, fence).await?;
-        let hold = Hold::new(kind, path, node, fence, grant);
+        let nodes = self.look.nodes(path, fence).await?;
+        let hold = Hold::new(kind, path, nodes, fence, grant);
         let mut answer = hold.describe();
         answer["granted"] = true.into();
         self.holds.push(hold);

@@ -1,0 +1,144 @@
+"""Our recipes in Python by the names of the protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import os
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+import fencepost
+import fencepost.asyncio
+from kazoo.client import KazooClient  # type: ignore[import-untyped]
+from kazoo.exceptions import NoNodeError  # type: ignore[import-untyped]
+from steered import Answer, Cancelled, Hold, Lost, NotHere, say
+
+T = TypeVar("T")
+
+#: What a contender's name has in it, by kind; in Kazoo's layout all have the same.
+MARKS = {"read": "__READ__", "write": "__WRIT__", "leader": "latch-", "semaphore": "lease-"}
+
+
+class Recipes:
+    """The recipes, on a client of a loop in another thread, so that whoever waits can be called off."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, layout: str, hosts: str, session_ms: int) -> None:
+        self._loop = loop
+        self._layout = layout
+        self._client = self._run(self._connect(f"zk://{hosts}?session_timeout={session_ms}"))
+        #: To look with: our clients tell a grant's fence, and not its node.
+        self._look = KazooClient(hosts=hosts)
+        self._look.start()
+        self._telling: set[asyncio.Future[None]] = set()
+        self._waiting: concurrent.futures.Future[Any] | None = None
+
+    def acquire(self, kind: str, path: str, timeout_ms: int) -> Hold | None:
+        """A hold, or None if the time is over; waits for ever if the timeout is negative."""
+        timeout = timeout_ms / 1000 if timeout_ms > 0 else None
+        acquiring = self._lock(kind, path).acquire(timeout, blocking=timeout_ms != 0)
+        self._waiting = asyncio.run_coroutine_threadsafe(acquiring, self._loop)
+        try:
+            grant = self._waiting.result()
+        except concurrent.futures.CancelledError:
+            raise Cancelled from None
+        finally:
+            self._waiting = None
+        if grant is None:
+            return None
+        assert grant.fence is not None
+        self._run(self._watch(grant, path))
+        return Hold(kind, path, self._node(path, grant.fence), grant.fence, lambda: self._release(grant))
+
+    def cancel(self) -> None:
+        """Ends the acquire that waits, if there is one."""
+        waiting = self._waiting
+        if waiting is not None:
+            waiting.cancel()
+
+    def contenders(self, kind: str, path: str) -> list[str]:
+        """The nodes of those who hold or wait: of this kind in Curator's layout, all in Kazoo's."""
+        leases = kind.startswith("semaphore") and self._layout == "curator"
+        directory = f"{path}/leases" if leases else path
+        mark = "lock__" if self._layout == "kazoo" else MARKS.get(kind.partition(":")[0], "lock-")
+        found = [child for child in self._list(directory) if mark in child]
+        return [f"{directory}/{child}" for child in sorted(found, key=lambda child: child[-10:])]
+
+    def session(self) -> Answer:
+        """The session, as the servers' `expire` takes it. It owns what we hold, so something is held."""
+        path = f"/fencepost-peer-{os.getpid()}"
+        grant = self._run(self._lock("mutex", path).acquire())
+        assert grant is not None
+        assert grant.fence is not None
+        session = self._look.exists(self._node(path, grant.fence)).ephemeralOwner
+        self._release(grant)
+        self._look.delete(path)
+        return {"session": hex(session % (1 << 64)), "password": password(session).hex()}
+
+    def close(self) -> None:
+        """Ends the sessions."""
+        self._run(self._client.close())
+        self._look.stop()
+
+    async def _connect(self, url: str) -> fencepost.asyncio.Client:
+        return await fencepost.asyncio.connect(url).__aenter__()
+
+    def _lock(self, kind: str, path: str) -> fencepost.asyncio.Lock:
+        name, (what, _, permits) = path.lstrip("/"), kind.partition(":")
+        client, layout, identifier = self._client, self._layout, "fencepost"
+        if what in ("mutex", "revocable"):
+            revocable = what == "revocable"
+            return client.lock(name, layout=layout, identifier=identifier, revocable=revocable)
+        if what in ("read", "write"):
+            both = client.read_write_lock(name, layout=layout, identifier=identifier)
+            return both.reader if what == "read" else both.writer
+        if what == "leader":
+            return client.election(name, layout=layout, identifier=identifier)
+        if what == "semaphore":
+            return client.semaphore(name, int(permits), layout=layout, identifier=identifier)
+        raise NotHere(f"fencepost has no {kind}")
+
+    async def _watch(self, grant: fencepost.asyncio.Grant, path: str) -> None:
+        """Tells of the grant's loss."""
+
+        async def tell() -> None:
+            await lost.wait()
+            say({"event": "state", "state": "lost"})
+            say({"event": "lost", "path": path})
+
+        lost = grant.lost
+        self._telling.add(asyncio.ensure_future(tell()))
+
+    def _release(self, grant: fencepost.asyncio.Grant) -> None:
+        try:
+            self._run(grant.release())
+        except fencepost.LockLost as lost:
+            raise Lost(str(lost)) from lost
+
+    def _node(self, path: str, czxid: int) -> str:
+        for directory in (path, f"{path}/leases"):
+            for child in self._list(directory):
+                stat = self._look.exists(f"{directory}/{child}")
+                if stat is not None and stat.czxid == czxid:
+                    return f"{directory}/{child}"
+        raise NotHere(f"{path}: a lock was granted, and its node is gone")
+
+    def _list(self, directory: str) -> list[str]:
+        try:
+            return list(self._look.get_children(directory))
+        except NoNodeError:
+            return []
+
+    def _run(self, what: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(what, self._loop).result()
+
+
+def password(session: int) -> bytes:
+    """A session's password, which a server makes from its id: the bytes of a java.util.Random so seeded."""
+    mask = (1 << 48) - 1
+    state = ((session ^ 0xB3415C00) ^ 0x5DEECE66D) & mask
+    words = []
+    for _ in range(4):
+        state = (state * 0x5DEECE66D + 0xB) & mask
+        words.append((state >> 16).to_bytes(4, "little"))
+    return b"".join(words)

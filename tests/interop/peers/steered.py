@@ -1,0 +1,186 @@
+"""A peer in Python, without its locks: the protocol is in ../README.md."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from mixed_counter import CounterClient
+
+Answer = dict[str, Any]
+
+_speaking = threading.Lock()
+
+
+def say(line: Answer) -> None:
+    """Prints one line; whole, whichever thread says something else."""
+    with _speaking:
+        print(json.dumps(line), flush=True)
+
+
+class NotHere(Exception):
+    """The peer has no such thing."""
+
+
+class Cancelled(Exception):
+    """The acquire was called off."""
+
+
+class Lost(Exception):
+    """What is to be released is not held any more."""
+
+
+@dataclass(frozen=True)
+class Hold:
+    """Something that is held: its node, and the zxid of the node's creation."""
+
+    kind: str
+    path: str
+    node: str
+    czxid: int
+    release: Callable[[], object]
+
+    def describe(self) -> dict[str, str]:
+        """What the answers tell of it."""
+        return {"kind": self.kind, "path": self.path, "node": self.node, "czxid": str(self.czxid)}
+
+
+class Recipes(Protocol):
+    """The locks of a peer, on one session."""
+
+    def acquire(self, kind: str, path: str, timeout_ms: int) -> Hold | None:
+        """A hold, or None if the time is over; waits for ever if the timeout is negative."""
+
+    def cancel(self) -> None:
+        """Ends the acquire that waits, if there is one."""
+
+    def contenders(self, kind: str, path: str) -> list[str]:
+        """Those who hold or wait, in the order in which the peer sees them."""
+
+    def session(self) -> Answer:
+        """The session, as the servers' `expire` takes it."""
+
+
+class Peer:
+    """One session, and what it holds. One thread takes and releases; the rest is answered meanwhile."""
+
+    def __init__(self, recipes: Recipes) -> None:
+        self._recipes = recipes
+        self._holds: list[Hold] = []
+        self._counters: dict[str, CounterClient] = {}
+        # How many acquires were asked for, and answered: each number is of one thread.
+        self._asked = self._answered = 0
+        self._work: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def obey(self, words: list[str]) -> None:
+        """Does one command, now or after those before it."""
+        now: dict[str, Callable[..., Answer]] = {
+            "session": self._recipes.session,
+            "cancel": self._cancel,
+            "contenders": self._contenders,
+        }
+        later: dict[str, Callable[..., Answer]] = {
+            "acquire": self._acquire,
+            "release": self._release,
+            "increment": self._increment,
+            "work": self._rounds,
+        }
+        verb = words[0]
+        if verb == "acquire":
+            self._asked += 1
+        if verb in later:
+            self._work.put(lambda: self._guarded(verb, later[verb], words[1:]))
+        else:
+            self._guarded(verb, now.get(verb, self._unknown), words[1:])
+
+    def _run(self) -> None:
+        while True:
+            self._work.get()()
+
+    def _guarded(self, verb: str, does: Callable[..., Answer], words: list[str]) -> None:
+        try:
+            answer = {"ok": True, **does(*words)}
+        except Exception as error:  # whatever it is, the test shall read it
+            answer = {"ok": False, "error": f"{type(error).__name__}: {error}"}
+        say({"answer": verb, **answer})
+
+    def _unknown(self, *_: str) -> Answer:
+        raise NotHere("no such command; see tests/interop/README.md")
+
+    def _cancel(self) -> Answer:
+        self._recipes.cancel()
+        return {"cancelled": self._asked > self._answered}
+
+    def _contenders(self, kind: str, path: str) -> Answer:
+        return {"nodes": self._recipes.contenders(kind, path)}
+
+    def _acquire(self, kind: str, path: str, timeout: str = "-1") -> Answer:
+        try:
+            hold = self._recipes.acquire(kind, path, int(timeout))
+        except Cancelled:
+            return {"granted": False, "cancelled": True}
+        finally:
+            self._answered += 1
+        if hold is None:
+            return {"granted": False, "cancelled": False}
+        self._holds.append(hold)
+        return {"granted": True, **hold.describe()}
+
+    def _release(self, what: str | None = None) -> Answer:
+        hold = self._find(what)
+        self._holds.remove(hold)
+        hold.release()
+        return hold.describe()
+
+    def _increment(self, address: str) -> Answer:
+        return {"accepted": self._counter(address).increment(self._find(None).czxid)}
+
+    def _rounds(self, kind: str, path: str, address: str, rounds: str) -> Answer:
+        counter = self._counter(address)
+        done = stale = lost = 0
+        while done < int(rounds):
+            hold = self._recipes.acquire(kind, path, -1)
+            assert hold is not None
+            if counter.increment(hold.czxid):
+                done += 1
+            else:
+                stale += 1
+            try:
+                hold.release()
+            except Lost:
+                lost += 1
+        return {"done": done, "stale": stale, "lost": lost}
+
+    def _find(self, what: str | None) -> Hold:
+        for hold in reversed(self._holds):
+            if what in (None, hold.path, hold.node):
+                return hold
+        raise NotHere("nothing is held" + (f" at {what}" if what else ""))
+
+    def _counter(self, address: str) -> CounterClient:
+        if address not in self._counters:
+            self._counters[address] = CounterClient(address)
+        return self._counters[address]
+
+
+def obey_until_the_end(recipes: Recipes) -> None:
+    """Obeys until `quit`, or the end of the input."""
+    peer = Peer(recipes)
+    for line in sys.stdin:
+        words = line.split()
+        if words == ["quit"]:
+            break
+        if words:
+            peer.obey(words)
+
+
+def end() -> None:
+    """Ends the process: a thread that waits for a lock would keep us here."""
+    os._exit(0)
