@@ -32,6 +32,8 @@ RUST = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "ex
 COMMANDS = {
     "curator": [*JAVA, *LOGS, "-cp", f"{CLASSES}:{JARS}/*", "Peer"],
     "kazoo": [sys.executable, str(PEERS / "kazoo_peer.py")],
+    "javascript-curator": ["node", str(PEERS / "javascript_peer.mjs"), "curator"],
+    "javascript-kazoo": ["node", str(PEERS / "javascript_peer.mjs"), "kazoo"],
     "python-curator": [sys.executable, str(PEERS / "python_peer.py"), "curator"],
     "python-kazoo": [sys.executable, str(PEERS / "python_peer.py"), "kazoo"],
     "rust-curator": [str(RUST), "curator"],

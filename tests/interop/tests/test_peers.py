@@ -7,7 +7,8 @@ from conftest import Start
 from counter import CounterServer
 from steer import Peer, Servers, wait_until
 
-PEERS = ("curator", "kazoo", "rust-curator", "rust-kazoo", "python-curator", "python-kazoo")
+OURS = ("rust", "python", "javascript")
+PEERS = ("curator", "kazoo", *(f"{ours}-{layout}" for ours in OURS for layout in ("curator", "kazoo")))
 EXCLUSIVE = (
     *((peer, kind) for peer in PEERS for kind in ("mutex", "write", "semaphore:1", "leader")),
     ("curator", "revocable"),

@@ -13,7 +13,12 @@ PAIRS = (("curator", "rust-curator"), ("kazoo", "rust-kazoo"))
 #: Whoever comes first.
 BOTH_WAYS = (*PAIRS, *((ours, theirs) for theirs, ours in PAIRS))
 #: Our other languages have the same locks: to show that they have them is enough.
-OTHERS = (("curator", "python-curator"), ("python-kazoo", "kazoo"))
+OTHERS = (
+    ("curator", "python-curator"),
+    ("python-kazoo", "kazoo"),
+    ("javascript-curator", "curator"),
+    ("kazoo", "javascript-kazoo"),
+)
 EXCLUSIVE = ("mutex", "write", "leader", "semaphore:1")
 #: Short, for those who are to be killed: their sessions have to run out.
 BRIEF_MS = 1000
@@ -203,7 +208,7 @@ def test_not_one_increment_is_lost_through_kills_and_expired_sessions(
 ) -> None:
     rounds = 25
     doomed = together(start, theirs, ours, session_ms=BRIEF_MS)
-    kept = together(start, theirs, ours, f"python-{theirs}", ours)
+    kept = together(start, theirs, ours, f"python-{theirs}", f"javascript-{theirs}", ours)
     with CounterServer() as server:
         counter, address = server.counter, f"127.0.0.1:{server.port}"
         for peer in doomed:

@@ -1,0 +1,175 @@
+// Takes our locks on command, in JavaScript: the protocol is in ../README.md. usage: javascript_peer.mjs LAYOUT HOSTS SESSION_MS
+
+import { once } from "node:events";
+import { createConnection } from "node:net";
+import { createInterface } from "node:readline";
+
+import { connect, LockLost } from "../../../bindings-wasm/dist/index.js";
+
+const [layout, hosts, sessionMs] = process.argv.slice(2);
+const client = await connect(`zk://${hosts}?session_timeout=${sessionMs}`);
+const holds = [];
+const counters = new Map();
+let acquires = 0;
+let enough = new AbortController();
+
+const say = (line) => console.log(JSON.stringify(line));
+
+function lock(kind, path) {
+  const [what, permits] = kind.split(":");
+  const name = path.slice(1);
+  const options = { layout, identifier: "fencepost" };
+  const makes = {
+    mutex: () => client.lock(name, options),
+    revocable: () => client.lock(name, { ...options, revocable: true }),
+    read: () => client.readWriteLock(name, options).reader,
+    write: () => client.readWriteLock(name, options).writer,
+    leader: () => client.election(name, options),
+    semaphore: () => client.semaphore(name, Number(permits), options),
+    multi: () =>
+      client.multiLock(
+        path.split(",").map((each) => each.slice(1)),
+        options,
+      ),
+  };
+  if (!(what in makes)) throw new Error(`fencepost has no ${kind}`);
+  return makes[what]();
+}
+
+/** The counter of tests/mixed: read, then write one more. */
+async function increment(address, fence) {
+  if (!counters.has(address)) {
+    const colon = address.lastIndexOf(":");
+    const socket = createConnection({
+      host: address.slice(0, colon),
+      port: Number(address.slice(colon + 1)),
+      noDelay: true,
+    });
+    await once(socket, "connect");
+    counters.set(address, { socket, lines: createInterface({ input: socket })[Symbol.asyncIterator]() });
+  }
+  const { socket, lines } = counters.get(address);
+  const ask = async (line) => {
+    socket.write(line + "\n");
+    return (await lines.next()).value;
+  };
+  const value = await ask(`read ${fence}`);
+  return value !== "stale" && (await ask(`write ${fence} ${Number(value) + 1}`)) === "ok";
+}
+
+function find(what) {
+  const at = holds.findLastIndex(({ path, node }) => what === undefined || what === path || what === node);
+  if (at < 0) throw new Error("nothing is held" + (what === undefined ? "" : ` at ${what}`));
+  return at;
+}
+
+const described = ({ kind, path, node, czxid }) => ({ kind, path, node, czxid });
+
+async function acquire(kind, path, timeout) {
+  const wanted = lock(kind, path);
+  let grant;
+  try {
+    const { signal } = (enough = new AbortController());
+    if (timeout === "0") grant = await wanted.tryAcquire();
+    else grant = await wanted.acquire(timeout === undefined ? { signal } : { timeout: Number(timeout), signal });
+  } catch (error) {
+    if (enough.signal.aborted) return { granted: false, cancelled: true };
+    throw error;
+  }
+  if (grant === null) return { granted: false, cancelled: false };
+  // Our clients tell a grant's fence; whose node that is, a look at the lock tells.
+  const found = await lock(kind.startsWith("multi") ? "mutex" : kind, path.split(",")[0]).contenders();
+  const { node } = found.find(({ fence }) => fence === grant.fence);
+  const hold = { kind, path, node, czxid: String(grant.fence), grant };
+  holds.push(hold);
+  void grant.revokeRequested.then(() => say({ event: "revoke", path }));
+  void grant.lost.then(() => {
+    say({ event: "state", state: "lost" });
+    say({ event: "lost", path });
+  });
+  return { granted: true, ...described(hold) };
+}
+
+async function release(what) {
+  const [hold] = holds.splice(find(what), 1);
+  await hold.grant.release();
+  return described(hold);
+}
+
+async function work(kind, path, address, rounds) {
+  let [done, stale, lost] = [0, 0, 0];
+  while (done < Number(rounds)) {
+    const grant = await lock(kind, path).acquire();
+    if (await increment(address, grant.fence)) done += 1;
+    else stale += 1;
+    try {
+      await grant.release();
+    } catch (error) {
+      if (!(error instanceof LockLost)) throw error;
+      lost += 1;
+    }
+  }
+  return { done, stale, lost };
+}
+
+/** The session, as the servers' `expire` takes it: it owns what we hold, so something is held. */
+async function session() {
+  const asked = client.lock(`fencepost-peer-${process.pid}`);
+  const grant = await asked.acquire();
+  const [{ session: number }] = await asked.contenders();
+  await grant.release();
+  // A server makes the password from the number: the bytes of a java.util.Random with that seed.
+  const mask = (1n << 48n) - 1n;
+  let state = (number ^ 0xb3415c00n ^ 0x5deece66dn) & mask;
+  const password = Buffer.alloc(16);
+  for (const at of [0, 4, 8, 12]) {
+    state = (state * 0x5deece66dn + 0xbn) & mask;
+    password.writeUInt32LE(Number((state >> 16n) & 0xffffffffn), at);
+  }
+  return { session: `0x${BigInt.asUintN(64, number).toString(16)}`, password: password.toString("hex") };
+}
+
+async function contenders(kind, path) {
+  const marks = { read: "__READ__", write: "__WRIT__" };
+  const found = await lock(kind, path).contenders();
+  return {
+    nodes: found.map(({ node }) => node).filter((node) => layout === "kazoo" || node.includes(marks[kind] ?? "")),
+  };
+}
+
+function cancel() {
+  enough.abort();
+  return { cancelled: acquires > 0 };
+}
+
+const later = {
+  acquire,
+  release,
+  increment: async (address) => ({ accepted: await increment(address, holds[find()].czxid) }),
+  work,
+};
+const now = { session, contenders, cancel };
+
+async function answer(does, [command, ...words]) {
+  let line;
+  try {
+    if (does === undefined) throw new Error("no such command of ours; see tests/interop/README.md");
+    line = { ok: true, ...(await does(...words)) };
+  } catch (error) {
+    line = { ok: false, error: String(error) };
+  }
+  if (command === "acquire") acquires -= 1;
+  say({ answer: command, ...line });
+}
+
+say({ answer: "ready", ok: true, peer: `javascript-${layout}`, version: "" });
+let before = Promise.resolve();
+for await (const line of createInterface({ input: process.stdin })) {
+  const words = line.trim().split(/\s+/);
+  if (words[0] === "quit") break;
+  if (words[0] === "acquire") acquires += 1;
+  if (words[0] in later) before = before.then(() => answer(later[words[0]], words));
+  else if (words[0] !== "") void answer(now[words[0]], words);
+}
+await client.close();
+process.exit(0);
