@@ -183,6 +183,34 @@ static void step_by_step(enum family family) {
     close_client(other);
 }
 
+/* A holder in an event loop, and a wish for its lock. */
+static void asked_in_a_loop(enum family family) {
+    fencepost_client *mine = client_of(url(family, "")), *other = client_of(url(family, ""));
+    const char *name = new_name("asked");
+    struct pollfd news = {fencepost_client_fd(mine), POLLIN, 0};
+    fencepost_lock *seen = lock_of(other, name, NULL);
+    fencepost_contenders *contenders;
+    fencepost_grant *grant = NULL;
+    int64_t begun;
+
+    CHECK_RESULT(fencepost_acquire_with(mine, name, FENCEPOST_OPTIONS(.revocable = true), LONG, &grant), FENCEPOST_OK);
+    contenders = look_at(seen);
+    NEED(fencepost_contenders_count(contenders) == 1);
+    CHECK_RESULT(fencepost_lock_revoke(seen, fencepost_contenders_at(contenders, 0)), FENCEPOST_OK);
+    begun = millis();
+    while (!fencepost_grant_revoke_requested(grant) && millis() - begun < LONG) {
+        poll(&news, 1, fencepost_client_timeout(mine));
+        CHECK_RESULT(fencepost_client_process(mine), FENCEPOST_OK);
+    }
+    /* Long before the session would be confirmed again. */
+    CHECK(millis() - begun < 1000);
+    fencepost_contenders_free(contenders);
+    let_go(grant);
+    fencepost_lock_free(seen);
+    close_client(mine);
+    close_client(other);
+}
+
 static void bad_input(enum family family) {
     fencepost_client *client = client_of(url(family, ""));
     const fencepost_contender elsewhere = {"/elsewhere/x-lock-0000000001", "", 1, 1, 1, true, false};
@@ -268,6 +296,7 @@ int main(void) {
         ON(permits_are_held);
         ON(asked_and_broken);
         ON(step_by_step);
+        ON(asked_in_a_loop);
     }
     if (address(ZOOKEEPER) != NULL)
         TEST(forbidden);
