@@ -65,14 +65,14 @@ suites:
 local-suites:
 	$(SUITE) no-std cargo build --quiet --package fencepost-core --package fencepost-models --target thumbv7m-none-eabi
 	$(SUITE) core cargo test --quiet --package fencepost-core --package fencepost-models --package fencepost-tests --all-features
-	$(SUITE) simulator cargo test --quiet --release --package fencepost-simulator
+	$(SUITE) simulator cargo test --quiet --profile proof --package fencepost-simulator
 	$(SUITE) wasi node tests/wasi/run.mjs
 	$(SUITE) servers $(PYTHON) -m pytest -q tests/servers
 	$(SUITE) interop $(PYTHON) -m pytest -q tests/interop
 
 # What talks to real servers, whose addresses are in the environment.
 server-suites:
-	$(SUITE) models cargo test --quiet --release --package fencepost-simulator --features servers --test models
+	$(SUITE) models cargo test --quiet --profile proof --package fencepost-simulator --features servers --test models
 	$(SUITE) rust cargo test --package fencepost --package fencepost-cli --features fencepost/servers,fencepost-cli/servers -- --test-threads 1
 	cd bindings-py && ../$(SUITE) python ../$(PYTHON) -m pytest -q
 	$(SUITE) javascript npm --prefix bindings-wasm test --silent
@@ -102,7 +102,7 @@ lint: ## formatting and lints of every language
 	shellcheck tools/setup tools/suite tools/jars/fetch .ci/run
 
 soak: ## run SEEDS seeds (500000) of every machine in the simulator, and add to the report
-	cargo run --quiet --release --package fencepost-simulator -- soak --first $(FIRST) --seeds $(SEEDS) --report tests/simulator/REPORT.md
+	cargo run --quiet --profile proof --package fencepost-simulator -- soak --first $(FIRST) --seeds $(SEEDS) --report tests/simulator/REPORT.md
 
 bench: build ## measure side by side with the raw clients and the peers
 	$(SERVERS) $(PYTHON) bench $(ARGS)

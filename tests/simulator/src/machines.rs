@@ -14,8 +14,9 @@
 use core::{marker::PhantomData, time::Duration};
 
 use fencepost_core::{
+    Settings,
     redis::{Machine as RedisMachine, Redis, StringSettings},
-    zookeeper::{ContenderSettings, Layout, Machine as ZooKeeperMachine, Role, ZooKeeper},
+    zookeeper::ZooKeeper,
 };
 
 use crate::{
@@ -47,108 +48,105 @@ const ENSEMBLE: Climate = Climate {
     drifts: true,
 };
 
-/// A contender in one line that all clients of a run share.
-fn contender(client: Number, crashes: u8, seed: u64, layout: Layout, role: Role) -> Fencepost<ZooKeeper> {
-    let mut settings = ContenderSettings::new("shop", "stock", layout, role).expect("a good name");
-    settings.answer_within = Duration::from_millis(500);
-    let machine = ZooKeeperMachine::Contender(settings);
+/// A machine with these settings.
+fn zookeeper(settings: &str, client: Number, crashes: u8, seed: u64) -> Fencepost<ZooKeeper> {
+    let Ok(Settings::ZooKeeper(machine)) = serde_json::from_str(settings) else {
+        panic!("no settings of ZooKeeper: {settings}");
+    };
     Fencepost::new(BEGINNING, machine, owner(client, crashes), seed)
+}
+
+/// The layout of a run: Curator's or Kazoo's, by the seed's first bit.
+const fn layout(seed: u64) -> &'static str {
+    if seed & 1 == 0 { "curator" } else { "kazoo" }
+}
+
+fn mutex(_client: Number, _seed: u64) -> String {
+    r#"{"kind": "zookeeper-mutex", "name": "stock", "prefix": "shop", "answer_within": 500000}"#.into()
 }
 
 /// The fair mutex of ZooKeeper.
 pub static ZOOKEEPER_MUTEX: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
     name: "zookeeper-mutex",
-    make: |client, crashes, seed| contender(client, crashes, seed, Layout::Curator, Role::Mutex),
-    settings: Some(
-        r#"{"kind": "zookeeper-mutex", "name": "stock", "prefix": "shop", "answer_within": 500000}"#,
-    ),
+    make: |client, crashes, seed| zookeeper(&mutex(client, seed), client, crashes, seed),
+    settings: Some(mutex),
     fair: true,
     longest: zookeeper::TIMEOUT,
     climate: ENSEMBLE,
     on: PhantomData,
 };
 
+fn plain(_client: Number, _seed: u64) -> String {
+    r#"{"kind": "zookeeper-mutex", "name": "stock", "prefix": "shop", "layout": "plain", "answer_within": 500000}"#.into()
+}
+
 /// The same in the layout in which names do not say whose a node is.
 pub static ZOOKEEPER_PLAIN: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
     name: "zookeeper-plain",
-    make: |client, crashes, seed| {
-        let prefix = "node_".into();
-        contender(client, crashes, seed, Layout::Plain { prefix }, Role::Mutex)
-    },
-    settings: Some(
-        r#"{"kind": "zookeeper-mutex", "name": "stock", "prefix": "shop", "layout": "plain", "answer_within": 500000}"#,
-    ),
-    fair: true,
-    longest: zookeeper::TIMEOUT,
-    climate: ENSEMBLE,
-    on: PhantomData,
+    make: |client, crashes, seed| zookeeper(&plain(client, seed), client, crashes, seed),
+    settings: Some(plain),
+    ..ZOOKEEPER_MUTEX
 };
+
+/// A coin for each client, in each run another.
+const fn reads(client: Number, seed: u64) -> bool {
+    seed >> (1 + client % 32) & 1 == (client & 1) as u64
+}
+
+fn read_write(client: Number, seed: u64) -> String {
+    let role = if reads(client, seed) { "reader" } else { "writer" };
+    let layout = layout(seed);
+    format!(
+        r#"{{"kind": "zookeeper-{role}", "name": "stock", "prefix": "shop", "layout": "{layout}", "answer_within": 500000}}"#
+    )
+}
 
 /// The read/write lock of ZooKeeper: some clients read, some write.
 pub static ZOOKEEPER_READ_WRITE: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
     name: "zookeeper-read-write",
     make: |client, crashes, seed| {
-        let layout = if seed & 1 == 0 {
-            Layout::Curator
+        let mode = if reads(client, seed) {
+            Mode::Shared
         } else {
-            Layout::Kazoo
+            Mode::Exclusive
         };
-        // A coin for each client, in each run another.
-        let (role, mode) = if seed >> (1 + client % 32) & 1 == 0 {
-            (Role::Reader, Mode::Shared)
-        } else {
-            (Role::Writer, Mode::Exclusive)
-        };
-        contender(client, crashes, seed, layout, role).granting(mode)
+        zookeeper(&read_write(client, seed), client, crashes, seed).granting(mode)
     },
-    settings: None,
-    fair: true,
-    longest: zookeeper::TIMEOUT,
-    climate: ENSEMBLE,
-    on: PhantomData,
+    settings: Some(read_write),
+    ..ZOOKEEPER_MUTEX
 };
+
+fn semaphore(_client: Number, seed: u64) -> String {
+    let layout = layout(seed);
+    format!(
+        r#"{{"kind": "zookeeper-semaphore", "name": "stock", "prefix": "shop", "permits": 2, "layout": "{layout}", "answer_within": 500000}}"#
+    )
+}
 
 /// A semaphore of ZooKeeper, of two permits.
 pub static ZOOKEEPER_SEMAPHORE: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
     name: "zookeeper-semaphore",
     make: |client, crashes, seed| {
-        let layout = if seed & 1 == 0 {
-            Layout::Curator
-        } else {
-            Layout::Kazoo
-        };
-        let role = Role::Permit { permits: 2 };
-        contender(client, crashes, seed, layout, role).granting(Mode::Permit(2))
+        zookeeper(&semaphore(client, seed), client, crashes, seed).granting(Mode::Permit(2))
     },
-    settings: None,
-    fair: true,
-    longest: zookeeper::TIMEOUT,
-    climate: ENSEMBLE,
-    on: PhantomData,
+    settings: Some(semaphore),
+    ..ZOOKEEPER_MUTEX
 };
+
+fn multi_lock(client: Number, seed: u64) -> String {
+    let names = [r#""stock", "till""#, r#""till", "stock""#][usize::from(client % 2)];
+    let layout = layout(seed);
+    format!(
+        r#"{{"kind": "zookeeper-multi-lock", "names": [{names}], "prefix": "shop", "layout": "{layout}", "answer_within": 500000}}"#
+    )
+}
 
 /// Two locks or none on ZooKeeper: all clients want both, half of them in the other order.
 pub static ZOOKEEPER_MULTI_LOCK: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
     name: "zookeeper-multi-lock",
-    make: |client, crashes, seed| {
-        let layout = [Layout::Curator, Layout::Kazoo][usize::from(seed & 1 == 0)].clone();
-        let mut settings = ["stock", "till"].map(|name| {
-            let mut settings =
-                ContenderSettings::new("shop", name, layout.clone(), Role::Mutex).expect("a good name");
-            settings.answer_within = Duration::from_millis(500);
-            settings
-        });
-        if client % 2 == 1 {
-            settings.reverse();
-        }
-        let machine = ZooKeeperMachine::MultiLock(settings.into());
-        Fencepost::new(BEGINNING, machine, owner(client, crashes), seed)
-    },
-    settings: None,
-    fair: true,
-    longest: zookeeper::TIMEOUT,
-    climate: ENSEMBLE,
-    on: PhantomData,
+    make: |client, crashes, seed| zookeeper(&multi_lock(client, seed), client, crashes, seed),
+    settings: Some(multi_lock),
+    ..ZOOKEEPER_MUTEX
 };
 
 /// The lock of Redis in the layout `string`.
@@ -161,9 +159,10 @@ pub static REDIS_STRING: Machine<redis::Servers, Fencepost<Redis>> = Machine {
         let machine = RedisMachine::String(settings);
         Fencepost::new(BEGINNING, machine, owner(client, crashes), seed)
     },
-    settings: Some(
-        r#"{"kind": "redis-string", "name": "stock", "ttl": 300000, "margin": 2000, "answer_within": 90000}"#,
-    ),
+    settings: Some(|_client, _seed| {
+        r#"{"kind": "redis-string", "name": "stock", "ttl": 300000, "margin": 2000, "answer_within": 90000}"#
+            .into()
+    }),
     fair: false,
     longest: redis::TTL,
     climate: Climate {

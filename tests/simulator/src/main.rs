@@ -1,4 +1,4 @@
-//! The proof from the command line: `cargo run --release -p fencepost-simulator -- soak --seeds 1000000`.
+//! The proof from the command line: `cargo run --profile proof -p fencepost-simulator -- soak --seeds 1000000`.
 
 mod soak;
 

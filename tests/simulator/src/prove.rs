@@ -41,7 +41,7 @@ impl fmt::Display for Conviction {
         writeln!(f, "{}", self.story)?;
         write!(
             f,
-            "again: cargo run --release -p fencepost-simulator -- story {} {}",
+            "again: cargo run --profile proof -p fencepost-simulator -- story {} {}",
             self.machine, self.seed
         )
     }
@@ -125,7 +125,7 @@ where
         again(self, &run, &mut cut);
         cut.text(
             B::Family::NAME,
-            settings,
+            &settings(client, seed),
             &run,
             "Cut from a run of the simulator.",
         )

@@ -20,8 +20,8 @@ pub struct Machine<B, S> {
     pub name: &'static str,
     /// Makes the lock of a client: its number, how many processes it has had, the run's seed.
     pub make: fn(Number, u8, u64) -> S,
-    /// A machine's settings, as they stand in transcripts; nothing for locks that are none of fencepost's.
-    pub settings: Option<&'static str>,
+    /// The settings of a client's machine in the run of a seed, as they stand in transcripts; nothing for locks that are none of fencepost's.
+    pub settings: Option<fn(Number, u64) -> String>,
     /// Whether who comes first is served first.
     pub fair: bool,
     /// The longest lease or session.

@@ -60,6 +60,26 @@ fn zookeeper_four_without_a_fault() {
 }
 
 #[test]
+fn read_write_two_with_one_fault() {
+    explored(&machines::ZOOKEEPER_READ_WRITE, TWO, 328_561);
+}
+
+#[test]
+fn read_write_three_without_a_fault() {
+    explored(&machines::ZOOKEEPER_READ_WRITE, several(3, true), 21_462);
+}
+
+#[test]
+fn semaphore_two_without_a_fault() {
+    explored(&machines::ZOOKEEPER_SEMAPHORE, several(2, true), 5844);
+}
+
+#[test]
+fn multi_lock_two_without_a_fault() {
+    explored(&machines::ZOOKEEPER_MULTI_LOCK, several(2, true), 5993);
+}
+
+#[test]
 fn redis_two_with_one_fault() {
     explored(&machines::REDIS_STRING, TWO, 15_554);
 }

@@ -283,7 +283,9 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             })
             .map(|(client, _)| (self.mode(client), self.holds(client)));
         let woken = woken(&spoke.collect::<Vec<_>>());
-        if woken > 1 + usize::from(self.somebody_left()) {
+        // Where a line is kept beside the permits, the next one moves up to its head when a permit is taken.
+        let moves_up = usize::from(matches!(self.mode(released), Mode::Permit(_)));
+        if woken > 1 + moves_up + usize::from(self.somebody_left()) {
             self.checker
                 .violated(Property::L2, || format!("one release has woken {woken} clients"));
         }

@@ -42,7 +42,8 @@ impl Recorder {
     /// The command that has set the last watch on a path.
     #[must_use]
     pub fn watch_on(&self, path: &str) -> u64 {
-        let watches = |command: &serde_json::Value| command["flags"].as_u64().is_some_and(|flags| flags & 4 != 0);
+        let watches =
+            |command: &serde_json::Value| command["flags"].as_u64().is_some_and(|flags| flags & 4 != 0);
         self.last(|command| watches(command) && command["path"] == path)
     }
 
