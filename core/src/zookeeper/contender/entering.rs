@@ -95,7 +95,8 @@ impl Contender {
         self.send_list();
     }
 
-    /// Lists again, because a connection has come back or a neighbour has gone. With a barrier if the server may be another one.
+    /// Lists again, because a connection has come back or a neighbour has gone. With a barrier if the server may be another one: a client library
+    /// that says what it has seen meets no server that is behind, but one that resumes a session by its number may.
     pub(super) fn list_again(&mut self, barrier: bool) {
         self.phase = Phase::Entering(Entering::default());
         if barrier {

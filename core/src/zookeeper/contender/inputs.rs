@@ -92,6 +92,9 @@ impl Machine for Contender {
 
 impl Contender {
     /// Reads an outcome: an answer of another session, or of the wrong shape, is no answer.
+    ///
+    /// Commands and watches known here are of this session: its end forgets them, and no driver sends later what it was given before a session
+    /// notice. So the compare is the second line, against drivers that take one session for the other.
     fn read(
         &self,
         id: CommandId,
