@@ -249,11 +249,17 @@ def test_no_permission(kazoos: Kazoos, pair: tuple[Any, Any], name: str) -> None
     assert recipe.is_acquired is False
 
 
-def test_a_client_that_is_stopped(kazoos: Kazoos, kind: str) -> None:
+def test_a_client_that_is_stopped(kazoos: Kazoos, kind: str, caplog: pytest.LogCaptureFixture) -> None:
     client = kazoos.client(kind)
     with client.Lock("/l"):
         pass
+    held = client.Lock("/l")
+    held.acquire()
     client.stop()
+    if kind == "ours":
+        assert held.lost.wait(LONG)
+        assert (held.is_acquired, held.release()) == (False, False)
+        assert "is lost" not in caplog.text
     with pytest.raises(ConnectionClosedError):
         client.Lock("/l").acquire()
     client.start()

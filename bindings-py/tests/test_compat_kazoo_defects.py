@@ -135,7 +135,7 @@ def test_a_lock_that_is_lost_says_so(
             time.sleep(0.01)
         assert recipe.is_acquired is False
         assert recipe.lost.wait(LONG)
-    assert "what was held on /l is lost" in caplog.text
+    assert "what was held on /l is lost: session-expired" in caplog.text
     assert recipe.release() is False
     assert recipe.acquire(timeout=LONG) is True
     assert not recipe.lost.is_set()
@@ -241,3 +241,21 @@ def test_fences_grow(kazoos: Kazoos) -> None:
         with locks[number % 2]:
             fences.append(locks[number % 2].fence)
     assert fences == sorted(set(fences))
+
+
+@BOTH
+@pytest.mark.parametrize(("name", "most"), [("Lock", 2), ("ReadLock", 2), ("WriteLock", 2), ("Semaphore", 6)])
+def test_an_acquire_asks_for_little(
+    kazoos: Kazoos, control: Control, kind: str, name: str, most: int
+) -> None:
+    proxy = control.do("proxy zookeeper")
+    client = kazoos.client(kind, hosts=proxy["address"])
+    recipe = getattr(client, name)("/l")
+    recipe.acquire()
+    recipe.release()
+    control.do(f"proxy-reset {proxy['id']}")
+    recipe.acquire()
+    asked = control.do(f"proxy-count {proxy['id']}")["by_kind"]
+    recipe.release()
+    client.stop()
+    assert sum(count for what, count in asked.items() if what not in ("ping", "sync")) <= most

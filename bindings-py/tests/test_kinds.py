@@ -191,7 +191,7 @@ def test_a_contender_of_another_layout_is_waited_for(pair: Pair, place: Backend)
 
 
 def test_a_warning_that_is_an_error_leaves_nothing(zookeeper: ZooKeeperBackend, connect: Connect) -> None:
-    zookeeper.client.create(f"{zookeeper.directory('stock')}/abc__lock__0000000001", makepath=True)
+    zookeeper.client.create(f"{zookeeper.directory('stock')}/abc__lock__0000000000", makepath=True)
     lock = connect(zookeeper.url).lock("stock")
     with pytest.raises(fencepost.MixedLayoutsWarning):
         lock.acquire(timeout=0.2)

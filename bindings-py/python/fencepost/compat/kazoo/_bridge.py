@@ -86,6 +86,7 @@ class Bridge(Client):
 
     def _end(self) -> None:
         self._kazoo.remove_listener(self._listen)
+        self._engine.tick()  # Whoever has held something is told, while there is somebody to tell.
         try:
             self.close()
         except CleanupIncomplete as error:

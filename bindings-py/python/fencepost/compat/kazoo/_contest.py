@@ -228,13 +228,19 @@ class Contest:
     def _options(self) -> dict[str, object]:
         return {}
 
+    def _expects(self, stranger: str) -> bool:
+        return False
+
     def _warn(self, contender: Contender) -> None:
-        if contender.mixed_layouts is not None:
+        if contender.mixed_layouts is not None and not self._expects(contender.mixed_layouts):
             stranger = f"{contender.mixed_layouts} is a contender of another layout"
             warnings.warn(f"{self.path}: {stranger}, which cannot see ours", MixedLayoutsWarning, 5)
 
     def _on_loss(self) -> None:
-        log.warning("fencepost: what was held on %s is lost", self.path)
+        event = self._contender.event if self._contender is not None else None
+        reason = None if event is None else event.reason
+        if reason != "lost-connection-closed":  # Whoever has stopped the client knows.
+            log.warning("fencepost: what was held on %s is lost: %s", self.path, reason)
         self.lost.set()
         self.wake_event.set()
         self.wake()

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 from kazoo.exceptions import NoNodeError
 
-from ..._contender import Contender
 from ._contest import Contest, identifiers
 
 _SEEN_ANYWAY = ("__lock__", "__rlock__", "__READ__", "__WRIT__", "-latch-", "lock-")
@@ -66,9 +65,8 @@ class Lock(Contest):
     def __enter__(self) -> None:
         self.acquire()
 
-    def _warn(self, contender: Contender) -> None:
-        if not any(pattern in (contender.mixed_layouts or "") for pattern in self._expected):
-            super()._warn(contender)
+    def _expects(self, stranger: str) -> bool:
+        return any(pattern in stranger for pattern in self._expected)
 
 
 class WriteLock(Lock):
