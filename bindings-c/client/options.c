@@ -5,7 +5,7 @@
 #include "internal.h"
 
 /* The kinds' names behind that of their family, as settings have them. */
-static const char *const kinds[] = {"mutex", "reader", "writer", "election", "semaphore", "multi-lock", "single"};
+static const char *const kinds[] = {"mutex", "reader", "writer", "election", "semaphore", "multi-lock"};
 
 #define KINDS (sizeof kinds / sizeof *kinds)
 #define MOST_SETTINGS 16

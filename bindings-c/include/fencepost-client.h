@@ -92,9 +92,7 @@ typedef enum fencepost_kind {
     /** One of `permits`. */
     FENCEPOST_KIND_SEMAPHORE = 4,
     /** All of `names`, or none. */
-    FENCEPOST_KIND_MULTI_LOCK = 5,
-    /** One holds it, whoever comes at the right moment: the cheapest try, unfair to those who wait. */
-    FENCEPOST_KIND_SINGLE_NODE = 6
+    FENCEPOST_KIND_MULTI_LOCK = 5
 } fencepost_kind;
 
 /**
@@ -319,7 +317,7 @@ typedef struct fencepost_inspection fencepost_inspection;
 /**
  * Who holds the lock and who waits for it, in no particular order; waits at most five seconds for the server. Any lock
  * object of the same name, kind and layout will do. Errors: `UNKNOWN_OPTION` where contenders cannot be seen (Redis,
- * multi-locks, single nodes); 3xx; `CLIENT_CLOSED`; `WRONG_PROCESS`; `WOULD_BLOCK`.
+ * multi-locks); 3xx; `CLIENT_CLOSED`; `WRONG_PROCESS`; `WOULD_BLOCK`.
  */
 fencepost_result fencepost_lock_contenders(fencepost_lock *lock, fencepost_contenders **contenders);
 

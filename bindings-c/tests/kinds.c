@@ -270,7 +270,6 @@ static void redis_has_no_such_thing(void) {
         {FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_ELECTION), "ZooKeeper"},
         {FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_SEMAPHORE, .permits = 3), "semaphore"},
         {FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_MULTI_LOCK, .names = names, .name_count = 2), "multi-lock"},
-        {FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_SINGLE_NODE), "ZooKeeper"},
         {FENCEPOST_OPTIONS(.permits = 1), "permits"},
         {FENCEPOST_OPTIONS(.layout = "curator"), "layout"},
         {FENCEPOST_OPTIONS(.node_prefix = "x"), "node_prefix"},
