@@ -91,7 +91,9 @@ impl Client {
     }
 
     /// ZooKeeper: the semaphore of that name, with the usual settings. Nothing is sent. So many contenders hold it at a time; all of them have
-    /// to give the same number of permits. The [fence](crate::Grant::fence) of a permit tells it from others, and orders nothing.
+    /// to give the same number of permits. The [fence](crate::Grant::fence) of a permit tells it from others, and orders nothing. A
+    /// [try](Lock::try_acquire) gives nothing while somebody else is just taking a permit, though there may be more: permits are taken one after
+    /// the other.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), fencepost::Error> {

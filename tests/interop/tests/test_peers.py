@@ -64,7 +64,7 @@ def test_readers_share_and_writers_do_not(start: Start, path: str, name: str) ->
 @pytest.mark.parametrize("name", PEERS)
 def test_a_semaphore_has_as_many_permits_as_it_says(start: Start, path: str, name: str) -> None:
     one, two = pair(start, name)
-    held = {peer.acquire(f"semaphore:2 {path} 0")["node"] for peer in (one, two)}
+    held = {peer.acquire(f"semaphore:2 {path} 5000")["node"] for peer in (one, two)}
     assert len(held) == 2
     assert not two.ask(f"acquire semaphore:2 {path} 0")["granted"]
     one.ask("release")
