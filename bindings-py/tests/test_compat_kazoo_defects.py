@@ -244,7 +244,7 @@ def test_fences_grow(kazoos: Kazoos) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize(("name", "most"), [("Lock", 2), ("ReadLock", 2), ("WriteLock", 2), ("Semaphore", 6)])
+@pytest.mark.parametrize(("name", "most"), [("Lock", 2), ("ReadLock", 2), ("WriteLock", 2), ("Semaphore", 7)])
 def test_an_acquire_asks_for_little(
     kazoos: Kazoos, control: Control, kind: str, name: str, most: int
 ) -> None:
