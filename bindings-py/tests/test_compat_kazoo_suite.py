@@ -118,10 +118,6 @@ class TestOurSemaphores(locks.TestSemaphore):  # type: ignore[misc, name-defined
 
     _make = ours.KazooClient
 
-    @pytest.mark.xfail(reason="who makes the directory does not write the number of permits", strict=True)
-    def test_inconsistent_max_leases(self) -> None:
-        super().test_inconsistent_max_leases()
-
 
 class TestOurElections(elections.KazooElectionTests):  # type: ignore[misc, name-defined]
     """With ours."""

@@ -9,9 +9,10 @@
 //!    └──────────────────────────────────────────────────── Leaving ◀─────────────────┘
 //! ```
 //!
-//! The nodes are made in one transaction, so every line has the same order of those who share two of them: nobody can wait for somebody who
-//! waits for it, whatever the order of the names (Curator's `InterProcessMultiLock` takes one lock after the other). Each place is then a contender's
-//! like any other. If one is lost, all are given up and taken anew, because a place of its own could have fallen behind in one line only.
+//! The nodes are made in one transaction, so every line has the same order of those who share two of them: nobody who takes many at once can
+//! wait for somebody who waits for it, whatever the order of the names. (Who takes one lock after the other, as Curator's `InterProcessMultiLock` does,
+//! can still wait for one of ours that waits for it.) Each place is then a contender's like any other. If one is lost, all are given up and taken
+//! anew, because a place of its own could have fallen behind in one line only.
 
 use alloc::{string::String, vec::Vec};
 

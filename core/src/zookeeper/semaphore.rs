@@ -27,7 +27,7 @@ use super::{
     Contender, ContenderSettings,
     layout::Role,
     settings::semaphore_directories,
-    wire::{Answer, Notice, Reply, Request},
+    wire::{Answer, Notice, Reply, Request, code},
 };
 
 /// One contender for a permit.
@@ -43,6 +43,8 @@ pub struct Semaphore {
     /// The request that reads it.
     check: Option<CommandId>,
     trying: bool,
+    /// Whether the number of permits is to be written as soon as there is a node to write it into.
+    unwritten: bool,
     /// What is said of a release when the line is clear too.
     farewell: Option<Event>,
     /// Whether a server has ever shown us a place: then a timeout is a timeout, and before it the server was unreachable.
@@ -97,6 +99,7 @@ impl Semaphore {
             permits: number,
             check: None,
             trying: false,
+            unwritten: false,
             farewell: None,
             placed: false,
         }
@@ -240,6 +243,9 @@ impl Semaphore {
     }
 
     fn permit_says(&mut self, now: Instant, event: Event) {
+        if self.unwritten && matches!(event, Event::Acquired { .. } | Event::Queued { .. }) {
+            self.write_permits();
+        }
         match (self.phase, event) {
             (Phase::Taking, Event::Acquired { grant }) => {
                 self.phase = Phase::Held;
@@ -262,11 +268,19 @@ impl Semaphore {
     /// At the head of the line: the number of permits is compared, and a permit taken, in one flight.
     fn take(&mut self, now: Instant) {
         self.placed = true;
+        self.unwritten = false;
         self.phase = Phase::Taking;
         let (path, watch) = (self.path.clone(), false);
         self.check = Some(self.out.command(Request::Get { path, watch }, None));
         let patience = self.patience();
         let _accepted = self.permit(|permit| permit.intent(now, Intent::Acquire(patience)));
+    }
+
+    fn write_permits(&mut self) {
+        self.unwritten = false;
+        let (path, data) = (self.path.clone(), self.permits.to_string().into());
+        // Nobody is the worse off if it fails.
+        self.out.command(Request::Set { path, data }, None);
     }
 
     /// The number that the first contender has written, as Kazoo does. Who finds none writes it; what is no number is somebody else's.
@@ -278,10 +292,10 @@ impl Semaphore {
         };
         match answer {
             Answer::Data { data, .. } if data.is_empty() => {
-                let (path, data) = (self.path.clone(), self.permits.to_string().into());
-                // Nobody is the worse off if it fails.
-                self.out.command(Request::Set { path, data }, None);
+                self.write_permits();
             }
+            // Nobody has ever been here: the permit's own node brings the directory with it.
+            Answer::Error(code::NO_NODE) => self.unwritten = true,
             Answer::Data { data, .. } => {
                 let written = core::str::from_utf8(&data).ok();
                 let number = written.and_then(|text| text.parse::<u32>().ok());

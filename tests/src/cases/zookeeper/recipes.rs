@@ -9,6 +9,7 @@ cases! { "zookeeper":
     permit_free, "A permit that is free: the line, then the number of permits, the own node and the list in one flight; the line goes on without us.",
         "Curator takes five round trips";
     permit_first_ever, "The first contender ever writes how many permits there are, as Kazoo does.";
+    permit_without_a_directory, "Nobody has ever been there: the number of permits is written once the permit's node has brought the directory with it.";
     permit_comes_back, "All permits are taken: only the head of the line watches them, and one that comes back is one list.";
     permits_inconsistent, "Somebody else has given another number of permits: refused before a permit is taken.",
         "kazoo's Semaphore raises ValueError";
@@ -78,6 +79,13 @@ fn permit_first_ever(story: &mut Recorder) {
     semaphore(story);
     let number = story.reply_data("", 0, 9);
     story.answer("get", number).says(&["set"]);
+}
+
+fn permit_without_a_directory(story: &mut Recorder) {
+    let key = semaphore(story);
+    story.error("get", code::NO_NODE).says(&[]);
+    take(story, key, &[]);
+    story.says(&["set", "acquired", "delete"]);
 }
 
 fn permit_comes_back(story: &mut Recorder) {
