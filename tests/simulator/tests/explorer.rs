@@ -71,7 +71,7 @@ fn read_write_three_without_a_fault() {
 
 #[test]
 fn semaphore_two_without_a_fault() {
-    explored(&machines::ZOOKEEPER_SEMAPHORE, several(2, true), 5844);
+    explored(&machines::ZOOKEEPER_SEMAPHORE, several(2, true), 2219);
 }
 
 #[test]
