@@ -1,6 +1,6 @@
 //! Every machine there is. A new one joins the proof by being listed here.
 //!
-//! One whose grants do not all exclude each other says of which [`Mode`](crate::checker::Mode) a client's are, where `make` makes its lock, by
+//! One whose grants do not all exclude each other says of which [`Mode`] a client's are, where `make` makes its lock, by
 //! [`Fencepost::granting`]: a semaphore's are `Permit(n)`; of a read/write lock some clients make readers, `Shared`, and some writers (by the
 //! seed's bits, so that each run has its own mixture). From this follow
 //!
