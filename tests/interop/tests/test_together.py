@@ -176,6 +176,9 @@ def test_an_expired_session_passes_the_lock_on(
     has_got(two, fence)
     one.event("state", state="lost")
     two.ask("release")
+    if (first, kind) == ("curator", "leader"):
+        # A LeaderLatch stands again as soon as it has a new session.
+        one.ask("release")
     assert tree.contenders(path) == []
 
 
