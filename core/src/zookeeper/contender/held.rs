@@ -55,7 +55,15 @@ impl Contender {
                     self.own_node_gone(Some(id));
                 }
             }
-            Ok(Answer::Error(code::NO_NODE)) => self.own_node_gone(Some(id)),
+            Ok(Answer::Error(code::NO_NODE)) => {
+                // It may be there all the same, on a server that has caught up: a client library that does not say what it has seen can
+                // be connected to one that has not.
+                if let Some(node) = self.node.take() {
+                    self.disposal.bury(node.name);
+                }
+                self.own_node_gone(Some(id));
+                self.advance_disposal();
+            }
             Ok(Answer::Error(error)) => {
                 self.own_watch = None;
                 match judge(*error, id, "watching our node") {

@@ -47,8 +47,10 @@ fn holder_suspended_and_resumed(story: &mut Recorder) {
 fn holder_suspended_and_deleted(story: &mut Recorder) {
     let key = hold(story);
     story.session_is("suspended").after(900_000).given(1);
-    story.error("get", code::NO_NODE).says(&["lost deleted"]);
-    story.close(key).leaves(0);
+    story
+        .error("get", code::NO_NODE)
+        .says(&["lost deleted", "delete"]);
+    story.error("delete", code::NO_NODE).close(key).leaves(0);
 }
 
 fn holder_suspended_for_too_long(story: &mut Recorder) {

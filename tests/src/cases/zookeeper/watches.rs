@@ -15,7 +15,7 @@ cases! { "zookeeper":
         "kazoo forgets every watch on SUSPENDED, and fires it";
     watch_of_an_earlier_neighbour, "A watch that was set on an earlier neighbour fires late: it says nothing about this one.";
     own_node_deleted_while_waiting, "Somebody deletes the node of a waiter: it queues again, behind those who came meanwhile, and does not hang.";
-    own_node_deleted_before_its_watch, "The own node has gone before it could be watched: the waiter queues again.";
+    own_node_deleted_before_its_watch, "The own node has gone before it could be watched, or is not there yet on a server that is behind: the waiter queues again, and deletes it in any case.";
     own_node_deleted_while_holding, "Somebody deletes the node of a holder: the grant is lost at once, and the command that told is named.",
         "CURATOR-206, and Curator's open request to tell holders";
     own_node_replaced, "The own node's path belongs to another session: it is not ours any more.",
@@ -115,8 +115,9 @@ fn own_node_deleted_before_its_watch(story: &mut Recorder) {
     story
         .present(40)
         .error("get", code::NO_NODE)
-        .says(&["create", "children"]);
+        .says(&["create", "children", "delete"]);
     story
+        .error("delete", code::NO_NODE)
         .created(4, 44)
         .children(&[&other(2), &own_of_attempt(key, 2, 4)]);
     story.says(&["get", "queued", "get"]);
@@ -146,5 +147,7 @@ fn own_watch_refused_for_now(story: &mut Recorder) {
     story.created(3, 41).children(&[&other(2), &own(key, 3)]);
     story.present(40).error("get", code::THROTTLED).says(&[]);
     story.waits_for(Some("retry")).timeout().says(&["get"]);
-    story.error("get", code::NO_NODE).says(&["create", "children"]);
+    story
+        .error("get", code::NO_NODE)
+        .says(&["create", "children", "delete"]);
 }
