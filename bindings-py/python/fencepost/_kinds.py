@@ -171,8 +171,9 @@ class Kinds:
             with client.multi_lock(["account/7", "account/9"]) as grant:
                 ...
 
-        In whatever order names are given, nobody deadlocks. Others take the same locks one by one, or other
-        sets of them. All have the same fence. Options are those of :meth:`lock`. Raises ConfigError.
+        In whatever order names are given, those who take many at once cannot deadlock. Others may take any
+        of them alone; who holds one and waits for another can still wait for one that waits for it. All have
+        the same fence. Options are those of :meth:`lock`. Raises ConfigError.
         """
         options = {
             "layout": layout,

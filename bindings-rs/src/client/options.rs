@@ -201,8 +201,6 @@ impl LockOptions {
 
     #[cfg(feature = "redis")]
     fn on_redis(&self, kind: &Kind, name: &str) -> Result<RawSettings, ConfigError> {
-        const ELSEWHERE: &str =
-            "only ZooKeeper has it; on Redis there are locks, with the options ttl, renew and max_hold";
         refuse(
             [
                 ("read_write_lock", matches!(kind, Kind::Reader | Kind::Writer)),

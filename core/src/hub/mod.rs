@@ -235,11 +235,7 @@ impl<F: Family> Hub<F> {
                 until: Some(*until),
                 reason: *reason,
             });
-        match (shared.until, first.until) {
-            (Some(ours), Some(theirs)) if ours < theirs => shared,
-            (Some(_), None) => shared,
-            _ => first,
-        }
+        first.or_earlier(shared)
     }
 
     /// Polls one machine; `None` when it has nothing more to say, or its command was answered from what machines share.

@@ -410,13 +410,10 @@ impl Machine for Inspection {
         }
         let result = match outcome {
             Outcome::Failed(failure) => Err(failure),
-            Outcome::Reply(reply) if Some(reply.session) != self.session => Err(Failure::Unknown),
-            Outcome::Reply(reply) => match reply.answer {
-                Answer::Error(code::CONNECTION_LOSS | code::OPERATION_TIMEOUT | code::SESSION_EXPIRED) => {
-                    Err(Failure::Unknown)
-                }
-                answer => Ok(answer),
-            },
+            Outcome::Reply(reply) if Some(reply.session) != self.session || reply.is_made_up() => {
+                Err(Failure::Unknown)
+            }
+            Outcome::Reply(reply) => Ok(reply.answer),
         };
         self.settle(now, id, result)
     }

@@ -271,12 +271,9 @@ impl MultiLock {
         for place in &mut self.places {
             place.grant = None;
             place.suspended = false;
-            for intent in [Intent::Release, Intent::Cancel] {
-                // One of the two makes sense, or neither is needed.
-                let _was_there = place
-                    .contender
-                    .lent(&mut self.out, |contender| contender.intent(now, intent));
-            }
+            place
+                .contender
+                .lent(&mut self.out, |contender| contender.give_up(now));
         }
     }
 
@@ -399,12 +396,8 @@ impl MultiLock {
             Outcome::Reply(reply) if self.session.is_some_and(|session| session != reply.session) => {
                 Err(Failure::Unknown)
             }
-            Outcome::Reply(reply) => match reply.answer {
-                Answer::Error(code::CONNECTION_LOSS | code::OPERATION_TIMEOUT | code::SESSION_EXPIRED) => {
-                    Err(Failure::Unknown)
-                }
-                answer => Ok(answer),
-            },
+            Outcome::Reply(reply) if reply.is_made_up() => Err(Failure::Unknown),
+            Outcome::Reply(reply) => Ok(reply.answer),
         }
     }
 

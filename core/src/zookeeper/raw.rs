@@ -74,24 +74,21 @@ pub(crate) enum Kind {
 impl RawZooKeeper {
     pub(crate) fn check(self, kind: Kind) -> Result<Machine, ConfigError> {
         self.refuse_foreign(kind)?;
-        match kind {
+        let role = match kind {
             Kind::Inspection => return self.inspection(),
             Kind::MultiLock => return self.multi_lock(),
-            _ => {}
-        }
-        self.contender(kind).map(Machine::Contender)
-    }
-
-    fn contender(self, kind: Kind) -> Result<ContenderSettings, ConfigError> {
-        let role = match kind {
-            Kind::Mutex | Kind::MultiLock => Role::Mutex,
+            Kind::Mutex => Role::Mutex,
             Kind::Reader => Role::Reader,
             Kind::Writer => Role::Writer,
             Kind::Election => Role::Candidate,
-            Kind::Semaphore | Kind::Inspection => Role::Permit {
+            Kind::Semaphore => Role::Permit {
                 permits: self.permits()?,
             },
         };
+        self.contender(role).map(Machine::Contender)
+    }
+
+    fn contender(self, role: Role) -> Result<ContenderSettings, ConfigError> {
         let mut settings = ContenderSettings::new(&self.prefix, &self.name, self.layout()?, role)?;
         if let Some(identifier) = self.identifier {
             settings.set_identifier(identifier)?;
@@ -120,7 +117,7 @@ impl RawZooKeeper {
                 name: name.clone(),
                 ..self.clone()
             };
-            let one = raw.contender(Kind::MultiLock)?;
+            let one = raw.contender(Role::Mutex)?;
             if settings.iter().any(|other| other.directory() == one.directory()) {
                 return Err(ConfigError::InvalidOption {
                     option: "names",

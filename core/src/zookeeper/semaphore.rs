@@ -187,11 +187,8 @@ impl Semaphore {
 
     /// Gives back whatever the two halves hold or wait for.
     fn withdraw(&mut self, now: Instant) {
-        for intent in [Intent::Release, Intent::Cancel] {
-            // One of the two makes sense, or neither is needed.
-            let _was_there = self.permit(|permit| permit.intent(now, intent));
-            let _was_there = self.line(|line| line.intent(now, intent));
-        }
+        self.permit(|permit| permit.give_up(now));
+        self.line(|line| line.give_up(now));
     }
 
     /// Hears what the two halves have to say, until they have said all.

@@ -101,6 +101,16 @@ pub struct Reply {
     pub answer: Answer,
 }
 
+impl Reply {
+    /// Whether it is a code that client libraries make up when nobody knows what the server has done.
+    pub(super) const fn is_made_up(&self) -> bool {
+        matches!(
+            self.answer,
+            Answer::Error(code::CONNECTION_LOSS | code::OPERATION_TIMEOUT | code::SESSION_EXPIRED)
+        )
+    }
+}
+
 /// The server's answers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

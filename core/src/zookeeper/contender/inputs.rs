@@ -7,7 +7,7 @@ use crate::{
 
 use super::super::{
     disposal::Handled,
-    wire::{Answer, Notice, Reply, Request, SessionState, code},
+    wire::{Answer, Notice, Reply, Request, SessionState},
 };
 use super::{CREATED, CREATED_OWN, Contender, Phase, Purpose, entering::Entering};
 
@@ -103,16 +103,11 @@ impl Contender {
     ) -> (Result<Answer, Failure>, Result<(), Misuse>) {
         let answer = match outcome {
             Outcome::Failed(failure) => return (Err(failure), Ok(())),
-            Outcome::Reply(reply) if self.session.id != Some(reply.session) => {
+            Outcome::Reply(reply) if self.session.id != Some(reply.session) || reply.is_made_up() => {
                 return (Err(Failure::Unknown), Ok(()));
             }
             Outcome::Reply(reply) => reply.answer,
         };
-        if let Answer::Error(code::CONNECTION_LOSS | code::OPERATION_TIMEOUT | code::SESSION_EXPIRED) = answer
-        {
-            // Made up by client libraries: nobody knows what the server has done.
-            return (Err(Failure::Unknown), Ok(()));
-        }
         let fits = match &answer {
             Answer::Created { path, .. } => {
                 expected == CREATED || expected == CREATED_OWN && self.is_own_path(path)

@@ -3,7 +3,7 @@
 use alloc::{string::String, vec::Vec};
 use core::time::Duration;
 
-use crate::{AttemptId, Cause, Event, Loss, outbox::Outbox};
+use crate::{AttemptId, Cause, Event, Instant, Intent, Loss, outbox::Outbox};
 
 use super::super::{
     layout::Layout,
@@ -71,6 +71,14 @@ impl Contender {
         self.phase = Phase::Entering(Entering::default());
         self.send_list();
         self.watch_own();
+    }
+
+    /// Gives back what it holds or waits for, if anything.
+    pub(in crate::zookeeper) fn give_up(&mut self, now: Instant) {
+        for intent in [Intent::Release, Intent::Cancel] {
+            // One of the two makes sense, or neither is needed.
+            let _was_there = self.intent(now, intent);
+        }
     }
 
     /// Has the nodes of an attempt searched for and deleted.
