@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
@@ -171,6 +172,31 @@ def test_requests_in_any_pieces(control: Control, proxy: dict[str, Any]) -> None
         with closing(connection.makefile("rb")) as replies:
             assert replies.read() == b":1\r\n$1\r\n1\r\n+OK\r\n"
     assert control.count(proxy)["by_kind"] == {"INCR": 1, "GET": 1, "QUIT": 1}
+
+
+def test_a_small_reply_does_not_wait_for_the_one_before(proxy: dict[str, Any], direct: Any) -> None:
+    host, port = proxy["address"].split(":")
+    late = 0
+    with (
+        socket.create_connection((host, int(port)), timeout=LONG) as connection,
+        closing(connection.makefile("rb")) as replies,
+    ):
+
+        def read_until(word: bytes) -> None:
+            while word not in replies.readline():
+                pass
+
+        connection.sendall(b"SUBSCRIBE news\r\n")
+        for _ in range(20):
+            # Who asks and is answered by turns acknowledges what comes unasked after 40 ms: it may soon ask.
+            connection.sendall(b"PING question\r\n")
+            read_until(b"question")
+            began = time.monotonic()
+            for word in (b"one", b"another"):
+                direct.publish("news", word)
+                read_until(word)
+            late += time.monotonic() - began > 0.03
+    assert late < 10
 
 
 def test_a_closed_proxy_is_gone(control: Control, proxy: dict[str, Any], client: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from clients import kazoo, redis, redis_at
@@ -57,6 +58,15 @@ def test_a_paused_server_does_nothing_until_resumed(control: Control, addresses:
     assert control.do("resume redis-1")["state"] == "running"
     assert control.do("resume redis-1")["state"] == "running"
     wait_until(connection.ping, "redis-1 answers")
+
+
+@pytest.mark.parametrize("name", ["redis-1", "zookeeper"])
+def test_a_paused_server_has_stopped_when_it_is_told(control: Control, name: str) -> None:
+    for _ in range(20):
+        tasks = Path(f"/proc/{control.do(f'pause {name}')['pid']}/task")
+        states = [stat.read_text().rpartition(")")[2].split()[0] for stat in tasks.glob("*/stat")]
+        control.do(f"resume {name}")
+        assert set(states) == {"T"}
 
 
 @pytest.mark.parametrize("verb", ["kill", "stop"])

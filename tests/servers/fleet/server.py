@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from .child import dies_with_us
@@ -114,10 +115,13 @@ class Server(ABC):
         await self.start()
 
     async def pause(self) -> None:
-        """SIGSTOP: the server keeps its connections, and does nothing."""
+        """SIGSTOP, and waits for its effect: the server keeps its connections, and does nothing."""
         self._require_process()
         self._signal(signal.SIGSTOP)
         self._paused = True
+        # Each of its threads stops when the kernel comes to it: until then it may still answer.
+        while (pid := self.pid) is not None and not all(stand_still(pid)):
+            await asyncio.sleep(POLL_SECONDS / 20)
 
     async def resume(self) -> None:
         """SIGCONT."""
@@ -159,3 +163,11 @@ class Server(ABC):
     async def _ended(self) -> None:
         if self._process is not None:
             await self._process.wait()
+
+
+def stand_still(pid: int) -> Iterator[bool]:
+    """For each thread of a process, whether it is stopped, or has ended."""
+    for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
+        with suppress(OSError):  # it has ended
+            # The state is behind the name, which is in parentheses and may have some.
+            yield stat.read_text().rpartition(")")[2].split()[0] in "TtZX"
