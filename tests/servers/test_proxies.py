@@ -42,7 +42,9 @@ def test_redis_requests_are_counted_by_kind(control: Control, proxy: dict[str, A
     client.ping()
     counts = control.count(proxy)
     assert counts["by_kind"] == {"SET": 1, "GET": 1, "EVAL": 1, "PING": 1}
-    assert (counts["total"], counts["flights"]) == (3, 3)
+    assert (counts["total"], counts["flights"], counts["events"]) == (3, 3, 0)
+    assert 1_000_000 < counts["bytes_sent"] < 1_000_200
+    assert 2_000_000 < counts["bytes_received"] < 2_000_200
     assert counts["connections"] == [{"requests": 3, "flights": 3, "open": True}]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from clients import kazoo, kazoo_client, kazoo_exceptions
 from support import LONG, Control, wait_until
@@ -13,18 +15,21 @@ def test_zookeeper_requests_are_counted_by_kind(control: Control) -> None:
         client.create("/counted", b"")
         client.get("/counted")
         client.get_children("/", include_data=True)
-        client.exists("/counted", watch=lambda event: None)
+        event = threading.Event()
+        client.exists("/counted", watch=lambda _: event.set())
         transaction = client.transaction()
         transaction.set_data("/counted", b"x")
         transaction.commit()
         client.sync("/")
         client.delete("/counted")
+        assert event.wait(LONG)
         counts = control.count(proxy)
         client.command(b"ruok")
     counts["by_kind"].pop("ping", None)
     expected = ["create", "getData", "getChildren2", "exists", "multi", "sync", "delete"]
     assert counts["by_kind"] == dict.fromkeys(expected, 1)
-    assert (counts["total"], counts["flights"]) == (7, 7)
+    assert (counts["total"], counts["flights"], counts["events"]) == (7, 7, 1)
+    assert 0 < counts["bytes_sent"] < counts["bytes_received"] < 2000
     assert control.count(proxy)["by_kind"]["closeSession"] == 1
 
 

@@ -17,6 +17,9 @@ class Request:
     lose_reply: bool = False
 
 
+#: In place of a request: what the server says unasked, such as a watch event or a published message.
+EVENT = Request("event")
+
 #: The bytes of one message, with the request that it is or, from the server, that it answers completely.
 Frame = tuple[bytes, Request | None]
 

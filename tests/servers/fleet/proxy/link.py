@@ -168,7 +168,7 @@ class Link:
         for raw, request in self._dialect.requests(data):
             if request is not None:
                 # The dialect counts this request as waiting already.
-                self._meter.saw(request, self._tally, self._dialect.waiting - (not request.ping))
+                self._meter.saw(request, self._tally, self._dialect.waiting - (not request.ping), len(raw))
             forward += raw
         self.server.send(forward)
 
@@ -180,5 +180,7 @@ class Link:
                 self.client.send(forward)
                 self.end()
                 return
+            if answered is not None:
+                self._meter.heard(answered, len(raw))
             forward += raw
         self.client.send(forward)

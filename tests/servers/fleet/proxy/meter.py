@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from .dialect import Request
+from .dialect import EVENT, Request
 
 
 @dataclass
@@ -21,11 +21,12 @@ class Meter:
     """The requests through one proxy since the last reset.
 
     Pings come whenever a client likes to send them. So they are counted by kind only: not in the total, not
-    as flights, and they do not bring a lost reply any closer.
+    as flights, not in bytes, and they do not bring a lost reply any closer.
     """
 
     def __init__(self) -> None:
         self._kinds: Counter[str] = Counter()
+        self._events = self._bytes_sent = self._bytes_received = 0
         self._tallies: list[Tally] = []
         self._until_lost = 0
         self._lost = 0
@@ -36,16 +37,22 @@ class Meter:
         self._tallies.append(tally)
         return tally
 
-    def saw(self, request: Request, tally: Tally, waiting: int) -> None:
-        """Counts a request, sent while `waiting` requests of its connection had not been answered."""
+    def saw(self, request: Request, tally: Tally, waiting: int, size: int) -> None:
+        """Counts a request of `size` bytes; `waiting`: requests of its connection without an answer."""
         self._kinds[request.kind] += 1
         if request.ping:
             return
+        self._bytes_sent += size
         tally.requests += 1
         tally.flights += waiting == 0
         if self._until_lost > 0:
             self._until_lost -= 1
             request.lose_reply = self._until_lost == 0
+
+    def heard(self, answered: Request, size: int) -> None:
+        """Counts the bytes of what the server says: the end of an answer, or an event."""
+        self._events += answered is EVENT
+        self._bytes_received += 0 if answered.ping else size
 
     def lose_reply(self, number: int) -> None:
         """The reply to the `number`th request from now shall be lost; 0 for none."""
@@ -58,6 +65,7 @@ class Meter:
     def reset(self) -> None:
         """Starts from zero, and forgets closed connections. Does not touch a loss that is still to come."""
         self._kinds.clear()
+        self._events = self._bytes_sent = self._bytes_received = 0
         self._lost = 0
         self._tallies = [tally for tally in self._tallies if tally.open]
         for tally in self._tallies:
@@ -69,6 +77,9 @@ class Meter:
             "total": sum(tally.requests for tally in self._tallies),
             "by_kind": dict(self._kinds),
             "flights": sum(tally.flights for tally in self._tallies),
+            "events": self._events,
+            "bytes_sent": self._bytes_sent,
+            "bytes_received": self._bytes_received,
             "replies_lost": self._lost,
             "connections": [vars(tally) for tally in self._tallies],
         }

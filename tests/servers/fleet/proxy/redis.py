@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
-from .dialect import Dialect, Frame, Request
+from .dialect import EVENT, Dialect, Frame, Request
 from .resp import Reader, Value
 
 PUSH = ">"
@@ -46,7 +46,7 @@ class RedisDialect(Dialect):
 
     def replies(self, data: bytes) -> Iterator[Frame]:
         for value in self._from_server.feed(data):
-            yield value.raw, None if self._is_message(value) else self._answered(value)
+            yield value.raw, EVENT if self._is_message(value) else self._answered(value)
 
     def _replies_to(self, kind: str, arguments: list[bytes]) -> int:
         """How many values answer a request."""

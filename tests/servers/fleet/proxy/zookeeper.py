@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from .dialect import Dialect, Frame, Request
+from .dialect import EVENT, Dialect, Frame, Request
 
 NOTIFICATION_XID = -1
 PING = 11
@@ -54,10 +54,11 @@ class ZooKeeperDialect(Dialect):
         self._from_client = Stream()
         self._from_server = Stream()
         self._outstanding: list[tuple[int, Request]] = []
+        self._waiting = 0
 
     @property
     def waiting(self) -> int:
-        return sum(not request.ping for _, request in self._outstanding)
+        return self._waiting
 
     def requests(self, data: bytes) -> Iterator[Frame]:
         for raw, ordinary in self._from_client.feed(data):
@@ -67,6 +68,7 @@ class ZooKeeperDialect(Dialect):
                 kind = OPERATIONS.get(operation, f"operation {operation}")
                 request = Request(kind, ping=operation == PING)
                 self._outstanding.append((xid, request))
+                self._waiting += not request.ping
             yield raw, request
 
     def replies(self, data: bytes) -> Iterator[Frame]:
@@ -79,10 +81,11 @@ class ZooKeeperDialect(Dialect):
 
     def _take(self, xid: int) -> Request | None:
         if xid == NOTIFICATION_XID:
-            return None
+            return EVENT
         for index, (candidate, request) in enumerate(self._outstanding):
             if candidate == xid:
                 del self._outstanding[index]
+                self._waiting -= not request.ping
                 return request
         return None
 
