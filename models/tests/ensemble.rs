@@ -159,7 +159,8 @@ fn the_leader_learns_of_a_session_only_from_its_server() {
     for session in [lead, told, untold] {
         three.server.heard(at(900), session);
     }
-    three.server.ping_leader(at(950), 1);
+    three.server.report(1);
+    three.server.take_report(at(950), 1);
     assert_eq!(three.server.expire_due(at(1000)), []);
     assert_eq!(three.server.expire_due(at(1001)), [untold]);
     assert_eq!(three.server.expire_due(at(1901)), [lead]);
@@ -173,7 +174,8 @@ fn a_follower_that_is_cut_off_goes_on_answering_reads_of_a_session_that_is_over(
     three.ask(1, ephemeral("/held"));
     three.server.cut_off(1);
     three.server.heard(at(900), three.sessions[1]);
-    three.server.ping_leader(at(900), 1);
+    three.server.report(1);
+    three.server.take_report(at(900), 1);
     assert!(three.server.expire_due(at(1001)).contains(&three.sessions[1]));
     assert_eq!(three.server.owner("/held"), None);
     assert!(three.sees(1, "/held"));

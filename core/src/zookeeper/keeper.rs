@@ -5,11 +5,15 @@
 //!
 //! - **A session that was made** has been counted by the leader from then on, so from no earlier than the attempt to connect.
 //! - **A `sync` that was answered** proves that the session lives, but not that its time has started anew: the leader learns of a session's
-//!   life from what its follower reports every half tick. It proves that for an *earlier* one, if a report was due in between: both go
-//!   the same way, in order. A session's timeout is two ticks or more, so a quarter of it is enough. The keeper confirms every third.
+//!   life from what its follower reports, in answer to the pings that the leader sends it every half tick. So it takes three. The
+//!   *candidate* is the one that will be proved: its follower has heard the session when it is answered. The *witness* starts when
+//!   a ping must have been sent since then (a session's timeout is two ticks or more, so a quarter of it is enough): its answer comes behind that ping,
+//!   so the report has been sent by then, though it may be stuck on its way, where packets are lost. The *seal* starts after the
+//!   witness was answered, and goes to the leader behind that report: its answer proves that the leader has it. The keeper sends a witness
+//!   every third of the timeout, and the seal at once behind it, which is the next candidate.
 //! - **A connection that was made again**, in the same session, has had the leader count anew after everything that was answered before.
 //!
-//! A grant is valid until the latest time so proved + timeout − drift − margin. Two confirmations in one breath prove nothing more
+//! A grant is valid until the latest time so proved + timeout − drift − margin. Confirmations in one breath prove nothing more
 //! than one: after a pause of the whole process the leader may be about to end a session that answers.
 
 use core::time::Duration;
@@ -36,14 +40,23 @@ pub struct Keeper {
     began: Option<Instant>,
     /// The leader has begun to count the session's time no earlier than here.
     proved: Option<Instant>,
-    /// The start of an answered confirmation that a later one will prove.
-    candidate: Option<Instant>,
+    /// An answered confirmation that later ones will prove.
+    candidate: Option<Candidate>,
     /// The start of the last answered confirmation.
     latest: Option<Instant>,
     under_way: Option<(CommandId, Instant)>,
     /// Whether a further confirmation is wanted as soon as the one under way has been answered.
     again: bool,
     failures: u32,
+}
+
+/// An answered confirmation, on its way to be a proof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Candidate {
+    start: Instant,
+    answered: Instant,
+    /// Whether its witness has been answered.
+    witnessed: bool,
 }
 
 impl Keeper {
@@ -152,24 +165,37 @@ impl Keeper {
             return misuse;
         }
         self.failures = 0;
-        self.answered(start, timeout);
-        if core::mem::take(&mut self.again) {
+        let witness = self.answered(now, start, timeout);
+        if core::mem::take(&mut self.again) || witness {
             self.confirm(now);
         } else {
             self.out.set(Timer::Renew, self.next(start, timeout));
         }
-        Ok(self.confirmed())
+        // The seal, which comes at once, has more to say.
+        Ok(self.confirmed().filter(|_| !witness))
     }
 
-    fn answered(&mut self, start: Instant, timeout: Duration) {
+    /// Takes an answered confirmation into account; says whether it was a witness.
+    fn answered(&mut self, now: Instant, start: Instant, timeout: Duration) -> bool {
         self.latest = Some(start);
-        match self.candidate {
-            Some(earlier) if start < reported_by(earlier, timeout) => {}
-            earlier => {
-                self.proved = self.proved.max(earlier);
-                self.candidate = Some(start);
+        let fresh = Candidate {
+            start,
+            answered: now,
+            witnessed: false,
+        };
+        match &mut self.candidate {
+            Some(sealed) if sealed.witnessed => {
+                self.proved = self.proved.max(Some(sealed.start));
+                self.candidate = Some(fresh);
             }
+            Some(earlier) if start >= reported_by(earlier.answered, timeout) => {
+                earlier.witnessed = true;
+                return true;
+            }
+            Some(_) => {}
+            None => self.candidate = Some(fresh),
         }
+        false
     }
 
     /// When to confirm next: as soon as it proves something, if nobody could be granted anything until then.
@@ -181,7 +207,7 @@ impl Keeper {
                     .proved
                     .is_none_or(|proved| valid_until(proved, timeout) <= usual) =>
             {
-                reported_by(candidate, timeout).min(usual)
+                reported_by(candidate.answered, timeout).min(usual)
             }
             _ => usual,
         }
@@ -261,10 +287,10 @@ fn valid_until(proved: Instant, timeout: Duration) -> Instant {
     lease::valid_until(proved, timeout, lease::DEFAULT_MARGIN)
 }
 
-/// When a follower has reported to its leader what it heard at `start`, by any clock: half a tick, of which a timeout has four at least.
-fn reported_by(start: Instant, timeout: Duration) -> Instant {
+/// When a leader must have pinged its followers since `heard`, by any clock: half a tick, of which a timeout has four at least.
+fn reported_by(heard: Instant, timeout: Duration) -> Instant {
     lease::ended_by(
-        start,
+        heard,
         timeout.checked_div(4).unwrap_or(timeout),
         lease::DEFAULT_MARGIN,
     )

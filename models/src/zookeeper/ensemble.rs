@@ -30,7 +30,7 @@ impl Server {
     ///   answer a write or a sync of their own sessions. Reads are answered from what the session's server has applied, and watches fire
     ///   when it applies.
     /// - Sessions end by the leader's clock ([`expire_due`](Self::expire_due)). What a follower hears of a session, the leader learns when
-    ///   the follower next tells it ([`ping_leader`](Self::ping_leader)).
+    ///   the follower next tells it ([`report`](Self::report)).
     /// - A follower that is [`cut_off`](Self::cut_off) from the leader goes on answering reads.
     ///
     /// # Panics
@@ -88,6 +88,7 @@ impl Server {
             return;
         };
         known.touched = false;
+        known.reported = false;
         for told in known.told.drain(..) {
             let Told { id, kind, .. } = told;
             known.waiting.push((told.path, Watch { id, session, kind }));
@@ -172,14 +173,27 @@ impl Server {
         }
     }
 
-    /// A follower tells the leader which sessions it has heard, as it does every half tick. To the leader they were heard now.
-    pub fn ping_leader(&mut self, now: Instant, server: usize) {
+    /// A ping of the leader has reached a follower, which answers with the sessions it has heard since the last one. That is on its way
+    /// now: see [`take_report`](Self::take_report).
+    ///
+    /// The leader pings every half tick. A ping that was sent to a follower that is cut off reaches it before the next answer of the leader.
+    pub fn report(&mut self, server: usize) {
+        for known in self.sessions.values_mut() {
+            if known.at == Some(server) && core::mem::take(&mut known.touched) {
+                known.reported = true;
+            }
+        }
+    }
+
+    /// What a follower has reported reaches the leader, unless that is cut off. To the leader, those sessions were heard now. A later
+    /// request that the follower passes on comes behind it.
+    pub fn take_report(&mut self, now: Instant, server: usize) {
         if self.members[server].cut_off {
             return;
         }
         for known in self.sessions.values_mut() {
-            if known.at == Some(server) && core::mem::take(&mut known.touched) {
-                known.heard = now;
+            if known.at == Some(server) && core::mem::take(&mut known.reported) {
+                known.heard = known.heard.max(now);
             }
         }
     }

@@ -16,6 +16,8 @@ pub(super) struct Session {
     pub(super) heard: Instant,
     /// Whether its server has heard it, and has not yet told the leader.
     pub(super) touched: bool,
+    /// Whether its server has told the leader so, and the leader has not got that yet.
+    pub(super) reported: bool,
     /// The last transaction that its client knows of.
     pub(super) seen: i64,
     /// The transaction that has ended it, until all servers have applied that.
@@ -33,6 +35,7 @@ impl Session {
             timeout,
             heard: now,
             touched: false,
+            reported: false,
             seen: 0,
             ended: None,
             told: VecDeque::new(),

@@ -233,6 +233,8 @@ impl Contender {
         if self.settings.revocable {
             self.watch_own();
         }
+        // A clean-up that was to be tried again later is tried now: its timer has just been stopped, and others may wait for it.
+        self.advance_disposal();
         self.tell_wanted();
     }
 }

@@ -45,10 +45,10 @@ pub fn turns(line: &[Mode]) -> impl Iterator<Item = bool> {
     (0..line.len()).map(|place| line[place].fits(&line[..place]))
 }
 
-/// How many one release has woken, given the kind of each and whether it holds now: readers who hold now are one group.
+/// How many one release has woken, given the kind of each and whether it is its turn now: such readers are one group.
 #[must_use]
 pub fn woken(all: &[(Mode, bool)]) -> usize {
-    let in_group = |(mode, holds): &&(Mode, bool)| *holds && *mode == Mode::Shared;
+    let in_group = |(mode, in_turn): &&(Mode, bool)| *in_turn && *mode == Mode::Shared;
     let group = all.iter().filter(in_group).count();
     all.len() - group.saturating_sub(1)
 }

@@ -275,13 +275,14 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         if !self.setup.fair {
             return;
         }
+        let line = self.line();
         let spoke = self
             .numbers()
             .zip(before)
             .filter(|(client, before)| {
                 *client != released && self.clients[usize::from(*client)].sent > **before
             })
-            .map(|(client, _)| (self.mode(client), self.holds(client)));
+            .map(|(client, _)| (self.mode(client), line.contains(&(client, true))));
         let woken = woken(&spoke.collect::<Vec<_>>());
         // Where a line is kept beside the permits, the next one moves up to its head when a permit is taken.
         let moves_up = usize::from(matches!(self.mode(released), Mode::Permit(_)));

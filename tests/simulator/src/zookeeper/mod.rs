@@ -56,7 +56,10 @@ pub struct Servers {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Member {
+    /// When the leader has last sent it a ping.
     pinged: Instant,
+    /// Whether that is still on its way.
+    ping_waits: bool,
     level: Instant,
     cut_off: Option<Instant>,
 }
@@ -130,6 +133,7 @@ impl Backend for Servers {
             members: vec![
                 Member {
                     pinged: Instant::ZERO,
+                    ping_waits: false,
                     level: Instant::ZERO,
                     cut_off: None
                 };
@@ -231,8 +235,7 @@ impl Backend for Servers {
             .server
             .connected_to(line)
             .and_then(|member| self.members.get(member));
-        let alone = matches!(ask, Ask::Request(Request::Children { .. } | Request::Get { .. }));
-        !alone && member.is_some_and(|member| member.cut_off.is_some())
+        !alone(ask) && member.is_some_and(|member| member.cut_off.is_some())
     }
 
     fn execute(
@@ -247,7 +250,18 @@ impl Backend for Servers {
             self.session(client).heard = Some(now);
             self.server.heard(now, line);
         }
+        let through_leader = !alone(&ask);
+        let follower = self.server.connected_to(line).filter(|_| through_leader);
+        // What is passed on comes to the leader behind the follower's report, and what is answered behind the leader's ping.
+        if let Some(member) = follower {
+            self.server.take_report(now, member);
+        }
         let answered = self.server.ask(line, id, ask)?;
+        if let Some(member) = follower
+            && core::mem::take(&mut self.members[member].ping_waits)
+        {
+            self.server.report(member);
+        }
         Some(Answered {
             reply: answered.reply,
             mark: answered.zxid,
@@ -277,15 +291,22 @@ impl Backend for Servers {
     fn pass(&mut self, now: Instant) {
         for number in 0..self.members.len() {
             let member = &mut self.members[number];
+            // What came in since the last ping is reported by the first one that is due.
+            let due = member.pinged.plus(HALF_TICK);
+            while member.pinged.plus(HALF_TICK) <= now {
+                member.pinged = member.pinged.plus(HALF_TICK);
+                member.ping_waits = true;
+            }
             match member.cut_off {
                 Some(since) if since.plus(NOTICES) <= now => {
                     self.server.disconnect_all(number);
                 }
                 Some(_) => {}
                 None => {
-                    if member.pinged.plus(HALF_TICK) <= now {
-                        member.pinged = now;
-                        self.server.ping_leader(now, number);
+                    self.server.take_report(now, number);
+                    if core::mem::take(&mut member.ping_waits) {
+                        self.server.report(number);
+                        self.server.take_report(due.min(now), number);
                     }
                     if self.members[number].level.plus(LAG) <= now {
                         self.members[number].level = now;
@@ -412,6 +433,11 @@ impl Backend for Servers {
     fn say_notice(notice: &Notice) -> String {
         words::notice(notice)
     }
+}
+
+/// Whether a server answers without asking the leader.
+const fn alone(ask: &Ask) -> bool {
+    matches!(ask, Ask::Request(Request::Children { .. } | Request::Get { .. }))
 }
 
 const fn state(state: SessionState, session: SessionId) -> Notice {

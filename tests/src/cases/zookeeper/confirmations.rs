@@ -7,20 +7,22 @@ use crate::{cases::cases, transcript::Recorder};
 
 cases! { "zookeeper":
     new_session, "A session that the driver has just made: its leader counts from no earlier than the attempt to connect, so the first grant waits for no confirmation.";
-    given_session, "A session of which nobody knows since when its leader counts: the first grant waits until a second confirmation has proved the first, and two in one breath prove nothing.",
+    given_session, "A session of which nobody knows since when its leader counts: the first grant waits until later confirmations have proved the first, and those in one breath prove nothing.",
         "measured: a follower cut off from its leader answers reads and pings for 7.5 s after the expiry";
     given_session_at_rest, "A session that was given long before the first acquire is confirmed meanwhile: nothing is left to wait for.";
-    paused_process, "A process stood still for longer than its session's timeout, and the session answers still: nothing is granted before a later confirmation has proved that the leader counts anew.",
+    paused_process, "A process stood still for longer than its session's timeout, and the session answers still: nothing is granted before later confirmations have proved that the leader counts anew.",
         "the simulator: an acquire after a pause, granted from two confirmations in one breath, 6 ms before the leader ended the session";
-    confirmed_every_third, "Every third of the timeout one confirmation for all machines; a grant is valid from the last but one.";
+    confirmed_every_third, "Every third of the timeout a witness and a seal, for all machines; a grant is valid from the confirmation before them.";
     confirmation_too_late, "The answer comes after the grant's own end, before the driver has said so: the grant stays ended.",
         "Kleppmann 2016: a paused holder";
     confirmations_fail, "Confirmations that fail are repeated, and when the grant's time is over it is lost, though the connection is there.",
         "a follower cut off from its leader";
     confirmation_never_answered, "A confirmation has no answer, and nobody says that it failed: after a third of the timeout another one is sent.",
         "measured: an ensemble that owed an answer for ten seconds, the connection open";
-    extended_on_request, "An application asks for more time: confirmed now, not at the next third, and that proves the confirmation before.";
+    extended_on_request, "An application asks for more time: confirmed now, not at the next third, and that proves the confirmation before, if it is a quarter of the timeout old.";
     extended_too_often, "An application asks for more time again and again: confirmations that follow each other too closely prove nothing.";
+    seal_lost, "The answer to a seal is lost: the witness counts, and the next confirmation is the seal.",
+        "the simulator: a follower's report that a second partition holds back, though a confirmation that was sent before it is answered";
     longest_hold, "The cap on the hold is reached: told, and the node deleted.",
         "redisson#3521, python-redis-lock#106: hung holders that are renewed for ever";
 }
@@ -39,11 +41,13 @@ fn given_session(story: &mut Recorder) {
     story.created(0, 41).children(&[&own(key, 0)]).says(&[]);
     story.after(300).done("sync").says(&[]).waits_for(Some("renew"));
     story.timeout().says(&["sync"]);
+    story.after(300).done("sync").says(&["sync"]);
     story.after(300).done("sync").says(&["acquired"]);
 }
 
 fn given_session_at_rest(story: &mut Recorder) {
-    story.given(1).done("sync").timeout().says(&["sync"]).done("sync");
+    story.given(1).done("sync").timeout().says(&["sync"]);
+    story.done("sync").says(&["sync"]).done("sync");
     let key = acquire(story);
     story.created(0, 41).children(&[&own(key, 0)]).says(&["acquired"]);
 }
@@ -56,27 +60,26 @@ fn paused_process(story: &mut Recorder) {
         .says(&["sync"]);
     let key = acquire(story);
     story.created(3, 41).children(&[&own(key, 3)]).says(&[]);
-    story.after(300).done("sync").says(&[]).waits_for(Some("renew"));
-    story
-        .timeout()
-        .says(&["sync"])
-        .after(300)
-        .done("sync")
-        .says(&["acquired"]);
+    story.after(300).confirmed().says(&[]).waits_for(Some("renew"));
+    story.timeout().says(&["sync"]);
+    story.after(300).done("sync").says(&["sync"]);
+    story.after(300).done("sync").says(&["acquired"]);
 }
 
 fn confirmed_every_third(story: &mut Recorder) {
     hold(story);
     story.waits_for(Some("renew")).timeout().says(&["sync"]);
+    story.after(1000).done("sync").says(&["sync"]);
     story
         .after(1000)
         .done("sync")
         .says(&["extended", "get"])
         .present(41);
-    story.timeout().says(&["sync"]);
-    story.after(1000).done("sync").says(&["extended"]);
-    story.timeout().says(&["sync"]);
-    story.after(1000).done("sync").says(&["extended"]);
+    for _ in 0..2 {
+        story.timeout().says(&["sync"]);
+        story.after(1000).done("sync").says(&["sync"]);
+        story.after(1000).done("sync").says(&["extended"]);
+    }
 }
 
 fn confirmation_too_late(story: &mut Recorder) {
@@ -84,7 +87,7 @@ fn confirmation_too_late(story: &mut Recorder) {
     story.timeout().says(&["sync"]);
     story
         .after(7_000_000)
-        .done("sync")
+        .confirmed()
         .says(&["lost lease-ended", "delete"]);
     story.done("delete").close(key).leaves(0);
 }
@@ -105,12 +108,13 @@ fn confirmation_never_answered(story: &mut Recorder) {
     hold(story);
     story.timeout().says(&["sync"]).silence("sync");
     story.waits_for(Some("renew")).timeout().says(&["sync"]);
-    story.done("sync").says(&["extended", "get"]);
+    story.confirmed().says(&["extended", "get"]);
 }
 
 fn extended_on_request(story: &mut Recorder) {
     let key = hold(story);
-    story.after(1_000_000).extend(key).says(&["sync"]);
+    story.after(2_800_000).extend(key).says(&["sync"]);
+    story.after(400).done("sync").says(&["sync"]);
     story.after(400).done("sync").says(&["extended", "get"]);
     story.waits_for(Some("renew"));
 }
@@ -122,6 +126,14 @@ fn extended_too_often(story: &mut Recorder) {
         story.done("sync").answer_routine();
     }
     story.waits_for(Some("renew"));
+}
+
+fn seal_lost(story: &mut Recorder) {
+    hold(story);
+    story.timeout().says(&["sync"]).done("sync").says(&["sync"]);
+    story.fail("sync", "unknown").says(&[]).waits_for(Some("renew"));
+    story.timeout().says(&["sync"]).done("sync");
+    story.says(&["extended", "get"]);
 }
 
 fn longest_hold(story: &mut Recorder) {

@@ -12,6 +12,8 @@ cases! { "zookeeper":
     kazoo_names, "The layout of Kazoo: its names, its marks, and parents that stay, because Kazoo does not make them again.";
     plain_names, "The layout of home-made locks: any prefix, nothing else in the name, the attempt in the data.";
     plain_create_lost, "Without a name of one's own a lost create is not found in a list: the contender queues again, and what may have been made is looked for by its data.";
+    clean_up_after_the_grant, "The search for what a lost create may have made fails, and the grant comes before its next try: it is tried again with the grant, and does not wait for the release.",
+        "the simulator: a semaphore whose dead permit stayed taken for as long as its owner held another one";
     election, "An election writes what Curator's LeaderLatch writes: the participant's id is the node's data.";
     asked_for_the_lock, "Somebody writes Curator's wish for the lock into the holder's node: told once, and the lock is kept.",
         "Curator's Revoker";
@@ -98,6 +100,20 @@ fn plain_create_lost(story: &mut Recorder) {
     story.children(&["node_0000000003", "node_0000000004"]);
     story.says(&["get", "queued", "get"]).answer_routine();
     story.watch(&at("node_0000000003"), "deleted").says(&["acquired"]);
+}
+
+fn clean_up_after_the_grant(story: &mut Recorder) {
+    warm(story);
+    ask(story, json!({"layout": "plain"}));
+    story.fail("create", "unknown").children(&[]).timeout();
+    story.says(&["sync", "children", "create", "children"]);
+    let searching = story.last_id("sync");
+    story.error("sync", super::code::THROTTLED).says(&[]);
+    story.answer_id(searching + 1, story.reply_children(&[]));
+    story
+        .created_at(&at("node_0000000004"), 41)
+        .children(&["node_0000000004"]);
+    story.says(&["acquired", "sync", "children"]);
 }
 
 fn election(story: &mut Recorder) {

@@ -90,7 +90,7 @@ fn own_watch_after_the_release(story: &mut Recorder) {
     let key = hold(story);
     story
         .timeout()
-        .done("sync")
+        .confirmed()
         .present(41)
         .release(key)
         .says(&["delete"]);

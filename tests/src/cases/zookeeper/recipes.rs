@@ -116,7 +116,7 @@ fn line_lost_while_taking(story: &mut Recorder) {
     story.says(&["queued", "get"]).answer_routine();
     // The first confirmation after the grant of the line has it watched.
     story.after(3_000_000).timeout();
-    story.done("sync").answer_routine();
+    story.confirmed().answer_routine();
     story.watch(&format!("{DIR}/locks/{}", own(key, 3)), "deleted");
     story
         .says(&["delete"])

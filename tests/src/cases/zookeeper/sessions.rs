@@ -110,7 +110,7 @@ fn new_session_without_a_word(story: &mut Recorder) {
         .says(&[]);
     // First, but nobody knows yet since when the new session's time is counted.
     story.done("sync").says(&[]).timeout().says(&["sync"]);
-    story.done("sync").says(&["acquired"]);
+    story.confirmed().says(&["acquired"]);
 }
 
 fn waiter_meets_its_old_session(story: &mut Recorder) {

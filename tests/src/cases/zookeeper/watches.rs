@@ -128,7 +128,7 @@ fn own_node_deleted_while_holding(story: &mut Recorder) {
     story
         .timeout()
         .says(&["sync"])
-        .done("sync")
+        .confirmed()
         .says(&["extended", "get"]);
     story.present(41).after(500);
     story.watch(&at(&own(key, 3)), "deleted").says(&["lost deleted"]);
@@ -137,7 +137,7 @@ fn own_node_deleted_while_holding(story: &mut Recorder) {
 
 fn own_node_replaced(story: &mut Recorder) {
     hold(story);
-    story.timeout().done("sync").says(&["extended", "get"]);
+    story.timeout().confirmed().says(&["extended", "get"]);
     story.present_of(77, 90).says(&["lost deleted"]);
 }
 

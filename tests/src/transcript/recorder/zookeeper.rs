@@ -68,6 +68,11 @@ impl Recorder {
         self
     }
 
+    /// Answers a witness, and the seal that comes at once behind it.
+    pub fn confirmed(&mut self) -> &mut Self {
+        self.done("sync").says(&["sync"]).done("sync")
+    }
+
     /// The answer "created", the path that of the oldest open numbered create with this number.
     pub fn created(&mut self, number: i32, czxid: i64) -> &mut Self {
         let id = self.oldest(|command| command["command"] == "create" && command["flags"] == 1);
