@@ -19,6 +19,15 @@ pub enum Error {
     /// A call makes no sense now (2xx); the client has been closed, for example.
     #[error(transparent)]
     Misuse(#[from] Misuse),
+    /// An owner acquires what another acquire of the same [owner](crate::LockOptions::owner) still waits for (204): which of them would
+    /// contend, and with which patience?
+    #[error(
+        "the owner {owner:?} is already waiting for this lock: wait for that acquire, or give this one an owner of its own"
+    )]
+    OwnerBusy {
+        /// Who waits.
+        owner: String,
+    },
     /// A connect, an acquire or a release has come to nothing (3xx).
     #[error(transparent)]
     Refused(#[from] Refused),
@@ -50,6 +59,7 @@ impl Error {
         match self {
             Self::Config(error) => error.code(),
             Self::Misuse(error) => error.code(),
+            Self::OwnerBusy { .. } => Misuse::Busy.code(),
             Self::Refused(error) => error.reason.code(),
             Self::Lost(error) => error.reason.code(),
             Self::ReleaseUnconfirmed => 501,
@@ -65,6 +75,7 @@ impl Error {
         match self {
             Self::Config(error) => error.name(),
             Self::Misuse(error) => error.name(),
+            Self::OwnerBusy { .. } => Misuse::Busy.name(),
             Self::Refused(error) => error.reason.name(),
             Self::Lost(error) => error.reason.name(),
             Self::ReleaseUnconfirmed => "release-unconfirmed",

@@ -1,6 +1,7 @@
 //! The client without a server: `memory:`, and what goes wrong before any server is asked.
 
 mod recipes;
+mod reentry;
 mod scenarios;
 
 use std::time::Duration;
@@ -11,6 +12,7 @@ use scenarios::{soon, unique};
 mod on_memory {
     crate::scenarios!(format!("memory:{}", crate::unique("server")));
     crate::recipes!(format!("memory:{}", crate::unique("server")));
+    crate::reentry!(format!("memory:{}", crate::unique("server")));
 }
 
 #[tokio::test]

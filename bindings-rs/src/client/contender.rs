@@ -92,9 +92,7 @@ impl Contender {
 
     /// Releases the grant and waits for the server's word.
     pub(super) async fn release(&self) -> Result<(), Error> {
-        if let Some(end) = &self.seat.told().end {
-            return Err(end.error());
-        }
+        self.not_over()?;
         let (verdict, flights) = self.shared.engine.intent(self.key, Intent::Release);
         let mut pocket = Pocket::new(&self.shared.engine, self.key, flights);
         verdict.map_err(|misuse| self.end_or(misuse.into()))?;
@@ -105,6 +103,14 @@ impl Contender {
                 None => told.unconfirmed.then_some(Err(Error::ReleaseUnconfirmed)),
             })
             .await
+    }
+
+    /// Fails if the contender has ended, with how.
+    pub(super) fn not_over(&self) -> Result<(), Error> {
+        match &self.seat.told().end {
+            Some(end) => Err(end.error()),
+            None => Ok(()),
+        }
     }
 
     /// The contender's end, if that is why a call was refused.

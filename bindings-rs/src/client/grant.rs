@@ -2,7 +2,7 @@
 
 use core::{fmt, time::Duration};
 
-use super::contender::Contender;
+use super::hold::Hold;
 use crate::{Error, Lost, clock};
 
 /// The right to hold a lock, until it is [released](Self::release) or [lost](Self::lost). Dropped, it is released in the background.
@@ -17,16 +17,16 @@ use crate::{Error, Lost, clock};
 /// ```
 #[must_use = "a grant that is dropped is released"]
 pub struct Grant {
-    contender: Contender,
+    hold: Hold,
     fence: Option<u64>,
 }
 
 impl Grant {
-    pub(super) fn new(contender: Contender) -> Self {
-        let fence = contender.seat.told().grant.and_then(|grant| grant.fence);
+    pub(super) fn new(hold: Hold) -> Self {
+        let fence = hold.seat().told().grant.and_then(|grant| grant.fence);
         Self {
             fence: fence.map(|fence| fence.0),
-            contender,
+            hold,
         }
     }
 
@@ -41,14 +41,14 @@ impl Grant {
     /// ZooKeeper is gone, which means "start nothing new" and is not yet a loss.
     #[must_use]
     pub fn is_valid(&self) -> bool {
-        self.contender.seat.told().is_valid(clock::now())
+        self.hold.seat().told().is_valid(clock::now())
     }
 
     /// How long the grant stays valid unless it is renewed, which it is in the background; zero if it is not valid.
     #[must_use]
     pub fn remaining(&self) -> Duration {
         let now = clock::now();
-        let told = self.contender.seat.told();
+        let told = self.hold.seat().told();
         let valid = told.grant.filter(|_| told.is_valid(now));
         valid.map_or(Duration::ZERO, |grant| {
             grant.remaining(now).unwrap_or(Duration::MAX)
@@ -57,8 +57,8 @@ impl Grant {
 
     /// Completes when the grant has ended without a release, and says why. Cancel safe; any number of tasks may wait.
     pub async fn lost(&self) -> Lost {
-        self.contender
-            .seat
+        self.hold
+            .seat()
             .until(|told| told.end.as_ref().map(crate::hub::seat::End::lost))
             .await
     }
@@ -67,8 +67,8 @@ impl Grant {
     /// soon, or keep it. Never completes if nobody asks, so wait for it beside the work and for the [loss](Self::lost). Cancel safe; any number of
     /// tasks may wait.
     pub async fn revoke_requested(&self) {
-        self.contender
-            .seat
+        self.hold
+            .seat()
             .until(|told| told.revoke_requested.then_some(()))
             .await;
     }
@@ -76,14 +76,14 @@ impl Grant {
     /// ZooKeeper: whether somebody would like to have the lock: [`revoke_requested`](Self::revoke_requested) without waiting.
     #[must_use]
     pub fn is_revoke_requested(&self) -> bool {
-        self.contender.seat.told().revoke_requested
+        self.hold.seat().told().revoke_requested
     }
 
     /// ZooKeeper: the node of a contender of another layout that was found in the lock's directory. It cannot see ours, so it may be granted the lock
     /// as well: have all processes use one [layout](crate::LockOptions::layout).
     #[must_use]
     pub fn mixed_layouts(&self) -> Option<String> {
-        self.contender.seat.told().stranger.clone()
+        self.hold.seat().told().stranger.clone()
     }
 
     /// Has the grant last from now on: on Redis for its `ttl`. On ZooKeeper the session is confirmed, which proves that its leader counts from
@@ -93,17 +93,18 @@ impl Grant {
     /// # Errors
     /// [`Error::Lost`] if the grant has ended; [`Misuse::Closed`](crate::Misuse::Closed) after the client was closed.
     pub async fn extend(&self) -> Result<(), Error> {
-        self.contender.extend().await
+        self.hold.contender().extend().await
     }
 
-    /// Gives the lock back; returns when the server has confirmed it.
+    /// Gives the lock back; returns when the server has confirmed it. Of an [owner](crate::LockOptions::owner)'s grants the last one does; the others return
+    /// at once.
     ///
     /// # Errors
     /// [`Error::Lost`] if the grant had ended before; [`Error::ReleaseUnconfirmed`] after 5 s, when the client goes on in the background;
     /// [`Error::Refused`] if the server does not let go; [`Misuse::Closed`](crate::Misuse::Closed) after the client was closed, which
     /// has released it.
     pub async fn release(self) -> Result<(), Error> {
-        self.contender.release().await
+        self.hold.release().await
     }
 }
 

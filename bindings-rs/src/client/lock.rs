@@ -8,7 +8,9 @@ use fencepost_core::{ConfigError, Patience, Refusal, Settings, positive};
 use super::{
     Grant, Shared,
     contender::Contender,
+    hold::Hold,
     options::{Kind, LockOptions},
+    owners::{Entered, Ownership},
 };
 use crate::{Error, clock, hub::settings::micros};
 
@@ -28,6 +30,8 @@ pub(super) struct What {
     pub(super) kind: Kind,
     pub(super) options: LockOptions,
     settings: Settings,
+    /// Where its owner holds it, if it has one.
+    ownership: Option<Arc<Ownership>>,
 }
 
 impl Lock {
@@ -38,12 +42,14 @@ impl Lock {
         options: LockOptions,
     ) -> Result<Self, ConfigError> {
         let settings = options.settings(&shared.place, &kind, name)?;
+        let ownership = options.ownership(&kind, name)?.map(Arc::new);
         let name = name.into();
         let what = What {
             name,
             kind,
             options,
             settings,
+            ownership,
         };
         Ok(Self {
             shared,
@@ -99,9 +105,22 @@ impl Lock {
     }
 
     async fn acquire_with(&self, patience: Patience) -> Result<Grant, Error> {
+        let what = &self.what;
+        let side = what.kind.side();
+        let turn = match &what.ownership {
+            None => None,
+            Some(ownership) => match self.shared.owners.enter(ownership, side)? {
+                Entered::Again(hold) => return Ok(Grant::new(hold)),
+                Entered::Contends(turn) => Some(turn),
+            },
+        };
         let patience = self.when_connected(patience).await?;
-        let contender = Contender::acquire(&self.shared, &self.what.settings, patience).await?;
-        Ok(Grant::new(contender))
+        let contender = Contender::acquire(&self.shared, &what.settings, patience).await?;
+        let hold = Hold::first(contender, what.ownership.clone(), side);
+        if let Some(turn) = turn {
+            turn.take(hold.joint());
+        }
+        Ok(Grant::new(hold))
     }
 
     /// Waits for a client's first connection; gives the patience that is left.

@@ -4,8 +4,10 @@ mod builder;
 mod contender;
 mod found;
 mod grant;
+mod hold;
 mod lock;
 mod options;
+mod owners;
 mod recipes;
 
 use alloc::sync::Arc;
@@ -21,6 +23,7 @@ use crate::{
 };
 
 use options::Kind;
+use owners::Owners;
 
 pub use builder::Builder;
 pub use found::Found;
@@ -41,6 +44,7 @@ struct Shared {
     engine: Arc<Engine>,
     place: Place,
     connect_within: Duration,
+    owners: Owners,
     background: Mutex<Option<JoinHandle<usize>>>,
 }
 
@@ -98,6 +102,7 @@ impl Client {
             engine,
             place,
             connect_within,
+            owners: Owners::default(),
             background: Mutex::new(Some(task)),
         })))
     }

@@ -7,13 +7,21 @@ use fencepost_core::{
     zookeeper::{Layout, RawZooKeeper},
 };
 
-use super::{Found, Place};
+use super::{
+    Found, Place,
+    hold::Side,
+    owners::{Group, Ownership},
+};
 use crate::hub::settings::micros;
 
 /// What Redis has no counterpart of.
 #[cfg(feature = "redis")]
 const ELSEWHERE: &str =
     "only ZooKeeper has it; on Redis there are locks, with the options ttl, renew and max_hold";
+
+/// What has no owners.
+const OWNED: &str =
+    "locks and read/write locks have owners; each acquire of this one is a contender of its own";
 
 /// Options of a lock.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +33,7 @@ pub struct LockOptions {
     layout: Option<Layout>,
     identifier: Option<String>,
     revocable: Option<bool>,
+    owner: Option<String>,
 }
 
 /// What is done to contenders from outside.
@@ -46,6 +55,16 @@ pub(super) enum Kind {
     Multi { names: Vec<String> },
 }
 
+impl Kind {
+    pub(super) const fn side(&self) -> Side {
+        match self {
+            Self::Reader => Side::Reader,
+            Self::Writer => Side::Writer,
+            Self::Mutex | Self::Election | Self::Semaphore { .. } | Self::Multi { .. } => Side::Only,
+        }
+    }
+}
+
 impl LockOptions {
     /// The usual ones.
     pub const fn new() -> Self {
@@ -56,6 +75,7 @@ impl LockOptions {
             layout: None,
             identifier: None,
             revocable: None,
+            owner: None,
         }
     }
 
@@ -98,6 +118,45 @@ impl LockOptions {
     pub const fn revocable(mut self, revocable: bool) -> Self {
         self.revocable = Some(revocable);
         self
+    }
+
+    /// Who acquires, by a name of your choice, from 1 to 1024 bytes: `"request-17"`, for example. What an owner holds it may acquire again, through any
+    /// lock of the same client, name and kind, in any task: it gets a grant of its own at once, with the same fence, and nothing is sent. The lock is
+    /// given back when the last of them has been. Who waits for its first grant is [busy](crate::Error::OwnerBusy).
+    ///
+    /// Without an owner each acquire is a new contender.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), fencepost::Error> {
+    /// use fencepost::LockOptions;
+    ///
+    /// let client = fencepost::connect("memory:").await?;
+    /// let stock = client.lock_with("stock/42", LockOptions::new().owner("request-17"))?;
+    /// let outer = stock.acquire().await?;
+    /// let inner = stock.acquire().await?;
+    /// assert_eq!(inner.fence(), outer.fence());
+    /// outer.release().await?;
+    /// assert!(client.lock("stock/42")?.try_acquire().await?.is_none());
+    /// inner.release().await?;
+    /// # client.close().await }
+    /// ```
+    pub fn owner(mut self, owner: impl Into<String>) -> Self {
+        self.owner = Some(owner.into());
+        self
+    }
+
+    /// What the owner of such a lock holds, if it has one.
+    pub(super) fn ownership(&self, kind: &Kind, name: &str) -> Result<Option<Ownership>, ConfigError> {
+        let group = match kind {
+            Kind::Mutex => Group::Mutex,
+            Kind::Reader | Kind::Writer => Group::ReadWrite,
+            Kind::Election | Kind::Semaphore { .. } | Kind::Multi { .. } => {
+                refuse([("owner", self.owner.is_some())], OWNED)?;
+                return Ok(None);
+            }
+        };
+        let owner = self.owner.as_deref();
+        owner.map(|owner| Ownership::new(group, name, owner)).transpose()
     }
 
     pub(super) fn settings(&self, place: &Place, kind: &Kind, name: &str) -> Result<Settings, ConfigError> {

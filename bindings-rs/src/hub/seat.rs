@@ -146,10 +146,15 @@ impl Told {
         kept.map(|(_, native)| Arc::clone(native))
     }
 
+    /// Whether the lock is held, though perhaps not for certain at present.
+    pub(crate) fn is_held(&self, now: Instant) -> bool {
+        let over = self.end.is_some() || self.releasing;
+        !over && self.grant.is_some_and(|grant| grant.is_valid(now))
+    }
+
     /// Whether the grant is valid, by the caller's clock.
     pub(crate) fn is_valid(&self, now: Instant) -> bool {
-        let over = self.end.is_some() || self.releasing || self.suspended;
-        !over && self.grant.is_some_and(|grant| grant.is_valid(now))
+        !self.suspended && self.is_held(now)
     }
 }
 

@@ -2,6 +2,8 @@
 
 #[path = "../recipes/mod.rs"]
 mod recipes;
+#[path = "../reentry/mod.rs"]
+mod reentry;
 #[path = "../scenarios/mod.rs"]
 mod scenarios;
 
@@ -19,6 +21,7 @@ mod wire;
 mod on_zookeeper {
     crate::scenarios!(crate::control::zookeeper());
     crate::recipes!(crate::control::zookeeper());
+    crate::reentry!(crate::control::zookeeper());
 }
 
 mod on_an_ensemble {
@@ -28,4 +31,5 @@ mod on_an_ensemble {
 
 mod on_redis {
     crate::scenarios!(crate::control::redis());
+    crate::reentry!(crate::control::redis());
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use fencepost::LockOptions;
+
 use crate::{
     control::{Proxy, until},
     scenarios::{soon, unique},
@@ -106,4 +108,39 @@ async fn redis_takes_two_requests() {
     assert_eq!(proxy.traffic().await, (20, 20));
     soon(client.close()).await.unwrap();
     proxy.close().await;
+}
+
+/// Nothing is asked for what an owner holds already.
+async fn an_owner_enters_for_nothing(proxy: Proxy, url: &str) {
+    let client = fencepost::connect(url).await.unwrap();
+    let lock = client
+        .lock_with(&unique("wire"), LockOptions::new().owner("request-17"))
+        .unwrap();
+    soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
+    let outer = soon(lock.acquire()).await.unwrap();
+    proxy.order("reset").await;
+    for _ in 0..10 {
+        let inner = soon(lock.acquire()).await.unwrap();
+        drop(soon(lock.try_acquire()).await.unwrap().unwrap());
+        soon(inner.release()).await.unwrap();
+    }
+    assert_eq!(proxy.traffic().await, (0, 0));
+    soon(outer.release()).await.unwrap();
+    assert_eq!(proxy.traffic().await.0, 1);
+    soon(client.close()).await.unwrap();
+    proxy.close().await;
+}
+
+#[tokio::test]
+async fn zookeeper_takes_no_request_to_enter_again() {
+    let proxy = Proxy::open("zookeeper").await;
+    let url = format!("zk://{}/{}?session_timeout=40000", proxy.address, unique("wire"));
+    an_owner_enters_for_nothing(proxy, &url).await;
+}
+
+#[tokio::test]
+async fn redis_takes_no_request_to_enter_again() {
+    let proxy = Proxy::open("redis-1").await;
+    let url = format!("redis://{}", proxy.address);
+    an_owner_enters_for_nothing(proxy, &url).await;
 }

@@ -1,0 +1,337 @@
+//! Owners that acquire what they hold already: each of these runs on memory:, on ZooKeeper and on Redis.
+
+use std::time::Duration;
+
+use fencepost::{Client, Error, Grant, Lock, LockOptions, Loss, Misuse};
+
+use crate::scenarios::{soon, unique, waits};
+
+pub(crate) fn of(owner: &str) -> LockOptions {
+    LockOptions::new().owner(owner)
+}
+
+pub(crate) async fn two(url: &str) -> (Client, Client) {
+    (
+        fencepost::connect(url).await.unwrap(),
+        fencepost::connect(url).await.unwrap(),
+    )
+}
+
+pub(crate) async fn close(clients: [Client; 2]) {
+    for client in clients {
+        soon(client.close()).await.unwrap();
+    }
+}
+
+pub(crate) async fn held(lock: &Lock) -> Grant {
+    soon(lock.acquire()).await.unwrap()
+}
+
+async fn free(lock: &Lock) -> bool {
+    match soon(lock.try_acquire()).await.unwrap() {
+        Some(grant) => {
+            soon(grant.release()).await.unwrap();
+            true
+        }
+        None => false,
+    }
+}
+
+pub(crate) async fn an_owner_enters_again(url: &str) {
+    let name = unique("again");
+    let (a, b) = two(url).await;
+    // Two objects, one lock.
+    let (mine, too) = (
+        a.lock_with(&name, of("request-17")).unwrap(),
+        a.lock_with(&name, of("request-17")).unwrap(),
+    );
+    let theirs = b.lock(&name).unwrap();
+    let outer = held(&mine).await;
+    let inner = soon(tokio::spawn(
+        async move { too.try_acquire().await.unwrap().unwrap() },
+    ))
+    .await
+    .unwrap();
+    let innermost = soon(mine.acquire_within(Duration::from_secs(5)))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!((outer.fence(), outer.fence()), (inner.fence(), innermost.fence()));
+    assert!(outer.is_valid() && inner.is_valid() && innermost.is_valid());
+    assert!(inner.remaining() > Duration::ZERO);
+    soon(inner.extend()).await.unwrap();
+    // Whoever acquired first need not be the last to release.
+    soon(outer.release()).await.unwrap();
+    assert!(!free(&theirs).await);
+    drop(innermost);
+    assert!(!free(&theirs).await);
+    let mut waiting = tokio::spawn({
+        let theirs = theirs.clone();
+        async move { theirs.acquire().await }
+    });
+    assert!(waits(&mut waiting).await);
+    let fence = inner.fence();
+    soon(inner.release()).await.unwrap();
+    let next = soon(waiting).await.unwrap().unwrap();
+    assert!(next.fence() > fence);
+    // The owner contends anew.
+    assert!(!free(&mine).await);
+    soon(next.release()).await.unwrap();
+    let again = held(&mine).await;
+    assert!(again.fence() > fence);
+    soon(again.release()).await.unwrap();
+    close([a, b]).await;
+}
+
+pub(crate) async fn strangers_do_not_enter(url: &str) {
+    let name = unique("strangers");
+    let (a, b) = two(url).await;
+    let grant = held(&a.lock_with(&name, of("request-17")).unwrap()).await;
+    for other in [
+        a.lock(&name).unwrap(),
+        a.lock_with(&name, of("request-18")).unwrap(),
+        b.lock_with(&name, of("request-17")).unwrap(),
+    ] {
+        assert!(!free(&other).await);
+    }
+    let elsewhere = a.lock_with(&unique("elsewhere"), of("request-17")).unwrap();
+    let theirs = held(&elsewhere).await;
+    assert_ne!(theirs.fence(), grant.fence());
+    soon(theirs.release()).await.unwrap();
+    soon(grant.release()).await.unwrap();
+    close([a, b]).await;
+}
+
+pub(crate) async fn the_last_grant_dropped_gives_the_lock_back(url: &str) {
+    let name = unique("dropped");
+    let (a, b) = two(url).await;
+    let mine = a.lock_with(&name, of("request-17")).unwrap();
+    let theirs = b.lock(&name).unwrap();
+    let grants = [held(&mine).await, held(&mine).await, held(&mine).await];
+    drop(grants);
+    let next = held(&theirs).await;
+    soon(next.release()).await.unwrap();
+    // A last release that nobody waits for goes on, and one that was never begun is a drop.
+    for begun in [true, false] {
+        let (outer, inner) = (held(&mine).await, held(&mine).await);
+        soon(outer.release()).await.unwrap();
+        let mut release = Box::pin(inner.release());
+        if begun {
+            let _started = futures_util::poll!(&mut release);
+        }
+        drop(release);
+        let next = held(&theirs).await;
+        soon(next.release()).await.unwrap();
+    }
+    close([a, b]).await;
+}
+
+pub(crate) async fn an_owner_that_waits_is_busy(url: &str) {
+    let name = unique("busy");
+    let (a, b) = two(url).await;
+    let mine = a.lock_with(&name, of("request-17")).unwrap();
+    let theirs = held(&b.lock(&name).unwrap()).await;
+    let mut waiting = tokio::spawn({
+        let mine = mine.clone();
+        async move { mine.acquire().await }
+    });
+    assert!(waits(&mut waiting).await);
+    for busy in [
+        soon(mine.acquire()).await.map(drop),
+        soon(mine.try_acquire()).await.map(drop),
+        soon(mine.acquire_within(Duration::from_secs(1))).await.map(drop),
+    ] {
+        let error = busy.unwrap_err();
+        assert_eq!((error.code(), error.name()), (204, "busy"));
+        assert!(error.to_string().contains("\"request-17\""), "{error}");
+    }
+    // One that is given up makes room, at once.
+    waiting.abort();
+    assert!(soon(&mut waiting).await.unwrap_err().is_cancelled());
+    assert!(!free(&mine).await);
+    let limit = Duration::from_millis(60);
+    assert!(soon(mine.acquire_within(limit)).await.unwrap().is_none());
+    let waiting = tokio::spawn({
+        let mine = mine.clone();
+        async move { mine.acquire().await }
+    });
+    soon(theirs.release()).await.unwrap();
+    let outer = soon(waiting).await.unwrap().unwrap();
+    let inner = held(&mine).await;
+    soon(outer.release()).await.unwrap();
+    soon(inner.release()).await.unwrap();
+    close([a, b]).await;
+}
+
+pub(crate) async fn a_dropped_first_acquire_leaves_nothing(url: &str) {
+    let name = unique("withdrawn");
+    let (a, b) = two(url).await;
+    let mine = a.lock_with(&name, of("request-17")).unwrap();
+    let theirs = b.lock(&name).unwrap();
+    for polls in 0..12 {
+        let mut acquire = Box::pin(mine.acquire());
+        for _ in 0..polls {
+            if let std::task::Poll::Ready(granted) = futures_util::poll!(&mut acquire) {
+                drop(granted.unwrap());
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        drop(acquire);
+        let (outer, inner) = (held(&mine).await, held(&mine).await);
+        drop(outer);
+        soon(inner.release()).await.unwrap();
+        let next = held(&theirs).await;
+        soon(next.release()).await.unwrap();
+    }
+    close([a, b]).await;
+}
+
+pub(crate) async fn a_loss_is_told_to_all(url: &str) {
+    let name = unique("lost");
+    let (a, b) = two(url).await;
+    let mine = a
+        .lock_with(&name, of("request-17").max_hold(Duration::from_millis(80)))
+        .unwrap();
+    // The settings of the first acquire hold: this one has no limit of its own.
+    let too = a.lock_with(&name, of("request-17")).unwrap();
+    let (outer, inner) = (held(&mine).await, held(&too).await);
+    let (first, second) = soon(async { tokio::join!(outer.lost(), inner.lost()) }).await;
+    assert_eq!((first.reason(), second.reason()), (Loss::MaxHold, Loss::MaxHold));
+    assert!(!outer.is_valid() && !inner.is_valid());
+    // What is lost is not held: the owner contends anew, while its old grants are still there.
+    let next = held(&b.lock(&name).unwrap()).await;
+    assert!(soon(too.try_acquire()).await.unwrap().is_none());
+    soon(next.release()).await.unwrap();
+    let again = held(&too).await;
+    assert!(again.fence() > outer.fence());
+    let more = held(&too).await;
+    for old in [outer, inner] {
+        let error = soon(old.release()).await.unwrap_err();
+        assert_eq!((error.code(), error.name()), (405, "max-hold"));
+    }
+    assert!(again.is_valid() && more.is_valid());
+    soon(again.release()).await.unwrap();
+    assert!(!free(&b.lock(&name).unwrap()).await);
+    soon(more.release()).await.unwrap();
+    assert!(free(&b.lock(&name).unwrap()).await);
+    close([a, b]).await;
+}
+
+pub(crate) async fn closing_releases_once(url: &str) {
+    let name = unique("closed");
+    let (a, b) = two(url).await;
+    let mine = a.lock_with(&name, of("request-17")).unwrap();
+    let (outer, inner) = (held(&mine).await, held(&mine).await);
+    let waiting = tokio::spawn({
+        let other = a.lock_with(&name, of("request-18")).unwrap();
+        async move { other.acquire().await.map(drop) }
+    });
+    let theirs = b.lock(&name).unwrap();
+    assert!(!free(&theirs).await);
+    soon(a.close()).await.unwrap();
+    let closed = |error: Error| assert!(matches!(error, Error::Misuse(Misuse::Closed)), "{error:?}");
+    closed(soon(waiting).await.unwrap().unwrap_err());
+    closed(soon(outer.release()).await.unwrap_err());
+    closed(soon(mine.acquire()).await.unwrap_err());
+    closed(soon(inner.release()).await.unwrap_err());
+    let next = held(&theirs).await;
+    soon(next.release()).await.unwrap();
+    soon(b.close()).await.unwrap();
+}
+
+pub(crate) async fn tasks_of_one_owner_lose_nothing(url: &str) {
+    let name = unique("tasks");
+    let (a, b) = two(url).await;
+    let theirs = b.lock(&name).unwrap();
+    let shop = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
+    let mut tasks = Vec::new();
+    for task in 0..4 {
+        let lock = a.lock_with(&name, of("request-17")).unwrap();
+        let theirs = theirs.clone();
+        let shop = std::sync::Arc::clone(&shop);
+        tasks.push(tokio::spawn(async move {
+            let mut turns = 0;
+            while turns < 10 {
+                let grant = if task == 0 {
+                    theirs.acquire().await.unwrap()
+                } else {
+                    match lock.acquire().await {
+                        Ok(grant) => grant,
+                        // Another task of the owner waits for all of them.
+                        Err(Error::OwnerBusy { .. }) => {
+                            tokio::task::yield_now().await;
+                            continue;
+                        }
+                        Err(error) => panic!("{error}"),
+                    }
+                };
+                assert!(grant.is_valid());
+                // Only the stranger is alone: nobody of the owner's may write meanwhile.
+                if task == 0 {
+                    let seen = shop.load(std::sync::atomic::Ordering::SeqCst);
+                    tokio::task::yield_now().await;
+                    assert_eq!(seen, shop.load(std::sync::atomic::Ordering::SeqCst));
+                } else {
+                    shop.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                    tokio::task::yield_now().await;
+                }
+                turns += 1;
+                grant.release().await.unwrap();
+            }
+        }));
+    }
+    for task in tasks {
+        soon(task).await.unwrap();
+    }
+    assert!(free(&theirs).await, "nothing is left held");
+    close([a, b]).await;
+}
+
+pub(crate) async fn owners_have_names(url: &str) {
+    let client = fencepost::connect(url).await.unwrap();
+    let long = "o".repeat(1025);
+    for owner in ["", long.as_str()] {
+        for refused in [
+            client.lock_with("x", of(owner)).map(drop),
+            client.read_write_lock_with("x", of(owner)).map(drop),
+        ] {
+            let error = refused.unwrap_err();
+            if url.starts_with("redis") && error.name() == "unknown-option" {
+                continue;
+            }
+            assert_eq!((error.code(), error.name()), (110, "invalid-option"), "{error}");
+            assert!(error.to_string().starts_with("owner"), "{error}");
+        }
+    }
+    for refused in [
+        client.semaphore_with("x", 2, of("request-17")).map(drop),
+        client.election_with("x", of("request-17")).map(drop),
+        client.multi_lock_with(["x", "y"], of("request-17")).map(drop),
+    ] {
+        let error = refused.unwrap_err();
+        assert_eq!((error.code(), error.name()), (108, "unknown-option"), "{error}");
+    }
+    let longest = client.lock_with(&unique("long"), of(&"o".repeat(1024))).unwrap();
+    soon(held(&longest).await.release()).await.unwrap();
+    soon(client.close()).await.unwrap();
+}
+
+/// One test a scenario, on the server whose address the expression gives.
+#[macro_export]
+macro_rules! reentry {
+    ($url:expr) => {
+        $crate::reentry!($url;
+            an_owner_enters_again, strangers_do_not_enter, the_last_grant_dropped_gives_the_lock_back, an_owner_that_waits_is_busy,
+            a_dropped_first_acquire_leaves_nothing, a_loss_is_told_to_all, closing_releases_once, tasks_of_one_owner_lose_nothing,
+            owners_have_names);
+    };
+    ($url:expr; $($name:ident),*) => {
+        $(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                $crate::reentry::$name(&$url).await;
+            }
+        )*
+    };
+}
