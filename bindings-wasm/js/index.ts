@@ -15,7 +15,7 @@ export { type ConnectOptions, type ZooKeeperOptions, connect, fromRedis, fromZoo
 export type { Acl } from "./drivers/zookeeper/requests.js";
 export { Grant } from "./client/grant.js";
 export { type AcquireOptions, Lock } from "./client/lock.js";
-export type { LockOptions, ZooKeeperLockOptions } from "./client/options.js";
+export type { LockOptions, Owner, ReadWriteLockOptions, ZooKeeperLockOptions } from "./client/options.js";
 export { Election, ReadWriteLock } from "./client/recipes.js";
 export {
   CleanupIncomplete,

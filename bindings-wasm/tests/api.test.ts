@@ -1,30 +1,20 @@
 /** What a client promises, on every kind of server. */
 
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 
-import { type Client, ConfigError, Grant, MisuseError, NotAcquired } from "fencepost";
+import { type Client, ConfigError, Grant, NotAcquired } from "fencepost";
 
-import { BACKENDS, type Backend, fresh } from "./support/backends.js";
+import { BACKENDS, fresh } from "./support/backends.js";
+import { isConfig, isMisuse } from "./support/errors.js";
+import { onPairs } from "./support/pairs.js";
 import { eventually, within } from "./support/servers.js";
 
 const SOON = 10_000;
 
 for (const make of BACKENDS) {
   describe(`client on ${make.name}`, { concurrency: false }, () => {
-    const on = (title: string, body: (a: Client, b: Client, backend: Backend) => Promise<void>): void => {
-      void it(title, { timeout: 30_000 }, async () => {
-        const backend = await make();
-        const [a, b] = [await backend.client(), await backend.client()];
-        try {
-          await body(a, b, backend);
-        } finally {
-          await a.close();
-          await b.close();
-          await backend.close();
-        }
-      });
-    };
+    const on = onPairs(make);
 
     on("grants a lock, and releases it", async (a, _b, backend) => {
       const name = fresh();
@@ -222,15 +212,6 @@ for (const make of BACKENDS) {
       assert.throws(() => a.lock("x", { hold: 5 } as never), isConfig("unknown-option"));
     });
   });
-}
-
-function isConfig(kind: string) {
-  return (error: unknown) => error instanceof ConfigError && error.kind === kind && error.code < 200;
-}
-
-function isMisuse(kind: string) {
-  return (error: unknown) =>
-    error instanceof MisuseError && error.kind === kind && String(error).startsWith("MisuseError: ");
 }
 
 function isNotAcquired(kind: string) {

@@ -6,7 +6,9 @@ import { after, before, describe, it } from "node:test";
 import { type Client, ConfigError, Election, type Grant, type Lock, Refused, connect } from "fencepost";
 import zookeeper from "node-zookeeper-client";
 
-import { type Backend, type ZkClient, drop, fresh, memory, zk, zkAt, zooKeeper } from "./support/backends.js";
+import { type ZkClient, drop, fresh, memory, zk, zkAt, zooKeeper } from "./support/backends.js";
+import { isConfig } from "./support/errors.js";
+import { onPairs } from "./support/pairs.js";
 import { address, eventually, within } from "./support/servers.js";
 
 const SOON = 10_000;
@@ -17,24 +19,9 @@ async function held(lock: Lock): Promise<Grant> {
   return grant;
 }
 
-const config = (kind: string, says: RegExp) => (error: unknown) =>
-  error instanceof ConfigError && error.kind === kind && says.test(error.message);
-
 for (const make of [memory, zooKeeper]) {
   describe(`recipes on ${make.name}`, { concurrency: false }, () => {
-    const on = (title: string, body: (a: Client, b: Client, backend: Backend) => Promise<void>): void => {
-      void it(title, { timeout: 30_000 }, async () => {
-        const backend = await make();
-        const [a, b] = [await backend.client(), await backend.client()];
-        try {
-          await body(a, b, backend);
-        } finally {
-          await a.close();
-          await b.close();
-          await backend.close();
-        }
-      });
-    };
+    const on = onPairs(make);
 
     for (const layout of ["curator", "kazoo"] as const) {
       on(`readers share, and a writer is alone: ${layout}`, async (a, b) => {
@@ -222,17 +209,20 @@ for (const make of [memory, zooKeeper]) {
 
     on("what is no contender is told at once", async (a) => {
       const lock = a.lock(fresh());
-      const invalid = (says: RegExp) => config("invalid-option", says);
+      const invalid = (says: RegExp) => isConfig("invalid-option", says);
       await assert.rejects(lock.revoke({} as never), invalid(/fence/));
-      await assert.rejects(lock.revoke(null as never), config("unreadable-settings", /contender/));
+      await assert.rejects(lock.revoke(null as never), isConfig("unreadable-settings", /contender/));
       await assert.rejects(
         lock.breakContender({ node: "/elsewhere/x", fence: 1n } as never),
         invalid(/node.*contenders/),
       );
-      await assert.rejects(lock.breakContender({ node: 7, fence: 1n } as never), config("unreadable-settings", /node/));
+      await assert.rejects(
+        lock.breakContender({ node: 7, fence: 1n } as never),
+        isConfig("unreadable-settings", /node/),
+      );
       await assert.rejects(
         lock.breakContender({ node: "/x", fence: 1 } as never),
-        config("unreadable-settings", /fence/),
+        isConfig("unreadable-settings", /fence/),
       );
     });
 
@@ -264,39 +254,39 @@ for (const make of [memory, zooKeeper]) {
           inside -= 1;
         });
       await within(20_000, "all turns", Promise.all([both, turned, b.lock(one), both, turned, both].map(work)));
-      await assert.rejects(both.contenders(), config("unknown-option", /own name/));
+      await assert.rejects(both.contenders(), isConfig("unknown-option", /own name/));
     });
 
     on("many locks that make no sense are told at once", (a) => {
-      const invalid = (says: RegExp) => config("invalid-option", says);
+      const invalid = (says: RegExp) => isConfig("invalid-option", says);
       assert.throws(() => a.multiLock([]), invalid(/names.*64/));
       assert.throws(() => a.multiLock(Array.from({ length: 65 }, (_, index) => `n${index}`)), invalid(/65 names/));
       assert.throws(() => a.multiLock(["x", "y", "x"]), invalid(/names.*twice/));
-      assert.throws(() => a.multiLock(["x", "a//b"]), config("invalid-name", /a\/\/b/));
-      assert.throws(() => a.multiLock(["x", 7 as never]), config("unreadable-settings", /names/));
-      assert.throws(() => a.multiLock("x" as never), config("unreadable-settings", /names/));
+      assert.throws(() => a.multiLock(["x", "a//b"]), isConfig("invalid-name", /a\/\/b/));
+      assert.throws(() => a.multiLock(["x", 7 as never]), isConfig("unreadable-settings", /names/));
+      assert.throws(() => a.multiLock("x" as never), isConfig("unreadable-settings", /names/));
       return Promise.resolve();
     });
 
     on("options that make no sense are told at once", async (a) => {
-      const invalid = (says: RegExp) => config("invalid-option", says);
+      const invalid = (says: RegExp) => isConfig("invalid-option", says);
       for (const permits of [0, -1, 2 ** 32]) {
         assert.throws(() => a.semaphore("x", permits), invalid(/permits/), String(permits));
       }
       for (const permits of [1.5, NaN, "2", 2n, undefined]) {
-        assert.throws(() => a.semaphore("x", permits as never), config("unreadable-settings", /permits/));
+        assert.throws(() => a.semaphore("x", permits as never), isConfig("unreadable-settings", /permits/));
       }
       assert.throws(() => a.lock("x", { layout: "zookeeper" as never }), invalid(/layout.*curator/));
-      assert.throws(() => a.lock("x", { layout: 1 as never }), config("unreadable-settings", /layout/));
+      assert.throws(() => a.lock("x", { layout: 1 as never }), isConfig("unreadable-settings", /layout/));
       assert.throws(() => a.lock("x", { nodePrefix: "n-" }), invalid(/node_prefix.*plain/));
       assert.throws(() => a.lock("x", { layout: "plain", nodePrefix: "a/b" }), ConfigError);
       assert.throws(() => a.readWriteLock("x", { layout: "plain" }), invalid(/layout.*plain/));
       assert.throws(() => a.semaphore("x", 2, { layout: "plain" }), invalid(/layout.*plain/));
       assert.throws(() => a.lock("x", { identifier: "ü".repeat(513) }), invalid(/identifier.*1024/));
-      assert.throws(() => a.lock("x", { revocable: "yes" as never }), config("unreadable-settings", /revocable/));
-      assert.throws(() => a.election("x", { permits: 2 } as never), config("unknown-option", /permits/));
-      assert.throws(() => a.lock("x", { ttl: 100 }), config("unknown-option", /ttl.*layout/));
-      assert.throws(() => a.readWriteLock(""), config("empty-name", /name/));
+      assert.throws(() => a.lock("x", { revocable: "yes" as never }), isConfig("unreadable-settings", /revocable/));
+      assert.throws(() => a.election("x", { permits: 2 } as never), isConfig("unknown-option", /permits/));
+      assert.throws(() => a.lock("x", { ttl: 100 }), isConfig("unknown-option", /ttl.*layout/));
+      assert.throws(() => a.readWriteLock(""), isConfig("empty-name", /name/));
       await (await a.lock("x", { identifier: "ü".repeat(512), ttl: undefined }).acquire()).release();
     });
   });
@@ -381,19 +371,19 @@ describe("recipes on ZooKeeper's nodes", { concurrency: false }, () => {
 describe("recipes on Redis", () => {
   it("are refused with the name of who has them", async () => {
     await using client = await connect(`redis://${address("FENCEPOST_REDIS")}`);
-    assert.throws(() => client.readWriteLock("x"), config("unknown-option", /readWriteLock.*ZooKeeper/));
-    assert.throws(() => client.election("x"), config("unknown-option", /election.*ZooKeeper/));
-    assert.throws(() => client.multiLock(["x"]), config("unknown-option", /multiLock.*ZooKeeper/));
-    assert.throws(() => client.semaphore("x", 2), config("unknown-option", /semaphore.*ZooKeeper/));
+    assert.throws(() => client.readWriteLock("x"), isConfig("unknown-option", /readWriteLock.*ZooKeeper/));
+    assert.throws(() => client.election("x"), isConfig("unknown-option", /election.*ZooKeeper/));
+    assert.throws(() => client.multiLock(["x"]), isConfig("unknown-option", /multiLock.*ZooKeeper/));
+    assert.throws(() => client.semaphore("x", 2), isConfig("unknown-option", /semaphore.*ZooKeeper/));
     for (const options of [
       { layout: "kazoo" },
       { identifier: "x" },
       { revocable: true },
       { nodePrefix: "n" },
     ] as const) {
-      assert.throws(() => client.lock("x", options), config("unknown-option", /there are ttl/));
+      assert.throws(() => client.lock("x", options), isConfig("unknown-option", /there are ttl/));
     }
-    await assert.rejects(client.lock("x").contenders(), config("unknown-option", /contenders.*ZooKeeper/));
-    await assert.rejects(client.lock("x").revoke({} as never), config("unknown-option", /ZooKeeper/));
+    await assert.rejects(client.lock("x").contenders(), isConfig("unknown-option", /contenders.*ZooKeeper/));
+    await assert.rejects(client.lock("x").revoke({} as never), isConfig("unknown-option", /ZooKeeper/));
   });
 });

@@ -11,7 +11,8 @@ import type { ContenderData } from "../outputs.js";
 import type { SettingsData } from "../settings.js";
 import { Engine } from "./engine.js";
 import { type Inspect, Lock } from "./lock.js";
-import { type LockOptions, type ZooKeeperLockOptions, lockOptions } from "./options.js";
+import { type LockOptions, type ReadWriteLockOptions, type ZooKeeperLockOptions, lockOptions } from "./options.js";
+import { type Way, claim } from "./owners.js";
 import { Election, ReadWriteLock } from "./recipes.js";
 
 type Kind = SettingsData["kind"];
@@ -48,8 +49,9 @@ export class Client {
    */
   lock(name: string, options?: LockOptions): Lock {
     if (this.#family === "redis") {
-      const settings = this.#settings("redis-string", { name }, options);
-      return new Lock(this.#engine, name, settings, () => elsewhere("contenders", ON_REDIS));
+      const settings = this.#settings("redis-string", { name }, options, "owner");
+      const inspect = () => elsewhere("contenders", ON_REDIS);
+      return new Lock(this.#engine, name, settings, inspect, claim(options?.owner, "redis-string", name, "whole"));
     }
     return new Lock(...this.#contender("mutex", "mutex", name, options));
   }
@@ -62,12 +64,14 @@ export class Client {
    * await using reading = await prices.reader.acquire();
    * ```
    *
+   * With an {@link Owner.owner}, whoever writes may read as well; when all that was acquired through the writer has been released, the reader's hold is left.
+   *
    * @throws ConfigError for a name or option that makes no sense (the layout `plain` has none of these), and on Redis; MisuseError if the client
    * has been closed.
    */
-  readWriteLock(name: string, options?: ZooKeeperLockOptions): ReadWriteLock {
+  readWriteLock(name: string, options?: ReadWriteLockOptions): ReadWriteLock {
     this.#only("readWriteLock");
-    const side = (role: Role) => new Lock(...this.#contender(role, "read-write", name, options));
+    const side = (role: "reader" | "writer") => new Lock(...this.#contender(role, "read-write", name, options));
     return new ReadWriteLock(side("reader"), side("writer"));
   }
 
@@ -147,8 +151,10 @@ export class Client {
 
   /** What a lock on ZooKeeper is made of. */
   #contender(role: Role, of: Inspected, name: string, options: unknown, more?: object): LockParts {
-    const settings = this.#settings(`zookeeper-${role}`, { name, ...more }, options);
-    const { layout, nodePrefix, answerWithin } = (options ?? {}) as ZooKeeperLockOptions;
+    const way = WAYS[role];
+    const ofKind = way === undefined ? [] : ["owner"];
+    const settings = this.#settings(`zookeeper-${role}`, { name, ...more }, options, ...ofKind);
+    const { layout, nodePrefix, answerWithin, owner } = (options ?? {}) as ReadWriteLockOptions;
     const place = {
       kind: "zookeeper-inspection",
       name,
@@ -161,18 +167,29 @@ export class Client {
       const { node, fence } = meant as Partial<ContenderData>;
       return new Settings({ ...place, of, action, node, fence, ...more });
     };
-    return [this.#engine, name, settings, inspect];
+    return [this.#engine, name, settings, inspect, way === undefined ? null : claim(owner, of, name, way)];
   }
 
-  #settings(kind: Kind, what: { name?: string; names?: readonly string[] }, options: unknown): Settings {
+  /** `ofKind`: options that this kind of lock has beside, and that the machine need not know of. */
+  #settings(
+    kind: Kind,
+    what: { name?: string; names?: readonly string[] },
+    options: unknown,
+    ...ofKind: string[]
+  ): Settings {
     this.#engine.check();
     if ("name" in what && typeof what.name !== "string") {
       throw unreadable("the name of a lock has to be a string");
     }
     const place = this.#family === "zookeeper" ? { prefix: this.#prefix } : {};
-    return new Settings({ kind, ...place, ...lockOptions(this.#family, options), ...what } as SettingsData);
+    const given = Object.entries(lockOptions(this.#family, options, ...ofKind));
+    const settings = Object.fromEntries(given.filter(([option]) => !ofKind.includes(option)));
+    return new Settings({ kind, ...place, ...settings, ...what } as SettingsData);
   }
 }
+
+/** Locks that can have an owner. */
+const WAYS: Readonly<Partial<Record<Role, Way>>> = { mutex: "whole", reader: "reader", writer: "writer" };
 
 const ON_REDIS = "only ZooKeeper has it; on Redis there are locks";
 

@@ -1,5 +1,5 @@
 /**
- * One acquire and its grant: what its machine has said so far, and who waits to hear more.
+ * One acquire and its grant, or a further hold of it: what its machine has said so far, and who waits to hear more.
  *
  * @module
  */
@@ -7,6 +7,7 @@
 import { now } from "../clock.js";
 import { type FencepostError, LockLost, NotAcquired, Refused, clientClosed, notHeld } from "../errors.js";
 import type { ContenderData, Event } from "../outputs.js";
+import type { Tenure, Way } from "./owners.js";
 
 /** Where a contender is. */
 export type State = "waiting" | "held" | "releasing" | "released" | "found" | "lost" | "refused" | "closed";
@@ -45,12 +46,22 @@ export class Contender {
   extending: Waiter[] = [];
   /** When its release has to be confirmed, in ms. */
   confirmBy = 0;
+  /** What its owner has of the lock; null: its lock has no owner. */
+  tenure: Tenure | null = null;
+  way: Way = "whole";
   #lost: Deferred<LockLost> | null = null;
   #asked: Deferred<undefined> | null = null;
   #controller: AbortController | null = null;
 
   constructor(lock: string) {
     this.lock = lock;
+  }
+
+  /** A further hold of the grant: told what is told to this one, and released by itself. */
+  another(way: Way): Contender {
+    const { key, fence, validUntil, suspended, revokeRequested, mixedLayouts, tenure } = this;
+    const shared = { key, fence, validUntil, suspended, revokeRequested, mixedLayouts, tenure, way };
+    return Object.assign(new Contender(this.lock), shared, { state: "held" as const });
   }
 
   /** Whether the machine has said its last word. */
@@ -126,11 +137,7 @@ export class Contender {
         this.mixedLayouts = event.node;
         break;
       case "released":
-        this.state = "released";
-        this.#settle("releasing");
-        if (this.extending.length > 0) {
-          this.#extended(notHeld(this.lock));
-        }
+        this.released();
         break;
       case "lost":
       case "refused":
@@ -138,6 +145,15 @@ export class Contender {
         break;
       case "queued":
         break;
+    }
+  }
+
+  /** The end that was asked for: the server has the lock back, or does not need to hear of it. */
+  released(): void {
+    this.state = "released";
+    this.#settle("releasing");
+    if (this.extending.length > 0) {
+      this.#extended(notHeld(this.lock));
     }
   }
 

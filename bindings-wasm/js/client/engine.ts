@@ -11,14 +11,21 @@ import type { Hub, Settings } from "../hub.js";
 import type { Event } from "../outputs.js";
 import { Afterwards } from "./afterwards.js";
 import type { Contender } from "./contender.js";
+import { type Claim, Owners } from "./owners.js";
 import { owner, seed } from "./random.js";
 import { Alarm, KeepAlive, later } from "./timers.js";
 
 /** How long a release, or a close, waits for the server's word, in ms. */
 const CONFIRM_WITHIN = 5000;
 
+/** No patience is longer, in ms: a year. */
+const LONGEST = 365 * 24 * 3_600_000;
+
 /** How many errors of the client library are remembered: the one that ends something is among the last. */
 const REMEMBERED = 64;
+
+/** How long an acquire may take: in ms, for ever, or as long as the server needs to say yes or no. */
+export type Patience = number | null | "try";
 
 /** Runs one hub. Everything happens in its turn of the event loop; nothing here calls user code. */
 export class Engine implements Sink {
@@ -26,17 +33,23 @@ export class Engine implements Sink {
   readonly #driver: Driver;
   readonly #hub: Hub;
   readonly #alarm: Alarm;
+  /** By the machine: of several holds of one grant, any. */
   readonly #contenders = new Map<number, Contender>();
+  readonly #owners = new Owners();
   /** Releases that the server has not confirmed, oldest first. */
   readonly #unconfirmed = new Set<Contender>();
   readonly #errors = new Map<number, unknown>();
   /** Machines that nobody asks anything of any more, still to be closed. */
   readonly #leaving: number[] = [];
-  readonly #finalizers: FinalizationRegistry<number>;
+  /** Holds whose grant objects are garbage. */
+  readonly #dropped: Contender[] = [];
+  readonly #finalizers: FinalizationRegistry<Contender>;
   /** Grants that the finalizers do not know yet. */
   readonly #fresh = new Map<Contender, object>();
   readonly #afterwards = new Afterwards(() => this.#rest());
   #pumping = false;
+  /** When the hub wants to be called. */
+  #due: number | null = null;
   /** How often something has been put in. */
   #inputs = 0;
   #closing: Promise<void> | null = null;
@@ -47,7 +60,10 @@ export class Engine implements Sink {
     this.#driver = driver;
     this.#hub = driver.hub(now(), seed());
     this.#alarm = new Alarm(() => this.#ring());
-    this.#finalizers = new FinalizationRegistry((key) => this.#leave(key));
+    this.#finalizers = new FinalizationRegistry((contender) => {
+      this.#dropped.push(contender);
+      this.#afterwards.want();
+    });
     driver.start(this);
     this.#pump();
   }
@@ -63,8 +79,21 @@ export class Engine implements Sink {
     }
   }
 
+  /** A further hold of what the owner has; null: it has nothing, and contends as everybody does. */
+  reenter(claim: Claim, lock: string, patience: Patience): Contender | null {
+    this.check();
+    if (typeof patience === "number" && !(patience > 0 && patience < LONGEST)) {
+      return null; // The hub says what is wrong with it.
+    }
+    if (this.#due !== null && this.#due <= now()) {
+      // The computer may have slept: what has ended meanwhile is told now, and is no grant any more.
+      this.put((hub, present) => hub.handleTimeout(present));
+    }
+    return this.#owners.reenter(claim, lock);
+  }
+
   /** Opens a contender and lets it acquire: with patience in ms, for ever (null) or at once ("try"). */
-  acquire(contender: Contender, settings: Settings, patience: number | null | "try"): void {
+  acquire(contender: Contender, settings: Settings, patience: Patience, claim: Claim | null): void {
     this.check();
     const present = now();
     const key = this.#hub.open(present, settings, owner(), seed());
@@ -81,6 +110,9 @@ export class Engine implements Sink {
       throw error;
     }
     this.#contenders.set(key, contender);
+    if (claim !== null) {
+      this.#owners.begin(claim, contender);
+    }
     this.#pump();
   }
 
@@ -90,9 +122,19 @@ export class Engine implements Sink {
     this.#pump();
   }
 
+  /** Gives one hold back; the last one gives back the lock. */
   release(contender: Contender): void {
+    const { tenure } = contender;
+    if (tenure !== null && tenure.count() > 1) {
+      contender.released();
+      this.#forget(contender);
+      return;
+    }
     const present = now();
     this.#hub.release(present, contender.key);
+    if (tenure !== null) {
+      this.#owners.end(tenure);
+    }
     contender.state = "releasing";
     contender.confirmBy = present + CONFIRM_WITHIN;
     this.#unconfirmed.add(contender);
@@ -101,12 +143,11 @@ export class Engine implements Sink {
   }
 
   /** Gives a contender up in any state; what it holds or waits for is cleaned up behind. */
-  abandon(key: number): void {
-    this.#contenders.delete(key);
-    if (!this.#ended) {
-      this.#hub.close(now(), key);
-      this.#pump();
+  abandon(contender: Contender): void {
+    if (contender.state === "held") {
+      contender.state = "closed";
     }
+    this.#forget(contender);
   }
 
   /** Has a contender released when `grant` is garbage. */
@@ -157,9 +198,12 @@ export class Engine implements Sink {
     try {
       this.#hub.shutdown(now());
       for (const contender of [...this.#contenders.values()]) {
-        contender.close();
+        for (const hold of contender.tenure?.holds ?? [contender]) {
+          hold.close();
+        }
       }
       this.#contenders.clear();
+      this.#owners.clear();
       this.#unconfirmed.clear();
       this.#pump();
       await this.#settled();
@@ -211,21 +255,40 @@ export class Engine implements Sink {
     return null;
   }
 
-  /** Has a machine closed a little later: finalizers only write it down, and who waited for its end goes on first, with the next request. */
-  #leave(key: number): void {
-    this.#leaving.push(key);
-    this.#afterwards.want();
+  /** One is over, or is given up. Behind the last one the machine is closed a little later: who waited for its end goes on first, with the next request. */
+  #forget(contender: Contender): void {
+    const { key, tenure } = contender;
+    this.#unconfirmed.delete(contender);
+    if (tenure?.holds.delete(contender) === true) {
+      for (const other of tenure.holds) {
+        this.#contenders.set(key, other);
+        return;
+      }
+      this.#owners.end(tenure);
+    }
+    if (this.#contenders.delete(key)) {
+      this.#leaving.push(key);
+      this.#afterwards.want();
+    }
   }
 
   /** What nobody waits for. */
   #rest(): void {
     this.keepAlive.settle();
     for (const [contender, grant] of this.#fresh) {
-      this.#finalizers.register(grant, contender.key, contender);
+      this.#finalizers.register(grant, contender, contender);
     }
     this.#fresh.clear();
-    for (const key of this.#leaving.splice(0)) {
-      this.abandon(key);
+    for (const contender of this.#dropped.splice(0)) {
+      this.abandon(contender);
+    }
+    const leaving = this.#leaving.splice(0);
+    if (leaving.length > 0 && !this.#ended) {
+      const present = now();
+      for (const key of leaving) {
+        this.#hub.close(present, key);
+      }
+      this.#pump();
     }
   }
 
@@ -238,13 +301,12 @@ export class Engine implements Sink {
     this.#pumping = true;
     try {
       let seen: number;
-      let until: number | null;
       do {
         seen = this.#inputs;
-        until = this.#drain();
+        this.#due = this.#drain();
         this.#driver.flush();
       } while (seen !== this.#inputs);
-      this.#alarm.set(until);
+      this.#alarm.set(this.#due);
     } finally {
       this.#pumping = false;
     }
@@ -283,11 +345,11 @@ export class Engine implements Sink {
     if ("cause" in event && event.cause.command !== null) {
       cause = this.#errors.get(event.cause.command);
     }
-    contender.tell(event, cause);
-    if (contender.over) {
-      this.#unconfirmed.delete(contender);
-      this.#contenders.delete(event.key);
-      this.#leave(event.key);
+    for (const hold of contender.tenure === null ? [contender] : [...contender.tenure.holds]) {
+      hold.tell(event, cause);
+      if (hold.over) {
+        this.#forget(hold);
+      }
     }
   }
 }

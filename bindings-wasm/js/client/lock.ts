@@ -8,9 +8,10 @@ import { NotAcquired, unreadable } from "../errors.js";
 import type { Settings } from "../hub.js";
 import type { ContenderData } from "../outputs.js";
 import { Contender } from "./contender.js";
-import type { Engine } from "./engine.js";
+import type { Engine, Patience } from "./engine.js";
 import { Grant } from "./grant.js";
 import { known, optionalMillis, optionalSignal } from "./options.js";
+import type { Claim } from "./owners.js";
 
 /** How to acquire. */
 export interface AcquireOptions {
@@ -20,33 +21,38 @@ export interface AcquireOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-type Patience = number | null | "try";
 type Contend<G> = (timeout: number | null, signal: AbortSignal | undefined) => Promise<G>;
 
 /** Makes the settings of an inspection, or throws a ConfigError where there are none. */
 export type Inspect = (action: "list" | "break" | "revoke", meant: object) => Settings;
 
-/** A lock: a name with checked settings. It sends nothing and is cheap; share it freely. Each acquire is a contender of its own. */
+/**
+ * A lock: a name with checked settings. It sends nothing and is cheap; share it freely. Each acquire is a contender of its own, unless the lock has an
+ * {@link LockOptions.owner}, who may acquire again what it holds.
+ */
 export class Lock {
   /** The lock's name. */
   readonly name: string;
   readonly #engine: Engine;
   readonly #settings: Settings;
   readonly #inspect: Inspect;
+  readonly #claim: Claim | null;
 
   /** @internal */
-  constructor(engine: Engine, name: string, settings: Settings, inspect: Inspect) {
+  constructor(engine: Engine, name: string, settings: Settings, inspect: Inspect, claim: Claim | null = null) {
     this.#engine = engine;
     this.name = name;
     this.#settings = settings;
     this.#inspect = inspect;
+    this.#claim = claim;
   }
 
   /**
    * Waits until the lock is granted. With a `timeout` it gives null when somebody else held the lock all the time.
    *
    * @throws Refused when the lock cannot be had: no permission, wrong type, server unreachable within the timeout. ConfigError for a
-   * timeout that is not positive: there is {@link tryAcquire}. The signal's reason, if it is aborted.
+   * timeout that is not positive: there is {@link tryAcquire}. The signal's reason, if it is aborted. MisuseError `busy` when the lock's owner is
+   * acquiring it already, `upgrade` when a reader's owner asks for the writer.
    */
   acquire(options: AcquireOptions & { readonly timeout: number }): Promise<Grant | null>;
   acquire(options?: AcquireOptions & { readonly timeout?: undefined }): Promise<Grant>;
@@ -112,7 +118,7 @@ export class Lock {
     if (typeof meant !== "object" || (meant as object | null) === null) {
       throw unreadable("give a contender that contenders() has given");
     }
-    return this.#contend(this.#inspect(action, meant), "try", undefined, ({ found }) => found);
+    return this.#contend(this.#inspect(action, meant), null, "try", undefined, ({ found }) => found);
   }
 
   #options<G>(options: AcquireOptions | undefined, contend: Contend<G>): Promise<G> {
@@ -130,13 +136,23 @@ export class Lock {
   #grant(patience: Patience, signal: AbortSignal | undefined, orNull: true): Promise<Grant | null>;
   #grant(patience: Patience, signal: AbortSignal | undefined, orNull: false): Promise<Grant>;
   #grant(patience: Patience, signal: AbortSignal | undefined, orNull: boolean): Promise<Grant | null> {
+    const claim = this.#claim;
     const finish = (contender: Contender) => new Grant(this.#engine, contender);
-    return this.#contend<Grant | null>(this.#settings, patience, signal, finish, orNull ? null : undefined);
+    try {
+      const hold = claim === null ? null : this.#engine.reenter(claim, this.name, patience);
+      if (hold !== null) {
+        return Promise.resolve(finish(hold));
+      }
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return this.#contend<Grant | null>(this.#settings, claim, patience, signal, finish, orNull ? null : undefined);
   }
 
   /** `instead`: what it gives when somebody else has the lock; undefined: an error. */
   #contend<T>(
     settings: Settings,
+    claim: Claim | null,
     patience: Patience,
     signal: AbortSignal | undefined,
     finish: (contender: Contender) => T,
@@ -148,7 +164,7 @@ export class Lock {
       const abort = () => {
         contender.acquiring = null;
         contender.state = "closed";
-        engine.abandon(contender.key);
+        engine.abandon(contender);
         settled();
         reject(signal?.reason);
       };
@@ -173,7 +189,7 @@ export class Lock {
         },
       };
       try {
-        engine.acquire(contender, settings, patience);
+        engine.acquire(contender, settings, patience, claim);
       } catch (error) {
         contender.acquiring.reject(error);
       }

@@ -32,8 +32,22 @@ export interface ZooKeeperLockOptions extends AnyLockOptions {
   readonly revocable?: boolean | undefined;
 }
 
+/** Who holds, as far as this client is concerned: for locks and read/write locks, on every kind of server. */
+export interface Owner {
+  /**
+   * Who acquires, in your own words, such as `"request-17"` (1 to 1024 bytes of UTF-8). While an owner holds a lock, each further acquire of the same name
+   * and kind by it on this client gives at once, without a request, a grant of its own with the same fence; the last release gives the lock back. Settings
+   * and lease are those of the first acquire. A writer's owner may read; a reader's owner who asks for the writer is told `upgrade`. Without an owner every
+   * acquire is a contender of its own.
+   */
+  readonly owner?: string | undefined;
+}
+
+/** What can be set for a read/write lock. */
+export interface ReadWriteLockOptions extends ZooKeeperLockOptions, Owner {}
+
 /** What can be set for a lock: on either kind of server, its own and those of both. Durations in ms. */
-export interface LockOptions extends ZooKeeperLockOptions {
+export interface LockOptions extends ZooKeeperLockOptions, Owner {
   /** Redis: the lease (10000). */
   readonly ttl?: number | undefined;
   /** Redis: whether the lease is renewed until the release (true). */
@@ -68,11 +82,11 @@ export function known(options: unknown, ...names: string[]): void {
   }
 }
 
-/** The options of a lock that have a value, all of them known to its server. */
-export function lockOptions(family: "zookeeper" | "redis", options: unknown): object {
-  known(options, ...OF_A_LOCK.zookeeper, ...OF_A_LOCK.redis);
+/** The options of a lock that have a value, all of them known to its server, or to its kind alone. */
+export function lockOptions(family: "zookeeper" | "redis", options: unknown, ...ofKind: string[]): object {
+  known(options, ...OF_A_LOCK.zookeeper, ...OF_A_LOCK.redis, ...ofKind);
   const given = Object.fromEntries(Object.entries(options ?? {}).filter(([, value]) => value !== undefined));
-  known(given, ...OF_A_LOCK[family]);
+  known(given, ...OF_A_LOCK[family], ...ofKind);
   return given;
 }
 
