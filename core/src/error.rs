@@ -172,6 +172,14 @@ pub enum Misuse {
     /// The hub has been shut down.
     #[error("the client has been closed")]
     Closed,
+    /// A share of a read/write lock, whose owner asks for all of it: it would wait for itself.
+    #[error(
+        "an upgrade: its owner shares the lock as a reader, and would wait for itself as a writer; release the share first"
+    )]
+    Upgrade,
+    /// Only a writer's grant can be turned into a reader's, and only once.
+    #[error("only a writer's grant can be turned into a reader's, and only once")]
+    NotAWriter,
     /// Settings, an outcome or a notice of another family than the hub's.
     #[error("this hub takes {expected} settings, replies and notices")]
     WrongFamily {
@@ -193,6 +201,8 @@ impl Misuse {
             Self::NotWaiting => 206,
             Self::Closed => 207,
             Self::WrongFamily { .. } => 208,
+            Self::Upgrade => 209,
+            Self::NotAWriter => 210,
         }
     }
 
@@ -208,6 +218,8 @@ impl Misuse {
             Self::NotWaiting => "not-waiting",
             Self::Closed => "client-closed",
             Self::WrongFamily { .. } => "wrong-family",
+            Self::Upgrade => "upgrade",
+            Self::NotAWriter => "not-a-writer",
         }
     }
 }

@@ -31,6 +31,8 @@ pub enum Event {
         /// Until when the grant is valid.
         valid_until: Option<Instant>,
     },
+    /// The grant is a reader's from now on, with the fence it had: others may share the lock.
+    Downgraded,
     /// Somebody would like to have the lock: it may be released, or kept (Curator's revocation, which asks and does not force). Told once a grant.
     RevokeRequested,
     /// A contender of a layout that does not look for ours is in the lock's directory: it is waited for if it came earlier, but it may be
@@ -53,7 +55,8 @@ pub enum Event {
     },
     /// The release has been carried out: the server has said so, or the session that held the lock is over.
     Released,
-    /// An acquire has come to nothing; or a release has been refused, and the lock goes with its session or lease.
+    /// An acquire has come to nothing; or a release has been refused, and the lock goes with its session or lease; or a downgrade has been
+    /// refused, and the grant stays what it was.
     Refused {
         /// Why.
         reason: Refusal,
@@ -72,6 +75,7 @@ impl Event {
             Self::Extended { .. } => "extended",
             Self::Suspended => "suspended",
             Self::Resumed { .. } => "resumed",
+            Self::Downgraded => "downgraded",
             Self::RevokeRequested => "revoke-requested",
             Self::MixedLayouts { .. } => "mixed-layouts",
             Self::Found { .. } => "found",

@@ -13,6 +13,10 @@ pub enum Intent {
     /// Give the grant back. Ends in [`Event::Released`](crate::Event), or in [`Event::Lost`](crate::Event) if there was nothing left
     /// to give back.
     Release,
+    /// Go on as a reader: turn a writer's grant into a share, without anybody in between. From now on the holder may only do what readers may.
+    /// Ends in [`Event::Downgraded`](crate::Event), or in [`Event::Refused`](crate::Event) while the grant stays what it was, or in
+    /// [`Event::Lost`](crate::Event).
+    Downgrade,
     /// Stop an acquire. Ends in [`Event::Refused`](crate::Event).
     Cancel,
 }

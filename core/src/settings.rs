@@ -24,7 +24,7 @@ use crate::{
 ///  "answer_within": 5000000, "max_hold": null}
 /// ```
 ///
-/// `zookeeper-reader`, `zookeeper-writer` and `zookeeper-election` are written like a `zookeeper-mutex`. Only `kind` and `name` are needed; an unknown key
+/// `zookeeper-reader`, `zookeeper-writer` and `zookeeper-election` are written like a `zookeeper-mutex`; `zookeeper-single` too, without a layout. Only `kind` and `name` are needed; an unknown key
 /// is an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(
@@ -59,6 +59,8 @@ pub enum RawSettings {
     ZookeeperElection(RawZooKeeper),
     /// A permit of a semaphore.
     ZookeeperSemaphore(RawZooKeeper),
+    /// A single node that is the lock: unfair, and cheap.
+    ZookeeperSingle(RawZooKeeper),
     /// Many locks or none.
     ZookeeperMultiLock(RawZooKeeper),
     /// A look at a lock from outside.
@@ -97,6 +99,7 @@ impl TryFrom<RawSettings> for Settings {
             RawSettings::ZookeeperReader(raw) => raw.check(Kind::Reader).map(Self::ZooKeeper),
             RawSettings::ZookeeperWriter(raw) => raw.check(Kind::Writer).map(Self::ZooKeeper),
             RawSettings::ZookeeperElection(raw) => raw.check(Kind::Election).map(Self::ZooKeeper),
+            RawSettings::ZookeeperSingle(raw) => raw.check(Kind::Single).map(Self::ZooKeeper),
             RawSettings::ZookeeperMultiLock(raw) => raw.check(Kind::MultiLock).map(Self::ZooKeeper),
             RawSettings::ZookeeperInspection(raw) => raw.check(Kind::Inspection).map(Self::ZooKeeper),
             RawSettings::ZookeeperSemaphore(raw) => raw.check(Kind::Semaphore).map(Self::ZooKeeper),

@@ -2,15 +2,16 @@
 //!
 //! An attempt leaves at most its own nodes behind. Their paths are known from the create's reply, or have to be searched for when
 //! that reply was lost. Deleting by path is safe to repeat: a node's name holds its attempt or the server's number, so it never belongs to
-//! somebody else.
+//! somebody else. But a single node that is the lock: that is deleted again only if a look behind a barrier shows it to be still one's own (every
+//! fresh node has version 0, so a delete of a version alone can hit a stranger's).
 
 use alloc::{string::String, vec::Vec};
 
 use crate::{AttemptId, Cause, CommandId, Failure, Refusal, outbox::Outbox};
 
 use super::{
-    Verdict, judge,
-    layout::{Child, Layout},
+    ContenderSettings, Verdict, judge,
+    layout::{Child, Layout, Role},
     path,
     wire::{Answer, Request, code},
 };
@@ -22,6 +23,8 @@ pub(super) struct Disposal {
     search: Search,
     /// The attempts whose nodes are searched for.
     sought: Vec<AttemptId>,
+    /// The transaction that has created a single node.
+    guarded: Option<i64>,
     /// Why the server would not delete, if it would not.
     pub(super) refused: Option<(Refusal, Cause)>,
 }
@@ -34,6 +37,11 @@ enum Search {
     Listing {
         barrier: CommandId,
         list: CommandId,
+    },
+    /// A barrier and a look at the one node that may be ours.
+    Looking {
+        barrier: CommandId,
+        get: CommandId,
     },
     /// Names do not say whose they are: what stands in the nodes does.
     Reading(Vec<(String, CommandId)>),
@@ -56,6 +64,7 @@ impl Disposal {
             graves: Vec::new(),
             search: Search::No,
             sought: Vec::new(),
+            guarded: None,
             refused: None,
         }
     }
@@ -72,10 +81,19 @@ impl Disposal {
         }
     }
 
+    /// Says whose a single node is, and which, before it is buried or searched for.
+    pub(super) fn guard(&mut self, attempt: AttemptId, czxid: i64) {
+        self.sought = Vec::from([attempt]);
+        self.guarded = Some(czxid);
+    }
+
     /// Has all nodes of an attempt searched for and deleted.
     pub(super) fn search(&mut self, attempt: AttemptId) {
-        if !self.sought.contains(&attempt) {
+        let known = self.sought.contains(&attempt);
+        if !known {
             self.sought.push(attempt);
+        }
+        if !known || matches!(self.search, Search::No) {
             self.search = Search::Wanted;
         }
     }
@@ -86,7 +104,8 @@ impl Disposal {
     }
 
     /// Sends what is not under way.
-    pub(super) fn advance(&mut self, directory: &str, out: &mut Outbox<Request>) {
+    pub(super) fn advance(&mut self, settings: &ContenderSettings, out: &mut Outbox<Request>) {
+        let directory = settings.directory.as_str();
         for (name, pending) in self.graves.iter_mut().filter(|(_, pending)| pending.is_none()) {
             *pending = Some(out.command(
                 Request::Delete {
@@ -96,12 +115,13 @@ impl Disposal {
             ));
         }
         if matches!(self.search, Search::Wanted) {
-            let barrier = out.command(
-                Request::Sync {
-                    path: directory.into(),
-                },
-                None,
-            );
+            let path = settings.sync_path();
+            let barrier = out.command(Request::Sync { path: path.clone() }, None);
+            if settings.role == Role::Single {
+                let get = out.command(Request::Get { path, watch: false }, None);
+                self.search = Search::Looking { barrier, get };
+                return;
+            }
             let list = out.command(
                 Request::Children {
                     path: directory.into(),
@@ -118,20 +138,22 @@ impl Disposal {
         &mut self,
         id: CommandId,
         result: &Result<Answer, Failure>,
-        (layout, directory): (&Layout, &str),
+        settings: &ContenderSettings,
         out: &mut Outbox<Request>,
     ) -> Handled {
         if let Some(index) = self.graves.iter().position(|(_, pending)| *pending == Some(id)) {
-            return self.deleted(index, id, result);
+            return self.deleted(index, id, result, settings);
         }
         match &self.search {
-            Search::Listing { barrier, .. } if id == *barrier => match result {
-                Ok(Answer::Done) => Handled::Yes,
-                _ => self.search_again(),
-            },
+            Search::Listing { barrier, .. } | Search::Looking { barrier, .. } if id == *barrier => {
+                match result {
+                    Ok(Answer::Done) => Handled::Yes,
+                    _ => self.search_again(),
+                }
+            }
             Search::Listing { list, .. } if id == *list => match result {
                 Ok(Answer::Children(names)) => {
-                    self.listed(names, layout, directory, out);
+                    self.listed(names, &settings.layout, &settings.directory, out);
                     Handled::Yes
                 }
                 Ok(Answer::Error(code::NO_NODE)) | Err(Failure::Closed) => self.search_over(),
@@ -144,11 +166,16 @@ impl Disposal {
                 },
                 Ok(_) | Err(_) => self.search_again(),
             },
+            Search::Looking { get, .. } if id == *get => {
+                let name = path::last_part(&settings.sync_path()).into();
+                self.search = Search::Reading(Vec::from([(name, id)]));
+                self.looked_at(0, result)
+            }
             Search::Reading(nodes) => match nodes.iter().position(|(_, get)| *get == id) {
                 Some(index) => self.looked_at(index, result),
                 None => Handled::No,
             },
-            Search::No | Search::Wanted | Search::Listing { .. } => Handled::No,
+            Search::No | Search::Wanted | Search::Listing { .. } | Search::Looking { .. } => Handled::No,
         }
     }
 
@@ -185,7 +212,9 @@ impl Disposal {
     /// What stands in a node says whose it is.
     fn looked_at(&mut self, index: usize, result: &Result<Answer, Failure>) -> Handled {
         let own = match result {
-            Ok(Answer::Data { data, .. }) => self.sought.iter().any(|attempt| attempt.is_written(data)),
+            Ok(Answer::Data { data, stat }) => {
+                self.guarded == Some(stat.czxid) || self.sought.iter().any(|attempt| attempt.is_written(data))
+            }
             // Gone, or none of our business.
             Ok(Answer::Error(code::NO_NODE | code::NO_AUTH)) | Err(Failure::Closed) => false,
             Ok(_) | Err(_) => return self.search_again(),
@@ -194,7 +223,11 @@ impl Disposal {
             return Handled::No;
         };
         let (name, _) = nodes.swap_remove(index);
-        if nodes.is_empty() {
+        let all = nodes.is_empty();
+        if all && own && self.guarded.is_some() {
+            // Whose it is has to be known still if this delete, too, has no answer.
+            self.search = Search::No;
+        } else if all {
             self.search_over();
         }
         if own {
@@ -211,23 +244,38 @@ impl Disposal {
     fn search_over(&mut self) -> Handled {
         self.search = Search::No;
         self.sought.clear();
+        self.guarded = None;
         Handled::Yes
     }
 
-    fn deleted(&mut self, index: usize, id: CommandId, result: &Result<Answer, Failure>) -> Handled {
+    fn deleted(
+        &mut self,
+        index: usize,
+        id: CommandId,
+        result: &Result<Answer, Failure>,
+        settings: &ContenderSettings,
+    ) -> Handled {
+        let single = settings.role == Role::Single;
         match result {
             Ok(Answer::Done | Answer::Error(code::NO_NODE)) | Err(Failure::Closed) => {}
             Ok(Answer::Error(error)) => match judge(*error, id, "deleting our node") {
-                Verdict::Transient => return self.again(index),
+                Verdict::Transient => return self.again(index, single),
                 Verdict::Final(refusal, cause) => self.refused = Some((refusal, cause)),
             },
-            Ok(_) | Err(_) => return self.again(index),
+            Ok(_) | Err(_) => return self.again(index, single),
         }
         self.graves.swap_remove(index);
+        if single && self.graves.is_empty() {
+            self.search_over();
+        }
         Handled::Yes
     }
 
-    fn again(&mut self, index: usize) -> Handled {
+    fn again(&mut self, index: usize, single: bool) -> Handled {
+        if single {
+            self.graves.swap_remove(index);
+            return self.search_again();
+        }
         if let Some((_, pending)) = self.graves.get_mut(index) {
             *pending = None;
         }
@@ -238,7 +286,10 @@ impl Disposal {
     pub(super) fn expects(&self, id: CommandId) -> Option<&'static str> {
         match &self.search {
             Search::Listing { list, .. } if id == *list => Some("children"),
-            Search::Listing { barrier, .. } if id == *barrier => Some("done"),
+            Search::Listing { barrier, .. } | Search::Looking { barrier, .. } if id == *barrier => {
+                Some("done")
+            }
+            Search::Looking { get, .. } if id == *get => Some("data"),
             Search::Reading(nodes) if nodes.iter().any(|(_, get)| *get == id) => Some("data"),
             _ => self
                 .graves

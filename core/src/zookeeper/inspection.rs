@@ -112,7 +112,7 @@ impl Inspection {
                 Ok(())
             }
             (Intent::Cancel, true) => Err(Misuse::NotWaiting),
-            (Intent::Extend | Intent::Release, _) => Err(Misuse::NotHeld),
+            (Intent::Extend | Intent::Release | Intent::Downgrade, _) => Err(Misuse::NotHeld),
         }
     }
 
@@ -131,6 +131,10 @@ impl Inspection {
             return;
         }
         match &self.settings.action {
+            Action::List if let Some(path) = self.settings.single() => {
+                let (shared, holds) = (false, Holds::Yes);
+                self.read(Vec::from([Contender { path, shared, holds }]));
+            }
             Action::List => {
                 let directories = self.settings.directories();
                 self.list(directories, Vec::new());

@@ -7,6 +7,7 @@
 //! | writer | `_c_UUID-__WRIT__N` | `HEX__lock__N` | – |
 //! | candidate | `_c_UUID-latch-N` | `HEX__lock__N` | prefix and `N` |
 //! | permit | `_c_UUID-lease-N` | `HEX` | – |
+//! | single | – | – | the lock's own name |
 //!
 //! `N` is the server's number. `UUID` and `HEX` are the attempt; in the layout `plain` it stands in the node's data instead.
 
@@ -56,6 +57,8 @@ pub enum Role {
     Writer,
     /// An election, alone.
     Candidate,
+    /// A single node that is the lock, without a line: whoever creates it holds it.
+    Single,
     /// One of a semaphore's permits.
     Permit {
         /// How many there are.
@@ -136,18 +139,26 @@ impl Layout {
     pub(super) fn name(&self, role: Role, attempt: &AttemptId) -> String {
         let mark = match (self, role) {
             (Self::Plain { prefix }, _) => return prefix.clone(),
-            (Self::Curator, Role::Mutex) => "lock-",
+            (Self::Curator, Role::Mutex | Role::Single) => "lock-",
             (Self::Curator, Role::Reader) => "__READ__",
             (Self::Curator, Role::Writer) => "__WRIT__",
             (Self::Curator, Role::Candidate) => "latch-",
             (Self::Curator, Role::Permit { .. }) => "lease-",
-            (Self::Kazoo, Role::Mutex | Role::Writer | Role::Candidate) => "__lock__",
+            (Self::Kazoo, Role::Mutex | Role::Writer | Role::Candidate | Role::Single) => "__lock__",
             (Self::Kazoo, Role::Reader) => "__rlock__",
             (Self::Kazoo, Role::Permit { .. }) => "",
         };
         let mut name = self.stem(attempt).unwrap_or_default();
         name.push_str(mark);
         name
+    }
+
+    /// What the node of a writer is called when it has turned into a reader: the writer's place in the line is kept by its number.
+    pub(super) fn downgraded(&self, attempt: &AttemptId, writer: &str) -> Option<String> {
+        let number = writer.strip_prefix(&self.name(Role::Writer, attempt))?;
+        let mut name = self.name(Role::Reader, attempt);
+        name.push_str(number);
+        Some(name)
     }
 
     /// Whether a node that was made for an attempt could be called so.
@@ -164,6 +175,7 @@ impl Layout {
         matches!(
             (self, role),
             (Self::Curator, _)
+                | (Self::Plain { .. }, Role::Single)
                 | (
                     Self::Kazoo,
                     Role::Mutex | Role::Reader | Role::Writer | Role::Candidate
@@ -174,7 +186,7 @@ impl Layout {
     /// How the node is made.
     pub(super) const fn mode(&self, role: Role) -> CreateMode {
         match (self, role) {
-            (Self::Kazoo, Role::Permit { .. }) => CreateMode::Ephemeral,
+            (Self::Kazoo, Role::Permit { .. }) | (_, Role::Single) => CreateMode::Ephemeral,
             _ => CreateMode::EphemeralSequential,
         }
     }
@@ -217,9 +229,15 @@ impl Contender {
         self.kind != other.kind
     }
 
-    /// Whether this writer may leave a reader with its own number behind, when it turns into one (Curator's downgrade, CURATOR-621).
-    pub(super) fn may_downgrade(self) -> bool {
-        self.kind == Kind::CuratorReadWrite && !self.shared
+    /// Whether this may leave a reader with its own number behind, if it is a writer (Curator's downgrade, CURATOR-621). Kazoo's mutex and
+    /// its writer have one name: it is a writer if `another` is.
+    pub(super) fn may_downgrade(self, another: Role) -> bool {
+        let writes = match self.kind {
+            Kind::CuratorReadWrite => true,
+            Kind::Kazoo => another == Role::Writer,
+            Kind::CuratorMutex | Kind::CuratorLatch | Kind::Plain => false,
+        };
+        writes && !self.shared
     }
 }
 
@@ -284,7 +302,9 @@ mod tests {
         assert!(!own.is_strange_to(read("node_0000000002")));
         assert!(!read("a__lock__0000000001").is_strange_to(read("b__rlock__0000000001")));
         assert!(read("a__lock__0000000001").is_strange_to(read("_c_x-lock-0000000001")));
-        assert!(read("_c_x-__WRIT__0000000001").may_downgrade());
+        assert!(read("_c_x-__WRIT__0000000001").may_downgrade(Role::Writer));
+        let kazoo = read("a__lock__0000000001");
+        assert!(kazoo.may_downgrade(Role::Writer) && !kazoo.may_downgrade(Role::Mutex));
     }
 
     #[test]

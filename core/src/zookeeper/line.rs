@@ -45,8 +45,10 @@ pub(super) struct Behind {
 pub(super) fn read(children: &[String], own: &str, layout: &Layout, role: Role) -> Reading {
     let place = match role {
         Role::Permit { permits } => permit(children, own, permits),
+        // Nobody stands in a line there: who is there holds.
+        Role::Single => Place::Missing,
         Role::Mutex | Role::Reader | Role::Writer | Role::Candidate => match layout.read(own) {
-            Child::Contender(mine) => return queue(children, own, layout, mine),
+            Child::Contender(mine) => return queue(children, own, layout, (mine, role)),
             Child::Bystander => Place::Missing,
         },
     };
@@ -68,7 +70,7 @@ fn permit(children: &[String], own: &str, permits: u32) -> Place {
     }
 }
 
-fn queue(children: &[String], own: &str, layout: &Layout, mine: Contender) -> Reading {
+fn queue(children: &[String], own: &str, layout: &Layout, (mine, role): (Contender, Role)) -> Reading {
     let (mut there, mut stranger) = (false, None);
     let mut ahead: u32 = 0;
     let mut nearest: [Option<(Contender, &String)>; 2] = [None, None];
@@ -109,7 +111,7 @@ fn queue(children: &[String], own: &str, layout: &Layout, mine: Contender) -> Re
         Some((contender, name)) => Place::Behind(Behind {
             neighbour: name.clone(),
             next: next.map(|(_, name)| name.clone()),
-            doubtful: !mine.shared && contender.may_downgrade(),
+            doubtful: !mine.shared && contender.may_downgrade(role),
             ahead,
         }),
     };

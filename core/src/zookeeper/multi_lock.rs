@@ -113,7 +113,8 @@ impl MultiLock {
                 self.farewell = Some(Event::Released);
                 self.withdraw(now);
             }
-            (Intent::Extend | Intent::Release, _) => return Err(Misuse::NotHeld),
+            (Intent::Downgrade, Phase::Held { .. }) => return Err(Misuse::NotAWriter),
+            (Intent::Extend | Intent::Release | Intent::Downgrade, _) => return Err(Misuse::NotHeld),
             (Intent::Cancel, Phase::Enqueuing | Phase::Waiting | Phase::Restarting) => {
                 self.refuse(now, Refusal::Cancelled, Cause::none());
             }

@@ -22,6 +22,8 @@ pub(super) fn ancestors(directory: &str) -> Vec<String> {
         .filter(|(_, letter)| *letter == '/')
         .filter_map(|(at, _)| directory.get(..at))
         .chain([directory])
+        // A lock that is a node right below the root has nothing above it to make.
+        .filter(|ancestor| !ancestor.is_empty())
         .map(String::from)
         .collect()
 }

@@ -42,7 +42,7 @@ pub struct RawZooKeeper {
     pub revocable: Option<bool>,
     /// How many permits a semaphore has.
     pub permits: Option<i64>,
-    /// What an inspection looks at: `mutex`, `read-write`, `election` or `semaphore`.
+    /// What an inspection looks at: `mutex`, `read-write`, `election`, `semaphore` or `single`.
     pub of: Option<String>,
     /// What an inspection does: `list`, `break` or `revoke`.
     pub action: Option<String>,
@@ -67,6 +67,7 @@ pub(crate) enum Kind {
     Writer,
     Election,
     Semaphore,
+    Single,
     MultiLock,
     Inspection,
 }
@@ -77,6 +78,7 @@ impl RawZooKeeper {
         let role = match kind {
             Kind::Inspection => return self.inspection(),
             Kind::MultiLock => return self.multi_lock(),
+            Kind::Single => Role::Single,
             Kind::Mutex => Role::Mutex,
             Kind::Reader => Role::Reader,
             Kind::Writer => Role::Writer,
@@ -89,7 +91,10 @@ impl RawZooKeeper {
     }
 
     fn contender(self, role: Role) -> Result<ContenderSettings, ConfigError> {
-        let mut settings = ContenderSettings::new(&self.prefix, &self.name, self.layout()?, role)?;
+        let mut settings = match role {
+            Role::Single => ContenderSettings::single(&self.prefix, &self.name)?,
+            _ => ContenderSettings::new(&self.prefix, &self.name, self.layout()?, role)?,
+        };
         if let Some(identifier) = self.identifier {
             settings.set_identifier(identifier)?;
         }
@@ -139,11 +144,13 @@ impl RawZooKeeper {
             None | Some("mutex") => Role::Mutex,
             Some("read-write") => Role::Writer,
             Some("election") => Role::Candidate,
+            Some("single") => Role::Single,
             Some("semaphore") => Role::Permit {
                 permits: self.permits()?,
             },
             Some(other) => {
-                let why = "it is one of \"mutex\", \"read-write\", \"election\" and \"semaphore\"";
+                let why =
+                    "it is one of \"mutex\", \"read-write\", \"election\", \"semaphore\" and \"single\"";
                 return invalid("of", other, why);
             }
         };
@@ -175,6 +182,8 @@ impl RawZooKeeper {
         let many = kind == Kind::MultiLock;
         let foreign = [
             ("name", many && !self.name.is_empty()),
+            ("layout", self.layout.is_some() && kind == Kind::Single),
+            ("node_prefix", self.node_prefix.is_some() && kind == Kind::Single),
             ("names", self.names.is_some() && !many),
             (
                 "permits",
@@ -192,7 +201,7 @@ impl RawZooKeeper {
             None => Ok(()),
             Some((option, _)) => Err(ConfigError::UnknownOption {
                 option: option.into(),
-                known: "many locks have names, all others a name; contenders have identifier, revocable and max_hold; semaphores permits; inspections of, action, node, fence and permits",
+                known: "many locks have names, all others a name; all but single nodes have a layout; contenders have identifier, revocable and max_hold; semaphores permits; inspections of, action, node, fence and permits",
             }),
         }
     }

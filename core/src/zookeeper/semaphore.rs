@@ -77,7 +77,7 @@ impl Semaphore {
         let [permits, line] = semaphore_directories(&path, &settings.layout);
         let number = match settings.role {
             Role::Permit { permits } => permits,
-            Role::Mutex | Role::Reader | Role::Writer | Role::Candidate => 1,
+            _ => 1,
         };
         let line = ContenderSettings {
             directory: line,
@@ -116,7 +116,8 @@ impl Semaphore {
             (Intent::Extend | Intent::Release, Phase::Held) => {
                 self.permit(|permit| permit.intent(now, intent))?
             }
-            (Intent::Extend | Intent::Release, _) => return Err(Misuse::NotHeld),
+            (Intent::Downgrade, Phase::Held) => return Err(Misuse::NotAWriter),
+            (Intent::Extend | Intent::Release | Intent::Downgrade, _) => return Err(Misuse::NotHeld),
             (Intent::Cancel, Phase::Lining | Phase::Taking | Phase::Restarting) => {
                 self.refuse(now, Refusal::Cancelled, Cause::none());
             }

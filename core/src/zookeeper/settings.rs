@@ -65,6 +65,33 @@ impl ContenderSettings {
         })
     }
 
+    /// A contender for the single node `prefix`/`name`, without a line.
+    ///
+    /// # Errors
+    /// [`ConfigError`] for a name that a server would not take as a path.
+    pub fn single(prefix: &str, name: &str) -> Result<Self, ConfigError> {
+        let path = path::directory(prefix, name)?;
+        let (directory, name) = path.rsplit_once('/').unwrap_or_default();
+        Ok(Self {
+            directory: directory.into(),
+            // Its whole name is the prefix, and no number follows.
+            layout: Layout::Plain { prefix: name.into() },
+            role: Role::Single,
+            identifier: None,
+            revocable: false,
+            answer_within: DEFAULT_ANSWER_WITHIN,
+            max_hold: None,
+        })
+    }
+
+    /// Where a barrier is asked for.
+    pub(super) fn sync_path(&self) -> String {
+        match (&self.layout, self.role) {
+            (Layout::Plain { prefix }, Role::Single) => path::child_of(&self.directory, prefix),
+            _ => self.directory.clone(),
+        }
+    }
+
     /// Has the contender's node say this, for people and peers: a host's name, for example.
     ///
     /// # Errors
@@ -151,7 +178,10 @@ impl InspectionSettings {
             role: of,
             answer_within,
             ..
-        } = ContenderSettings::new(prefix, name, layout, of)?;
+        } = match of {
+            Role::Single => ContenderSettings::single(prefix, name)?,
+            _ => ContenderSettings::new(prefix, name, layout, of)?,
+        };
         let settings = Self {
             directory,
             layout,
@@ -161,7 +191,11 @@ impl InspectionSettings {
         };
         if let Action::Break { node, .. } | Action::Revoke { node, .. } = &settings.action {
             let parent = node.rsplit_once('/').map_or("", |(parent, _)| parent);
-            if !settings.directories().iter().any(|directory| directory == parent) {
+            let inside = match settings.single() {
+                Some(path) => *node == path,
+                None => settings.directories().iter().any(|directory| directory == parent),
+            };
+            if !inside {
                 return Err(ConfigError::InvalidOption {
                     option: "node",
                     value: node.clone(),
@@ -170,6 +204,14 @@ impl InspectionSettings {
             }
         }
         Ok(settings)
+    }
+
+    /// The path of the lock's node, where that is the lock.
+    pub(super) fn single(&self) -> Option<String> {
+        match (&self.layout, self.of) {
+            (Layout::Plain { prefix }, Role::Single) => Some(path::child_of(&self.directory, prefix)),
+            _ => None,
+        }
     }
 
     /// Where contenders' nodes lie.

@@ -68,7 +68,7 @@ impl Contender {
                 self.assert(self.waits(), event);
                 self.answered += 1;
             }
-            Event::RevokeRequested => self.assert(self.held, event),
+            Event::RevokeRequested | Event::Downgraded => self.assert(self.held, event),
             Event::MixedLayouts { .. } => self.assert(self.waits(), event),
             other => panic!("an event that nobody knows: {other:?}"),
         }

@@ -110,7 +110,8 @@ fn intent(u: &mut Unstructured<'_>) -> Result<Intent> {
         120..126 => Intent::Acquire(Patience::For(Duration::from_micros(u.arbitrary()?))),
         126..130 => Intent::Acquire(Patience::For(Duration::MAX)),
         130..200 => Intent::Release,
-        200..230 => Intent::Extend,
+        200..220 => Intent::Extend,
+        220..230 => Intent::Downgrade,
         230.. => Intent::Cancel,
     })
 }
@@ -146,6 +147,7 @@ pub(crate) const fn intent_name(intent: Intent) -> &'static str {
         Intent::Release => "release",
         Intent::Extend => "extend",
         Intent::Cancel => "cancel",
+        Intent::Downgrade => "downgrade",
         _ => "something new",
     }
 }

@@ -84,6 +84,7 @@ pub(crate) fn settings(u: &mut Unstructured<'_>) -> Result<RawSettings> {
             RawSettings::ZookeeperReader,
             RawSettings::ZookeeperWriter,
             RawSettings::ZookeeperElection,
+            RawSettings::ZookeeperSingle,
             RawSettings::ZookeeperSemaphore,
             RawSettings::ZookeeperInspection,
             RawSettings::ZookeeperMultiLock,
@@ -252,6 +253,7 @@ pub(crate) fn depth(raw: &RawSettings) -> usize {
         | RawSettings::ZookeeperReader(raw)
         | RawSettings::ZookeeperWriter(raw)
         | RawSettings::ZookeeperElection(raw)
+        | RawSettings::ZookeeperSingle(raw)
         | RawSettings::ZookeeperSemaphore(raw)
         | RawSettings::ZookeeperInspection(raw)
         | RawSettings::ZookeeperMultiLock(raw) => {

@@ -66,6 +66,11 @@ pub enum Input {
         /// The machine.
         key: u64,
     },
+    /// Go on as a reader.
+    Downgrade {
+        /// The machine.
+        key: u64,
+    },
     /// Cancel the acquire.
     Cancel {
         /// The machine.

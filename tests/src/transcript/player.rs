@@ -108,6 +108,7 @@ impl Player {
             Input::Try { key } => hub.intent(now, Key(*key), Intent::Acquire(Patience::Try)),
             Input::Extend { key } => hub.intent(now, Key(*key), Intent::Extend),
             Input::Release { key } => hub.intent(now, Key(*key), Intent::Release),
+            Input::Downgrade { key } => hub.intent(now, Key(*key), Intent::Downgrade),
             Input::Cancel { key } => hub.intent(now, Key(*key), Intent::Cancel),
             Input::Close { key } => {
                 hub.close(now, Key(*key));

@@ -121,7 +121,8 @@ impl StringLock {
             (Intent::Acquire(_), _) => return Err(Misuse::Busy),
             (Intent::Extend, Phase::Held) => self.renew(now),
             (Intent::Release, Phase::Held) => self.leave(now, true),
-            (Intent::Extend | Intent::Release, _) => return Err(Misuse::NotHeld),
+            (Intent::Downgrade, Phase::Held) => return Err(Misuse::NotAWriter),
+            (Intent::Extend | Intent::Release | Intent::Downgrade, _) => return Err(Misuse::NotHeld),
             (Intent::Cancel, Phase::Asking | Phase::Waiting) => {
                 self.refuse(now, Refusal::Cancelled, Cause::none());
             }

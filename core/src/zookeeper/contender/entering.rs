@@ -11,21 +11,26 @@ use super::super::{
     path,
     wire::{Answer, Request, code},
 };
-use super::{Contender, Node, Phase, Purpose, queued::Queued};
+use super::{Contender, Node, Phase, Purpose, queued::Queued, single::Holder};
 
 /// A flight that makes the own node and lists the directory, or only lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Entering {
     children: Option<(CommandId, Vec<String>)>,
+    /// Where a single node is the lock: who has it.
+    pub(super) holder: Option<(CommandId, Holder)>,
     pub(super) setback: Setback,
     /// How many flights have found no directory in spite of making it.
     parents_made: u32,
+    /// Whether the server has not let us make one of the directories.
+    forbidden: bool,
 }
 
 impl Entering {
     /// A list of before a pause proves nothing after it.
     pub(super) fn forget_list(&mut self) {
         self.children = None;
+        self.holder = None;
     }
 }
 
@@ -103,7 +108,7 @@ impl Contender {
             self.send(
                 Purpose::Barrier,
                 Request::Sync {
-                    path: self.settings.directory.clone(),
+                    path: self.settings.sync_path(),
                 },
             );
         }
@@ -111,14 +116,19 @@ impl Contender {
     }
 
     pub(super) fn send_list(&mut self) -> CommandId {
-        self.send(
-            Purpose::List,
+        let request = if self.is_single() {
+            Request::Get {
+                path: self.single_path(),
+                watch: true,
+            }
+        } else {
             Request::Children {
                 path: self.settings.directory.clone(),
                 // Who waits for permits hears of every one that comes back.
                 watch: matches!(self.settings.role, Role::Permit { .. }),
-            },
-        )
+            }
+        };
+        self.send(self.looking(), request)
     }
 
     /// Goes on with an entry whose retry is due, or whose connection is back.
@@ -150,6 +160,8 @@ impl Contender {
                 Setback::None
             }
             Ok(Answer::Error(code::NO_NODE)) => Setback::NoDirectory,
+            // The look behind it says whose it is: ours, perhaps.
+            Ok(Answer::Error(code::NODE_EXISTS)) if self.is_single() => Setback::None,
             Ok(Answer::Error(error)) => setback(error, id, "creating our node"),
             Ok(_) | Err(Failure::Unknown) => {
                 self.doubt = true;
@@ -165,7 +177,7 @@ impl Contender {
             }
             Phase::Leaving { .. } => {
                 if let Some(node) = self.node.take() {
-                    self.disposal.bury(node.name);
+                    self.bury(node);
                 } else if self.doubt {
                     self.disposal.search(self.attempt);
                 }
@@ -177,8 +189,10 @@ impl Contender {
 
     /// A directory above was made, or was there (`NodeExists`), or is not ours to make (`NoAuth`): the create behind it tells.
     pub(super) fn parent_made(&mut self, now: Instant, result: &Result<Answer, Failure>) {
-        if matches!(result, Ok(Answer::Error(code::UNIMPLEMENTED))) {
-            self.containers = false;
+        match (result, &mut self.phase) {
+            (Ok(Answer::Error(code::UNIMPLEMENTED)), _) => self.containers = false,
+            (Ok(Answer::Error(code::NO_AUTH)), Phase::Entering(entering)) => entering.forbidden = true,
+            _ => {}
         }
         self.settle(now);
     }
@@ -187,7 +201,8 @@ impl Contender {
     pub(super) fn barrier_passed(&mut self, now: Instant, result: &Result<Answer, Failure>) {
         // A list behind a barrier that failed proves nothing: it is not looked at, even if it has come already.
         if !matches!(result, Ok(Answer::Done)) {
-            self.pending.retain(|(_, purpose)| *purpose != Purpose::List);
+            let looking = self.looking();
+            self.pending.retain(|(_, purpose)| *purpose != looking);
             if let Phase::Entering(entering) = &mut self.phase {
                 entering.setback.worsen(Setback::Retry);
             }
@@ -227,7 +242,12 @@ impl Contender {
         self.pending.iter().any(|(_, purpose)| {
             matches!(
                 purpose,
-                Purpose::Parent | Purpose::Create | Purpose::Barrier | Purpose::List | Purpose::Adopt
+                Purpose::Parent
+                    | Purpose::Create
+                    | Purpose::Barrier
+                    | Purpose::List
+                    | Purpose::Look
+                    | Purpose::Adopt
             )
         })
     }
@@ -240,7 +260,7 @@ impl Contender {
         let Phase::Entering(entering) = &mut self.phase else {
             return;
         };
-        let parents_made = entering.parents_made;
+        let (parents_made, forbidden) = (entering.parents_made, entering.forbidden);
         match core::mem::take(&mut entering.setback) {
             Setback::Final(reason, cause) => self.refuse(reason, cause),
             // The node is there, or was: the list's answer is older, or somebody has removed the directory with it.
@@ -250,7 +270,12 @@ impl Contender {
             }
             Setback::NoDirectory if parents_made >= MOST_PARENT_FLIGHTS => {
                 let detail = alloc::format!("{} cannot be made", self.settings.directory);
-                self.refuse(Refusal::NoParent, Cause::detail(detail));
+                let reason = if forbidden {
+                    Refusal::NoPermission
+                } else {
+                    Refusal::NoParent
+                };
+                self.refuse(reason, Cause::detail(detail));
             }
             Setback::NoDirectory => {
                 let parents_made = parents_made.saturating_add(1);
@@ -264,6 +289,9 @@ impl Contender {
                 if let Some((list, children)) = entering.children.take() {
                     self.failures = 0;
                     self.find_place(now, list, &children);
+                } else if let Some((look, holder)) = entering.holder.take() {
+                    self.failures = 0;
+                    self.find_holder(now, look, holder);
                 } else {
                     self.retry_later(now);
                 }

@@ -39,7 +39,8 @@ impl Contender {
     pub(super) fn own_watched(&mut self, now: Instant, id: CommandId, result: &Result<Answer, Failure>) {
         match result {
             Ok(Answer::Data { stat, data }) => {
-                if Some(stat.ephemeral_owner) == self.session.id.map(|session| session.0) {
+                let own = Some(stat.ephemeral_owner) == self.session.id.map(|session| session.0);
+                if own && (!self.is_single() || self.is_own_single(data, stat)) {
                     if self.is_unnumbered()
                         && let Some(node) = &mut self.node
                     {
@@ -59,7 +60,7 @@ impl Contender {
                 // It may be there all the same, on a server that has caught up: a client library that does not say what it has seen can
                 // be connected to one that has not.
                 if let Some(node) = self.node.take() {
-                    self.disposal.bury(node.name);
+                    self.bury_if_there(node);
                 }
                 self.own_node_gone(Some(id));
                 self.advance_disposal();

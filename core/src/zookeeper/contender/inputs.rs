@@ -9,7 +9,7 @@ use super::super::{
     disposal::Handled,
     wire::{Answer, Notice, Reply, Request, SessionState},
 };
-use super::{CREATED, CREATED_OWN, Contender, Phase, Purpose, entering::Entering};
+use super::{CREATED, CREATED_OWN, Contender, Phase, Purpose, downgrade::Turning, entering::Entering};
 
 impl sealed::Sealed for Contender {}
 
@@ -42,6 +42,8 @@ impl Machine for Contender {
             Some(Purpose::WatchOwn) if self.own_watch == Some(id) => self.own_watched(now, id, &result),
             Some(Purpose::WatchOwn) => {}
             Some(Purpose::Adopt) => self.adopted(now, id, &result),
+            Some(Purpose::Look) => self.looked(now, id, result),
+            Some(Purpose::Downgrade) => self.turned(now, id, &result),
             None => self.disposed(now, id, &result),
         }
         verdict
@@ -140,8 +142,7 @@ impl Contender {
     }
 
     fn disposed(&mut self, now: Instant, id: CommandId, result: &Result<Answer, Failure>) {
-        let place = (&self.settings.layout, self.settings.directory.as_str());
-        let handled = self.disposal.outcome(id, result, place, &mut self.out);
+        let handled = self.disposal.outcome(id, result, &self.settings, &mut self.out);
         if handled == Handled::Retry {
             self.retry_later(now);
         } else if self.session.connected {
@@ -203,6 +204,7 @@ impl Contender {
     fn reconnected(&mut self) {
         match &self.phase {
             Phase::Queued(_) | Phase::First => self.list_again(true),
+            Phase::Held { .. } if self.turning == Turning::Asked => self.turn(),
             Phase::Held { suspended: true } => self.watch_own(),
             Phase::Held { suspended: false } | Phase::Idle => {}
             Phase::Entering(_) | Phase::Leaving { .. } => self.go_on(),
@@ -216,6 +218,7 @@ impl Contender {
     fn go_on(&mut self) {
         match &self.phase {
             Phase::Entering(_) => self.continue_entering(),
+            Phase::Held { .. } if self.turning == Turning::Asked => self.turn(),
             Phase::Held { .. } => self.watch_own(),
             Phase::Queued(_) => self.watch_own(),
             Phase::Leaving { .. } => self.advance_leaving(),

@@ -12,11 +12,13 @@
 //!    └─────────────────────────┴──────────── what was created is gone ──── Leaving
 //! ```
 
+mod downgrade;
 mod entering;
 mod held;
 mod inputs;
 mod queued;
 mod seat;
+mod single;
 mod twins;
 
 use alloc::{string::String, vec::Vec};
@@ -27,6 +29,7 @@ use crate::{
 };
 
 use super::{ContenderSettings, disposal::Disposal, wire::Request};
+use downgrade::Turning;
 use entering::Entering;
 pub(super) use held::REVOKE;
 use queued::Queued;
@@ -61,6 +64,8 @@ pub struct Contender {
     mixed: bool,
     /// Whether somebody wants the lock back, and whether that has been told.
     wanted: Wanted,
+    /// Whether a writer turns into a reader, or has.
+    turning: Turning,
     /// The list whose watch has fired before its reply.
     stale: Option<CommandId>,
     /// Whether a list has ever put us behind somebody: then a timeout is a timeout, and before it the server was unreachable.
@@ -125,12 +130,16 @@ enum Purpose {
     Barrier,
     /// List the directory.
     List,
+    /// Look at the node that is the lock, and watch it.
+    Look,
     /// Watch the nearest earlier contender.
     WatchNeighbour,
     /// Watch the own node.
     WatchOwn,
     /// Look at a node that an unanswered create may have made.
     Adopt,
+    /// Put a reader's node in the place of a writer's.
+    Downgrade,
 }
 
 const CREATED: &str = "created";
@@ -142,8 +151,8 @@ impl Purpose {
             Self::Parent => CREATED,
             Self::Create => CREATED_OWN,
             Self::Barrier => "done",
-            Self::List => "children",
-            Self::WatchNeighbour | Self::WatchOwn | Self::Adopt => "data",
+            Self::List | Self::Downgrade => "children",
+            Self::Look | Self::WatchNeighbour | Self::WatchOwn | Self::Adopt => "data",
         }
     }
 }
@@ -175,6 +184,7 @@ impl Contender {
             seated: false,
             mixed: false,
             wanted: Wanted::No,
+            turning: Turning::No,
             stale: None,
             placed: false,
             containers: true,
@@ -192,7 +202,8 @@ impl Contender {
             // The hub has asked the keeper: its confirmation extends the grant.
             (Intent::Extend, Phase::Held { .. }) => {}
             (Intent::Release, Phase::Held { .. }) => self.leave(true),
-            (Intent::Extend | Intent::Release, _) => return Err(Misuse::NotHeld),
+            (Intent::Downgrade, Phase::Held { .. }) => return self.downgrade(),
+            (Intent::Extend | Intent::Release | Intent::Downgrade, _) => return Err(Misuse::NotHeld),
             (Intent::Cancel, Phase::Entering(_) | Phase::Queued(_) | Phase::First) => {
                 self.refuse(Refusal::Cancelled, Cause::none());
             }
@@ -231,6 +242,7 @@ impl Contender {
         self.placed = false;
         self.mixed = false;
         self.wanted = Wanted::No;
+        self.turning = Turning::No;
         self.failures = 0;
     }
 
@@ -261,8 +273,13 @@ impl Contender {
     /// Has everything deleted that this attempt has created.
     fn leave(&mut self, release: bool) {
         self.out.stop_all();
+        if self.turning == Turning::Asked
+            && let Some(reader) = self.name_as_reader()
+        {
+            self.disposal.bury(reader);
+        }
         if let Some(node) = self.node.take() {
-            self.disposal.bury(node.name);
+            self.bury(node);
         }
         if self.doubt {
             self.disposal.search(self.attempt);
@@ -296,7 +313,7 @@ impl Contender {
     }
 
     fn advance_disposal(&mut self) {
-        self.disposal.advance(&self.settings.directory, &mut self.out);
+        self.disposal.advance(&self.settings, &mut self.out);
     }
 
     /// Whether a retry is waiting for its time.

@@ -8,7 +8,7 @@ use super::super::{
     path,
     wire::{Answer, Request, WatchEvent, code},
 };
-use super::{Contender, Phase, Purpose, entering::Entering};
+use super::{Contender, Phase, Purpose, downgrade::Turning, entering::Entering};
 
 /// A place behind somebody.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -17,7 +17,7 @@ pub(super) struct Queued {
     /// The request that watches it, while its watch may still fire.
     watch: Option<CommandId>,
     /// The number of contenders ahead that was told last.
-    told: Option<u32>,
+    told: Option<Option<u32>>,
 }
 
 /// What is in the way.
@@ -27,9 +27,19 @@ enum Obstacle {
     Contender(Behind),
     /// So many more than there are permits.
     Permits(u32),
+    /// Whoever has the single node that is the lock.
+    Holder,
 }
 
 impl Queued {
+    pub(super) const fn behind_holder(watch: CommandId) -> Self {
+        Self {
+            obstacle: Obstacle::Holder,
+            watch: Some(watch),
+            told: None,
+        }
+    }
+
     pub(super) const fn behind(behind: Behind, watch: CommandId) -> Self {
         Self {
             obstacle: Obstacle::Contender(behind),
@@ -55,7 +65,7 @@ impl Queued {
                 known.ahead = behind.ahead;
                 true
             }
-            Obstacle::Contender(_) | Obstacle::Permits(_) => false,
+            Obstacle::Contender(_) | Obstacle::Permits(_) | Obstacle::Holder => false,
         }
     }
 
@@ -65,10 +75,11 @@ impl Queued {
         self.watch = Some(list);
     }
 
-    const fn ahead(&self) -> u32 {
+    const fn ahead(&self) -> Option<u32> {
         match &self.obstacle {
-            Obstacle::Contender(behind) => behind.ahead,
-            Obstacle::Permits(over) => *over,
+            Obstacle::Contender(behind) => Some(behind.ahead),
+            Obstacle::Permits(over) => Some(*over),
+            Obstacle::Holder => None,
         }
     }
 }
@@ -79,9 +90,9 @@ impl Contender {
         let Phase::Queued(queued) = &mut self.phase else {
             return;
         };
-        let ahead = Some(queued.ahead());
-        if queued.told != ahead {
-            queued.told = ahead;
+        let ahead = queued.ahead();
+        if queued.told != Some(ahead) {
+            queued.told = Some(ahead);
             self.out.event(Event::Queued { ahead });
         }
     }
@@ -89,7 +100,7 @@ impl Contender {
     /// Watches the own node, so that its deletion by somebody else is told.
     pub(super) fn watch_own(&mut self) {
         let Some(node) = &self.node else { return };
-        if self.own_watch.is_none() && !self.waits_for(Purpose::WatchOwn) {
+        if self.turning != Turning::Asked && self.own_watch.is_none() && !self.waits_for(Purpose::WatchOwn) {
             let path = path::child_of(&self.settings.directory, &node.name);
             self.own_watch = Some(self.send(Purpose::WatchOwn, Request::Get { path, watch: true }));
         }
@@ -117,7 +128,7 @@ impl Contender {
 
     /// A watch has something to say.
     pub(super) fn watch_fired(&mut self, now: Instant, id: CommandId, event: WatchEvent) {
-        if self.pending.contains(&(id, Purpose::List)) {
+        if self.pending.contains(&(id, self.looking())) {
             self.stale = Some(id);
         }
         if self.own_watch == Some(id) {
@@ -138,6 +149,8 @@ impl Contender {
         queued.watch = None;
         match (&queued.obstacle, event) {
             (Obstacle::Permits(_), _) => self.watch_fired_for_room(),
+            (Obstacle::Holder, WatchEvent::Deleted) => self.enter(),
+            (Obstacle::Holder, WatchEvent::Changed | WatchEvent::Gone) => self.list_again(false),
             (Obstacle::Contender(_), WatchEvent::Deleted) => self.neighbour_gone(now),
             (Obstacle::Contender(behind), WatchEvent::Changed | WatchEvent::Gone) => {
                 let path = path::child_of(&self.settings.directory, &behind.neighbour);

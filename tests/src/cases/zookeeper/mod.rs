@@ -2,6 +2,7 @@
 
 mod confirmations;
 mod directory;
+mod downgrade;
 mod layouts;
 mod leaving;
 mod line;
@@ -12,6 +13,7 @@ mod read_write;
 mod recipes;
 mod refusals;
 mod sessions;
+mod single;
 mod watches;
 
 use serde_json::{Value, json};
@@ -25,7 +27,9 @@ pub(super) fn cases() -> Vec<super::Case> {
         lost_replies::cases(),
         watches::cases(),
         sessions::cases(),
+        single::cases(),
         confirmations::cases(),
+        downgrade::cases(),
         patience::cases(),
         leaving::cases(),
         refusals::cases(),

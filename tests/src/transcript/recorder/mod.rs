@@ -119,6 +119,11 @@ impl Recorder {
         self.input(Input::Release { key })
     }
 
+    /// Has a writer go on as a reader.
+    pub fn downgrade(&mut self, key: u64) -> &mut Self {
+        self.input(Input::Downgrade { key })
+    }
+
     /// Cancels the acquire.
     pub fn cancel(&mut self, key: u64) -> &mut Self {
         self.input(Input::Cancel { key })

@@ -1,0 +1,125 @@
+//! A single node that is the lock: whoever creates it holds it, and all others watch it.
+//!
+//! The cheapest lock there is (one flight in, one out), and an unfair one: every release wakes all who wait, and any of them may be the next.
+//! The node's name says nothing of whose it is, so its data do, and its creating transaction: it is one's own by these *and* by its session.
+
+use crate::{Cause, CommandId, Failure, Instant, Refusal};
+
+use super::super::{
+    path,
+    wire::{Answer, Stat, code},
+};
+use super::{
+    Contender, Node, Phase, Purpose,
+    entering::{self, Setback},
+    queued::Queued,
+};
+
+/// Whose the node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Holder {
+    Us(i64),
+    Another,
+    /// It is there and goes with no session: no lock at all.
+    Nothing,
+    /// There is no node.
+    Nobody,
+}
+
+impl Contender {
+    /// The path of the lock's node.
+    pub(super) fn single_path(&self) -> alloc::string::String {
+        let name = self.settings.layout.name(self.settings.role, &self.attempt);
+        path::child_of(&self.settings.directory, &name)
+    }
+
+    /// Whether the node that was looked at is this attempt's own.
+    pub(super) fn is_own_single(&self, data: &[u8], stat: &Stat) -> bool {
+        let known = self.node.as_ref().map(|node| node.czxid);
+        Some(stat.ephemeral_owner) == self.session.id.map(|session| session.0)
+            && (known == Some(stat.czxid) || self.attempt.is_written(data))
+    }
+
+    /// The server has shown the node, behind a create or a barrier.
+    pub(super) fn looked(&mut self, now: Instant, id: CommandId, result: Result<Answer, Failure>) {
+        let outcome = match result {
+            Ok(Answer::Data { data, stat }) if self.is_own_single(&data, &stat) => Ok(Holder::Us(stat.czxid)),
+            Ok(Answer::Data { stat, .. }) if stat.ephemeral_owner == 0 => Ok(Holder::Nothing),
+            Ok(Answer::Data { .. }) => Ok(Holder::Another),
+            Ok(Answer::Error(code::NO_NODE)) => Ok(Holder::Nobody),
+            Ok(Answer::Error(error)) => Err(entering::setback(error, id, "looking at the lock's node")),
+            Ok(_) | Err(Failure::NotSent | Failure::Unknown) => Err(Setback::Retry),
+            Err(Failure::Closed) => Err(entering::closed(id)),
+        };
+        if let Phase::Entering(entering) = &mut self.phase {
+            match outcome {
+                Ok(holder) => entering.holder = Some((id, holder)),
+                Err(setback) => entering.setback.worsen(setback),
+            }
+            self.settle(now);
+        }
+    }
+
+    /// Draws the conclusion.
+    pub(super) fn find_holder(&mut self, now: Instant, look: CommandId, holder: Holder) {
+        // What was in doubt came before this look.
+        self.doubt = false;
+        if self.stale.take_if(|stale| *stale == look).is_some() {
+            return self.list_again(false);
+        }
+        match holder {
+            Holder::Us(czxid) => {
+                let name = path::last_part(&self.single_path()).into();
+                self.node = Some(Node { name, czxid });
+                self.own_watch = Some(look);
+                self.first(now);
+            }
+            Holder::Nobody => {
+                self.node = None;
+                self.enter();
+            }
+            Holder::Nothing => self.refuse(Refusal::WrongType, Cause::detail(self.single_path())),
+            Holder::Another if self.trying => {
+                self.node = None;
+                self.refuse(Refusal::NotAvailable, Cause::detail(self.single_path()));
+            }
+            Holder::Another => {
+                self.node = None;
+                self.placed = true;
+                self.phase = Phase::Queued(Queued::behind_holder(look));
+                self.announce_place();
+            }
+        }
+    }
+
+    /// Has the node deleted. A single one is deleted once; whether it is still there, and still ours, is looked at before it is deleted again.
+    pub(super) fn bury(&mut self, node: Node) {
+        if self.is_single() {
+            self.disposal.guard(self.attempt, node.czxid);
+        }
+        self.disposal.bury(node.name);
+    }
+
+    /// Has the node looked for, and deleted if it is there and ours.
+    pub(super) fn bury_if_there(&mut self, node: Node) {
+        if self.is_single() {
+            self.disposal.guard(self.attempt, node.czxid);
+            self.disposal.search(self.attempt);
+        } else {
+            self.disposal.bury(node.name);
+        }
+    }
+
+    pub(super) const fn is_single(&self) -> bool {
+        matches!(self.settings.role, super::super::layout::Role::Single)
+    }
+
+    /// What is read to know one's place.
+    pub(super) const fn looking(&self) -> Purpose {
+        if self.is_single() {
+            Purpose::Look
+        } else {
+            Purpose::List
+        }
+    }
+}
