@@ -13,6 +13,8 @@ mod on_memory {
     crate::scenarios!(format!("memory:{}", crate::unique("server")));
     crate::recipes!(format!("memory:{}", crate::unique("server")));
     crate::reentry!(format!("memory:{}", crate::unique("server")));
+    crate::sides!(format!("memory:{}", crate::unique("server")));
+    crate::single!(format!("memory:{}", crate::unique("server")));
 }
 
 #[tokio::test]
@@ -85,6 +87,7 @@ async fn redis_says_what_only_zookeeper_has() {
         ("layout", lock(LockOptions::new().layout(Layout::Kazoo))),
         ("identifier", lock(LockOptions::new().identifier("till-7"))),
         ("revocable", lock(LockOptions::new().revocable(false))),
+        ("fair", lock(LockOptions::new().fair(false))),
     ] {
         let error = refused.unwrap_err();
         assert_eq!((error.code(), error.name()), (108, "unknown-option"));

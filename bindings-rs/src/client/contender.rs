@@ -8,6 +8,7 @@ use super::Shared;
 use crate::{
     Error,
     hub::{
+        engine::CONFIRM_WITHIN,
         pocket::Pocket,
         seat::{End, Seat},
     },
@@ -111,6 +112,33 @@ impl Contender {
             Some(end) => Err(end.error()),
             None => Ok(()),
         }
+    }
+
+    /// Turns a writer's grant into a reader's and waits for the server's word.
+    pub(super) async fn downgrade(&self) -> Result<(), Error> {
+        let (verdict, flights) = self.shared.engine.intent(self.key, Intent::Downgrade);
+        let mut pocket = Pocket::new(&self.shared.engine, self.key, flights);
+        verdict.map_err(|misuse| self.end_or(misuse.into()))?;
+        pocket
+            .until(&self.seat, |told| match &told.end {
+                Some(end) => Some(Err(end.error())),
+                None => told.downgrade.clone().map(|done| done.map_err(Error::from)),
+            })
+            .await
+    }
+
+    /// The same for a release that leaves readers' holds: it waits no longer than any release.
+    pub(super) async fn downgrade_at_release(&self) -> Result<(), Error> {
+        self.not_over()?;
+        match tokio::time::timeout(CONFIRM_WITHIN, self.downgrade()).await {
+            Ok(done) => done,
+            Err(_elapsed) => Err(Error::ReleaseUnconfirmed),
+        }
+    }
+
+    /// Has the background task say what the application wants.
+    pub(super) fn later(&self, intent: Intent) {
+        self.shared.engine.say(self.key, intent);
     }
 
     /// The contender's end, if that is why a call was refused.

@@ -96,6 +96,30 @@ impl Grant {
         self.hold.contender().extend().await
     }
 
+    /// ZooKeeper: turns a [writer](crate::ReadWriteLock::writer)'s grant into a reader's, without giving it up in between: readers that wait get in, nobody writes
+    /// before this grant is released too. It stays the same grant, with the same [fence](Self::fence). Of an [owner](crate::LockOptions::owner)'s grants this
+    /// one becomes a reader's at once, and the lock when the last of them has become one or was released. Returns when the server has confirmed it.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), fencepost::Error> {
+    /// let client = fencepost::connect("memory:").await?;
+    /// let prices = client.read_write_lock("prices")?;
+    /// let grant = prices.writer().acquire().await?;
+    /// // Write, then let others read what was written, and read on:
+    /// grant.downgrade().await?;
+    /// let other = prices.reader().acquire().await?;
+    /// # drop(other);
+    /// # grant.release().await?;
+    /// # client.close().await }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Misuse::NotAWriter`](crate::Misuse::NotAWriter) for any other grant, and the second time; [`Error::Lost`] if the grant has ended;
+    /// [`Error::Refused`] if the server does not let it, when the grant stays as it was.
+    pub async fn downgrade(&self) -> Result<(), Error> {
+        self.hold.downgrade().await
+    }
+
     /// Gives the lock back; returns when the server has confirmed it. Of an [owner](crate::LockOptions::owner)'s grants the last one does; the others return
     /// at once.
     ///

@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 use core::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fencepost_core::Misuse;
+use fencepost_core::{Intent, Misuse};
 
 use super::{contender::Contender, owners::Ownership};
 use crate::{Error, clock, hub::seat::Seat};
@@ -73,7 +73,7 @@ impl Joint {
         }
         match side {
             Side::Reader => count.readers += 1,
-            Side::Writer if count.shared => return Some(Err(Misuse::Busy)),
+            Side::Writer if count.shared => return Some(Err(Misuse::Upgrade)),
             Side::Writer | Side::Only => count.others += 1,
         }
         Some(Ok(()))
@@ -145,8 +145,40 @@ impl Hold {
         let contender = &self.joint.contender;
         match self.joint.leave(side) {
             Left::Free => contender.release().await,
-            Left::Reading | Left::Held => contender.not_over(),
+            Left::Reading => contender.downgrade_at_release().await,
+            Left::Held => contender.not_over(),
         }
+    }
+
+    /// Turns a writer's hold into a reader's; the last of them turns the grant.
+    pub(super) async fn downgrade(&self) -> Result<(), Error> {
+        let contender = self.contender();
+        contender.not_over()?;
+        {
+            let mut side = self.side();
+            if *side != Side::Writer {
+                return Err(Misuse::NotAWriter.into());
+            }
+            *side = Side::Reader;
+            let mut count = self.joint.count();
+            count.others = count.others.saturating_sub(1);
+            count.readers += 1;
+            if count.others > 0 {
+                return Ok(());
+            }
+            count.shared = true;
+        }
+        let done = contender.downgrade().await;
+        if let Err(Error::Refused(_)) = &done {
+            // The grant is as it was, and so is the hold.
+            let mut side = self.side();
+            let mut count = self.joint.count();
+            *side = Side::Writer;
+            count.readers = count.readers.saturating_sub(1);
+            count.others += 1;
+            count.shared = false;
+        }
+        done
     }
 }
 
@@ -157,6 +189,8 @@ impl Drop for Hold {
         }
         let side = *self.side();
         // The last one of all takes the contender along, which is released then.
-        self.joint.leave(side);
+        if let Left::Reading = self.joint.leave(side) {
+            self.contender().later(Intent::Downgrade);
+        }
     }
 }

@@ -131,7 +131,7 @@ impl Client {
     /// # Ok(()) }
     /// ```
     pub fn lock_with(&self, name: &str, options: LockOptions) -> Result<Lock, Error> {
-        self.contend(Kind::Mutex, name, options)
+        self.contend(options.plain(), name, options)
     }
 
     /// A lock of any kind.

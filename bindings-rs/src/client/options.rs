@@ -34,6 +34,7 @@ pub struct LockOptions {
     identifier: Option<String>,
     revocable: Option<bool>,
     owner: Option<String>,
+    fair: Option<bool>,
 }
 
 /// What is done to contenders from outside.
@@ -48,6 +49,7 @@ pub(super) enum Action<'a> {
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
     Mutex,
+    Single,
     Reader,
     Writer,
     Election,
@@ -60,7 +62,9 @@ impl Kind {
         match self {
             Self::Reader => Side::Reader,
             Self::Writer => Side::Writer,
-            Self::Mutex | Self::Election | Self::Semaphore { .. } | Self::Multi { .. } => Side::Only,
+            Self::Mutex | Self::Single | Self::Election | Self::Semaphore { .. } | Self::Multi { .. } => {
+                Side::Only
+            }
         }
     }
 }
@@ -76,6 +80,7 @@ impl LockOptions {
             identifier: None,
             revocable: None,
             owner: None,
+            fair: None,
         }
     }
 
@@ -120,9 +125,42 @@ impl LockOptions {
         self
     }
 
+    /// ZooKeeper: whether contenders are served in the order in which they came (yes). `fair(false)` is for a [`lock`](crate::Client::lock) that is mostly tried, and
+    /// seldom waited for: it is a single node, the cheapest lock there is, and has no line. Whoever waits is woken by each release and asks again,
+    /// so many waiters are a herd, and one of them may wait for ever. All processes have to agree: a fair lock of the same name is another one.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), fencepost::Error> {
+    /// use fencepost::LockOptions;
+    ///
+    /// let client = fencepost::connect("memory:").await?;
+    /// let nightly = client.lock_with("nightly", LockOptions::new().fair(false))?;
+    /// if let Some(grant) = nightly.try_acquire().await? {
+    ///     // Only one does it.
+    ///     grant.release().await?;
+    /// }
+    /// # client.close().await }
+    /// ```
+    pub const fn fair(mut self, fair: bool) -> Self {
+        self.fair = Some(fair);
+        self
+    }
+
+    /// What kind a plain lock with these options is.
+    pub(super) fn plain(&self) -> Kind {
+        match self.fair {
+            Some(false) => Kind::Single,
+            None | Some(true) => Kind::Mutex,
+        }
+    }
+
     /// Who acquires, by a name of your choice, from 1 to 1024 bytes: `"request-17"`, for example. What an owner holds it may acquire again, through any
     /// lock of the same client, name and kind, in any task: it gets a grant of its own at once, with the same fence, and nothing is sent. The lock is
     /// given back when the last of them has been. Who waits for its first grant is [busy](crate::Error::OwnerBusy).
+    ///
+    /// Of a [read/write lock](crate::Client::read_write_lock) a writer's owner may acquire the reader as well, and becomes a reader when its holds through the
+    /// writer have been released; a reader's owner that acquires the writer gets the error [`Misuse::Upgrade`](crate::Misuse::Upgrade), and
+    /// keeps its share. The settings are those of the first acquire.
     ///
     /// Without an owner each acquire is a new contender.
     ///
@@ -149,6 +187,7 @@ impl LockOptions {
     pub(super) fn ownership(&self, kind: &Kind, name: &str) -> Result<Option<Ownership>, ConfigError> {
         let group = match kind {
             Kind::Mutex => Group::Mutex,
+            Kind::Single => Group::Single,
             Kind::Reader | Kind::Writer => Group::ReadWrite,
             Kind::Election | Kind::Semaphore { .. } | Kind::Multi { .. } => {
                 refuse([("owner", self.owner.is_some())], OWNED)?;
@@ -183,6 +222,7 @@ impl LockOptions {
         };
         let of = match kind {
             Kind::Mutex => "mutex",
+            Kind::Single => "single",
             Kind::Reader | Kind::Writer => "read-write",
             Kind::Election => "election",
             Kind::Semaphore { .. } => "semaphore",
@@ -242,6 +282,11 @@ impl LockOptions {
             [("ttl", self.ttl.is_some()), ("renew", self.renew.is_some())],
             "on ZooKeeper a lock lasts as long as its session: give the address a session_timeout, or the lock a max_hold",
         )?;
+        let lined = !matches!(kind, Kind::Mutex | Kind::Single);
+        refuse(
+            [("fair", lined && self.fair.is_some())],
+            "locks may be unfair; all others serve in the order in which contenders came",
+        )?;
         let raw = RawZooKeeper {
             identifier: self.identifier.clone(),
             revocable: self.revocable,
@@ -250,6 +295,7 @@ impl LockOptions {
         };
         Ok(match kind {
             Kind::Mutex => RawSettings::ZookeeperMutex(raw),
+            Kind::Single => RawSettings::ZookeeperSingle(raw),
             Kind::Reader => RawSettings::ZookeeperReader(raw),
             Kind::Writer => RawSettings::ZookeeperWriter(raw),
             Kind::Election => RawSettings::ZookeeperElection(raw),
@@ -267,6 +313,7 @@ impl LockOptions {
                 ("semaphore", matches!(kind, Kind::Semaphore { .. })),
                 ("multi_lock", matches!(kind, Kind::Multi { .. })),
                 ("layout", self.layout.is_some()),
+                ("fair", self.fair.is_some()),
                 ("identifier", self.identifier.is_some()),
                 ("revocable", self.revocable.is_some()),
             ],

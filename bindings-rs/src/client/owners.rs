@@ -29,6 +29,7 @@ pub(super) struct Ownership {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Group {
     Mutex,
+    Single,
     ReadWrite,
 }
 

@@ -36,6 +36,7 @@ pub(crate) struct Engine {
 #[derive(Default)]
 struct Errands {
     flights: Vec<Flight>,
+    intents: Vec<(Key, Intent)>,
     closing: Vec<Key>,
     hang_up: bool,
 }
@@ -119,16 +120,7 @@ impl Engine {
 
     /// Says what the application wants of a contender. Its commands are the caller's to await.
     pub(crate) fn intent(&self, key: Key, intent: Intent) -> (Result<(), Misuse>, Vec<Flight>) {
-        self.put(Mine::Only(key), |state, now| {
-            state.machines.intent(now, key, intent)?;
-            if intent == Intent::Release {
-                if let Some(seat) = state.seats.get(&key) {
-                    seat.told().releasing = true;
-                }
-                state.releases.push_back((now.plus(CONFIRM_WITHIN), key));
-            }
-            Ok(())
-        })
+        self.put(Mine::Only(key), |state, now| state.intent(now, key, intent))
     }
 
     /// Takes what a flight has come to.
@@ -165,6 +157,12 @@ impl Engine {
         self.bell.notify_one();
     }
 
+    /// Has the background task say what the application wants of a contender.
+    pub(crate) fn say(&self, key: Key, intent: Intent) {
+        self.errands().intents.push((key, intent));
+        self.bell.notify_one();
+    }
+
     /// Has the background task close a contender.
     pub(crate) fn discard(&self, key: Key) {
         self.errands().closing.push(key);
@@ -183,6 +181,10 @@ impl Engine {
         let mut flights = errands.flights;
         let mut late = Vec::new();
         let ((), more) = self.put(Mine::All, |state, now| {
+            for (key, intent) in errands.intents {
+                // It may have ended meanwhile.
+                let _said = state.intent(now, key, intent);
+            }
             for key in errands.closing {
                 if let Some(seat) = state.seats.remove(&key) {
                     // Nobody listens any more, except for its watches: they go with it.

@@ -31,6 +31,8 @@ pub(crate) struct Told {
     pub(crate) stranger: Option<String>,
     /// How often the grant was extended or confirmed.
     pub(crate) extensions: u64,
+    /// What a downgrade has come to.
+    pub(crate) downgrade: Option<Result<(), Refused>>,
     /// A release has taken too long.
     pub(crate) unconfirmed: bool,
     pub(crate) end: Option<End>,
@@ -114,8 +116,15 @@ impl Seat {
                     }
                     _ => None,
                 });
-                told.end = Some(End::Refused(Refused::new(reason, cause.detail, native)));
+                let refused = Refused::new(reason, cause.detail, native);
+                if told.grant.is_some() && !told.releasing {
+                    // Not the acquire, and not the release: the grant stays as it was.
+                    told.downgrade = Some(Err(refused));
+                } else {
+                    told.end = Some(End::Refused(refused));
+                }
             }
+            Event::Downgraded => told.downgrade = Some(Ok(())),
             Event::Released => told.end = Some(End::Released),
             Event::Found { contenders } => told.end = Some(End::Found(contenders)),
             Event::RevokeRequested => told.revoke_requested = true,

@@ -3,13 +3,14 @@
 use alloc::{collections::VecDeque, sync::Arc};
 
 use fencepost_core::{
-    CommandId, Event, Instant, Key,
+    CommandId, Event, Instant, Intent, Key, Misuse,
     sorted::{SortedMap, SortedSet},
 };
 use futures_util::future::{self, Either};
 
 use super::{
     connection::Link,
+    engine::CONFIRM_WITHIN,
     machines::{Flight, Landed, Machines, Polled},
     owners::Owners,
     seat::Seat,
@@ -67,6 +68,23 @@ impl State {
             link: Link::default(),
             closed: false,
         }
+    }
+
+    /// Says what the application wants of a contender.
+    pub(super) fn intent(&mut self, now: Instant, key: Key, intent: Intent) -> Result<(), Misuse> {
+        self.machines.intent(now, key, intent)?;
+        let Some(seat) = self.seats.get(&key) else {
+            return Ok(());
+        };
+        match intent {
+            Intent::Release => {
+                seat.told().releasing = true;
+                self.releases.push_back((now.plus(CONFIRM_WITHIN), key));
+            }
+            Intent::Downgrade => seat.told().downgrade = None,
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Polls dry: hands commands to the driver in their order, and tells events.

@@ -1,5 +1,8 @@
 //! Locks of other kinds, and the options that come with them: each of these runs on memory: and on ZooKeeper.
 
+pub(crate) mod sides;
+pub(crate) mod single;
+
 use std::time::Duration;
 
 use fencepost::{Client, Error, Layout, Lock, LockOptions, Loss};

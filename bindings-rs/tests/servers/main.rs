@@ -22,11 +22,15 @@ mod on_zookeeper {
     crate::scenarios!(crate::control::zookeeper());
     crate::recipes!(crate::control::zookeeper());
     crate::reentry!(crate::control::zookeeper());
+    crate::sides!(crate::control::zookeeper());
+    crate::single!(crate::control::zookeeper());
 }
 
 mod on_an_ensemble {
     crate::scenarios!(crate::control::ensemble());
     crate::recipes!(crate::control::ensemble());
+    crate::sides!(crate::control::ensemble());
+    crate::single!(crate::control::ensemble());
 }
 
 mod on_redis {
