@@ -13,10 +13,18 @@ pub(crate) fn refused(py: Python<'_>, error: Misuse) -> PyErr {
     exception(py, "MisuseError", &error.to_string(), error.code(), error.name())
 }
 
-/// The exception for a misuse that the client itself has found: `not-held`, `client-closed`, `not-waiting` or `busy`.
+/// The exception for a misuse that the client itself has found: `not-held`, `client-closed`, `not-waiting`,
+/// `busy`, `upgrade` or `not-a-writer`.
 #[pyfunction]
 pub(crate) fn misuse<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    let known = [Misuse::Busy, Misuse::NotHeld, Misuse::NotWaiting, Misuse::Closed];
+    let known = [
+        Misuse::Busy,
+        Misuse::NotHeld,
+        Misuse::NotWaiting,
+        Misuse::Closed,
+        Misuse::Upgrade,
+        Misuse::NotAWriter,
+    ];
     let error = known
         .into_iter()
         .find(|misuse| misuse.name() == name)

@@ -20,6 +20,16 @@ use crate::{errors, output, reply, settings::Settings};
 
 const HINT: &str = "; for a try, use acquire(blocking=False), or the hub's try_acquire";
 
+/// Refuses a timeout that makes no sense, in microseconds, before it is known whether anybody waits.
+#[pyfunction]
+pub(crate) fn check_timeout(py: Python<'_>, given: i64) -> PyResult<()> {
+    timeout(py, given).map(drop)
+}
+
+fn timeout(py: Python<'_>, given: i64) -> PyResult<Duration> {
+    positive("timeout", given, HINT).map_err(|error| errors::config(py, &error))
+}
+
 /// All machines that share one connection.
 #[pyclass(frozen, module = "fencepost.hub")]
 #[derive(Debug)]
@@ -111,9 +121,7 @@ impl Hub {
     fn acquire(&self, py: Python<'_>, now: u64, key: u64, patience: Option<i64>) -> PyResult<()> {
         let patience = match patience {
             None => Patience::Forever,
-            Some(given) => {
-                Patience::For(positive("timeout", given, HINT).map_err(|error| errors::config(py, &error))?)
-            }
+            Some(given) => Patience::For(timeout(py, given)?),
         };
         self.intent(py, now, key, Intent::Acquire(patience))
     }
@@ -128,6 +136,10 @@ impl Hub {
 
     fn release(&self, py: Python<'_>, now: u64, key: u64) -> PyResult<()> {
         self.intent(py, now, key, Intent::Release)
+    }
+
+    fn downgrade(&self, py: Python<'_>, now: u64, key: u64) -> PyResult<()> {
+        self.intent(py, now, key, Intent::Downgrade)
     }
 
     fn cancel(&self, py: Python<'_>, now: u64, key: u64) -> PyResult<()> {

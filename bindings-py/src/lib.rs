@@ -13,7 +13,7 @@ mod _fencepost {
     #[pymodule_export]
     use super::{
         errors::misuse,
-        hub::{Hub, MemoryServer},
+        hub::{Hub, MemoryServer, check_timeout},
         output::{Command, Event, Wait},
         settings::{Address, Settings},
     };

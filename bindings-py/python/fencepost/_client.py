@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 import warnings
 from _thread import allocate_lock
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import TracebackType
 
 from ._connect import SyncDriver, choose, choose_by_address
-from ._contender import Contender, State
+from ._contender import Contender, Hold, State, Until, decided, over, turned
 from ._engine import Engine
-from ._fencepost import Command, Settings
+from ._fencepost import Command
 from ._inspection import Found, Subject, found
 from ._kinds import AnyLock, Kinds
-from ._lock import Grant
+from ._lock import Grant, Lock
+from ._owners import ownership
 from ._timer import ThreadTimer
 from ._values import Duration, micros, settings
 from .errors import CleanupIncomplete, FencepostError, NotAcquired, ReleaseUnconfirmed
@@ -69,10 +70,18 @@ class Client(Kinds):
         self._engine = engine
         engine.start(timer)
 
-    def _lock(self, lock: type[AnyLock], kind: str, name: str, options: Mapping[str, object]) -> AnyLock:
+    def _lock(
+        self,
+        lock: type[AnyLock],
+        kind: str,
+        name: str,
+        options: Mapping[str, object],
+        owner: str | None = None,
+    ) -> AnyLock:
         self._engine.check_process()
         checked = settings(self._family, self._prefix, kind, name, options)
-        return lock(self, name, checked, Subject(self._family, self._prefix, kind, name, options))
+        subject = Subject(self._family, self._prefix, kind, name, options)
+        return lock(self, name, checked, subject, ownership(kind, name, owner))
 
     def close(self) -> None:
         """Releases all grants, gives all waiting acquires up, and waits at most 5 seconds for the server's
@@ -128,17 +137,19 @@ class Client(Kinds):
 
     # What locks and grants do.
 
-    def _acquire(self, name: str, checked: Settings, wait: int | bool) -> Grant | None:
+    def _acquire(self, lock: Lock, wait: int | bool) -> Grant | None:
         engine = self._engine
         engine.check()
-        contender = Contender(name)
+        hold = Hold(Contender(lock.name, lock._subject.kind, lock._ownership))
         try:
-            self._contend(contender, checked, wait)
+            engine.enter(hold, lock._settings, wait, self._driver.inline)
+            contender = hold.contender
+            self._wait(contender, decided)
             contender.warn()
-            if contender.state is State.HELD:
-                return Grant(self, contender)
+            if hold.state is State.HELD:
+                return Grant(self, hold)
         except BaseException:
-            engine.abandon(contender)
+            engine.abandon(hold)
             raise
         error = contender.error()
         if isinstance(error, NotAcquired):
@@ -147,55 +158,74 @@ class Client(Kinds):
 
     def _inspect(self, subject: Subject, action: str, contender: Found | None = None) -> list[Found]:
         checked = subject.settings(action, contender)
-        self._engine.check()
+        engine = self._engine
+        engine.check()
         look = Contender(subject.name)
+        hold = Hold(look)
         try:
-            self._contend(look, checked, False)
+            engine.enter(hold, checked, False, self._driver.inline)
+            self._wait(look, decided)
         except BaseException:
-            self._engine.abandon(look)
+            engine.abandon(hold)
             raise
         if look.state is not State.FOUND:
             raise look.error()
         return found(look.event)
 
-    def _contend(self, contender: Contender, checked: Settings, wait: int | bool) -> None:
-        """Enters a contender and waits until it is decided. Whoever is interrupted has to abandon it."""
-        self._engine.enter(contender, checked, wait, self._driver.inline)
-        self._wait(contender, _decided)
-
-    def _release(self, contender: Contender) -> None:
-        engine = self._engine
-        if contender.state is not State.LOST:
+    def _release(self, hold: Hold) -> None:
+        engine, contender = self._engine, hold.contender
+        if hold.state is not State.LOST:
             engine.check()
-        engine.ask(contender, engine.hub.release, State.RELEASING, self._driver.inline)
-        if not self._wait(contender, _over, CONFIRM_WITHIN):
+        until = engine.release(hold, self._driver.inline)
+        if until is not None and not self._wait(contender, until, CONFIRM_WITHIN):
             raise ReleaseUnconfirmed(
                 f"{contender.name}: the server has not confirmed the release; it goes on in the background"
             )
-        if contender.state is not State.RELEASED:
-            raise contender.error()
+        error: Exception | None = None
+        if until is turned:
+            error = contender.why_not_downgraded()
+        elif until is over and contender.state is not State.RELEASED:
+            error = contender.error()
+        if error is not None:
+            raise error
 
-    def _extend(self, contender: Contender) -> None:
-        engine = self._engine
-        if contender.state is not State.LOST:
+    def _downgrade(self, hold: Hold) -> None:
+        engine, contender = self._engine, hold.contender
+        if hold.state is not State.LOST:
+            engine.check()
+        until = engine.downgrade(hold, self._driver.inline)
+        if until is None:
+            return
+        self._wait(contender, until)
+        error = contender.why_not_downgraded()
+        if error is not None:
+            if contender.state is State.HELD:
+                engine.restore(hold)
+            raise error
+
+    def _extend(self, hold: Hold) -> None:
+        engine, contender = self._engine, hold.contender
+        if hold.state is not State.LOST:
             engine.check()
         before = contender.extended
-        engine.ask(contender, engine.hub.extend, State.HELD, self._driver.inline)
+        engine.extend(hold, self._driver.inline)
         self._wait(
             contender, lambda contender: contender.extended != before or contender.state is not State.HELD
         )
-        if contender.state is not State.HELD:
-            raise engine.why_not_held(contender)
+        if hold.state is not State.HELD:
+            raise engine.why_not_held(hold)
 
-    def _wait_revoke_requested(self, contender: Contender, timeout: Duration | None) -> bool:
+    def _wait_revoke_requested(self, hold: Hold, timeout: Duration | None) -> bool:
         limit = None if timeout is None else micros("timeout", timeout) / 1e6
         self._engine.check()
-        self._wait(contender, _wanted_or_over, limit)
-        return contender.revoke_requested
+        self._wait(
+            hold.contender,
+            lambda contender: contender.revoke_requested or hold.state is not State.HELD,
+            limit,
+        )
+        return hold.contender.revoke_requested
 
-    def _wait(
-        self, contender: Contender, over: Callable[[Contender], bool], limit: float | None = None
-    ) -> bool:
+    def _wait(self, contender: Contender, until: Until, limit: float | None = None) -> bool:
         """Waits until that is so, and meanwhile carries out the contender's own commands. False: the time is
         up.
         """
@@ -210,15 +240,15 @@ class Client(Kinds):
                     except IndexError:  # Another thread that uses this grant has taken it.
                         break
                     self._driver.carry_out(command, contender)
-                if over(contender):
+                if until(contender):
                     return True
                 waiter = Waiter()
                 with engine.order:
-                    if over(contender) or inbox:
+                    if until(contender) or inbox:
                         continue
                     contender.waiters.append(waiter.wake)
                 if not waiter.wait(None if end is None else end - time.monotonic()):
-                    return over(contender)
+                    return until(contender)
         except BaseException:
             engine.hand_over(contender, command)
             raise
@@ -243,18 +273,6 @@ class Waiter:
     def wait(self, seconds: float | None) -> bool:
         """Waits to be woken. False: the time is up."""
         return self._lock.acquire(True, -1 if seconds is None else max(0.0, seconds))
-
-
-def _decided(contender: Contender) -> bool:
-    return contender.state is not State.WAITING
-
-
-def _wanted_or_over(contender: Contender) -> bool:
-    return contender.revoke_requested or contender.state is not State.HELD
-
-
-def _over(contender: Contender) -> bool:
-    return contender.is_over
 
 
 __all__ = ["Client", "connect"]

@@ -6,10 +6,14 @@ import warnings
 from collections import deque
 from collections.abc import Callable
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from ._clock import now
 from ._fencepost import Command, Event, misuse
 from .errors import FencepostError, LockLost, MixedLayoutsWarning, NotAcquired, Refused
+
+if TYPE_CHECKING:
+    from ._owners import Ownership
 
 Wake = Callable[[], object]
 
@@ -32,29 +36,41 @@ _NOT_ACQUIRED = frozenset({301, 302})
 
 
 class Contender:
-    """One acquire and its grant. Changed only inside the engine's critical section, read anywhere."""
+    """A contender and its grant. Changed only inside the engine's critical section, read anywhere."""
 
     __slots__ = (
         "attempt",
         "cause",
+        "downgrade",
         "event",
         "extended",
         "fence",
+        "holds",
         "inbox",
         "key",
+        "kind",
         "mixed_layouts",
         "name",
         "node",
-        "on_loss",
+        "ownership",
         "revoke_requested",
+        "shared",
         "state",
         "suspended",
         "valid_until",
         "waiters",
     )
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, kind: str = "lock", ownership: Ownership | None = None) -> None:
         self.name = name
+        self.kind = kind
+        self.ownership = ownership
+        self.holds: set[Hold] = set()
+        """Those of its grant: several if its owner has acquired it again."""
+        self.shared = kind == "reader"
+        """Whether others may read: it is a reader's, or was downgraded."""
+        self.downgrade: tuple[Event, BaseException | None] | None = None
+        """What the server has said of the downgrade that was asked for last."""
         self.key = 0
         self.state = State.WAITING
         self.fence: int | None = None
@@ -75,7 +91,6 @@ class Contender:
         """Commands that the waiting thread carries out itself."""
         self.waiters: list[Wake] = []
         """Called once when anything has changed that somebody may wait for."""
-        self.on_loss: list[Wake] = []
 
     def tell(self, event: Event, cause: BaseException | None) -> bool:
         """Takes an event in; whether somebody may have waited for it."""
@@ -102,6 +117,9 @@ class Contender:
             return False
         elif name == "queued":
             return False
+        elif name == "downgraded" or (name == "refused" and self.state is State.HELD):
+            # It is held either way.
+            self.downgrade = (event, cause)
         else:
             self.state = State(name)
             self.event = event
@@ -113,11 +131,13 @@ class Contender:
         """Whether the machine has said its last word."""
         return self.state in OVER
 
+    def is_held(self) -> bool:
+        """Whether the lock is held, though perhaps not for certain at present."""
+        return self.state is State.HELD and (self.valid_until is None or now() < self.valid_until)
+
     def is_valid(self) -> bool:
         """Whether the lock is held for certain, by this client's clock."""
-        if self.state is not State.HELD or self.suspended:
-            return False
-        return self.valid_until is None or now() < self.valid_until
+        return not self.suspended and self.is_held()
 
     def remaining(self) -> float | None:
         """For how many seconds more the grant is valid; None: there is no lease."""
@@ -135,14 +155,71 @@ class Contender:
 
     def error(self) -> FencepostError:
         """What has ended it, as an exception."""
-        if self.event is None or self.event.code is None or self.event.reason is None:
+        if self.event is None or self.event.reason is None:
             return misuse("client-closed" if self.state is State.CLOSED else "not-held")
-        text = f"{self.name}: {self.event.text}"
-        if self.event.detail:
-            text = f"{text} ({self.event.detail})"
+        return self.exception(self.event, self.cause)
+
+    def exception(self, event: Event, cause: BaseException | None) -> FencepostError:
+        """A refusal or a loss as an exception."""
+        text = f"{self.name}: {event.text}"
+        if event.detail:
+            text = f"{text} ({event.detail})"
         kind: type[FencepostError] = LockLost
-        if self.state is State.REFUSED:
-            kind = NotAcquired if self.event.code in _NOT_ACQUIRED else Refused
-        error = kind(text, self.event.code, self.event.reason)
-        error.__cause__ = self.cause
+        if event.name == "refused":
+            kind = NotAcquired if event.code in _NOT_ACQUIRED else Refused
+        error = kind(text, event.code or 0, event.reason or "")
+        error.__cause__ = cause
         return error
+
+    def why_not_downgraded(self) -> FencepostError | None:
+        """What has become of the downgrade, if not that."""
+        if self.downgrade is None:
+            return self.error() if self.state in (State.LOST, State.CLOSED) else None
+        event, cause = self.downgrade
+        return self.exception(event, cause) if event.name == "refused" else None
+
+
+Until = Callable[[Contender], bool]
+"""What somebody waits for."""
+
+
+def decided(contender: Contender) -> bool:
+    """It has the lock, or will not have it."""
+    return contender.state is not State.WAITING
+
+
+def over(contender: Contender) -> bool:
+    """Its machine has said its last word."""
+    return contender.is_over
+
+
+def turned(contender: Contender) -> bool:
+    """Its downgrade is decided."""
+    return contender.downgrade is not None or contender.state is not State.HELD
+
+
+class Hold:
+    """One hold of a grant, and before that its acquire. The end of the last one is the grant's."""
+
+    __slots__ = ("contender", "on_loss", "shared")
+
+    def __init__(self, contender: Contender) -> None:
+        self.contender = contender
+        """What it is held by: its own, or the one by which its owner held the lock before."""
+        self.shared = contender.shared
+        """Whether it is through the reader of a read/write lock."""
+        self.on_loss: list[Wake] = []
+
+    @property
+    def state(self) -> State:
+        """Where it is."""
+        contender = self.contender
+        return contender.state if self in contender.holds else State.RELEASED
+
+    def is_valid(self) -> bool:
+        """Whether the lock is held for certain, by this client's clock."""
+        return self in self.contender.holds and self.contender.is_valid()
+
+    def remaining(self) -> float | None:
+        """For how many seconds more the grant is valid; None: there is no lease."""
+        return self.contender.remaining() if self in self.contender.holds else 0.0

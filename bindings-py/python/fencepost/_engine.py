@@ -9,17 +9,18 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from ._clock import now
-from ._contender import Contender, State, Wake
+from ._contender import Contender, Hold, State, Until, Wake, over, turned
 from ._fencepost import Command, Event, Hub, Settings, misuse
+from ._owners import Owners
 from .errors import MisuseError, WrongProcess
 
 log = logging.getLogger("fencepost")
 
 _MOST_CAUSES = 256
-_EVERYTHING = 0
+Done = TypeVar("Done")
 
 
 class Timer(Protocol):
@@ -68,10 +69,11 @@ class Engine:
         """
         self.pid = os.getpid()
         self.timer: Timer
+        self.owners = Owners()
         self._contenders: dict[int, Contender] = {}
         self._outputs: list[Command | Event] = []
         self._draining = False
-        self._orphans: deque[int] = deque()
+        self._orphans: deque[Hold | None] = deque()
         self._causes: dict[int, BaseException] = {}
         self._idle: list[Wake] = []
         self._waking: list[Wake] = []
@@ -102,11 +104,14 @@ class Engine:
                 f"this client was made in process {self.pid}: after a fork, make a new one in each process"
             )
 
-    def enter(self, contender: Contender, settings: Settings, patience: int | bool, mine: bool) -> None:
-        """Opens a machine and has it acquire."""
-        random = os.urandom(24)
+    def enter(self, hold: Hold, settings: Settings, patience: int | bool, mine: bool) -> None:
+        """Opens a machine and has it acquire, unless the owner holds the lock already."""
         with self.order:
+            if self.owners.enter(hold):
+                return
+            contender = hold.contender
             try:
+                random = os.urandom(24)
                 time = now()
                 key = self.hub.open(time, settings, random[:16], int.from_bytes(random[16:], "big"))
                 contender.key = key
@@ -123,23 +128,80 @@ class Engine:
                 raise
         self.driver.after()
 
-    def ask(self, contender: Contender, verb: Callable[[int, int], None], to: State, mine: bool) -> None:
-        """Has a held contender extend or release, which brings it to the state ``to``."""
+    def extend(self, hold: Hold, mine: bool) -> None:
+        """Makes a grant last from now on, for all its holds."""
+
+        def extend(contender: Contender) -> None:
+            self.hub.extend(now(), contender.key)
+
+        self._ask(hold, extend, mine)
+
+    def release(self, hold: Hold, mine: bool) -> Until | None:
+        """Ends a hold. The last one releases the grant, the last that may write downgrades it. Gives what to
+        wait for.
+        """
+
+        def release(contender: Contender) -> Until | None:
+            until: Until | None = over
+            left = contender.holds - {hold}
+            if not left:
+                self.hub.release(now(), contender.key)
+                contender.state = State.RELEASING
+                self.owners.leave(contender)
+            else:
+                contender.holds = left
+                until = self._yield(contender)
+            self._waking.extend(contender.waiters)
+            contender.waiters = []
+            return until
+
+        return self._ask(hold, release, mine)
+
+    def downgrade(self, hold: Hold, mine: bool) -> Until | None:
+        """Turns a writer's hold into a reader's. The last one downgrades the grant. Gives what to wait
+        for.
+        """
+
+        def downgrade(contender: Contender) -> Until | None:
+            if contender.kind != "writer" or hold.shared:
+                raise misuse("not-a-writer")
+            hold.shared = True
+            return self._yield(contender)
+
+        return self._ask(hold, downgrade, mine)
+
+    def restore(self, hold: Hold) -> None:
+        """The server has refused to downgrade: the hold is a writer's as before."""
         with self.order:
+            hold.shared = hold.contender.shared = False
+
+    def _yield(self, contender: Contender) -> Until | None:
+        """Downgrades a grant of which only holds through the reader are left."""
+        if contender.shared or not all(hold.shared for hold in contender.holds):
+            return None
+        self.hub.downgrade(now(), contender.key)
+        contender.shared = True
+        contender.downgrade = None
+        return turned
+
+    def _ask(self, hold: Hold, verb: Callable[[Contender], Done], mine: bool) -> Done:
+        """Does something with a grant."""
+        with self.order:
+            contender = hold.contender
             try:
-                if contender.state is not State.HELD:
-                    raise self.why_not_held(contender)
-                verb(now(), contender.key)
-                contender.state = to
+                if hold.state is not State.HELD:
+                    raise self.why_not_held(hold)
+                done = verb(contender)
                 self._drain(contender if mine else None)
             except BaseException as error:
                 self._interrupted(error)
                 raise
         self.driver.after()
+        return done
 
-    def why_not_held(self, contender: Contender) -> Exception:
+    def why_not_held(self, hold: Hold) -> Exception:
         """The error for a call that needs a grant."""
-        return contender.error() if contender.state is State.LOST else misuse("not-held")
+        return hold.contender.error() if hold.state is State.LOST else misuse("not-held")
 
     def cancel(self, contender: Contender) -> None:
         """Stops an acquire, which is refused then, unless it is decided already."""
@@ -149,19 +211,29 @@ class Engine:
                 self._drain()
         self.driver.after()
 
-    def abandon(self, contender: Contender) -> None:
-        """Gives a contender up, in any state; the server is cleaned up behind it. For acquires that were
-        interrupted.
-        """
+    def abandon(self, hold: Hold) -> None:
+        """Gives an acquire up that was interrupted, in any state; the server is cleaned up behind it."""
         with self.order:
-            if self._contenders.pop(contender.key, None) is not None:
-                self.hub.close(now(), contender.key)
-            if not contender.is_over:
+            contender = hold.contender
+            if self._give_up(hold) and not contender.is_over:
                 contender.state = State.CLOSED
             self._waking.extend(contender.waiters)
             contender.waiters = []
             self.hand_over(contender)
         self.driver.after()
+
+    def _give_up(self, hold: Hold) -> bool:
+        """Ends a hold, or an acquire, without asking; whether it was the last one."""
+        contender = hold.contender
+        if contender.holds - {hold}:
+            contender.holds.discard(hold)
+            if contender.state is State.HELD:
+                self._yield(contender)
+            return False
+        self.owners.leave(contender)
+        if self._contenders.pop(contender.key, None) is not None:
+            self.hub.close(now(), contender.key)
+        return True
 
     def hand_over(self, contender: Contender, command: Command | None = None) -> None:
         """The thread that carried out a contender's commands was interrupted, perhaps in the middle of
@@ -174,11 +246,11 @@ class Engine:
                 self._submit(contender.inbox.popleft())
             self._drain()
 
-    def orphan(self, key: int = _EVERYTHING) -> None:
-        """Notes a contender, or the whole client, that nobody refers to any more. For finalizers: takes no
+    def orphan(self, hold: Hold | None = None) -> None:
+        """Notes a hold, or the whole client, that nobody refers to any more. For finalizers: takes no
         lock.
         """
-        self._orphans.append(key)
+        self._orphans.append(hold)
         self.timer.nudge()
 
     def shut(self, idle: Wake | None = None) -> bool:
@@ -246,14 +318,14 @@ class Engine:
         with self.order:
             time = now()
             while self._orphans:
-                key = self._orphans.popleft()
-                if key == _EVERYTHING:
+                hold = self._orphans.popleft()
+                if hold is None:
                     self.closed = True
                     self._contenders.clear()
                     self._idle.append(self._dispose_later)
                     self.hub.shutdown(time)
-                elif self._contenders.pop(key, None) is not None:
-                    self.hub.close(time, key)
+                elif hold.contender.key in self._contenders:
+                    self._give_up(hold)
             self.hub.handle_timeout(time)
             self._drain()
         self.driver.after()
@@ -345,8 +417,10 @@ class Engine:
         if contender.is_over:
             if contender.state is State.LOST:
                 # Not from here: this may be anybody's thread, and an event has a lock of its own.
-                self._later.extend(contender.on_loss)
-                contender.on_loss = []
+                for hold in contender.holds:
+                    self._later.extend(hold.on_loss)
+                    hold.on_loss = []
             # It has said its last word: it goes as soon as the server has answered for what it leaves.
             self.hub.close(now(), event.key)
+            self.owners.leave(contender)
             del self._contenders[event.key]

@@ -4,7 +4,17 @@ from typing import Literal, final
 
 from .errors import MisuseError
 
-__all__ = ["Address", "Command", "Event", "Hub", "MemoryServer", "Settings", "Wait", "misuse"]
+__all__ = [
+    "Address",
+    "Command",
+    "Event",
+    "Hub",
+    "MemoryServer",
+    "Settings",
+    "Wait",
+    "check_timeout",
+    "misuse",
+]
 
 @final
 class Settings:
@@ -126,6 +136,7 @@ class Event:
         "extended",
         "suspended",
         "resumed",
+        "downgraded",
         "revoke-requested",
         "mixed-layouts",
         "found",
@@ -224,6 +235,11 @@ class Hub:
     def release(self, now: int, key: int) -> None:
         """Gives the grant back."""
 
+    def downgrade(self, now: int, key: int) -> None:
+        """Turns a writer's grant into a reader's. Ends in downgraded, in refused while the grant stays as it
+        was, or in lost.
+        """
+
     def cancel(self, now: int, key: int) -> None:
         """Stops an acquire."""
 
@@ -305,4 +321,9 @@ class MemoryServer:
         """The ids of hubs that have something to poll."""
 
 def misuse(name: str) -> MisuseError:
-    """The error for a misuse that the client itself has found: not-held, client-closed, not-waiting, busy."""
+    """The error for a misuse that the client itself has found: not-held, client-closed, not-waiting, busy,
+    upgrade, not-a-writer.
+    """
+
+def check_timeout(given: int) -> None:
+    """Raises ConfigError for a timeout, in microseconds, that makes no sense."""

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from ._contender import Contender
+from ._contender import OVER, Contender, Hold
 from ._engine import Engine
 
 
 class BaseGrant:
     """The right to hold a lock, from its acquire to its release or loss. Any thread or task may use it."""
 
-    __slots__ = ("__weakref__", "_contender", "_engine")
+    __slots__ = ("__weakref__", "_engine", "_hold")
 
-    def __init__(self, engine: Engine, contender: Contender) -> None:
+    def __init__(self, engine: Engine, hold: Hold) -> None:
         self._engine = engine
-        self._contender = contender
+        self._hold = hold
+
+    @property
+    def _contender(self) -> Contender:
+        return self._hold.contender
 
     @property
     def name(self) -> str:
@@ -35,14 +39,14 @@ class BaseGrant:
         suspend.
         """
         self._engine.check_process()
-        return self._contender.is_valid()
+        return self._hold.is_valid()
 
     def remaining(self) -> float | None:
         """For how many seconds the grant is valid unless it is renewed; 0.0 once it is over, None if there is
         no lease.
         """
         self._engine.check_process()
-        return self._contender.remaining()
+        return self._hold.remaining()
 
     @property
     def revoke_requested(self) -> bool:
@@ -63,13 +67,13 @@ class BaseGrant:
     def __repr__(self) -> str:
         contender = self._contender
         fence = "" if contender.fence is None else f", fence {contender.fence}"
-        return f"<{type(self).__name__} of {contender.name!r}, {contender.state.value}{fence}>"
+        return f"<{type(self).__name__} of {contender.name!r}, {self._hold.state.value}{fence}>"
 
     def __del__(self) -> None:
-        contender = getattr(self, "_contender", None)
-        if contender is not None and not contender.is_over:
+        hold = getattr(self, "_hold", None)
+        if hold is not None and hold.state not in OVER:
             try:
                 self._engine.check_process()
             except Exception:
                 return  # It is the other process's to release.
-            self._engine.orphan(contender.key)
+            self._engine.orphan(hold)

@@ -28,6 +28,7 @@ class Kinds:
         node_prefix: str | None = None,
         identifier: str | None = None,
         revocable: bool | None = None,
+        owner: str | None = None,
     ) -> Lock:
         """A lock: a name with checked settings. It sends nothing and is cheap; threads share it freely.
 
@@ -41,7 +42,13 @@ class Kinds:
         number, as home-made locks have it. In its layout a library excludes us, and we exclude it.
         ``identifier``, what the contender's node says for people and peers (at most 1024 bytes), and
         ``revocable``, whether a wish for the lock is heard of at once (False): see
-        :attr:`Grant.revoke_requested`. Raises ConfigError.
+        :attr:`Grant.revoke_requested`.
+
+        ``owner``, who acquires, by a name of your choice (1 to 1024 bytes): what an owner holds it may
+        acquire again, through any lock of this client with that name, in any thread. It gets a grant of its
+        own at once, with the same fence, and nothing is sent; the lock is given back with the last of them.
+        While an owner waits for its first grant, its other acquires are MisuseErrors (``busy``). Without an
+        owner each acquire is a new contender. Raises ConfigError.
         """
         return self._lock(
             Lock,
@@ -59,6 +66,7 @@ class Kinds:
                 "identifier": identifier,
                 "revocable": revocable,
             },
+            owner,
         )
 
     def read_write_lock(
@@ -68,6 +76,7 @@ class Kinds:
         layout: str | None = None,
         identifier: str | None = None,
         revocable: bool | None = None,
+        owner: str | None = None,
         max_hold: Duration | None = None,
         answer_within: Duration | None = None,
     ) -> ReadWriteLock:
@@ -79,7 +88,10 @@ class Kinds:
             with prices.writer as grant:
                 ...
 
-        Options are those of :meth:`lock`; the layouts are ``"curator"`` and ``"kazoo"``. Raises ConfigError.
+        Options are those of :meth:`lock`; the layouts are ``"curator"`` and ``"kazoo"``. A writer's ``owner``
+        may acquire the reader as well, and is a reader when its grants of the writer have been released. A
+        reader's owner that acquires the writer gets a MisuseError (``upgrade``), and keeps its share. Raises
+        ConfigError.
         """
         options = {
             "layout": layout,
@@ -88,8 +100,8 @@ class Kinds:
             "max_hold": max_hold,
             "answer_within": answer_within,
         }
-        reader = self._lock(Lock, "reader", name, options)
-        return ReadWriteLock(name, reader, self._lock(Lock, "writer", name, options))
+        reader = self._lock(Lock, "reader", name, options, owner)
+        return ReadWriteLock(name, reader, self._lock(Lock, "writer", name, options, owner))
 
     def semaphore(
         self,
@@ -186,5 +198,12 @@ class Kinds:
         wanted = texts("the names of locks", names)
         return self._lock(Lock, MULTI_LOCK, ", ".join(wanted), {"names": wanted, **options})
 
-    def _lock(self, lock: type[AnyLock], kind: str, name: str, options: Mapping[str, object]) -> AnyLock:
+    def _lock(
+        self,
+        lock: type[AnyLock],
+        kind: str,
+        name: str,
+        options: Mapping[str, object],
+        owner: str | None = None,
+    ) -> AnyLock:
         raise NotImplementedError

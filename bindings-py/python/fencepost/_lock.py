@@ -6,10 +6,11 @@ import threading
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from ._contender import Contender, State
+from ._contender import Hold, State
 from ._fencepost import Settings
 from ._grant import BaseGrant
 from ._inspection import Found, Subject
+from ._owners import Ownership
 from ._pair import Pair
 from ._values import Duration, patience
 from .errors import FencepostError, LockLost, NotAcquired
@@ -24,13 +25,21 @@ class Lock:
     ``with lock as grant`` waits for the lock and releases it; :meth:`hold` does the same with a limit.
     """
 
-    __slots__ = ("_client", "_scopes", "_settings", "_subject", "name")
+    __slots__ = ("_client", "_ownership", "_scopes", "_settings", "_subject", "name")
 
-    def __init__(self, client: Client, name: str, checked: Settings, subject: Subject) -> None:
+    def __init__(
+        self,
+        client: Client,
+        name: str,
+        checked: Settings,
+        subject: Subject,
+        ownership: Ownership | None = None,
+    ) -> None:
         self.name = name
         self._subject = subject
         self._client = client
         self._settings = checked
+        self._ownership = ownership
         self._scopes = threading.local()
 
     def acquire(self, timeout: Duration | None = None, *, blocking: bool = True) -> Grant | None:
@@ -39,7 +48,7 @@ class Lock:
         None when somebody else held the lock all the time; with ``blocking=False``, when somebody else holds
         it. Everything else that goes wrong is an exception: Refused, ConfigError, MisuseError.
         """
-        return self._client._acquire(self.name, self._settings, patience(timeout, blocking))
+        return self._client._acquire(self, patience(timeout, blocking))
 
     def hold(self, timeout: Duration | None = None, *, blocking: bool = True) -> Scope:
         """A context manager that acquires with a limit: ``with lock.hold(timeout=0.2) as grant``. Raises
@@ -115,7 +124,7 @@ class Scope:
 
     def __enter__(self) -> Grant:
         lock = self._lock
-        grant = lock._client._acquire(lock.name, lock._settings, self._wait)
+        grant = lock._client._acquire(lock, self._wait)
         if grant is None:
             tried = self._wait is False
             code, name = (302, "not-available") if tried else (301, "timeout")
@@ -134,8 +143,8 @@ class Grant(BaseGrant):
 
     __slots__ = ("_client", "_lost")
 
-    def __init__(self, client: Client, contender: Contender) -> None:
-        super().__init__(client._engine, contender)
+    def __init__(self, client: Client, hold: Hold) -> None:
+        super().__init__(client._engine, hold)
         self._client = client
         self._lost: threading.Event | None = None
 
@@ -149,29 +158,41 @@ class Grant(BaseGrant):
             with self._engine.order:
                 if self._lost is None:
                     lost = threading.Event()
-                    self._contender.on_loss.append(lost.set)
+                    self._hold.on_loss.append(lost.set)
                     self._lost = lost
-        if self._contender.state is State.LOST:
+        if self._hold.state is State.LOST:
             self._lost.set()
         return self._lost
 
     def wait_revoke_requested(self, timeout: Duration | None = None) -> bool:
         """Waits until somebody would like to have the lock (True), or until the grant or the time is over."""
-        return self._client._wait_revoke_requested(self._contender, timeout)
+        return self._client._wait_revoke_requested(self._hold, timeout)
 
     def extend(self) -> None:
         """Makes the grant last from now on; returns when the server has confirmed it. Raises LockLost,
         MisuseError.
         """
-        self._client._extend(self._contender)
+        self._client._extend(self._hold)
+
+    def downgrade(self) -> None:
+        """ZooKeeper: turns a writer's grant into a reader's without giving it up in between: readers that
+        wait get in, and nobody writes before this grant is released, too. It keeps its fence.
+
+        Of several grants of one owner each becomes a reader's by itself, and the lock is shared when all
+        have, or were released. Returns when the server has confirmed it. Raises MisuseError
+        (``not-a-writer``) for any other grant and the second time, LockLost, and Refused, when the grant
+        stays as it was.
+        """
+        self._client._downgrade(self._hold)
 
     def release(self) -> None:
-        """Gives the lock back; returns when the server has confirmed it.
+        """Gives the lock back; returns when the server has confirmed it. Of several grants of one owner the
+        last does; the others return at once.
 
         Raises LockLost if there was nothing left to give back, MisuseError if it was released before, and
         ReleaseUnconfirmed after 5 seconds without an answer.
         """
-        self._client._release(self._contender)
+        self._client._release(self._hold)
 
     def __enter__(self) -> Grant:
         self._engine.check()
@@ -181,7 +202,7 @@ class Grant(BaseGrant):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._engine.check_process()
-        if self._contender.state in _GIVEN_BACK:
+        if self._hold.state in _GIVEN_BACK:
             return
         try:
             self.release()

@@ -11,7 +11,7 @@ from datetime import timedelta
 from numbers import Real
 from typing import Any, TypeAlias
 
-from ._fencepost import Settings
+from ._fencepost import Settings, check_timeout
 from .errors import ConfigError
 
 Duration: TypeAlias = "float | timedelta"
@@ -160,4 +160,8 @@ def patience(timeout: object, blocking: object) -> int | bool:
         if timeout is not None:
             raise unreadable("a try does not wait: give a timeout, or blocking=False, not both")
         return False
-    return True if timeout is None else micros("timeout", timeout)
+    if timeout is None:
+        return True
+    limit = micros("timeout", timeout)
+    check_timeout(limit)
+    return limit

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from types import TracebackType
 
 from .._client import CONFIRM_WITHIN
-from .._contender import Contender, State
-from .._fencepost import Settings
+from .._contender import Contender, Hold, State, Until, decided, over, turned
 from .._inspection import Found, Subject, found
+from .._owners import ownership
 from .._values import Duration, micros, settings, unreadable
 from ..errors import CleanupIncomplete, FencepostError, NotAcquired, ReleaseUnconfirmed
 from ._connect import AsyncDriver, choose, choose_by_address
 from ._kinds import AnyLock, Kinds
-from ._lock import Grant
+from ._lock import Grant, Lock
 from ._loop import LoopEngine, LoopTimer, settle
 
 
@@ -68,14 +68,20 @@ class Client(Kinds):
         engine.start(timer)
 
     def _lock(
-        self, lock: type[AnyLock], kind: str, name: str, options: Mapping[str, object], on_lost: str
+        self,
+        lock: type[AnyLock],
+        kind: str,
+        name: str,
+        options: Mapping[str, object],
+        on_lost: str,
+        owner: str | None = None,
     ) -> AnyLock:
         if on_lost not in ("cancel", "keep"):
             raise unreadable(f'on_lost is {on_lost!r}: give "cancel" or "keep"')
         self._engine.check_process()
         checked = settings(self._family, self._prefix, kind, name, options)
         subject = Subject(self._family, self._prefix, kind, name, options)
-        return lock(self, name, checked, subject, on_lost == "cancel")
+        return lock(self, name, checked, subject, ownership(kind, name, owner), on_lost == "cancel")
 
     async def close(self) -> None:
         """Releases all grants, gives all waiting acquires up, and waits at most 5 seconds for the server's
@@ -133,18 +139,19 @@ class Client(Kinds):
 
     # What locks and grants do.
 
-    async def _acquire(self, name: str, checked: Settings, wait: int | bool, cancels: bool) -> Grant | None:
+    async def _acquire(self, lock: Lock, wait: int | bool) -> Grant | None:
         engine = self._engine
         engine.check()
-        contender = Contender(name)
+        hold = Hold(Contender(lock.name, lock._subject.kind, lock._ownership))
         try:
-            engine.enter(contender, checked, wait, False)
-            await self._wait(contender, _decided)
+            engine.enter(hold, lock._settings, wait, False)
+            contender = hold.contender
+            await self._wait(contender, decided)
             contender.warn()
-            if contender.state is State.HELD:
-                return Grant(self, contender, cancels)
+            if hold.state is State.HELD:
+                return Grant(self, hold, lock._cancels)
         except BaseException:
-            engine.abandon(contender)
+            engine.abandon(hold)
             raise
         error = contender.error()
         if isinstance(error, NotAcquired):
@@ -156,49 +163,71 @@ class Client(Kinds):
         engine = self._engine
         engine.check()
         look = Contender(subject.name)
+        hold = Hold(look)
         try:
-            engine.enter(look, checked, False, False)
-            await self._wait(look, _decided)
+            engine.enter(hold, checked, False, False)
+            await self._wait(look, decided)
         except BaseException:
-            engine.abandon(look)
+            engine.abandon(hold)
             raise
         if look.state is not State.FOUND:
             raise look.error()
         return found(look.event)
 
-    async def _release(self, contender: Contender) -> None:
-        engine = self._engine
-        if contender.state is not State.LOST:
+    async def _release(self, hold: Hold) -> None:
+        engine, contender = self._engine, hold.contender
+        if hold.state is not State.LOST:
             engine.check()
-        engine.ask(contender, engine.hub.release, State.RELEASING, False)
-        if not await self._wait(contender, _over, CONFIRM_WITHIN):
+        until = engine.release(hold, False)
+        if until is not None and not await self._wait(contender, until, CONFIRM_WITHIN):
             raise ReleaseUnconfirmed(
                 f"{contender.name}: the server has not confirmed the release; it goes on in the background"
             )
-        if contender.state is not State.RELEASED:
-            raise contender.error()
+        error: Exception | None = None
+        if until is turned:
+            error = contender.why_not_downgraded()
+        elif until is over and contender.state is not State.RELEASED:
+            error = contender.error()
+        if error is not None:
+            raise error
 
-    async def _extend(self, contender: Contender) -> None:
-        engine = self._engine
-        if contender.state is not State.LOST:
+    async def _downgrade(self, hold: Hold) -> None:
+        engine, contender = self._engine, hold.contender
+        if hold.state is not State.LOST:
+            engine.check()
+        until = engine.downgrade(hold, False)
+        if until is None:
+            return
+        await self._wait(contender, until)
+        error = contender.why_not_downgraded()
+        if error is not None:
+            if contender.state is State.HELD:
+                engine.restore(hold)
+            raise error
+
+    async def _extend(self, hold: Hold) -> None:
+        engine, contender = self._engine, hold.contender
+        if hold.state is not State.LOST:
             engine.check()
         before = contender.extended
-        engine.ask(contender, engine.hub.extend, State.HELD, False)
+        engine.extend(hold, False)
         await self._wait(
             contender, lambda contender: contender.extended != before or contender.state is not State.HELD
         )
-        if contender.state is not State.HELD:
-            raise engine.why_not_held(contender)
+        if hold.state is not State.HELD:
+            raise engine.why_not_held(hold)
 
-    async def _wait_revoke_requested(self, contender: Contender, timeout: Duration | None) -> bool:
+    async def _wait_revoke_requested(self, hold: Hold, timeout: Duration | None) -> bool:
         limit = None if timeout is None else micros("timeout", timeout) / 1e6
         self._engine.check()
-        await self._wait(contender, _wanted_or_over, limit)
-        return contender.revoke_requested
+        await self._wait(
+            hold.contender,
+            lambda contender: contender.revoke_requested or hold.state is not State.HELD,
+            limit,
+        )
+        return hold.contender.revoke_requested
 
-    async def _wait(
-        self, contender: Contender, over: Callable[[Contender], bool], limit: float | None = None
-    ) -> bool:
+    async def _wait(self, contender: Contender, until: Until, limit: float | None = None) -> bool:
         """Waits until that is so. False: the time is up."""
         engine = self._engine
         loop = engine.loop
@@ -206,25 +235,13 @@ class Client(Kinds):
         while True:
             future = loop.create_future()
             with engine.order:
-                if over(contender):
+                if until(contender):
                     return True
                 contender.waiters.append(partial(engine.settle, future))
             if end is None:
                 await future
             elif not await _within(future, end - loop.time()):
-                return over(contender)
-
-
-def _decided(contender: Contender) -> bool:
-    return contender.state is not State.WAITING
-
-
-def _wanted_or_over(contender: Contender) -> bool:
-    return contender.revoke_requested or contender.state is not State.HELD
-
-
-def _over(contender: Contender) -> bool:
-    return contender.is_over
+                return until(contender)
 
 
 async def _within(future: asyncio.Future[bool], seconds: float) -> bool:

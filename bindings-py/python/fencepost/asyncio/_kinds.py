@@ -28,6 +28,7 @@ class Kinds:
         node_prefix: str | None = None,
         identifier: str | None = None,
         revocable: bool | None = None,
+        owner: str | None = None,
         on_lost: str = "cancel",
     ) -> Lock:
         """A lock: a name with checked settings. It sends nothing and is cheap; tasks share it freely.
@@ -53,6 +54,7 @@ class Kinds:
                 "revocable": revocable,
             },
             on_lost,
+            owner,
         )
 
     def read_write_lock(
@@ -62,6 +64,7 @@ class Kinds:
         layout: str | None = None,
         identifier: str | None = None,
         revocable: bool | None = None,
+        owner: str | None = None,
         max_hold: Duration | None = None,
         answer_within: Duration | None = None,
         on_lost: str = "cancel",
@@ -74,7 +77,10 @@ class Kinds:
             async with prices.writer as grant:
                 ...
 
-        Options are those of :meth:`lock`; the layouts are ``"curator"`` and ``"kazoo"``. Raises ConfigError.
+        Options are those of :meth:`lock`; the layouts are ``"curator"`` and ``"kazoo"``. A writer's ``owner``
+        may acquire the reader as well, and is a reader when its grants of the writer have been released. A
+        reader's owner that acquires the writer gets a MisuseError (``upgrade``), and keeps its share. Raises
+        ConfigError.
         """
         options = {
             "layout": layout,
@@ -83,8 +89,8 @@ class Kinds:
             "max_hold": max_hold,
             "answer_within": answer_within,
         }
-        reader = self._lock(Lock, "reader", name, options, on_lost)
-        return ReadWriteLock(name, reader, self._lock(Lock, "writer", name, options, on_lost))
+        reader = self._lock(Lock, "reader", name, options, on_lost, owner)
+        return ReadWriteLock(name, reader, self._lock(Lock, "writer", name, options, on_lost, owner))
 
     def semaphore(
         self,
@@ -187,6 +193,12 @@ class Kinds:
         return self._lock(Lock, MULTI_LOCK, ", ".join(wanted), {"names": wanted, **options}, on_lost)
 
     def _lock(
-        self, lock: type[AnyLock], kind: str, name: str, options: Mapping[str, object], on_lost: str
+        self,
+        lock: type[AnyLock],
+        kind: str,
+        name: str,
+        options: Mapping[str, object],
+        on_lost: str,
+        owner: str | None = None,
     ) -> AnyLock:
         raise NotImplementedError

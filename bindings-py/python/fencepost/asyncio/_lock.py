@@ -7,11 +7,12 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from .._contender import Contender, State
+from .._contender import Hold, State
 from .._fencepost import Settings
 from .._grant import BaseGrant
 from .._inspection import Found, Subject
 from .._lock import note
+from .._owners import Ownership
 from .._pair import Pair
 from .._values import Duration, patience
 from ..errors import FencepostError, NotAcquired
@@ -26,13 +27,22 @@ class Lock:
     ``async with lock as grant`` waits for the lock and releases it; :meth:`hold` does the same with a limit.
     """
 
-    __slots__ = ("_cancels", "_client", "_scopes", "_settings", "_subject", "name")
+    __slots__ = ("_cancels", "_client", "_ownership", "_scopes", "_settings", "_subject", "name")
 
-    def __init__(self, client: Client, name: str, checked: Settings, subject: Subject, cancels: bool) -> None:
+    def __init__(
+        self,
+        client: Client,
+        name: str,
+        checked: Settings,
+        subject: Subject,
+        ownership: Ownership | None,
+        cancels: bool,
+    ) -> None:
         self.name = name
         self._subject = subject
         self._client = client
         self._settings = checked
+        self._ownership = ownership
         self._cancels = cancels
         self._scopes: dict[asyncio.Task[object] | None, list[Scope]] = {}
 
@@ -43,9 +53,7 @@ class Lock:
         it. Everything else that goes wrong is an exception: Refused, ConfigError, MisuseError. Cancelling
         withdraws the contender.
         """
-        return await self._client._acquire(
-            self.name, self._settings, patience(timeout, blocking), self._cancels
-        )
+        return await self._client._acquire(self, patience(timeout, blocking))
 
     def hold(self, timeout: Duration | None = None, *, blocking: bool = True) -> Scope:
         """A context manager that acquires with a limit: ``async with lock.hold(timeout=0.2) as grant``.
@@ -126,7 +134,7 @@ class Scope:
 
     async def __aenter__(self) -> Grant:
         lock = self._lock
-        grant = await lock._client._acquire(lock.name, lock._settings, self._wait, lock._cancels)
+        grant = await lock._client._acquire(lock, self._wait)
         if grant is None:
             tried = self._wait is False
             code, name = (302, "not-available") if tried else (301, "timeout")
@@ -145,8 +153,8 @@ class Grant(BaseGrant):
 
     __slots__ = ("_body", "_cancels", "_client", "_lost")
 
-    def __init__(self, client: Client, contender: Contender, cancels: bool) -> None:
-        super().__init__(client._engine, contender)
+    def __init__(self, client: Client, hold: Hold, cancels: bool) -> None:
+        super().__init__(client._engine, hold)
         self._client = client
         self._cancels = cancels
         self._lost: asyncio.Event | None = None
@@ -161,28 +169,40 @@ class Grant(BaseGrant):
         if self._lost is None:
             self._lost = asyncio.Event()
             self._on_loss(self._lost.set)
-        if self._contender.state is State.LOST:
+        if self._hold.state is State.LOST:
             self._lost.set()
         return self._lost
 
     async def wait_revoke_requested(self, timeout: Duration | None = None) -> bool:
         """Waits until somebody would like to have the lock (True), or until the grant or the time is over."""
-        return await self._client._wait_revoke_requested(self._contender, timeout)
+        return await self._client._wait_revoke_requested(self._hold, timeout)
 
     async def extend(self) -> None:
         """Makes the grant last from now on; returns when the server has confirmed it. Raises LockLost,
         MisuseError.
         """
-        await self._client._extend(self._contender)
+        await self._client._extend(self._hold)
+
+    async def downgrade(self) -> None:
+        """ZooKeeper: turns a writer's grant into a reader's without giving it up in between: readers that
+        wait get in, and nobody writes before this grant is released, too. It keeps its fence.
+
+        Of several grants of one owner each becomes a reader's by itself, and the lock is shared when all
+        have, or were released. Returns when the server has confirmed it. Raises MisuseError
+        (``not-a-writer``) for any other grant and the second time, LockLost, and Refused, when the grant
+        stays as it was.
+        """
+        await self._client._downgrade(self._hold)
 
     async def release(self) -> None:
-        """Gives the lock back; returns when the server has confirmed it.
+        """Gives the lock back; returns when the server has confirmed it. Of several grants of one owner the
+        last does; the others return at once.
 
         Raises LockLost if there was nothing left to give back, MisuseError if it was released before, and
         ReleaseUnconfirmed after 5 seconds without an answer. A release that is cancelled goes on in the
         background.
         """
-        await self._client._release(self._contender)
+        await self._client._release(self._hold)
 
     async def __aenter__(self) -> Grant:
         self._engine.check()
@@ -198,7 +218,7 @@ class Grant(BaseGrant):
         body, self._body = self._body, None
         if body is not None and await body.end(error):
             raise self._contender.error() from (self._contender.cause or error)
-        if self._contender.state in _GIVEN_BACK:
+        if self._hold.state in _GIVEN_BACK:
             return
         try:
             await self.release()
@@ -210,8 +230,8 @@ class Grant(BaseGrant):
 
     def _on_loss(self, callback: Callable[[], object]) -> None:
         with self._engine.order:
-            if self._contender.state is not State.LOST:
-                self._contender.on_loss.append(callback)
+            if self._hold.state is not State.LOST:
+                self._hold.on_loss.append(callback)
                 return
         callback()
 

@@ -20,7 +20,7 @@ from kazoo.exceptions import (
 from kazoo.protocol.states import KazooState, KeeperState
 
 from ..._client import Client
-from ..._contender import Contender, State
+from ..._contender import Contender, Hold, decided
 from ..._engine import log
 from ..._fencepost import Settings
 from ...errors import CleanupIncomplete, FencepostError, Refused
@@ -52,27 +52,27 @@ class Bridge(Client):
         kazoo.add_listener(self._listen)
 
     def contend(
-        self, contender: Contender, checked: Settings, wait: int | bool, is_cancelled: Callable[[], bool]
+        self, hold: Hold, checked: Settings, wait: int | bool, is_cancelled: Callable[[], bool]
     ) -> None:
         """Enters a contender and waits until it is decided."""
         engine = self._engine
         engine.check()
         try:
-            engine.enter(contender, checked, wait, self._driver.inline)
+            engine.enter(hold, checked, wait, self._driver.inline)
             if is_cancelled():
-                engine.cancel(contender)
-            self._wait(contender, _decided)
+                engine.cancel(hold.contender)
+            self._wait(hold.contender, decided)
         except BaseException:
-            engine.abandon(contender)
+            engine.abandon(hold)
             raise
 
     def cancel(self, contender: Contender) -> None:
         """Stops an acquire."""
         self._engine.cancel(contender)
 
-    def give_back(self, contender: Contender) -> None:
+    def give_back(self, hold: Hold) -> None:
         """Releases what is held."""
-        self._release(contender)
+        self._release(hold)
 
     def _listen(self, state: str) -> None:
         # On kazoo's thread.
@@ -99,10 +99,6 @@ class Bridge(Client):
 
     def __del__(self) -> None:
         """It goes with its KazooClient, and nobody has to close it."""
-
-
-def _decided(contender: Contender) -> bool:
-    return contender.state is not State.WAITING
 
 
 _KAZOOS: dict[str, type[Exception]] = {

@@ -14,7 +14,7 @@ from typing import Any
 
 from kazoo.exceptions import CancelledError, ConnectionLoss, LockTimeout, NoNodeError
 
-from ..._contender import Contender, State
+from ..._contender import Contender, Hold, State
 from ..._engine import log
 from ..._fencepost import Settings
 from ..._values import micros, settings
@@ -54,9 +54,13 @@ class Contest:
         self._changed = threading.Condition()
         self._busy = False
         self._cancels = 0
-        self._contender: Contender | None = None
+        self._hold: Hold | None = None
         self._checked: tuple[bytes, Settings] | None = None
         self._settings()
+
+    @property
+    def _contender(self) -> Contender | None:
+        return None if self._hold is None else self._hold.contender
 
     # What kazoo's classes tell of themselves.
 
@@ -116,11 +120,11 @@ class Contest:
 
         Raises ConnectionLoss after 5 seconds without an answer; the release goes on in the background.
         """
-        contender = self._contender
-        if contender is None or contender.state is not State.HELD:
+        hold = self._hold
+        if hold is None or hold.state is not State.HELD:
             return False
         try:
-            Bridge.of(self.client).give_back(contender)
+            Bridge.of(self.client).give_back(hold)
         except LockLost:
             return True
         except MisuseError:  # Another thread was faster, or the client has been stopped.
@@ -152,15 +156,15 @@ class Contest:
             self._busy = True
             self.cancelled = False
             seen = self._cancels
-            self._contender = contender = Contender(self.path)
+            self._hold = hold = Hold(Contender(self.path))
         try:
             self.create_tried = self.assured_path = True
-            return self._contend(contender, blocking, timeout, end, lambda: self._cancels != seen)
+            return self._contend(hold, blocking, timeout, end, lambda: self._cancels != seen)
         finally:
             with self._changed:
                 self._busy = False
-                if contender.state is not State.HELD:
-                    self._contender = None
+                if hold.contender.state is not State.HELD:
+                    self._hold = None
                 self._changed.notify_all()
 
     def _turn(self, blocking: bool, end: float | None) -> bool:
@@ -185,7 +189,7 @@ class Contest:
 
     def _contend(
         self,
-        contender: Contender,
+        hold: Hold,
         blocking: bool,
         timeout: float | None,
         end: float | None,
@@ -198,10 +202,11 @@ class Contest:
         try:
             bridge = Bridge.of(self.client)
             bridge.recipes.add(self)
-            contender.on_loss.append(self._on_loss)
+            hold.on_loss.append(self._on_loss)
             self.lost.clear()
             self.wake_event.clear()
-            bridge.contend(contender, self._settings(), wait, is_cancelled)
+            bridge.contend(hold, self._settings(), wait, is_cancelled)
+            contender = hold.contender
             self._warn(contender)
             if contender.state is State.HELD:
                 return True
