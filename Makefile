@@ -42,9 +42,11 @@ build-mixed: build-c
 	$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -O2 tests/mixed/contender.c -o build/mixed/contender \
 	    $$(PKG_CONFIG_PATH=build/c/lib/pkgconfig pkg-config --cflags --libs fencepost-client) -Wl,-rpath,$(CURDIR)/build/c/lib
 
-build-interop:
+build-interop: build-c
 	cargo build --package fencepost --features servers --example peer
 	javac -Xlint:all -Werror --release 17 -d build/interop -cp 'build/jars/*' tests/interop/peers/curator/*.java
+	$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -O2 tests/interop/peers/c/*.c -o build/interop/c_peer -pthread \
+	    $$(PKG_CONFIG_PATH=build/c/lib/pkgconfig pkg-config --cflags --libs fencepost-client) -Wl,-rpath,$(CURDIR)/build/c/lib
 
 build-bench: build-c
 	cargo build --release --package fencepost-bench
@@ -69,6 +71,7 @@ local-suites:
 	$(SUITE) wasi node tests/wasi/run.mjs
 	$(SUITE) servers $(PYTHON) -m pytest -q tests/servers
 	$(SUITE) interop $(PYTHON) -m pytest -q tests/interop
+	$(SUITE) faults $(PYTHON) -m pytest -q tests/faults
 
 # What talks to real servers, whose addresses are in the environment.
 server-suites:
@@ -93,12 +96,14 @@ lint: ## formatting and lints of every language
 	cd tests/servers && ../../.venv/bin/mypy --strict .
 	cd tests/mixed && ../../.venv/bin/mypy --strict counter.py test_mixed.py
 	cd tests/interop && MYPYPATH=../mixed:tests:peers ../../.venv/bin/mypy --strict tests peers/*.py
+	cd tests/faults && MYPYPATH=../mixed:../interop/tests:. ../../.venv/bin/mypy --strict *.py
 	.venv/bin/mypy --strict tests/readme tools/closing-lines --scripts-are-modules
 	cd bindings-py && ../.venv/bin/mypy && ../.venv/bin/python -m mypy.stubtest fencepost._fencepost
 	cd bench && ../.venv/bin/mypy
 	cd bindings-wasm && npm run --silent lint
 	$(MAKE) --no-print-directory -C bindings-c check-format check-header
 	$(MAKE) --no-print-directory -C bench/c check-format
+	clang-format --dry-run -Werror --style=file:bindings-c/.clang-format tests/interop/peers/c/*.[ch]
 	shellcheck tools/setup tools/suite tools/jars/fetch .ci/run
 
 soak: ## run SEEDS seeds (500000) of every machine in the simulator, and add to the report

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createConnection } from "node:net";
 import { createInterface } from "node:readline";
 
-import { connect, LockLost } from "../../../bindings-wasm/dist/index.js";
+import { connect, LockLost, ReleaseUnconfirmed } from "../../../bindings-wasm/dist/index.js";
 
 const [layout, hosts, sessionMs] = process.argv.slice(2);
 const client = await connect(`zk://${hosts}?session_timeout=${sessionMs}`);
@@ -36,8 +36,12 @@ function lock(kind, path) {
   return makes[what]();
 }
 
-/** The counter of tests/mixed: read, then write one more. */
-async function increment(address, fence) {
+/** Microseconds of this machine's clock. */
+const now = () => Number(process.hrtime.bigint() / 1000n);
+const OFTEN_MS = 5;
+
+/** A resource, of tests/mixed or tests/faults, as a function from a line to its answer. */
+async function resource(address) {
   if (!counters.has(address)) {
     const colon = address.lastIndexOf(":");
     const socket = createConnection({
@@ -49,10 +53,15 @@ async function increment(address, fence) {
     counters.set(address, { socket, lines: createInterface({ input: socket })[Symbol.asyncIterator]() });
   }
   const { socket, lines } = counters.get(address);
-  const ask = async (line) => {
+  return async (line) => {
     socket.write(line + "\n");
     return (await lines.next()).value;
   };
+}
+
+/** The counter of tests/mixed: read, then write one more. */
+async function increment(address, fence) {
+  const ask = await resource(address);
   const value = await ask(`read ${fence}`);
   return value !== "stale" && (await ask(`write ${fence} ${Number(value) + 1}`)) === "ok";
 }
@@ -61,6 +70,23 @@ function find(what) {
   const at = holds.findLastIndex(({ path, node }) => what === undefined || what === path || what === node);
   if (at < 0) throw new Error("nothing is held" + (what === undefined ? "" : ` at ${what}`));
   return at;
+}
+
+/** Tells from when and until when a grant is valid. */
+function tellBelief(hold) {
+  let [valid, until] = [false, 0];
+  hold.look = () => {
+    const { remaining } = hold.grant;
+    const at = now();
+    if (remaining > 0 !== valid) {
+      valid = !valid;
+      // Seen a moment late; and no later than it said.
+      say({ event: "valid", path: hold.path, valid, at: valid ? at : Math.min(at, until) });
+    }
+    if (valid) until = at + Math.trunc(remaining * 1000);
+  };
+  hold.look();
+  hold.looking = setInterval(hold.look, OFTEN_MS);
 }
 
 const described = ({ kind, path, node, czxid }) => ({ kind, path, node, czxid });
@@ -82,8 +108,11 @@ async function acquire(kind, path, timeout) {
   const { node } = found.find(({ fence }) => fence === grant.fence);
   const hold = { kind, path, node, czxid: String(grant.fence), grant };
   holds.push(hold);
+  tellBelief(hold);
   void grant.revokeRequested.then(() => say({ event: "revoke", path }));
   void grant.lost.then(() => {
+    hold.look();
+    clearInterval(hold.looking);
     say({ event: "state", state: "lost" });
     say({ event: "lost", path });
   });
@@ -92,6 +121,7 @@ async function acquire(kind, path, timeout) {
 
 async function release(what) {
   const [hold] = holds.splice(find(what), 1);
+  clearInterval(hold.looking);
   await hold.grant.release();
   return described(hold);
 }
@@ -110,6 +140,57 @@ async function work(kind, path, address, rounds) {
     }
   }
   return { done, stale, lost };
+}
+
+let stopped = false;
+
+/** Acquires, uses the resource and releases, until `stop`. */
+async function toil(kind, path, address, holdMs) {
+  const ask = await resource(address);
+  const shared = kind.startsWith("read") || kind.startsWith("semaphore");
+  let [done, stale, lost, unconfirmed] = [0, 0, 0, 0];
+  while (!stopped) {
+    const grant = await lock(kind, path).acquire();
+    const since = now();
+    const { fence } = grant;
+    const used = shared ? (await ask(`look ${fence}`)) !== "stale" : await increment(address, fence);
+    if (used) done += 1;
+    else stale += 1;
+    const until = await believe(grant, since + 1000 * Number(holdMs));
+    if (until !== null) await ask(`held ${fence} ${since} ${until}`);
+    try {
+      await grant.release();
+    } catch (error) {
+      if (error instanceof LockLost) lost += 1;
+      else if (error instanceof ReleaseUnconfirmed) unconfirmed += 1;
+      else throw error;
+    }
+  }
+  return { done, stale, lost, unconfirmed };
+}
+
+/** Holds until then, or until it is over: the last moment at which the grant was seen to be valid. */
+async function believe(grant, end) {
+  for (let seen = null; ; await new Promise((resolve) => setTimeout(resolve, OFTEN_MS))) {
+    const at = now();
+    if (!grant.isValid) return seen;
+    seen = at;
+    if (at >= end) return seen;
+  }
+}
+
+function stop() {
+  stopped = true;
+  return {};
+}
+
+/** Asks the contender with this node for the lock. */
+async function revoke(node) {
+  const asked = lock("mutex", node.slice(0, node.lastIndexOf("/")));
+  const contender = (await asked.contenders()).find((each) => each.node === node);
+  if (contender === undefined) throw new Error(`nobody has the node ${node}`);
+  await asked.revoke(contender);
+  return {};
 }
 
 /** The session, as the servers' `expire` takes it: it owns what we hold, so something is held. */
@@ -147,8 +228,9 @@ const later = {
   release,
   increment: async (address) => ({ accepted: await increment(address, holds[find()].czxid) }),
   work,
+  toil,
 };
-const now = { session, contenders, cancel };
+const atOnce = { session, contenders, cancel, stop, revoke };
 
 async function answer(does, [command, ...words]) {
   let line;
@@ -168,8 +250,9 @@ for await (const line of createInterface({ input: process.stdin })) {
   const words = line.trim().split(/\s+/);
   if (words[0] === "quit") break;
   if (words[0] === "acquire") acquires += 1;
+  if (words[0] === "toil") stopped = false;
   if (words[0] in later) before = before.then(() => answer(later[words[0]], words));
-  else if (words[0] !== "") void answer(now[words[0]], words);
+  else if (words[0] !== "") void answer(atOnce[words[0]], words);
 }
 await client.close();
 process.exit(0);

@@ -17,6 +17,14 @@ class CounterClient:
         value = self._ask(f"read {fence}")
         return value != "stale" and self._ask(f"write {fence} {int(value) + 1}") == "ok"
 
+    def look(self, fence: int) -> bool:
+        """Whether a resource of tests/faults lets one look who shares the lock with others."""
+        return self._ask(f"look {fence}") != "stale"
+
+    def held(self, fence: int, since: int, until: int) -> None:
+        """Tells from when to when a grant was believed in."""
+        self._ask(f"held {fence} {since} {until}")
+
     def _ask(self, line: str) -> str:
         self._lines.write(line + "\n")
         self._lines.flush()

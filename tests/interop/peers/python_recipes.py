@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import os
+import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
@@ -12,6 +13,8 @@ import fencepost
 import fencepost.asyncio
 from kazoo.client import KazooClient  # type: ignore[import-untyped]
 from kazoo.exceptions import NoNodeError  # type: ignore[import-untyped]
+from mixed_counter import CounterClient
+from python_toil import Teller, toil
 from steered import Answer, Cancelled, Hold, Lost, NotHere, say
 
 T = TypeVar("T")
@@ -30,8 +33,9 @@ class Recipes:
         #: To look with: our clients tell a grant's fence, and not its node.
         self._look = KazooClient(hosts=hosts)
         self._look.start()
-        self._telling: set[asyncio.Future[None]] = set()
+        self._telling: dict[fencepost.asyncio.Grant, set[asyncio.Task[None]]] = {}
         self._waiting: concurrent.futures.Future[Any] | None = None
+        self._enough = threading.Event()
 
     def acquire(self, kind: str, path: str, timeout_ms: int) -> Hold | None:
         """A hold, or None if the time is over; waits for ever if the timeout is negative."""
@@ -64,6 +68,29 @@ class Recipes:
         found = [child for child in self._list(directory) if mark in child]
         return [f"{directory}/{child}" for child in sorted(found, key=lambda child: child[-10:])]
 
+    def revoke(self, node: str) -> Answer:
+        """Asks the contender with this node for the lock."""
+        lock = self._lock("mutex", node.rpartition("/")[0])
+        for contender in self._run(lock.contenders()):
+            if contender.node == node:
+                self._run(lock.revoke(contender))
+                return {}
+        raise NotHere(f"nobody has the node {node}")
+
+    def toil(self, kind: str, path: str, resource: CounterClient, hold_ms: int) -> Answer:
+        """Works until `stop`."""
+        lock, shared = self._lock(kind, path), kind.startswith(("read", "semaphore"))
+        return self._run(toil(lock.acquire, shared, resource, hold_ms, self._enough))
+
+    def begin(self) -> None:
+        """Work that goes on is about to begin."""
+        self._enough.clear()
+
+    def stop(self) -> Answer:
+        """Ends the work that goes on, when the lock has been held once more."""
+        self._enough.set()
+        return {}
+
     def session(self) -> Answer:
         """The session, as the servers' `expire` takes it. It owns what we hold, so something is held."""
         path = f"/fencepost-peer-{os.getpid()}"
@@ -71,7 +98,7 @@ class Recipes:
         assert grant is not None
         assert grant.fence is not None
         session = self._look.exists(self._node(path, grant.fence)).ephemeralOwner
-        self._release(grant)
+        self._run(grant.release())
         self._look.delete(path)
         return {"session": hex(session % (1 << 64)), "password": password(session).hex()}
 
@@ -94,28 +121,40 @@ class Recipes:
             return both.reader if what == "read" else both.writer
         if what == "leader":
             return client.election(name, layout=layout, identifier=identifier)
+        if what == "multi":
+            names = [each.lstrip("/") for each in path.split(",")]
+            return client.multi_lock(names, layout=layout, identifier=identifier)
         if what == "semaphore":
             return client.semaphore(name, int(permits), layout=layout, identifier=identifier)
         raise NotHere(f"fencepost has no {kind}")
 
     async def _watch(self, grant: fencepost.asyncio.Grant, path: str) -> None:
-        """Tells of the grant's loss."""
+        """Tells of a wish for the lock, when the grant is valid, and of its loss."""
 
         async def tell() -> None:
-            await lost.wait()
+            await Teller(grant, path).tell_until(lost)
             say({"event": "state", "state": "lost"})
             say({"event": "lost", "path": path})
 
+        async def tell_wish() -> None:
+            if await grant.wait_revoke_requested():
+                say({"event": "revoke", "path": path})
+
         lost = grant.lost
-        self._telling.add(asyncio.ensure_future(tell()))
+        telling = {asyncio.ensure_future(each) for each in (tell(), tell_wish())}
+        self._telling[grant] = telling
 
     def _release(self, grant: fencepost.asyncio.Grant) -> None:
+        for telling in self._telling.pop(grant):
+            self._loop.call_soon_threadsafe(telling.cancel)
         try:
             self._run(grant.release())
         except fencepost.LockLost as lost:
             raise Lost(str(lost)) from lost
 
     def _node(self, path: str, czxid: int) -> str:
+        # This session may be on another member of an ensemble, which has not heard of it yet.
+        self._look.sync(path)
         for directory in (path, f"{path}/leases"):
             for child in self._list(directory):
                 stat = self._look.exists(f"{directory}/{child}")

@@ -92,9 +92,17 @@ class Peer:
             "increment": self._increment,
             "work": self._rounds,
         }
+        # Ours only.
+        for name in ("stop", "revoke"):
+            if hasattr(self._recipes, name):
+                now[name] = getattr(self._recipes, name)
+        if hasattr(self._recipes, "toil"):
+            later["toil"] = self._toil
         verb = words[0]
         if verb == "acquire":
             self._asked += 1
+        if verb == "toil" and verb in later:
+            self._recipes.begin()  # type: ignore[attr-defined]
         if verb in later:
             self._work.put(lambda: self._guarded(verb, later[verb], words[1:]))
         else:
@@ -157,6 +165,10 @@ class Peer:
             except Lost:
                 lost += 1
         return {"done": done, "stale": stale, "lost": lost}
+
+    def _toil(self, kind: str, path: str, address: str, hold_ms: str) -> Answer:
+        does: Callable[..., Answer] = self._recipes.toil  # type: ignore[attr-defined]
+        return does(kind, path, self._counter(address), int(hold_ms))
 
     def _find(self, what: str | None) -> Hold:
         for hold in reversed(self._holds):

@@ -29,6 +29,9 @@ LOGS = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=error"]
 #: Our Rust client, in the layout that comes first.
 RUST = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "examples" / "peer"
 
+#: Our C client.
+C = ROOT / "build" / "interop" / "c_peer"
+
 COMMANDS = {
     "curator": [*JAVA, *LOGS, "-cp", f"{CLASSES}:{JARS}/*", "Peer"],
     "kazoo": [sys.executable, str(PEERS / "kazoo_peer.py")],
@@ -38,6 +41,9 @@ COMMANDS = {
     "python-kazoo": [sys.executable, str(PEERS / "python_peer.py"), "kazoo"],
     "rust-curator": [str(RUST), "curator"],
     "rust-kazoo": [str(RUST), "kazoo"],
+    "rust-plain": [str(RUST), "plain"],
+    "c-curator": [str(C), "curator"],
+    "c-kazoo": [str(C), "kazoo"],
 }
 
 Answer = dict[str, Any]
@@ -96,10 +102,15 @@ class Peer:
         assert answer["granted"], f"{self.name}: {line}: {answer}"
         return answer
 
-    def event(self, name: str, **wanted: str) -> Answer:
+    def event(self, name: str, **wanted: object) -> Answer:
         """The next event of this name with these values."""
         wants = {"event": name, **wanted}
         return self._next(lambda line: wants.items() <= line.items(), f"the event {wants}")
+
+    def heard(self, name: str) -> list[Answer]:
+        """The events of this name that have come and were not read yet."""
+        with self._arrived:
+            return [line for line in self._lines if line.get("event") == name]
 
     def kill(self) -> None:
         """Ends it at once (SIGKILL): its session runs out."""

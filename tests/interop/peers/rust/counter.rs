@@ -27,6 +27,16 @@ impl Counter {
         Ok(self.ask(format!("write {fence} {next}\n")).await? == "ok")
     }
 
+    /// Whether the resource lets one look who shares the lock with others.
+    pub(crate) async fn look(&mut self, fence: u64) -> Result<bool, Failed> {
+        Ok(self.ask(format!("look {fence}\n")).await? != "stale")
+    }
+
+    /// Tells from when to when a grant was believed in.
+    pub(crate) async fn held(&mut self, fence: u64, from: u64, to: u64) -> Result<(), Failed> {
+        self.ask(format!("held {fence} {from} {to}\n")).await.map(drop)
+    }
+
     async fn ask(&mut self, line: String) -> Result<String, Failed> {
         self.0.get_mut().write_all(line.as_bytes()).await?;
         let mut answer = String::new();

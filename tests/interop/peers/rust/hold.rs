@@ -6,7 +6,11 @@ use fencepost::{Grant, Loss};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use crate::{Failed, say};
+use crate::{
+    Failed,
+    belief::{Belief, OFTEN},
+    say,
+};
 
 /// Something that is held: its nodes, and its fence, which is the zxid of their creation.
 pub(crate) struct Hold {
@@ -63,15 +67,33 @@ impl Hold {
     }
 }
 
-/// Tells of a wish for the lock, and of its loss.
+/// Tells of a wish for the lock, of the times at which the grant is valid, and of its loss.
 async fn watch(grant: Arc<Grant>, path: String) {
-    let lost = tokio::select! {
-        lost = grant.lost() => lost,
-        () = grant.revoke_requested() => {
-            say(&json!({"event": "revoke", "path": path}));
-            grant.lost().await
+    let wished = async {
+        grant.revoke_requested().await;
+        say(&json!({"event": "revoke", "path": path}));
+        std::future::pending::<()>().await;
+    };
+    let mut belief = Belief::default();
+    let mut tell = || {
+        if let Some((valid, at)) = belief.change(&grant) {
+            say(&json!({"event": "valid", "path": path, "valid": valid, "at": at}));
         }
     };
+    let lost = {
+        let believes = async {
+            loop {
+                tell();
+                tokio::time::sleep(OFTEN).await;
+            }
+        };
+        tokio::select! {
+            lost = grant.lost() => lost,
+            () = wished => return,
+            () = believes => return,
+        }
+    };
+    tell();
     if lost.reason() == Loss::SessionExpired {
         say(&json!({"event": "state", "state": "lost"}));
     }

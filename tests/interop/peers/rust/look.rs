@@ -23,6 +23,8 @@ impl Look {
 
     /// The node below a lock's path that was created by a transaction: our clients tell the transaction, and not the node.
     pub(crate) async fn node(&self, path: &str, czxid: u64) -> Result<String, Failed> {
+        // Our session may be on another member of an ensemble, which has not heard of it yet.
+        self.0.sync(path).await?;
         for directory in [path.to_owned(), format!("{path}/leases")] {
             for child in self.list(&directory).await? {
                 let node = format!("{directory}/{child}");
@@ -51,6 +53,7 @@ impl Look {
     ) -> Result<Vec<String>, Failed> {
         let marks: &[&str] = match (layout, kind) {
             ("kazoo", _) => &["lock__"],
+            ("plain", _) => &["node_"],
             (_, "read") => &["__READ__"],
             (_, "write") => &["__WRIT__"],
             (_, "leader") => &["latch-"],

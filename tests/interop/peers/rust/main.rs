@@ -1,10 +1,12 @@
 //! Takes our locks on command: the protocol is in ../../README.md. usage: peer LAYOUT HOSTS SESSION_MS
 
+mod belief;
 mod counter;
 mod hold;
 mod look;
 mod password;
 mod recipes;
+mod toil;
 mod worker;
 
 use std::{io::BufRead as _, sync::Arc};
@@ -38,14 +40,42 @@ fn reply(command: &str, answer: Result<Value, Failed>) {
 }
 
 /// What is answered while locks are waited for.
-async fn now(words: &[String], look: &Look, recipes: &Recipes, waiting: &Waiting) -> Result<Value, Failed> {
+async fn now(
+    words: &[String],
+    look: &Look,
+    recipes: &Arc<Recipes>,
+    waiting: &Waiting,
+) -> Result<Value, Failed> {
     match words {
         [verb] if verb == "session" => recipes.session(look).await,
+        [verb] if verb == "stop" => {
+            waiting.stop();
+            Ok(json!({}))
+        }
+        [verb, kind, path] if verb == "wait" => {
+            tokio::spawn(wait(Arc::clone(recipes), kind.clone(), path.clone()));
+            Ok(json!({}))
+        }
         [verb] if verb == "cancel" => Ok(json!({"cancelled": waiting.cancel()})),
         [verb, kind, path] if verb == "contenders" => {
             Ok(json!({"nodes": look.contenders(recipes.layout(), kind, path).await?}))
         }
         _ => Err("no such command of ours; see tests/interop/README.md".into()),
+    }
+}
+
+/// Waits for a lock beside everything else, tells when it was granted, and gives it back.
+async fn wait(recipes: Arc<Recipes>, kind: String, path: String) {
+    let granted = async {
+        let grant = recipes.acquire(&kind, &path, None).await?.ok_or("not granted")?;
+        let at = belief::now();
+        let fence = grant.fence().unwrap_or_default().to_string();
+        say(&json!({"event": "granted", "path": path, "czxid": fence, "at": at}));
+        grant.release().await?;
+        Ok::<(), Failed>(())
+    };
+    if let Err(error) = granted.await {
+        say(&json!({"event": "failed", "path": path, "error": error.to_string()}));
     }
 }
 
@@ -78,7 +108,7 @@ async fn main() -> Result<(), Failed> {
         match words.first().map(String::as_str) {
             None => {}
             Some("quit") => break,
-            Some("acquire" | "release" | "increment" | "work") => {
+            Some("acquire" | "release" | "increment" | "work" | "toil") => {
                 waiting.asked(&words);
                 later.send(words)?;
             }

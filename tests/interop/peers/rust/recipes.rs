@@ -15,11 +15,7 @@ pub(crate) struct Recipes {
 
 impl Recipes {
     pub(crate) fn new(client: Client, layout: &str) -> Result<Self, Failed> {
-        let layout = match layout {
-            "curator" => Layout::Curator,
-            "kazoo" => Layout::Kazoo,
-            other => return Err(format!("no peer has the layout {other}").into()),
-        };
+        let layout = named(layout)?;
         Ok(Self { client, layout })
     }
 
@@ -61,9 +57,11 @@ impl Recipes {
 
     fn lock(&self, kind: &str, path: &str) -> Result<Lock, Failed> {
         let name = path.trim_start_matches('/');
-        let options = LockOptions::new()
-            .layout(self.layout.clone())
-            .identifier("fencepost");
+        let (kind, layout) = match kind.split_once('@') {
+            Some((kind, layout)) => (kind, named(layout)?),
+            None => (kind, self.layout.clone()),
+        };
+        let options = LockOptions::new().layout(layout).identifier("fencepost");
         Ok(match kind.split_once(':').unwrap_or((kind, "")) {
             ("mutex", _) => self.client.lock_with(name, options)?,
             ("revocable", _) => self.client.lock_with(name, options.revocable(true))?,
@@ -78,4 +76,15 @@ impl Recipes {
             _ => return Err(format!("fencepost has no {kind}").into()),
         })
     }
+}
+
+fn named(layout: &str) -> Result<Layout, Failed> {
+    Ok(match layout {
+        "curator" => Layout::Curator,
+        "kazoo" => Layout::Kazoo,
+        "plain" => Layout::Plain {
+            prefix: "node_".into(),
+        },
+        other => return Err(format!("no peer has the layout {other}").into()),
+    })
 }

@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
@@ -12,21 +12,30 @@ use fencepost::Grant;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc::UnboundedReceiver};
 
-use crate::{Failed, counter::Counter, hold::Hold, look::Look, recipes::Recipes, reply};
+use crate::{Failed, counter::Counter, hold::Hold, look::Look, recipes::Recipes, reply, toil::toil};
 
 /// The acquires that were asked for, and how to end the one that waits.
 #[derive(Default)]
 pub(crate) struct Waiting {
     acquires: AtomicUsize,
     enough: Notify,
+    stopped: AtomicBool,
 }
 
 impl Waiting {
     /// A command was given.
     pub(crate) fn asked(&self, words: &[String]) {
+        if words.first().is_some_and(|verb| verb == "toil") {
+            self.stopped.store(false, Ordering::SeqCst);
+        }
         if words.first().is_some_and(|verb| verb == "acquire") {
             self.acquires.fetch_add(1, Ordering::SeqCst);
         }
+    }
+
+    /// Ends what goes on until it is told to stop.
+    pub(crate) fn stop(&self) {
+        self.stopped.store(true, Ordering::SeqCst);
     }
 
     /// Ends the acquire that waits; whether there was any.
@@ -69,6 +78,13 @@ impl Worker {
                 [address] if words[0] == "increment" => self.increment(address).await,
                 [kind, path, address, rounds] if words[0] == "work" => {
                     self.work(kind, path, address, rounds).await
+                }
+                [kind, path, address, hold_ms] if words[0] == "toil" => {
+                    let (recipes, waiting) = (Arc::clone(&self.recipes), Arc::clone(&self.waiting));
+                    match self.counter(address).await {
+                        Ok(resource) => toil(&recipes, kind, path, resource, hold_ms, &waiting.stopped).await,
+                        Err(error) => Err(error),
+                    }
                 }
                 _ => Err("that makes no sense; see tests/interop/README.md".into()),
             };

@@ -1,0 +1,45 @@
+"""An ensemble of each version whose members can be cut off, and contenders at work on it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parents[1]
+sys.path += [str(TESTS / "interop" / "tests"), str(TESTS / "mixed")]
+
+from crew import Crew  # noqa: E402  # what it needs is found only now
+from ensemble import Ensemble  # noqa: E402
+
+VERSIONS = ("3.8", "3.9")
+NICE = 5
+
+
+@pytest.fixture(scope="session", params=VERSIONS)
+def ensemble(request: pytest.FixtureRequest) -> Iterator[Ensemble]:
+    """Three members, each in a network namespace of its own."""
+    ensemble = Ensemble(request.param)
+    # Contenders are many, and members that start again are to have the processor first.
+    if os.nice(0) < NICE:
+        os.nice(NICE)
+    yield ensemble
+    ensemble.close()
+
+
+@pytest.fixture(scope="session")
+def crew(ensemble: Ensemble) -> Iterator[Crew]:
+    """Contenders of every machine and language: they see all faults, one after the other."""
+    crew = Crew(f"/crew-{uuid.uuid4().hex[:8]}", ensemble.members)
+    yield crew
+    crew.close()
+
+
+@pytest.fixture
+def root() -> str:
+    """A directory that nobody else uses."""
+    return f"/faults-{uuid.uuid4().hex[:8]}"

@@ -1,0 +1,155 @@
+"""Contenders of every line, which work until they are told to stop; they outlast every fault."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter as Tally
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+
+from book import Resource
+from history import conflicts
+from lines import LINES, Line
+from steer import PATIENCE, Peer
+
+#: Time enough for a full restart, short enough for a member that takes its clients' sessions with it.
+SESSION_MS = 4000
+#: How long a grant is used: long enough for a fault to find somebody holding.
+HOLD_MS = 100
+
+
+class Gang:
+    """The contenders of one line, and what they share."""
+
+    def __init__(self, line: Line, root: str, hosts: str) -> None:
+        self.line = line
+        self.path = line.path(root)
+        self._hosts = hosts
+        self.resource = Resource()
+        self.peers = [(Peer(name, hosts, SESSION_MS), kind) for name, kind in line.contenders]
+        #: Increments that were reported; more may have been made by those who were killed.
+        self.done = 0
+        self._killed = False
+
+    def work(self) -> None:
+        """Has all of them begin."""
+        for peer, kind in self.peers:
+            self._toil(peer, kind)
+
+    def replace(self, place: int) -> None:
+        """Kills one of them, and has another one begin."""
+        peer, kind = self.peers[place]
+        peer.kill()
+        self._killed = True
+        self.resource.forget_all()
+        peer.close()
+        newcomer = Peer(peer.name, self._hosts, SESSION_MS)
+        self.peers[place] = (newcomer, kind)
+        newcomer.answer("ready")
+        self._toil(newcomer, kind)
+
+    def wait_for_everybody(self, since: Tally[int], times: int) -> None:
+        """Waits until every contender has held so many times since that tally."""
+        served = self.resource.wait_for_everybody(since, len(self.peers), times, PATIENCE)
+        assert served, f"{self.line.name}: somebody waits: {self.resource.tally}, {since} before"
+
+    def stop(self) -> None:
+        """Has all of them stop, when they have had the lock once more."""
+        for peer, _ in self.peers:
+            peer.ask("stop")
+
+    def rest(self) -> None:
+        """Waits until all of them have stopped."""
+        for peer, kind in self.peers:
+            answer = peer.answer("toil")
+            assert answer["ok"], f"{self.line.name}: {peer.name}: {answer}"
+            if not kind.startswith(("read", "semaphore")):
+                self.done += answer["done"]
+
+    def check(self, *, believed: bool) -> None:
+        """Nothing was lost, and nobody held beside somebody else."""
+        counter = self.resource.counter
+        assert counter.lost_updates == 0, self.line.name
+        assert counter.value >= self.done if self._killed else counter.value == self.done, self.line.name
+        self.done, self._killed = counter.value, False
+        found = conflicts(self.resource.take_book(), self.line.permits)
+        assert not (believed and found), f"{self.line.name}: {found}"
+
+    def _toil(self, peer: Peer, kind: str) -> None:
+        peer.send(f"toil {kind} {self.path} {self.resource.address} {HOLD_MS}")
+
+    def close(self) -> None:
+        """Ends them."""
+        close_all(peer for peer, _ in self.peers)
+        self.resource.close()
+
+
+def close_all(peers: Iterable[Peer]) -> None:
+    """Ends peers, all at once."""
+    peers = list(peers)
+    with ThreadPoolExecutor(len(peers)) as threads:
+        list(threads.map(Peer.close, peers))
+
+
+class Crew:
+    """All lines."""
+
+    def __init__(self, root: str, members: list[str]) -> None:
+        # Clients try the members in an order of their own or in that of the address: spread them either way.
+        chance = random.Random(5)
+        turns = count()
+
+        def hosts() -> str:
+            turn = next(turns) % len(members)
+            rest = [*members[:turn], *members[turn + 1 :]]
+            chance.shuffle(rest)
+            return ",".join([members[turn], *rest])
+
+        self.gangs = [Gang(line, root, hosts()) for line in LINES]
+        for gang in self.gangs:
+            for peer, _ in gang.peers:
+                peer.answer("ready")
+
+    def work(self) -> None:
+        """Has everybody begin, and waits until everybody has had the lock."""
+        for gang in self.gangs:
+            gang.work()
+        self.wait_for_everybody(1)
+
+    def replace_one_of_each(self) -> None:
+        """Kills one contender of every line, and has another one begin."""
+        for gang in self.gangs:
+            gang.replace(0)
+
+    def one_of_each(self) -> list[Peer]:
+        """The last contender of every line."""
+        return [gang.peers[-1][0] for gang in self.gangs]
+
+    def wait_for_everybody(self, times: int = 2) -> None:
+        """Waits until every contender of every line has had its lock so many times from now on."""
+        since = [gang.resource.tallied() for gang in self.gangs]
+        for gang, tally in zip(self.gangs, since, strict=True):
+            gang.wait_for_everybody(tally, times)
+
+    def rest(self) -> None:
+        """Has everybody stop."""
+        for gang in self.gangs:
+            gang.stop()
+        for gang in self.gangs:
+            gang.rest()
+
+    def check(self, *, believed: bool = True) -> None:
+        """Checks what the lines have written down."""
+        for gang in self.gangs:
+            gang.check(believed=believed)
+
+    @property
+    def paths(self) -> list[str]:
+        """Where their nodes are."""
+        return [path for gang in self.gangs for path in gang.path.split(",")]
+
+    def close(self) -> None:
+        """Ends everybody."""
+        with ThreadPoolExecutor(len(self.gangs)) as threads:
+            list(threads.map(Gang.close, self.gangs))

@@ -1,0 +1,81 @@
+"""Every machine, and who contends with it: lines of contenders that work, and queues that stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Line:
+    """Contenders that take turns: each is a peer and the kind that it takes."""
+
+    name: str
+    contenders: tuple[tuple[str, str], ...]
+    permits: int | None = None
+    paths: tuple[str, ...] = ("",)
+
+    def path(self, root: str) -> str:
+        """The path, or the paths, of the line's lock."""
+        directory = f"{root}/{self.name}"
+        return ",".join(f"{directory}{path}" for path in self.paths)
+
+
+def _all(kind: str, *peers: str) -> tuple[tuple[str, str], ...]:
+    return tuple((peer, kind) for peer in peers)
+
+
+LINES = (
+    Line("mutex", _all("mutex", "rust-curator", "python-curator", "javascript-curator", "c-curator")),
+    Line("mutex-kazoo", _all("mutex", "rust-kazoo", "rust-kazoo", "python-kazoo")),
+    Line("mutex-plain", _all("mutex", "rust-plain", "rust-plain", "rust-plain")),
+    Line(
+        "read-write",
+        (
+            *_all("write", "rust-curator", "c-curator"),
+            *_all("read", "rust-curator", "javascript-curator"),
+        ),
+    ),
+    Line("read-write-kazoo", (*_all("write", "rust-kazoo"), *_all("read", "rust-kazoo", "rust-kazoo"))),
+    Line("semaphore", _all("semaphore:2", *("rust-curator",) * 3, "python-curator"), permits=2),
+    Line("semaphore-kazoo", _all("semaphore:2", *("rust-kazoo",) * 3), permits=2),
+    Line("leader", _all("leader", "rust-curator", "rust-curator", "javascript-curator")),
+    Line("multi", _all("multi", "rust-curator", "rust-curator", "rust-curator"), paths=("/a", "/b")),
+)
+
+
+@dataclass(frozen=True)
+class Queue:
+    """A holder of one language, and what it and those behind it take."""
+
+    holder: str
+    holds: str
+    waits: str
+    #: How often it is taken until it is full.
+    times: int = 1
+    paths: tuple[str, ...] = ("",)
+
+    def path(self, root: str) -> str:
+        """The path, or the paths, of the queue's lock."""
+        directory = f"{root}/{self.holder}-{self.holds}".replace(":", "-").replace("@", "-")
+        return ",".join(f"{directory}{path}" for path in self.paths)
+
+
+QUEUES = (
+    *(
+        Queue("rust-curator", f"mutex@{layout}", f"mutex@{layout}")
+        for layout in ("curator", "kazoo", "plain")
+    ),
+    *(Queue("rust-curator", f"read@{layout}", f"write@{layout}") for layout in ("curator", "kazoo")),
+    *(Queue("rust-curator", f"write@{layout}", f"read@{layout}") for layout in ("curator", "kazoo")),
+    *(
+        Queue("rust-curator", f"semaphore:2@{layout}", f"semaphore:2@{layout}", times=2)
+        for layout in ("curator", "kazoo")
+    ),
+    Queue("rust-curator", "leader", "leader"),
+    Queue("rust-curator", "multi", "multi", paths=("/a", "/b")),
+    *(
+        Queue(f"{language}-curator", holds, waits)
+        for language in ("python", "javascript", "c")
+        for holds, waits in (("mutex", "mutex"), ("read", "write"), ("write", "read"), ("leader", "leader"))
+    ),
+)

@@ -1,0 +1,66 @@
+/* Takes our locks on command, in C: the protocol is in ../../README.md. usage: c_peer LAYOUT HOSTS SESSION_MS */
+
+#define _POSIX_C_SOURCE 200809L
+
+#include "peer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void obey(const command *order) {
+    static const char *const later[] = {"acquire", "release", "increment", "work", "toil"};
+    const char *verb = order->words[0];
+    for (size_t i = 0; i < sizeof later / sizeof *later; i += 1) {
+        if (strcmp(verb, later[i]) == 0) {
+            work_add(order);
+            return;
+        }
+    }
+    if (strcmp(verb, "cancel") == 0) {
+        answer(verb, "\"cancelled\": %s", work_cancel() ? "true" : "false");
+    } else if (strcmp(verb, "stop") == 0) {
+        work_stop();
+        answer(verb, "");
+    } else if (strcmp(verb, "session") == 0) {
+        tell_session();
+    } else if (strcmp(verb, "contenders") == 0 && order->count == 3) {
+        tell_contenders(order->words[1], order->words[2]);
+    } else if (strcmp(verb, "revoke") == 0 && order->count == 2) {
+        ask_for(order->words[1]);
+    } else {
+        complain(verb, "no such command of ours; see tests/interop/README.md");
+    }
+}
+
+int main(int argc, char **argv) {
+    static command order;
+    char url[TEXT];
+    if (argc != 4) {
+        fprintf(stderr, "usage: c_peer LAYOUT HOSTS SESSION_MS\n");
+        return 2;
+    }
+    layout = argv[1];
+    snprintf(url, sizeof url, "zk://%s?session_timeout=%s", argv[2], argv[3]);
+    if (fencepost_connect(url, &client) != FENCEPOST_OK) {
+        fprintf(stderr, "%s\n", fencepost_detail());
+        return 1;
+    }
+    answer("ready", "\"peer\": \"c-%s\", \"version\": \"\"", layout);
+    holds_watch();
+    work_begin();
+    while (fgets(order.text, sizeof order.text, stdin) != NULL) {
+        order.count = 0;
+        for (char *word = strtok(order.text, " \r\n"); word != NULL && order.count < WORDS;
+             word = strtok(NULL, " \r\n")) {
+            order.words[order.count++] = word;
+        }
+        if (order.count == 0)
+            continue;
+        if (strcmp(order.words[0], "quit") == 0)
+            break;
+        obey(&order);
+    }
+    /* Threads that wait for a lock get to hear of it; nobody waits for them. */
+    fencepost_close(client);
+    _Exit(0);
+}

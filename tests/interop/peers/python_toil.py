@@ -1,0 +1,96 @@
+"""When our holders in Python believe that they hold, in µs of this machine's clock; and work that goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Awaitable, Callable
+
+import fencepost
+import fencepost.asyncio
+from mixed_counter import CounterClient
+from steered import Answer, say
+
+#: How often a holder looks, in seconds.
+OFTEN = 0.005
+
+
+def now() -> int:
+    """Microseconds."""
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
+
+
+class Teller:
+    """Tells from when and until when a grant is valid."""
+
+    def __init__(self, grant: fencepost.asyncio.Grant, path: str) -> None:
+        self._grant = grant
+        self._path = path
+        self._valid = False
+        self._until = 0
+
+    async def tell_until(self, end: asyncio.Event) -> None:
+        """Goes on until the end."""
+        while not end.is_set():
+            self.look()
+            await asyncio.sleep(OFTEN)
+        self.look()
+
+    def look(self) -> None:
+        """Tells what has changed."""
+        remaining = self._grant.remaining()
+        at, valid = now(), remaining != 0
+        if valid != self._valid:
+            # Seen a moment late; and no later than it said.
+            since = at if valid else min(at, self._until)
+            say({"event": "valid", "path": self._path, "valid": valid, "at": since})
+        self._valid = valid
+        if valid:
+            assert remaining is not None
+            self._until = at + int(remaining * 1e6)
+
+
+async def toil(
+    acquire: Callable[[], Awaitable[fencepost.asyncio.Grant | None]],
+    shared: bool,
+    resource: CounterClient,
+    hold_ms: int,
+    enough: threading.Event,
+) -> Answer:
+    """Acquires, uses the resource and releases, until it is enough."""
+    done = stale = lost = unconfirmed = 0
+    while not enough.is_set():
+        grant = await acquire()
+        since = now()
+        assert grant is not None
+        assert grant.fence is not None
+        use = resource.look if shared else resource.increment
+        # The resource answers at once: the loop has nothing else to do.
+        if use(grant.fence):
+            done += 1
+        else:
+            stale += 1
+        until = await _believe(grant, since + 1000 * hold_ms)
+        if until is not None:
+            resource.held(grant.fence, since, until)
+        try:
+            await grant.release()
+        except fencepost.LockLost:
+            lost += 1
+        except fencepost.ReleaseUnconfirmed:
+            unconfirmed += 1
+    return {"done": done, "stale": stale, "lost": lost, "unconfirmed": unconfirmed}
+
+
+async def _believe(grant: fencepost.asyncio.Grant, end: int) -> int | None:
+    """Holds until then, or until it is over: the last moment at which the grant was seen to be valid."""
+    seen = None
+    while True:
+        at = now()
+        if not grant.is_valid:
+            return seen
+        seen = at
+        if at >= end:
+            return seen
+        await asyncio.sleep(OFTEN)
