@@ -1,7 +1,9 @@
 /* Acquiring: in one call, or step by step. */
-#include <stdlib.h>
-
 #include "internal.h"
+
+struct fencepost_attempt {
+    struct pending begun;
+};
 
 /* A timeout in milliseconds as a patience; zero and less become one that the hub refuses. */
 static int64_t patience(int64_t timeout) {
@@ -98,24 +100,18 @@ fencepost_result fencepost_try_acquire_with(
     return acquire_name(client, name, options, TRY, grant);
 }
 
-static fencepost_result start(fencepost_lock *lock, int64_t patience, fencepost_attempt **attempt) {
-    fencepost_result result = client_enter(lock == NULL ? NULL : lock->client);
-    fencepost_attempt *made;
+static fencepost_result open_contender(fencepost_lock *lock, const void *patience, fencepost_grant **contender) {
+    return contender_open(lock, *(const int64_t *)patience, contender);
+}
 
-    if (result != FENCEPOST_RESULT_OK)
-        return result;
-    if (attempt == NULL) {
-        result = fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
-    } else if ((made = calloc(1, sizeof *made)) == NULL) {
-        result = fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
-    } else if ((result = contender_open(lock, patience, &made->contender)) != FENCEPOST_RESULT_OK) {
-        free(made);
-    } else {
-        made->client = lock->client;
-        fencepost_client_ref(made->client);
-        *attempt = made;
-    }
-    client_leave(lock->client);
+static fencepost_result start(fencepost_lock *lock, int64_t patience, fencepost_attempt **attempt) {
+    struct pending *started;
+    fencepost_result result;
+
+    if (attempt == NULL)
+        return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
+    if ((result = pending_start(lock, open_contender, &patience, &started)) == FENCEPOST_RESULT_OK)
+        *attempt = (fencepost_attempt *)started;
     return result;
 }
 
@@ -128,21 +124,21 @@ fencepost_result fencepost_lock_try_acquire_start(fencepost_lock *lock, fencepos
 }
 
 static fencepost_result finish(fencepost_attempt *attempt, bool wait, fencepost_grant **grant) {
-    fencepost_client *client = attempt == NULL ? NULL : attempt->client;
+    fencepost_client *client = attempt == NULL ? NULL : attempt->begun.client;
     fencepost_result result = client_enter(client);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
     if (grant == NULL)
         result = fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
-    else if (attempt->contender == NULL)
+    else if (attempt->begun.contender == NULL)
         result = fault(FENCEPOST_RESULT_NOT_WAITING, "the grant of this attempt has been taken already");
     else if (!wait || (result = client_may_block(client)) == FENCEPOST_RESULT_OK) {
         if (wait)
-            client_wait(client, contender_decided, attempt->contender, FENCEPOST_NEVER);
-        result = decided(attempt->contender, grant);
+            client_wait(client, contender_decided, attempt->begun.contender, FENCEPOST_NEVER);
+        result = decided(attempt->begun.contender, grant);
         if (result == FENCEPOST_RESULT_OK)
-            attempt->contender = NULL;
+            attempt->begun.contender = NULL;
     }
     client_leave(client);
     return result;
@@ -159,35 +155,30 @@ fencepost_result fencepost_attempt_wait(fencepost_attempt *attempt, fencepost_gr
 int64_t fencepost_attempt_ahead(const fencepost_attempt *attempt) {
     int64_t ahead = -1;
 
-    if (attempt == NULL || !IS_OURS(attempt->client))
+    if (attempt == NULL || !IS_OURS(attempt->begun.client))
         return ahead;
-    pthread_mutex_lock(&attempt->client->mutex);
-    if (attempt->contender != NULL)
-        ahead = attempt->contender->ahead;
-    client_unlock(attempt->client);
+    pthread_mutex_lock(&attempt->begun.client->mutex);
+    if (attempt->begun.contender != NULL)
+        ahead = attempt->begun.contender->ahead;
+    client_unlock(attempt->begun.client);
     return ahead;
 }
 
 fencepost_result fencepost_attempt_cancel(fencepost_attempt *attempt) {
-    fencepost_client *client = attempt == NULL ? NULL : attempt->client;
+    fencepost_client *client = attempt == NULL ? NULL : attempt->begun.client;
     fencepost_result result = client_enter(client);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
     client->moved = true;
-    if (attempt->contender == NULL || attempt->contender->stage != ASKING)
+    if (attempt->begun.contender == NULL || attempt->begun.contender->stage != ASKING)
         result = fault(FENCEPOST_RESULT_NOT_WAITING, NULL);
     else
-        result = fencepost_hub_cancel(client->hub, fencepost_now(), attempt->contender->key);
+        result = fencepost_hub_cancel(client->hub, fencepost_now(), attempt->begun.contender->key);
     client_leave(client);
     return result;
 }
 
 void fencepost_attempt_free(fencepost_attempt *attempt) {
-    if (attempt == NULL || !IS_OURS(attempt->client))
-        return;
-    if (attempt->contender != NULL)
-        contender_free(attempt->contender);
-    fencepost_client_unref(attempt->client);
-    free(attempt);
+    pending_free((struct pending *)attempt);
 }

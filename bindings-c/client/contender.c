@@ -23,30 +23,41 @@ static void describe(fencepost_grant *contender, const fencepost_event *event) {
     contender->detail = strdup(text); /* without memory, the result has words of its own */
 }
 
-/* It has come to its end: the hub's machine goes when the server has answered. */
+/* It has come to its end. Behind the last hold of a grant, the hub's machine goes when the server has answered. */
 static void end(fencepost_grant *contender, fencepost_result result) {
     fencepost_client *client = contender->client;
+    fencepost_grant *other;
 
     if (contender->stage == ASKING)
         client->asking--;
     contender->stage = OVER;
     contender->result = result;
+    if (contender->tenure != NULL && (other = tenure_leave(contender)) != NULL) {
+        table_replace(&client->contenders, other);
+        return;
+    }
     table_remove(&client->contenders, contender->key);
     fencepost_hub_close(client->hub, fencepost_now(), contender->key);
     client->moved = true;
 }
 
-void contender_event(fencepost_client *client, uint64_t key, const fencepost_event *event) {
-    fencepost_grant *contender = table_find(&client->contenders, key);
+/* One of several holds is given back: the server need not hear of it. */
+void contender_part(fencepost_grant *contender) {
+    end(contender, FENCEPOST_RESULT_OK);
+}
 
-    if (contender == NULL)
-        return;
+/* Of a machine's holds, the first one. */
+static fencepost_grant *first(fencepost_grant *contender) {
+    return contender == NULL || contender->tenure == NULL ? contender : tenure_first(contender->tenure);
+}
+
+static void tell(fencepost_grant *contender, const fencepost_event *event) {
     switch (event->kind) {
     case FENCEPOST_EVENT_KIND_QUEUED:
         contender->ahead = event->has_ahead ? (int64_t)event->ahead : -1;
         break;
     case FENCEPOST_EVENT_KIND_ACQUIRED:
-        client->asking--;
+        contender->client->asking--;
         contender->stage = HELD;
         contender->has_fence = event->has_fence;
         contender->fence = event->fence;
@@ -91,7 +102,50 @@ void contender_event(fencepost_client *client, uint64_t key, const fencepost_eve
     }
 }
 
-/* Opens a contender and begins its acquire. With the lock. */
+void contender_event(fencepost_client *client, uint64_t key, const fencepost_event *event) {
+    fencepost_grant *contender = first(table_find(&client->contenders, key)), *next;
+
+    for (; contender != NULL; contender = next) {
+        next = contender->beside;
+        tell(contender, event);
+    }
+}
+
+/* What the owner holds, once more; NULL if it holds nothing. With the lock. */
+static fencepost_result again(const fencepost_lock *lock, int64_t patience, fencepost_grant **further) {
+    fencepost_client *client = lock->client;
+    uint64_t now = fencepost_now();
+
+    *further = NULL;
+    if (lock->claim.id == NULL)
+        return FENCEPOST_RESULT_OK;
+    if (patience != TRY && patience != FENCEPOST_FOREVER && (patience < 0 || patience > LONGEST_PATIENCE))
+        return FENCEPOST_RESULT_OK; /* the hub says what is wrong with it */
+    if (now >= client->until) {
+        /* The computer may have slept: what has ended meanwhile is told now, and is no grant any more. */
+        fencepost_hub_handle_timeout(client->hub, now);
+        client_pump(client);
+    }
+    return owners_reenter(client, &lock->claim, further);
+}
+
+/* Begins the acquire of an opened contender. */
+static fencepost_result ask(const fencepost_lock *lock, int64_t patience, uint64_t now, fencepost_grant *contender) {
+    fencepost_client *client = lock->client;
+    fencepost_result result;
+
+    if (!table_add(&client->contenders, contender))
+        return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
+    if (patience == TRY)
+        result = fencepost_hub_try_acquire(client->hub, now, contender->key);
+    else
+        result = fencepost_hub_acquire(client->hub, now, contender->key, patience);
+    if (result == FENCEPOST_RESULT_OK && lock->claim.id != NULL)
+        result = owners_begin(&lock->claim, contender);
+    return result;
+}
+
+/* Opens a contender and begins its acquire; or the lock's owner holds it, and gets a further hold. With the lock. */
 fencepost_result contender_open(fencepost_lock *lock, int64_t patience, fencepost_grant **contender) {
     fencepost_client *client = lock->client;
     uint64_t now = fencepost_now();
@@ -101,6 +155,8 @@ fencepost_result contender_open(fencepost_lock *lock, int64_t patience, fencepos
     uint64_t seed;
 
     client->moved = true;
+    if ((result = again(lock, patience, contender)) != FENCEPOST_RESULT_OK || *contender != NULL)
+        return result;
     if ((result = random_take(&client->random, owner, &seed)) != FENCEPOST_RESULT_OK)
         return result;
     if ((opened = malloc(sizeof *opened)) == NULL)
@@ -111,13 +167,7 @@ fencepost_result contender_open(fencepost_lock *lock, int64_t patience, fencepos
         free(opened);
         return result;
     }
-    if (!table_add(&client->contenders, opened))
-        result = fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
-    else if (patience == TRY)
-        result = fencepost_hub_try_acquire(client->hub, now, opened->key);
-    else
-        result = fencepost_hub_acquire(client->hub, now, opened->key, patience);
-    if (result != FENCEPOST_RESULT_OK) {
+    if ((result = ask(lock, patience, now, opened)) != FENCEPOST_RESULT_OK) {
         table_remove(&client->contenders, opened->key);
         fencepost_hub_close(client->hub, now, opened->key);
         free(opened);
@@ -129,9 +179,32 @@ fencepost_result contender_open(fencepost_lock *lock, int64_t patience, fencepos
     return FENCEPOST_RESULT_OK;
 }
 
+/* A further hold of the same grant; NULL: out of memory. With the lock. */
+fencepost_grant *contender_beside(const fencepost_grant *contender) {
+    fencepost_grant *hold = malloc(sizeof *hold);
+    char *stranger = contender->stranger == NULL ? NULL : strdup(contender->stranger);
+
+    if (hold == NULL || (contender->stranger != NULL && stranger == NULL)) {
+        free(hold);
+        free(stranger);
+        return NULL;
+    }
+    *hold = *contender;
+    hold->stage = HELD;
+    hold->stranger = stranger;
+    hold->next = NULL;
+    fencepost_client_ref(hold->client);
+    return hold;
+}
+
 /* Its client is being closed. */
 void contender_closed(fencepost_grant *contender) {
-    end(contender, FENCEPOST_RESULT_CLIENT_CLOSED);
+    fencepost_grant *next;
+
+    for (contender = first(contender); contender != NULL; contender = next) {
+        next = contender->beside;
+        end(contender, FENCEPOST_RESULT_CLIENT_CLOSED);
+    }
 }
 
 /* Gives it up, and what it stands for. Takes the lock. */

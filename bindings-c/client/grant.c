@@ -199,10 +199,17 @@ static fencepost_result release_start(fencepost_grant *grant) {
         return FENCEPOST_RESULT_OK;
     if (!is_held(grant))
         return fault(FENCEPOST_RESULT_NOT_HELD, NULL);
+    if (grant->tenure != NULL && tenure_held(grant->tenure) > 1) {
+        contender_part(grant);
+        return FENCEPOST_RESULT_OK;
+    }
     grant->client->moved = true;
     result = fencepost_hub_release(grant->client->hub, fencepost_now(), grant->key);
-    if (result == FENCEPOST_RESULT_OK)
+    if (result == FENCEPOST_RESULT_OK) {
         grant->stage = RELEASING;
+        if (grant->tenure != NULL)
+            owners_end(grant->client, grant->tenure);
+    }
     return result;
 }
 

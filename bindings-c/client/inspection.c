@@ -11,8 +11,7 @@ struct fencepost_contenders {
 };
 
 struct fencepost_inspection {
-    fencepost_grant *contender;
-    fencepost_client *client;
+    struct pending begun;
 };
 
 static const char *put_text(char **place, fencepost_view view) {
@@ -70,12 +69,13 @@ struct task {
 };
 
 /* Begins. With the client's lock. */
-static fencepost_result open_inspection(fencepost_lock *lock, struct task task, fencepost_grant **opened) {
-    const char *node = task.whom == NULL || task.whom->node == NULL ? "" : task.whom->node;
-    fencepost_lock look = {lock->client, NULL};
+static fencepost_result open_inspection(fencepost_lock *lock, const void *what, fencepost_grant **opened) {
+    const struct task *task = what;
+    const char *node = task->whom == NULL || task->whom->node == NULL ? "" : task->whom->node;
+    fencepost_lock look = {.client = lock->client};
     fencepost_result result = fencepost_settings_inspection(
-        lock->settings, (const uint8_t *)task.action, strlen(task.action), (const uint8_t *)node, strlen(node),
-        task.whom == NULL ? 0 : task.whom->fence, &look.settings);
+        lock->settings, (const uint8_t *)task->action, strlen(task->action), (const uint8_t *)node, strlen(node),
+        task->whom == NULL ? 0 : task->whom->fence, &look.settings);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
@@ -106,7 +106,7 @@ static fencepost_result blocking(fencepost_lock *lock, struct task task, fencepo
         return result;
     client = lock->client;
     if ((result = client_may_block(client)) == FENCEPOST_RESULT_OK &&
-        (result = open_inspection(lock, task, &contender)) == FENCEPOST_RESULT_OK) {
+        (result = open_inspection(lock, &task, &contender)) == FENCEPOST_RESULT_OK) {
         client_wait(client, contender_decided, contender, FENCEPOST_NEVER);
         result = ended(contender, contenders);
         client_leave(client);
@@ -118,23 +118,13 @@ static fencepost_result blocking(fencepost_lock *lock, struct task task, fencepo
 }
 
 static fencepost_result start(fencepost_lock *lock, struct task task, fencepost_inspection **inspection) {
-    fencepost_result result = client_enter(lock == NULL ? NULL : lock->client);
-    fencepost_inspection *made;
+    struct pending *started;
+    fencepost_result result;
 
-    if (result != FENCEPOST_RESULT_OK)
-        return result;
-    if (inspection == NULL) {
-        result = fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
-    } else if ((made = calloc(1, sizeof *made)) == NULL) {
-        result = fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
-    } else if ((result = open_inspection(lock, task, &made->contender)) != FENCEPOST_RESULT_OK) {
-        free(made);
-    } else {
-        made->client = lock->client;
-        fencepost_client_ref(made->client);
-        *inspection = made;
-    }
-    client_leave(lock->client);
+    if (inspection == NULL)
+        return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
+    if ((result = pending_start(lock, open_inspection, &task, &started)) == FENCEPOST_RESULT_OK)
+        *inspection = (fencepost_inspection *)started;
     return result;
 }
 
@@ -175,21 +165,15 @@ fencepost_result fencepost_lock_revoke_start(
 }
 
 fencepost_result fencepost_inspection_finish(fencepost_inspection *inspection, fencepost_contenders **contenders) {
-    fencepost_result result = client_enter(inspection == NULL ? NULL : inspection->client);
+    fencepost_result result = client_enter(inspection == NULL ? NULL : inspection->begun.client);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
-    result = ended(inspection->contender, contenders);
-    client_leave(inspection->client);
+    result = ended(inspection->begun.contender, contenders);
+    client_leave(inspection->begun.client);
     return result;
 }
 
 void fencepost_inspection_free(fencepost_inspection *inspection) {
-    fencepost_client *client = inspection == NULL ? NULL : inspection->client;
-
-    if (client == NULL || !IS_OURS(client))
-        return;
-    contender_free(inspection->contender);
-    free(inspection);
-    fencepost_client_unref(client);
+    pending_free((struct pending *)inspection);
 }

@@ -9,9 +9,22 @@
 /* How long to wait for the server's last words. */
 #define PATIENCE_OF_RELEASE 5000000u
 
+/* By which way an owner comes to a lock. */
+enum way { WHOLE, READER, WRITER };
+
+/* What an owner asks for; without an owner, `id` is NULL. */
+struct claim {
+    char *id; /* kind, name and owner */
+    const char *owner;
+    enum way way;
+};
+
+struct tenure; /* see owners.c */
+
 enum stage { ASKING, HELD, EXTENDING, RELEASING, OVER };
 
-/* One contender, from its acquire to its end: what an attempt and then a grant stand for. */
+/* One contender, from its acquire to its end: what an attempt and then a grant stand for. Or a further hold of the same
+ * grant, with the same key, which hears all that the first one hears. */
 struct fencepost_grant {
     fencepost_client *client;
     uint64_t key;
@@ -25,21 +38,25 @@ struct fencepost_grant {
     uint64_t fence;
     uint64_t valid_until;
     int64_t ahead;
-    char *detail;                 /* in words; NULL: the result's own */
-    char *stranger;               /* a node of another layout, or NULL */
-    fencepost_contenders *found;  /* by an inspection, which is a contender that is never granted */
-    struct fencepost_grant *next; /* in the bucket of its key */
+    char *detail;                   /* in words; NULL: the result's own */
+    char *stranger;                 /* a node of another layout, or NULL */
+    fencepost_contenders *found;    /* by an inspection, which is a contender that is never granted */
+    struct fencepost_grant *next;   /* in the bucket of its key */
+    struct tenure *tenure;          /* what its owner has; NULL without an owner, and when it is over */
+    struct fencepost_grant *beside; /* the next hold of the tenure */
+    enum way way;
 };
 
-struct fencepost_attempt {
+/* What has been begun and is not waited for. */
+struct pending {
     fencepost_grant *contender; /* NULL once it has been taken as a grant */
     fencepost_client *client;
-    fencepost_result result;
 };
 
 struct fencepost_lock {
     fencepost_client *client;
     fencepost_settings *settings;
+    struct claim claim;
 };
 
 struct table {
@@ -74,6 +91,7 @@ struct fencepost_client {
     char *kind;
     char *prefix;
     struct table contenders;
+    void *owners; /* a tree of tenures, by what they are of */
     struct note notes[NOTES];
     unsigned next_note;
 
@@ -121,13 +139,16 @@ void keeper_look(fencepost_client *client);
 void keeper_stop(fencepost_client *client);
 
 /* contender.c */
+#define LONGEST_PATIENCE (365 * 86400 * INT64_C(1000000))
 #define TRY 0 /* a patience that `fencepost_hub_acquire` would refuse */
 fencepost_result contender_open(fencepost_lock *lock, int64_t patience, fencepost_grant **contender);
 void contender_event(fencepost_client *client, uint64_t key, const fencepost_event *event);
 void contender_closed(fencepost_grant *contender);
+void contender_part(fencepost_grant *contender);
 void contender_free(fencepost_grant *contender);
 void contender_forget(fencepost_grant *contender);
 fencepost_result contender_fault(const fencepost_grant *contender);
+fencepost_grant *contender_beside(const fencepost_grant *contender);
 client_condition contender_decided, contender_over, contender_extended, contender_wanted;
 
 /* lock.c */
@@ -135,9 +156,23 @@ fencepost_result
 lock_new(fencepost_client *client, const char *name, const fencepost_options *options, fencepost_lock **lock);
 
 /* options.c */
-fencepost_result options_check(
-    const fencepost_client *client, const char *name, const fencepost_options *options, fencepost_settings **settings);
+fencepost_result
+options_check(const fencepost_client *client, const char *name, const fencepost_options *options, fencepost_lock *lock);
 int64_t micros_of(int64_t millis);
+
+/* owners.c */
+fencepost_result owners_claim(const char *name, const char *owner, fencepost_kind kind, struct claim *claim);
+fencepost_result owners_reenter(fencepost_client *client, const struct claim *claim, fencepost_grant **further);
+fencepost_result owners_begin(const struct claim *claim, fencepost_grant *contender);
+void owners_end(fencepost_client *client, struct tenure *tenure);
+size_t tenure_held(const struct tenure *tenure);
+fencepost_grant *tenure_first(const struct tenure *tenure);
+fencepost_grant *tenure_leave(fencepost_grant *hold);
+
+/* pending.c */
+typedef fencepost_result opening(fencepost_lock *lock, const void *what, fencepost_grant **contender);
+fencepost_result pending_start(fencepost_lock *lock, opening *open, const void *what, struct pending **started);
+void pending_free(struct pending *pending);
 
 /* inspection.c */
 fencepost_contenders *contenders_copy(const fencepost_found *found, size_t count);
@@ -146,6 +181,7 @@ fencepost_contenders *contenders_copy(const fencepost_found *found, size_t count
 bool table_add(struct table *table, fencepost_grant *contender);
 fencepost_grant *table_find(const struct table *table, uint64_t key);
 void table_remove(struct table *table, uint64_t key);
+void table_replace(struct table *table, fencepost_grant *contender);
 void table_each(struct table *table, void (*visit)(fencepost_grant *));
 void table_free(struct table *table);
 

@@ -121,8 +121,9 @@ static fencepost_result add_names(struct gathered *all, const fencepost_options 
     return FENCEPOST_RESULT_OK;
 }
 
-fencepost_result options_check(
-    const fencepost_client *client, const char *name, const fencepost_options *given, fencepost_settings **settings) {
+/* Makes a lock's settings and its claim. */
+fencepost_result
+options_check(const fencepost_client *client, const char *name, const fencepost_options *given, fencepost_lock *lock) {
     fencepost_view names[MOST_NAMES];
     struct gathered all;
     fencepost_options options;
@@ -154,5 +155,8 @@ fencepost_result options_check(
         add_switch(&all, "renew", false);
     add_millis(&all, "ttl", options.ttl);
     add_millis(&all, "max_hold", options.max_hold);
-    return fencepost_settings_of(all.settings, all.count, settings);
+    if (options.owner != NULL &&
+        (result = owners_claim(name, options.owner, options.kind, &lock->claim)) != FENCEPOST_RESULT_OK)
+        return result;
+    return fencepost_settings_of(all.settings, all.count, &lock->settings);
 }

@@ -128,6 +128,14 @@ typedef struct fencepost_options {
     int64_t ttl;
     /** In milliseconds. See `fencepost_lock_set_max_hold`. */
     int64_t max_hold;
+    /**
+     * Mutex, reader, writer: who acquires, in the program's own words, such as `request-17`; 1 to 1024 bytes. While an
+     * owner holds a lock, each further acquire of the same name and kind by it on this client gives at once, without a
+     * request, a grant of its own with the same fence; the last one that is released gives the lock back. Settings and
+     * lease are those of the first acquire. A writer's owner may read; a reader's owner that asks for the writer gets
+     * `UPGRADE`, one that is still waiting `BUSY`. NULL: every acquire is a contender of its own.
+     */
+    const char *owner;
 } fencepost_options;
 
 /** Options by their names: `FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_READER, .layout = "kazoo")`. (C++ before 2020

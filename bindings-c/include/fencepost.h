@@ -154,6 +154,10 @@ typedef enum fencepost_result {
      */
     FENCEPOST_RESULT_WRONG_FAMILY = 208,
     /**
+     * A reader's owner has asked for the writer: nothing was sent, and the share stays held.
+     */
+    FENCEPOST_RESULT_UPGRADE = 209,
+    /**
      * Somebody else held the lock until the patience of this acquire ended.
      */
     FENCEPOST_RESULT_TIMEOUT = 301,

@@ -44,6 +44,8 @@ pub enum fencepost_result {
     ClientClosed = 207,
     /// Settings, an outcome or a notice of another family than the hub's.
     WrongFamily = 208,
+    /// A reader's owner has asked for the writer: nothing was sent, and the share stays held.
+    Upgrade = 209,
 
     /// Somebody else held the lock until the patience of this acquire ended.
     Timeout = 301,

@@ -47,6 +47,7 @@ results! {
     NotWaiting, c"not-waiting", c"there is no acquire to cancel";
     ClientClosed, c"client-closed", c"the client has been closed";
     WrongFamily, c"wrong-family", c"this hub is of another family";
+    Upgrade, c"upgrade", c"a reader cannot become a writer: release the share first";
     Timeout, c"timeout", c"somebody else held the lock until the patience of this acquire ended";
     NotAvailable, c"not-available", c"somebody else holds the lock";
     Cancelled, c"cancelled", c"the acquire was cancelled";
