@@ -6,13 +6,15 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from ._lock import Election, Lock, ReadWriteLock
-from ._values import MULTI_LOCK, Duration, texts
+from ._values import MULTI_LOCK, Duration, plain_kind, texts
 
 AnyLock = TypeVar("AnyLock", bound=Lock)
 
 
 class Kinds:
     """The constructors of a client. None of them sends anything."""
+
+    _family: str
 
     def lock(
         self,
@@ -29,6 +31,7 @@ class Kinds:
         identifier: str | None = None,
         revocable: bool | None = None,
         owner: str | None = None,
+        fair: bool | None = None,
     ) -> Lock:
         """A lock: a name with checked settings. It sends nothing and is cheap; threads share it freely.
 
@@ -44,6 +47,10 @@ class Kinds:
         ``revocable``, whether a wish for the lock is heard of at once (False): see
         :attr:`Grant.revoke_requested`.
 
+        ``fair=False``, for locks that are tried rather than waited for: a single node, the cheapest lock
+        there is, without a line. Each release wakes all who wait, and any of them gets it. A fair lock of the
+        same name is another one, so all processes have to agree.
+
         ``owner``, who acquires, by a name of your choice (1 to 1024 bytes): what an owner holds it may
         acquire again, through any lock of this client with that name, in any thread. It gets a grant of its
         own at once, with the same fence, and nothing is sent; the lock is given back with the last of them.
@@ -52,7 +59,7 @@ class Kinds:
         """
         return self._lock(
             Lock,
-            "lock",
+            plain_kind(self._family, fair),
             name,
             {
                 "ttl": ttl,

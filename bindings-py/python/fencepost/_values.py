@@ -59,6 +59,15 @@ def micros(what: str, value: object) -> int:
     return max(-_LARGEST, min(whole, _LARGEST))
 
 
+def plain_kind(family: str, fair: object) -> str:
+    """What kind a plain lock is: an unfair one is a single node."""
+    if fair is None:
+        return "lock"
+    if family == "redis":
+        raise unknown_option("fair", family)
+    return "lock" if _flag("fair", fair) else "single"
+
+
 def settings(family: str, prefix: str, kind: str, name: object, options: Mapping[str, object]) -> Settings:
     """The checked settings of a lock of a kind (``lock``, ``reader``, ``election`` …); options that are None
     are left to the core.

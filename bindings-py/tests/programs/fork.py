@@ -27,16 +27,19 @@ def error_of(call: Callable[[], object]) -> str:
 
 
 client = fencepost.connect(sys.argv[1])
-lock = client.lock(sys.argv[2])
+lock = client.lock(sys.argv[2], owner="request-17")
 grant = lock.hold().__enter__()
+inner = lock.hold().__enter__()
 
 child = os.fork()
 if child == 0:
     calls: list[Callable[[], object]] = [
         lock.acquire,
         lock.hold().__enter__,
+        inner.release,
         grant.release,
         grant.extend,
+        grant.downgrade,
         grant.remaining,
         lambda: grant.is_valid,
         lambda: grant.lost,
@@ -48,13 +51,14 @@ if child == 0:
     names = {error_of(call) for call in calls}
     print(*sorted(names), flush=True)
     # Dropping what is the parent's releases nothing.
-    del grant, lock, client, calls
+    del inner, grant, lock, client, calls
     gc.collect()
     with fencepost.connect("memory:") as own, own.lock("a"):
         print("own", flush=True)
     os._exit(0)
 
 os.waitpid(child, 0)
+inner.release()
 print("valid" if grant.is_valid else "lost", flush=True)
 grant.release()
 with lock.hold(timeout=30):

@@ -1,5 +1,5 @@
 """Holds a lock until its input ends. Arguments: URL, name, lease in seconds (0: the default), and `asyncio`
-for that client.
+for that client or `unfair` for a single node.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ import fencepost.asyncio
 def main(url: str, name: str, lease: str, *how: str) -> None:
     """Holds it."""
     options: dict[str, Any] = {"ttl": float(lease)} if float(lease) else {}
-    if how:
+    if how == ("unfair",):
+        options["fair"] = False
+    elif how:
         asyncio.run(hold(url, name, options))
         return
     with fencepost.connect(url) as client, client.lock(name, **options) as grant:

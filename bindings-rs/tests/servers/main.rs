@@ -11,6 +11,7 @@ mod control;
 
 mod bad_input;
 mod existing;
+mod faults_kinds;
 mod faults_redis;
 mod faults_zookeeper;
 mod hub_loop;

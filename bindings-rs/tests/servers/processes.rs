@@ -22,7 +22,7 @@ async fn hold_until_killed() {
     let options = if client_is_on_redis() {
         fencepost::LockOptions::new().ttl(std::time::Duration::from_millis(800))
     } else {
-        fencepost::LockOptions::new()
+        of_kind(std::env::var("HOLD_UNFAIR").is_ok())
     };
     let lock = client
         .lock_with(&std::env::var("HOLD_NAME").unwrap(), options)
@@ -36,7 +36,12 @@ fn client_is_on_redis() -> bool {
     std::env::var("HOLD_URL").unwrap().starts_with("redis:")
 }
 
-async fn survives(url: String) {
+fn of_kind(unfair: bool) -> fencepost::LockOptions {
+    let usual = fencepost::LockOptions::new();
+    if unfair { usual.fair(false) } else { usual }
+}
+
+async fn survives(url: String, unfair: bool) {
     let name = unique("killed");
     let mut holder = Command::new(std::env::current_exe().unwrap())
         .args([
@@ -47,6 +52,7 @@ async fn survives(url: String) {
         ])
         .env("HOLD_URL", &url)
         .env("HOLD_NAME", &name)
+        .envs(unfair.then_some(("HOLD_UNFAIR", "yes")))
         .stdout(Stdio::piped())
         .kill_on_drop(true)
         .spawn()
@@ -62,7 +68,7 @@ async fn survives(url: String) {
     })
     .await;
     let client = fencepost::connect(&url).await.unwrap();
-    let lock = client.lock(&name).unwrap();
+    let lock = client.lock_with(&name, of_kind(unfair)).unwrap();
     assert!(soon(lock.try_acquire()).await.unwrap().is_none());
     let waiting = tokio::spawn(async move { lock.acquire().await });
     // SIGKILL: nothing of the holder's own gets to run.
@@ -76,10 +82,15 @@ async fn survives(url: String) {
 
 #[tokio::test]
 async fn a_killed_holder_on_zookeeper_leaves_the_lock_to_the_waiter() {
-    survives(zookeeper() + "?session_timeout=800").await;
+    survives(zookeeper() + "?session_timeout=800", false).await;
+}
+
+#[tokio::test]
+async fn a_killed_holder_of_a_single_node_leaves_it_to_the_waiter() {
+    survives(zookeeper() + "?session_timeout=800", true).await;
 }
 
 #[tokio::test]
 async fn a_killed_holder_on_redis_leaves_the_lock_to_the_waiter() {
-    survives(redis()).await;
+    survives(redis(), false).await;
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from .._values import MULTI_LOCK, Duration, texts
+from .._values import MULTI_LOCK, Duration, plain_kind, texts
 from ._lock import Election, Lock, ReadWriteLock
 
 AnyLock = TypeVar("AnyLock", bound=Lock)
@@ -13,6 +13,8 @@ AnyLock = TypeVar("AnyLock", bound=Lock)
 
 class Kinds:
     """The constructors of a client. None of them sends anything."""
+
+    _family: str
 
     def lock(
         self,
@@ -29,6 +31,7 @@ class Kinds:
         identifier: str | None = None,
         revocable: bool | None = None,
         owner: str | None = None,
+        fair: bool | None = None,
         on_lost: str = "cancel",
     ) -> Lock:
         """A lock: a name with checked settings. It sends nothing and is cheap; tasks share it freely.
@@ -39,7 +42,7 @@ class Kinds:
         """
         return self._lock(
             Lock,
-            "lock",
+            plain_kind(self._family, fair),
             name,
             {
                 "ttl": ttl,
