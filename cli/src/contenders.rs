@@ -25,9 +25,9 @@ pub(crate) struct Which {
     /// How many permits the semaphore has
     #[arg(long, value_name = "N", required_if_eq("of", "semaphore"))]
     permits: Option<u32>,
-    /// The names that its contenders have on the server
-    #[arg(long, value_name = "LAYOUT", default_value = "curator")]
-    layout: Names,
+    /// The names that its contenders have on the server; usually Curator's
+    #[arg(long, value_name = "LAYOUT")]
+    layout: Option<Names>,
     /// What the names of its contenders begin with, in the layout plain
     #[arg(long, value_name = "PREFIX", default_value = "node_")]
     node_prefix: String,
@@ -55,6 +55,8 @@ pub(crate) struct One {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
     Mutex,
+    /// An unfair lock: one node
+    Single,
     ReadWrite,
     Election,
     Semaphore,
@@ -105,15 +107,19 @@ pub(crate) async fn revoke_one(one: One) -> Result<bool, Failure> {
 impl Which {
     async fn open(&self) -> Result<(Client, Lock), Failure> {
         let client = fencepost::connect(&self.url).await?;
-        let options = LockOptions::new().layout(match self.layout {
-            Names::Curator => Layout::Curator,
-            Names::Kazoo => Layout::Kazoo,
-            Names::Plain => Layout::Plain {
-                prefix: self.node_prefix.clone(),
-            },
-        });
+        let mut options = LockOptions::new();
+        if let Some(layout) = self.layout {
+            options = options.layout(match layout {
+                Names::Curator => Layout::Curator,
+                Names::Kazoo => Layout::Kazoo,
+                Names::Plain => Layout::Plain {
+                    prefix: self.node_prefix.clone(),
+                },
+            });
+        }
         let lock = match self.of {
             Kind::Mutex => client.lock_with(&self.name, options)?,
+            Kind::Single => client.lock_with(&self.name, options.fair(false))?,
             Kind::ReadWrite => client.read_write_lock_with(&self.name, options)?.writer().clone(),
             Kind::Election => client.election_with(&self.name, options)?,
             Kind::Semaphore => {

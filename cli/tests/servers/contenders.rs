@@ -72,6 +72,15 @@ async fn other_kinds_are_seen_too() {
     let permit = soon(client.semaphore("presses", 2).unwrap().acquire())
         .await
         .unwrap();
+    let unfair = LockOptions::new().fair(false).identifier("till-7");
+    let nightly = soon(client.lock_with("nightly", unfair).unwrap().acquire())
+        .await
+        .unwrap();
+    let fence = nightly.fence().unwrap().to_string();
+    let table = prints(&["contenders", &url, "nightly", "--of", "single"]);
+    assert!(table.contains("till-7") && table.contains(&fence), "{table}");
+    prints(&["break", &url, "nightly", &fence, "--of", "single"]);
+    assert_eq!(soon(nightly.lost()).await.reason(), Loss::Deleted);
     let table = prints(&["contenders", &url, "prices", "--of", "read-write"]);
     assert!(table.contains("shares"), "{table}");
     let table = prints(&[
@@ -100,6 +109,10 @@ fn what_makes_no_sense_is_refused() {
         (&["contenders", &url], "<NAME>"),
         (&["contenders", &url, "a//b"], "a//b"),
         (&["contenders", &url, "x", "--of", "sieve"], "sieve"),
+        (
+            &["contenders", &url, "x", "--of", "single", "--layout", "kazoo"],
+            "layout",
+        ),
         (&["contenders", &url, "x", "--of", "semaphore"], "--permits"),
         (
             &["contenders", &url, "x", "--of", "semaphore", "--permits", "0"],
