@@ -169,10 +169,10 @@ impl Disposal {
             Search::Looking { get, .. } if id == *get => {
                 let name = path::last_part(&settings.sync_path()).into();
                 self.search = Search::Reading(Vec::from([(name, id)]));
-                self.looked_at(0, result)
+                self.looked_at(0, result, settings)
             }
             Search::Reading(nodes) => match nodes.iter().position(|(_, get)| *get == id) {
-                Some(index) => self.looked_at(index, result),
+                Some(index) => self.looked_at(index, result, settings),
                 None => Handled::No,
             },
             Search::No | Search::Wanted | Search::Listing { .. } | Search::Looking { .. } => Handled::No,
@@ -210,13 +210,19 @@ impl Disposal {
     }
 
     /// What stands in a node says whose it is.
-    fn looked_at(&mut self, index: usize, result: &Result<Answer, Failure>) -> Handled {
+    fn looked_at(
+        &mut self,
+        index: usize,
+        result: &Result<Answer, Failure>,
+        settings: &ContenderSettings,
+    ) -> Handled {
         let own = match result {
             Ok(Answer::Data { data, stat }) => {
-                self.guarded == Some(stat.czxid) || self.sought.iter().any(|attempt| attempt.is_written(data))
+                let written = self.sought.iter().any(|attempt| attempt.is_written(data));
+                (written || self.guarded == Some(stat.czxid)).then_some(stat.czxid)
             }
             // Gone, or none of our business.
-            Ok(Answer::Error(code::NO_NODE | code::NO_AUTH)) | Err(Failure::Closed) => false,
+            Ok(Answer::Error(code::NO_NODE | code::NO_AUTH)) | Err(Failure::Closed) => None,
             Ok(_) | Err(_) => return self.search_again(),
         };
         let Search::Reading(nodes) = &mut self.search else {
@@ -224,13 +230,14 @@ impl Disposal {
         };
         let (name, _) = nodes.swap_remove(index);
         let all = nodes.is_empty();
-        if all && own && self.guarded.is_some() {
+        if settings.role == Role::Single && own.is_some() {
             // Whose it is has to be known still if this delete, too, has no answer.
+            self.guarded = own;
             self.search = Search::No;
         } else if all {
             self.search_over();
         }
-        if own {
+        if own.is_some() {
             self.bury(name);
         }
         Handled::Yes

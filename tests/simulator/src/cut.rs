@@ -105,6 +105,7 @@ impl<B: Spoken> Tape<B> for Cut {
             },
             Input::Intent(Intent::Extend) => Line::Extend { key },
             Input::Intent(Intent::Release) => Line::Release { key },
+            Input::Intent(Intent::Downgrade) => Line::Downgrade { key },
             Input::Intent(_) => Line::Cancel { key },
             Input::Outcome(id, Outcome::Reply(reply)) => Line::Reply {
                 id: id.0,

@@ -9,7 +9,7 @@ use stateright::{Checker as _, Model, Property};
 
 use crate::{
     backend::{Backend, Subject},
-    checker::{Belief, Violation},
+    checker::{Belief, Mode, Violation},
     run::Machine,
     step::{Number, Outage, Step, Trouble, Wish},
     world::{Setup, World},
@@ -73,7 +73,12 @@ impl<B: Backend, S: Subject<B>> Walk<'_, B, S> {
                 Belief::Idle if !state.done[usize::from(client)] && self.may_come(state, client) => {
                     moves.push(Step::Wish(client, Wish::Acquire));
                 }
-                Belief::Holds(_) => moves.push(Step::Wish(client, Wish::Release)),
+                Belief::Holds(hold) => {
+                    moves.push(Step::Wish(client, Wish::Release));
+                    if hold.mode == Mode::Exclusive {
+                        moves.push(Step::Wish(client, Wish::Downgrade));
+                    }
+                }
                 _ => {}
             }
             let traffic = state.world.traffic(client);
@@ -135,6 +140,7 @@ where
             drifts: vec![0; self.case.contenders.into()],
             servers: 1,
             fair: self.machine.fair,
+            nameless: self.machine.climate.nameless,
             longest: self.machine.longest,
         };
         let mut world = World::new(setup, &self.make(), &mut ());

@@ -46,6 +46,7 @@ const ENSEMBLE: Climate = Climate {
         Outage::CutOff(0),
     ],
     drifts: true,
+    nameless: false,
 };
 
 /// A machine with these settings.
@@ -116,6 +117,24 @@ pub static ZOOKEEPER_READ_WRITE: Machine<zookeeper::Servers, Fencepost<ZooKeeper
     ..ZOOKEEPER_MUTEX
 };
 
+fn single(_client: Number, _seed: u64) -> String {
+    r#"{"kind": "zookeeper-single", "name": "stock/single", "prefix": "shop", "answer_within": 500000}"#
+        .into()
+}
+
+/// The lock of ZooKeeper that is a single node.
+pub static ZOOKEEPER_SINGLE: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
+    name: "zookeeper-single",
+    make: |client, crashes, seed| zookeeper(&single(client, seed), client, crashes, seed),
+    settings: Some(single),
+    fair: false,
+    climate: Climate {
+        nameless: true,
+        ..ENSEMBLE
+    },
+    ..ZOOKEEPER_MUTEX
+};
+
 fn semaphore(_client: Number, seed: u64) -> String {
     let layout = layout(seed);
     format!(
@@ -177,6 +196,7 @@ pub static REDIS_STRING: Machine<redis::Servers, Fencepost<Redis>> = Machine {
             Outage::Restart,
         ],
         drifts: true,
+        nameless: false,
     },
     on: PhantomData,
 };
@@ -186,6 +206,7 @@ pub static ALL: &[&dyn Provable] = &[
     &ZOOKEEPER_MUTEX,
     &ZOOKEEPER_PLAIN,
     &ZOOKEEPER_READ_WRITE,
+    &ZOOKEEPER_SINGLE,
     &ZOOKEEPER_SEMAPHORE,
     &ZOOKEEPER_MULTI_LOCK,
     &REDIS_STRING,

@@ -41,6 +41,8 @@ pub enum Wish {
     Cancel,
     /// A longer grant.
     Extend,
+    /// To go on as a reader.
+    Downgrade,
     /// To give the lock back.
     Release,
     /// To write to the resource that the lock protects.

@@ -32,6 +32,8 @@ pub struct Climate {
     pub outages: &'static [Outage],
     /// Whether clocks may differ: where grants are leases that another clock counts.
     pub drifts: bool,
+    /// Whether a lock's name on the server says nothing of its owner: see [`Setup::nameless`].
+    pub nameless: bool,
 }
 
 const TROUBLES: [Trouble; 9] = [
@@ -95,6 +97,7 @@ impl Weather {
             drifts,
             servers,
             fair,
+            nameless: climate.nameless,
             longest,
         };
         (weather, setup)
@@ -159,7 +162,8 @@ impl Weather {
             8..10 => Wish::Try,
             10 => Wish::Cancel,
             11 => Wish::Extend,
-            12..15 => Wish::Write,
+            12..14 => Wish::Write,
+            14 => Wish::Downgrade,
             _ => Wish::Release,
         }
     }

@@ -70,6 +70,21 @@ fn read_write_three_without_a_fault() {
 }
 
 #[test]
+fn single_two_with_one_fault() {
+    explored(&machines::ZOOKEEPER_SINGLE, TWO, 1);
+}
+
+#[test]
+fn single_three_without_a_fault() {
+    explored(&machines::ZOOKEEPER_SINGLE, several(3, false), 1);
+}
+
+#[test]
+fn semaphore_three_without_a_fault() {
+    explored(&machines::ZOOKEEPER_SEMAPHORE, several(3, true), 1);
+}
+
+#[test]
 fn semaphore_two_without_a_fault() {
     explored(&machines::ZOOKEEPER_SEMAPHORE, several(2, true), 2219);
 }

@@ -69,6 +69,14 @@ fn every_machine_keeps_its_promises_in_every_weather() {
                 machine.name()
             );
         }
+        let downgraded = report.seen.all().find(|(name, _)| *name == "downgraded");
+        let least = 20 * report.runs / 1000;
+        if machine.name() == "zookeeper-read-write" {
+            assert!(
+                downgraded >= Some(("downgraded", least)),
+                "{downgraded:?}, at least {least}"
+            );
+        }
     }
 }
 

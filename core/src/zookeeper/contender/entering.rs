@@ -176,8 +176,9 @@ impl Contender {
                 self.settle(now);
             }
             Phase::Leaving { .. } => {
+                // It was made some time ago, and nobody has watched it since.
                 if let Some(node) = self.node.take() {
-                    self.bury(node);
+                    self.bury_if_there(node);
                 } else if self.doubt {
                     self.disposal.search(self.attempt);
                 }

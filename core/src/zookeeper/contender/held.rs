@@ -52,19 +52,13 @@ impl Contender {
                         self.wanted = Wanted::Yes;
                     }
                     self.tell_wanted();
+                } else if self.is_single() {
+                    self.own_node_missed(id);
                 } else {
                     self.own_node_gone(Some(id));
                 }
             }
-            Ok(Answer::Error(code::NO_NODE)) => {
-                // It may be there all the same, on a server that has caught up: a client library that does not say what it has seen can
-                // be connected to one that has not.
-                if let Some(node) = self.node.take() {
-                    self.bury_if_there(node);
-                }
-                self.own_node_gone(Some(id));
-                self.advance_disposal();
-            }
+            Ok(Answer::Error(code::NO_NODE)) => self.own_node_missed(id),
             Ok(Answer::Error(error)) => {
                 self.own_watch = None;
                 match judge(*error, id, "watching our node") {
@@ -77,6 +71,16 @@ impl Contender {
                 self.watch_own_later(now);
             }
         }
+    }
+
+    /// The server has not shown our node. It may be there all the same, on a server that has caught up: a client library that does not say
+    /// what it has seen can be connected to one that has not.
+    fn own_node_missed(&mut self, look: CommandId) {
+        if let Some(node) = self.node.take() {
+            self.bury_if_there(node);
+        }
+        self.own_node_gone(Some(look));
+        self.advance_disposal();
     }
 
     /// Tells a holder, once, that somebody wants the lock.

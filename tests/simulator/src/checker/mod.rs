@@ -246,6 +246,10 @@ impl Checker {
                 self.seen.refused += 1;
                 Belief::Idle
             }
+            (Event::Downgraded, Belief::Holds(hold)) if hold.mode == Mode::Shared => {
+                self.seen.downgraded += 1;
+                belief
+            }
             (Event::Suspended | Event::RevokeRequested, Belief::Holds(_))
             | (Event::Queued { .. } | Event::MixedLayouts { .. }, Belief::Waits(_)) => belief,
             _ => {

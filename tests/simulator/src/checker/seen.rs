@@ -44,6 +44,8 @@ seen! {
     writes = "writes accepted",
     /// Acquires that were granted although the answer to one of their requests was lost.
     recovered = "recovered acquires",
+    /// Writers that have gone on as readers.
+    downgraded = "downgraded",
     /// Acquires that were cancelled when the server had granted them.
     cancelled_grants = "cancelled grants",
     /// Steps taken.

@@ -180,8 +180,8 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
 
     /// L1, where there is none: a lost answer leaves no lock that its own holder waits for. Who asks again finds that it has it.
     fn waits_for_itself(&mut self, asked: &mut [Option<u64>]) {
-        // A failover may have brought an earlier attempt's lock back.
-        if self.setup.fair || self.checker.two_may_hold {
+        // A failover may have brought an earlier attempt's lock back; and whoever has a session may have to wait until that is confirmed.
+        if self.setup.fair || self.checker.two_may_hold || B::ORDERED {
             return;
         }
         for client in self.numbers() {

@@ -10,7 +10,7 @@ use fencepost_core::{AttemptId, CommandId, Failure, Instant, Intent, Outcome, Ou
 
 use crate::{
     backend::{Answered, Backend, Belongings, NoticeOf, Owner, Subject},
-    checker::{Belief, Checker, Property, Resource, Write, name, trespass},
+    checker::{Belief, Checker, Hold, Mode, Property, Resource, Write, name, trespass},
     step::{Number, Step, Wish},
     tape::{Act, Actor, Input, Tape},
 };
@@ -27,6 +27,9 @@ pub struct Setup {
     pub servers: u8,
     /// Whether who comes first is served first.
     pub fair: bool,
+    /// Whether a lock's name on the server says nothing of its owner. Then an owner's delete that is on its way when an operator deletes hits
+    /// whoever comes next: S5 excepts that.
+    pub nameless: bool,
     /// The longest lease or session.
     pub longest: core::time::Duration,
 }
@@ -154,20 +157,29 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             (Wish::Try, Belief::Idle) => (Intent::Acquire(Patience::Try), Belief::Waits(None)),
             (Wish::Cancel, Belief::Waits(_)) => (Intent::Cancel, belief),
             (Wish::Extend, Belief::Holds(_)) => (Intent::Extend, belief),
+            // Whoever asks for it is a reader from then on: others may be before the answer comes.
+            (Wish::Downgrade, Belief::Holds(hold)) => (
+                Intent::Downgrade,
+                Belief::Holds(Hold {
+                    mode: Mode::Shared,
+                    ..hold
+                }),
+            ),
             (Wish::Release, Belief::Holds(hold)) => (Intent::Release, Belief::Leaves(hold.attempt)),
             (Wish::Write, _) => return self.write(client, local, tape),
             _ => return false,
         };
+        let accepted = self.client(client).subject.intent(local, intent);
+        // It may still be cleaning up; and who is no writer, or no longer, has nothing to downgrade.
+        if accepted.is_err() && matches!(intent, Intent::Acquire(_) | Intent::Downgrade) {
+            return false;
+        }
         tape.act(self.now, Act::Point(Actor::Client(client)), || {
             format!("{} wants to {}", name(client), say_wish(wish))
         });
-        // It may still be cleaning up.
-        let accepted = self.client(client).subject.intent(local, intent);
-        if accepted.is_ok() {
-            tape.input(client, local, || Input::Intent(intent));
-        }
         match accepted {
             Ok(()) => {
+                tape.input(client, local, || Input::Intent(intent));
                 if matches!(wish, Wish::Acquire | Wish::AcquireWithin(_) | Wish::Try) {
                     self.client(client).doubt = false;
                 }
@@ -176,7 +188,6 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                 }
                 self.checker.believes(client, next);
             }
-            Err(_) if matches!(intent, Intent::Acquire(_)) => return false,
             Err(misuse) => self.checker.violated(Property::S7, || {
                 format!("{wish:?} of {} was refused: {misuse}", name(client))
             }),
@@ -274,7 +285,9 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                 }
                 if harms {
                     let after = self.backend.belongings(self.now);
-                    if let Some(what) = trespass(&before, &after, client, self.now) {
+                    if let Some(what) = trespass(&before, &after, client, self.now)
+                        && !(self.setup.nameless && self.checker.two_may_hold)
+                    {
                         self.checker.violated(Property::S5, || what);
                     }
                     self.nobody_returns(client, &before, &after);
@@ -467,6 +480,7 @@ const fn say_wish(wish: Wish) -> &'static str {
         Wish::Try => "acquire at once",
         Wish::Cancel => "cancel",
         Wish::Extend => "extend",
+        Wish::Downgrade => "go on as a reader",
         Wish::Release => "release",
         Wish::Write => "write",
     }

@@ -19,7 +19,10 @@ cases! { "zookeeper":
     single_taken_away, "Somebody deletes the node of a holder: lost.";
     single_that_stays, "What is there goes with no session: it is no lock, and would be waited for for ever.";
     single_watch_first, "The watch fires before the answer that set it: the node is looked at again.";
-    single_given_up, "Given up before the create was answered: the node is deleted when it is there.";
+    single_given_up, "Given up before the create was answered: the node is deleted if a look behind a barrier shows that it is ours still.",
+        "the simulator: an operator had deleted it, and a stranger held when our delete came";
+    single_seen_late, "After a reconnect a server that is behind shows the node of an earlier holder: lost, and what is ours is looked for behind a barrier and deleted.",
+        "the simulator: the node stayed behind on a living session";
 }
 
 fn single(story: &mut Recorder) {
@@ -159,5 +162,24 @@ fn single_given_up(story: &mut Recorder) {
     let key = ask(story);
     story.cancel(key).says(&["refused cancelled"]);
     made(story, 41);
+    story.says(&["sync", "get"]);
+    // The answer to the first look has nothing to say any more.
+    ours(story, key, 1, 41);
+    still_ours(story, key);
+}
+
+/// A look behind a barrier, and the node deleted.
+fn still_ours(story: &mut Recorder, key: u64) {
+    story.done("sync");
+    ours(story, key, 1, 41);
     story.says(&["delete"]).done("delete").close(key).leaves(0);
+}
+
+fn single_seen_late(story: &mut Recorder) {
+    let key = hold(story);
+    story.session_is("suspended").says(&["suspended"]);
+    story.after(300_000).given(1).says(&["sync", "get"]).done("sync");
+    let reply = story.reply_data("somebody", 9, 39);
+    story.answer("get", reply).says(&["lost deleted", "sync", "get"]);
+    still_ours(story, key);
 }
