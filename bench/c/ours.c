@@ -34,11 +34,31 @@ static void end(void *self) {
     fencepost_client_free(own.client);
 }
 
+/* What is taken. A semaphore has one permit. */
+static const struct {
+    const char *name;
+    fencepost_options options;
+} KINDS[] = {
+    {"fencepost", {.size = sizeof(fencepost_options), .kind = FENCEPOST_KIND_MUTEX}},
+    {"fencepost-read", {.size = sizeof(fencepost_options), .kind = FENCEPOST_KIND_READER}},
+    {"fencepost-write", {.size = sizeof(fencepost_options), .kind = FENCEPOST_KIND_WRITER}},
+    {"fencepost-semaphore", {.size = sizeof(fencepost_options), .kind = FENCEPOST_KIND_SEMAPHORE, .permits = 1}},
+};
+
+static const fencepost_options *of_kind(const char *name) {
+    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
+        if (strcmp(KINDS[i].name, name) == 0)
+            return &KINDS[i].options;
+    }
+    fail("no such kind", name);
+    return NULL;
+}
+
 int main(int argc, char **argv) {
-    if (argc != 4 || strcmp(argv[1], "fencepost") != 0)
-        fail("usage", "worker fencepost URL LOCK");
+    if (argc != 4)
+        fail("usage", "worker fencepost[-read|-write|-semaphore] URL LOCK");
     check(argv[2], fencepost_connect(argv[2], &own.client));
-    check(argv[3], fencepost_lock_new(own.client, argv[3], &own.lock));
+    check(argv[3], fencepost_lock_open(own.client, argv[3], of_kind(argv[1]), &own.lock));
     lock l = {acquire, release, end, NULL, NULL};
     return serve(&l);
 }

@@ -33,8 +33,8 @@ class Contended:
 
 
 def takes_part(subject: Subject) -> bool:
-    """Only locks do, that one holds at a time."""
-    return subject.role in (Role.OURS, Role.PEER) and not subject.shared
+    """Only locks do, and only those that are handed over."""
+    return subject.role in (Role.OURS, Role.PEER) and not subject.alone
 
 
 def measure(

@@ -33,8 +33,8 @@ class HandOff:
 
 
 def takes_part(subject: Subject) -> bool:
-    """A raw client is no lock: it does not wait. Who shares does not either."""
-    return subject.role is not Role.RAW and not subject.shared
+    """A raw client is no lock: it does not wait."""
+    return subject.role is not Role.RAW and not subject.alone
 
 
 def measure(

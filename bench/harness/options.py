@@ -11,7 +11,10 @@ from .complaint import Complaint
 from .programs import BENCH
 from .subjects import FAMILIES, NAMES
 
-SCENARIOS = ("uncontended", "handoff", "contended", "wire")
+SCENARIOS = ("uncontended", "handoff", "contended", "wire", "queue", "wakeups")
+#: How many contenders stand in line.
+LENGTHS, QUICK_LENGTHS = (10, 100, 1_000, 10_000), (10, 50)
+LONGEST = 20_000
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,7 @@ class Options:
     cycles: int
     handoffs: int
     seconds: float
+    lengths: tuple[int, ...]
     warmth: float
     quick: bool
     seed: int
@@ -50,6 +54,7 @@ def parse(arguments: Sequence[str]) -> Options:
         cycles=25 if quick else 50,
         handoffs=10 if quick else 60,
         seconds=0.4 if quick else 2.0,
+        lengths=given.lengths or (QUICK_LENGTHS if quick else LENGTHS),
         warmth=0.25 if quick else 1.0,
         quick=quick,
         seed=given.seed,
@@ -70,13 +75,19 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--rounds", type=_rounds, metavar="N", help="how often each subject has its turn (42; quick: 8)"
     )
+    parser.add_argument(
+        "--lengths",
+        type=_lengths,
+        metavar="N,...",
+        help="how many stand in line for a lock (10,100,1000,10000; quick: 10,50)",
+    )
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the moments of release (1)")
     parser.add_argument(
         "--out",
         type=Path,
         default=BENCH / "results",
         metavar="DIR",
-        help="for latest.json and latest.svg (bench/results)",
+        help="for latest.json, latest.svg and queue.svg (bench/results)",
     )
     return parser
 
@@ -96,6 +107,15 @@ def _rounds(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 10_000:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of rounds: 1 to 10000")
     return int(text)
+
+
+def _lengths(text: str) -> tuple[int, ...]:
+    parts = text.split(",")
+    if not all(part.isdecimal() and 2 <= int(part) <= LONGEST for part in parts):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} are no lengths of a line: 2 to {LONGEST}, with commas between"
+        )
+    return tuple(sorted({int(part) for part in parts}))
 
 
 def _folder(path: Path) -> Path:

@@ -13,8 +13,10 @@ from typing import Any
 
 from .contended import Contended
 from .handoff import HandOff
+from .queues import Queue
 from .subjects import Subject
 from .uncontended import Uncontended
+from .wakeups import Wakeups
 from .wire import Wire
 
 
@@ -27,6 +29,8 @@ class Family:
     handoff: dict[str, HandOff] = field(default_factory=dict)
     contended: dict[str, Contended] = field(default_factory=dict)
     wire: dict[str, Wire] = field(default_factory=dict)
+    queue: dict[str, list[Queue]] = field(default_factory=dict)
+    wakeups: dict[str, Wakeups] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,7 @@ def _family(family: Family) -> dict[str, Any]:
         "handoff": {**family.handoff},
         "contended": {**family.contended},
         "wire": {**family.wire},
+        "wakeups": {**family.wakeups},
     }
     return {
         "subjects": {
@@ -95,6 +100,9 @@ def _family(family: Family) -> dict[str, Any]:
         **{
             name: {subject: asdict(result) for subject, result in results.items()}
             for name, results in scenarios.items()
+        },
+        "queue": {
+            subject: [asdict(length) for length in lengths] for subject, lengths in family.queue.items()
         },
     }
 

@@ -10,7 +10,19 @@ from dataclasses import asdict
 from rich.console import Console
 from rich.status import Status
 
-from . import contended, handoff, plot, programs, table, targets, uncontended, wire
+from . import (
+    contended,
+    handoff,
+    plot,
+    plot_queue,
+    programs,
+    queues,
+    table,
+    targets,
+    uncontended,
+    wakeups,
+    wire,
+)
 from .complaint import Complaint
 from .options import Options, parse
 from .results import Family, Results, machine
@@ -30,6 +42,7 @@ def main(arguments: Sequence[str]) -> int:
         results = measure(options, console)
         table.show(console, results)
         written = [results.write(options.out), plot.draw(results, options.out)]
+        written += plot_queue.draw(results, options.out)
     except KeyboardInterrupt:
         return 130
     except Complaint as complaint:
@@ -81,6 +94,10 @@ def _family(name: str, family: Family, options: Options, control: Control, statu
         family.contended = contended.measure(
             family.subjects, options.seconds, f"{lock}-c", saying("eight clients")
         )
+    if "queue" in options.scenarios:
+        family.queue = queues.measure(family.subjects, options, control, f"{lock}-q", saying("queue"))
+    if "wakeups" in options.scenarios:
+        family.wakeups = wakeups.measure(family.subjects, control, f"{lock}-k", saying("wake-ups"))
     if "wire" in options.scenarios:
         family.wire = wire.measure(
             family.subjects, control, options.quick, f"{lock}-w", saying("on the wire")

@@ -25,6 +25,11 @@ class Counts:
 
     by_kind: dict[str, int]
     flights: int
+    #: What the server said unasked: watch events, published messages.
+    events: int
+    #: By the client, of requests, their answers and events.
+    bytes_sent: int
+    bytes_received: int
 
     @property
     def kinds(self) -> dict[str, int]:
@@ -89,7 +94,8 @@ class Proxy:
     def counts(self) -> Counts:
         """What it has seen."""
         answer = self._control.ask(f"proxy-count {self._number}")
-        return Counts(dict(answer["by_kind"]), int(answer["flights"]))
+        numbers = (int(answer[name]) for name in ("flights", "events", "bytes_sent", "bytes_received"))
+        return Counts(dict(answer["by_kind"]), *numbers)
 
     def forget(self) -> None:
         """Starts counting anew."""

@@ -9,6 +9,8 @@ from enum import Enum
 from .complaint import Complaint
 
 FAMILIES = ("zookeeper", "redis")
+#: What ZooKeeper has besides the mutex and is measured in Rust, C and Python.
+OTHERS = ("write", "read", "semaphore")
 
 
 class Role(Enum):
@@ -50,10 +52,20 @@ class Subject:
     kind: str
     library: str
     limits: tuple[Limit, ...] = ()
-    #: Several may hold it at once: it is measured alone, as it is handed over to nobody.
-    shared: bool = False
+    #: Measured alone and on the wire only: it is shared, or another subject's hand-offs are like its own.
+    alone: bool = False
     #: What is counted on the wire, if it is not what the family has.
     promise: Promise | None = None
+    #: A hand-off takes at most so many times what the floor takes.
+    floor: float | None = None
+    #: How many contenders a process has in reasonable time; 0: it is not measured with many.
+    crowd: int = 0
+    #: What contenders' nodes are called, so that a line can be longer; with `{uuid}` or its `{hex}`.
+    stand_in: str = ""
+    #: How many hand-offs are enough, if each wakes everybody.
+    crowd_hand_offs: int = 1000
+    #: Whether each contender has a node of its own.
+    in_line: bool = True
 
     def __str__(self) -> str:
         return f"{self.family}/{self.name}"
@@ -66,8 +78,11 @@ def _ours(
     kind: str,
     library: str,
     *limits: Limit,
-    shared: bool = False,
+    alone: bool = False,
     promise: Promise | None = None,
+    floor: float | None = None,
+    crowd: int = 0,
+    stand_in: str = "",
 ) -> list[Subject]:
     """A subject of ours, and the raw client that it is held against."""
     raw = f"{name}-raw"
@@ -75,14 +90,43 @@ def _ours(
     suffix = kind.removeprefix("fencepost")
     own = (Limit(raw, at_most), *limits)
     return [
-        Subject(family, raw, Role.RAW, language, f"raw{suffix}", library, shared=shared),
-        Subject(family, name, Role.OURS, language, kind, library, own, shared=shared, promise=promise),
+        Subject(family, raw, Role.RAW, language, f"raw{suffix}", library, alone=alone),
+        Subject(
+            family, name, Role.OURS, language, kind, library, own, alone, promise, floor, crowd, stand_in
+        ),
     ]
 
 
+#: A place in the line, then a permit, as Curator and kazoo do it.
+SEMAPHORE = Promise(requests=7, flights=6, between=2)
+
+
+def _other(name: str, language: str, library: str, kind: str, limit: Limit) -> Subject:
+    """One of ours on ZooKeeper that is no mutex, held against the peer's alone."""
+    promise = SEMAPHORE if kind == "semaphore" else None
+    kind = f"fencepost-{kind}"
+    return Subject(
+        "zookeeper", name, Role.OURS, language, kind, library, (limit,), alone=True, promise=promise
+    )
+
+
+def _curator(kind: str) -> Limit:
+    return Limit("curator" if kind == "mutex" else f"curator-{kind}", 0.80)
+
+
 SUBJECTS: tuple[Subject, ...] = (
-    *_ours("zookeeper", "rust", "rust", "fencepost", "zookeeper-client"),
-    *_ours("zookeeper", "c", "c", "fencepost", "libzookeeper_mt"),
+    *_ours(
+        "zookeeper",
+        "rust",
+        "rust",
+        "fencepost",
+        "zookeeper-client",
+        _curator("mutex"),
+        floor=1.3,
+        crowd=10_000,
+        stand_in="_c_{uuid}-lock-",
+    ),
+    *_ours("zookeeper", "c", "c", "fencepost", "libzookeeper_mt", _curator("mutex"), floor=1.3),
     *_ours("zookeeper", "python", "python", "fencepost", "kazoo", Limit("kazoo-lock", 0.70)),
     Subject(
         "zookeeper",
@@ -102,10 +146,12 @@ SUBJECTS: tuple[Subject, ...] = (
         "rust",
         "fencepost-write",
         "zookeeper-client",
+        _curator("write"),
         promise=Promise(requests=3, flights=2, between=1),
     ),
-    *_ours("zookeeper", "rust-read", "rust", "fencepost-read", "zookeeper-client", shared=True),
-    # A place in the line, then a permit, as Curator does it.
+    *_ours(
+        "zookeeper", "rust-read", "rust", "fencepost-read", "zookeeper-client", _curator("read"), alone=True
+    ),
     Subject(
         "zookeeper",
         "rust-semaphore",
@@ -113,13 +159,45 @@ SUBJECTS: tuple[Subject, ...] = (
         "rust",
         "fencepost-semaphore",
         "zookeeper-client",
-        (Limit("curator-semaphore", 1.00),),
-        promise=Promise(requests=7, flights=6, between=2),
+        (_curator("semaphore"),),
+        promise=SEMAPHORE,
     ),
-    Subject("zookeeper", "kazoo-lock", Role.PEER, "python", "peer", "kazoo"),
-    Subject("zookeeper", "curator", Role.PEER, "java", "mutex", "curator"),
+    # One node and no line: the cheapest there is, until many wait. Then all of them wake at each release.
+    Subject(
+        "zookeeper",
+        "rust-single",
+        Role.OURS,
+        "rust",
+        "fencepost-single",
+        "zookeeper-client",
+        (_curator("mutex"),),
+        alone=True,
+        promise=Promise(requests=3, flights=2, between=0),
+        crowd=1_000,
+        crowd_hand_offs=4,
+        in_line=False,
+    ),
+    *(_other(f"c-{kind}", "c", "libzookeeper_mt", kind, _curator(kind)) for kind in OTHERS),
+    *(_other(f"python-{kind}", "python", "kazoo", kind, Limit(f"kazoo-{kind}", 0.70)) for kind in OTHERS),
+    Subject(
+        "zookeeper",
+        "kazoo-lock",
+        Role.PEER,
+        "python",
+        "peer",
+        "kazoo",
+        crowd=1_000,
+        stand_in="{hex}__lock__",
+    ),
+    *(
+        Subject("zookeeper", f"kazoo-{kind}", Role.PEER, "python", f"peer-{kind}", "kazoo", alone=True)
+        for kind in OTHERS
+    ),
+    Subject(
+        "zookeeper", "curator", Role.PEER, "java", "mutex", "curator", crowd=1_000, stand_in="_c_{uuid}-lock-"
+    ),
     Subject("zookeeper", "curator-write", Role.PEER, "java", "write", "curator"),
-    Subject("zookeeper", "curator-read", Role.PEER, "java", "read", "curator", shared=True),
+    Subject("zookeeper", "curator-read", Role.PEER, "java", "read", "curator", alone=True),
     Subject("zookeeper", "curator-semaphore", Role.PEER, "java", "semaphore", "curator"),
     Subject("zookeeper", "floor", Role.FLOOR, "c", "floor", "libzookeeper_mt"),
     *_ours("redis", "rust", "rust", "fencepost", "redis"),
@@ -149,4 +227,5 @@ def chosen(families: Sequence[str], names: Iterable[str] | None) -> list[Subject
     for subject in here:
         if subject.name in wanted:
             wanted.update(limit.against for limit in subject.limits)
+            wanted.update(["floor"] if subject.floor else [])
     return [subject for subject in here if subject.name in wanted]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rich.console import Console
 from rich.table import Table
 
@@ -23,18 +25,57 @@ def show(console: Console, results: Results) -> None:
     for name, family in results.families.items():
         console.print()
         console.print(_family(TITLES[name], family))
+        for table in (*_queue(TITLES[name], family), *_wakeups(TITLES[name], family)):
+            console.print()
+            console.print(table)
     if results.verdicts:
         console.print()
         console.print(_targets(results))
 
 
-def _family(title: str, family: Family) -> Table:
+def _plain(title: str, *heads: str) -> Table:
     table = Table(title=title, title_justify="left", header_style="", pad_edge=False, box=None)
-    table.add_column("subject")
-    table.add_column("over")
-    for head in HEADS:
+    table.add_column(heads[0])
+    for head in heads[1:]:
         table.add_column(head, justify="right", no_wrap=True)
-    for subject in family.subjects:
+    return table
+
+
+def _queue(title: str, family: Family) -> Iterator[Table]:
+    heads = ("in line", "hand-off\nms", "\np99", "\nrequests", "\nevents", "bytes\nsent", "\nreceived")
+    table = _plain(f"{title}: a hand-off by the length of the line", "subject", *heads)
+    for name, lengths in family.queue.items():
+        for each in lengths:
+            times = (f"{each.contenders}", f"{each.p50:.2f}", f"{each.p99:.2f}", f"{each.requests:.3g}")
+            table.add_row(
+                name, *times, f"{each.events:.3g}", f"{each.bytes_sent:.0f}", f"{each.bytes_received:.0f}"
+            )
+    if family.queue:
+        yield table
+
+
+def _wakeups(title: str, family: Family) -> Iterator[Table]:
+    ahead = next((each.ahead for each in family.wakeups.values()), 0)
+    heads = (
+        *(f"writer behind\n{ahead} readers", "the last\nleaves first", f"reader behind\n{ahead} writers"),
+        *(f"{ahead} readers as\na writer leaves", "the writer\nbehind them"),
+    )
+    table = _plain(f"{title}: wake-ups", "library", *heads)
+    for name, woken in family.wakeups.items():
+        counts = (woken.writer, woken.writer_at_worst, woken.reader, woken.readers, woken.bystander)
+        table.add_row(name, *(str(count) for count in counts))
+    if family.wakeups:
+        yield table
+
+
+def _has_row(family: Family, name: str) -> bool:
+    return any(name in each for each in (family.uncontended, family.handoff, family.contended, family.wire))
+
+
+def _family(title: str, family: Family) -> Table:
+    table = _plain(title, "subject", "over", *HEADS)
+    table.columns[1].justify = "left"
+    for subject in (each for each in family.subjects if _has_row(family, each.name)):
         table.add_row(*_row(family, subject), style=STYLES[subject.role])
     return table
 

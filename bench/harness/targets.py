@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from .results import Family, Verdict
 from .stats import median
 from .subjects import Promise, Role, Subject
+from .wakeups import OURS, Wakeups
 from .wire import Wire
 
 #: ZooKeeper: create and children together, then delete. Redis: two scripts.
@@ -15,6 +16,9 @@ PROMISES = {
     "redis": Promise(requests=2, flights=2, between=0),
 }
 
+#: Of a hand-off in a long line: delete, then the next one reads its new neighbour and the list.
+IN_LINE = 3
+
 #: Never sets TCP_NODELAY: the system holds the second request of a flight back until the first is answered.
 ONE_AT_A_TIME = ("zookeeper-client",)
 
@@ -22,17 +26,41 @@ ONE_AT_A_TIME = ("zookeeper-client",)
 def verdicts(families: Mapping[str, Family]) -> Iterator[Verdict]:
     """One for each target of each subject that was measured."""
     for name, family in families.items():
+        if OURS in family.wakeups:
+            yield from _woken(name, family.wakeups[OURS])
         for subject in family.subjects:
             if subject.role is not Role.OURS:
                 continue
             if subject.name in family.wire:
                 yield from _wire(name, subject, family.wire[subject.name])
+            if subject.in_line:
+                for queue in family.queue.get(subject.name, []):
+                    target = f"requests of a hand-off, {queue.contenders} in line"
+                    yield Verdict(name, subject.name, target, queue.requests, IN_LINE, asserted=True)
             if subject.name in family.uncontended:
                 measured = family.uncontended[subject.name].ratios
                 for limit in subject.limits:
                     target = f"acquire + release, times {limit.against}"
                     ratio = measured[limit.against].median
                     yield Verdict(name, subject.name, target, ratio, limit.at_most, asserted=False)
+            floor = family.handoff.get("floor")
+            if subject.floor and floor and subject.name in family.handoff:
+                ratio = family.handoff[subject.name].p50 / floor.p50
+                yield Verdict(
+                    name, subject.name, "hand-off, times floor", ratio, subject.floor, asserted=False
+                )
+
+
+def _woken(family: str, wakeups: Wakeups) -> Iterator[Verdict]:
+    ahead = wakeups.ahead
+    for subject, target, value, at_most in (
+        ("rust-write", f"wake-ups of a writer behind {ahead} readers", wakeups.writer_at_worst, ahead),
+        ("rust-write", "... that leave in order", wakeups.writer, 1),
+        ("rust-read", f"wake-ups of a reader behind {ahead} writers", wakeups.reader, 1),
+        ("rust-read", f"wake-ups of {ahead} readers as a writer leaves", wakeups.readers, ahead),
+        ("rust-write", "... and of the writer behind them", wakeups.bystander, 0),
+    ):
+        yield Verdict(family, subject, target, value, at_most, asserted=True)
 
 
 def _wire(family: str, subject: Subject, wire: Wire) -> Iterator[Verdict]:

@@ -68,7 +68,7 @@ def one(subject: Subject, control: Control, quick: bool, lock: str) -> Wire:
                 key=lambda counts: counts.flights,
             )
         alone = (counts.requests / CYCLES, counts.flights / CYCLES, counts.kinds, CYCLES)
-        if subject.role is Role.RAW or subject.shared:
+        if subject.role is Role.RAW or subject.alone:
             return Wire(*alone, None, None, None)
         pair = [stack.enter_context(Worker(subject, proxy.url, f"{lock}-pair")) for proxy in proxies]
         return Wire(*alone, *hand_offs(pair, proxies, QUICK_HAND_OFFS if quick else HAND_OFFS))

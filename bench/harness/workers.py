@@ -54,11 +54,14 @@ class Hold(NamedTuple):
 class Worker:
     """A running worker. Use it with `with`: it ends with the block."""
 
+    #: How long it may take to end, in seconds.
+    farewell = 5.0
+
     def __init__(self, subject: Subject, url: str, lock: str) -> None:
         self.subject = subject
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed by close
         self._process = subprocess.Popen(
-            [*command(subject), url, lock],
+            [*self.program(subject), url, lock],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -66,6 +69,10 @@ class Worker:
         )
         self._unread = b""
         self._greeted = False
+
+    def program(self, subject: Subject) -> list[str]:
+        """Its command line."""
+        return command(subject)
 
     def ready(self) -> None:
         """Waits until it is connected. Starting several and then waiting for all is quicker."""
@@ -169,7 +176,7 @@ class Worker:
         except OSError:
             pass
         try:
-            self._process.wait(5)
+            self._process.wait(self.farewell)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

@@ -7,9 +7,19 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 
-/** Takes Curator's locks on command (../README.md). usage: Worker mutex|write|read|semaphore URL LOCK */
+/** Takes Curator's locks on command (../README.md). usage: Worker [crowd-]mutex|write|read|semaphore URL LOCK */
 public final class Worker {
     private static final int CONNECT_SECONDS = 20;
+
+    /** Answers a line, split into words, with a line. */
+    private interface Obeying {
+        String obey(String[] words) throws Exception;
+    }
+
+    /** Opens connections to the server. */
+    interface Connecting {
+        CuratorFramework connect() throws Exception;
+    }
 
     private final Lock lock;
 
@@ -19,6 +29,22 @@ public final class Worker {
 
     public static void main(String[] arguments) throws Exception {
         URI url = URI.create(arguments[1]);
+        String kind = arguments[0];
+        String path = "/" + arguments[2];
+        if (kind.startsWith("crowd-")) {
+            Crowd crowd = new Crowd(() -> connect(url), kind.substring("crowd-".length()), path);
+            serve(crowd::obey);
+            crowd.close();
+        } else {
+            CuratorFramework client = connect(url);
+            serve(new Worker(Lock.of(kind, client, path))::obey);
+            client.close();
+        }
+        // Not System.exit: there may be thousands of threads that still wait.
+        Runtime.getRuntime().halt(0);
+    }
+
+    private static CuratorFramework connect(URI url) throws Exception {
         CuratorFramework client = CuratorFrameworkFactory.builder()
                 .connectString(url.getHost() + ":" + url.getPort())
                 .sessionTimeoutMs(Integer.parseInt(url.getQuery().replace("session_timeout=", "")))
@@ -28,17 +54,14 @@ public final class Worker {
         if (!client.blockUntilConnected(CONNECT_SECONDS, TimeUnit.SECONDS)) {
             throw new IllegalStateException("no connection to " + url);
         }
-        new Worker(Lock.of(arguments[0], client, "/" + arguments[2])).serve();
-        client.close();
-        System.exit(0);
+        return client;
     }
 
-    private void serve() throws Exception {
+    private static void serve(Obeying obeying) throws Exception {
         System.out.println("ready");
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
         for (String line = lines.readLine(); line != null && !line.equals("quit"); line = lines.readLine()) {
-            String[] words = line.split(" ");
-            System.out.println(obey(words));
+            System.out.println(obeying.obey(line.split(" ")));
         }
     }
 

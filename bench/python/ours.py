@@ -8,12 +8,22 @@ from addresses import Address
 from raw_zookeeper import connected
 
 
+def of_kind(client: fencepost.Client, name: str, kind: str) -> fencepost.Lock:
+    """What is taken. A semaphore has one permit."""
+    if kind == "semaphore":
+        return client.semaphore(name, 1)
+    if kind == "mutex":
+        return client.lock(name)
+    pair = client.read_write_lock(name)
+    return pair.reader if kind == "read" else pair.writer
+
+
 class Ours:
     """For threads."""
 
-    def __init__(self, client: fencepost.Client, name: str) -> None:
+    def __init__(self, client: fencepost.Client, name: str, kind: str = "mutex") -> None:
         self._client = client
-        self._lock = client.lock(name)
+        self._lock = of_kind(client, name, kind)
         self._grant: fencepost.Grant | None = None
 
     def acquire(self) -> None:

@@ -8,14 +8,16 @@ from addresses import Address
 from raw_zookeeper import connected
 
 LEASE = 10.0
+#: What kazoo calls them.
+RECIPES = {"mutex": "Lock", "read": "ReadLock", "write": "WriteLock", "semaphore": "Semaphore"}
 
 
 class KazooLock:
-    """kazoo's Lock."""
+    """One of kazoo's locks. A semaphore has one lease."""
 
-    def __init__(self, address: Address, name: str) -> None:
+    def __init__(self, address: Address, name: str, kind: str = "mutex") -> None:
         self._client = connected(address)
-        self._lock = self._client.Lock(f"/{name}", "bench")
+        self._lock = getattr(self._client, RECIPES[kind])(f"/{name}", "bench")
 
     def acquire(self) -> None:
         """Waits for it."""

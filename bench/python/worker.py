@@ -8,7 +8,12 @@ import sys
 from addresses import Address
 from loops import serve, serve_async
 
-KINDS = ("fencepost", "fencepost-given", "fencepost-asyncio", "raw", "raw-asyncio", "peer", "peer-asyncio")
+RECIPES = ("read", "write", "semaphore")
+KINDS = (
+    *("fencepost", "fencepost-given", "fencepost-asyncio", "raw", "raw-asyncio", "peer", "peer-asyncio"),
+    *(f"{whose}-{recipe}" for whose in ("fencepost", "peer") for recipe in RECIPES),
+    *("crowd-peer", "crowd-peer-read", "crowd-peer-write"),
+)
 
 
 def main() -> None:
@@ -27,19 +32,26 @@ def main() -> None:
 
 
 def _serve(kind: str, address: Address, name: str) -> None:
-    if kind == "fencepost":
-        import fencepost
-        from ours import Ours
+    whose, _, what = kind.partition("-")
+    if whose == "crowd":
+        from crowd import Crowd, serve_crowd
 
-        serve(Ours(fencepost.connect(address.url), name))
+        serve_crowd(Crowd(address, name, what.removeprefix("peer").removeprefix("-") or "mutex"))
     elif kind == "fencepost-given":
         from ours import OursGiven
 
         serve(OursGiven(address, name))
-    elif kind == "peer":
+    elif whose == "fencepost":
+        import fencepost
+        from ours import Ours
+
+        serve(Ours(fencepost.connect(address.url), name, what or "mutex"))
+    elif whose == "peer":
         from peers import KazooLock, RedisPyLock
 
-        serve(KazooLock(address, name) if address.is_zookeeper else RedisPyLock(address, name))
+        serve(
+            KazooLock(address, name, what or "mutex") if address.is_zookeeper else RedisPyLock(address, name)
+        )
     elif address.is_zookeeper:
         from raw_zookeeper import RawZooKeeper
 

@@ -17,10 +17,15 @@ from harness.subjects import FAMILIES, SUBJECTS, Role, chosen
     [
         (["--subjects", "rsut"], r"'rsut'; there are: .*rust"),
         (["--subjects", ","], "nothing; there are"),
-        (["--scenarios", "speed"], r"'speed'; there are: uncontended, handoff, contended, wire"),
+        (
+            ["--scenarios", "speed"],
+            r"'speed'; there are: uncontended, handoff, contended, wire, queue, wakeups",
+        ),
         (["--only", "mysql"], r"zookeeper.*redis"),
         (["--rounds", "0"], "no number of rounds: 1 to 10000"),
         (["--rounds", "many"], "no number of rounds: 1 to 10000"),
+        (["--lengths", "10,x"], "'10,x' are no lengths of a line: 2 to 20000"),
+        (["--lengths", "1"], "'1' are no lengths of a line"),
         (["--fast"], "unrecognized arguments: --fast"),
         (["--out", "/dev/null/x"], "--out /dev/null/x"),
     ],

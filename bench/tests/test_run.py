@@ -38,6 +38,30 @@ def test_a_tiny_run_measures_everything(tmp_path: Path) -> None:
     assert ElementTree.parse(tmp_path / "latest.svg").getroot().tag.endswith("svg")
 
 
+def test_a_line_is_handed_on_and_drawn(tmp_path: Path) -> None:
+    options = ("--quick", "--only", "zookeeper", "--scenarios", "queue,wakeups", "--lengths", "10,60")
+    ran = bench(*options, "--subjects", "kazoo-lock,kazoo-read,kazoo-write", "--out", str(tmp_path))
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads((tmp_path / "latest.json").read_text())["results"]["zookeeper"]
+    ten, sixty = found["queue"]["kazoo-lock"]
+    assert (ten["contenders"], sixty["contenders"]) == (10, 60)
+    # Delete, and the next one's list; of the next one alone, as one is woken.
+    assert (ten["requests"], ten["events"]) == (sixty["requests"], sixty["events"]) == (2, 1)
+    assert 3 * ten["bytes_received"] < sixty["bytes_received"]
+    assert found["wakeups"] == {
+        "kazoo": {
+            "ahead": 10,
+            "writer": 1,
+            "writer_at_worst": 10,
+            "reader": 1,
+            "readers": 10,
+            "bystander": 0,
+        }
+    }
+    assert "a hand-off by the length of the line" in ran.stdout
+    assert ElementTree.parse(tmp_path / "queue.svg").getroot().tag.endswith("svg")
+
+
 def kinds(family: dict[str, Any], subject: str) -> dict[str, int]:
     """What was on the wire. Listing is listing, with a stat or without."""
     found: dict[str, int] = family["wire"][subject]["kinds"]

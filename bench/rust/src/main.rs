@@ -1,12 +1,14 @@
 //! Takes locks on command. usage: fencepost-bench KIND URL LOCK. The protocol is in bench/README.md.
 
 mod address;
+mod crowd;
 mod ours;
 mod raw_redis;
 mod raw_zookeeper;
 mod serve;
 
 use address::Address;
+use crowd::Crowd;
 use ours::{Kind, Ours};
 use raw_redis::RawRedis;
 use raw_zookeeper::RawZooKeeper;
@@ -26,15 +28,20 @@ fn main() -> Result<(), Failed> {
         .enable_all()
         .build()?;
     let address = Address::read(url)?;
+    let (crowd, kind) = kind
+        .strip_prefix("crowd-")
+        .map_or((false, kind.as_str()), |one| (true, one));
     let (whose, what) = kind.split_once('-').unwrap_or((kind, "mutex"));
     let what = match what {
         "mutex" => Kind::Mutex,
         "read" => Kind::Read,
         "write" => Kind::Write,
         "semaphore" => Kind::Semaphore,
+        "single" => Kind::Single,
         _ => return Err(USAGE.into()),
     };
     match (whose, &address) {
+        ("fencepost", _) if crowd => serve::serve(&runtime, Crowd::new(what, url.clone(), name.clone())),
         ("fencepost", _) => serve::serve(&runtime, Ours::connect(what, url.clone(), name.clone())),
         ("raw", Address::ZooKeeper { .. }) => {
             serve::serve(&runtime, RawZooKeeper::connect(what, address, name.clone()))
@@ -44,4 +51,4 @@ fn main() -> Result<(), Failed> {
     }
 }
 
-const USAGE: &str = "usage: fencepost-bench fencepost|raw[-read|-write|-semaphore] URL LOCK";
+const USAGE: &str = "usage: fencepost-bench [crowd-]fencepost|raw[-read|-write|-semaphore|-single] URL LOCK";

@@ -1,6 +1,6 @@
 //! fencepost.
 
-use fencepost::{Client, Grant, Lock};
+use fencepost::{Client, Grant, Lock, LockOptions};
 
 use crate::{Failed, serve};
 
@@ -11,6 +11,20 @@ pub(crate) enum Kind {
     Read,
     Write,
     Semaphore,
+    Single,
+}
+
+impl Kind {
+    pub(crate) fn lock(self, client: &Client, name: &str) -> Result<Lock, Failed> {
+        Ok(match self {
+            Self::Mutex => client.lock(name)?,
+            Self::Read => client.read_write_lock(name)?.reader().clone(),
+            Self::Write => client.read_write_lock(name)?.writer().clone(),
+            // As many permits as its peers have here: then it is handed over, too.
+            Self::Semaphore => client.semaphore(name, 1)?,
+            Self::Single => client.lock_with(name, LockOptions::new().fair(false))?,
+        })
+    }
 }
 
 /// A client by its address, and its lock.
@@ -23,16 +37,9 @@ pub(crate) struct Ours {
 impl Ours {
     pub(crate) async fn connect(kind: Kind, url: String, name: String) -> Result<Self, Failed> {
         let client = fencepost::connect(&url).await?;
-        let lock = match kind {
-            Kind::Mutex => client.lock(&name)?,
-            Kind::Read => client.read_write_lock(&name)?.reader().clone(),
-            Kind::Write => client.read_write_lock(&name)?.writer().clone(),
-            // As many permits as its peers have here: then it is handed over, too.
-            Kind::Semaphore => client.semaphore(&name, 1)?,
-        };
         Ok(Self {
+            lock: kind.lock(&client, &name)?,
             client,
-            lock,
             grant: None,
         })
     }

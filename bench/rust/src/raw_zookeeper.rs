@@ -20,7 +20,7 @@ impl RawZooKeeper {
             Kind::Mutex => "lock-",
             Kind::Read => "__READ__",
             Kind::Write => "__WRIT__",
-            Kind::Semaphore => return Err("a semaphore is more than a node: there is no raw one".into()),
+            Kind::Semaphore | Kind::Single => return Err("there is no raw one of it".into()),
         };
         let Address::ZooKeeper {
             host,

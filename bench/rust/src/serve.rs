@@ -16,17 +16,33 @@ pub(crate) trait Lock: Send + 'static {
 }
 
 /// Nanoseconds of `CLOCK_MONOTONIC`, which all processes of a machine share.
-fn clock() -> i64 {
+pub(crate) fn clock() -> i64 {
     let time = clock_gettime(ClockId::Monotonic);
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
+/// What the worker does on command: answers a line with a line.
+pub(crate) trait Obey: Send + 'static {
+    fn obey(&mut self, line: &str) -> impl Future<Output = Result<String, Failed>> + Send;
+    fn quit(self) -> impl Future<Output = Result<(), Failed>> + Send;
+}
+
+impl<L: Lock> Obey for L {
+    async fn obey(&mut self, line: &str) -> Result<String, Failed> {
+        obey(self, line).await
+    }
+
+    async fn quit(self) -> Result<(), Failed> {
+        self.close().await
+    }
+}
+
 /// Says "ready" and obeys until "quit".
-pub(crate) fn serve<L: Lock>(
+pub(crate) fn serve<O: Obey>(
     runtime: &Runtime,
-    connecting: impl Future<Output = Result<L, Failed>> + Send + 'static,
+    connecting: impl Future<Output = Result<O, Failed>> + Send + 'static,
 ) -> Result<(), Failed> {
-    let mut lock = runtime.block_on(runtime.spawn(connecting))??;
+    let mut servant = runtime.block_on(runtime.spawn(connecting))??;
     let mut out = std::io::stdout().lock();
     writeln!(out, "ready")?;
     for line in std::io::stdin().lock().lines() {
@@ -35,15 +51,15 @@ pub(crate) fn serve<L: Lock>(
             break;
         }
         let task = runtime.spawn(async move {
-            let answer = obey(&mut lock, &line).await;
-            (lock, answer)
+            let answer = servant.obey(&line).await;
+            (servant, answer)
         });
         let (back, answer) = runtime.block_on(task)?;
-        lock = back;
+        servant = back;
         writeln!(out, "{}", answer?)?;
         out.flush()?;
     }
-    runtime.block_on(runtime.spawn(lock.close()))?
+    runtime.block_on(runtime.spawn(servant.quit()))?
 }
 
 async fn obey<L: Lock>(lock: &mut L, line: &str) -> Result<String, Failed> {

@@ -1,0 +1,62 @@
+"""A worker with many contenders in one process. The protocol is in ../README.md."""
+
+from __future__ import annotations
+
+import time
+
+from .complaint import Complaint
+from .programs import command
+from .subjects import Subject
+from .workers import Call, Worker
+
+
+class Crowd(Worker):
+    """Contenders for one lock, numbered from 0 in the order in which they have joined."""
+
+    #: They have much to give up.
+    farewell = 30.0
+
+    def __init__(self, subject: Subject, url: str, lock: str) -> None:
+        super().__init__(subject, url, lock)
+        self.joined = 0
+
+    def program(self, subject: Subject) -> list[str]:
+        """Its command line."""
+        return command(subject, crowd=True)
+
+    def open(self, sessions: int) -> None:
+        """Connects, so many times."""
+        self.send(f"open {sessions}")
+        self.receive()
+
+    def join(self, count: int = 1) -> None:
+        """So many more ask for the lock."""
+        self.send(f"join {count}")
+        self.receive()
+        self.joined += count
+
+    def pass_on(self, count: int) -> list[Call]:
+        """Hands the lock on so many times: when release was called, and the next one's acquire returned."""
+        self.send(f"pass {count}")
+        turns = [Call(*self._numbers(turn)) for turn in self.receive()]
+        if len(turns) != count:
+            raise self._complaint(f"answered {len(turns)} turns to 'pass {count}'")
+        return turns
+
+    def release(self, number: int) -> None:
+        """This contender gives it back."""
+        self.send(f"release {number}")
+        self.receive()
+
+    def holding(self, count: int, patience: float = 20.0) -> None:
+        """Waits until so many hold it."""
+        deadline = time.monotonic() + patience
+        while (held := self.held()) < count:
+            if time.monotonic() > deadline:
+                raise Complaint(f"{self.subject}: {held} hold it, not {count}")
+            time.sleep(0.002)
+
+    def held(self) -> int:
+        """How many hold it."""
+        self.send("held")
+        return self._numbers(self.receive())[0]

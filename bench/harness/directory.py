@@ -1,0 +1,106 @@
+"""A lock's directory on ZooKeeper, looked at from outside: how many stand in line, whether all is quiet."""
+
+from __future__ import annotations
+
+import logging
+import math
+import socket
+import time
+import uuid
+from collections.abc import Callable
+from types import TracebackType
+
+from kazoo.client import KazooClient
+
+from .complaint import Complaint
+
+PATIENCE = 120.0
+#: All is quiet if the server is sent no more than this in so many seconds: pings, confirmations, our looking.
+QUIET, FEW = 0.12, 12
+POLL = 0.02
+#: How many nodes are asked for before the first answer is waited for.
+AT_ONCE = 200
+
+
+def connected(address: str) -> KazooClient:
+    """A client of the server."""
+    client = KazooClient(address, timeout=10.0)
+    client.start(timeout=15)
+    return client
+
+
+class Directory:
+    """With a session of its own."""
+
+    def __init__(self, address: str, lock: str) -> None:
+        logging.getLogger("kazoo").setLevel(logging.ERROR)
+        self._address = address
+        self._path = f"/{lock}"
+        self._client = connected(address)
+        self._stand_ins: list[KazooClient] = []
+        #: How many nodes are no contenders.
+        self.standing = 0
+
+    def filled(self, least: int) -> None:
+        """Waits until so many stand in line."""
+        self._until(lambda: self._length() >= least, f"{least} contenders in line")
+
+    def emptied(self) -> None:
+        """Waits until nobody does."""
+        for client in self._stand_ins:
+            client.stop()
+            client.close()
+        self._until(lambda: self._length() == 0, "the end of all contenders")
+
+    def settled(self, waiting: int = 0) -> None:
+        """Waits until so many watch something, and nobody asks the server for anything any more."""
+        since, before = time.monotonic(), -math.inf
+        while time.monotonic() - since < QUIET:
+            time.sleep(POLL)
+            seen = self._monitored()
+            if seen["zk_packets_received"] - before > FEW or seen["zk_watch_count"] < waiting:
+                since, before = time.monotonic(), seen["zk_packets_received"]
+
+    def stand_in(self, name: str, count: int) -> None:
+        """Makes nodes like those of contenders, of a session of their own. `emptied` ends it."""
+        client = connected(self._address)
+        self._stand_ins.append(client)
+        self.standing += count
+        for start in range(0, count, AT_ONCE):
+            numbers = [uuid.uuid4() for _ in range(min(AT_ONCE, count - start))]
+            paths = [f"{self._path}/{name.format(uuid=number, hex=number.hex)}" for number in numbers]
+            asked = [client.create_async(path, ephemeral=True, sequence=True) for path in paths]
+            for each in asked:
+                each.get(timeout=PATIENCE)
+
+    def close(self) -> None:
+        """Ends its session."""
+        self._client.stop()
+        self._client.close()
+
+    def _length(self) -> int:
+        stat = self._client.exists(self._path)
+        return stat.children_count if stat else 0
+
+    def _monitored(self) -> dict[str, float]:
+        host, _, port = self._address.rpartition(":")
+        with socket.create_connection((host, int(port)), timeout=PATIENCE) as server:
+            server.sendall(b"mntr")
+            told = server.makefile(encoding="utf-8").read()
+        pairs = (line.split("\t") for line in told.splitlines())
+        return {name: float(value) for name, value in pairs if value.isdecimal()}
+
+    def _until(self, reached: Callable[[], bool], what: str) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while not reached():
+            if time.monotonic() > deadline:
+                raise Complaint(f"waited {PATIENCE:.0f} s for {what}; there are {self._length()}")
+            time.sleep(0.001)
+
+    def __enter__(self) -> Directory:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

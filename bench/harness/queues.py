@@ -1,0 +1,176 @@
+"""A long line for one lock: what a hand-off costs, however many wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from .crowd import Crowd
+from .directory import Directory
+from .options import Options
+from .servers import Control, Proxy, server_url
+from .stats import median, percentile
+from .subjects import Subject
+from .workers import Call
+
+#: All contenders of a subject are in one process, on so many connections.
+SESSIONS = 4
+#: Hand-offs that are counted at each length, and timed.
+HAND_OFFS, QUICK_HAND_OFFS = 20, 4
+#: How many contenders of ours are real where times are taken: as many as the peers have.
+TIMED = 1_000
+#: Hand-offs before anything counts, with so many in line: Java compiles what it has done often.
+WARM, WARM_LINE = 1000, 50
+
+
+@dataclass(frozen=True)
+class Queue:
+    """Hand-offs while at least so many contenders stood in line."""
+
+    contenders: int
+    #: How many of them were nodes only, when counted and when timed: more contenders take minutes to join.
+    stand_ins: int
+    stand_ins_timed: int
+    #: From the call of release to the return of the next one's acquire, in milliseconds. No proxy is between.
+    p50: float
+    p99: float
+    #: Of everybody in line, of one hand-off: without pings and session confirmations.
+    requests: float
+    #: Watch events: how many were woken.
+    events: float
+    bytes_sent: float
+    bytes_received: float
+    count: int
+
+
+@dataclass(frozen=True)
+class _Block:
+    times: list[float]
+    requests: int
+    events: int
+    bytes_sent: int
+    bytes_received: int
+
+
+def takes_part(subject: Subject) -> bool:
+    """Those of which a process can have many."""
+    return subject.crowd > 0
+
+
+def measure(
+    subjects: Sequence[Subject], options: Options, control: Control, lock: str, say: Callable[[str], None]
+) -> dict[str, list[Queue]]:
+    """One subject after the other, each twice: with a proxy that counts, and without one for the times."""
+    results = {}
+    for subject in (each for each in subjects if takes_part(each)):
+        with control.proxy(subject.family) as proxy:
+            say(f"{subject.name}, counting")
+            counted = _Line(subject, options, f"{lock}-{subject.name}-c", proxy, say).measure()
+        say(f"{subject.name}, timing")
+        timed = _Line(subject, options, f"{lock}-{subject.name}-t", None, say).measure()
+        results[subject.name] = [
+            _queue(subject, length, counted[length], timed[length].times) for length in counted
+        ]
+    return results
+
+
+def _queue(subject: Subject, length: int, counted: _Block, times: list[float]) -> Queue:
+    count = len(counted.times)
+    return Queue(
+        length,
+        max(0, length - subject.crowd),
+        max(0, length - min(subject.crowd, TIMED)),
+        median(times),
+        percentile(times, 0.99),
+        counted.requests / count,
+        counted.events / count,
+        counted.bytes_sent / count,
+        counted.bytes_received / count,
+        len(times),
+    )
+
+
+class _Line:
+    """One subject's contenders, more and more of them."""
+
+    def __init__(
+        self, subject: Subject, options: Options, lock: str, proxy: Proxy | None, say: Callable[[str], None]
+    ) -> None:
+        self._subject = subject
+        self._most = subject.crowd if proxy else min(subject.crowd, TIMED)
+        self._lengths = [length for length in options.lengths if length <= subject.crowd or subject.stand_in]
+        self._hand_offs = min(QUICK_HAND_OFFS if options.quick else HAND_OFFS, subject.crowd_hand_offs)
+        self._warm = round(WARM * options.warmth) if subject.language == "java" else WARM_LINE
+        self._lock = lock
+        self._proxy = proxy
+        self._say = say
+
+    def measure(self) -> dict[int, _Block]:
+        """By the length of the line."""
+        address = server_url(self._subject.family)
+        with ExitStack() as stack:
+            directory = stack.enter_context(Directory(address.split("/")[2].split("?")[0], self._lock))
+            # Nobody is disturbed by sessions that are still to expire.
+            stack.callback(directory.emptied)
+            at = self._proxy.url if self._proxy else address
+            crowd = Crowd(self._subject, at, self._lock)
+            stack.callback(crowd.close)
+            crowd.open(SESSIONS)
+            return self._grow(crowd, directory)
+
+    def _grow(self, crowd: Crowd, directory: Directory) -> dict[int, _Block]:
+        passed = 0
+
+        def fill(length: int) -> None:
+            step = max(20, min(100, 200_000 // max(length, 1)))
+            while (missing := length - (crowd.joined - passed)) > 0:
+                crowd.join(min(step, missing))
+                if self._subject.in_line:
+                    directory.filled(crowd.joined - passed)
+            directory.settled(length - 1 if self._subject.in_line else 0)
+
+        while passed < self._warm:
+            fill(WARM_LINE)
+            crowd.pass_on(WARM_LINE - 2)
+            passed += WARM_LINE - 2
+        blocks = {}
+        for length in self._lengths:
+            self._say(f"{self._subject.name}: {length} in line")
+            real = min(length, self._most)
+            parts: list[_Block] = []
+            while (done := sum(len(part.times) for part in parts)) < self._hand_offs:
+                block = min(self._hand_offs - done, max(2, real // 5))
+                # One more than counts: who came second has seen one before it, and need not ask again.
+                fill(real + block + 1)
+                if length > real and not parts:
+                    directory.stand_in(self._subject.stand_in, length - real - directory.standing)
+                    directory.settled()
+                if not parts:
+                    crowd.pass_on(1)
+                    passed += 1
+                parts.append(self._block(crowd, directory, block))
+                passed += block
+            blocks[length] = _Block(
+                [time for part in parts for time in part.times],
+                sum(part.requests for part in parts),
+                sum(part.events for part in parts),
+                sum(part.bytes_sent for part in parts),
+                sum(part.bytes_received for part in parts),
+            )
+        return blocks
+
+    def _block(self, crowd: Crowd, directory: Directory, count: int) -> _Block:
+        if self._proxy is None:
+            return _Block(milliseconds(crowd.pass_on(count)), 0, 0, 0, 0)
+        self._proxy.forget()
+        turns = crowd.pass_on(count)
+        directory.settled()
+        counts = self._proxy.counts()
+        requests = counts.requests - counts.confirmations
+        return _Block(milliseconds(turns), requests, counts.events, counts.bytes_sent, counts.bytes_received)
+
+
+def milliseconds(turns: Sequence[Call]) -> list[float]:
+    """How long each took."""
+    return [(turn.returned - turn.called) / 1e6 for turn in turns]

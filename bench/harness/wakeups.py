@@ -1,0 +1,129 @@
+"""Readers and writers: who is woken by whom, counted by the proxies before their sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from .complaint import Complaint
+from .crowd import Crowd
+from .directory import Directory
+from .servers import Control, Proxy, server_url
+from .subjects import Subject
+
+#: Readers or writers before the one that waits.
+AHEAD = 10
+#: By the name of a library: its reader and its writer.
+OURS = "fencepost"
+PAIRS = {
+    OURS: ("rust-read", "rust-write"),
+    "curator": ("curator-read", "curator-write"),
+    "kazoo": ("kazoo-read", "kazoo-write"),
+}
+
+
+@dataclass(frozen=True)
+class Wakeups:
+    """Watch events for others' nodes that a client was sent, each a wake-up, until it held."""
+
+    #: A writer behind so many readers, which leave in the order in which they came, and the other way round.
+    ahead: int
+    writer: int
+    writer_at_worst: int
+    #: A reader behind so many writers.
+    reader: int
+    #: One release of a writer with so many readers waiting, and a writer behind them.
+    readers: int
+    bystander: int
+
+
+def measure(
+    subjects: Sequence[Subject], control: Control, lock: str, say: Callable[[str], None]
+) -> dict[str, Wakeups]:
+    """One library after the other, if both its reader and its writer were asked for."""
+    known = {subject.name: subject for subject in subjects}
+    results = {}
+    for library, (reader, writer) in PAIRS.items():
+        if reader in known and writer in known:
+            say(library)
+            pair = _Pair(known[reader], known[writer], control, f"{lock}-{library}")
+            results[library] = pair.measure()
+    return results
+
+
+class _Pair:
+    """A reader's and a writer's subject."""
+
+    def __init__(self, reader: Subject, writer: Subject, control: Control, lock: str) -> None:
+        self._subjects: Mapping[str, Subject] = {"reader": reader, "writer": writer}
+        self._control = control
+        self._lock = lock
+        self._address = server_url(reader.family).split("/")[2].split("?")[0]
+
+    def measure(self) -> Wakeups:
+        """All of it."""
+        return Wakeups(
+            AHEAD,
+            self._one_behind("writer", "reader", list(range(AHEAD))),
+            self._one_behind("writer", "reader", list(range(AHEAD))[::-1]),
+            self._one_behind("reader", "writer", list(range(AHEAD))),
+            *self._released(),
+        )
+
+    def _one_behind(self, one: str, others: str, order: Sequence[int]) -> int:
+        """How often one is woken while those before it leave in this order."""
+        with self._crowds(f"{one}-{order[0]}", others, one) as (directory, (before, (behind, proxy))):
+            many = before[0]
+            for number in range(AHEAD):
+                many.join()
+                directory.filled(number + 1)
+            behind.join()
+            directory.filled(AHEAD + 1)
+            directory.settled()
+            proxy.forget()
+            woken = 0
+            for left, number in enumerate(order):
+                many.release(number)
+                directory.settled()
+                woken = proxy.counts().events
+                if left + 1 < AHEAD and behind.held():
+                    raise Complaint(f"{self._subjects[one]} holds the lock together with others")
+            behind.holding(1)
+            return woken
+
+    def _released(self) -> tuple[int, int]:
+        """Who is woken when a writer goes: the readers that may hold now, and the writer behind them."""
+        with self._crowds("release", "writer", "reader", "writer") as (directory, crowds):
+            (holder, _), (readers, among), (bystander, behind) = crowds
+            holder.join()
+            holder.holding(1)
+            for number in range(AHEAD):
+                readers.join()
+                directory.filled(number + 2)
+            bystander.join()
+            directory.filled(AHEAD + 2)
+            directory.settled()
+            among.forget()
+            behind.forget()
+            holder.release(0)
+            readers.holding(AHEAD)
+            directory.settled()
+            return among.counts().events, behind.counts().events
+
+    @contextmanager
+    def _crowds(self, name: str, *sides: str) -> Iterator[tuple[Directory, list[tuple[Crowd, Proxy]]]]:
+        """A directory, and for each side clients behind a proxy of their own."""
+        lock = f"{self._lock}-{name}"
+        with ExitStack() as stack:
+            directory = stack.enter_context(Directory(self._address, lock))
+            stack.callback(directory.emptied)
+            crowds = []
+            for side in sides:
+                proxy = stack.enter_context(self._control.proxy(self._subjects[side].family))
+                crowd = Crowd(self._subjects[side], proxy.url, lock)
+                stack.callback(crowd.close)
+                # A session each: two that watch the same node would be told once.
+                crowd.open(AHEAD if side == "reader" else 1)
+                crowds.append((crowd, proxy))
+            yield directory, crowds

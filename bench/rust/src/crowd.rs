@@ -1,0 +1,144 @@
+//! Many contenders in one process, on few connections.
+
+use std::collections::BTreeMap;
+
+use fencepost::{Client, Grant, Lock};
+use tokio::sync::mpsc;
+
+use crate::{
+    Failed,
+    ours::Kind,
+    serve::{Obey, clock},
+};
+
+/// A contender's number, and when it had its grant.
+type Granted = (usize, i64, Result<Grant, fencepost::Error>);
+
+/// Contenders for one lock, numbered in the order in which they have joined.
+pub(crate) struct Crowd {
+    kind: Kind,
+    url: String,
+    name: String,
+    clients: Vec<(Client, Lock)>,
+    joined: usize,
+    granting: mpsc::UnboundedSender<Granted>,
+    granted: mpsc::UnboundedReceiver<Granted>,
+    holding: BTreeMap<usize, Grant>,
+}
+
+impl Crowd {
+    #[expect(clippy::unused_async, reason = "other workers connect here")]
+    pub(crate) async fn new(kind: Kind, url: String, name: String) -> Result<Self, Failed> {
+        let (granting, granted) = mpsc::unbounded_channel();
+        Ok(Self {
+            kind,
+            url,
+            name,
+            clients: Vec::new(),
+            joined: 0,
+            granting,
+            granted,
+            holding: BTreeMap::new(),
+        })
+    }
+
+    async fn open(&mut self, count: usize) -> Result<(), Failed> {
+        for _ in 0..count {
+            let client = fencepost::connect(&self.url).await?;
+            let lock = self.kind.lock(&client, &self.name)?;
+            self.clients.push((client, lock));
+        }
+        Ok(())
+    }
+
+    /// More contenders, on one client after the other.
+    fn join(&mut self, count: usize) -> Result<(), Failed> {
+        for number in self.joined..self.joined + count {
+            let (_, lock) = self
+                .clients
+                .get(number % self.clients.len().max(1))
+                .ok_or("join before open")?;
+            let (lock, granting) = (lock.clone(), self.granting.clone());
+            tokio::spawn(async move {
+                let grant = lock.acquire().await;
+                // Nobody listens any more when the worker ends.
+                let _ = granting.send((number, clock(), grant));
+            });
+        }
+        self.joined += count;
+        Ok(())
+    }
+
+    /// Waits for the next grant: when it was.
+    async fn next(&mut self) -> Result<i64, Failed> {
+        let next = self.granted.recv().await.ok_or("nobody contends")?;
+        self.keep(next)
+    }
+
+    fn keep(&mut self, (number, moment, grant): Granted) -> Result<i64, Failed> {
+        self.holding.insert(number, grant?);
+        Ok(moment)
+    }
+
+    /// Hands the lock on so many times: from the call of release to the return of the next one's acquire.
+    async fn pass(&mut self, count: usize) -> Result<Vec<[i64; 2]>, Failed> {
+        let mut turns = Vec::with_capacity(count);
+        for _ in 0..count {
+            while self.holding.is_empty() {
+                self.next().await?;
+            }
+            let (_, grant) = self.holding.pop_first().ok_or("nobody holds")?;
+            let called = clock();
+            grant.release().await?;
+            turns.push([called, self.next().await?]);
+        }
+        Ok(turns)
+    }
+
+    fn held(&mut self) -> Result<usize, Failed> {
+        while let Ok(next) = self.granted.try_recv() {
+            self.keep(next)?;
+        }
+        Ok(self.holding.len())
+    }
+
+    async fn release(&mut self, number: usize) -> Result<[i64; 2], Failed> {
+        let grant = loop {
+            if let Some(grant) = self.holding.remove(&number) {
+                break grant;
+            }
+            self.next().await?;
+        };
+        let called = clock();
+        grant.release().await?;
+        Ok([called, clock()])
+    }
+}
+
+impl Obey for Crowd {
+    async fn obey(&mut self, line: &str) -> Result<String, Failed> {
+        let (verb, number) = line.split_once(' ').unwrap_or((line, "0"));
+        let number = number.parse()?;
+        match verb {
+            "open" => self.open(number).await.map(|()| "[]".into()),
+            "join" => self.join(number).map(|()| "[]".into()),
+            "pass" => Ok(format!("{:?}", self.pass(number).await?)),
+            "held" => Ok(format!("[{}]", self.held()?)),
+            "release" => Ok(format!("{:?}", self.release(number).await?)),
+            _ => Err(format!("unknown command: {line}").into()),
+        }
+    }
+
+    /// Whoever still waits gives up with its client.
+    async fn quit(self) -> Result<(), Failed> {
+        let closing: Vec<_> = self
+            .clients
+            .into_iter()
+            .map(|(client, _)| tokio::spawn(async move { client.close().await }))
+            .collect();
+        for closed in closing {
+            closed.await??;
+        }
+        Ok(())
+    }
+}
