@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steer import Peer, Servers
+from steer import Servers
 from tree import Tree
 
 NAMES = ("ensemble-1", "ensemble-2", "ensemble-3")
@@ -38,11 +38,6 @@ class Ensemble(Servers):
         """The name of the leader, or of a follower."""
         leader = str(self.do("leader")["name"])
         return leader if what == "leader" else next(name for name in NAMES if name != leader)
-
-    def expire(self, peer: Peer) -> None:
-        """Ends a peer's session at once."""
-        session = peer.ask("session")
-        self.do(f"expire {NAMES[0]} {session['session']} {session['password']}")
 
     def nothing_is_left(self, paths: list[str]) -> None:
         """Waits until nobody contends any more."""

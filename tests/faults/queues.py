@@ -60,14 +60,14 @@ class Queues:
         """Who stands in each queue."""
         return [tree.contenders(self.path(queue).split(",")[0]) for queue in QUEUES]
 
-    def stand_otherwise(self, tree: Tree, before: list[list[str]]) -> None:
-        """Waits until as many stand in each queue as before, and not the same."""
+    def stand_otherwise(self, tree: Tree, before: list[list[str]], *, fewer: bool) -> None:
+        """Waits until fewer stand in each queue than before, or as many and not the same."""
 
         def otherwise() -> bool:
             pairs = zip(before, self.contenders(tree), strict=True)
-            return all(now != then and len(now) == len(then) for then, now in pairs)
+            return all(now != then and (len(now) < len(then)) == fewer for then, now in pairs)
 
-        wait_until(otherwise, "those who were thrown out queue again")
+        wait_until(otherwise, "those who were thrown out are gone, or queue again")
 
     def kill(self, peers: Iterable[Peer]) -> None:
         """Kills some of them."""

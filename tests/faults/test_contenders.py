@@ -1,4 +1,4 @@
-"""Contenders lose their sessions, or their lives, while every machine is at work."""
+"""Contenders stand still until their sessions expire, or are killed, while every machine is at work."""
 
 from __future__ import annotations
 
@@ -8,27 +8,31 @@ from queues import Queues
 from tree import Tree
 
 BRIEF_MS = 2000
-LONG_MS = 20_000
 
 
-def test_sessions_expire(ensemble: Ensemble, crew: Crew, root: str) -> None:
+def test_processes_stand_still_until_their_sessions_expire(ensemble: Ensemble, crew: Crew, root: str) -> None:
     tree = Tree(ensemble.hosts)
-    queues = Queues(root, tree, ensemble.hosts, ensemble.hosts, LONG_MS, LONG_MS)
+    queues = Queues(root, tree, ensemble.hosts, ensemble.hosts, BRIEF_MS, BRIEF_MS)
     crew.work()
-    for peer in crew.one_of_each():
-        ensemble.expire(peer)
     # Who stands in the middle of every queue is thrown out, and queues again behind the other.
     before = queues.contenders(tree)
-    ensemble.expire(queues.waiters[0])
-    queues.stand_otherwise(tree, before)
-    for holder in queues.holders.values():
-        ensemble.expire(holder)
-    queues.holders_lose()
-    queues.waiters_are_granted(order=(1, 0))
+    queues.waiters[0].pause()
+    queues.stand_otherwise(tree, before, fewer=True)
+    queues.waiters[0].resume()
+    queues.stand_otherwise(tree, before, fewer=False)
+    paused = [*queues.holders.values(), *crew.one_of_each()]
+    for peer in paused:
+        peer.pause()
+    granted = queues.waiters_are_granted(order=(1, 0))
+    crew.wait_for_everybody(but=1)
+    for peer in paused:
+        peer.resume()
+    # They have not believed anything meanwhile, and know at once what they have lost.
+    doubted = queues.holders_lose()
+    assert all(end <= begin for end, begin in zip(doubted, granted, strict=True))
     crew.wait_for_everybody()
     crew.rest()
-    # Whose session is ended by force may believe a moment longer than it has: that is what fences are for.
-    crew.check(believed=False)
+    crew.check()
     queues.close()
     tree.close()
     ensemble.nothing_is_left([*crew.paths, *queues.paths])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -107,15 +108,23 @@ class Peer:
         wants = {"event": name, **wanted}
         return self._next(lambda line: wants.items() <= line.items(), f"the event {wants}")
 
-    def heard(self, name: str) -> list[Answer]:
-        """The events of this name that have come and were not read yet."""
+    def heard(self, name: str | None = None) -> list[Answer]:
+        """The events of this name, or all lines, that have come and were not read yet."""
         with self._arrived:
-            return [line for line in self._lines if line.get("event") == name]
+            return [line for line in self._lines if name is None or line.get("event") == name]
 
     def kill(self) -> None:
         """Ends it at once (SIGKILL): its session runs out."""
         self.process.kill()
         self.process.wait(PATIENCE)
+
+    def pause(self) -> None:
+        """Has it stand still (SIGSTOP)."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Has it go on (SIGCONT)."""
+        self.process.send_signal(signal.SIGCONT)
 
     def close(self) -> None:
         """Ends it by the end of its input; its session ends too."""
