@@ -20,6 +20,7 @@ static void describe(fencepost_grant *contender, const fencepost_event *event) {
         text, sizeof text, "%s%s%.*s%s%s", fencepost_result_text((int32_t)event->reason), event->has_detail ? ": " : "",
         (int)event->detail.size, (const char *)event->detail.data, note != NULL ? ": " : "",
         note != NULL ? note->text : "");
+    free(contender->detail);
     contender->detail = strdup(text); /* without memory, the result has words of its own */
 }
 
@@ -46,9 +47,47 @@ void contender_part(fencepost_grant *contender) {
     end(contender, FENCEPOST_RESULT_OK);
 }
 
+/* Whether a grant is held by anybody who has not begun to give it back. */
+static bool is_kept(const fencepost_grant *contender) {
+    return contender->tenure == NULL ? contender_is_held(contender) : tenure_held(contender->tenure) > 0;
+}
+
 /* Of a machine's holds, the first one. */
 static fencepost_grant *first(fencepost_grant *contender) {
     return contender == NULL || contender->tenure == NULL ? contender : tenure_first(contender->tenure);
+}
+
+/* Its owner's last hold as a writer is given back, while others as a reader stay. With the lock. */
+fencepost_result contender_lower(fencepost_grant *contender) {
+    fencepost_client *client = contender->client;
+    fencepost_result result = fencepost_hub_downgrade(client->hub, fencepost_now(), contender->key);
+
+    client->moved = true;
+    if (result == FENCEPOST_RESULT_OK) {
+        contender->stage = LOWERING;
+        tenure_share(contender->tenure, true);
+    }
+    return result;
+}
+
+bool contender_is_held(const fencepost_grant *contender) {
+    return contender->stage == HELD || contender->stage == EXTENDING;
+}
+
+/* The server has answered to a downgrade. */
+static void turn(fencepost_grant *contender, const fencepost_event *event) {
+    bool refused = event->kind == FENCEPOST_EVENT_KIND_REFUSED;
+
+    if (contender->tenure != NULL)
+        tenure_share(contender->tenure, !refused);
+    if (refused && (contender->stage == LOWERING || contender->turn == TURNS))
+        describe(contender, event);
+    if (contender->stage == LOWERING) {
+        end(contender, refused ? event->reason : FENCEPOST_RESULT_OK);
+    } else if (contender->turn == TURNS) {
+        contender->turn = refused ? REFUSED : TURNED;
+        contender->refusal = refused ? event->reason : FENCEPOST_RESULT_OK;
+    }
 }
 
 static void tell(fencepost_grant *contender, const fencepost_event *event) {
@@ -92,6 +131,9 @@ static void tell(fencepost_grant *contender, const fencepost_event *event) {
         describe(contender, event);
         end(contender, event->reason);
         break;
+    case FENCEPOST_EVENT_KIND_DOWNGRADED:
+        turn(contender, event);
+        break;
     case FENCEPOST_EVENT_KIND_REFUSED:
         describe(contender, event);
         end(contender, event->reason);
@@ -104,10 +146,15 @@ static void tell(fencepost_grant *contender, const fencepost_event *event) {
 
 void contender_event(fencepost_client *client, uint64_t key, const fencepost_event *event) {
     fencepost_grant *contender = first(table_find(&client->contenders, key)), *next;
+    /* What is held stays held: it is no acquire or release that was refused. */
+    bool stays = contender != NULL && event->kind == FENCEPOST_EVENT_KIND_REFUSED && is_kept(contender);
 
     for (; contender != NULL; contender = next) {
         next = contender->beside;
-        tell(contender, event);
+        if (stays)
+            turn(contender, event);
+        else
+            tell(contender, event);
     }
 }
 
@@ -191,6 +238,8 @@ fencepost_grant *contender_beside(const fencepost_grant *contender) {
     }
     *hold = *contender;
     hold->stage = HELD;
+    hold->turn = STAYS;
+    hold->detail = NULL;
     hold->stranger = stranger;
     hold->next = NULL;
     fencepost_client_ref(hold->client);
@@ -203,6 +252,8 @@ void contender_closed(fencepost_grant *contender) {
 
     for (contender = first(contender); contender != NULL; contender = next) {
         next = contender->beside;
+        free(contender->detail);
+        contender->detail = NULL;
         end(contender, FENCEPOST_RESULT_CLIENT_CLOSED);
     }
 }
@@ -212,6 +263,8 @@ void contender_free(fencepost_grant *contender) {
     fencepost_client *client = contender->client;
 
     pthread_mutex_lock(&client->mutex);
+    if (contender_is_held(contender) && tenure_lowers(contender))
+        contender_lower(contender);
     if (contender->stage != OVER)
         end(contender, FENCEPOST_RESULT_OK);
     client_leave(client);
@@ -249,6 +302,12 @@ bool contender_wanted(const void *subject) {
     const fencepost_grant *contender = subject;
 
     return contender->wanted || contender->stage == OVER;
+}
+
+bool contender_turned(const void *subject) {
+    const fencepost_grant *contender = subject;
+
+    return contender->turn != TURNS || !contender_is_held(contender);
 }
 
 bool contender_extended(const void *subject) {

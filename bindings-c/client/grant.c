@@ -13,17 +13,13 @@ static bool observe(const fencepost_grant *grant) {
     return true;
 }
 
-static bool is_held(const fencepost_grant *grant) {
-    return grant->stage == HELD || grant->stage == EXTENDING;
-}
-
 uint64_t fencepost_grant_fence(const fencepost_grant *grant) {
     /* It never changes: no lock is needed. */
     return grant != NULL && grant->has_fence ? grant->fence : 0;
 }
 
 static bool is_valid(const fencepost_grant *grant, uint64_t now) {
-    return is_held(grant) && !grant->suspended && now < grant->valid_until;
+    return contender_is_held(grant) && !grant->suspended && now < grant->valid_until;
 }
 
 bool fencepost_grant_is_valid(const fencepost_grant *grant) {
@@ -113,7 +109,7 @@ fencepost_result fencepost_grant_wait_revoke_requested(fencepost_grant *grant, i
         client_wait(grant->client, contender_wanted, grant, client_deadline(timeout));
         if (grant->lost)
             result = contender_fault(grant);
-        else if (!is_held(grant))
+        else if (!contender_is_held(grant))
             result = fault(FENCEPOST_RESULT_NOT_HELD, NULL);
         else
             result = grant->wanted ? FENCEPOST_RESULT_OK : FENCEPOST_RESULT_PENDING;
@@ -138,7 +134,7 @@ static fencepost_result extend_start(fencepost_grant *grant) {
 
     if (grant->lost)
         return contender_fault(grant);
-    if (!is_held(grant))
+    if (!contender_is_held(grant))
         return fault(FENCEPOST_RESULT_NOT_HELD, NULL);
     grant->client->moved = true;
     result = fencepost_hub_extend(grant->client->hub, fencepost_now(), grant->key);
@@ -150,7 +146,7 @@ static fencepost_result extend_start(fencepost_grant *grant) {
 static fencepost_result extend_finish(const fencepost_grant *grant) {
     if (grant->lost)
         return contender_fault(grant);
-    if (!is_held(grant))
+    if (!contender_is_held(grant))
         return fault(FENCEPOST_RESULT_NOT_HELD, NULL);
     return grant->stage == EXTENDING ? FENCEPOST_RESULT_PENDING : FENCEPOST_RESULT_OK;
 }
@@ -195,10 +191,12 @@ static fencepost_result release_start(fencepost_grant *grant) {
 
     if (grant->lost)
         return contender_fault(grant);
-    if (grant->stage == RELEASING || (grant->stage == OVER && !grant->known_released))
+    if (grant->stage == RELEASING || grant->stage == LOWERING || (grant->stage == OVER && !grant->known_released))
         return FENCEPOST_RESULT_OK;
-    if (!is_held(grant))
+    if (!contender_is_held(grant))
         return fault(FENCEPOST_RESULT_NOT_HELD, NULL);
+    if (tenure_lowers(grant))
+        return contender_lower(grant);
     if (grant->tenure != NULL && tenure_held(grant->tenure) > 1) {
         contender_part(grant);
         return FENCEPOST_RESULT_OK;
@@ -216,7 +214,7 @@ static fencepost_result release_start(fencepost_grant *grant) {
 static fencepost_result release_finish(fencepost_grant *grant) {
     if (grant->lost)
         return contender_fault(grant);
-    if (grant->stage == RELEASING)
+    if (grant->stage == RELEASING || grant->stage == LOWERING)
         return FENCEPOST_RESULT_PENDING;
     if (grant->stage != OVER || grant->known_released)
         return fault(FENCEPOST_RESULT_NOT_HELD, "no release of this grant is under way");

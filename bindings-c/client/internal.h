@@ -21,7 +21,11 @@ struct claim {
 
 struct tenure; /* see owners.c */
 
-enum stage { ASKING, HELD, EXTENDING, RELEASING, OVER };
+/* Lowering: a writer's hold is given back, and its owner's other holds go on as a reader's. */
+enum stage { ASKING, HELD, EXTENDING, RELEASING, LOWERING, OVER };
+
+/* What became of the wish to be a reader. */
+enum turn { STAYS, TURNS, TURNED, REFUSED };
 
 /* One contender, from its acquire to its end: what an attempt and then a grant stand for. Or a further hold of the same
  * grant, with the same key, which hears all that the first one hears. */
@@ -45,6 +49,8 @@ struct fencepost_grant {
     struct tenure *tenure;          /* what its owner has; NULL without an owner, and when it is over */
     struct fencepost_grant *beside; /* the next hold of the tenure */
     enum way way;
+    enum turn turn;
+    fencepost_result refusal; /* why it stays a writer */
 };
 
 /* What has been begun and is not waited for. */
@@ -145,11 +151,13 @@ fencepost_result contender_open(fencepost_lock *lock, int64_t patience, fencepos
 void contender_event(fencepost_client *client, uint64_t key, const fencepost_event *event);
 void contender_closed(fencepost_grant *contender);
 void contender_part(fencepost_grant *contender);
+fencepost_result contender_lower(fencepost_grant *contender);
+bool contender_is_held(const fencepost_grant *contender);
 void contender_free(fencepost_grant *contender);
 void contender_forget(fencepost_grant *contender);
 fencepost_result contender_fault(const fencepost_grant *contender);
 fencepost_grant *contender_beside(const fencepost_grant *contender);
-client_condition contender_decided, contender_over, contender_extended, contender_wanted;
+client_condition contender_decided, contender_over, contender_extended, contender_turned, contender_wanted;
 
 /* lock.c */
 fencepost_result
@@ -161,11 +169,13 @@ options_check(const fencepost_client *client, const char *name, const fencepost_
 int64_t micros_of(int64_t millis);
 
 /* owners.c */
-fencepost_result owners_claim(const char *name, const char *owner, fencepost_kind kind, struct claim *claim);
+fencepost_result owners_claim(const char *name, const fencepost_options *options, struct claim *claim);
 fencepost_result owners_reenter(fencepost_client *client, const struct claim *claim, fencepost_grant **further);
 fencepost_result owners_begin(const struct claim *claim, fencepost_grant *contender);
 void owners_end(fencepost_client *client, struct tenure *tenure);
 size_t tenure_held(const struct tenure *tenure);
+bool tenure_lowers(const fencepost_grant *hold);
+void tenure_share(struct tenure *tenure, bool shared);
 fencepost_grant *tenure_first(const struct tenure *tenure);
 fencepost_grant *tenure_leave(fencepost_grant *hold);
 

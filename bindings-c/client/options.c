@@ -84,19 +84,23 @@ static fencepost_result
 name_kind(const fencepost_client *client, const fencepost_options *options, char *kind, size_t size) {
     static const char family[] = "zookeeper-";
     size_t length = sizeof family - 1;
+    const char *own = options->unfair ? "single" : kinds[options->kind];
 
-    if (options->kind == FENCEPOST_KIND_MUTEX)
+    if (options->unfair && options->kind != FENCEPOST_KIND_MUTEX)
+        return fault(FENCEPOST_RESULT_UNKNOWN_OPTION, "unknown option \"unfair\": only a mutex has it");
+    if (options->kind == FENCEPOST_KIND_MUTEX && !options->unfair) {
         length = strlen(client->kind);
-    else if (strncmp(client->kind, family, length) != 0)
+        own = "";
+    } else if (strncmp(client->kind, family, length) != 0) {
         return fault(
             FENCEPOST_RESULT_UNKNOWN_OPTION,
-            "unknown option \"kind\": only ZooKeeper (and memory:) has a %s, and this "
-            "client's locks are of the kind %s",
-            kinds[options->kind], client->kind);
-    if (length + strlen(kinds[options->kind]) >= size)
+            "unknown option \"%s\": only ZooKeeper (and memory:) has a %s, and this client's locks are of the kind %s",
+            options->unfair ? "unfair" : "kind", own, client->kind);
+    }
+    if (length + strlen(own) >= size)
         return fault(FENCEPOST_RESULT_BAD_ARGUMENT, "the client's kind \"%s\" is too long", client->kind);
     memcpy(kind, client->kind, length);
-    strcpy(kind + length, options->kind == FENCEPOST_KIND_MUTEX ? "" : kinds[options->kind]);
+    strcpy(kind + length, own);
     return FENCEPOST_RESULT_OK;
 }
 
@@ -155,8 +159,7 @@ options_check(const fencepost_client *client, const char *name, const fencepost_
         add_switch(&all, "renew", false);
     add_millis(&all, "ttl", options.ttl);
     add_millis(&all, "max_hold", options.max_hold);
-    if (options.owner != NULL &&
-        (result = owners_claim(name, options.owner, options.kind, &lock->claim)) != FENCEPOST_RESULT_OK)
+    if (options.owner != NULL && (result = owners_claim(name, &options, &lock->claim)) != FENCEPOST_RESULT_OK)
         return result;
     return fencepost_settings_of(all.settings, all.count, &lock->settings);
 }

@@ -15,7 +15,7 @@ struct tenure {
     char *id;
     fencepost_grant *holds;
     bool known;  /* among the client's owners: it is asked for or held, and its last release has not begun */
-    bool shared; /* others may read: the grant is a reader's */
+    bool shared; /* others may read: the grant is a reader's, or becomes one */
 };
 
 static int compare(const void *one, const void *other) {
@@ -30,7 +30,9 @@ static struct tenure *find(const fencepost_client *client, const struct claim *c
 }
 
 /* Checks an owner, and writes it down. */
-fencepost_result owners_claim(const char *name, const char *owner, fencepost_kind kind, struct claim *claim) {
+fencepost_result owners_claim(const char *name, const fencepost_options *options, struct claim *claim) {
+    const char *owner = options->owner;
+    fencepost_kind kind = options->kind;
     size_t size = strlen(owner), room;
     bool shares = kind == FENCEPOST_KIND_READER || kind == FENCEPOST_KIND_WRITER;
     int prefix;
@@ -45,7 +47,7 @@ fencepost_result owners_claim(const char *name, const char *owner, fencepost_kin
     room = strlen(name) + size + 32;
     if ((claim->id = malloc(room)) == NULL)
         return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
-    prefix = snprintf(claim->id, room, "%d %zu:%s", shares, strlen(name), name);
+    prefix = snprintf(claim->id, room, "%d %zu:%s", shares ? 1 : options->unfair ? 2 : 0, strlen(name), name);
     claim->owner = strcpy(claim->id + prefix, owner);
     claim->way = kind == FENCEPOST_KIND_READER ? READER : kind == FENCEPOST_KIND_WRITER ? WRITER : WHOLE;
     return FENCEPOST_RESULT_OK;
@@ -110,8 +112,31 @@ size_t tenure_held(const struct tenure *tenure) {
     size_t held = 0;
 
     for (hold = tenure->holds; hold != NULL; hold = hold->beside)
-        held += hold->stage == HELD || hold->stage == EXTENDING;
+        held += contender_is_held(hold);
     return held;
+}
+
+/* Whether a hold is the last one of a writer, while there are readers' holds: when it goes, the grant becomes a
+ * reader's. */
+bool tenure_lowers(const fencepost_grant *hold) {
+    const fencepost_grant *other;
+    size_t readers = 0;
+
+    if (hold->tenure == NULL || hold->tenure->shared || hold->way != WRITER)
+        return false;
+    for (other = hold->tenure->holds; other != NULL; other = other->beside) {
+        if (other == hold || !contender_is_held(other))
+            continue;
+        if (other->way == WRITER)
+            return false;
+        readers++;
+    }
+    return readers > 0;
+}
+
+/* Whether others may read from here on. */
+void tenure_share(struct tenure *tenure, bool shared) {
+    tenure->shared = shared;
 }
 
 fencepost_grant *tenure_first(const struct tenure *tenure) {

@@ -136,6 +136,9 @@ typedef struct fencepost_options {
      * `UPGRADE`, one that is still waiting `BUSY`. NULL: every acquire is a contender of its own.
      */
     const char *owner;
+    /** ZooKeeper, mutex: the lock is one node without a line. Whoever comes first at a release gets it: all who wait
+     * wake then. The cheapest lock there is for a try. It has no layout: the name is the node's. */
+    bool unfair;
 } fencepost_options;
 
 /** Options by their names: `FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_READER, .layout = "kazoo")`. (C++ before 2020
@@ -277,6 +280,20 @@ fencepost_result fencepost_extend_start(fencepost_grant *grant);
 
 /** What has become of it: `PENDING`, success, or 4xx. */
 fencepost_result fencepost_extend_finish(fencepost_grant *grant);
+
+/**
+ * ZooKeeper: turns a writer's grant into a reader's, without anybody in between, and waits for the server. The fence
+ * stays; others may read from then on. Errors: `NOT_A_WRITER` for any other grant, and the second time; `BUSY` while
+ * it is on its way; 3xx if the server refused, and the grant is a writer's as before; 4xx if it was lost; `NOT_HELD`;
+ * `WOULD_BLOCK`.
+ */
+fencepost_result fencepost_downgrade(fencepost_grant *grant);
+
+/** Begins to. */
+fencepost_result fencepost_downgrade_start(fencepost_grant *grant);
+
+/** What has become of it: `PENDING`, success, or an error as above. */
+fencepost_result fencepost_downgrade_finish(fencepost_grant *grant);
 
 /**
  * Gives the grant back, and waits for the server to confirm that, at most five seconds. Errors: `RELEASE_UNCONFIRMED`,

@@ -158,6 +158,10 @@ typedef enum fencepost_result {
      */
     FENCEPOST_RESULT_UPGRADE = 209,
     /**
+     * Only a writer's grant can be turned into a reader's, and only once.
+     */
+    FENCEPOST_RESULT_NOT_A_WRITER = 210,
+    /**
      * Somebody else held the lock until the patience of this acquire ended.
      */
     FENCEPOST_RESULT_TIMEOUT = 301,
@@ -433,7 +437,7 @@ typedef enum fencepost_event_kind {
      */
     FENCEPOST_EVENT_KIND_RELEASED = 7,
     /**
-     * An acquire has come to nothing, or a release has been refused: `reason`, `cause_command`, `detail`.
+     * An acquire has come to nothing, or a release has been refused, or a downgrade while the grant stays as it was: `reason`, `cause_command`, `detail`.
      */
     FENCEPOST_EVENT_KIND_REFUSED = 8,
     /**
@@ -448,6 +452,10 @@ typedef enum fencepost_event_kind {
      * What an inspection has found: `found`.
      */
     FENCEPOST_EVENT_KIND_FOUND = 11,
+    /**
+     * The grant is a reader's from now on, with the fence it had.
+     */
+    FENCEPOST_EVENT_KIND_DOWNGRADED = 12,
 } fencepost_event_kind;
 
 /**
@@ -1087,6 +1095,14 @@ enum fencepost_result fencepost_hub_extend(struct fencepost_hub *hub, uint64_t n
 enum fencepost_result fencepost_hub_release(struct fencepost_hub *hub, uint64_t now, uint64_t key);
 
 /**
+ * Turns a writer's grant into a reader's, without anybody in between. Ends in the event downgraded, or in refused while the grant stays as it was, or
+ * in lost. Errors: `UNKNOWN_KEY`, `NOT_HELD`, `NOT_A_WRITER`, `BUSY` while it is on its way already.
+ */
+enum fencepost_result fencepost_hub_downgrade(struct fencepost_hub *hub,
+                                              uint64_t now,
+                                              uint64_t key);
+
+/**
  * Stops an acquire. Ends in the event refused. Errors: `UNKNOWN_KEY`, `NOT_WAITING`.
  */
 enum fencepost_result fencepost_hub_cancel(struct fencepost_hub *hub, uint64_t now, uint64_t key);
@@ -1276,7 +1292,7 @@ const char *fencepost_result_text(int32_t result);
 
 /**
  * Reads settings from a JSON text, such as `{"kind": "redis-string", "name": "stock/42", "ttl": 10000000}`; durations are in microseconds.
- * A kind on ZooKeeper (`zookeeper-mutex`, `zookeeper-reader`, `zookeeper-writer`, `zookeeper-election`, `zookeeper-semaphore`, `zookeeper-multi-lock`) has
+ * A kind on ZooKeeper (`zookeeper-mutex`, `zookeeper-reader`, `zookeeper-writer`, `zookeeper-election`, `zookeeper-single`, `zookeeper-semaphore`, `zookeeper-multi-lock`) has
  * the keys `name`, `prefix`, `layout` (`curator`, `kazoo` or `plain`), `node_prefix` (of the layout `plain`), `identifier`, `revocable`, `answer_within` and
  * `max_hold`; a semaphore `permits` too, a multi-lock `names` instead of `name`; a `zookeeper-inspection` is made by `fencepost_settings_inspection`. A
  * `redis-string` has `name`, `ttl`, `margin`, `renew`, `poll`, `answer_within` and `max_hold`. Only `kind` and the name are needed.

@@ -103,6 +103,10 @@ pub(crate) fn show_event(event: &Event, found: &[fencepost_found]) -> fencepost_
             kind: fencepost_event_kind::Released,
             ..BLANK
         },
+        Event::Downgraded => fencepost_event {
+            kind: fencepost_event_kind::Downgraded,
+            ..BLANK
+        },
         Event::RevokeRequested => fencepost_event {
             kind: fencepost_event_kind::RevokeRequested,
             ..BLANK

@@ -53,10 +53,11 @@ fn look_at(lock: &Map<String, Value>) -> Result<Map<String, Value>, Fault> {
         "zookeeper-reader" | "zookeeper-writer" => "read-write",
         "zookeeper-election" => "election",
         "zookeeper-semaphore" => "semaphore",
+        "zookeeper-single" => "single",
         _ => {
             return Err(ConfigError::UnknownOption {
                 option: "inspection".into(),
-                known: "the contenders of ZooKeeper's mutexes, read/write locks, elections and semaphores can be looked at (memory: too)",
+                known: "the contenders of ZooKeeper's mutexes, single nodes, read/write locks, elections and semaphores can be looked at (memory: too)",
             }
             .into());
         }

@@ -64,6 +64,18 @@ pub unsafe extern "C" fn fencepost_hub_release(
     unsafe { intent(hub, now, key, Intent::Release) }
 }
 
+/// Turns a writer's grant into a reader's, without anybody in between. Ends in the event downgraded, or in refused while the grant stays as it was, or
+/// in lost. Errors: `UNKNOWN_KEY`, `NOT_HELD`, `NOT_A_WRITER`, `BUSY` while it is on its way already.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_hub_downgrade(
+    hub: *mut fencepost_hub,
+    now: u64,
+    key: u64,
+) -> fencepost_result {
+    // SAFETY: passed on.
+    unsafe { intent(hub, now, key, Intent::Downgrade) }
+}
+
 /// Stops an acquire. Ends in the event refused. Errors: `UNKNOWN_KEY`, `NOT_WAITING`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_cancel(

@@ -134,7 +134,7 @@ pub enum fencepost_event_kind {
     Lost = 6,
     /// The release has been carried out.
     Released = 7,
-    /// An acquire has come to nothing, or a release has been refused: `reason`, `cause_command`, `detail`.
+    /// An acquire has come to nothing, or a release has been refused, or a downgrade while the grant stays as it was: `reason`, `cause_command`, `detail`.
     Refused = 8,
     /// Somebody would like to have the lock: it may be released, or kept. Told once a grant.
     RevokeRequested = 9,
@@ -142,10 +142,12 @@ pub enum fencepost_event_kind {
     MixedLayouts = 10,
     /// What an inspection has found: `found`.
     Found = 11,
+    /// The grant is a reader's from now on, with the fence it had.
+    Downgraded = 12,
 }
 
 words!(fencepost_event_kind: Queued c"queued", Acquired c"acquired", Extended c"extended", Suspended c"suspended", Resumed c"resumed", Lost c"lost", Released c"released", Refused c"refused",
-    RevokeRequested c"revoke-requested", MixedLayouts c"mixed-layouts", Found c"found");
+    RevokeRequested c"revoke-requested", MixedLayouts c"mixed-layouts", Found c"found", Downgraded c"downgraded");
 
 /// The name of a `fencepost_event_kind`; NULL for a number that is none.
 #[unsafe(no_mangle)]

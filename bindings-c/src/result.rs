@@ -46,6 +46,8 @@ pub enum fencepost_result {
     WrongFamily = 208,
     /// A reader's owner has asked for the writer: nothing was sent, and the share stays held.
     Upgrade = 209,
+    /// Only a writer's grant can be turned into a reader's, and only once.
+    NotAWriter = 210,
 
     /// Somebody else held the lock until the patience of this acquire ended.
     Timeout = 301,

@@ -48,6 +48,7 @@ results! {
     ClientClosed, c"client-closed", c"the client has been closed";
     WrongFamily, c"wrong-family", c"this hub is of another family";
     Upgrade, c"upgrade", c"a reader cannot become a writer: release the share first";
+    NotAWriter, c"not-a-writer", c"only a writer's grant can be turned into a reader's, and only once";
     Timeout, c"timeout", c"somebody else held the lock until the patience of this acquire ended";
     NotAvailable, c"not-available", c"somebody else holds the lock";
     Cancelled, c"cancelled", c"the acquire was cancelled";
@@ -97,7 +98,8 @@ same_as_core!(Refusal: Timeout => Timeout, NotAvailable => NotAvailable, Cancell
     ConnectionClosed => ConnectionClosed, GivenUp => GivenUp, InconsistentPermits => InconsistentPermits, NoContender => NoContender);
 same_as_core!(Loss: LeaseEnded => LeaseEnded, SessionExpired => SessionExpired, Deleted => Deleted, Taken => Taken,
     MaxHold => MaxHold, ConnectionClosed => LostConnectionClosed, Refused => RenewalRefused);
-same_as_core!(Misuse: Busy => Busy, NotHeld => NotHeld, NotWaiting => NotWaiting, Closed => ClientClosed);
+same_as_core!(Misuse: Busy => Busy, NotHeld => NotHeld, NotWaiting => NotWaiting, Closed => ClientClosed,
+    Upgrade => Upgrade, NotAWriter => NotAWriter);
 const _: () = {
     assert!(ConfigError::EmptyName.code() as i32 == fencepost_result::EmptyName as i32);
     assert!(Refusal::ALL.len() == 16 && Loss::ALL.len() == 7);

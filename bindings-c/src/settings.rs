@@ -67,7 +67,7 @@ fn unreadable(error: serde_json::Error) -> ConfigError {
 }
 
 /// Reads settings from a JSON text, such as `{"kind": "redis-string", "name": "stock/42", "ttl": 10000000}`; durations are in microseconds.
-/// A kind on ZooKeeper (`zookeeper-mutex`, `zookeeper-reader`, `zookeeper-writer`, `zookeeper-election`, `zookeeper-semaphore`, `zookeeper-multi-lock`) has
+/// A kind on ZooKeeper (`zookeeper-mutex`, `zookeeper-reader`, `zookeeper-writer`, `zookeeper-election`, `zookeeper-single`, `zookeeper-semaphore`, `zookeeper-multi-lock`) has
 /// the keys `name`, `prefix`, `layout` (`curator`, `kazoo` or `plain`), `node_prefix` (of the layout `plain`), `identifier`, `revocable`, `answer_within` and
 /// `max_hold`; a semaphore `permits` too, a multi-lock `names` instead of `name`; a `zookeeper-inspection` is made by `fencepost_settings_inspection`. A
 /// `redis-string` has `name`, `ttl`, `margin`, `renew`, `poll`, `answer_within` and `max_hold`. Only `kind` and the name are needed.

@@ -221,7 +221,10 @@ static void say(struct story *story) {
 
     for (i = 0; i < count; i++)
         names[i] = some_text();
-    switch (below(22)) {
+    switch (below(23)) {
+    case 22:
+        result = fencepost_hub_downgrade(hub, at, key);
+        break;
     case 0:
         result = fencepost_hub_acquire(hub, at, key, (int64_t)number());
         break;

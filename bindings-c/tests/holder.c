@@ -1,6 +1,7 @@
 /* Another process for the tests: says a line when it holds the lock, and keeps it until it is killed or its input ends.
  *     holder hold URL NAME        holds
- *     holder quick URL NAME       the same with a short lease */
+ *     holder quick URL NAME       the same with a short lease
+ *     holder single URL NAME      the same, of a lock that is one node */
 #include <fencepost-client.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,8 @@ int main(int argc, char **argv) {
     fencepost_grant *grant;
 
     if (argc != 4 || fencepost_connect(argv[2], &client) != FENCEPOST_OK ||
-        fencepost_lock_new(client, argv[3], &lock) != FENCEPOST_OK)
+        fencepost_lock_open(client, argv[3], FENCEPOST_OPTIONS(.unfair = strcmp(argv[1], "single") == 0), &lock) !=
+            FENCEPOST_OK)
         return 2;
     if (strcmp(argv[1], "quick") == 0 && fencepost_lock_set_ttl(lock, 500) != FENCEPOST_OK)
         return 2;

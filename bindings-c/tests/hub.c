@@ -196,7 +196,7 @@ static void names_of_everything(void) {
 
     for (code = -1; code < 700; code++)
         named += fencepost_result_name(code) != NULL && fencepost_result_text(code) != NULL;
-    CHECK(named == 53);
+    CHECK(named == 55);
     CHECK(strcmp(fencepost_result_name(FENCEPOST_RESULT_MIXED_LAYOUTS), "mixed-layouts") == 0);
     CHECK(strcmp(fencepost_operation_name(FENCEPOST_OPERATION_SYNC), "sync") == 0);
     CHECK(fencepost_operation_name(0) == NULL && fencepost_timer_name(99) == NULL);

@@ -10,13 +10,6 @@
 #define KAZOO_READER FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_READER, .layout = "kazoo")
 #define KAZOO_WRITER FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_WRITER, .layout = "kazoo")
 
-static fencepost_grant *hold_with(fencepost_client *client, const char *name, const fencepost_options *options) {
-    fencepost_grant *grant = NULL;
-
-    CHECK_RESULT(fencepost_acquire_with(client, name, options, LONG, &grant), FENCEPOST_OK);
-    return grant;
-}
-
 static fencepost_result taken(fencepost_client *client, const char *name, const fencepost_options *options) {
     fencepost_grant *grant = NULL;
     fencepost_result result = fencepost_try_acquire_with(client, name, options, &grant);

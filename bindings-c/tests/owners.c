@@ -14,13 +14,6 @@
 #define STRANGE_READER FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_READER)
 #define STRANGE_WRITER FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_WRITER)
 
-static fencepost_grant *hold_with(fencepost_client *client, const char *name, const fencepost_options *options) {
-    fencepost_grant *grant = NULL;
-
-    CHECK_RESULT(fencepost_acquire_with(client, name, options, LONG, &grant), FENCEPOST_OK);
-    return grant;
-}
-
 /* What a try gives; a grant is released behind it. */
 static fencepost_result tried(fencepost_client *client, const char *name, const fencepost_options *options) {
     fencepost_grant *grant = NULL;
@@ -29,13 +22,6 @@ static fencepost_result tried(fencepost_client *client, const char *name, const 
     if (result == FENCEPOST_OK)
         let_go(grant);
     return result;
-}
-
-static fencepost_lock *lock_with(fencepost_client *client, const char *name, const fencepost_options *options) {
-    fencepost_lock *lock = NULL;
-
-    CHECK_RESULT(fencepost_lock_open(client, name, options, &lock), FENCEPOST_OK);
-    return lock;
 }
 
 static void holds_more_than_once(enum family family) {

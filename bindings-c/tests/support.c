@@ -77,6 +77,20 @@ fencepost_grant *hold(fencepost_client *client, const char *name) {
     return grant;
 }
 
+fencepost_grant *hold_with(fencepost_client *client, const char *name, const fencepost_options *options) {
+    fencepost_grant *grant = NULL;
+
+    CHECK_RESULT(fencepost_acquire_with(client, name, options, LONG, &grant), FENCEPOST_OK);
+    return grant;
+}
+
+fencepost_lock *lock_with(fencepost_client *client, const char *name, const fencepost_options *options) {
+    fencepost_lock *lock = NULL;
+
+    CHECK_RESULT(fencepost_lock_open(client, name, options, &lock), FENCEPOST_OK);
+    return lock;
+}
+
 void let_go(fencepost_grant *grant) {
     CHECK_RESULT(fencepost_release(grant), FENCEPOST_OK);
     fencepost_grant_free(grant);

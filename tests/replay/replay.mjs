@@ -91,6 +91,7 @@ const inputs = {
     ),
   try: (hub, now, step) => hub.tryAcquire(now, step.key),
   extend: (hub, now, step) => hub.extend(now, step.key),
+  downgrade: (hub, now, step) => hub.downgrade(now, step.key),
   release: (hub, now, step) => hub.release(now, step.key),
   cancel: (hub, now, step) => hub.cancel(now, step.key),
   close: (hub, now, step) => hub.close(now, step.key),

@@ -156,6 +156,8 @@ int line_put(fencepost_hub *hub, const cJSON *step) {
         return fencepost_hub_try_acquire(hub, at, key);
     if (strcmp(verb, "extend") == 0)
         return fencepost_hub_extend(hub, at, key);
+    if (strcmp(verb, "downgrade") == 0)
+        return fencepost_hub_downgrade(hub, at, key);
     if (strcmp(verb, "release") == 0)
         return fencepost_hub_release(hub, at, key);
     if (strcmp(verb, "cancel") == 0)

@@ -132,6 +132,7 @@ static void write_event(struct text *text, uint64_t key, const fencepost_event *
         write_found(text, event);
         break;
     case FENCEPOST_EVENT_KIND_SUSPENDED:
+    case FENCEPOST_EVENT_KIND_DOWNGRADED:
     case FENCEPOST_EVENT_KIND_RELEASED:
     case FENCEPOST_EVENT_KIND_REVOKE_REQUESTED:
         break;
