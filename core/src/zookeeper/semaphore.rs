@@ -13,6 +13,8 @@
 //! head of the line makes a node there and watches the directory, so a permit that comes back wakes one waiter; and a waiter that leaves the line
 //! strands nobody, because nobody waits for a permit by its index (Curator's `InterProcessSemaphoreV2`, Kazoo's `Semaphore`).
 
+use core::time::Duration;
+
 use alloc::{
     format,
     string::{String, ToString},
@@ -42,6 +44,12 @@ pub struct Semaphore {
     permits: u32,
     /// The request that reads it.
     check: Option<CommandId>,
+    /// Where the permits lie.
+    room: String,
+    /// The list that tells a try in the line whether all permits are taken.
+    count: Option<CommandId>,
+    /// How long a try waits for the server's answers.
+    answer_within: Duration,
     trying: bool,
     /// Whether the number of permits is to be written as soon as there is a node to write it into.
     unwritten: bool,
@@ -86,8 +94,9 @@ impl Semaphore {
             max_hold: None,
             ..settings.clone()
         };
+        let answer_within = settings.answer_within;
         let permit = ContenderSettings {
-            directory: permits,
+            directory: permits.clone(),
             ..settings
         };
         Self {
@@ -98,6 +107,9 @@ impl Semaphore {
             path,
             permits: number,
             check: None,
+            room: permits,
+            count: None,
+            answer_within,
             trying: false,
             unwritten: false,
             farewell: None,
@@ -143,26 +155,19 @@ impl Semaphore {
     fn acquire(&mut self, now: Instant, patience: Patience) {
         self.trying = patience == Patience::Try;
         self.placed = false;
-        if let Patience::For(limit) = patience {
-            self.out.set_after(Timer::Patience, now, limit);
+        // The patience of the whole is counted here, once.
+        match patience {
+            Patience::Forever => {}
+            Patience::For(limit) => self.out.set_after(Timer::Patience, now, limit),
+            Patience::Try => self.out.set_after(Timer::Patience, now, self.answer_within),
         }
         self.queue(now);
     }
 
     fn queue(&mut self, now: Instant) {
         self.phase = Phase::Lining;
-        let patience = self.patience();
-        // It rests: it cannot refuse.
-        let _accepted = self.line(|line| line.intent(now, Intent::Acquire(patience)));
-    }
-
-    const fn patience(&self) -> Patience {
-        if self.trying {
-            Patience::Try
-        } else {
-            // The patience of the whole is counted here, once.
-            Patience::Forever
-        }
+        // It rests: it cannot refuse. A try waits in the line, too: whoever is before it may just be being served.
+        let _accepted = self.line(|line| line.intent(now, Intent::Acquire(Patience::Forever)));
     }
 
     fn line<T>(&mut self, put: impl FnOnce(&mut Contender) -> T) -> T {
@@ -181,9 +186,15 @@ impl Semaphore {
 
     fn leave(&mut self, now: Instant) {
         self.out.stop_all();
-        self.check = None;
+        self.forget();
         self.phase = Phase::Leaving { release: false };
         self.withdraw(now);
+    }
+
+    /// What is under way has nothing to say any more.
+    const fn forget(&mut self) {
+        self.check = None;
+        self.count = None;
     }
 
     /// Gives back whatever the two halves hold or wait for.
@@ -225,6 +236,11 @@ impl Semaphore {
     fn line_says(&mut self, now: Instant, event: Event) {
         match (self.phase, event) {
             (Phase::Lining, Event::Acquired { .. }) => self.take(now),
+            (Phase::Lining, Event::Queued { .. }) if self.trying => {
+                self.placed = true;
+                let (path, watch) = (self.room.clone(), false);
+                self.count = Some(self.out.command(Request::Children { path, watch }, None));
+            }
             (Phase::Lining, event @ (Event::Queued { .. } | Event::MixedLayouts { .. })) => {
                 self.placed = true;
                 self.out.event(event);
@@ -232,7 +248,7 @@ impl Semaphore {
             (Phase::Lining, Event::Refused { reason, cause }) => self.refuse(now, reason, cause),
             // Whoever comes next may take permits now: nothing is ours before it is our turn again.
             (Phase::Taking, Event::Lost { .. }) => {
-                self.check = None;
+                self.forget();
                 self.phase = Phase::Restarting;
                 self.withdraw(now);
             }
@@ -267,11 +283,43 @@ impl Semaphore {
     fn take(&mut self, now: Instant) {
         self.placed = true;
         self.unwritten = false;
+        self.count = None;
         self.phase = Phase::Taking;
         let (path, watch) = (self.path.clone(), false);
         self.check = Some(self.out.command(Request::Get { path, watch }, None));
-        let patience = self.patience();
+        let patience = if self.trying {
+            Patience::Try
+        } else {
+            Patience::Forever
+        };
         let _accepted = self.permit(|permit| permit.intent(now, Intent::Acquire(patience)));
+    }
+
+    /// A try that stands in the line goes on waiting only if not all permits are taken.
+    fn counted(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {
+        self.count = None;
+        match outcome {
+            Outcome::Reply(Reply {
+                answer: Answer::Children(permits),
+                ..
+            }) => {
+                if u32::try_from(permits.len()).is_ok_and(|taken| taken < self.permits) {
+                    return Ok(());
+                }
+                self.refuse(now, Refusal::NotAvailable, Cause::command(id));
+            }
+            // Nobody has ever taken one; or nobody knows, and the line tells in time.
+            Outcome::Reply(Reply {
+                answer: Answer::Error(_),
+                ..
+            })
+            | Outcome::Failed(_) => {}
+            Outcome::Reply(_) => {
+                let expected = "children";
+                return Err(Misuse::WrongReply { id: id.0, expected });
+            }
+        }
+        Ok(())
     }
 
     fn write_permits(&mut self) {
@@ -325,6 +373,8 @@ impl Machine for Semaphore {
     fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {
         let verdict = if self.check == Some(id) {
             self.compare(now, id, outcome)
+        } else if self.count == Some(id) {
+            self.counted(now, id, outcome)
         } else {
             // Each knows its own commands, and takes no notice of the other's.
             let other = outcome.clone();
@@ -337,7 +387,7 @@ impl Machine for Semaphore {
 
     fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
         if let Notice::Session { .. } = &notice {
-            self.check = None;
+            self.forget();
             self.out.purge_commands();
         }
         let other = notice.clone();
@@ -350,10 +400,10 @@ impl Machine for Semaphore {
     fn handle_timeout(&mut self, now: Instant) {
         let waiting = matches!(self.phase, Phase::Lining | Phase::Taking | Phase::Restarting);
         if self.out.expired(Timer::Patience, now) && waiting {
-            let reason = if self.placed {
-                Refusal::Timeout
-            } else {
-                Refusal::Unreachable
+            let reason = match (self.placed, self.trying) {
+                (true, true) => Refusal::NotAvailable,
+                (true, false) => Refusal::Timeout,
+                (false, _) => Refusal::Unreachable,
             };
             self.refuse(now, reason, Cause::none());
         }

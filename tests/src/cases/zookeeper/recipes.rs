@@ -11,6 +11,8 @@ cases! { "zookeeper":
     permit_first_ever, "The first contender ever writes how many permits there are, as Kazoo does.";
     permit_without_a_directory, "Nobody has ever been there: the number of permits is written once the permit's node has brought the directory with it.";
     permit_comes_back, "All permits are taken: only the head of the line watches them, and one that comes back is one list.";
+    permit_tried, "A try that comes while another contender is being served: permits are left, so it waits for its turn in the line.";
+    permit_tried_in_vain, "A try finds others in the line, and all permits taken: refused at once.";
     permits_inconsistent, "Somebody else has given another number of permits: refused before a permit is taken.",
         "kazoo's Semaphore raises ValueError";
     line_lost_while_taking, "The head of the line is deleted while it waits for a permit: all is given back, and queued for anew.";
@@ -99,6 +101,36 @@ fn permit_comes_back(story: &mut Recorder) {
     story.watch(&leases, "changed").says(&["children"]);
     story.children(&[&others[1], &lease(key, 7)]);
     story.says(&["acquired", "delete"]);
+}
+
+/// A try that has found somebody in the line before it, and counts the permits.
+fn behind_in_the_line(story: &mut Recorder) -> u64 {
+    warm(story);
+    let settings = json!({"kind": "zookeeper-semaphore", "name": "stock", "prefix": "shop", "permits": 2});
+    let key = story.open(&settings);
+    story.try_acquire(key);
+    let line = own(key, 3);
+    story
+        .created_at(&format!("{DIR}/locks/{line}"), 41)
+        .children(&[&other(2), &line]);
+    story.says(&["children", "get", "get"]);
+    key
+}
+
+fn permit_tried(story: &mut Recorder) {
+    let key = behind_in_the_line(story);
+    story.children(&["a-lease-0000000001"]).says(&[]).answer_routine();
+    story.watch(&format!("{DIR}/locks/{}", other(2)), "deleted");
+    story.says(&["get", "create", "children"]);
+    take(story, key, &["a-lease-0000000001"]);
+    story.says(&["acquired", "delete"]);
+}
+
+fn permit_tried_in_vain(story: &mut Recorder) {
+    let key = behind_in_the_line(story);
+    story.children(&["a-lease-0000000001", "b-lease-0000000002"]);
+    story.says(&["refused not-available", "delete"]).done("delete");
+    story.close(key).leaves(0);
 }
 
 fn permits_inconsistent(story: &mut Recorder) {
