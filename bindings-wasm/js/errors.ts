@@ -124,6 +124,15 @@ export function clientClosed(): MisuseError {
 }
 
 /** @internal */
+export function notAWriter(lock: string): MisuseError {
+  return new MisuseError(
+    210,
+    "not-a-writer",
+    `${lock}: only a writer's grant can be turned into a reader's, and only once`,
+  );
+}
+
+/** @internal */
 export function notHeld(lock: string): MisuseError {
   return new MisuseError(205, "not-held", `${lock}: there is no grant: it has been released`);
 }

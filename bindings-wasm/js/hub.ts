@@ -136,6 +136,13 @@ export class Hub {
     this.#check(this.#raw.release(number("now", now), number("key", key)));
   }
 
+  /**
+   * Turns a writer's grant into a reader's, with nobody in between: ends in `downgraded`, in `refused` while the grant stays as it was, or in `lost`.
+   */
+  downgrade(now: number, key: number): void {
+    this.#check(this.#raw.downgrade(number("now", now), number("key", key)));
+  }
+
   /** Stops an acquire: ends in `refused`. */
   cancel(now: number, key: number): void {
     this.#check(this.#raw.cancel(number("now", now), number("key", key)));

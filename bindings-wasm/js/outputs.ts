@@ -105,7 +105,11 @@ export type Event =
       readonly event: "extended" | "resumed";
       readonly validUntil: number | null;
     }
-  | { readonly type: "event"; readonly key: number; readonly event: "suspended" | "revoke-requested" | "released" }
+  | {
+      readonly type: "event";
+      readonly key: number;
+      readonly event: "suspended" | "revoke-requested" | "downgraded" | "released";
+    }
   | {
       readonly type: "event";
       readonly key: number;
@@ -290,7 +294,7 @@ export function valid(key: number, event: "extended" | "resumed", validUntil: nu
 }
 
 /** @internal */
-export function plain(key: number, event: "suspended" | "revoke-requested" | "released"): void {
+export function plain(key: number, event: "suspended" | "revoke-requested" | "downgraded" | "released"): void {
   made = { type: "event", key, event };
 }
 

@@ -41,6 +41,10 @@ export type SettingsData =
       readonly permits?: number | undefined;
     } & ZooKeeperSettings)
   | ({
+      /** One node, which is the lock: no line, so whoever comes first at a release gets it. The cheapest lock there is for a try. */
+      readonly kind: "zookeeper-single";
+    } & Omit<ZooKeeperSettings, "layout" | "nodePrefix" | "revocable">)
+  | ({
       readonly kind: "zookeeper-multi-lock";
       /** Paths below the prefix, at most 64. */
       readonly names: readonly string[];
@@ -49,7 +53,7 @@ export type SettingsData =
       /** A look at a lock from outside: it ends in `found` or `refused`. */
       readonly kind: "zookeeper-inspection";
       /** What it looks at (a mutex). */
-      readonly of?: "mutex" | "read-write" | "election" | "semaphore" | undefined;
+      readonly of?: "mutex" | "read-write" | "election" | "semaphore" | "single" | undefined;
       /** The permits of a semaphore. */
       readonly permits?: number | undefined;
       /** Whether it lists contenders, deletes one, or asks one for the lock (it lists). */
@@ -124,6 +128,7 @@ const KINDS = new Map<unknown, Fields>([
   ["zookeeper-writer", ZOOKEEPER],
   ["zookeeper-election", ZOOKEEPER],
   ["zookeeper-semaphore", { ...ZOOKEEPER, permits: whole }],
+  ["zookeeper-single", { name: text, prefix: text, identifier: text, ...ANY }],
   ["zookeeper-multi-lock", { names: texts, ...CONTENDER }],
   ["zookeeper-inspection", { name: text, ...PLACE, ...INSPECTION }],
   ["redis-string", { name: text, ttl: millis, margin: millis, renew: flag, poll: millis, ...ANY }],

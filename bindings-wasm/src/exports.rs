@@ -81,6 +81,10 @@ impl RawHub {
         self.intent(now, key, Intent::Release)
     }
 
+    pub fn downgrade(&mut self, now: f64, key: f64) -> bool {
+        self.intent(now, key, Intent::Downgrade)
+    }
+
     pub fn cancel(&mut self, now: f64, key: f64) -> bool {
         self.intent(now, key, Intent::Cancel)
     }

@@ -38,6 +38,7 @@ impl Fields {
             "zookeeper-reader" => RawSettings::ZookeeperReader,
             "zookeeper-writer" => RawSettings::ZookeeperWriter,
             "zookeeper-election" => RawSettings::ZookeeperElection,
+            "zookeeper-single" => RawSettings::ZookeeperSingle,
             "zookeeper-semaphore" => RawSettings::ZookeeperSemaphore,
             "zookeeper-multi-lock" => RawSettings::ZookeeperMultiLock,
             "zookeeper-inspection" => RawSettings::ZookeeperInspection,

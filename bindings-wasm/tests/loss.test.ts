@@ -230,7 +230,7 @@ describe("losses of a ZooKeeper session", { concurrency: false }, () => {
 
 async function holder(backend: Backend, name: string): Promise<ChildProcess> {
   const program = fileURLToPath(new URL("./programs/hold.js", import.meta.url));
-  const child = spawn(process.execPath, [program, backend.url, name, String(backend.brief.ttl ?? "")], {
+  const child = spawn(process.execPath, [program, backend.url, name, JSON.stringify(backend.brief)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   await within(SOON, "the holder", once(child.stdout, "data"));

@@ -16,9 +16,9 @@ import { type Way, claim } from "./owners.js";
 import { Election, ReadWriteLock } from "./recipes.js";
 
 type Kind = SettingsData["kind"];
-type Role = "mutex" | "reader" | "writer" | "election" | "semaphore";
+type Role = "mutex" | "single" | "reader" | "writer" | "election" | "semaphore";
 type LockParts = ConstructorParameters<typeof Lock>;
-type Inspected = "mutex" | "read-write" | "election" | "semaphore";
+type Inspected = "mutex" | "single" | "read-write" | "election" | "semaphore";
 
 /**
  * Locks on one connection: made by {@link connect}, {@link fromRedis} or {@link fromZooKeeper}.
@@ -53,7 +53,12 @@ export class Client {
       const inspect = () => elsewhere("contenders", ON_REDIS);
       return new Lock(this.#engine, name, settings, inspect, claim(options?.owner, "redis-string", name, "whole"));
     }
-    return new Lock(...this.#contender("mutex", "mutex", name, options));
+    const { fair } = options ?? {};
+    if (fair !== undefined && typeof fair !== "boolean") {
+      throw unreadable("fair has to be true or false");
+    }
+    const kind = fair === false ? "single" : "mutex";
+    return new Lock(...this.#contender(kind, kind, name, options));
   }
 
   /**
@@ -152,7 +157,7 @@ export class Client {
   /** What a lock on ZooKeeper is made of. */
   #contender(role: Role, of: Inspected, name: string, options: unknown, more?: object): LockParts {
     const way = WAYS[role];
-    const ofKind = way === undefined ? [] : ["owner"];
+    const ofKind = way === undefined ? [] : way === "whole" ? ["owner", "fair"] : ["owner"];
     const settings = this.#settings(`zookeeper-${role}`, { name, ...more }, options, ...ofKind);
     const { layout, nodePrefix, answerWithin, owner } = (options ?? {}) as ReadWriteLockOptions;
     const place = {
@@ -189,7 +194,12 @@ export class Client {
 }
 
 /** Locks that can have an owner. */
-const WAYS: Readonly<Partial<Record<Role, Way>>> = { mutex: "whole", reader: "reader", writer: "writer" };
+const WAYS: Readonly<Partial<Record<Role, Way>>> = {
+  mutex: "whole",
+  single: "whole",
+  reader: "reader",
+  writer: "writer",
+};
 
 const ON_REDIS = "only ZooKeeper has it; on Redis there are locks";
 

@@ -9,8 +9,9 @@ import { type FencepostError, LockLost, NotAcquired, Refused, clientClosed, notH
 import type { ContenderData, Event } from "../outputs.js";
 import type { Tenure, Way } from "./owners.js";
 
-/** Where a contender is. */
-export type State = "waiting" | "held" | "releasing" | "released" | "found" | "lost" | "refused" | "closed";
+/** Where a contender is. `lowering`: a writer's hold is given back, and its owner's other holds go on as a reader's. */
+export type State =
+  "waiting" | "held" | "releasing" | "lowering" | "released" | "found" | "lost" | "refused" | "closed";
 
 /** Somebody who waits. */
 export interface Waiter {
@@ -18,7 +19,7 @@ export interface Waiter {
   reject(error: unknown): void;
 }
 
-type Ended = Extract<Event, { event: "lost" | "refused" }>;
+export type Ended = Extract<Event, { event: "lost" | "refused" }>;
 
 const NOT_ACQUIRED = [301, 302];
 
@@ -44,6 +45,8 @@ export class Contender {
   releasing: Waiter | null = null;
   /** Who waits for an extension. */
   extending: Waiter[] = [];
+  /** Who waits for a downgrade. */
+  turning: Waiter | null = null;
   /** When its release has to be confirmed, in ms. */
   confirmBy = 0;
   /** What its owner has of the lock; null: its lock has no owner. */
@@ -66,7 +69,8 @@ export class Contender {
 
   /** Whether the machine has said its last word. */
   get over(): boolean {
-    return this.state !== "waiting" && this.state !== "held" && this.state !== "releasing";
+    const { state } = this;
+    return state !== "waiting" && state !== "held" && state !== "releasing" && state !== "lowering";
   }
 
   get valid(): boolean {
@@ -139,6 +143,13 @@ export class Contender {
       case "released":
         this.released();
         break;
+      case "downgraded":
+        if (this.state === "lowering") {
+          this.released();
+        } else {
+          this.#settle("turning");
+        }
+        break;
       case "lost":
       case "refused":
         this.end(event.event, describe(this.lock, event, cause));
@@ -152,8 +163,20 @@ export class Contender {
   released(): void {
     this.state = "released";
     this.#settle("releasing");
-    if (this.extending.length > 0) {
-      this.#extended(notHeld(this.lock));
+    if (this.extending.length > 0 || this.turning !== null) {
+      const error = notHeld(this.lock);
+      this.#extended(error);
+      this.#settle("turning", error);
+    }
+  }
+
+  /** A downgrade has been refused: what is held stays held, as it was. */
+  stay(event: Ended, cause: unknown): void {
+    const error = describe(this.lock, event, cause);
+    if (this.state === "lowering") {
+      this.end("refused", error);
+    } else {
+      this.#settle("turning", error);
     }
   }
 
@@ -166,11 +189,12 @@ export class Contender {
 
   /** The end that is no release. */
   end(state: "lost" | "refused" | "closed", error: FencepostError): void {
-    const held = this.state === "held" || this.state === "releasing";
+    const held = this.state === "held" || this.state === "releasing" || this.state === "lowering";
     this.state = state;
     this.error = error;
     this.#settle("acquiring", error);
     this.#settle("releasing", error);
+    this.#settle("turning", error);
     this.#extended(error);
     if (!held) {
       return;
@@ -190,7 +214,7 @@ export class Contender {
     return this.error ?? notHeld(this.lock);
   }
 
-  #settle(which: "acquiring" | "releasing", error?: FencepostError): void {
+  #settle(which: "acquiring" | "releasing" | "turning", error?: FencepostError): void {
     const waiter = this[which];
     this[which] = null;
     if (error === undefined) {

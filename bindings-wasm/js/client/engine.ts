@@ -122,20 +122,34 @@ export class Engine implements Sink {
     this.#pump();
   }
 
+  downgrade(contender: Contender): void {
+    this.check();
+    this.#hub.downgrade(now(), contender.key);
+    if (contender.tenure !== null) {
+      contender.tenure.shared = true;
+    }
+    this.#pump();
+  }
+
   /** Gives one hold back; the last one gives back the lock. */
   release(contender: Contender): void {
     const { tenure } = contender;
-    if (tenure !== null && tenure.count() > 1) {
+    const present = now();
+    if (tenure?.lowers(contender) === true) {
+      this.#hub.downgrade(present, contender.key);
+      tenure.shared = true;
+      contender.state = "lowering";
+    } else if (tenure !== null && tenure.count() > 1) {
       contender.released();
       this.#forget(contender);
       return;
+    } else {
+      this.#hub.release(present, contender.key);
+      if (tenure !== null) {
+        this.#owners.end(tenure);
+      }
+      contender.state = "releasing";
     }
-    const present = now();
-    this.#hub.release(present, contender.key);
-    if (tenure !== null) {
-      this.#owners.end(tenure);
-    }
-    contender.state = "releasing";
     contender.confirmBy = present + CONFIRM_WITHIN;
     this.#unconfirmed.add(contender);
     this.#alarm.set(contender.confirmBy);
@@ -144,6 +158,10 @@ export class Engine implements Sink {
 
   /** Gives a contender up in any state; what it holds or waits for is cleaned up behind. */
   abandon(contender: Contender): void {
+    if (contender.state === "held" && contender.tenure?.lowers(contender) === true && !this.#ended) {
+      this.release(contender);
+      return;
+    }
     if (contender.state === "held") {
       contender.state = "closed";
     }
@@ -345,8 +363,18 @@ export class Engine implements Sink {
     if ("cause" in event && event.cause.command !== null) {
       cause = this.#errors.get(event.cause.command);
     }
-    for (const hold of contender.tenure === null ? [contender] : [...contender.tenure.holds]) {
-      hold.tell(event, cause);
+    const { tenure } = contender;
+    // What is held stays held then: it is no acquire or release that was refused.
+    const refused = event.event === "refused" && (tenure?.count() ?? Number(contender.state === "held")) > 0;
+    if (refused && tenure !== null) {
+      tenure.shared = false;
+    }
+    for (const hold of tenure === null ? [contender] : [...tenure.holds]) {
+      if (refused) {
+        hold.stay(event, cause);
+      } else {
+        hold.tell(event, cause);
+      }
       if (hold.over) {
         this.#forget(hold);
       }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LockLost } from "../errors.js";
+import { LockLost, notAWriter } from "../errors.js";
 import type { Contender } from "./contender.js";
 import type { Engine } from "./engine.js";
 
@@ -105,7 +105,36 @@ export class Grant {
   }
 
   /**
-   * Gives the lock back; resolves when the server has confirmed it.
+   * ZooKeeper: goes on as a reader, with the fence that the writer had; resolves when the server has put the reader in the writer's place, with nobody
+   * in between. Others may read from then on.
+   *
+   * @throws MisuseError `not-a-writer` if it is no writer's grant, or not any more, `not-held` if it has been released; Refused if the server does not
+   * permit it, and the grant is a writer's as before; LockLost if it is over.
+   */
+  downgrade(): Promise<void> {
+    const contender = this.#contender;
+    return this.#wait((waiter) => {
+      if (contender.state !== "held") {
+        throw contender.refusal();
+      }
+      if (contender.way === "reader") {
+        throw notAWriter(contender.lock);
+      }
+      // In memory the answer comes at once.
+      const { turning } = contender;
+      contender.turning = waiter;
+      try {
+        this.#engine.downgrade(contender);
+      } catch (error) {
+        contender.turning = turning;
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * Gives the lock back; resolves when the server has confirmed it. If its owner holds the lock otherwise, only this hold ends, and nothing is asked of the
+   * server, unless the others are readers' and this was the last one of a writer: then the grant becomes a reader's.
    *
    * @throws LockLost if the grant had been lost; MisuseError if it has been released before; ReleaseUnconfirmed after 5 s without the server's
    * word (it is carried on with in the background); Refused if the server does not permit it.

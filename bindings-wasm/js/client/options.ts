@@ -48,6 +48,11 @@ export interface ReadWriteLockOptions extends ZooKeeperLockOptions, Owner {}
 
 /** What can be set for a lock: on either kind of server, its own and those of both. Durations in ms. */
 export interface LockOptions extends ZooKeeperLockOptions, Owner {
+  /**
+   * ZooKeeper: whether contenders stand in a line (true). If not, the lock is one node: the cheapest lock there is for a try, but whoever comes first at a
+   * release gets it, and all who wait wake then. Such a lock has no layout, and cannot be asked for.
+   */
+  readonly fair?: boolean | undefined;
   /** Redis: the lease (10000). */
   readonly ttl?: number | undefined;
   /** Redis: whether the lease is renewed until the release (true). */
@@ -65,6 +70,9 @@ const OF_A_LOCK = {
   zookeeper: ["layout", "nodePrefix", "identifier", "revocable", ...ANY],
   redis: ["ttl", "renew", "margin", "poll", ...ANY],
 };
+
+/** What some kinds of locks have beside. */
+const OF_SOME = ["owner", "fair"];
 
 /** Checks that options are an object with known keys only: a misspelt one would be a silent default. */
 export function known(options: unknown, ...names: string[]): void {
@@ -84,7 +92,7 @@ export function known(options: unknown, ...names: string[]): void {
 
 /** The options of a lock that have a value, all of them known to its server, or to its kind alone. */
 export function lockOptions(family: "zookeeper" | "redis", options: unknown, ...ofKind: string[]): object {
-  known(options, ...OF_A_LOCK.zookeeper, ...OF_A_LOCK.redis, ...ofKind);
+  known(options, ...OF_A_LOCK.zookeeper, ...OF_A_LOCK.redis, ...OF_SOME);
   const given = Object.fromEntries(Object.entries(options ?? {}).filter(([, value]) => value !== undefined));
   known(given, ...OF_A_LOCK[family], ...ofKind);
   return given;

@@ -25,7 +25,7 @@ export class Tenure {
   readonly id: string;
   /** Who hears what the machine says. The first of them stands for all. */
   readonly holds = new Set<Contender>();
-  /** Whether others may read: the grant is a reader's, or is becoming one. */
+  /** Whether others may read: the grant is a reader's, or becomes one. */
   shared: boolean;
 
   constructor(id: string, first: Contender, shared: boolean) {
@@ -43,6 +43,11 @@ export class Tenure {
       }
     }
     return count;
+  }
+
+  /** Whether a hold is the last one of a writer, while there are readers' holds: when it goes, the grant becomes a reader's. */
+  lowers({ way }: Contender): boolean {
+    return way === "writer" && !this.shared && this.count("writer") === 1 && this.count("reader") > 0;
   }
 }
 

@@ -24,6 +24,7 @@ export class RawHub {
   tryAcquire(now: number, key: number): boolean;
   extend(now: number, key: number): boolean;
   release(now: number, key: number): boolean;
+  downgrade(now: number, key: number): boolean;
   cancel(now: number, key: number): boolean;
   created(now: number, id: number, session: bigint, path: string, czxid: bigint): boolean;
   /** `names` are joined with slashes. */

@@ -1,9 +1,9 @@
-/** Holds a lock until it is killed: `hold.js URL LOCK TTL`. Says "held" when it does. */
+/** Holds a lock until it is killed: `hold.js URL LOCK OPTIONS`, options as JSON. Says "held" when it does. */
 
-import { connect } from "fencepost";
+import { type LockOptions, connect } from "fencepost";
 
-const [url = "", lock = "", ttl = ""] = process.argv.slice(2);
+const [url = "", lock = "", options = "{}"] = process.argv.slice(2);
 const client = await connect(url);
-await client.lock(lock, ttl === "" ? {} : { ttl: Number(ttl) }).acquire();
+await client.lock(lock, JSON.parse(options) as LockOptions).acquire();
 process.stdout.write("held\n");
 setInterval(() => undefined, 1000);
