@@ -61,7 +61,7 @@ fn zookeeper_four_without_a_fault() {
 
 #[test]
 fn read_write_two_with_one_fault() {
-    explored(&machines::ZOOKEEPER_READ_WRITE, Case { pauses: 1, ..TWO }, 1);
+    explored(&machines::ZOOKEEPER_READ_WRITE, Case { pauses: 1, ..TWO }, 1_321_894);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn single_two_with_one_fault() {
 
 #[test]
 fn single_three_without_a_fault() {
-    explored(&machines::ZOOKEEPER_SINGLE, several(3, true), 1);
+    explored(&machines::ZOOKEEPER_SINGLE, several(3, true), 824);
 }
 
 #[test]
