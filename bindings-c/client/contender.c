@@ -86,6 +86,8 @@ static void turn(fencepost_grant *contender, const fencepost_event *event) {
         end(contender, refused ? event->reason : FENCEPOST_RESULT_OK);
     } else if (contender->turn == TURNS) {
         contender->turn = refused ? REFUSED : TURNED;
+        if (refused && contender->tenure != NULL)
+            contender->way = WRITER;
         contender->refusal = refused ? event->reason : FENCEPOST_RESULT_OK;
     }
 }

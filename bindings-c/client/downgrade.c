@@ -3,7 +3,7 @@
 
 #include "internal.h"
 
-/* Begins. With the lock. */
+/* Begins; of an owner's holds the last one of a writer turns the grant. With the lock. */
 static fencepost_result downgrade_start(fencepost_grant *grant) {
     fencepost_result result;
 
@@ -13,13 +13,20 @@ static fencepost_result downgrade_start(fencepost_grant *grant) {
         return fault(FENCEPOST_RESULT_NOT_HELD, NULL);
     if (grant->way == READER)
         return fault(FENCEPOST_RESULT_NOT_A_WRITER, NULL);
+    if (grant->tenure != NULL && tenure_others(grant, WRITER) > 0) {
+        grant->way = READER;
+        grant->turn = TURNED;
+        return FENCEPOST_RESULT_OK;
+    }
     grant->client->moved = true;
     result = fencepost_hub_downgrade(grant->client->hub, fencepost_now(), grant->key);
     if (result != FENCEPOST_RESULT_OK)
         return result;
     grant->turn = TURNS;
-    if (grant->tenure != NULL)
+    if (grant->tenure != NULL) {
+        grant->way = READER;
         tenure_share(grant->tenure, true);
+    }
     return FENCEPOST_RESULT_OK;
 }
 

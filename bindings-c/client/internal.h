@@ -174,6 +174,7 @@ fencepost_result owners_reenter(fencepost_client *client, const struct claim *cl
 fencepost_result owners_begin(const struct claim *claim, fencepost_grant *contender);
 void owners_end(fencepost_client *client, struct tenure *tenure);
 size_t tenure_held(const struct tenure *tenure);
+size_t tenure_others(const fencepost_grant *hold, enum way way);
 bool tenure_lowers(const fencepost_grant *hold);
 void tenure_share(struct tenure *tenure, bool shared);
 fencepost_grant *tenure_first(const struct tenure *tenure);

@@ -116,22 +116,21 @@ size_t tenure_held(const struct tenure *tenure) {
     return held;
 }
 
+/* How many other holds of that way nobody has given back. */
+size_t tenure_others(const fencepost_grant *hold, enum way way) {
+    const fencepost_grant *other;
+    size_t others = 0;
+
+    for (other = hold->tenure->holds; other != NULL; other = other->beside)
+        others += other != hold && other->way == way && contender_is_held(other);
+    return others;
+}
+
 /* Whether a hold is the last one of a writer, while there are readers' holds: when it goes, the grant becomes a
  * reader's. */
 bool tenure_lowers(const fencepost_grant *hold) {
-    const fencepost_grant *other;
-    size_t readers = 0;
-
-    if (hold->tenure == NULL || hold->tenure->shared || hold->way != WRITER)
-        return false;
-    for (other = hold->tenure->holds; other != NULL; other = other->beside) {
-        if (other == hold || !contender_is_held(other))
-            continue;
-        if (other->way == WRITER)
-            return false;
-        readers++;
-    }
-    return readers > 0;
+    return hold->tenure != NULL && !hold->tenure->shared && hold->way == WRITER && tenure_others(hold, WRITER) == 0 &&
+           tenure_others(hold, READER) > 0;
 }
 
 /* Whether others may read from here on. */

@@ -283,9 +283,9 @@ fencepost_result fencepost_extend_finish(fencepost_grant *grant);
 
 /**
  * ZooKeeper: turns a writer's grant into a reader's, without anybody in between, and waits for the server. The fence
- * stays; others may read from then on. Errors: `NOT_A_WRITER` for any other grant, and the second time; `BUSY` while
- * it is on its way; 3xx if the server refused, and the grant is a writer's as before; 4xx if it was lost; `NOT_HELD`;
- * `WOULD_BLOCK`.
+ * stays; others may read from then on. Of an owner's grants each becomes a reader's by itself, and the lock with the
+ * last of them. Errors: `NOT_A_WRITER` for any other grant, and the second time; `BUSY` while it is on its way; 3xx if
+ * the server refused, and the grant is a writer's as before; 4xx if it was lost; `NOT_HELD`; `WOULD_BLOCK`.
  */
 fencepost_result fencepost_downgrade(fencepost_grant *grant);
 
