@@ -38,6 +38,8 @@ LINES = (
     Line("read-write-kazoo", (*_all("write", "rust-kazoo"), *_all("read", "rust-kazoo", "rust-kazoo"))),
     Line("semaphore", _all("semaphore:2", *("rust-curator",) * 3, "python-curator"), permits=2),
     Line("semaphore-kazoo", _all("semaphore:2", *("rust-kazoo",) * 3), permits=2),
+    # In no order: who is lucky gets it again.
+    Line("single", _all("single", "rust-curator", "rust-curator", "python-curator")),
     Line("leader", _all("leader", "rust-curator", "rust-curator", "javascript-curator")),
     Line("multi", _all("multi", "rust-curator", "rust-curator", "rust-curator"), paths=("/a", "/b")),
 )
@@ -53,6 +55,11 @@ class Queue:
     #: How often it is taken until it is full.
     times: int = 1
     paths: tuple[str, ...] = ("",)
+
+    @property
+    def visible(self) -> bool:
+        """Whether those who wait can be seen on the server."""
+        return self.waits != "single"
 
     def path(self, root: str) -> str:
         """The path, or the paths, of the queue's lock."""
@@ -71,6 +78,7 @@ QUEUES = (
         Queue("rust-curator", f"semaphore:2@{layout}", f"semaphore:2@{layout}", times=2)
         for layout in ("curator", "kazoo")
     ),
+    Queue("rust-curator", "single", "single"),
     Queue("rust-curator", "leader", "leader"),
     Queue("rust-curator", "multi", "multi", paths=("/a", "/b")),
     *(

@@ -57,8 +57,8 @@ class Queues:
         return self.holder(queue).event(name, path=self.path(queue), **wanted)
 
     def contenders(self, tree: Tree) -> list[list[str]]:
-        """Who stands in each queue."""
-        return [tree.contenders(self.path(queue).split(",")[0]) for queue in QUEUES]
+        """Who stands in each queue where that can be seen."""
+        return [tree.contenders(self.path(queue).split(",")[0]) for queue in QUEUES if queue.visible]
 
     def stand_otherwise(self, tree: Tree, before: list[list[str]], *, fewer: bool) -> None:
         """Waits until fewer stand in each queue than before, or as many and not the same."""
@@ -117,8 +117,8 @@ class Queues:
         return first
 
     def together(self, queue: Queue) -> bool:
-        """Whether those who wait are granted in no order: they share."""
-        return queue.waits.startswith(("read", "semaphore"))
+        """Whether those who wait are granted in no order: they share, or are not in a line."""
+        return queue.waits.startswith(("read", "semaphore", "single"))
 
     def release(self) -> None:
         """Has every holder give everything back."""
@@ -135,5 +135,5 @@ class Queues:
             before = self.contenders(tree)
             for queue in QUEUES:
                 waiter.ask(f"wait {queue.waits} {self.path(queue)}")
-            for queue, there in zip(QUEUES, before, strict=True):
+            for queue, there in zip((queue for queue in QUEUES if queue.visible), before, strict=True):
                 tree.wait_for_more(self.path(queue).split(",")[0], len(there))

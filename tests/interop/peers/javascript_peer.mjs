@@ -22,6 +22,7 @@ function lock(kind, path) {
   const makes = {
     mutex: () => client.lock(name, options),
     revocable: () => client.lock(name, { ...options, revocable: true }),
+    single: () => client.lock(name, { identifier: "fencepost", fair: false }),
     read: () => client.readWriteLock(name, options).reader,
     write: () => client.readWriteLock(name, options).writer,
     leader: () => client.election(name, options),

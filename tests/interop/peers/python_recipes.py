@@ -116,6 +116,8 @@ class Recipes:
         if what in ("mutex", "revocable"):
             revocable = what == "revocable"
             return client.lock(name, layout=layout, identifier=identifier, revocable=revocable)
+        if what == "single":
+            return client.lock(name, identifier=identifier, fair=False)
         if what in ("read", "write"):
             both = client.read_write_lock(name, layout=layout, identifier=identifier)
             return both.reader if what == "read" else both.writer
@@ -155,6 +157,8 @@ class Recipes:
     def _node(self, path: str, czxid: int) -> str:
         # This session may be on another member of an ensemble, which has not heard of it yet.
         self._look.sync(path)
+        if getattr(self._look.exists(path), "czxid", None) == czxid:
+            return path
         for directory in (path, f"{path}/leases"):
             for child in self._list(directory):
                 stat = self._look.exists(f"{directory}/{child}")

@@ -25,16 +25,24 @@ impl Look {
     pub(crate) async fn node(&self, path: &str, czxid: u64) -> Result<String, Failed> {
         // Our session may be on another member of an ensemble, which has not heard of it yet.
         self.0.sync(path).await?;
+        if self.created(path, czxid).await? {
+            return Ok(path.to_owned());
+        }
         for directory in [path.to_owned(), format!("{path}/leases")] {
             for child in self.list(&directory).await? {
                 let node = format!("{directory}/{child}");
-                let stat = self.0.check_stat(&node).await?;
-                if stat.is_some_and(|stat| u64::try_from(stat.czxid) == Ok(czxid)) {
+                if self.created(&node, czxid).await? {
                     return Ok(node);
                 }
             }
         }
         Err(format!("{path}: a lock was granted, and its node is gone").into())
+    }
+
+    /// Whether it was created by this transaction.
+    async fn created(&self, node: &str, czxid: u64) -> Result<bool, Failed> {
+        let stat = self.0.check_stat(node).await?;
+        Ok(stat.is_some_and(|stat| u64::try_from(stat.czxid) == Ok(czxid)))
     }
 
     /// The session that a node goes with.

@@ -65,6 +65,10 @@ impl Recipes {
         Ok(match kind.split_once(':').unwrap_or((kind, "")) {
             ("mutex", _) => self.client.lock_with(name, options)?,
             ("revocable", _) => self.client.lock_with(name, options.revocable(true))?,
+            ("single", _) => {
+                let unfair = LockOptions::new().identifier("fencepost").fair(false);
+                self.client.lock_with(name, unfair)?
+            }
             ("read", _) => self.client.read_write_lock_with(name, options)?.reader().clone(),
             ("write", _) => self.client.read_write_lock_with(name, options)?.writer().clone(),
             ("leader", _) => self.client.election_with(name, options)?,
