@@ -11,7 +11,12 @@ pub(crate) struct Contender {
     releases: u32,
     /// Releases that have been carried out or refused.
     given_back: u32,
+    downgrades: u32,
+    /// Downgrades that have been carried out or refused.
+    downgraded: u32,
     held: bool,
+    /// Whether a refusal was told that may have been of a downgrade or of the release after it.
+    perhaps_over: bool,
     suspended: bool,
     pub(crate) closed: bool,
 }
@@ -22,6 +27,7 @@ impl Contender {
         match intent {
             Intent::Acquire(_) => self.acquires += 1,
             Intent::Release => self.releases += 1,
+            Intent::Downgrade => self.downgrades += 1,
             _ => {}
         }
     }
@@ -29,11 +35,13 @@ impl Contender {
     pub(crate) fn told(&mut self, event: &Event) {
         assert!(!self.closed, "{event:?} was told after the close");
         match event {
-            Event::Queued { .. } => self.assert(self.waits() && !self.held, event),
+            Event::Queued { .. } => self.assert(self.waits() && (!self.held || self.perhaps_over), event),
             Event::Acquired { .. } => {
-                self.assert(self.waits() && !self.held, event);
+                self.assert(self.waits() && (!self.held || self.perhaps_over), event);
                 self.answered += 1;
                 self.held = true;
+                self.suspended = false;
+                self.perhaps_over = false;
             }
             Event::Extended { .. } => self.assert(self.held, event),
             Event::Suspended => {
@@ -43,6 +51,11 @@ impl Contender {
             Event::Resumed { .. } => {
                 self.assert(self.held && self.suspended, event);
                 self.suspended = false;
+            }
+            // Of a downgrade: the grant stays what it was.
+            Event::Refused { .. } if self.held && self.downgraded < self.downgrades => {
+                self.downgraded += 1;
+                self.perhaps_over |= self.given_back < self.releases;
             }
             // Of a release, or of an acquire.
             Event::Refused { .. } if self.held => {
@@ -68,7 +81,11 @@ impl Contender {
                 self.assert(self.waits(), event);
                 self.answered += 1;
             }
-            Event::RevokeRequested | Event::Downgraded => self.assert(self.held, event),
+            Event::RevokeRequested => self.assert(self.held, event),
+            Event::Downgraded => {
+                self.assert(self.held && self.downgraded < self.downgrades, event);
+                self.downgraded += 1;
+            }
             Event::MixedLayouts { .. } => self.assert(self.waits(), event),
             other => panic!("an event that nobody knows: {other:?}"),
         }
@@ -76,7 +93,7 @@ impl Contender {
 
     /// Whether every acquire and every grant has had its end.
     pub(crate) const fn is_at_rest(&self) -> bool {
-        self.closed || self.answered == self.acquires && !self.held
+        self.closed || self.answered == self.acquires && (!self.held || self.perhaps_over)
     }
 
     fn waits(&self) -> bool {
@@ -86,6 +103,9 @@ impl Contender {
     const fn end(&mut self) {
         self.held = false;
         self.suspended = false;
+        self.perhaps_over = false;
+        // One that was asked for and not answered ends with the grant.
+        self.downgraded = self.downgrades;
     }
 
     fn assert(&self, holds: bool, event: &Event) {
