@@ -7,7 +7,7 @@ from conftest import Start
 from counter import CounterServer
 from steer import Peer, Servers, wait_until
 
-OURS = ("rust", "python", "javascript")
+OURS = ("rust", "python", "javascript", "c")
 PEERS = ("curator", "kazoo", *(f"{ours}-{layout}" for ours in OURS for layout in ("curator", "kazoo")))
 EXCLUSIVE = (
     *((peer, kind) for peer in PEERS for kind in ("mutex", "write", "semaphore:1", "leader")),

@@ -19,6 +19,8 @@ OTHERS = (
     ("javascript-curator", "curator"),
     ("kazoo", "javascript-kazoo"),
 )
+IN_C = (("curator", "c-curator"), ("kazoo", "c-kazoo"))
+C_BOTH_WAYS = (*IN_C, *((ours, theirs) for theirs, ours in IN_C))
 EXCLUSIVE = ("mutex", "write", "leader", "semaphore:1")
 #: Short, for those who are to be killed: their sessions have to run out.
 BRIEF_MS = 1000
@@ -49,7 +51,7 @@ def has_got(peer: Peer, after: int = 0) -> int:
     return fence
 
 
-@pytest.mark.parametrize(("first", "second"), [*BOTH_WAYS, *OTHERS])
+@pytest.mark.parametrize(("first", "second"), [*BOTH_WAYS, *C_BOTH_WAYS, *OTHERS])
 @pytest.mark.parametrize("kind", EXCLUSIVE)
 def test_they_exclude_each_other(
     start: Start, tree: Tree, path: str, first: str, second: str, kind: str
@@ -66,7 +68,7 @@ def test_they_exclude_each_other(
     assert tree.contenders(path) == []
 
 
-@pytest.mark.parametrize(("theirs", "ours"), PAIRS)
+@pytest.mark.parametrize(("theirs", "ours"), [*PAIRS, *IN_C])
 @pytest.mark.parametrize("kind", ["mutex", "write", "leader"])
 def test_they_are_served_in_the_order_in_which_they_came(
     start: Start, tree: Tree, path: str, theirs: str, ours: str, kind: str
@@ -84,7 +86,7 @@ def test_they_are_served_in_the_order_in_which_they_came(
     assert tree.contenders(path) == []
 
 
-@pytest.mark.parametrize(("first", "second"), BOTH_WAYS)
+@pytest.mark.parametrize(("first", "second"), [*BOTH_WAYS, *C_BOTH_WAYS])
 def test_readers_share_and_nobody_overtakes_a_writer(
     start: Start, tree: Tree, path: str, first: str, second: str
 ) -> None:
@@ -149,8 +151,14 @@ def test_many_locks_are_taken_together(start: Start, tree: Tree, path: str, firs
     assert tree.contenders(path) == []
 
 
-@pytest.mark.parametrize(("first", "second"), BOTH_WAYS)
-@pytest.mark.parametrize("kind", ["mutex", "write", "read", "leader", "semaphore:1"])
+#: Rust and C through everything.
+LOSSES = [
+    *((*pair, kind) for pair in BOTH_WAYS for kind in ("mutex", "write", "read", "leader", "semaphore:1")),
+    *((*pair, kind) for pair in C_BOTH_WAYS for kind in ("mutex", "write", "read")),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "kind"), LOSSES)
 def test_a_killed_process_passes_the_lock_on(
     start: Start, tree: Tree, path: str, first: str, second: str, kind: str
 ) -> None:
@@ -164,8 +172,7 @@ def test_a_killed_process_passes_the_lock_on(
     assert tree.contenders(path) == []
 
 
-@pytest.mark.parametrize(("first", "second"), BOTH_WAYS)
-@pytest.mark.parametrize("kind", EXCLUSIVE)
+@pytest.mark.parametrize(("first", "second", "kind"), [loss for loss in LOSSES if loss[2] != "read"])
 def test_an_expired_session_passes_the_lock_on(
     servers: Servers, start: Start, tree: Tree, path: str, first: str, second: str, kind: str
 ) -> None:
@@ -183,7 +190,7 @@ def test_an_expired_session_passes_the_lock_on(
     assert tree.contenders(path) == []
 
 
-@pytest.mark.parametrize(("theirs", "ours"), PAIRS)
+@pytest.mark.parametrize(("theirs", "ours"), [*PAIRS, *IN_C])
 @pytest.mark.parametrize("kind", ["mutex", "write", "leader"])
 def test_who_was_thrown_out_of_the_line_queues_again(
     servers: Servers, start: Start, tree: Tree, path: str, theirs: str, ours: str, kind: str
@@ -213,7 +220,7 @@ def test_not_one_increment_is_lost_through_kills_and_expired_sessions(
 ) -> None:
     rounds = 25
     doomed = together(start, theirs, ours, session_ms=BRIEF_MS)
-    kept = together(start, theirs, ours, f"python-{theirs}", f"javascript-{theirs}", ours)
+    kept = together(start, theirs, ours, f"python-{theirs}", f"javascript-{theirs}", f"c-{theirs}", ours)
     with CounterServer() as server:
         counter, address = server.counter, f"127.0.0.1:{server.port}"
         for peer in doomed:

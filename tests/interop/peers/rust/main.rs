@@ -56,6 +56,7 @@ async fn now(
             tokio::spawn(wait(Arc::clone(recipes), kind.clone(), path.clone()));
             Ok(json!({}))
         }
+        [verb, node] if verb == "revoke" => recipes.revoke(node).await,
         [verb] if verb == "cancel" => Ok(json!({"cancelled": waiting.cancel()})),
         [verb, kind, path] if verb == "contenders" => {
             Ok(json!({"nodes": look.contenders(recipes.layout(), kind, path).await?}))

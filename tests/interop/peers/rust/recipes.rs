@@ -55,6 +55,17 @@ impl Recipes {
         Ok(json!({"session": format!("{session:#x}"), "password": password}))
     }
 
+    /// Asks the contender with this node for the lock.
+    pub(crate) async fn revoke(&self, node: &str) -> Result<Value, Failed> {
+        let (path, _) = node.rsplit_once('/').ok_or("that is no node")?;
+        let lock = self.lock("mutex", path)?;
+        let contenders = lock.contenders().await?;
+        let asked = contenders.iter().find(|contender| contender.node == node);
+        lock.revoke(asked.ok_or_else(|| format!("nobody has the node {node}"))?)
+            .await?;
+        Ok(json!({}))
+    }
+
     fn lock(&self, kind: &str, path: &str) -> Result<Lock, Failed> {
         let name = path.trim_start_matches('/');
         let (kind, layout) = match kind.split_once('@') {

@@ -1,0 +1,61 @@
+"""Who holds is asked for the lock: Curator's holders by ours, and ours by Curator's Revoker."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import Start
+from steer import Peer
+from tree import Tree
+
+OURS = ("rust-curator", "python-curator", "javascript-curator", "c-curator")
+
+
+def together(start: Start, *names: str) -> list[Peer]:
+    """Peers that start at once."""
+    peers = [start(name) for name in names]
+    for peer in peers:
+        peer.answer("ready")
+    return peers
+
+
+@pytest.mark.parametrize(
+    ("holder", "asker"), [*(("curator", ours) for ours in OURS), *((ours, "curator") for ours in OURS)]
+)
+def test_a_holder_is_asked_and_lets_go(start: Start, tree: Tree, path: str, holder: str, asker: str) -> None:
+    one, two = together(start, holder, asker)
+    held = one.acquire(f"revocable {path}")
+    two.send(f"acquire mutex {path}")
+    tree.wait_for_more(path, 1)
+    two.ask(f"revoke {held['node']}")
+    assert one.event("revoke")["path"] == path
+    # It was a wish: the lock is given back by its holder, and only then is it the other's.
+    assert len(tree.contenders(path)) == 2
+    one.ask("release")
+    granted = two.answer("acquire")
+    assert granted["granted"]
+    assert int(granted["czxid"]) > int(held["czxid"])
+    two.ask("release")
+    assert tree.contenders(path) == []
+
+
+@pytest.mark.parametrize("asker", [*OURS, "curator"])
+@pytest.mark.parametrize("holder", ["rust-curator", "curator"])
+def test_nobody_else_hears_of_it(start: Start, tree: Tree, path: str, holder: str, asker: str) -> None:
+    one, two = together(start, holder, asker)
+    other = one.acquire(f"revocable {path}/other")
+    held = one.acquire(f"revocable {path}/asked")
+    two.ask(f"revoke {held['node']}")
+    assert one.event("revoke")["path"] == f"{path}/asked"
+    assert one.heard("revoke") == []
+    for each in (held, other):
+        one.ask(f"release {each['path']}")
+    assert tree.contenders(path) == []
+
+
+@pytest.mark.parametrize("asker", OURS)
+def test_who_has_gone_cannot_be_asked(start: Start, path: str, asker: str) -> None:
+    one, two = together(start, "curator", asker)
+    held = one.acquire(f"revocable {path}")
+    one.ask("release")
+    two.send(f"revoke {held['node']}")
+    assert not two.answer("revoke")["ok"]
