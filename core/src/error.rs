@@ -5,6 +5,7 @@
 //! hundreds: settings 1xx, calls 2xx, refusals 3xx, losses 4xx. A retired number is never used again.
 
 use alloc::string::String;
+use core::fmt::{self, Write as _};
 
 /// A setting that makes no sense. Raised before anything is sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,7 +15,7 @@ pub enum ConfigError {
     #[error("the name of a lock is empty: give it a name, such as \"stock/42\"")]
     EmptyName,
     /// The server would refuse this name.
-    #[error("{name:?} cannot name a lock here: {why}")]
+    #[error("{} cannot name a lock here: {why}", Quoted(.name))]
     InvalidName {
         /// The name as given.
         name: String,
@@ -54,7 +55,7 @@ pub enum ConfigError {
         most: u64,
     },
     /// An address that cannot be read.
-    #[error("{url:?} is no address of a lock server: {why}")]
+    #[error("{} is no address of a lock server: {why}", Quoted(.url))]
     InvalidUrl {
         /// The address as given, without its password.
         url: String,
@@ -62,15 +63,13 @@ pub enum ConfigError {
         why: String,
     },
     /// A kind of server that fencepost does not know.
-    #[error(
-        "unknown scheme {scheme:?}: use memory:, zk://HOST:PORT/PREFIX, redis://HOST:PORT or rediss://HOST:PORT"
-    )]
+    #[error("unknown scheme {}: use memory:, zk://HOST:PORT/PREFIX, redis://HOST:PORT or rediss://HOST:PORT", Quoted(.scheme))]
     UnknownScheme {
         /// The scheme as given.
         scheme: String,
     },
     /// An option that this kind of address does not have.
-    #[error("unknown option {option:?}: {known}")]
+    #[error("unknown option {}: {known}", Quoted(.option))]
     UnknownOption {
         /// The option as given.
         option: String,
@@ -78,7 +77,7 @@ pub enum ConfigError {
         known: &'static str,
     },
     /// An option with a value that makes no sense.
-    #[error("{option} is {value:?}: {why}")]
+    #[error("{option} is {}: {why}", Quoted(.value))]
     InvalidOption {
         /// The option.
         option: &'static str,
@@ -221,5 +220,18 @@ impl Misuse {
             Self::Upgrade => "upgrade",
             Self::NotAWriter => "not-a-writer",
         }
+    }
+}
+
+/// What was given, in quotes and without control characters. `{:?}` would bring tables of Unicode along, a twentieth of the WebAssembly module.
+pub(crate) struct Quoted<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_char('"')?;
+        for given in self.0.chars() {
+            out.write_char(if given.is_control() { '\u{fffd}' } else { given })?;
+        }
+        out.write_char('"')
     }
 }

@@ -3,7 +3,7 @@
 use alloc::{format, string::String, vec::Vec};
 use core::time::Duration;
 
-use crate::{ConfigError, positive};
+use crate::{ConfigError, error::Quoted, positive};
 
 /// Where the locks are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ fn zookeeper(url: &str, rest: &str) -> Result<Address, ConfigError> {
         let millis: i64 = value.parse().map_err(|_| {
             invalid(
                 url,
-                &format!("session_timeout is {value:?}: give whole milliseconds"),
+                &format!("session_timeout is {}: give whole milliseconds", Quoted(value)),
             )
         })?;
         session_timeout = positive("session_timeout", millis.saturating_mul(1000), "")?;
@@ -127,7 +127,7 @@ fn host(url: &str, member: &str) -> Result<String, ConfigError> {
         Some(port) => port.parse().ok().filter(|port| *port != 0).ok_or_else(|| {
             invalid(
                 url,
-                &format!("{port:?} is no port: give a number from 1 to 65535"),
+                &format!("{} is no port: give a number from 1 to 65535", Quoted(port)),
             )
         })?,
     };

@@ -274,21 +274,21 @@ impl Inspection {
             .into_iter()
             .filter_map(|(_, contender, found)| Some((contender.holds, found?)))
             .collect();
-        // The oldest permits are held; a younger one is being waited for by the head of the line.
-        let mut permits: Vec<Fence> = all
+        // The oldest permits are held; a younger one is being waited for by the head of the line. Counting is for few, and sorting would be
+        // a fiftieth of the WebAssembly module.
+        let permits: Vec<Fence> = all
             .iter()
             .filter(|(holds, _)| matches!(holds, Holds::Among(_)))
             .map(|(_, found)| found.fence)
             .collect();
-        permits.sort_unstable();
         for (holds, found) in &mut all {
             found.holds = match *holds {
                 Holds::Yes => true,
                 Holds::No => false,
-                Holds::Among(count) => permits
-                    .iter()
-                    .take(usize::try_from(count).unwrap_or(usize::MAX))
-                    .any(|fence| *fence == found.fence),
+                Holds::Among(count) => {
+                    let older = permits.iter().filter(|fence| **fence < found.fence).count();
+                    u32::try_from(older).is_ok_and(|older| older < count)
+                }
             };
         }
         self.found(all.into_iter().map(|(_, found)| found).collect());
