@@ -22,7 +22,7 @@ PATIENCE = 30.0
 
 #: Acquires and releases before anything counts. Node's compilers need so many until nothing changes any more,
 #: and Java's; everywhere else they warm the server.
-WARM = {"javascript": 4000, "java": 4000}
+WARM = {"javascript": 10_000, "java": 4000}
 WARM_OTHERS = 300
 
 
