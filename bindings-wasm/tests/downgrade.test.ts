@@ -89,12 +89,16 @@ for (const make of [memory, zooKeeper]) {
       await next.release();
     });
 
-    on("concern all holds of an owner, and what is released meanwhile", async (a, b) => {
+    on("happen with the last hold of an owner, and to what is released meanwhile", async (a, b) => {
       const name = fresh();
       const { writer } = a.readWriteLock(name, { owner });
       const other = b.readWriteLock(name);
       const [one, two] = [await writer.acquire(), await writer.acquire()];
-      const turning = one.downgrade();
+      await one.downgrade();
+      await assert.rejects(one.downgrade(), isMisuse("not-a-writer"));
+      assert.equal(await line(a, name), "W");
+      await (await writer.acquire()).release();
+      const turning = two.downgrade();
       await assert.rejects(writer.acquire(), isMisuse("upgrade"));
       await turning;
       await assert.rejects(two.downgrade(), isMisuse("not-a-writer"));

@@ -175,7 +175,8 @@ export class Contender {
     const error = describe(this.lock, event, cause);
     if (this.state === "lowering") {
       this.end("refused", error);
-    } else {
+    } else if (this.turning !== null) {
+      this.way = this.tenure === null ? this.way : "writer";
       this.#settle("turning", error);
     }
   }

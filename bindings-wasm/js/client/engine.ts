@@ -122,13 +122,20 @@ export class Engine implements Sink {
     this.#pump();
   }
 
-  downgrade(contender: Contender): void {
+  /** Turns a writer's hold into a reader's; of an owner's holds the last one turns the grant. Says whether the server has been asked. */
+  downgrade(contender: Contender): boolean {
     this.check();
-    this.#hub.downgrade(now(), contender.key);
-    if (contender.tenure !== null) {
-      contender.tenure.shared = true;
+    const { tenure } = contender;
+    const last = tenure === null || tenure.count("writer") === 1;
+    if (last) {
+      this.#hub.downgrade(now(), contender.key);
+    }
+    if (tenure !== null) {
+      tenure.shared = last;
+      contender.way = "reader";
     }
     this.#pump();
+    return last;
   }
 
   /** Gives one hold back; the last one gives back the lock. */

@@ -106,7 +106,7 @@ export class Grant {
 
   /**
    * ZooKeeper: goes on as a reader, with the fence that the writer had; resolves when the server has put the reader in the writer's place, with nobody
-   * in between. Others may read from then on.
+   * in between. Others may read from then on. Of an owner's grants each becomes a reader's by itself, and the lock with the last of them.
    *
    * @throws MisuseError `not-a-writer` if it is no writer's grant, or not any more, `not-held` if it has been released; Refused if the server does not
    * permit it, and the grant is a writer's as before; LockLost if it is over.
@@ -124,11 +124,15 @@ export class Grant {
       const { turning } = contender;
       contender.turning = waiter;
       try {
-        this.#engine.downgrade(contender);
+        if (this.#engine.downgrade(contender)) {
+          return;
+        }
       } catch (error) {
         contender.turning = turning;
         throw error;
       }
+      contender.turning = turning;
+      waiter.resolve();
     });
   }
 
