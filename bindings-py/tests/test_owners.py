@@ -223,6 +223,7 @@ def test_a_loss_is_told_to_all(backend: Backend, clients: Pair) -> None:
     assert not events[2].is_set()
     assert not done.lost.is_set()
     assert not outer.is_valid
+    assert not clients[0]._engine.owners._contenders
     # What is lost is not held: the owner contends anew, while its old grants are still there.
     with clients[1].lock(name):
         assert too.acquire(blocking=False) is None

@@ -9,7 +9,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from ._clock import now
 from ._contender import Contender, Hold, State, Until, Wake, over, turned
@@ -20,7 +20,6 @@ from .errors import MisuseError, WrongProcess
 log = logging.getLogger("fencepost")
 
 _MOST_CAUSES = 256
-Done = TypeVar("Done")
 
 
 class Timer(Protocol):
@@ -130,74 +129,78 @@ class Engine:
 
     def extend(self, hold: Hold, mine: bool) -> None:
         """Makes a grant last from now on, for all its holds."""
-
-        def extend(contender: Contender) -> None:
-            self.hub.extend(now(), contender.key)
-
-        self._ask(hold, extend, mine)
+        self._ask(self._extend, hold, mine)
 
     def release(self, hold: Hold, mine: bool) -> Until | None:
         """Ends a hold. The last one releases the grant, the last that may write downgrades it. Gives what to
         wait for.
         """
-
-        def release(contender: Contender) -> Until | None:
-            until: Until | None = over
-            left = contender.holds - {hold}
-            if not left:
-                self.hub.release(now(), contender.key)
-                contender.state = State.RELEASING
-                self.owners.leave(contender)
-            else:
-                contender.holds = left
-                until = self._yield(contender)
-            self._waking.extend(contender.waiters)
-            contender.waiters = []
-            return until
-
-        return self._ask(hold, release, mine)
+        return self._ask(self._release, hold, mine)
 
     def downgrade(self, hold: Hold, mine: bool) -> Until | None:
         """Turns a writer's hold into a reader's. The last one downgrades the grant. Gives what to wait
         for.
         """
-
-        def downgrade(contender: Contender) -> Until | None:
-            if contender.kind != "writer" or hold.shared:
-                raise misuse("not-a-writer")
-            hold.shared = True
-            return self._yield(contender)
-
-        return self._ask(hold, downgrade, mine)
+        return self._ask(self._downgrade, hold, mine)
 
     def restore(self, hold: Hold) -> None:
         """The server has refused to downgrade: the hold is a writer's as before."""
         with self.order:
             hold.shared = hold.contender.shared = False
 
+    def _extend(self, hold: Hold) -> Until | None:
+        self.hub.extend(now(), hold.contender.key)
+        return None
+
+    def _release(self, hold: Hold) -> Until | None:
+        contender = hold.contender
+        until: Until | None = over
+        if len(contender.holds) == 1:
+            self.hub.release(now(), contender.key)
+            contender.state = State.RELEASING
+            self.owners.leave(contender)
+        else:
+            contender.holds.discard(hold)
+            until = self._yield(contender)
+        if contender.waiters:
+            self._waking.extend(contender.waiters)
+            contender.waiters = []
+        return until
+
+    def _downgrade(self, hold: Hold) -> Until | None:
+        if hold.contender.kind != "writer" or hold.shared:
+            raise misuse("not-a-writer")
+        hold.shared = True
+        try:
+            return self._yield(hold.contender)
+        except MisuseError:
+            hold.shared = False
+            raise
+
     def _yield(self, contender: Contender) -> Until | None:
         """Downgrades a grant of which only holds through the reader are left."""
-        if contender.shared or not all(hold.shared for hold in contender.holds):
+        if contender.kind != "writer" or contender.shared:
+            return None
+        if not all(hold.shared for hold in contender.holds):
             return None
         self.hub.downgrade(now(), contender.key)
         contender.shared = True
         contender.downgrade = None
         return turned
 
-    def _ask(self, hold: Hold, verb: Callable[[Contender], Done], mine: bool) -> Done:
+    def _ask(self, verb: Callable[[Hold], Until | None], hold: Hold, mine: bool) -> Until | None:
         """Does something with a grant."""
         with self.order:
-            contender = hold.contender
             try:
                 if hold.state is not State.HELD:
                     raise self.why_not_held(hold)
-                done = verb(contender)
-                self._drain(contender if mine else None)
+                until = verb(hold)
+                self._drain(hold.contender if mine else None)
             except BaseException as error:
                 self._interrupted(error)
                 raise
         self.driver.after()
-        return done
+        return until
 
     def why_not_held(self, hold: Hold) -> Exception:
         """The error for a call that needs a grant."""

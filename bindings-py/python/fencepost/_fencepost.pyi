@@ -23,6 +23,7 @@ class Settings:
     They are read from JSON; durations are whole microseconds, and only ``kind`` and ``name`` are needed::
 
         {"kind": "zookeeper-mutex", "name": "stock/42", "prefix": "/shop", "max_hold": 60000000}
+        {"kind": "zookeeper-single", "name": "nightly", "identifier": "till-7"}
         {"kind": "zookeeper-semaphore", "name": "presses", "permits": 3, "layout": "kazoo"}
         {"kind": "redis-string", "name": "stock/42", "ttl": 10000000, "renew": true, "poll": 100000}
 

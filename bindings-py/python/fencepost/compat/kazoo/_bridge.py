@@ -86,7 +86,11 @@ class Bridge(Client):
 
     def _end(self) -> None:
         self._kazoo.remove_listener(self._listen)
-        self._engine.tick()  # Whoever has held something is told, while there is somebody to tell.
+        # Whoever has held something is told, while there is somebody to tell: kazoo's listeners have no
+        # order, so the driver may not have said so yet.
+        over = "auth-failed" if self._kazoo.client_state == KeeperState.AUTH_FAILED else "closed"
+        self._engine.put(self._engine.hub.session, over)
+        self._engine.tick()
         try:
             self.close()
         except CleanupIncomplete as error:
