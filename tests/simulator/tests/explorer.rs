@@ -61,7 +61,11 @@ fn zookeeper_four_without_a_fault() {
 
 #[test]
 fn read_write_two_with_one_fault() {
-    explored(&machines::ZOOKEEPER_READ_WRITE, Case { pauses: 1, ..TWO }, 1_321_894);
+    explored(
+        &machines::ZOOKEEPER_READ_WRITE,
+        Case { pauses: 1, ..TWO },
+        1_321_894,
+    );
 }
 
 #[test]

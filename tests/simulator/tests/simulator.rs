@@ -127,6 +127,8 @@ fn every_rogue_is_convicted() {
 fn their_repaired_twins_are_acquitted() {
     proved(&gallery::HONEST_REDIS, 3000);
     proved(&gallery::HONEST_ZOOKEEPER, 3000);
+    proved(&gallery::HONEST_READ_WRITE, 3000);
+    proved(&gallery::HONEST_SINGLE, 3000);
 }
 
 /// The mutex, which says that others may hold beside it, and does not let them.

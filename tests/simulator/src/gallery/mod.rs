@@ -98,6 +98,17 @@ macro_rules! on {
     };
 }
 
+/// A small lock in the place of a client of that machine.
+macro_rules! small {
+    (redis, $like:ident, $client:ident, $crashes:ident, $seed:ident, $defect:expr) => {{
+        let _every_run_is_alike = $seed;
+        redis::Small::new(owner($client, $crashes), $defect)
+    }};
+    (zookeeper, $like:ident, $client:ident, $crashes:ident, $seed:ident, $defect:expr) => {
+        zookeeper::small(&machines::$like, $client, $crashes, $seed, $defect)
+    };
+}
+
 macro_rules! gallery {
     ($($name:ident: $module:ident::$defect:ident on $like:ident, $breaks:ident, $kebab:literal, $mistake:literal, $source:literal;)*) => {
         $(static $name: Rogue<on!($module), $module::Small> = Rogue {
@@ -106,8 +117,9 @@ macro_rules! gallery {
             breaks: Property::$breaks,
             machine: Machine {
                 name: $kebab,
-                make: |client, crashes, _seed| {
-                    $module::Small::new(owner(client, crashes), Some($module::Defect::$defect))
+                make: |client, crashes, seed| {
+                    let defect = Some($module::Defect::$defect);
+                    small!($module, $like, client, crashes, seed, defect)
                 },
                 settings: None,
                 fair: machines::$like.fair,
@@ -177,6 +189,20 @@ gallery! {
         "two confirmations in one breath are taken for a whole session's time: the leader has not been told of the first", "fencepost before this simulator";
     DELETE_ONCE: zookeeper::DeleteOnce on ZOOKEEPER_MUTEX, S8, "delete-once",
         "a delete without an answer is taken for done", "CURATOR-486, CURATOR-678";
+    LATER_WRITERS: zookeeper::LaterWriters on ZOOKEEPER_READ_WRITE, L1, "later-writers",
+        "a reader waits for later writers, too: it and the second writer wait for each other", "kazoo#649";
+    WRITERS_ONLY: zookeeper::WritersOnly on ZOOKEEPER_READ_WRITE, S1, "writers-only",
+        "a writer waits for earlier writers only, and holds beside readers", "home-made recipes: the two halves of the recipe confused";
+    FIRST_WRITER: zookeeper::FirstWriter on ZOOKEEPER_READ_WRITE, L2, "first-writer",
+        "readers watch the first writer of the line: each earlier writer's release wakes every later reader", "Curator's InterProcessReadWriteLock";
+    FRESH_NUMBER: zookeeper::FreshNumber on ZOOKEEPER_READ_WRITE, S1, "fresh-number",
+        "a writer goes on as a reader of a fresh number: a queued writer gets in between", "Curator 5.4: CURATOR-621, CURATOR-276";
+    BY_INDEX: zookeeper::ByIndex on ZOOKEEPER_SEMAPHORE, L1, "by-index",
+        "who waits for a permit watches one of those who hold: another one leaves, and it sleeps on", "Curator's InterProcessSemaphore, deprecated";
+    DELETE_AGAIN: zookeeper::DeleteAgain on ZOOKEEPER_SINGLE, S5, "delete-again",
+        "a delete without an answer is made again: the node is the next holder's by now", "home-made locks of one node";
+    NEVER_MINE: zookeeper::NeverMine on ZOOKEEPER_SINGLE, L1, "never-mine",
+        "a node that is there is somebody else's: after a create without an answer it waits for itself", "home-made locks of one node; CURATOR-45 is its like in a line";
 }
 
 /// The same locks without their mistakes.
@@ -190,13 +216,26 @@ pub static HONEST_REDIS: Machine<RedisServers, redis::Small> = Machine {
     on: PhantomData,
 };
 
-/// See [`HONEST_REDIS`].
-pub static HONEST_ZOOKEEPER: Machine<ZooKeeperServers, zookeeper::Small> = Machine {
-    name: "small-zookeeper",
-    make: |client, crashes, _seed| zookeeper::Small::new(owner(client, crashes), None),
-    settings: None,
-    fair: machines::ZOOKEEPER_MUTEX.fair,
-    longest: machines::ZOOKEEPER_MUTEX.longest,
-    climate: machines::ZOOKEEPER_MUTEX.climate,
-    on: PhantomData,
-};
+macro_rules! honest {
+    ($(#[$doc:meta] $name:ident on $like:ident, $kebab:literal;)*) => {
+        $(#[$doc]
+        pub static $name: Machine<ZooKeeperServers, zookeeper::Small> = Machine {
+            name: $kebab,
+            make: |client, crashes, seed| zookeeper::small(&machines::$like, client, crashes, seed, None),
+            settings: None,
+            fair: machines::$like.fair,
+            longest: machines::$like.longest,
+            climate: machines::$like.climate,
+            on: PhantomData,
+        };)*
+    };
+}
+
+honest! {
+    /// See [`HONEST_REDIS`].
+    HONEST_ZOOKEEPER on ZOOKEEPER_MUTEX, "small-zookeeper";
+    /// See [`HONEST_REDIS`].
+    HONEST_READ_WRITE on ZOOKEEPER_READ_WRITE, "small-read-write";
+    /// See [`HONEST_REDIS`].
+    HONEST_SINGLE on ZOOKEEPER_SINGLE, "small-single";
+}

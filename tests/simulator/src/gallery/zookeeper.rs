@@ -3,18 +3,24 @@
 //! Without a defect it is honest: numbered nodes, the nearest lower one watched by get, its session confirmed through the leader. It
 //! takes the long way wherever it can: every change of the line and every reconnect is read anew behind a `sync`.
 
+mod confirm;
 mod inputs;
+mod roles;
+mod single;
 
 use core::time::Duration;
 use std::collections::VecDeque;
 
 use fencepost_core::{
     AttemptId, Cause, Command, CommandId, Event, Fence, Grant, Instant, Loss, Output, OwnerId, Refusal,
-    SessionId, Target, lease,
+    SessionId, Target,
     zookeeper::{CreateMode, Request},
 };
 
-use crate::zookeeper::{Ask, DIRECTORY, TIMEOUT};
+use crate::zookeeper::{Ask, DIRECTORY};
+
+use confirm::Candidate;
+pub use roles::{Role, small};
 
 /// What can be wrong with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,11 +51,26 @@ pub enum Defect {
     DeleteOnce,
     /// Every look at the line has the caller's whole patience.
     PatienceAnew,
+    /// A reader waits for later writers, too.
+    LaterWriters,
+    /// A writer waits for earlier writers only.
+    WritersOnly,
+    /// A reader watches the first writer of the line.
+    FirstWriter,
+    /// A writer that becomes a reader takes a fresh number.
+    FreshNumber,
+    /// Who waits for a permit watches one of those who hold.
+    ByIndex,
+    /// The single node: a delete that was not answered is made again, whosever the node is by now.
+    DeleteAgain,
+    /// The single node: one that is there is somebody else's.
+    NeverMine,
 }
 
 /// A small lock.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Small {
+    role: Role,
     defect: Option<Defect>,
     attempt: AttemptId,
     phase: Phase,
@@ -62,8 +83,9 @@ pub struct Small {
     /// A create had no answer.
     doubt: bool,
     watched: Option<CommandId>,
-    /// The start of an answered confirmation that a later one will prove, and of the last that was proved.
-    candidate: Option<Instant>,
+    /// An answered confirmation that later ones will prove.
+    candidate: Option<Candidate>,
+    /// The start of the last that was proved.
     proved: Option<Instant>,
     confirming: Option<(CommandId, Instant)>,
     confirm_at: Option<Instant>,
@@ -91,6 +113,8 @@ enum What {
     Barrier,
     List,
     Watch,
+    Look,
+    Reader,
     Delete,
 }
 
@@ -100,8 +124,9 @@ const PAUSE: Duration = Duration::from_millis(25);
 impl Small {
     /// A lock that has not asked for anything yet.
     #[must_use]
-    pub const fn new(owner: OwnerId, defect: Option<Defect>) -> Self {
+    pub const fn new(owner: OwnerId, role: Role, defect: Option<Defect>) -> Self {
         Self {
+            role,
             defect,
             attempt: AttemptId { owner, number: 0 },
             phase: Phase::Idle,
@@ -159,18 +184,7 @@ impl Small {
     }
 
     fn own(&self) -> String {
-        format!("_c_{}-lock-", self.attempt.uuid())
-    }
-
-    fn confirm(&mut self, now: Instant) {
-        if self.connected && self.confirming.is_none() {
-            let id = self.command(Request::Sync { path: "/".into() }.into());
-            self.confirming = Some((id, now));
-        }
-    }
-
-    fn valid_until(&self) -> Option<Instant> {
-        Some(lease::valid_until(self.proved?, TIMEOUT, lease::DEFAULT_MARGIN))
+        format!("_c_{}-", self.attempt.uuid())
     }
 
     /// Makes a node, or looks for the one that was made.
@@ -185,11 +199,7 @@ impl Small {
             return self.list();
         }
         self.attempt.number += 1;
-        let path = format!("{DIRECTORY}/{}", self.own());
-        let mode = CreateMode::EphemeralSequential;
-        let data = Vec::new();
-        self.send(What::Create, Request::Create { path, data, mode });
-        self.list();
+        self.create();
     }
 
     fn make_parents(&mut self) {
@@ -197,18 +207,28 @@ impl Small {
             let (path, data, mode) = (path.into(), Vec::new(), CreateMode::Container);
             self.send(What::Parent, Request::Create { path, data, mode });
         }
-        self.enter_after_parents();
+        self.create();
     }
 
-    fn enter_after_parents(&mut self) {
-        let path = format!("{DIRECTORY}/{}", self.own());
-        let mode = CreateMode::EphemeralSequential;
-        let data = Vec::new();
-        self.send(What::Create, Request::Create { path, data, mode });
+    fn create(&mut self) {
+        if self.role == Role::Single {
+            return self.create_single();
+        }
+        self.create_in_line(What::Create, self.role.node());
         self.list();
     }
 
+    fn create_in_line(&mut self, what: What, kind: &str) {
+        let path = format!("{DIRECTORY}/{}{kind}", self.own());
+        let mode = CreateMode::EphemeralSequential;
+        let data = Vec::new();
+        self.send(what, Request::Create { path, data, mode });
+    }
+
     fn list(&mut self) {
+        if self.role == Role::Single {
+            return self.look();
+        }
         let path = DIRECTORY.to_owned();
         if !self.has(Defect::NoBarrier) {
             self.send(What::Barrier, Request::Sync { path: path.clone() });
@@ -238,16 +258,11 @@ impl Small {
             Phase::Leaves { .. } => self.bury(names),
             Phase::Wants => {
                 let place = line.iter().position(|name| Some(*name) == own.as_ref());
-                match place {
-                    Some(0) => self.first(now),
-                    Some(_) if self.trying => self.refuse(Refusal::NotAvailable),
-                    Some(place) => {
+                match place.map(|place| self.waits_behind(&line, place)) {
+                    Some(None) => self.first(now),
+                    Some(Some(_)) if self.trying => self.refuse(Refusal::NotAvailable),
+                    Some(Some(watched)) => {
                         self.placed = true;
-                        let watched = if self.has(Defect::WatchFirst) {
-                            0
-                        } else {
-                            place - 1
-                        };
                         let path = format!("{DIRECTORY}/{}", line[watched]);
                         let ask = if self.has(Defect::ExistsWatch) {
                             Ask::Exists { path, watch: true }

@@ -1,16 +1,17 @@
 //! What the small lock is told.
 
 use fencepost_core::{
-    CommandId, Event, Instant, Intent, Loss, Misuse, Outcome, Output, Patience, Refusal, Wait, lease,
+    CommandId, Event, Instant, Intent, Loss, Misuse, Outcome, Output, Patience, Refusal, Wait,
     zookeeper::{Answer, Notice, Reply, SessionState, code},
 };
 
 use crate::{
     backend::Subject,
-    zookeeper::{Ask, Servers, TIMEOUT},
+    checker::Mode,
+    zookeeper::{Ask, Servers},
 };
 
-use super::{super::limit, Defect, PAUSE, Phase, Small, What};
+use super::{super::limit, Defect, PAUSE, Phase, Role, Small, What};
 
 impl Small {
     fn answered(&mut self, now: Instant, id: CommandId, what: What, answer: Result<Answer, ()>) {
@@ -18,7 +19,21 @@ impl Small {
             (What::Create, Ok(Answer::Created { path, zxid })) => {
                 let name = path.rsplit_once('/').map_or(path.as_str(), |(_, name)| name);
                 self.node = Some((name.into(), zxid));
+                if self.role == Role::Single && self.phase == Phase::Wants {
+                    self.first(now);
+                }
             }
+            (What::Create, Err(())) if self.has(Defect::NeverMine) => self.retry = Some(now.plus(PAUSE)),
+            (What::Create, Ok(Answer::Error(code::NODE_EXISTS))) if self.trying => {
+                self.refuse(Refusal::NotAvailable);
+            }
+            (What::Create, Ok(Answer::Error(code::NODE_EXISTS))) => self.look(),
+            (What::Create, Err(())) if self.role == Role::Single => {
+                self.doubt = true;
+                self.retry = Some(now.plus(PAUSE));
+            }
+            (What::Look, Ok(answer)) => self.looked(now, &answer),
+            (What::Reader, Ok(Answer::Created { path, zxid })) => self.goes_on_as_reader(&path, zxid),
             (What::Create, Err(())) => self.doubt = true,
             (What::Create, Ok(Answer::Error(code::NO_NODE))) if self.phase == Phase::Wants => {
                 // The list behind it fails in the same way.
@@ -39,36 +54,26 @@ impl Small {
             (What::Watch, Ok(Answer::Data { .. })) => {}
             (What::Watch, Ok(_)) if self.has(Defect::ExistsWatch) => {}
             (What::Watch, Ok(Answer::Error(code::NO_NODE))) if self.watched == Some(id) => self.list_again(),
+            (What::Delete, Ok(_)) if self.phase == Phase::Holds => self.say(Event::Downgraded),
             (What::Delete, Ok(Answer::Done | Answer::Error(code::NO_NODE))) => {
                 if !self.waits_for(What::Delete) {
                     self.gone();
                 }
             }
             (What::Delete, Err(())) if self.has(Defect::DeleteOnce) => self.gone(),
+            (What::Delete, Err(())) if self.role == Role::Single => {
+                self.doubt = !self.has(Defect::DeleteAgain);
+                self.retry = Some(now.plus(PAUSE));
+            }
             (What::Parent, Ok(_)) | (What::Barrier, Ok(Answer::Done)) => {}
             (What::Barrier, _) if !self.has(Defect::BarrierUnheard) => {
                 // What the list behind it says may be old.
-                self.pending.retain(|(_, what)| *what != What::List);
+                self.pending
+                    .retain(|(_, what)| !matches!(what, What::List | What::Look));
                 self.retry = Some(now.plus(PAUSE));
             }
             _ => self.retry = Some(now.plus(PAUSE)),
         }
-    }
-
-    fn confirmed(&mut self, now: Instant, start: Instant) {
-        let proves = |earlier| {
-            let report = lease::ended_by(earlier, TIMEOUT / 4, lease::DEFAULT_MARGIN);
-            report <= start || self.has(Defect::OneBreath)
-        };
-        if self.candidate.is_none_or(proves) {
-            self.proved = self.candidate.replace(start);
-        }
-        let unproved = self.valid_until().is_none_or(|until| until <= now);
-        self.confirm_at = Some(match self.candidate {
-            Some(_) if unproved && self.has(Defect::OneBreath) => now,
-            Some(candidate) if unproved => lease::ended_by(candidate, TIMEOUT / 4, lease::DEFAULT_MARGIN),
-            _ => lease::renew_at(start, TIMEOUT),
-        });
     }
 
     fn list_again(&mut self) {
@@ -129,6 +134,8 @@ impl Subject<Servers> for Small {
             (Intent::Acquire(_), _) => return Err(Misuse::Busy),
             (Intent::Release, Phase::Holds) => self.leave(true),
             (Intent::Extend, Phase::Holds) => self.confirm(now),
+            (Intent::Downgrade, Phase::Holds) if self.has(Defect::FreshNumber) => self.downgrade()?,
+            (Intent::Downgrade, _) => return Err(Misuse::NotAWriter),
             (Intent::Release | Intent::Extend, _) => return Err(Misuse::NotHeld),
             (Intent::Cancel, Phase::Wants | Phase::First) => self.refuse(Refusal::Cancelled),
             (_, _) => return Err(Misuse::NotWaiting),
@@ -173,7 +180,7 @@ impl Subject<Servers> for Small {
             Notice::Watch { id, .. } if self.watched == Some(id) && self.phase == Phase::Wants => {
                 if self.has(Defect::NeighbourGone) {
                     self.first(now);
-                } else if self.waits_for(What::Watch) {
+                } else if self.waits_for(What::Watch) || self.waits_for(What::Look) {
                     // Its answer is on its way: the line is read again a little later.
                     self.retry = Some(now.plus(PAUSE));
                 } else {
@@ -194,8 +201,9 @@ impl Subject<Servers> for Small {
                 }
                 SessionState::Suspended => {
                     self.connected = false;
+                    self.candidate = None;
                     self.confirming = None;
-                    self.doubt |= self.waits_for(What::Create);
+                    self.interrupted();
                     self.pending.clear();
                 }
                 _ => self.expired(),
@@ -252,5 +260,9 @@ impl Subject<Servers> for Small {
 
     fn pending(&self) -> usize {
         usize::from(self.phase != Phase::Idle)
+    }
+
+    fn mode(&self) -> Mode {
+        self.role.mode()
     }
 }

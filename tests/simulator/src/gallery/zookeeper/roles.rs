@@ -1,0 +1,101 @@
+//! What the small lock can be: a lock, a reader or a writer, one of several permits, or a single node; and whom each waits for.
+
+use fencepost_core::{
+    Misuse,
+    zookeeper::{Request, ZooKeeper},
+};
+
+use crate::{
+    backend::Subject,
+    checker::Mode,
+    run::Machine,
+    step::Number,
+    subject::{Fencepost, owner},
+    zookeeper::{DIRECTORY, Servers},
+};
+
+use super::{Defect, Small, What};
+
+/// What it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// One of a line, in which these may hold at once. A mutex is a writer in a line without readers.
+    Line(Mode),
+    /// Whoever has made the one node there is.
+    Single,
+}
+
+/// In the name of a reader's node.
+const READER: &str = "read-";
+
+impl Role {
+    pub(super) const fn mode(self) -> Mode {
+        match self {
+            Self::Line(mode) => mode,
+            Self::Single => Mode::Exclusive,
+        }
+    }
+
+    pub(super) const fn node(self) -> &'static str {
+        match self {
+            Self::Line(Mode::Shared) => READER,
+            _ => "lock-",
+        }
+    }
+}
+
+/// A small lock in the place of a client of that machine.
+pub fn small(
+    like: &Machine<Servers, Fencepost<ZooKeeper>>,
+    client: Number,
+    crashes: u8,
+    seed: u64,
+    defect: Option<Defect>,
+) -> Small {
+    let role = if like.climate.nameless {
+        Role::Single
+    } else {
+        Role::Line(Subject::<Servers>::mode(&(like.make)(client, crashes, seed)))
+    };
+    Small::new(owner(client, crashes), role, defect)
+}
+
+impl Small {
+    /// Whom it waits for at that place of the line; nobody if it may hold.
+    pub(super) fn waits_behind(&self, line: &[&String], place: usize) -> Option<usize> {
+        let writer = |at: &usize| !line[*at].contains(READER);
+        let mut before = 0..place;
+        match self.role.mode() {
+            // The neighbour of the neighbour may leave first: there is no right node to watch alone.
+            Mode::Permit(most) => place.checked_sub(most.into()),
+            Mode::Shared if self.has(Defect::FirstWriter) => before.find(writer),
+            Mode::Shared if self.has(Defect::LaterWriters) => {
+                let later = (place..line.len()).find(writer);
+                before.rev().find(writer).or(later)
+            }
+            Mode::Shared => before.rev().find(writer),
+            Mode::Exclusive if self.has(Defect::WritersOnly) => before.rev().find(writer),
+            Mode::Exclusive if self.has(Defect::WatchFirst) => before.next(),
+            Mode::Exclusive => before.next_back(),
+        }
+    }
+
+    /// Goes on as a reader, of a fresh number.
+    pub(super) fn downgrade(&mut self) -> Result<(), Misuse> {
+        if self.role != Role::Line(Mode::Exclusive) || self.doubt {
+            return Err(Misuse::NotAWriter);
+        }
+        // From now on there may be two nodes to clean up.
+        self.doubt = true;
+        self.create_in_line(What::Reader, READER);
+        Ok(())
+    }
+
+    pub(super) fn goes_on_as_reader(&mut self, path: &str, zxid: i64) {
+        let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+        if let Some((writer, _)) = self.node.replace((name.into(), zxid)) {
+            let path = format!("{DIRECTORY}/{writer}");
+            self.send(What::Delete, Request::Delete { path });
+        }
+    }
+}

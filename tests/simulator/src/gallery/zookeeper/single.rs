@@ -1,0 +1,55 @@
+//! The small lock that is a single node: whoever makes it holds, and its data say who that is.
+
+use fencepost_core::{
+    Instant, Refusal,
+    zookeeper::{Answer, CreateMode, Request, code},
+};
+
+use super::{Defect, PAUSE, Phase, Role, Small, What};
+
+/// The node.
+const NODE: &str = "/shop/stock/single";
+
+impl Small {
+    pub(super) fn create_single(&mut self) {
+        let (path, data) = (NODE.into(), self.attempt.to_string().into_bytes());
+        let mode = CreateMode::Ephemeral;
+        self.send(What::Create, Request::Create { path, data, mode });
+    }
+
+    /// Looks at the node, and waits for its going if it is another's.
+    pub(super) fn look(&mut self) {
+        self.send(What::Barrier, Request::Sync { path: NODE.into() });
+        let (path, watch) = (NODE.into(), true);
+        self.watched = Some(self.send(What::Look, Request::Get { path, watch }));
+    }
+
+    pub(super) fn looked(&mut self, now: Instant, answer: &Answer) {
+        let mine = match answer {
+            Answer::Data { data, stat } => {
+                let mine = *data == self.attempt.to_string().into_bytes() && !self.has(Defect::NeverMine);
+                mine.then_some(stat.czxid)
+            }
+            Answer::Error(code::NO_NODE) => None,
+            _ => return self.retry = Some(now.plus(PAUSE)),
+        };
+        let there = matches!(answer, Answer::Data { .. });
+        self.doubt = false;
+        self.node = mine.map(|czxid| ("single".into(), czxid));
+        match self.phase {
+            Phase::Leaves { .. } => self.go_on(),
+            Phase::Wants if mine.is_some() => self.first(now),
+            Phase::Wants if there && self.trying => self.refuse(Refusal::NotAvailable),
+            Phase::Wants if there => self.placed = true,
+            Phase::Wants => self.enter(),
+            Phase::Idle | Phase::First | Phase::Holds => {}
+        }
+    }
+
+    /// The connection has broken: what was under way may have been done.
+    pub(super) fn interrupted(&mut self) {
+        let deletes = self.role == Role::Single && !self.has(Defect::DeleteAgain);
+        self.doubt |= self.waits_for(What::Create) && !self.has(Defect::NeverMine)
+            || deletes && self.waits_for(What::Delete);
+    }
+}
