@@ -84,6 +84,7 @@ describe("examples", { concurrency: false }, () => {
     /^sold 42 under fence \d+$/,
     /^ours$/,
     /^null\nleading .*\n(printing \d\n?){3}$/,
+    /^true$/,
     /^till 7 holds\nsomebody/,
   ];
   for (const [index, [, text = ""]] of [...snippets].entries()) {
