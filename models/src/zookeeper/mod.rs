@@ -167,6 +167,18 @@ impl Server {
         self.members[self.leader].tree.owner(path).map(SessionId)
     }
 
+    /// The nodes that go with sessions, on the leader: each with its data and its session.
+    pub fn owned(&self) -> impl Iterator<Item = (&str, &[u8], SessionId)> {
+        let nodes = self.members[self.leader].tree.owned();
+        nodes.map(|(path, data, session)| (path, data, SessionId(session)))
+    }
+
+    /// What lies directly below a node, on the leader: each with its whole path, what is known of it, and the session that it goes with.
+    pub fn below<'a>(&'a self, path: &'a str) -> impl Iterator<Item = (&'a str, Stat, Option<SessionId>)> {
+        let nodes = self.members[self.leader].tree.below(path);
+        nodes.map(|(path, stat, session)| (path, stat, session.map(SessionId)))
+    }
+
     /// What stands in a node and what is known of it, on the leader.
     #[must_use]
     pub fn node(&self, path: &str) -> Option<(&[u8], Stat)> {

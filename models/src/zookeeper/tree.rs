@@ -168,17 +168,40 @@ impl Tree {
     pub(super) fn children(&self, path: &str) -> Option<Vec<String>> {
         let path = key(path);
         self.nodes.get(path)?;
-        let prefix = format!("{path}/");
-        let below = self
-            .nodes
-            .iter_from(&prefix)
-            .map_while(|(path, _)| path.strip_prefix(&prefix));
+        let below = self.below(path);
         Some(
             below
-                .filter(|name| !name.contains('/'))
+                .filter_map(|(child, ..)| child.get(path.len() + 1..))
                 .map(String::from)
                 .collect(),
         )
+    }
+
+    /// What lies directly below: each with its whole path, its state, and the session that it goes with.
+    pub(super) fn below<'a>(
+        &'a self,
+        path: &'a str,
+    ) -> impl Iterator<Item = (&'a str, Stat, Option<i64>)> + 'a {
+        let directory = key(path);
+        self.nodes
+            .iter_from(directory)
+            .map_while(move |(path, node)| Some((path.strip_prefix(directory)?, path, node)))
+            .filter(|(name, ..)| name.rfind('/') == Some(0) && name.len() > 1)
+            .map(|(_, path, node)| {
+                let session = match node.kind {
+                    Kind::Ephemeral(session) => Some(session),
+                    Kind::Persistent | Kind::Container => None,
+                };
+                (path.as_str(), node.stat, session)
+            })
+    }
+
+    /// The nodes that go with sessions: each with its data and its session.
+    pub(super) fn owned(&self) -> impl Iterator<Item = (&str, &[u8], i64)> {
+        self.nodes.iter().filter_map(|(path, node)| match node.kind {
+            Kind::Ephemeral(session) => Some((path.as_str(), node.data.as_slice(), session)),
+            Kind::Persistent | Kind::Container => None,
+        })
     }
 
     pub(super) fn ephemerals(&self, session: i64) -> Vec<String> {

@@ -82,29 +82,25 @@ impl Servers {
         known.map_or(Owner::Nobody, |(_, owner)| *owner)
     }
 
-    fn contenders(&self) -> Vec<(String, Owner)> {
-        DIRECTORIES
-            .iter()
-            .flat_map(|directory| {
-                let names = self.server.children(directory).unwrap_or_default();
-                let contenders = names.into_iter().filter(|name| !HALVES.contains(&name.as_str()));
-                let mut owned: Vec<_> = contenders
-                    .map(|name| {
-                        let path = format!("{directory}/{name}");
-                        let owner = self.server.owner(&path);
-                        (path, owner.map_or(Owner::Nobody, |session| self.owner(session)))
-                    })
-                    .collect();
-                // By their numbers; a permit of Kazoo's has none, and came when it was made.
-                owned.sort_by_cached_key(|(path, _)| {
-                    let number: Option<i32> = words::number(path).parse().ok();
-                    let (_, stat) = self.server.node(path).unzip();
-                    let unnumbered = *directory == DIRECTORY && !path.contains('_');
-                    (number.filter(|_| !unnumbered), stat.map(|stat| stat.czxid))
-                });
-                owned
-            })
-            .collect()
+    /// Those who contend, in each directory by their numbers; a permit of Kazoo's has none, and came when it was made.
+    fn contenders(&self) -> Vec<(&str, Owner)> {
+        let mut all = Vec::new();
+        for directory in DIRECTORIES {
+            let contenders = self.server.below(directory).filter_map(|(path, stat, session)| {
+                let name = path.get(directory.len() + 1..)?;
+                if HALVES.contains(&name) {
+                    return None;
+                }
+                let number: Option<i32> = words::number(path).parse().ok();
+                let unnumbered = directory == DIRECTORY && !path.contains('_');
+                let owner = session.map_or(Owner::Nobody, |session| self.owner(session));
+                Some(((number.filter(|_| !unnumbered), stat.czxid), (path, owner)))
+            });
+            let first = all.len();
+            all.extend(contenders);
+            all[first..].sort_by_key(|(place, _)| *place);
+        }
+        all.into_iter().map(|(_, contender)| contender).collect()
     }
 
     /// Which member a number means.
@@ -333,6 +329,7 @@ impl Backend for Servers {
             }
             Outage::Operator(nth) => {
                 let (path, _) = self.contenders().into_iter().nth(nth.into())?;
+                let path = path.to_owned();
                 self.server.delete(&path);
                 return Some(Aftermath { two_may_hold: true });
             }
@@ -368,13 +365,20 @@ impl Backend for Servers {
     }
 
     fn holds(&self, _now: Instant, client: Number, attempt: &AttemptId) -> bool {
-        // The nodes of a session go with it.
+        // Asked at every step: names are written only for a client that has a node.
+        let mut own = self
+            .server
+            .owned()
+            .filter(|(path, _, session)| {
+                let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+                self.owner(*session) == Owner::Client(client) && DIRECTORIES.contains(&directory)
+            })
+            .peekable();
+        if own.peek().is_none() {
+            return false;
+        }
         let (uuid, hex, written) = (attempt.uuid(), attempt.hex(), attempt.to_string());
-        self.contenders().iter().any(|(path, owner)| {
-            let data = self.server.node(path).map(|(data, _)| data);
-            *owner == Owner::Client(client)
-                && (path.contains(&uuid) || path.contains(&hex) || data == Some(written.as_bytes()))
-        })
+        own.any(|(path, data, _)| path.contains(&uuid) || path.contains(&hex) || data == written.as_bytes())
     }
 
     // A transaction's number, which cannot but grow.
@@ -384,7 +388,9 @@ impl Backend for Servers {
 
     fn belongings(&self, _now: Instant) -> Belongings {
         let contenders = self.contenders().into_iter();
-        contenders.map(|(name, owner)| (name, owner, None)).collect()
+        contenders
+            .map(|(name, owner)| (name.to_owned(), owner, None))
+            .collect()
     }
 
     fn queue(&self) -> Option<Vec<Number>> {
@@ -401,7 +407,10 @@ impl Backend for Servers {
     }
 
     fn left_behind(&self, _now: Instant) -> Vec<String> {
-        self.contenders().into_iter().map(|(path, _)| path).collect()
+        self.contenders()
+            .into_iter()
+            .map(|(path, _)| path.to_owned())
+            .collect()
     }
 
     fn heal(&mut self, _now: Instant) {
