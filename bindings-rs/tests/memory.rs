@@ -28,6 +28,38 @@ async fn a_server_without_a_name_is_ones_own() {
     drop((mine, theirs));
 }
 
+/// A release that has begun on one thread is nothing that another one may enter.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn nobody_enters_what_is_being_released() {
+    let client = fencepost::connect("memory:").await.unwrap();
+    let stock = client
+        .lock_with("x", LockOptions::new().owner("request-17"))
+        .unwrap();
+    let tasks: Vec<_> = (0..4)
+        .map(|_| {
+            let stock = stock.clone();
+            tokio::spawn(async move {
+                let mut entered = 0;
+                while entered < 1000 {
+                    match stock.acquire().await {
+                        Ok(grant) => {
+                            assert!(grant.is_valid());
+                            grant.release().await.unwrap();
+                            entered += 1;
+                        }
+                        Err(Error::OwnerBusy { .. }) => tokio::task::yield_now().await,
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        soon(task).await.unwrap();
+    }
+    soon(client.close()).await.unwrap();
+}
+
 #[tokio::test]
 async fn addresses_are_checked() {
     for (url, name) in [
