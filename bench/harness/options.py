@@ -67,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python bench", description="fencepost, the raw clients and the peers, side by side."
     )
     parser.add_argument(
-        "--quick", action="store_true", help="two minutes: to see that it runs, not to quote"
+        "--quick", action="store_true", help="some minutes: to see that it runs, not to quote"
     )
     parser.add_argument("--only", choices=FAMILIES, help="one server")
     parser.add_argument("--subjects", metavar="NAME,...", help=f"some of: {', '.join(NAMES)}")
