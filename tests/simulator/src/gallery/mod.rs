@@ -101,7 +101,7 @@ macro_rules! on {
 /// A small lock in the place of a client of that machine.
 macro_rules! small {
     (redis, $like:ident, $client:ident, $crashes:ident, $seed:ident, $defect:expr) => {{
-        let _every_run_is_alike = $seed;
+        let _ = $seed;
         redis::Small::new(owner($client, $crashes), $defect)
     }};
     (zookeeper, $like:ident, $client:ident, $crashes:ident, $seed:ident, $defect:expr) => {
