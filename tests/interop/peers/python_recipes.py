@@ -155,6 +155,7 @@ class Recipes:
             raise Lost(str(lost)) from lost
 
     def _node(self, path: str, czxid: int) -> str:
+        path = path.partition(",")[0]
         # This session may be on another member of an ensemble, which has not heard of it yet.
         self._look.sync(path)
         if getattr(self._look.exists(path), "czxid", None) == czxid:

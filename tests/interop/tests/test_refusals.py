@@ -1,0 +1,115 @@
+"""What a server refuses is told at once, whatever is asked for, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from conftest import Start
+from kazoo.client import KazooClient  # type: ignore[import-untyped]
+from steer import Answer, Peer, Servers
+from tree import Tree
+
+OURS = ("rust-curator", "python-curator")
+KINDS = ("mutex", "read", "write", "semaphore:2", "leader", "multi", "single")
+#: Seconds: a refusal is no matter of patience.
+AT_ONCE = 5.0
+
+
+@pytest.fixture(scope="module")
+def operator(servers: Servers) -> Iterator[KazooClient]:
+    """Makes directories as they should not be."""
+    client = KazooClient(servers.zookeeper)
+    client.start()
+    yield client
+    client.stop()
+    client.close()
+
+
+def directories(kind: str, path: str) -> list[str]:
+    """Where the nodes of such a contender are."""
+    if kind.startswith("semaphore"):
+        return [path, f"{path}/locks", f"{path}/leases"]
+    return [f"{path}/a", f"{path}/b"] if kind == "multi" else [path]
+
+
+def wanted(kind: str, path: str) -> str:
+    """What is acquired there."""
+    names = {"multi": f"{path}/a,{path}/b", "single": f"{path}/node"}
+    return f"{kind} {names.get(kind, path)}"
+
+
+def refused(peer: Peer, line: str) -> str:
+    """Why a command was refused, which has to be told at once."""
+    begin = time.monotonic()
+    peer.send(line)
+    answer: Answer = peer.answer(line.split()[0])
+    assert not answer["ok"], f"{peer.name}: {line}: {answer}"
+    assert time.monotonic() - begin < AT_ONCE, f"{peer.name}: {line}: {answer}"
+    return str(answer["error"])
+
+
+def started(start: Start, name: str) -> Peer:
+    """A peer that is connected."""
+    peer = start(name)
+    peer.answer("ready")
+    return peer
+
+
+@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_path_that_can_have_no_children_is_told(
+    start: Start, operator: KazooClient, path: str, name: str, kind: str
+) -> None:
+    # An ephemeral node can have none.
+    places = directories(kind, path)[-1:] if kind == "multi" else [path]
+    for place in places:
+        operator.create(place, ephemeral=True, makepath=True)
+    peer = started(start, name)
+    refused(peer, f"acquire {wanted(kind, path)}")
+    peer.close()
+    for place in places:
+        operator.delete(place)
+    if kind == "multi":
+        assert operator.get_children(path) in ([], ["a"])
+
+
+@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("kind", ["mutex", "read", "write", "leader"])
+def test_children_that_are_no_contenders_are_no_matter(
+    start: Start, operator: KazooClient, path: str, name: str, kind: str
+) -> None:
+    strangers = ("readme", "lock", "_c_-lock-", "x-0000000000", "_c_not-a-uuid-lock-000000000x", "é")
+    # Among leases every child counts: to Curator, and so to us.
+    places = [directory for directory in directories(kind, path) if not directory.endswith("/leases")]
+    for directory in places:
+        for stranger in strangers:
+            operator.create(f"{directory}/{stranger}", makepath=True)
+    peer = started(start, name)
+    peer.acquire(f"{wanted(kind, path)} 5000")
+    peer.ask("release")
+    for directory in places:
+        assert set(strangers) <= set(operator.get_children(directory))
+
+
+@pytest.mark.parametrize("ours", ["rust-kazoo", "python-kazoo"])
+def test_permits_that_do_not_agree_are_told(start: Start, tree: Tree, path: str, ours: str) -> None:
+    theirs, mine = started(start, "kazoo"), started(start, ours)
+    theirs.acquire(f"semaphore:2 {path}")
+    refused(mine, f"acquire semaphore:3 {path}")
+    theirs.ask("release")
+    mine.acquire(f"semaphore:3 {path}/mine")
+    refused(theirs, f"acquire semaphore:2 {path}/mine")
+    mine.ask("release")
+    tree.wait_for_none(path)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_what_others_hold_cannot_be_given_back(start: Start, tree: Tree, path: str, name: str) -> None:
+    one, two = started(start, name), started(start, name)
+    held = one.acquire(f"mutex {path}")
+    for what in ("", f" {path}", f" {held['node']}"):
+        assert "nothing is held" in refused(two, f"release{what}")
+    assert tree.contenders(path) == [held["node"]]
+    one.ask("release")
