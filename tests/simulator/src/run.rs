@@ -54,8 +54,8 @@ pub struct Verdict {
     pub violation: Option<Violation>,
 }
 
-/// How many steps are thought of in a run by chance; about half of them make sense where they come.
-pub const STEPS: u32 = 900;
+/// How many steps are thought of in a run by chance; about half of them make sense where they come, and many are confirmations.
+pub const STEPS: u32 = 1200;
 
 /// The run of a seed.
 #[must_use]
