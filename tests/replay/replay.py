@@ -93,6 +93,7 @@ INPUTS: dict[str, Callable[[Hub, int, Step], object]] = {
     "try": lambda hub, at, step: hub.try_acquire(at, step["key"]),
     "extend": lambda hub, at, step: hub.extend(at, step["key"]),
     "release": lambda hub, at, step: hub.release(at, step["key"]),
+    "downgrade": lambda hub, at, step: hub.downgrade(at, step["key"]),
     "cancel": lambda hub, at, step: hub.cancel(at, step["key"]),
     "close": lambda hub, at, step: hub.close(at, step["key"]),
     "shutdown": lambda hub, at, step: hub.shutdown(at),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from conftest import Start
 from kazoo.client import KazooClient  # type: ignore[import-untyped]
+from kazoo.security import make_acl  # type: ignore[import-untyped]
 from steer import Answer, Peer, Servers
 from tree import Tree
 
@@ -58,6 +59,47 @@ def started(start: Start, name: str) -> Peer:
 
 
 @pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize(
+    ("kind", "missing"),
+    # Nobody has to read the directory of a lock that is one node.
+    [(kind, right) for kind in KINDS for right in ("create", "read") if (kind, right) != ("single", "read")],
+)
+def test_who_may_not_contend_is_told(
+    start: Start, operator: KazooClient, tree: Tree, path: str, name: str, kind: str, missing: str
+) -> None:
+    rights = {right: right != missing for right in ("create", "read", "write", "delete", "admin")}
+    for directory in directories(kind, path):
+        operator.create(directory, makepath=True)
+    for directory in directories(kind, path):
+        operator.set_acls(directory, [make_acl("world", "anyone", **rights)])
+    peer = started(start, name)
+    error = refused(peer, f"acquire {wanted(kind, path)}")
+    assert "does not permit" in error, error
+    peer.close()
+    for directory in directories(kind, path):
+        operator.set_acls(directory, [make_acl("world", "anyone", all=True)])
+    tree.wait_for_none(path)
+
+
+@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_who_may_not_give_back_is_told(
+    start: Start, operator: KazooClient, tree: Tree, path: str, name: str, kind: str
+) -> None:
+    peer = started(start, name)
+    for directory in directories(kind, path):
+        operator.ensure_path(directory)
+    peer.acquire(wanted(kind, path))
+    for directory in directories(kind, path):
+        operator.set_acls(directory, [make_acl("world", "anyone", create=True, read=True, admin=True)])
+    error = refused(peer, "release")
+    assert "does not permit" in error, error
+    # It goes with the session.
+    peer.close()
+    tree.wait_for_none(path)
+
+
+@pytest.mark.parametrize("name", OURS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_path_that_can_have_no_children_is_told(
     start: Start, operator: KazooClient, path: str, name: str, kind: str
@@ -76,7 +118,7 @@ def test_a_path_that_can_have_no_children_is_told(
 
 
 @pytest.mark.parametrize("name", OURS)
-@pytest.mark.parametrize("kind", ["mutex", "read", "write", "leader"])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "single"])
 def test_children_that_are_no_contenders_are_no_matter(
     start: Start, operator: KazooClient, path: str, name: str, kind: str
 ) -> None:

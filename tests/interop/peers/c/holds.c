@@ -33,8 +33,8 @@ static void tell(hold *one) {
     if (!one->lost && fencepost_grant_is_lost(one->grant)) {
         fencepost_result loss = fencepost_grant_loss(one->grant);
         one->lost = true;
-        if (loss == FENCEPOST_RESULT_SESSION_EXPIRED)
-            say("\"event\": \"state\", \"state\": \"lost\"");
+        /* Of a session that was ended, the node's end may be heard of first. */
+        say("\"event\": \"state\", \"state\": \"lost\"");
         say("\"event\": \"lost\", \"path\": \"%s\", \"reason\": \"%s\"", one->path, fencepost_result_name(loss));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fencepost::{Grant, Loss};
+use fencepost::Grant;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
@@ -94,8 +94,7 @@ async fn watch(grant: Arc<Grant>, path: String) {
         }
     };
     tell();
-    if lost.reason() == Loss::SessionExpired {
-        say(&json!({"event": "state", "state": "lost"}));
-    }
+    // Of a session that was ended, the node's end may be heard of first.
+    say(&json!({"event": "state", "state": "lost"}));
     say(&json!({"event": "lost", "path": path, "reason": lost.reason().name()}));
 }
