@@ -115,7 +115,7 @@ impl Disposal {
             ));
         }
         if matches!(self.search, Search::Wanted) {
-            let path = settings.sync_path();
+            let path = settings.lock_path();
             let barrier = out.command(Request::Sync { path: path.clone() }, None);
             if settings.role == Role::Single {
                 let get = out.command(Request::Get { path, watch: false }, None);
@@ -167,7 +167,7 @@ impl Disposal {
                 Ok(_) | Err(_) => self.search_again(),
             },
             Search::Looking { get, .. } if id == *get => {
-                let name = path::last_part(&settings.sync_path()).into();
+                let name = path::last_part(&settings.lock_path()).into();
                 self.search = Search::Reading(Vec::from([(name, id)]));
                 self.looked_at(0, result, settings)
             }

@@ -91,10 +91,7 @@ impl RawZooKeeper {
     }
 
     fn contender(self, role: Role) -> Result<ContenderSettings, ConfigError> {
-        let mut settings = match role {
-            Role::Single => ContenderSettings::single(&self.prefix, &self.name)?,
-            _ => ContenderSettings::new(&self.prefix, &self.name, self.layout()?, role)?,
-        };
+        let mut settings = ContenderSettings::new(&self.prefix, &self.name, self.layout()?, role)?;
         if let Some(identifier) = self.identifier {
             settings.set_identifier(identifier)?;
         }

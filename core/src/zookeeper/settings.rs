@@ -32,12 +32,14 @@ pub struct ContenderSettings {
 }
 
 impl ContenderSettings {
-    /// A contender below `prefix`/`name`.
+    /// A contender below `prefix`/`name`; for a single node, which has no layout, the contender for that node.
     ///
     /// # Errors
     /// [`ConfigError`] for a name that a server would not take as a path, a role that the layout does not have, no permits.
     pub fn new(prefix: &str, name: &str, layout: Layout, role: Role) -> Result<Self, ConfigError> {
-        if let Layout::Plain { prefix } = &layout {
+        if let Layout::Plain { prefix } = &layout
+            && role != Role::Single
+        {
             path::check_part(prefix)?;
             if !matches!(role, Role::Mutex | Role::Candidate) {
                 return Err(ConfigError::InvalidOption {
@@ -54,8 +56,14 @@ impl ContenderSettings {
                 why: "a semaphore has at least one",
             });
         }
+        let path = path::directory(prefix, name)?;
+        let (directory, layout) = match (role, path.rsplit_once('/')) {
+            // Its whole name is the prefix, and no number follows.
+            (Role::Single, Some((above, name))) => (above.into(), Layout::Plain { prefix: name.into() }),
+            _ => (path, layout),
+        };
         Ok(Self {
-            directory: path::directory(prefix, name)?,
+            directory,
             layout,
             role,
             identifier: None,
@@ -65,31 +73,9 @@ impl ContenderSettings {
         })
     }
 
-    /// A contender for the single node `prefix`/`name`, without a line.
-    ///
-    /// # Errors
-    /// [`ConfigError`] for a name that a server would not take as a path.
-    pub fn single(prefix: &str, name: &str) -> Result<Self, ConfigError> {
-        let path = path::directory(prefix, name)?;
-        let (directory, name) = path.rsplit_once('/').unwrap_or_default();
-        Ok(Self {
-            directory: directory.into(),
-            // Its whole name is the prefix, and no number follows.
-            layout: Layout::Plain { prefix: name.into() },
-            role: Role::Single,
-            identifier: None,
-            revocable: false,
-            answer_within: DEFAULT_ANSWER_WITHIN,
-            max_hold: None,
-        })
-    }
-
-    /// Where a barrier is asked for.
-    pub(super) fn sync_path(&self) -> String {
-        match (&self.layout, self.role) {
-            (Layout::Plain { prefix }, Role::Single) => path::child_of(&self.directory, prefix),
-            _ => self.directory.clone(),
-        }
+    /// The path that stands for the lock: its directory, or the single node that it is.
+    pub(super) fn lock_path(&self) -> String {
+        single_path(&self.directory, &self.layout, self.role).unwrap_or_else(|| self.directory.clone())
     }
 
     /// Has the contender's node say this, for people and peers: a host's name, for example.
@@ -178,10 +164,7 @@ impl InspectionSettings {
             role: of,
             answer_within,
             ..
-        } = match of {
-            Role::Single => ContenderSettings::single(prefix, name)?,
-            _ => ContenderSettings::new(prefix, name, layout, of)?,
-        };
+        } = ContenderSettings::new(prefix, name, layout, of)?;
         let settings = Self {
             directory,
             layout,
@@ -208,10 +191,7 @@ impl InspectionSettings {
 
     /// The path of the lock's node, where that is the lock.
     pub(super) fn single(&self) -> Option<String> {
-        match (&self.layout, self.of) {
-            (Layout::Plain { prefix }, Role::Single) => Some(path::child_of(&self.directory, prefix)),
-            _ => None,
-        }
+        single_path(&self.directory, &self.layout, self.of)
     }
 
     /// Where contenders' nodes lie.
@@ -225,6 +205,14 @@ impl InspectionSettings {
     pub(super) fn permits_lie_in(&self, directory: &str) -> bool {
         let [permits, _] = semaphore_directories(&self.directory, &self.layout);
         permits == directory
+    }
+}
+
+/// The path of the node that is the lock, where there is no line.
+fn single_path(directory: &str, layout: &Layout, role: Role) -> Option<String> {
+    match (layout, role) {
+        (Layout::Plain { prefix }, Role::Single) => Some(path::child_of(directory, prefix)),
+        _ => None,
     }
 }
 

@@ -108,7 +108,7 @@ impl Contender {
             self.send(
                 Purpose::Barrier,
                 Request::Sync {
-                    path: self.settings.sync_path(),
+                    path: self.settings.lock_path(),
                 },
             );
         }
@@ -118,7 +118,7 @@ impl Contender {
     pub(super) fn send_list(&mut self) -> CommandId {
         let request = if self.is_single() {
             Request::Get {
-                path: self.single_path(),
+                path: self.settings.lock_path(),
                 watch: true,
             }
         } else {

@@ -27,12 +27,6 @@ pub(super) enum Holder {
 }
 
 impl Contender {
-    /// The path of the lock's node.
-    pub(super) fn single_path(&self) -> alloc::string::String {
-        let name = self.settings.layout.name(self.settings.role, &self.attempt);
-        path::child_of(&self.settings.directory, &name)
-    }
-
     /// Whether the node that was looked at is this attempt's own.
     pub(super) fn is_own_single(&self, data: &[u8], stat: &Stat) -> bool {
         let known = self.node.as_ref().map(|node| node.czxid);
@@ -69,7 +63,7 @@ impl Contender {
         }
         match holder {
             Holder::Us(czxid) => {
-                let name = path::last_part(&self.single_path()).into();
+                let name = path::last_part(&self.settings.lock_path()).into();
                 self.node = Some(Node { name, czxid });
                 self.own_watch = Some(look);
                 self.first(now);
@@ -78,10 +72,10 @@ impl Contender {
                 self.node = None;
                 self.enter();
             }
-            Holder::Nothing => self.refuse(Refusal::WrongType, Cause::detail(self.single_path())),
+            Holder::Nothing => self.refuse(Refusal::WrongType, Cause::detail(self.settings.lock_path())),
             Holder::Another if self.trying => {
                 self.node = None;
-                self.refuse(Refusal::NotAvailable, Cause::detail(self.single_path()));
+                self.refuse(Refusal::NotAvailable, Cause::detail(self.settings.lock_path()));
             }
             Holder::Another => {
                 self.node = None;
