@@ -35,6 +35,11 @@ pub fn renew_at(start: Instant, ttl: Duration) -> Instant {
     start.plus(ttl.checked_div(3).unwrap_or(ttl))
 }
 
+/// How much of a lease must be left when its grant is told: an eighth. Less is used up by whoever has to be woken to use it.
+pub(crate) fn least_told(ttl: Duration) -> Duration {
+    ttl.checked_div(8).unwrap_or_default()
+}
+
 fn drift(ttl: Duration) -> Duration {
     ttl.checked_div(DRIFT).unwrap_or_default()
 }

@@ -56,7 +56,7 @@ fn first() -> Contender {
 
 fn granted_when_confirmed(session: SessionId) -> bool {
     let mut mutex = first();
-    let valid_until = NOW.plus(Duration::from_secs(1));
+    let valid_until = NOW.plus(Duration::from_secs(5));
     mutex
         .handle_notice(NOW, Notice::Confirmed { session, valid_until })
         .unwrap();

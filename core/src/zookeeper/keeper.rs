@@ -203,9 +203,9 @@ impl Keeper {
         let usual = lease::renew_at(start, timeout);
         match self.candidate {
             Some(candidate)
-                if self
-                    .proved
-                    .is_none_or(|proved| valid_until(proved, timeout) <= usual) =>
+                if self.proved.is_none_or(|proved| {
+                    valid_until(proved, timeout) <= usual.plus(lease::least_told(timeout))
+                }) =>
             {
                 reported_by(candidate.answered, timeout).min(usual)
             }

@@ -41,7 +41,7 @@ fn proved(machine: &dyn Provable, cases: u64) -> Report {
 /// What has to be seen in a thousand runs: weather in which nothing rare happens proves nothing about rare things.
 const NOT_TOO_TAME: [(&str, u64); 6] = [
     ("granted", 1500),
-    ("lost grants", 150),
+    ("lost grants", 125),
     ("takeovers", 100),
     ("stale writes refused", 1),
     ("recovered acquires", 100),

@@ -93,8 +93,7 @@ impl StringLock {
 
     fn granted(&mut self, now: Instant, start: Instant, fence: u64) {
         let valid_until = lease::valid_until(start, self.settings.ttl, self.settings.margin);
-        let worth_telling = self.settings.ttl.checked_div(3).unwrap_or_default();
-        if valid_until <= now.plus(worth_telling) {
+        if valid_until <= now.plus(lease::least_told(self.settings.ttl)) {
             // The answer has eaten the lease up: asked again, the lock is ours with a full one, or lost unseen.
             self.doubt = true;
             return self.retry_later(now);

@@ -57,7 +57,14 @@ impl Machine for Contender {
                     self.watch_fired(now, id, event);
                 }
             }
-            Notice::Session { state, session, .. } => self.session_changed(state, session),
+            Notice::Session {
+                state,
+                session,
+                timeout,
+            } => {
+                self.session.timeout = timeout;
+                self.session_changed(state, session);
+            }
             Notice::Confirmed { session, valid_until } => {
                 if self.session.id == Some(session) {
                     self.session_confirmed(now, valid_until);

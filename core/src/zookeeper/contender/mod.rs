@@ -22,6 +22,7 @@ mod single;
 mod twins;
 
 use alloc::{string::String, vec::Vec};
+use core::time::Duration;
 
 use crate::{
     AttemptId, Cause, CommandId, Event, Fence, Instant, Intent, Loss, Misuse, OwnerId, Patience, Refusal,
@@ -79,6 +80,7 @@ pub struct Contender {
 struct Session {
     id: Option<SessionId>,
     connected: bool,
+    timeout: Duration,
     /// Until when the keeper has it confirmed.
     valid_until: Option<Instant>,
     /// Why there will be none any more, if so.
@@ -169,6 +171,7 @@ impl Contender {
             session: Session {
                 id: None,
                 connected: false,
+                timeout: Duration::ZERO,
                 valid_until: None,
                 ended: None,
             },

@@ -1,6 +1,6 @@
 //! Standing in the line: one neighbour is watched, so that a release wakes one waiter and a queue is no herd.
 
-use crate::{Cause, CommandId, Event, Failure, Grant, Instant, Refusal, Timer};
+use crate::{Cause, CommandId, Event, Failure, Grant, Instant, Refusal, Timer, lease};
 
 use super::super::{
     Verdict, judge,
@@ -222,7 +222,9 @@ impl Contender {
         if !matches!(self.phase, Phase::First) {
             return;
         }
-        let Some(valid_until) = self.confirmed(now) else {
+        // A grant that is over before the application has heard of it is none: the next confirmation is not far.
+        let least = lease::least_told(self.session.timeout);
+        let Some(valid_until) = self.confirmed(now).filter(|until| *until > now.plus(least)) else {
             return;
         };
         if self.is_unnumbered() {

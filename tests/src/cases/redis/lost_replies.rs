@@ -19,7 +19,7 @@ cases! { "redis":
     acquire_finds_its_tombstone, "An acquire arrives after its attempt was given up: refused by the tombstone, and so is the contender.";
     slow_grant, "The answer comes after the lease that it grants: no grant, but a question whether the lock is still ours.",
         "node-redlock: a lock 276 ms past its end, measured; node-redlock#169";
-    late_grant, "The answer comes when less than a third of the lease that it grants is left: asked again before it is told, because nobody can work with a grant that is as good as over.";
+    late_grant, "The answer comes when less than an eighth of the lease that it grants is left: asked again before it is told, because nobody can work with a grant that is as good as over.";
     renewal_lost, "A renewal's reply is lost: repeated, and valid from the start of the one that was answered.",
         "redisson#775: one failed renewal ended them all";
     renewals_lost_for_good, "No renewal is answered until the grant's own end: lost by the holder's clock, and released all the same.",
@@ -93,7 +93,7 @@ fn slow_grant(story: &mut Recorder) {
 fn late_grant(story: &mut Recorder) {
     let key = open_with(story, "answer_within", json!(60_000_000));
     // A server that stood still answers now what was asked of it long ago.
-    story.acquire(key).after(6_000_000).granted(FENCE).says(&[]);
+    story.acquire(key).after(7_900_000).granted(FENCE).says(&[]);
     story.waits_for(Some("retry")).timeout().says(&["call"]);
     story.granted(FENCE).says(&["acquired"]);
     story.release(key).says(&["call"]).own().says(&["released"]);

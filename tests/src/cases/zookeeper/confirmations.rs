@@ -12,6 +12,7 @@ cases! { "zookeeper":
     given_session_at_rest, "A session that was given long before the first acquire is confirmed meanwhile: nothing is left to wait for.";
     paused_process, "A process stood still for longer than its session's timeout, and the session answers still: nothing is granted before later confirmations have proved that the leader counts anew.",
         "the simulator: an acquire after a pause, granted from two confirmations in one breath, 6 ms before the leader ended the session";
+    little_left, "The list that shows us first comes when less than an eighth of the session's time is proved: granted with the next proof, because a grant that is over before anybody has heard of it is none.";
     confirmed_every_third, "Every third of the timeout a witness and a seal, for all machines; a grant is valid from the confirmation before them.";
     confirmation_too_late, "The answer comes after the grant's own end, before the driver has said so: the grant stays ended.",
         "Kleppmann 2016: a paused holder";
@@ -64,6 +65,17 @@ fn paused_process(story: &mut Recorder) {
     story.timeout().says(&["sync"]);
     story.after(300).done("sync").says(&["sync"]);
     story.after(300).done("sync").says(&["acquired"]);
+}
+
+fn little_left(story: &mut Recorder) {
+    warm(story);
+    let key = acquire(story);
+    story.created(3, 41).timeout().says(&["sync"]);
+    story.after(4_800_000).children(&[&own(key, 3)]).says(&[]);
+    // This seal proves only what was known.
+    story.done("sync").says(&["sync"]).done("sync").says(&[]);
+    story.timeout().says(&["sync"]).done("sync").says(&["sync"]);
+    story.done("sync").says(&["acquired"]);
 }
 
 fn confirmed_every_third(story: &mut Recorder) {
