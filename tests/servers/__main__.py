@@ -20,7 +20,7 @@ def parser() -> argparse.ArgumentParser:
         "run",
         help="start servers, run a command with their addresses in its environment, remove everything",
         usage="%(prog)s [options] [-- CMD ARGS...]",
-        description="Without any of --zookeeper, --ensemble, --redis, --redis-password: all of them. "
+        description="Without any of --zookeeper, --ensemble, --redis, --redis-password, --redis-tls: all. "
         "Without CMD: prints the addresses as JSON and stays until SIGTERM, SIGINT or the end of its input.",
     )
     start.add_argument("--zookeeper", action="store_true", help="a single ZooKeeper")
@@ -35,6 +35,7 @@ def parser() -> argparse.ArgumentParser:
     )
     start.add_argument("--redis", type=count, metavar="N", help="N Redis servers (default: 2)")
     start.add_argument("--redis-password", action="store_true", help="a Redis that requires a password")
+    start.add_argument("--redis-tls", action="store_true", help="a Redis with TLS that requires a password")
     start.add_argument(
         "--tick", type=count, default=50, metavar="MS", help="ZooKeeper's tickTime (default: 50)"
     )
@@ -56,7 +57,8 @@ def count(text: str) -> int:
 
 def wanted(options: argparse.Namespace) -> Wanted:
     """The servers that the options ask for."""
-    if not (options.zookeeper or options.ensemble or options.redis or options.redis_password):
+    redis = options.redis or options.redis_password or options.redis_tls
+    if not (options.zookeeper or options.ensemble or redis):
         return Wanted(
             tick_ms=options.tick,
             zookeeper_version=options.zookeeper_version,
@@ -67,6 +69,7 @@ def wanted(options: argparse.Namespace) -> Wanted:
         ensemble=options.ensemble or options.namespaces,
         redis=options.redis or 0,
         redis_password=options.redis_password,
+        redis_tls=options.redis_tls,
         tick_ms=options.tick,
         zookeeper_version=options.zookeeper_version,
         namespaces=options.namespaces,
@@ -90,7 +93,7 @@ def main(arguments: list[str]) -> int:
     if options.action == "do":
         return do([options.verb, *options.arguments])
     try:
-        packages.ensure([packages.REDIS, packages.ZOOKEEPER])
+        packages.ensure([packages.REDIS, packages.OPENSSL, packages.ZOOKEEPER])
     except packages.MissingPackage as error:
         return complain(str(error), 1)
     return 0

@@ -57,11 +57,16 @@ def test_the_command_gets_the_addresses_of_all_servers() -> None:
         "FENCEPOST_REDIS_2",
         "FENCEPOST_REDIS_AUTH",
         "FENCEPOST_REDIS_AUTH_PASSWORD",
+        "FENCEPOST_REDIS_TLS",
+        "FENCEPOST_REDIS_TLS_PASSWORD",
+        "FENCEPOST_REDIS_TLS_CA",
+        "FENCEPOST_REDIS_TLS_OTHER_CA",
     }
-    assert variables.pop("FENCEPOST_REDIS_AUTH_PASSWORD")
+    assert variables.pop("FENCEPOST_REDIS_AUTH_PASSWORD") != variables.pop("FENCEPOST_REDIS_TLS_PASSWORD")
+    assert variables.pop("FENCEPOST_REDIS_TLS_CA") != variables.pop("FENCEPOST_REDIS_TLS_OTHER_CA")
     assert variables.pop("FENCEPOST_ZOOKEEPER_VERSION") == "3.8"
     addresses = ",".join(variables.values()).split(",")
-    assert len(set(addresses)) == 8
+    assert len(set(addresses)) == 9
     assert all(address.startswith("127.0.0.1:") for address in addresses)
 
 

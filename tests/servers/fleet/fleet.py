@@ -13,6 +13,7 @@ from .member import Member
 from .network import Network
 from .ports import HOST, Ports
 from .redis import Redis
+from .redis_tls import RedisTls
 from .server import Server, ServerError
 from .zookeeper import ZooKeeper
 
@@ -28,6 +29,7 @@ class Wanted:
     ensemble: bool = True
     redis: int = 2
     redis_password: bool = True
+    redis_tls: bool = True
     tick_ms: int = 50
     zookeeper_version: str = jars.DEBIAN
     #: Each member of the ensemble in a network namespace of its own.
@@ -40,8 +42,10 @@ class Wanted:
             needed += jars.needed(self.zookeeper_version)
         if self.namespaces:
             needed.append(packages.IPROUTE)
-        if self.redis or self.redis_password:
+        if self.redis or self.redis_password or self.redis_tls:
             needed.append(packages.REDIS)
+        if self.redis_tls:
+            needed.append(packages.OPENSSL)
         return needed
 
     def ensure(self) -> None:
@@ -70,6 +74,9 @@ class Fleet:
             self._redis(f"redis-{number}", None)
         if wanted.redis_password:
             self._redis("redis-auth", secrets.token_hex(16))
+        if wanted.redis_tls:
+            name = "redis-tls"
+            self.servers[name] = RedisTls(name, ports.take(), directory / name, secrets.token_hex(16))
 
     def find(self, name: str) -> Server:
         """The server with this name."""
@@ -100,12 +107,15 @@ class Fleet:
         for name, server in self.servers.items():
             if name == "zookeeper":
                 variables[f"{PREFIX}ZOOKEEPER"] = server.address
-            elif name.startswith("redis-") and name != "redis-auth":
-                suffix = name[len("redis") :].replace("-", "_")
-                variables[f"{PREFIX}REDIS{'' if suffix == '_1' else suffix}"] = server.address
-            elif isinstance(server, Redis) and server.password is not None:
-                variables[f"{PREFIX}REDIS_AUTH"] = server.address
-                variables[f"{PREFIX}REDIS_AUTH_PASSWORD"] = server.password
+            elif isinstance(server, Redis):
+                suffix = name[len("redis") :].replace("-", "_").upper()
+                variable = f"{PREFIX}REDIS{'' if suffix == '_1' else suffix}"
+                variables[variable] = server.address
+                if server.password is not None:
+                    variables[f"{variable}_PASSWORD"] = server.password
+                if isinstance(server, RedisTls):
+                    variables[f"{variable}_CA"] = str(server.ca)
+                    variables[f"{variable}_OTHER_CA"] = str(server.other_ca)
         if self.ensemble is not None:
             addresses = (member.address for member in self.ensemble.members)
             variables[f"{PREFIX}ZOOKEEPER_ENSEMBLE"] = ",".join(addresses)

@@ -14,6 +14,7 @@ ZOOKEEPER = "zookeeper"
 JAVA = "default-jre-headless"
 MAVEN = "maven"
 IPROUTE = "iproute2"
+OPENSSL = "openssl"
 
 #: Where a package's program is not called like the package.
 PROGRAMS = {JAVA: "java", MAVEN: "mvn", IPROUTE: "ip"}

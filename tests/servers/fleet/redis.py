@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from pathlib import Path
 
 from .ports import HOST
@@ -20,8 +21,7 @@ class Redis(Server):
 
     def prepare(self) -> None:
         settings = [
-            f"bind {HOST}",
-            f"port {self.port}",
+            *self.listening(),
             f"dir {self.directory}",
             'save ""',
             "appendonly no",
@@ -31,6 +31,14 @@ class Redis(Server):
         if self.password is not None:
             settings.append(f"requirepass {self.password}")
         (self.directory / "redis.conf").write_text("\n".join(settings) + "\n")
+
+    def listening(self) -> list[str]:
+        """The settings that say where it listens."""
+        return [f"bind {HOST}", f"port {self.port}"]
+
+    def tls(self) -> ssl.SSLContext | None:
+        """How we connect; None: in the clear."""
+        return None
 
     def command(self) -> list[str]:
         return ["redis-server", str(self.directory / "redis.conf")]
@@ -53,5 +61,9 @@ class Redis(Server):
         if self.password is not None:
             commands.insert(0, f"AUTH {self.password}")
         request = "".join(line + "\r\n" for line in commands)
-        lines = (await exchange(HOST, self.port, request.encode())).decode(errors="replace").splitlines()
+        lines = (
+            (await exchange(HOST, self.port, request.encode(), tls=self.tls()))
+            .decode(errors="replace")
+            .splitlines()
+        )
         return lines[-2] if len(lines) == len(commands) else " ".join(lines)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 
 from ..ports import HOST, listen
+from ..redis_tls import RedisTls
 from ..server import Server
 from .dialect import Dialect
 from .link import Connect, Link
 from .meter import Meter
 from .redis import RedisDialect
+from .sealed import SealedDialect
 from .zookeeper import ZooKeeperDialect
 
 DIALECTS: dict[str, type[Dialect]] = {"redis": RedisDialect, "zookeeper": ZooKeeperDialect}
@@ -25,7 +27,7 @@ class Proxy:
         self.meter = Meter()
         self.held = False
         self._connect = connect or self._connect_to_server
-        self._dialect = DIALECTS[server.kind]
+        self._dialect = SealedDialect if isinstance(server, RedisTls) else DIALECTS[server.kind]
         self._links: set[Link] = set()
         self._listener: asyncio.AbstractServer | None = None
 

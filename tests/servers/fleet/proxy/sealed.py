@@ -1,0 +1,21 @@
+"""What a proxy sees of TLS: bytes that go by. It counts nothing, and loses no replies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .dialect import Dialect, Frame
+
+
+class SealedDialect(Dialect):
+    """One connection that nobody can look into."""
+
+    def requests(self, data: bytes) -> Iterator[Frame]:
+        yield data, None
+
+    def replies(self, data: bytes) -> Iterator[Frame]:
+        yield data, None
+
+    @property
+    def waiting(self) -> int:
+        return 0
