@@ -181,3 +181,42 @@ def test_the_command_line_client(addresses: dict[str, str]) -> None:
         run("list", FENCEPOST_SERVERS="nonsense"),
     ):
         assert (done.returncode, done.stdout[:12], done.stderr) == (1, '{"ok": false', "")
+
+
+LARGEST = 2**31 - 1
+
+
+def test_numbers_of_children_go_on_where_they_are_told_to(
+    control: Control, addresses: dict[str, str]
+) -> None:
+    with kazoo(addresses["FENCEPOST_ZOOKEEPER"]) as client:
+        for path in ("/near", "/past", "/other"):
+            client.create(path, b"kept")
+            client.create(f"{path}/first-", sequence=True)
+        control.do(f"renumber zookeeper {LARGEST - 1} /near")
+        control.do(f"renumber zookeeper {LARGEST} /past")
+
+        def made(path: str) -> str:
+            return str(client.retry(client.create, f"{path}/next-", sequence=True).rpartition("-")[2])
+
+        assert made("/near") == str(LARGEST - 1)
+        # The counter has an end, and stays there.
+        assert made("/past") == str(LARGEST)
+        assert client.get("/past")[0] == b"kept"
+        assert made("/other") == "0000000001"
+        control.do("restart zookeeper")
+        assert made("/near") == str(LARGEST)
+        for path in ("/near", "/past", "/other"):
+            client.retry(client.delete, path, recursive=True)
+
+
+def test_what_has_no_numbers_or_larger_ones_stays_as_it_is(
+    control: Control, addresses: dict[str, str]
+) -> None:
+    assert "no ZooKeeper" in control.fail("renumber redis-1 5 /")
+    assert "member of an ensemble" in control.fail("renumber ensemble-1 5 /")
+    with kazoo(addresses["FENCEPOST_ZOOKEEPER"]) as client:
+        client.create("/counted/first-", sequence=True, makepath=True)
+        assert "goes on with 1 already" in control.fail("renumber zookeeper 0 /counted")
+        assert client.retry(client.create, "/counted/next-", sequence=True) == "/counted/next-0000000001"
+        client.delete("/counted", recursive=True)

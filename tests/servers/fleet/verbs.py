@@ -13,6 +13,7 @@ from .proxy.proxy import Proxy
 from .redis import Redis
 from .server import Server, ServerError
 from .wire import NoAnswer, split_address
+from .zookeeper import ZooKeeper
 
 Reply = dict[str, object]
 Handler = Callable[..., Awaitable[Reply]]
@@ -49,6 +50,7 @@ class Verbs:
             Verb("isolate NAME", self._on_server(member(Member.isolate))),
             Verb("heal NAME", self._on_server(member(Member.heal))),
             Verb("flush NAME", self._on_server(flush)),
+            Verb("renumber NAME NUMBER PATHS", self._renumber),
             Verb("expire ADDR SESSION_ID PASSWORD_HEX", self._expire),
             Verb("proxy NAME", self._proxy),
             Verb("proxy-cut ID", self._on_proxy(Proxy.cut)),
@@ -100,6 +102,14 @@ class Verbs:
             return describe(server)
 
         return handler
+
+    async def _renumber(self, name: str, number: str, paths: str) -> Reply:
+        server = self._fleet.find(name)
+        if not isinstance(server, ZooKeeper):
+            raise ServerError(f"{name} has no numbers: it is no ZooKeeper")
+        async with server.busy:
+            await server.renumber(int(number), paths.split(","))
+        return describe(server)
 
     def _on_proxy(self, action: Callable[[Proxy], Awaitable[None]]) -> Handler:
         async def handler(identity: str) -> Reply:

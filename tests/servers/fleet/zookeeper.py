@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import re
+import signal
 import socket
 from collections.abc import Callable
 from pathlib import Path
 
+from .child import dies_with_us
 from .jars import DEBIAN, classpath
 from .ports import HOST
-from .server import Server
+from .server import Server, ServerError
 from .wire import NoAnswer, exchange
 
 MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 INIT_MS = 10_000
 SYNC_MS = 2_000
+RENUMBER = Path(__file__).parent / "java" / "Renumber.java"
 
 #: With whom a server has contact.
 EVERYBODY, CLIENTS, NOBODY = "everybody", "clients", "nobody"
@@ -81,6 +85,30 @@ class ZooKeeper(Server):
         """`standalone`, `leader` or `follower`; None while it serves nobody."""
         found = re.search(r"^Mode: (\w+)$", await self._ask(b"srvr"), re.MULTILINE)
         return found.group(1) if found else None
+
+    async def renumber(self, number: int, paths: list[str]) -> None:
+        """Starts it again with sequential children of these nodes that go on with a number, a larger one."""
+        if self.members:
+            raise ServerError(f"{self.name} is a member of an ensemble: the others would not know of it")
+        await self.stop()
+        try:
+            await self._renumber(number, paths)
+        finally:
+            await self.start()
+
+    async def _renumber(self, number: int, paths: list[str]) -> None:
+        # Java compiles a single source file by itself, so this always fits the version of the server.
+        process = await asyncio.create_subprocess_exec(
+            *("java", "-XX:-UsePerfData", "-XX:TieredStopAtLevel=1", "-cp", classpath(self.version)),
+            *(str(RENUMBER), str(self.directory / "data"), str(number), *paths),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            preexec_fn=dies_with_us(signal.SIGKILL),
+        )
+        output, _ = await process.communicate()
+        if process.returncode != 0:
+            raise ServerError(f"{self.name} cannot be renumbered: {output.decode(errors='replace')}")
 
     async def dial(self) -> socket.socket | None:
         """A connection to the server, if that takes more than its address."""
