@@ -14,17 +14,17 @@
 //! can still wait for one of ours that waits for it.) Each place is then a contender's like any other. If one is lost, all are given up and taken
 //! anew, because a place of its own could have fallen behind in one line only.
 
-use alloc::{string::String, vec::Vec};
+mod enqueuing;
+mod inputs;
+
+use alloc::vec::Vec;
 
 use crate::{
-    AttemptId, Cause, CommandId, Event, Failure, Fence, Grant, Instant, Intent, Machine, Misuse, Outcome,
-    Output, OwnerId, Patience, Refusal, SessionId, Timer, io::sealed, jitter::Jitter, outbox::Outbox,
+    AttemptId, Cause, CommandId, Event, Fence, Grant, Instant, Intent, Misuse, OwnerId, Patience, Refusal,
+    SessionId, Timer, jitter::Jitter, outbox::Outbox,
 };
 
-use super::{
-    Contender, ContenderSettings, Verdict, judge,
-    wire::{Answer, Notice, Reply, Request, SessionState, Write, code},
-};
+use super::{Contender, ContenderSettings, wire::Request};
 
 /// One contender for many locks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -66,9 +66,6 @@ enum Phase {
     Held { suspended: bool },
     Leaving { release: bool },
 }
-
-/// A directory that vanishes as often as this while it is being made is missing for good.
-const MOST_PARENT_FLIGHTS: u32 = 4;
 
 impl MultiLock {
     /// A contender that has not asked for anything yet.
@@ -152,108 +149,6 @@ impl MultiLock {
             Some(reason) => self.refuse(now, reason, Cause::none()),
             None => self.enqueue(false),
         }
-    }
-
-    /// A node in every line, all of them or none; before it, if they are missing, the directories.
-    fn enqueue(&mut self, parents: bool) {
-        if self.session.is_none() {
-            return;
-        }
-        self.attempt.number = self.attempt.number.saturating_add(1);
-        if parents {
-            for place in &self.places {
-                for (path, mode) in place.contender.parents() {
-                    let data = Vec::new();
-                    let request = Request::Create { path, data, mode };
-                    self.parents.push(self.out.command(request, None));
-                }
-            }
-        }
-        let attempt = &self.attempt;
-        let writes = self
-            .places
-            .iter()
-            .map(|place| {
-                let (path, data, mode) = place.contender.node_of(attempt);
-                Write::Create { path, data, mode }
-            })
-            .collect();
-        let deadline = self.out.at(Timer::Patience);
-        self.enqueuing = Some(self.out.command(Request::Multi { writes }, deadline));
-    }
-
-    fn enqueued(
-        &mut self,
-        now: Instant,
-        id: CommandId,
-        result: Result<Answer, Failure>,
-    ) -> Result<(), Misuse> {
-        self.enqueuing = None;
-        let waited = self.phase == Phase::Enqueuing;
-        match result {
-            Ok(Answer::Children(names)) if self.are_ours(&names) => {
-                for (place, name) in self.places.iter_mut().zip(names) {
-                    let (attempt, trying) = (self.attempt, self.trying);
-                    place
-                        .contender
-                        .lent(&mut self.out, |contender| contender.seat(attempt, name, trying));
-                }
-                if waited {
-                    self.failures = 0;
-                    self.phase = Phase::Waiting;
-                } else {
-                    self.withdraw(now);
-                }
-            }
-            Ok(Answer::Error(code::NO_NODE)) if waited => {
-                self.parents_made = self.parents_made.saturating_add(1);
-                if self.parents_made > MOST_PARENT_FLIGHTS {
-                    let detail = "a lock's directory cannot be made".into();
-                    self.refuse(now, Refusal::NoParent, Cause::answer(id, detail));
-                } else {
-                    self.enqueue(true);
-                }
-            }
-            Ok(Answer::Error(error)) if waited => match judge(error, id, "queueing for all locks") {
-                Verdict::Transient => self.retry_later(now),
-                Verdict::Final(reason, cause) => self.refuse(now, reason, cause),
-            },
-            Ok(Answer::Error(_)) => {}
-            Err(Failure::NotSent) if waited => self.retry_later(now),
-            Err(Failure::Closed) if waited => self.refuse(now, Refusal::ConnectionClosed, Cause::command(id)),
-            Err(Failure::NotSent | Failure::Closed) => {}
-            // Nobody knows whether the nodes are there: they are searched for and deleted before new ones are made.
-            Ok(_) | Err(Failure::Unknown) => {
-                let attempt = self.attempt;
-                for place in &mut self.places {
-                    place
-                        .contender
-                        .lent(&mut self.out, |contender| contender.search_for(attempt));
-                }
-                if waited {
-                    self.phase = Phase::Restarting;
-                }
-                if let Ok(_odd) = result {
-                    let expected = "children, the names of the nodes in the order of the writes";
-                    return Err(Misuse::WrongReply { id: id.0, expected });
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn are_ours(&self, names: &[String]) -> bool {
-        let mut pairs = self.places.iter().zip(names);
-        names.len() == self.places.len()
-            && pairs.all(|(place, name)| place.contender.could_be_of(&self.attempt, name))
-    }
-
-    fn retry_later(&mut self, now: Instant) {
-        if self.session.is_some() {
-            let wait = self.jitter.backoff(self.failures);
-            self.out.set_after(Timer::Retry, now, wait);
-        }
-        self.failures = self.failures.saturating_add(1);
     }
 
     fn refuse(&mut self, now: Instant, reason: Refusal, cause: Cause) {
@@ -388,133 +283,5 @@ impl MultiLock {
             valid_until,
         };
         self.out.event(Event::Acquired { grant });
-    }
-
-    fn read(&self, outcome: Outcome<Reply>) -> Result<Answer, Failure> {
-        match outcome {
-            Outcome::Failed(failure) => Err(failure),
-            // Commands known here are of this session: the compare is the second line.
-            Outcome::Reply(reply) if self.session.is_some_and(|session| session != reply.session) => {
-                Err(Failure::Unknown)
-            }
-            Outcome::Reply(reply) if reply.is_made_up() => Err(Failure::Unknown),
-            Outcome::Reply(reply) => Ok(reply.answer),
-        }
-    }
-
-    fn session_changed(&mut self, state: SessionState, session: SessionId) {
-        match state {
-            SessionState::Connected => {
-                self.session = Some(session);
-                self.ended = None;
-            }
-            SessionState::Connecting | SessionState::Suspended => self.session = None,
-            SessionState::Expired | SessionState::AuthFailed | SessionState::Closed => {
-                self.session = None;
-                // What was made went with the session.
-                self.enqueuing = None;
-                self.ended = match state {
-                    SessionState::AuthFailed => Some(Refusal::AuthFailed),
-                    SessionState::Closed => Some(Refusal::ConnectionClosed),
-                    _ => None,
-                };
-            }
-        }
-        self.parents.clear();
-    }
-}
-
-impl sealed::Sealed for MultiLock {}
-
-impl Machine for MultiLock {
-    type Request = Request;
-    type Reply = Reply;
-    type Notice = Notice;
-    type Event = Event;
-
-    fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {
-        let verdict = if self.enqueuing == Some(id) {
-            let result = self.read(outcome);
-            self.enqueued(now, id, result)
-        } else if self.parents.contains(&id) {
-            // Made, or there, or not ours to make: the transaction behind it tells.
-            self.parents.retain(|parent| *parent != id);
-            if matches!(self.read(outcome), Ok(Answer::Error(code::UNIMPLEMENTED))) {
-                for place in &mut self.places {
-                    place.contender.do_without_containers();
-                }
-            }
-            Ok(())
-        } else {
-            // Each knows its own commands, and takes no notice of the others'.
-            let mut verdict = Ok(());
-            for place in &mut self.places {
-                let outcome = outcome.clone();
-                let put = |contender: &mut Contender| contender.handle_outcome(now, id, outcome);
-                verdict = verdict.and(place.contender.lent(&mut self.out, put));
-            }
-            verdict
-        };
-        self.heed(now);
-        verdict
-    }
-
-    fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
-        if let Notice::Session { state, session, .. } = notice {
-            self.session_changed(state, session);
-        }
-        for place in &mut self.places {
-            let notice = notice.clone();
-            place
-                .contender
-                .lent(&mut self.out, |contender| contender.handle_notice(now, notice))?;
-        }
-        if let Notice::Session { .. } = notice {
-            self.out.stop(Timer::Retry);
-            if let (Some(reason), Phase::Enqueuing | Phase::Waiting | Phase::Restarting) =
-                (self.ended, self.phase)
-            {
-                self.refuse(now, reason, Cause::none());
-            } else if self.phase == Phase::Enqueuing && self.enqueuing.is_none() {
-                self.enqueue(false);
-            }
-        }
-        self.heed(now);
-        Ok(())
-    }
-
-    fn handle_timeout(&mut self, now: Instant) {
-        let waiting = matches!(self.phase, Phase::Enqueuing | Phase::Waiting | Phase::Restarting);
-        if self.out.expired(Timer::Patience, now) && waiting {
-            let reason = if self.told.is_some() {
-                Refusal::Timeout
-            } else {
-                Refusal::Unreachable
-            };
-            self.refuse(now, reason, Cause::none());
-        }
-        if self.out.expired(Timer::Retry, now) && self.phase == Phase::Enqueuing && self.enqueuing.is_none() {
-            self.enqueue(self.parents_made > 0);
-        }
-        for place in &mut self.places {
-            place
-                .contender
-                .lent(&mut self.out, |contender| contender.handle_timeout(now));
-        }
-        self.heed(now);
-    }
-
-    fn poll_output(&mut self) -> Output<Request, Event> {
-        let mut earliest = match self.out.poll() {
-            Output::Wait(wait) => wait,
-            output => return output,
-        };
-        for place in &mut self.places {
-            match place.contender.poll_output() {
-                Output::Wait(wait) => earliest = earliest.or_earlier(wait),
-                output => return output,
-            }
-        }
-        Output::Wait(earliest)
     }
 }

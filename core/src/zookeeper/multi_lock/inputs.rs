@@ -1,0 +1,142 @@
+//! What is put in: each place knows its own commands, and the rest is the transaction's.
+
+use crate::{
+    Cause, CommandId, Event, Failure, Instant, Machine, Misuse, Outcome, Output, Refusal, SessionId, Timer,
+    io::sealed,
+};
+
+use super::super::{
+    Contender,
+    wire::{Answer, Notice, Reply, Request, SessionState, code},
+};
+use super::{MultiLock, Phase};
+
+impl sealed::Sealed for MultiLock {}
+
+impl Machine for MultiLock {
+    type Request = Request;
+    type Reply = Reply;
+    type Notice = Notice;
+    type Event = Event;
+
+    fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {
+        let verdict = if self.enqueuing == Some(id) {
+            let result = self.read(outcome);
+            self.enqueued(now, id, result)
+        } else if self.parents.contains(&id) {
+            // Made, or there, or not ours to make: the transaction behind it tells.
+            self.parents.retain(|parent| *parent != id);
+            if matches!(self.read(outcome), Ok(Answer::Error(code::UNIMPLEMENTED))) {
+                for place in &mut self.places {
+                    place.contender.do_without_containers();
+                }
+            }
+            Ok(())
+        } else {
+            // Each knows its own commands, and takes no notice of the others'.
+            let mut verdict = Ok(());
+            for place in &mut self.places {
+                let outcome = outcome.clone();
+                let put = |contender: &mut Contender| contender.handle_outcome(now, id, outcome);
+                verdict = verdict.and(place.contender.lent(&mut self.out, put));
+            }
+            verdict
+        };
+        self.heed(now);
+        verdict
+    }
+
+    fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
+        if let Notice::Session { state, session, .. } = notice {
+            self.session_changed(state, session);
+        }
+        for place in &mut self.places {
+            let notice = notice.clone();
+            place
+                .contender
+                .lent(&mut self.out, |contender| contender.handle_notice(now, notice))?;
+        }
+        if let Notice::Session { .. } = notice {
+            self.out.stop(Timer::Retry);
+            if let (Some(reason), Phase::Enqueuing | Phase::Waiting | Phase::Restarting) =
+                (self.ended, self.phase)
+            {
+                self.refuse(now, reason, Cause::none());
+            } else if self.phase == Phase::Enqueuing && self.enqueuing.is_none() {
+                self.enqueue(false);
+            }
+        }
+        self.heed(now);
+        Ok(())
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        let waiting = matches!(self.phase, Phase::Enqueuing | Phase::Waiting | Phase::Restarting);
+        if self.out.expired(Timer::Patience, now) && waiting {
+            let reason = if self.told.is_some() {
+                Refusal::Timeout
+            } else {
+                Refusal::Unreachable
+            };
+            self.refuse(now, reason, Cause::none());
+        }
+        if self.out.expired(Timer::Retry, now) && self.phase == Phase::Enqueuing && self.enqueuing.is_none() {
+            self.enqueue(self.parents_made > 0);
+        }
+        for place in &mut self.places {
+            place
+                .contender
+                .lent(&mut self.out, |contender| contender.handle_timeout(now));
+        }
+        self.heed(now);
+    }
+
+    fn poll_output(&mut self) -> Output<Request, Event> {
+        let mut earliest = match self.out.poll() {
+            Output::Wait(wait) => wait,
+            output => return output,
+        };
+        for place in &mut self.places {
+            match place.contender.poll_output() {
+                Output::Wait(wait) => earliest = earliest.or_earlier(wait),
+                output => return output,
+            }
+        }
+        Output::Wait(earliest)
+    }
+}
+
+impl MultiLock {
+    fn read(&self, outcome: Outcome<Reply>) -> Result<Answer, Failure> {
+        match outcome {
+            Outcome::Failed(failure) => Err(failure),
+            // Commands known here are of this session: the compare is the second line.
+            Outcome::Reply(reply) if self.session.is_some_and(|session| session != reply.session) => {
+                Err(Failure::Unknown)
+            }
+            Outcome::Reply(reply) if reply.is_made_up() => Err(Failure::Unknown),
+            Outcome::Reply(reply) => Ok(reply.answer),
+        }
+    }
+
+    fn session_changed(&mut self, state: SessionState, session: SessionId) {
+        match state {
+            SessionState::Connected => {
+                self.session = Some(session);
+                self.ended = None;
+            }
+            SessionState::Connecting | SessionState::Suspended => self.session = None,
+            SessionState::Expired | SessionState::AuthFailed | SessionState::Closed => {
+                self.session = None;
+                // What was made went with the session.
+                self.enqueuing = None;
+                self.ended = match state {
+                    SessionState::AuthFailed => Some(Refusal::AuthFailed),
+                    SessionState::Closed => Some(Refusal::ConnectionClosed),
+                    _ => None,
+                };
+            }
+        }
+        self.parents.clear();
+    }
+}
