@@ -31,12 +31,40 @@ def ensemble(request: pytest.FixtureRequest) -> Iterator[Ensemble]:
     ensemble.close()
 
 
+class Crews:
+    """A crew that lasts as long as all goes well."""
+
+    def __init__(self, ensemble: Ensemble) -> None:
+        self._ensemble = ensemble
+        self._crew: Crew | None = None
+
+    def sound(self) -> Crew:
+        """The crew, or another one if a test has left it in the middle of something."""
+        if self._crew is not None and not self._crew.sound:
+            self.close()
+        if self._crew is None:
+            self._crew = Crew(f"/crew-{uuid.uuid4().hex[:8]}", self._ensemble.members)
+        return self._crew
+
+    def close(self) -> None:
+        """Ends it."""
+        crew, self._crew = self._crew, None
+        if crew is not None:
+            crew.close()
+
+
 @pytest.fixture(scope="session")
-def crew(ensemble: Ensemble) -> Iterator[Crew]:
+def crews(ensemble: Ensemble) -> Iterator[Crews]:
+    """The crew, and those in its place after a test that failed."""
+    crews = Crews(ensemble)
+    yield crews
+    crews.close()
+
+
+@pytest.fixture
+def crew(crews: Crews) -> Crew:
     """Contenders of every machine and language: they see all faults, one after the other."""
-    crew = Crew(f"/crew-{uuid.uuid4().hex[:8]}", ensemble.members)
-    yield crew
-    crew.close()
+    return crews.sound()
 
 
 @pytest.fixture

@@ -93,6 +93,12 @@ def close_all(peers: Iterable[Peer]) -> None:
         list(threads.map(Peer.close, peers))
 
 
+def kill_all(peers: Iterable[Peer]) -> None:
+    """Kills peers, also those that stand still, or are in the middle of something."""
+    for peer in peers:
+        peer.kill()
+
+
 class Crew:
     """All lines."""
 
@@ -111,9 +117,12 @@ class Crew:
         for gang in self.gangs:
             for peer, _ in gang.peers:
                 peer.answer("ready")
+        #: Whether all that was asked for was answered, and what was written down was right.
+        self.sound = True
 
     def work(self) -> None:
         """Has everybody begin, and waits until everybody has had the lock."""
+        self.sound = False
         for gang in self.gangs:
             gang.work()
         self.wait_for_everybody(1)
@@ -144,6 +153,7 @@ class Crew:
         """Checks what the lines have written down."""
         for gang in self.gangs:
             gang.check()
+        self.sound = True
 
     @property
     def paths(self) -> list[str]:
@@ -152,5 +162,8 @@ class Crew:
 
     def close(self) -> None:
         """Ends everybody."""
+        if not self.sound:
+            for gang in self.gangs:
+                kill_all(peer for peer, _ in gang.peers)
         with ThreadPoolExecutor(len(self.gangs)) as threads:
             list(threads.map(Gang.close, self.gangs))

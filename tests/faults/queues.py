@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from crew import close_all
 from lines import QUEUES, Queue
@@ -21,6 +21,10 @@ class Queues:
         self.root = root
         self.holders = {name: Peer(name, holders, holders_ms) for name in {queue.holder for queue in QUEUES}}
         self.waiters = [Peer("rust-curator", waiters, waiters_ms) for _ in range(WAITERS)]
+        self._tree = tree
+
+    def line_up(self) -> None:
+        """Has the holders hold, and the others queue behind them."""
         for peer in self.everybody:
             peer.answer("ready")
         for queue in QUEUES:
@@ -32,7 +36,7 @@ class Queues:
                 assert answer["ok"], f"{queue}: {answer}"
                 assert answer["granted"], f"{queue}: {answer}"
                 self.event(queue, "valid", valid=True)
-        self._line_up(tree)
+        self._wait_behind()
 
     @property
     def everybody(self) -> list[Peer]:
@@ -56,23 +60,18 @@ class Queues:
         """The holder's next event of this queue."""
         return self.holder(queue).event(name, path=self.path(queue), **wanted)
 
-    def contenders(self, tree: Tree) -> list[list[str]]:
+    def contenders(self) -> list[list[str]]:
         """Who stands in each queue where that can be seen."""
-        return [tree.contenders(self.path(queue).split(",")[0]) for queue in QUEUES if queue.visible]
+        return [self._tree.contenders(self.path(queue).split(",")[0]) for queue in QUEUES if queue.visible]
 
-    def stand_otherwise(self, tree: Tree, before: list[list[str]], *, fewer: bool) -> None:
+    def stand_otherwise(self, before: list[list[str]], *, fewer: bool) -> None:
         """Waits until fewer stand in each queue than before, or as many and not the same."""
 
         def otherwise() -> bool:
-            pairs = zip(before, self.contenders(tree), strict=True)
+            pairs = zip(before, self.contenders(), strict=True)
             return all(now != then and (len(now) < len(then)) == fewer for then, now in pairs)
 
         wait_until(otherwise, "those who were thrown out are gone, or queue again")
-
-    def kill(self, peers: Iterable[Peer]) -> None:
-        """Kills some of them."""
-        for peer in peers:
-            peer.kill()
 
     def holders_doubt(self) -> None:
         """Waits until every holder has heard that it cannot be sure any more."""
@@ -130,10 +129,10 @@ class Queues:
         """Ends everybody."""
         close_all(self.everybody)
 
-    def _line_up(self, tree: Tree) -> None:
+    def _wait_behind(self) -> None:
         for waiter in self.waiters:
-            before = self.contenders(tree)
+            before = self.contenders()
             for queue in QUEUES:
                 waiter.ask(f"wait {queue.waits} {self.path(queue)}")
             for queue, there in zip((queue for queue in QUEUES if queue.visible), before, strict=True):
-                tree.wait_for_more(self.path(queue).split(",")[0], len(there))
+                self._tree.wait_for_more(self.path(queue).split(",")[0], len(there))

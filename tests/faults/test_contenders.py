@@ -2,53 +2,38 @@
 
 from __future__ import annotations
 
-from crew import Crew
+from crew import Crew, kill_all
 from ensemble import Ensemble
-from queues import Queues
-from tree import Tree
+from scene import at_work
 
 BRIEF_MS = 2000
 
 
 def test_processes_stand_still_until_their_sessions_expire(ensemble: Ensemble, crew: Crew, root: str) -> None:
-    tree = Tree(ensemble.hosts)
-    queues = Queues(root, tree, ensemble.hosts, ensemble.hosts, BRIEF_MS, BRIEF_MS)
-    crew.work()
-    # Who stands in the middle of every queue is thrown out, and queues again behind the other.
-    before = queues.contenders(tree)
-    queues.waiters[0].pause()
-    queues.stand_otherwise(tree, before, fewer=True)
-    queues.waiters[0].resume()
-    queues.stand_otherwise(tree, before, fewer=False)
-    paused = [*queues.holders.values(), *crew.one_of_each()]
-    for peer in paused:
-        peer.pause()
-    granted = queues.waiters_are_granted(order=(1, 0))
-    crew.wait_for_everybody(but=1)
-    for peer in paused:
-        peer.resume()
-    # They have not believed anything meanwhile, and know at once what they have lost.
-    doubted = queues.holders_lose()
-    assert all(end <= begin for end, begin in zip(doubted, granted, strict=True))
-    crew.wait_for_everybody()
-    crew.rest()
-    crew.check()
-    queues.close()
-    tree.close()
-    ensemble.nothing_is_left([*crew.paths, *queues.paths])
+    with at_work(ensemble, crew, root, holders_ms=BRIEF_MS, waiters_ms=BRIEF_MS) as queues:
+        # Who stands in the middle of every queue is thrown out, and queues again behind the other.
+        before = queues.contenders()
+        queues.waiters[0].pause()
+        queues.stand_otherwise(before, fewer=True)
+        queues.waiters[0].resume()
+        queues.stand_otherwise(before, fewer=False)
+        paused = [*queues.holders.values(), *crew.one_of_each()]
+        for peer in paused:
+            peer.pause()
+        granted = queues.waiters_are_granted(order=(1, 0))
+        crew.wait_for_everybody(but=1)
+        for peer in paused:
+            peer.resume()
+        # They have not believed anything meanwhile, and know at once what they have lost.
+        doubted = queues.holders_lose()
+        assert all(end <= begin for end, begin in zip(doubted, granted, strict=True))
+        crew.wait_for_everybody()
 
 
 def test_processes_are_killed(ensemble: Ensemble, crew: Crew, root: str) -> None:
-    tree = Tree(ensemble.hosts)
-    queues = Queues(root, tree, ensemble.hosts, ensemble.hosts, BRIEF_MS, BRIEF_MS)
-    crew.work()
-    # Holders, and who stands in the middle of every queue.
-    queues.kill([*queues.holders.values(), queues.waiters[0]])
-    crew.replace_one_of_each()
-    queues.waiters_are_granted(order=(1,))
-    crew.wait_for_everybody()
-    crew.rest()
-    crew.check()
-    queues.close()
-    tree.close()
-    ensemble.nothing_is_left([*crew.paths, *queues.paths])
+    with at_work(ensemble, crew, root, holders_ms=BRIEF_MS, waiters_ms=BRIEF_MS) as queues:
+        # Holders, and who stands in the middle of every queue.
+        kill_all([*queues.holders.values(), queues.waiters[0]])
+        crew.replace_one_of_each()
+        queues.waiters_are_granted(order=(1,))
+        crew.wait_for_everybody()

@@ -6,8 +6,7 @@ import pytest
 from crew import Crew
 from ensemble import CURES, NAMES, Ensemble
 from lines import QUEUES
-from queues import Queues
-from tree import Tree
+from scene import at_work
 
 #: Of those whose member goes away: it ends soon after.
 BRIEF_MS = 2000
@@ -23,46 +22,34 @@ LONG_MS = 20_000
 )
 def test_a_member_goes_away(ensemble: Ensemble, crew: Crew, root: str, fault: str, who: str) -> None:
     victim = ensemble.member(who)
-    tree = Tree(ensemble.others(victim))
     # Those who hold know no other member: their sessions end with it.
-    queues = Queues(root, tree, ensemble.address(victim), ensemble.others(victim), BRIEF_MS, LONG_MS)
-    crew.work()
-    try:
-        ensemble.do(f"{fault} {victim}")
-        doubted = queues.holders_lose()
-        granted = queues.waiters_are_granted()
-        # The others go on without it.
+    holders, others = ensemble.address(victim), ensemble.others(victim)
+    times = {"holders_ms": BRIEF_MS, "waiters_ms": LONG_MS}
+    with at_work(ensemble, crew, root, holders=holders, others=others, **times) as queues:
+        try:
+            ensemble.do(f"{fault} {victim}")
+            doubted = queues.holders_lose()
+            granted = queues.waiters_are_granted()
+            # The others go on without it.
+            crew.wait_for_everybody()
+        finally:
+            ensemble.do(f"{CURES[fault]} {victim}")
+            ensemble.do("leader")
+        for queue, end, begin in zip(QUEUES, doubted, granted, strict=True):
+            assert end <= begin, f"{queue}: believed {end - begin} µs longer"
         crew.wait_for_everybody()
-    finally:
-        ensemble.do(f"{CURES[fault]} {victim}")
-        ensemble.do("leader")
-    for queue, end, begin in zip(QUEUES, doubted, granted, strict=True):
-        assert end <= begin, f"{queue}: believed {end - begin} µs longer"
-    crew.wait_for_everybody()
-    crew.rest()
-    crew.check()
-    queues.close()
-    tree.close()
-    ensemble.nothing_is_left([*crew.paths, *queues.paths])
 
 
 def test_all_members_are_started_again(ensemble: Ensemble, crew: Crew, root: str) -> None:
-    tree = Tree(ensemble.hosts)
-    queues = Queues(root, tree, ensemble.hosts, ensemble.hosts, LONG_MS, LONG_MS)
-    crew.work()
-    for verb in ("kill", "start"):
-        for name in NAMES:
-            ensemble.do(f"{verb} {name}")
-    ensemble.do("leader")
-    # The sessions outlast it, with everything that is held: nobody else gets it.
-    queues.holders_doubt()
-    queues.holders_are_sure_again()
-    crew.wait_for_everybody()
-    queues.nobody_is_granted()
-    queues.release()
-    queues.waiters_are_granted()
-    crew.rest()
-    crew.check()
-    queues.close()
-    tree.close()
-    ensemble.nothing_is_left([*crew.paths, *queues.paths])
+    with at_work(ensemble, crew, root, holders_ms=LONG_MS, waiters_ms=LONG_MS) as queues:
+        for verb in ("kill", "start"):
+            for name in NAMES:
+                ensemble.do(f"{verb} {name}")
+        ensemble.do("leader")
+        # The sessions outlast it, with everything that is held: nobody else gets it.
+        queues.holders_doubt()
+        queues.holders_are_sure_again()
+        crew.wait_for_everybody()
+        queues.nobody_is_granted()
+        queues.release()
+        queues.waiters_are_granted()

@@ -127,10 +127,24 @@ async function release(what) {
   return described(hold);
 }
 
+/** A grant, or null if it was over before we heard of it. */
+async function acquiredOrLost(kind, path) {
+  try {
+    return await lock(kind, path).acquire();
+  } catch (error) {
+    if (!(error instanceof LockLost)) throw error;
+    return null;
+  }
+}
+
 async function work(kind, path, address, rounds) {
   let [done, stale, lost] = [0, 0, 0];
   while (done < Number(rounds)) {
-    const grant = await lock(kind, path).acquire();
+    const grant = await acquiredOrLost(kind, path);
+    if (grant === null) {
+      lost += 1;
+      continue;
+    }
     if (await increment(address, grant.fence)) done += 1;
     else stale += 1;
     try {
@@ -151,7 +165,11 @@ async function toil(kind, path, address, holdMs) {
   const shared = kind.startsWith("read") || kind.startsWith("semaphore");
   let [done, stale, lost, unconfirmed] = [0, 0, 0, 0];
   while (!stopped) {
-    const grant = await lock(kind, path).acquire();
+    const grant = await acquiredOrLost(kind, path);
+    if (grant === null) {
+      lost += 1;
+      continue;
+    }
     const since = now();
     const { fence } = grant;
     const used = shared ? (await ask(`look ${fence}`)) !== "stale" : await increment(address, fence);

@@ -46,6 +46,8 @@ class Recipes:
             grant = self._waiting.result()
         except concurrent.futures.CancelledError:
             raise Cancelled from None
+        except fencepost.LockLost as lost:
+            raise Lost(str(lost)) from lost
         finally:
             self._waiting = None
         if grant is None:

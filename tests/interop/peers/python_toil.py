@@ -61,7 +61,12 @@ async def toil(
     """Acquires, uses the resource and releases, until it is enough."""
     done = stale = lost = unconfirmed = 0
     while not enough.is_set():
-        grant = await acquire()
+        try:
+            grant = await acquire()
+        except fencepost.LockLost:
+            # Granted, and over before we heard of it.
+            lost += 1
+            continue
         since = now()
         assert grant is not None
         assert grant.fence is not None

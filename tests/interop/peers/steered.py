@@ -33,7 +33,7 @@ class Cancelled(Exception):
 
 
 class Lost(Exception):
-    """What is to be released is not held any more."""
+    """What is to be released is not held any more, or was lost before its acquire was answered."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,11 @@ class Peer:
         counter = self._counter(address)
         done = stale = lost = 0
         while done < int(rounds):
-            hold = self._recipes.acquire(kind, path, -1)
+            try:
+                hold = self._recipes.acquire(kind, path, -1)
+            except Lost:
+                lost += 1
+                continue
             assert hold is not None
             if counter.increment(hold.czxid):
                 done += 1

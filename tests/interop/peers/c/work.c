@@ -119,6 +119,11 @@ static int64_t believe(fencepost_grant *grant, int64_t end) {
     }
 }
 
+/* From an acquire: granted, and over before we heard of it. */
+static bool is_loss(fencepost_result result) {
+    return result >= 400 && result < 500;
+}
+
 /* Rounds of acquire, use and release: so many, or until it is told to stop. */
 static void rounds(const command *order, long wanted, long hold_ms) {
     const char *verb = order->words[0], *kind = order->words[1], *path = order->words[2];
@@ -132,7 +137,12 @@ static void rounds(const command *order, long wanted, long hold_ms) {
     }
     while (wanted < 0 ? !stopped : done < wanted) {
         fencepost_grant *grant = NULL;
-        if (fencepost_lock_acquire(lock, FENCEPOST_FOREVER, &grant) != FENCEPOST_OK) {
+        fencepost_result result = fencepost_lock_acquire(lock, FENCEPOST_FOREVER, &grant);
+        if (is_loss(result)) {
+            lost += 1;
+            continue;
+        }
+        if (result != FENCEPOST_OK) {
             complain(verb, fencepost_detail());
             fencepost_lock_free(lock);
             return;
@@ -146,11 +156,14 @@ static void rounds(const command *order, long wanted, long hold_ms) {
             if (until >= 0)
                 held(resource, fence, since, until);
         }
-        fencepost_result result = fencepost_release(grant);
-        if (result == FENCEPOST_RESULT_RELEASE_UNCONFIRMED) {
-            unconfirmed += 1;
-        } else if (result != FENCEPOST_OK) {
-            lost += 1;
+        result = fencepost_release(grant);
+        unconfirmed += result == FENCEPOST_RESULT_RELEASE_UNCONFIRMED;
+        lost += is_loss(result);
+        if (result != FENCEPOST_OK && result != FENCEPOST_RESULT_RELEASE_UNCONFIRMED && !is_loss(result)) {
+            complain(verb, fencepost_detail());
+            fencepost_grant_free(grant);
+            fencepost_lock_free(lock);
+            return;
         }
         fencepost_grant_free(grant);
     }

@@ -12,7 +12,15 @@ use fencepost::Grant;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc::UnboundedReceiver};
 
-use crate::{Failed, counter::Counter, hold::Hold, look::Look, recipes::Recipes, reply, toil::toil};
+use crate::{
+    Failed,
+    counter::Counter,
+    hold::Hold,
+    look::Look,
+    recipes::Recipes,
+    reply,
+    toil::{is_loss, toil},
+};
 
 /// The acquires that were asked for, and how to end the one that waits.
 #[derive(Default)]
@@ -133,7 +141,14 @@ impl Worker {
         let recipes = Arc::clone(&self.recipes);
         let counter = self.counter(address).await?;
         while done < rounds {
-            let grant = recipes.acquire(kind, path, None).await?.ok_or("not granted")?;
+            let grant = match recipes.acquire(kind, path, None).await {
+                Ok(grant) => grant.ok_or("not granted")?,
+                Err(error) if is_loss(&error) => {
+                    lost += 1;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             if counter.increment(fence(&grant)?).await? {
                 done += 1;
             } else {
