@@ -39,7 +39,7 @@ LINES = (
     Line("semaphore", _all("semaphore:2", *("rust-curator",) * 3, "python-curator"), permits=2),
     Line("semaphore-kazoo", _all("semaphore:2", *("rust-kazoo",) * 3), permits=2),
     # In no order: who is lucky gets it again.
-    Line("single", _all("single", "rust-curator", "rust-curator", "python-curator")),
+    Line("single", _all("single", "rust-curator", "python-curator", "javascript-curator", "c-curator")),
     Line("leader", _all("leader", "rust-curator", "rust-curator", "javascript-curator")),
     Line("multi", _all("multi", "rust-curator", "rust-curator", "rust-curator"), paths=("/a", "/b")),
 )
@@ -78,7 +78,6 @@ QUEUES = (
         Queue("rust-curator", f"semaphore:2@{layout}", f"semaphore:2@{layout}", times=2)
         for layout in ("curator", "kazoo")
     ),
-    Queue("rust-curator", "single", "single"),
     Queue("rust-curator", "leader", "leader"),
     Queue("rust-curator", "multi", "multi", paths=("/a", "/b")),
     *(
@@ -86,4 +85,5 @@ QUEUES = (
         for language in ("python", "javascript", "c")
         for holds, waits in (("mutex", "mutex"), ("read", "write"), ("write", "read"), ("leader", "leader"))
     ),
+    *(Queue(f"{language}-curator", "single", "single") for language in ("rust", "python", "javascript", "c")),
 )

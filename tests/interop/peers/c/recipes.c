@@ -31,7 +31,7 @@ fencepost_result lock_open(const char *kind, const char *path, fencepost_lock **
         {"mutex", FENCEPOST_KIND_MUTEX},      {"revocable", FENCEPOST_KIND_MUTEX},
         {"read", FENCEPOST_KIND_READER},      {"write", FENCEPOST_KIND_WRITER},
         {"leader", FENCEPOST_KIND_ELECTION},  {"semaphore", FENCEPOST_KIND_SEMAPHORE},
-        {"multi", FENCEPOST_KIND_MULTI_LOCK},
+        {"multi", FENCEPOST_KIND_MULTI_LOCK}, {"single", FENCEPOST_KIND_MUTEX},
     };
     size_t length = strcspn(kind, ":");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i += 1) {
@@ -43,6 +43,11 @@ fencepost_result lock_open(const char *kind, const char *path, fencepost_lock **
         bool many = options.kind == FENCEPOST_KIND_MULTI_LOCK;
         snprintf(copy, sizeof copy, "%s", path);
         options.identifier = "fencepost";
+        if (strcmp(kinds[i].name, "single") == 0) {
+            /* Of one node: there is no layout. */
+            options.layout = NULL;
+            options.unfair = true;
+        }
         options.revocable = strcmp(kinds[i].name, "revocable") == 0;
         options.permits = kind[length] == ':' ? strtol(kind + length + 1, NULL, 10) : 0;
         if (many) {
