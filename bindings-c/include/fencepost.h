@@ -699,6 +699,10 @@ typedef struct fencepost_address_parts {
      * `redis:` the port.
      */
     uint16_t port;
+    /**
+     * `rediss:` the path of the file of certificates to check the server's against, decoded; empty for the system's.
+     */
+    struct fencepost_view ca;
 } fencepost_address_parts;
 
 /**
@@ -975,7 +979,7 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * Reads an address: `memory:`, `memory:NAME`, `zk://HOST:PORT,…/PREFIX?session_timeout=MS`, `redis://USER:PASSWORD@HOST:PORT/DATABASE`, `rediss://…`.
+ * Reads an address: `memory:`, `memory:NAME`, `zk://HOST:PORT,…/PREFIX?session_timeout=MS`, `redis://USER:PASSWORD@HOST:PORT/DATABASE`, `rediss://…?ca=PATH`.
  * Errors: 1xx; `fencepost_detail` does not repeat a password.
  */
 enum fencepost_result fencepost_address_parse(const uint8_t *url,

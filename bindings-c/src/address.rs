@@ -1,6 +1,9 @@
 //! Addresses, taken apart for client libraries that want the parts.
 
-use fencepost_core::{ConfigError, url::Address};
+use fencepost_core::{
+    ConfigError,
+    url::{self, Address},
+};
 
 use crate::{
     boundary::{Fault, give, guard, require, shared, take_back},
@@ -34,6 +37,7 @@ struct Parts {
     prefix: String,
     user: String,
     password: String,
+    ca: String,
     port: u16,
     database: u32,
     session_timeout: u64,
@@ -61,11 +65,13 @@ pub struct fencepost_address_parts {
     pub database: u32,
     /// `redis:` the port.
     pub port: u16,
+    /// `rediss:` the path of the file of certificates to check the server's against, decoded; empty for the system's.
+    pub ca: fencepost_view,
 }
 
 const REDIS_PORT: u16 = 6379;
 
-/// Reads an address: `memory:`, `memory:NAME`, `zk://HOST:PORT,…/PREFIX?session_timeout=MS`, `redis://USER:PASSWORD@HOST:PORT/DATABASE`, `rediss://…`.
+/// Reads an address: `memory:`, `memory:NAME`, `zk://HOST:PORT,…/PREFIX?session_timeout=MS`, `redis://USER:PASSWORD@HOST:PORT/DATABASE`, `rediss://…?ca=PATH`.
 /// Errors: 1xx; `fencepost_detail` does not repeat a password.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_address_parse(
@@ -106,6 +112,7 @@ pub unsafe extern "C" fn fencepost_address_read(
             session_timeout: ours.session_timeout,
             database: ours.database,
             port: ours.port,
+            ca: fencepost_view::of(ours.ca.as_bytes()),
         };
         // SAFETY: checked above.
         unsafe { parts.write(shown) };
@@ -138,7 +145,7 @@ fn parse(url: &str) -> Result<Parts, ConfigError> {
             session_timeout: u64::try_from(session_timeout.as_micros()).unwrap_or(u64::MAX),
             ..Parts::default()
         },
-        Address::Redis { url } => redis(&url)?,
+        Address::Redis { url, ca } => redis(&url, ca.unwrap_or_default())?,
         _ => {
             return Err(ConfigError::UnknownScheme {
                 scheme: url.split(':').next().unwrap_or_default().into(),
@@ -148,7 +155,7 @@ fn parse(url: &str) -> Result<Parts, ConfigError> {
 }
 
 /// The core has checked the shape: what is left is to take it apart.
-fn redis(url: &str) -> Result<Parts, ConfigError> {
+fn redis(url: &str, ca: String) -> Result<Parts, ConfigError> {
     let (scheme, rest) = url.split_once("://").unwrap_or(("redis", url));
     let (credentials, place) = rest.rsplit_once('@').unwrap_or(("", rest));
     let (user, password) = credentials.split_once(':').unwrap_or((credentials, ""));
@@ -176,8 +183,9 @@ fn redis(url: &str) -> Result<Parts, ConfigError> {
             .filter(|port| *port != 0)
             .ok_or_else(|| invalid("a port is a number from 1 to 65535"))?,
     };
-    let decoded =
-        |text| decode(text).ok_or_else(|| invalid("user and password may hold %XX of UTF-8 text only"));
+    let decoded = |text| {
+        url::percent_decoded(text).ok_or_else(|| invalid("user and password may hold %XX of UTF-8 text only"))
+    };
     Ok(Parts {
         scheme: Some(if scheme == "rediss" {
             fencepost_scheme::RedisTls
@@ -189,23 +197,7 @@ fn redis(url: &str) -> Result<Parts, ConfigError> {
         password: decoded(password)?,
         port,
         database: number(database, "a database is a number: write redis://HOST:PORT/0")?,
+        ca,
         ..Parts::default()
     })
-}
-
-/// Percent-decoding; `None` for what is no UTF-8 text.
-fn decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        rest = tail;
-        if *first == b'%' {
-            let (digits, tail) = rest.split_at_checked(2)?;
-            bytes.push(u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?);
-            rest = tail;
-        } else {
-            bytes.push(*first);
-        }
-    }
-    String::from_utf8(bytes).ok()
 }

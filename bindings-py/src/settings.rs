@@ -98,6 +98,24 @@ impl Address {
         }
     }
 
+    /// For the client library, without options.
+    #[getter]
+    fn url(&self) -> &str {
+        match &self.inner {
+            url::Address::Redis { url, .. } => url,
+            _ => "",
+        }
+    }
+
+    /// The path of the file of certificates to check the server's against; nothing for the system's.
+    #[getter]
+    fn ca(&self) -> Option<&str> {
+        match &self.inner {
+            url::Address::Redis { ca, .. } => ca.as_deref(),
+            _ => None,
+        }
+    }
+
     /// In microseconds.
     #[getter]
     fn session_timeout(&self) -> Option<u64> {

@@ -208,6 +208,7 @@ fn nobody_waits_for_a_runtime_that_is_gone() {
     });
 }
 
+#[cfg(not(feature = "redis-tls"))]
 #[tokio::test]
 async fn an_address_with_tls_says_what_to_do() {
     let error = soon(fencepost::connect("rediss://user:secret@localhost"))
@@ -216,9 +217,28 @@ async fn an_address_with_tls_says_what_to_do() {
     assert_eq!(error.name(), "invalid-url");
     let text = error.to_string();
     assert!(
-        text.contains("TLS") && text.contains("from_redis") && !text.contains("secret"),
+        text.contains("redis-tls") && text.contains("from_redis") && !text.contains("secret"),
         "{text}"
     );
+}
+
+#[cfg(feature = "redis-tls")]
+#[tokio::test]
+async fn a_file_of_certificates_that_is_none_is_told_at_once() {
+    let text = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+    for (path, why) in [("/no/such/ca.pem", "No such file"), (text, "no certificate")] {
+        let error = soon(fencepost::connect(&format!(
+            "rediss://user:secret@localhost?ca={path}"
+        )))
+        .await
+        .unwrap_err();
+        assert_eq!(error.name(), "invalid-url");
+        let text = error.to_string();
+        assert!(
+            text.contains(path) && text.contains(why) && !text.contains("secret"),
+            "{text}"
+        );
+    }
 }
 
 #[test]

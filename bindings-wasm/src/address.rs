@@ -12,7 +12,7 @@ extern "C" {
     #[wasm_bindgen(js_name = zooKeeperAddress)]
     fn zookeeper(hosts: &str, prefix: &str, session_timeout: f64);
     #[wasm_bindgen(js_name = redisAddress)]
-    fn redis(url: &str);
+    fn redis(url: &str, ca: &str);
 }
 
 /// Reads an address such as `zk://localhost:2181/shop`; says whether it is one. It does not repeat passwords in its error.
@@ -28,7 +28,7 @@ pub fn parse_address(url: &str) -> bool {
             let micros = u64::try_from(session_timeout.as_micros()).unwrap_or(u64::MAX);
             zookeeper(&hosts.join(","), &prefix, number(micros) / 1000.0);
         }
-        Ok(Address::Redis { url }) => redis(&url),
+        Ok(Address::Redis { url, ca }) => redis(&url, ca.as_deref().unwrap_or_default()),
         Ok(_) => return false,
         Err(why) => {
             error::config(&why);

@@ -23,10 +23,12 @@ pub enum Address {
         /// The session timeout to ask for.
         session_timeout: Duration,
     },
-    /// A Redis server: the address as its client library takes it.
+    /// A Redis server.
     Redis {
-        /// The whole address.
+        /// The address as its client library takes it: without options.
         url: String,
+        /// For `rediss://`: the file of the certificates that the server's own is checked against, instead of the system's.
+        ca: Option<String>,
     },
 }
 
@@ -35,6 +37,7 @@ pub const DEFAULT_SESSION_TIMEOUT: Duration = Duration::from_secs(10);
 
 const ZOOKEEPER_PORT: u16 = 2181;
 const ZOOKEEPER_OPTIONS: &str = "the only option of zk:// is session_timeout, in milliseconds";
+const REDIS_OPTIONS: &str = "the only option of rediss:// is ca, the path of a file of certificates, and redis:// has none: connect a client of your own that has them";
 
 impl Address {
     /// Reads an address.
@@ -48,7 +51,7 @@ impl Address {
         match scheme {
             "memory" => memory(url, rest),
             "zk" => zookeeper(url, rest),
-            "redis" | "rediss" => redis(url, rest),
+            "redis" | "rediss" => redis(url, scheme, rest),
             _ => Err(ConfigError::UnknownScheme {
                 scheme: scheme.into(),
             }),
@@ -134,30 +137,62 @@ fn host(url: &str, member: &str) -> Result<String, ConfigError> {
     Ok(format!("{name}:{port}"))
 }
 
-fn redis(url: &str, rest: &str) -> Result<Address, ConfigError> {
+fn redis(url: &str, scheme: &str, rest: &str) -> Result<Address, ConfigError> {
     let Some(rest) = rest.strip_prefix("//") else {
         return Err(invalid(
             url,
             "write redis://HOST:PORT or redis://USER:PASSWORD@HOST:PORT/DATABASE",
         ));
     };
-    if let Some((_, options)) = rest.split_once('?') {
-        let option = options.split(['=', '&']).next().unwrap_or_default();
-        let known = "redis:// has no options here: connect a client of your own that has them";
-        return Err(ConfigError::UnknownOption {
-            option: option.into(),
-            known,
-        });
+    let (rest, options) = rest.split_once('?').unwrap_or((rest, ""));
+    let mut ca = None;
+    for option in options.split('&').filter(|option| !option.is_empty()) {
+        let (key, value) = option.split_once('=').unwrap_or((option, ""));
+        if key != "ca" || scheme != "rediss" {
+            return Err(ConfigError::UnknownOption {
+                option: key.into(),
+                known: REDIS_OPTIONS,
+            });
+        }
+        let path = percent_decoded(value).filter(|path| !path.is_empty() && !path.contains('\0'));
+        let why = "ca is the path of a file of certificates, in UTF-8, where % is written %25 and & is %26";
+        ca = Some(path.ok_or_else(|| invalid(url, why))?);
     }
     let (_, place) = rest.rsplit_once('@').unwrap_or(("", rest));
     let (server, database) = place.split_once('/').unwrap_or((place, ""));
     if server.is_empty() || server.starts_with(':') {
         return Err(invalid(url, "a host is missing: write redis://HOST:PORT"));
     }
+    // Some client libraries take what comes after it for a wish not to check certificates.
+    if server.contains('#') {
+        return Err(invalid(url, "a host has no #: write redis://HOST:PORT"));
+    }
     if !database.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(invalid(url, "a database is a number: write redis://HOST:PORT/0"));
     }
-    Ok(Address::Redis { url: url.into() })
+    Ok(Address::Redis {
+        url: format!("{scheme}://{rest}"),
+        ca,
+    })
+}
+
+/// A part of an address, with the character for each `%XX`; nothing if that is no UTF-8 text.
+#[must_use]
+pub fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        if *first == b'%' {
+            let (digits, tail) = rest.split_at_checked(2)?;
+            let digits = core::str::from_utf8(digits).ok()?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = tail;
+        } else {
+            bytes.push(*first);
+        }
+    }
+    String::from_utf8(bytes).ok()
 }
 
 /// An error that shows the address, but not the password in it.
@@ -192,10 +227,20 @@ mod tests {
                 session_timeout: Duration::from_millis(500)
             }
         );
-        assert!(matches!(
-            Address::parse("redis://u:p@h:1/2").unwrap(),
-            Address::Redis { .. }
-        ));
+        for (url, ca) in [
+            ("redis://u:p@h:1/2", None),
+            ("rediss://h", None),
+            (
+                "rediss://u:p@h:1/2?ca=/etc/a%20%26b%25/ca.pem",
+                Some("/etc/a &b%/ca.pem"),
+            ),
+        ] {
+            let expected = Address::Redis {
+                url: url.split('?').next().unwrap().into(),
+                ca: ca.map(Into::into),
+            };
+            assert_eq!(Address::parse(url).unwrap(), expected);
+        }
     }
 
     #[test]
@@ -214,6 +259,14 @@ mod tests {
             ("redis://", "invalid-url"),
             ("redis://h/x", "invalid-url"),
             ("redis://h?retries=1", "unknown-option"),
+            ("redis://h?ca=/ca.pem", "unknown-option"),
+            ("rediss://h?verify=no", "unknown-option"),
+            ("rediss://h?ca", "invalid-url"),
+            ("rediss://h?ca=%2", "invalid-url"),
+            ("rediss://h?ca=%ff", "invalid-url"),
+            ("rediss://h?ca=a%00b", "invalid-url"),
+            ("rediss://h#insecure", "invalid-url"),
+            ("rediss://h/#insecure", "invalid-url"),
             ("memory:a/b", "invalid-url"),
         ] {
             assert_eq!(Address::parse(url).unwrap_err().name(), name, "{url}");

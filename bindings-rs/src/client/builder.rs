@@ -143,8 +143,8 @@ impl Builder {
                 driven(driver, Place::ZooKeeper { prefix }, self.connect_within)
             }
             #[cfg(feature = "redis")]
-            Address::Redis { url } => {
-                let driver = crate::drivers::redis::Driver::own(&url)?;
+            Address::Redis { url, ca } => {
+                let driver = crate::drivers::redis::Driver::own(&url, ca.as_deref())?;
                 driven(Arc::new(driver), Place::Redis, self.connect_within)
             }
             _ => Err(ConfigError::InvalidUrl {

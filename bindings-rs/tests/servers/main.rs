@@ -17,6 +17,7 @@ mod faults_zookeeper;
 mod hub_loop;
 mod peers;
 mod processes;
+mod tls;
 mod wire;
 
 mod on_zookeeper {
@@ -32,6 +33,10 @@ mod on_an_ensemble {
     crate::recipes!(crate::control::ensemble());
     crate::sides!(crate::control::ensemble());
     crate::single!(crate::control::ensemble());
+}
+
+mod on_redis_with_tls {
+    crate::scenarios!(crate::tls::trusted());
 }
 
 mod on_redis {

@@ -6,15 +6,15 @@ use core::{
     time::Duration,
 };
 
-use fencepost_core::{CommandId, ConfigError, Refusal};
+use fencepost_core::{CommandId, Refusal};
 use futures_util::future::BoxFuture;
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ErrorKind, RedisError, Value,
+    Cmd, ErrorKind, RedisError, Value,
     aio::{ConnectionLike, MultiplexedConnection},
 };
-use tokio::{net::TcpStream, sync::Notify, time};
+use tokio::{sync::Notify, time};
 
-use super::{Driver, Line, outcomes};
+use super::{Driver, Line, outcomes, server::Server};
 use crate::hub::{engine::Engine, machines::Landed};
 
 /// What a command has come to, as the library says it.
@@ -115,26 +115,12 @@ pub(super) const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 const RETRY_AFTER: Duration = Duration::from_millis(10);
 const RETRY_AT_MOST: Duration = Duration::from_millis(500);
 
-/// The library's idea of an address.
-pub(super) fn client(url: &str) -> Result<Client, ConfigError> {
-    let invalid = |why: String| ConfigError::InvalidUrl {
-        // The password stays out of it.
-        url: url.rsplit_once('@').map_or(url, |(_, place)| place).into(),
-        why,
-    };
-    if url.starts_with("rediss:") {
-        let why = "TLS is not built in: connect with the redis crate's own TLS, and use Client::from_redis";
-        return Err(invalid(why.into()));
-    }
-    Client::open(url).map_err(|error| invalid(error.to_string()))
-}
-
 /// Keeps a connection as long as it is polled.
-pub(super) async fn keep(driver: &Driver, client: &Client, engine: &Engine) {
+pub(super) async fn keep(driver: &Driver, server: &Server, engine: &Engine) {
     let mut wait = RETRY_AFTER;
     loop {
         let health = Arc::new(Health::default());
-        match limited(connect(client, &health)).await {
+        match limited(connect(server, &health)).await {
             Ok(connection) => {
                 wait = RETRY_AFTER;
                 *driver.line() = Line::Up(Arc::new(Own(connection)), Arc::clone(&health));
@@ -149,8 +135,8 @@ pub(super) async fn keep(driver: &Driver, client: &Client, engine: &Engine) {
                 let native: crate::Native = Arc::new(error);
                 engine.troubled(Arc::clone(&native));
                 *driver.line() = match refused {
-                    Some(text) => {
-                        engine.rejected(Refusal::AuthFailed, Arc::clone(&native));
+                    Some((reason, text)) => {
+                        engine.rejected(reason, Arc::clone(&native));
                         Line::Refused(text, native)
                     }
                     None => Line::Down(Some(native)),
@@ -162,11 +148,14 @@ pub(super) async fn keep(driver: &Driver, client: &Client, engine: &Engine) {
     }
 }
 
-/// What a server has said that does not want us. Over RESP2 the library keeps the server's words to itself.
-fn refusal(error: &RedisError) -> Option<String> {
-    let refused = error.kind() == ErrorKind::AuthenticationFailed
-        || matches!(error.code(), Some("WRONGPASS" | "NOAUTH"));
-    refused.then(|| format!("WRONGPASS {error}"))
+/// What a server has said that does not want us, or that we do not want. Over RESP2 the library keeps the server's words to itself.
+fn refusal(error: &RedisError) -> Option<(Refusal, String)> {
+    if error.kind() == ErrorKind::AuthenticationFailed || matches!(error.code(), Some("WRONGPASS" | "NOAUTH"))
+    {
+        return Some((Refusal::AuthFailed, format!("WRONGPASS {error}")));
+    }
+    let distrusted = error.kind() == ErrorKind::InvalidClientConfig;
+    distrusted.then(|| (Refusal::ServerError, format!("ERR {error}")))
 }
 
 /// Limits the time of something that connects.
@@ -179,18 +168,9 @@ pub(super) async fn limited<T>(
     }
 }
 
-/// One connection, without the library's own time limit: the machines have theirs, and a late answer still counts.
-async fn connect(client: &Client, health: &Arc<Health>) -> Result<MultiplexedConnection, RedisError> {
-    let config = AsyncConnectionConfig::new().set_response_timeout(None);
-    let info = client.get_connection_info();
-    let ConnectionAddr::Tcp(host, port) = info.addr() else {
-        // The end of such a connection is seen by the next command.
-        return client.get_multiplexed_async_connection_with_config(&config).await;
-    };
-    let stream = TcpStream::connect((host.as_str(), *port)).await?;
-    stream.set_nodelay(true)?;
-    let (connection, driver) =
-        MultiplexedConnection::new_with_config(info.redis_settings(), stream, config).await?;
+/// One connection, watched until its end.
+async fn connect(server: &Server, health: &Arc<Health>) -> Result<MultiplexedConnection, RedisError> {
+    let (connection, driver) = server.connect().await?;
     let health = Arc::clone(health);
     // Ends with the connection, or with the last clone of it.
     tokio::spawn(async move {

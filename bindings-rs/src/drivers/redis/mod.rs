@@ -2,7 +2,13 @@
 
 mod connection;
 mod outcomes;
+mod server;
 mod subscriptions;
+#[cfg(feature = "redis-tls")]
+mod tls;
+#[cfg(not(feature = "redis-tls"))]
+#[path = "no_tls.rs"]
+mod tls;
 
 use alloc::sync::Arc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -26,12 +32,13 @@ use crate::{
     },
 };
 use connection::{Calls, Given, Health};
-use subscriptions::{Order, Orders};
+use server::Server;
+use subscriptions::{Order, Orders, Source};
 
 /// The driver of one client.
 pub(crate) struct Driver {
-    /// What to connect with; nothing for a connection that was given.
-    client: Option<redis::Client>,
+    /// Where to connect to; nothing for a connection that was given.
+    server: Option<Server>,
     line: Mutex<Line>,
     /// Nothing if there is nothing to subscribe with.
     orders: Option<Orders>,
@@ -51,11 +58,11 @@ enum Line {
 
 impl Driver {
     /// A driver that makes its own connections.
-    pub(crate) fn own(url: &str) -> Result<Self, ConfigError> {
-        let client = connection::client(url)?;
+    pub(crate) fn own(url: &str, ca: Option<&str>) -> Result<Self, ConfigError> {
+        let server = Server::new(url, ca)?;
         Ok(Self {
-            orders: Some(Orders::new(client.clone())),
-            client: Some(client),
+            orders: Some(Orders::new(Source::Server(server.clone()))),
+            server: Some(server),
             line: Mutex::new(Line::Down(None)),
         })
     }
@@ -66,9 +73,9 @@ impl Driver {
         C: ConnectionLike + Clone + Send + Sync + 'static,
     {
         Self {
-            client: None,
+            server: None,
             line: Mutex::new(Line::Up(Arc::new(Given(connection)), Arc::default())),
-            orders: subscribe_with.map(Orders::new),
+            orders: subscribe_with.map(Source::Library).map(Orders::new),
         }
     }
 
@@ -134,8 +141,8 @@ impl Keep for Driver {
         let commands = {
             let (driver, engine) = (Arc::clone(&self), Arc::clone(&engine));
             async move {
-                match driver.client.clone() {
-                    Some(client) => connection::keep(&driver, &client, &engine).await,
+                match driver.server.clone() {
+                    Some(server) => connection::keep(&driver, &server, &engine).await,
                     None => engine.connected(),
                 }
             }

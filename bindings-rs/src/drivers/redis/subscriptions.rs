@@ -13,11 +13,11 @@ use fencepost_core::{
 use futures_util::{FutureExt, StreamExt, future::BoxFuture};
 use redis::{
     Client, RedisError,
-    aio::{PubSubSink, PubSubStream},
+    aio::{PubSub, PubSubSink, PubSubStream},
 };
 use tokio::sync::{mpsc, oneshot};
 
-use super::{connection::limited, landed, outcomes};
+use super::{connection::limited, landed, outcomes, server::Server};
 use crate::{
     Native,
     hub::{engine::Engine, machines::Landed},
@@ -32,18 +32,35 @@ pub(super) enum Order {
 type Done = (Outcome, Option<Native>);
 type Slip = (Order, oneshot::Sender<Done>);
 
+/// What subscriptions are made with.
+pub(super) enum Source {
+    /// The server of the address.
+    Server(Server),
+    /// What the caller has given for it.
+    Library(Client),
+}
+
+impl Source {
+    async fn connect(&self) -> Result<PubSub, RedisError> {
+        match self {
+            Self::Server(server) => server.subscribe().await,
+            Self::Library(client) => client.get_async_pubsub().await,
+        }
+    }
+}
+
 /// Where orders are given.
 pub(super) struct Orders {
-    client: Client,
+    source: Source,
     give: mpsc::UnboundedSender<Slip>,
     take: Mutex<Option<mpsc::UnboundedReceiver<Slip>>>,
 }
 
 impl Orders {
-    pub(super) fn new(client: Client) -> Self {
+    pub(super) fn new(source: Source) -> Self {
         let (give, take) = mpsc::unbounded_channel();
         Self {
-            client,
+            source,
             give,
             take: Mutex::new(Some(take)),
         }
@@ -66,7 +83,7 @@ pub(super) async fn keep(orders: &Orders, engine: &Engine) {
     let taken = orders.take.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some(mut taken) = taken else { return };
     let mut listener = Listener {
-        client: &orders.client,
+        source: &orders.source,
         connection: None,
         channels: BTreeMap::new(),
     };
@@ -89,7 +106,7 @@ pub(super) async fn keep(orders: &Orders, engine: &Engine) {
 }
 
 struct Listener<'a> {
-    client: &'a Client,
+    source: &'a Source,
     connection: Option<(PubSubSink, PubSubStream)>,
     channels: BTreeMap<Vec<u8>, CommandId>,
 }
@@ -123,7 +140,7 @@ impl Listener<'_> {
 
     async fn subscribe(&mut self, channel: &[u8]) -> Result<(), RedisError> {
         if self.connection.is_none() {
-            let connection = limited(self.client.get_async_pubsub()).await?;
+            let connection = limited(self.source.connect()).await?;
             self.connection = Some(connection.split());
         }
         match &mut self.connection {
