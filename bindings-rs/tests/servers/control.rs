@@ -130,6 +130,26 @@ pub(crate) fn path_of(url: &str) -> String {
     format!("/{}", path.splitn(4, '/').nth(3).unwrap())
 }
 
+/// The paths of a lock's contenders.
+pub(crate) async fn contenders(bare: &zookeeper_client::Client, directory: &str) -> Vec<String> {
+    let children = bare.list_children(directory).await.unwrap();
+    children
+        .iter()
+        .map(|child| format!("{directory}/{child}"))
+        .collect()
+}
+
+/// The path of a lock's only contender.
+pub(crate) async fn only_contender(bare: &zookeeper_client::Client, directory: &str) -> String {
+    let [only] = <[String; 1]>::try_from(contenders(bare, directory).await).unwrap();
+    only
+}
+
+/// Waits until a lock has no contenders any more.
+pub(crate) async fn deserted(bare: &zookeeper_client::Client, directory: &str) {
+    until(|| async { contenders(bare, directory).await.is_empty() }).await;
+}
+
 /// Ends the session that holds the node, as a server does when it has waited for too long.
 pub(crate) async fn expire_owner(bare: &zookeeper_client::Client, node: &str) {
     let (_, stat) = bare.get_data(node).await.unwrap();

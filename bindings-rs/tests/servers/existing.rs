@@ -5,7 +5,7 @@ use std::time::Duration;
 use fencepost::{Client, Loss};
 
 use crate::{
-    control::{ask, bare_redis, bare_zookeeper, expire_owner, redis, variable},
+    control::{ask, bare_redis, bare_zookeeper, expire_owner, only_contender, redis, variable},
     scenarios::{soon, unique, waits},
 };
 
@@ -36,12 +36,8 @@ async fn a_session_of_somebody_else_is_not_renewed() {
     let lock = client.lock("x").unwrap();
     let grant = soon(lock.acquire()).await.unwrap();
     let bare = bare_zookeeper().await;
-    let child = bare
-        .list_children(&format!("/{prefix}/x"))
-        .await
-        .unwrap()
-        .remove(0);
-    expire_owner(&bare, &format!("/{prefix}/x/{child}")).await;
+    let node = only_contender(&bare, &format!("/{prefix}/x")).await;
+    expire_owner(&bare, &node).await;
     assert_eq!(soon(grant.lost()).await.reason(), Loss::SessionExpired);
     let error = soon(lock.acquire()).await.unwrap_err();
     assert_eq!(error.name(), "connection-closed");

@@ -4,21 +4,14 @@ use fencepost::{Client, Error, Grant, LockOptions, Loss, Refusal};
 use zookeeper_client::{Acl, Acls, AuthId, CreateMode, Permission};
 
 use crate::{
-    control::{Proxy, bare_zookeeper, expire_owner, path_of, until, zookeeper},
+    control::{
+        Proxy, bare_zookeeper, contenders, deserted, expire_owner, only_contender, path_of, until, zookeeper,
+    },
     scenarios::{soon, unique, waits},
 };
 
 fn unfair() -> LockOptions {
     LockOptions::new().fair(false)
-}
-
-/// The paths of the contenders.
-async fn children(bare: &zookeeper_client::Client, directory: &str) -> Vec<String> {
-    let children = bare.list_children(directory).await.unwrap();
-    children
-        .iter()
-        .map(|child| format!("{directory}/{child}"))
-        .collect()
 }
 
 /// What everybody may do.
@@ -129,10 +122,7 @@ async fn a_downgraded_grant_is_watched() {
     let url = zookeeper() + "?session_timeout=1000";
     let (client, grant, directory) = downgraded(&url).await;
     let bare = bare_zookeeper().await;
-    let nodes = children(&bare, &directory).await;
-    let [node] = nodes.as_slice() else {
-        panic!("{nodes:?}")
-    };
+    let node = &only_contender(&bare, &directory).await;
     assert!(node.contains("__READ__"), "{node}");
     assert!(waits(grant.lost()).await);
     bare.delete(node, None).await.unwrap();
@@ -150,7 +140,7 @@ async fn a_downgraded_grant_goes_with_its_session() {
     let mut writing = tokio::spawn(async move { both.writer().acquire().await });
     assert!(waits(&mut writing).await);
     let bare = bare_zookeeper().await;
-    let nodes = children(&bare, &directory).await;
+    let nodes = contenders(&bare, &directory).await;
     let reader = nodes.iter().find(|node| node.contains("__READ__")).unwrap();
     expire_owner(&bare, reader).await;
     assert_eq!(soon(grant.lost()).await.reason(), Loss::SessionExpired);
@@ -179,13 +169,13 @@ async fn a_downgrade_without_an_answer_is_asked_for_again() {
             drop(downgrade);
         } else {
             soon(grant.downgrade()).await.unwrap();
-            let nodes = children(&bare, &directory).await;
-            assert!(nodes.len() == 1 && nodes[0].contains("__READ__"), "{nodes:?}");
+            let node = only_contender(&bare, &directory).await;
+            assert!(node.contains("__READ__"), "{node}");
             let other = soon(both.reader().try_acquire()).await.unwrap().unwrap();
             soon(other.release()).await.unwrap();
         }
         soon(grant.release()).await.unwrap();
-        until(|| async { children(&bare, &directory).await.is_empty() }).await;
+        deserted(&bare, &directory).await;
         proxy.order("drop-replies 0").await;
     }
     soon(client.close()).await.unwrap();
@@ -219,7 +209,7 @@ async fn a_downgrade_that_is_refused_leaves_the_grant_as_it_was() {
         .await
         .unwrap();
     soon(share.release()).await.unwrap();
-    until(|| async { children(&bare, &directory).await.is_empty() }).await;
+    deserted(&bare, &directory).await;
     let next = soon(both.writer().acquire()).await.unwrap();
     soon(next.downgrade()).await.unwrap();
     soon(next.release()).await.unwrap();

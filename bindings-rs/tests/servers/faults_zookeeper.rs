@@ -5,18 +5,11 @@ use std::time::Duration;
 use fencepost::{Error, Loss};
 
 use crate::{
-    control::{Proxy, bare_zookeeper, expire_owner, path_of, until, zookeeper},
+    control::{
+        Proxy, bare_zookeeper, contenders, deserted, expire_owner, only_contender, path_of, until, zookeeper,
+    },
     scenarios::{soon, unique, waits},
 };
-
-/// The only contender's path.
-async fn only_child(bare: &zookeeper_client::Client, directory: &str) -> String {
-    let children = bare.list_children(directory).await.unwrap();
-    let [child] = children.as_slice() else {
-        panic!("{children:?}")
-    };
-    format!("{directory}/{child}")
-}
 
 #[tokio::test]
 async fn a_deleted_node_is_a_lost_lock() {
@@ -25,7 +18,7 @@ async fn a_deleted_node_is_a_lost_lock() {
     let lock = client.lock("x").unwrap();
     let grant = soon(lock.acquire()).await.unwrap();
     let bare = bare_zookeeper().await;
-    let node = only_child(&bare, &format!("{}/x", path_of(&url))).await;
+    let node = only_contender(&bare, &format!("{}/x", path_of(&url))).await;
     bare.delete(&node, None).await.unwrap();
     assert_eq!(soon(grant.lost()).await.reason(), Loss::Deleted);
     assert!(!grant.is_valid());
@@ -44,7 +37,7 @@ async fn an_expired_session_is_a_lost_lock_and_the_next_session_goes_on() {
     let (mine, theirs) = (a.lock("x").unwrap(), b.lock("x").unwrap());
     let grant = soon(mine.acquire()).await.unwrap();
     let bare = bare_zookeeper().await;
-    let node = only_child(&bare, &format!("{}/x", path_of(&url))).await;
+    let node = only_contender(&bare, &format!("{}/x", path_of(&url))).await;
     let waiting = tokio::spawn({
         let theirs = theirs.clone();
         async move { theirs.acquire().await }
@@ -55,7 +48,7 @@ async fn an_expired_session_is_a_lost_lock_and_the_next_session_goes_on() {
         async move { mine.acquire().await }
     });
     let directory = format!("{}/x", path_of(&url));
-    until(|| async { bare.list_children(&directory).await.unwrap().len() == 3 }).await;
+    until(|| async { contenders(&bare, &directory).await.len() == 3 }).await;
     expire_owner(&bare, &node).await;
     assert_eq!(soon(grant.lost()).await.reason(), Loss::SessionExpired);
     assert_eq!(soon(grant.release()).await.unwrap_err().name(), "session-expired");
@@ -131,7 +124,7 @@ async fn a_lost_reply_leaves_no_lock_that_nobody_holds() {
         proxy.order(&format!("drop-replies {lost}")).await;
         let grant = soon(lock.acquire()).await.unwrap();
         soon(grant.release()).await.unwrap();
-        until(|| async { bare.list_children(&directory).await.unwrap().is_empty() }).await;
+        deserted(&bare, &directory).await;
         proxy.order("drop-replies 0").await;
         let other = soon(lock.try_acquire()).await.unwrap().expect("nobody holds it");
         soon(other.release()).await.unwrap();
@@ -139,7 +132,7 @@ async fn a_lost_reply_leaves_no_lock_that_nobody_holds() {
     // Given up while the reply is on its way to nowhere.
     proxy.order("drop-replies 1").await;
     assert!(!waits(async { lock.acquire_within(Duration::from_micros(1)).await }).await);
-    until(|| async { bare.list_children(&directory).await.unwrap().is_empty() }).await;
+    deserted(&bare, &directory).await;
     soon(client.close()).await.unwrap();
     proxy.close().await;
 }

@@ -3,18 +3,9 @@
 use fencepost::{Client, Grant, Layout, Lock, LockOptions};
 
 use crate::{
-    control::{bare_zookeeper, path_of, until, zookeeper},
+    control::{bare_zookeeper, deserted, only_contender, path_of, zookeeper},
     scenarios::{soon, waits},
 };
-
-/// The only contender's path.
-async fn only_child(bare: &zookeeper_client::Client, directory: &str) -> String {
-    let children = bare.list_children(directory).await.unwrap();
-    let [child] = children.as_slice() else {
-        panic!("{children:?}")
-    };
-    format!("{directory}/{child}")
-}
 
 async fn held(lock: &Lock) -> Grant {
     soon(lock.acquire()).await.unwrap()
@@ -42,7 +33,7 @@ async fn nodes_have_the_names_and_data_that_peers_expect() {
         }
         for (lock, mark) in contenders {
             let grant = held(&lock).await;
-            let node = only_child(&bare, &format!("{}/x", path_of(&url))).await;
+            let node = only_contender(&bare, &format!("{}/x", path_of(&url))).await;
             let (name, number) = node.split_at(node.len() - 10);
             assert!(name.ends_with(mark), "{name} {mark}");
             assert!(number.parse::<u32>().is_ok(), "{number}");
@@ -63,7 +54,7 @@ async fn a_wish_for_the_lock_is_told() {
     let bare = bare_zookeeper().await;
     let grant = held(&lock).await;
     assert!(waits(grant.revoke_requested()).await);
-    let node = only_child(&bare, &format!("{}/x", path_of(&url))).await;
+    let node = only_contender(&bare, &format!("{}/x", path_of(&url))).await;
     // As Curator's Revoker does.
     bare.set_data(&node, b"__REVOKE__", None).await.unwrap();
     soon(async { tokio::join!(grant.revoke_requested(), grant.revoke_requested()) }).await;
@@ -75,10 +66,6 @@ async fn a_wish_for_the_lock_is_told() {
     let next = held(&lock).await;
     assert!(!next.is_revoke_requested());
     soon(next.release()).await.unwrap();
-    until(|| async {
-        let left = bare.list_children(&format!("{}/x", path_of(&url))).await.unwrap();
-        left.is_empty()
-    })
-    .await;
+    deserted(&bare, &format!("{}/x", path_of(&url))).await;
     soon(client.close()).await.unwrap();
 }
