@@ -22,20 +22,13 @@ static void destroy(fencepost_client *client) {
         close(client->news);
     if (client->wake >= 0)
         close(client->wake);
-    pthread_cond_destroy(&client->changed);
     pthread_cond_destroy(&client->keeper_wakes);
     pthread_mutex_destroy(&client->mutex);
     free(client);
 }
 
 static void prepare(fencepost_client *client) {
-    pthread_condattr_t monotonic;
-
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&client->changed, &monotonic);
-    pthread_cond_init(&client->keeper_wakes, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    client_condition_init(&client->keeper_wakes);
     pthread_mutex_init(&client->mutex, NULL);
 }
 
@@ -93,8 +86,7 @@ fencepost_result fencepost_close(fencepost_client *client) {
     table_each(&client->contenders, contender_closed);
     fencepost_hub_shutdown(client->hub, fencepost_now());
     client_pump(client);
-    if (client->waiting > 0)
-        pthread_cond_broadcast(&client->changed);
+    client_wake(client);
     if (client->driver->descriptor(client->self) != FENCEPOST_OWNER_DRIVEN)
         client_wait(client, is_settled, client, fencepost_now() + PATIENCE_OF_RELEASE);
     left = fencepost_hub_pending(client->hub);

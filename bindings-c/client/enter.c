@@ -104,8 +104,7 @@ void client_drain(int descriptor) {
 /* The end of every call: what was put in is carried out, and whoever it concerns is told. */
 void client_leave(fencepost_client *client) {
     client_settle(client);
-    if (client->waiting > 0)
-        pthread_cond_broadcast(&client->changed);
+    client_wake(client);
     if (client->driving)
         client_signal(client->wake);
     if (client->looped)

@@ -79,6 +79,8 @@ struct note {
 
 #define NOTES 16
 
+struct waiter; /* see wait.c */
+
 /* Random bytes that nobody has used yet. */
 struct pool {
     uint8_t bytes[384];
@@ -87,7 +89,6 @@ struct pool {
 
 struct fencepost_client {
     pthread_mutex_t mutex;
-    pthread_cond_t changed; /* for threads in blocking calls */
     unsigned references;
     unsigned process; /* see process.c */
 
@@ -102,12 +103,12 @@ struct fencepost_client {
     unsigned next_note;
 
     struct pool random;
-    uint64_t until;   /* when the hub wants to be called */
-    bool moved;       /* something was put into the hub, and not taken out yet */
-    bool driving;     /* a thread sleeps on the driver's descriptor */
-    unsigned asking;  /* attempts that are not decided */
-    unsigned waiting; /* threads in `changed` */
-    bool looped;      /* the program drives */
+    uint64_t until;         /* when the hub wants to be called */
+    bool moved;             /* something was put into the hub, and not taken out yet */
+    bool driving;           /* a thread sleeps on the driver's descriptor */
+    unsigned asking;        /* attempts that are not decided */
+    struct waiter *waiters; /* threads that sleep in blocking calls */
+    bool looped;            /* the program drives */
     bool closing;
     bool closed;
     int wake; /* eventfd: for the thread that sleeps on the driver's descriptor */
@@ -136,6 +137,8 @@ void client_drain(int descriptor);
 typedef bool client_condition(const void *subject);
 bool client_wait(fencepost_client *client, client_condition *condition, const void *subject, uint64_t deadline);
 void client_sleep(fencepost_client *client, pthread_cond_t *condition, uint64_t until);
+void client_wake(fencepost_client *client);
+void client_condition_init(pthread_cond_t *condition);
 fencepost_result client_may_block(const fencepost_client *client);
 uint64_t client_deadline(int64_t timeout);
 void client_poll(fencepost_client *client, uint64_t now, uint64_t until);

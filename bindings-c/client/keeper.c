@@ -26,14 +26,14 @@ static void *keep(void *argument) {
             client_sleep(client, &client->keeper_wakes, client->keeper_due);
         } else if (until <= now) {
             client_advance(client);
-            if (client->waiting > 0)
-                pthread_cond_broadcast(&client->changed);
+            client_wake(client);
             client_unlock(client);
             if (client->driver->left != NULL)
                 client->driver->left(client->self);
             pthread_mutex_lock(&client->mutex);
-        } else if (has_to_drive(client)) {
+        } else if (has_to_drive(client) && client->waiters == NULL) {
             client_poll(client, now, until);
+            client_wake(client); /* whoever has begun to wait meanwhile drives from here on */
         } else {
             client->keeper_due = until;
             client_sleep(client, &client->keeper_wakes, until);
@@ -61,7 +61,7 @@ static void start(fencepost_client *client) {
 void keeper_look(fencepost_client *client) {
     uint64_t until;
 
-    if (client->looped || client->closed || client->driving || client->waiting > 0 ||
+    if (client->looped || client->closed || client->driving || client->waiters != NULL ||
         client->driver->descriptor(client->self) == FENCEPOST_OWNER_DRIVEN)
         return;
     until = client_until(client);

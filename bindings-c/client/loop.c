@@ -65,8 +65,7 @@ fencepost_result fencepost_client_process(fencepost_client *client) {
         client_drain(client->news);
     if (!client->driving)
         client_advance(client);
-    if (client->waiting > 0)
-        pthread_cond_broadcast(&client->changed);
+    client_wake(client);
     client_unlock(client);
     if (client->driver->left != NULL)
         client->driver->left(client->self);

@@ -94,8 +94,7 @@ static void memory_left(void *self) {
         if (!woken->closed) {
             fencepost_hub_handle_timeout(woken->hub, fencepost_now());
             client_pump(woken);
-            if (woken->waiting > 0)
-                pthread_cond_broadcast(&woken->changed);
+            client_wake(woken);
             if (woken->looped)
                 client_signal(woken->news);
             keeper_look(woken);

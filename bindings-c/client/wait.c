@@ -5,6 +5,76 @@
 
 #include "internal.h"
 
+/* A thread that sleeps in a blocking call. Each has a condition variable of its own: an answer wakes whom it concerns,
+ * and not everybody who waits for anything. */
+struct waiter {
+    client_condition *condition;
+    const void *subject;
+    pthread_cond_t called;
+    bool awake;     /* it was called, and will look */
+    uint64_t until; /* when it will look by itself */
+    struct waiter *next;
+};
+
+/* A condition variable whose times are of CLOCK_MONOTONIC. */
+void client_condition_init(pthread_cond_t *condition) {
+    pthread_condattr_t monotonic;
+
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+static void call(struct waiter *waiter) {
+    waiter->awake = true;
+    pthread_cond_signal(&waiter->called);
+}
+
+/* Whether one of those who sleep has to get up and drive, or look at the timers. */
+static bool is_needed(fencepost_client *client, uint64_t earliest) {
+    if (client->driver->descriptor(client->self) >= 0)
+        return !client->driving;
+    return client_until(client) < earliest;
+}
+
+/* Calls those who have what they wait for; and, if nobody else sees to it, one who looks after the client. With the
+ * lock. */
+void client_wake(fencepost_client *client) {
+    struct waiter *waiter, *asleep = NULL;
+    uint64_t earliest = FENCEPOST_NEVER;
+    bool seen_to = false;
+
+    for (waiter = client->waiters; waiter != NULL; waiter = waiter->next) {
+        if (!waiter->awake && (client->closed || waiter->condition(waiter->subject)))
+            call(waiter);
+        /* Who is called calls the next one when it has done with waiting. */
+        if (waiter->awake) {
+            seen_to = true;
+            continue;
+        }
+        asleep = waiter;
+        if (waiter->until < earliest)
+            earliest = waiter->until;
+    }
+    if (asleep != NULL && !seen_to && is_needed(client, earliest))
+        call(asleep);
+}
+
+/* Sleeps until it is called, with the lock. It may wake early. */
+static void wait_for_call(fencepost_client *client, struct waiter *waiter, uint64_t until) {
+    struct waiter **place;
+
+    waiter->awake = false;
+    waiter->until = until;
+    waiter->next = client->waiters;
+    client->waiters = waiter;
+    client_sleep(client, &waiter->called, until);
+    for (place = &client->waiters; *place != waiter;)
+        place = &(*place)->next;
+    *place = waiter->next;
+}
+
 /* Waits for a condition variable, with the lock. It may wake early. */
 void client_sleep(fencepost_client *client, pthread_cond_t *condition, uint64_t until) {
     uint64_t now = fencepost_now();
@@ -55,12 +125,12 @@ void client_poll(fencepost_client *client, uint64_t now, uint64_t until) {
     if (ppoll(sources, count, &limit, NULL) < 0)
         sources[0].revents = 0; /* a signal; the caller looks at the time and comes back */
     pthread_mutex_lock(&client->mutex);
-    client->driving = false;
     if (sources[0].revents != 0)
         client_drain(client->wake);
     client_advance(client);
-    if (client->waiting > 0)
-        pthread_cond_broadcast(&client->changed);
+    /* This thread still drives: nobody is called for that. */
+    client_wake(client);
+    client->driving = false;
     if (client->looped)
         client_signal(client->news);
 }
@@ -75,9 +145,11 @@ fencepost_result client_may_block(const fencepost_client *client) {
 /* Waits with the lock until the condition holds, or until the deadline: says whether it holds. */
 bool client_wait(fencepost_client *client, client_condition *condition, const void *subject, uint64_t deadline) {
     int descriptor = client->driver->descriptor(client->self);
+    struct waiter waiter = {.condition = condition, .subject = subject};
     bool holds;
 
     client_settle(client);
+    client_condition_init(&waiter.called);
     while (!(holds = condition(subject)) && !client->closed) {
         uint64_t until = client->driving ? FENCEPOST_NEVER : client_until(client);
         uint64_t now = fencepost_now();
@@ -86,21 +158,19 @@ bool client_wait(fencepost_client *client, client_condition *condition, const vo
             break;
         if (until <= now) {
             client_advance(client);
+            client_wake(client);
             continue;
         }
         if (deadline < until)
             until = deadline;
-        if (descriptor >= 0 && !client->driving) {
+        if (descriptor >= 0 && !client->driving)
             client_poll(client, now, until);
-        } else {
-            client->waiting++;
-            client_sleep(client, &client->changed, until);
-            client->waiting--;
-        }
+        else
+            wait_for_call(client, &waiter, until);
     }
-    /* Somebody else drives from here on. */
-    if (client->waiting > 0)
-        pthread_cond_broadcast(&client->changed);
+    pthread_cond_destroy(&waiter.called);
+    /* Somebody else looks after the client from here on. */
+    client_wake(client);
     return holds;
 }
 
