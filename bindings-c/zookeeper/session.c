@@ -25,6 +25,9 @@ bool session_open(struct driver *driver, fencepost_hub *hub) {
         driver->again = fencepost_now() + TRY_AGAIN_AFTER;
         return false;
     }
+    /* By default the library resolves the hosts' names again whenever it waits for its socket, several times for each
+     * request; this leaves it to when a connection is lost. */
+    zoo_set_servers_resolution_delay(driver->handle, -1);
     driver->again = FENCEPOST_NEVER;
     return true;
 }
