@@ -16,7 +16,12 @@ extern "C" {
 /**
  * Connects to `redis://USER:PASSWORD@HOST:PORT/DATABASE`, with one connection for commands and, once a lock is waited
  * for, one for subscriptions; the same as `fencepost_connect`. Connections are made anew when they have ended. A host
- * name is resolved with getaddrinfo, which blocks. `rediss://` is refused: hiredis 0.14 has no TLS.
+ * name is resolved with getaddrinfo, which blocks.
+ *
+ * `rediss://` is the same with TLS, by libfencepost-redis-tls: the server's certificate is checked against the system's
+ * certificates, or those in the file of `rediss://HOST:PORT?ca=/path/ca.pem`. A server that is not trusted gives
+ * `SERVER_ERROR` to every acquire. Errors: `INVALID_URL` for a file without certificates, `DRIVER_MISSING` without the
+ * library.
  */
 fencepost_result fencepost_redis_connect(const char *url, fencepost_client **client);
 

@@ -21,7 +21,8 @@ static void cleanup(void *data) {
     const char *why = link->context->c.err != 0 ? link->context->c.errstr : "the connection was dropped";
     bool entered, inside = driver_enter(link->driver, &entered);
 
-    epoll_ctl(link->driver->poll, EPOLL_CTL_DEL, link->context->c.fd, NULL);
+    epoll_ctl(link->driver->poll, EPOLL_CTL_DEL, secure_descriptor(link), NULL);
+    secure_end(link);
     link->context = NULL;
     link_ended(link, why);
     if (inside)
@@ -64,6 +65,6 @@ void hooks_poll(struct link *link) {
         return;
     watched.events = wanted;
     watched.data.ptr = link;
-    epoll_ctl(link->driver->poll, link->polled == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, link->context->c.fd, &watched);
+    epoll_ctl(link->driver->poll, link->polled == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, secure_descriptor(link), &watched);
     link->polled = wanted;
 }

@@ -4,6 +4,7 @@
 
 #include "fencepost-driver.h"
 #include "fencepost-redis.h"
+#include "tls.h"
 
 /* How long a connection may take, greeting included, in microseconds. */
 #define CONNECT_WITHIN 5000000u
@@ -14,6 +15,7 @@
 enum phase {
     DOWN,       /* no connection; one of ours is made when it is needed */
     CONNECTING, /* not connected yet */
+    SHAKING,    /* connected: TLS is being agreed on */
     GREETING,   /* connected: password and database are under way */
     READY,
     OVER /* one of the caller's, and it has ended */
@@ -49,6 +51,9 @@ struct link {
     unsigned greetings;
     char trouble[160]; /* what the server said to a greeting */
     struct requests waiting, under_way;
+    void *session;                    /* of TLS; NULL without */
+    int socket;                       /* below the session; hiredis has another */
+    int silence;                      /* the other end of what hiredis has */
     redisDisconnectCallback *wrapped; /* the caller's own */
     struct link *next;                /* among the callers' */
 };
@@ -79,6 +84,8 @@ struct driver {
     unsigned database;
     struct link commands, subscriptions;
     struct channel *first_channel, *last_channel;
+    const struct tls_functions *tls;
+    void *secure;           /* how to make sure of the server; NULL without TLS */
     struct text text;       /* the command that is being handed over */
     struct request *unused; /* one kept for the next command */
     int poll;               /* epoll of both connections; -1 if the caller's loop reads them */
@@ -99,6 +106,16 @@ int link_source(const struct link *link, struct pollfd *source);
 void link_process(struct link *link);
 void link_check_time(struct link *link);
 uint64_t link_until(const struct link *link);
+
+/* secure.c */
+fencepost_result secure_open(struct driver *driver, const char *ca, char *why, size_t size);
+void secure_close(struct driver *driver);
+int secure_descriptor(const struct link *link); /* what to poll, with TLS or without */
+void secure_begin(struct link *link);
+void secure_end(struct link *link);
+void secure_shake(struct link *link);
+bool secure_receive(struct link *link); /* hiredis's reader gets what has come; false: the connection has ended */
+bool secure_send(struct link *link);    /* what hiredis has collected; false: there is a rest, for later */
 
 /* greeting.c */
 void greet(struct link *link);

@@ -41,8 +41,12 @@ static void unhush(const struct quiet *quiet, bool failed) {
 static void connected(const redisAsyncContext *context, int status) {
     struct link *link = context->ev.data;
 
-    if (status == REDIS_OK)
+    if (status != REDIS_OK)
+        return;
+    if (link->driver->secure == NULL)
         greet(link);
+    else
+        secure_begin(link);
 }
 
 static bool open(struct link *link) {
@@ -117,9 +121,12 @@ static bool send_out(redisContext *context) {
 void link_flush(struct link *link) {
     struct quiet quiet;
 
-    if (link->unwritten && link->context != NULL && link->driven && link->phase != CONNECTING) {
+    if (link->unwritten && link->context != NULL && link->driven && link->phase != CONNECTING &&
+        link->phase != SHAKING) {
         link->unwritten = false;
-        if (send_out(&link->context->c)) {
+        if (link->session != NULL) {
+            link->write_wanted = !secure_send(link);
+        } else if (send_out(&link->context->c)) {
             link->write_wanted = false;
         } else {
             hush(&quiet);
@@ -139,7 +146,7 @@ static short wanted(const struct link *link) {
 
 /* What a blocking call polls; without a connection nothing, which poll allows. Says how many. */
 int link_source(const struct link *link, struct pollfd *source) {
-    source->fd = link->context == NULL ? -1 : link->context->c.fd;
+    source->fd = link->context == NULL ? -1 : secure_descriptor(link);
     source->events = wanted(link);
     source->revents = 0;
     return 1;
@@ -149,7 +156,7 @@ int link_source(const struct link *link, struct pollfd *source) {
 static void read_replies(struct link *link) {
     redisContext *context = &link->context->c;
     void *reply = NULL;
-    bool sound = redisBufferRead(context) == REDIS_OK;
+    bool sound = link->session != NULL || redisBufferRead(context) == REDIS_OK;
 
     while (sound && (sound = redisGetReplyFromReader(context, &reply) == REDIS_OK) && reply != NULL) {
         sound = requests_answer(link, reply);
@@ -165,7 +172,7 @@ void link_process(struct link *link) {
     struct pollfd source;
     struct quiet quiet;
 
-    if (link->context != NULL && (link->write_wanted || link->phase == CONNECTING)) {
+    if (link->context != NULL && ((link->write_wanted && link->session == NULL) || link->phase == CONNECTING)) {
         link_source(link, &source);
         if (poll(&source, 1, 0) <= 0)
             return;
@@ -176,6 +183,15 @@ void link_process(struct link *link) {
     }
     if (link->context == NULL || link->phase == CONNECTING)
         return;
+    if (link->phase == SHAKING) {
+        secure_shake(link);
+        return;
+    }
+    if (link->session != NULL) {
+        link->unwritten |= link->write_wanted;
+        if (!secure_receive(link))
+            return;
+    }
     if (link->ours && link->phase == READY && link == &link->driver->commands)
         read_replies(link);
     else

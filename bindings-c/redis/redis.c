@@ -124,6 +124,7 @@ static void end(void *self) {
 static void release(void *self) {
     struct driver *driver = self;
 
+    secure_close(driver);
     if (driver->poll >= 0)
         close(driver->poll);
     free(driver->text.data);
@@ -173,15 +174,23 @@ static char *copy(const fencepost_view *view) {
     return view->size == 0 ? strdup("") : strndup((const char *)view->data, view->size);
 }
 
+/* TLS for a driver that has its host. */
+static fencepost_result secure(struct driver *driver, const fencepost_view *view) {
+    char why[512], *ca = copy(view);
+    fencepost_result result;
+
+    if (ca == NULL)
+        return say(FENCEPOST_RESULT_OUT_OF_MEMORY, "out of memory");
+    result = secure_open(driver, ca, why, sizeof why);
+    free(ca);
+    return result == FENCEPOST_RESULT_OK ? result : say(result, why);
+}
+
 static fencepost_result connect_parts(const fencepost_address_parts *parts, fencepost_client **client) {
     struct driver *driver;
     fencepost_result result;
 
-    if (parts->scheme == FENCEPOST_SCHEME_REDIS_TLS)
-        return say(
-            FENCEPOST_RESULT_INVALID_URL,
-            "rediss:// needs TLS, which hiredis 0.14 does not have: use redis:// through a tunnel");
-    if (parts->scheme != FENCEPOST_SCHEME_REDIS)
+    if (parts->scheme != FENCEPOST_SCHEME_REDIS && parts->scheme != FENCEPOST_SCHEME_REDIS_TLS)
         return say(FENCEPOST_RESULT_INVALID_URL, "this is no address of a Redis: write redis://HOST:PORT");
     if ((driver = calloc(1, sizeof *driver)) == NULL)
         return say(FENCEPOST_RESULT_OUT_OF_MEMORY, "out of memory");
@@ -194,6 +203,10 @@ static fencepost_result connect_parts(const fencepost_address_parts *parts, fenc
     if (driver->host == NULL || driver->user == NULL || driver->password == NULL) {
         release(driver);
         return say(FENCEPOST_RESULT_OUT_OF_MEMORY, "out of memory");
+    }
+    if (parts->scheme == FENCEPOST_SCHEME_REDIS_TLS && (result = secure(driver, &parts->ca)) != FENCEPOST_RESULT_OK) {
+        release(driver);
+        return result;
     }
     if ((result = make_client(driver, true, true)) == FENCEPOST_RESULT_OK)
         *client = driver->client;

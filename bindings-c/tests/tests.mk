@@ -50,7 +50,7 @@ $(BUILD)/examples/%: examples/%.c $(SHARED) $(PKGCONFIG) $(HEADERS:include/%=$(I
 	    $$(PKG_CONFIG_PATH=$(LIB)/pkgconfig pkg-config --cflags --libs $$(sed -n 's/.*--libs \([a-z -]*\)).*/\1/p' $<))
 
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
-SUITES := hub fuzz client kinds owners downgrade single inspection event_loop bad_input attach verdicts_zookeeper requests_zookeeper verdicts_redis faults
+SUITES := hub fuzz client kinds owners downgrade single inspection event_loop bad_input attach verdicts_zookeeper requests_zookeeper verdicts_redis faults $(if $(filter yes,$(TLS)),tls)
 PROGRAMS := $(SUITES:%=$(TESTS)/%) $(TESTS)/transcripts $(TESTS)/header $(TESTS)/static
 
 .PHONY: test-programs test test-local test-servers test-valgrind test-asan
