@@ -29,8 +29,9 @@ def connect(url: str) -> Client:
 
     ``memory:`` and ``memory:NAME`` (inside this process),
     ``zk://HOST:PORT,HOST:PORT/PREFIX?session_timeout=MILLISECONDS``,
-    ``redis://USER:PASSWORD@HOST:PORT/DATABASE``, ``rediss://…``. Nothing is waited for: connecting is part of
-    the patience of the first acquire. Raises ConfigError for an address that makes no sense.
+    ``redis://USER:PASSWORD@HOST:PORT/DATABASE``, ``rediss://…?ca=PATH`` (TLS; the certificate is checked).
+    Nothing is waited for: connecting is part of the patience of the first acquire. Raises ConfigError for an
+    address that makes no sense.
     """
     driver, prefix = choose_by_address(url)
     return Client._of(driver, prefix)

@@ -58,7 +58,7 @@ def choose_by_address(url: object) -> tuple[SyncDriver, str]:
         from .drivers.redis import RedisDriver
     except ImportError as error:
         raise missing("redis", "redis", error) from error
-    return RedisDriver.connect(address.text), ""
+    return RedisDriver.connect(address), ""
 
 
 def choose(connection: object, prefix: object) -> tuple[SyncDriver, str]:

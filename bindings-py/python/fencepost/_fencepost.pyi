@@ -60,6 +60,14 @@ class Address:
         """ZooKeeper: where the locks lie."""
 
     @property
+    def url(self) -> str:
+        """Redis: the address for redis-py, without options."""
+
+    @property
+    def ca(self) -> str | None:
+        """Redis: the file of the certificates to check the server's against; None: the system's."""
+
+    @property
     def session_timeout(self) -> int | None:
         """ZooKeeper: the session timeout to ask for, in microseconds."""
 

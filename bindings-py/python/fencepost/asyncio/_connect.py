@@ -106,7 +106,7 @@ def choose_by_address(url: object) -> tuple[AsyncDriver, str]:
         from ..drivers.redis_asyncio import AsyncRedisDriver
     except ImportError as error:
         raise missing("redis", "redis", error) from error
-    return AsyncRedisDriver.connect(address.text), ""
+    return AsyncRedisDriver.connect(address), ""
 
 
 def choose(connection: object, prefix: object) -> tuple[AsyncDriver, str]:

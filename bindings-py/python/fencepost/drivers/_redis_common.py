@@ -4,6 +4,7 @@ of errors.
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,6 +15,9 @@ from redis.exceptions import (
     MasterDownError,
     ResponseError,
 )
+
+from .._fencepost import Address
+from ..errors import ConfigError
 
 ANSWER_WITHIN = 5.0
 """For how many seconds an answer is waited for where the core names no deadline."""
@@ -33,12 +37,41 @@ def answer(error: BaseException) -> str | None:
     answered.
     """
     if not isinstance(error, _ANSWERS):
-        return None
+        distrusted = distrust(error)
+        return None if distrusted is None else f"ERR TLS: {distrusted}"
     code = getattr(error, "status_code", None) or ""
     if isinstance(error, AuthenticationError) and code not in ("NOAUTH", "WRONGPASS"):
         # Older servers say it with the code ERR, and redis-py also by itself.
         code = "WRONGPASS"
     return f"{code} {error}".strip()
+
+
+def distrust(error: BaseException) -> ssl.SSLError | None:
+    """What a server has shown, or speaks, that it must not: a certificate that nobody vouches for, or no TLS.
+    It would again. This comes of a handshake alone, so nothing was sent.
+    """
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return cause
+        if isinstance(cause, ssl.SSLError) and cause.reason == "WRONG_VERSION_NUMBER":
+            return cause
+        cause = cause.__cause__ or cause.__context__
+    return None
+
+
+def trust(address: Address) -> dict[str, Any]:
+    """The settings for redis-py that make sure of a server with TLS."""
+    if not address.url.startswith("rediss:"):
+        return {}
+    if address.ca is not None:
+        try:
+            ssl.create_default_context(cafile=address.ca)
+        except OSError as error:
+            raise ConfigError(
+                f"ca={address.ca}: {error}: give a file of certificates", 106, "invalid-url"
+            ) from error
+    return {"ssl_cert_reqs": "required", "ssl_check_hostname": True, "ssl_ca_certs": address.ca}
 
 
 def failure(error: BaseException, sent: bool) -> str:

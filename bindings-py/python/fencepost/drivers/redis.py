@@ -18,9 +18,9 @@ from redis.retry import Retry
 from .._clock import now
 from .._contender import Contender
 from .._engine import Engine
-from .._fencepost import Command, Hub
+from .._fencepost import Address, Command, Hub
 from ._redis_background import Background
-from ._redis_common import ANSWER_WITHIN, answer, failure, own_settings, pack, place
+from ._redis_common import ANSWER_WITHIN, answer, failure, own_settings, pack, place, trust
 
 _MOST_IDLE = 8
 
@@ -100,9 +100,9 @@ class RedisDriver:
         self._background: Background
 
     @classmethod
-    def connect(cls, url: str) -> RedisDriver:
+    def connect(cls, address: Address) -> RedisDriver:
         """A driver for an address."""
-        return cls(redis.Redis.from_url(url))
+        return cls(redis.Redis.from_url(address.url, **trust(address)))
 
     def describe(self) -> str:
         """Where it connects to."""

@@ -19,9 +19,9 @@ from redis.backoff import NoBackoff
 from .._clock import now
 from .._contender import Contender
 from .._engine import Engine
-from .._fencepost import Command, Hub
+from .._fencepost import Address, Command, Hub
 from ..asyncio._loop import LoopEngine
-from ._redis_common import ANSWER_WITHIN, answer, failure, own_settings, pack, place
+from ._redis_common import ANSWER_WITHIN, answer, failure, own_settings, pack, place, trust
 
 
 class Line:
@@ -262,9 +262,9 @@ class AsyncRedisDriver:
         self._subscriptions: Subscriptions
 
     @classmethod
-    def connect(cls, url: str) -> AsyncRedisDriver:
+    def connect(cls, address: Address) -> AsyncRedisDriver:
         """A driver for an address."""
-        return cls(redis.asyncio.Redis.from_url(url))
+        return cls(redis.asyncio.Redis.from_url(address.url, **trust(address)))
 
     def describe(self) -> str:
         """Where it connects to."""
