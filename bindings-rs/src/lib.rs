@@ -52,12 +52,12 @@ pub use client::{Builder, Client, Found, Grant, Lock, LockOptions, ReadWriteLock
 pub use error::{Error, Lost, Native, Refused};
 pub use fencepost_core::{ConfigError, Loss, Misuse, Refusal, zookeeper::Layout};
 
-/// Connects to the server at `url`: `memory:`, `memory:NAME`, `zk://HOST:PORT,…/PREFIX?session_timeout=MS`, `redis://HOST:PORT`.
+/// Connects to the server at `url`: `memory:`, `memory:NAME`, `zk://HOST:PORT,…/PREFIX?session_timeout=MS`, `redis://HOST:PORT`, `rediss://HOST:PORT?ca=FILE`.
 ///
 /// # Errors
 /// [`Error::Config`] for an address that makes no sense; [`Error::Refused`] with [`Refusal::Unreachable`] if no server has
-/// answered within 5 s, or with [`Refusal::AuthFailed`] if it has refused the password. Outside of a tokio runtime,
-/// [`Error::NoRuntime`].
+/// answered within 5 s, with [`Refusal::AuthFailed`] if it has refused the password, or with [`Refusal::ServerError`] if its certificate
+/// is not to be trusted. Outside of a tokio runtime, [`Error::NoRuntime`].
 pub async fn connect(url: &str) -> Result<Client, Error> {
     Client::builder().connect(url).await
 }
