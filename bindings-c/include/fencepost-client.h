@@ -137,7 +137,8 @@ typedef struct fencepost_options {
      */
     const char *owner;
     /** ZooKeeper, mutex: the lock is one node without a line. Whoever comes first at a release gets it: all who wait
-     * wake then. The cheapest lock there is for a try. It has no layout: the name is the node's. */
+     * wake then. The cheapest lock there is for a try. It has no layout: the name is the node's; and is not revocable.
+     */
     bool unfair;
 } fencepost_options;
 

@@ -353,9 +353,10 @@ static void a_fork_holds_nothing(enum family family) {
 
 static void owners_that_make_no_sense(enum family family) {
     fencepost_client *client = client_of(url(family, ""));
-    static const char *const names[] = {"a", "b"};
+    static const char *const names[] = {"a", "b"}, *const no_text[] = {"\xff", "request-\xc3", "\xed\xa0\x80"};
     char text[1026];
     fencepost_lock *lock = NULL;
+    size_t i;
 
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
@@ -367,6 +368,12 @@ static void owners_that_make_no_sense(enum family family) {
         "1024");
     text[1024] = '\0';
     fencepost_lock_free(lock_with(client, "x", FENCEPOST_OPTIONS(.owner = text)));
+    fencepost_lock_free(lock_with(client, "x", FENCEPOST_OPTIONS(.owner = "\xc3\xa9")));
+    for (i = 0; i < sizeof no_text / sizeof *no_text; i++) {
+        CHECK_FAULT(
+            fencepost_lock_open(client, "x", FENCEPOST_OPTIONS(.owner = no_text[i]), &lock),
+            FENCEPOST_RESULT_BAD_ARGUMENT, "UTF-8");
+    }
     if (family != REDIS) {
         CHECK_FAULT(
             fencepost_lock_open(

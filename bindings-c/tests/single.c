@@ -138,6 +138,9 @@ static void options(enum family family) {
             fencepost_lock_open(client, "x", FENCEPOST_OPTIONS(.unfair = true, .layout = "kazoo"), &lock),
             FENCEPOST_RESULT_UNKNOWN_OPTION);
         CHECK_FAULT(
+            fencepost_lock_open(client, "x", FENCEPOST_OPTIONS(.unfair = true, .revocable = true), &lock),
+            FENCEPOST_RESULT_UNKNOWN_OPTION, "revocable");
+        CHECK_FAULT(
             fencepost_lock_open(client, "x", FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_READER, .unfair = true), &lock),
             FENCEPOST_RESULT_UNKNOWN_OPTION, "only a mutex");
     }

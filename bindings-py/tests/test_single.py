@@ -84,6 +84,8 @@ def test_only_plain_locks_are_unfair(pair: Pair, connect: Connect) -> None:
     anything: Any = "no"
     for where, options, name in (
         (client, {"fair": False, "layout": "kazoo"}, "unknown-option"),
+        (client, {"fair": False, "revocable": True}, "unknown-option"),
+        (client, {"fair": False, "revocable": False}, "unknown-option"),
         (client, {"fair": anything}, "unreadable-settings"),
         (redis, {"fair": False}, "unknown-option"),
         (redis, {"fair": True}, "unknown-option"),

@@ -127,7 +127,8 @@ impl LockOptions {
 
     /// ZooKeeper: whether contenders are served in the order in which they came (yes). `fair(false)` is for a [`lock`](crate::Client::lock) that is mostly tried, and
     /// seldom waited for: it is a single node, the cheapest lock there is, and has no line. Whoever waits is woken by each release and asks again,
-    /// so many waiters are a herd, and one of them may wait for ever. All processes have to agree: a fair lock of the same name is another one.
+    /// so many waiters are a herd, and one of them may wait for ever. All processes have to agree: a fair lock of the same name is another one. It has no
+    /// layout, and is not [`revocable`](Self::revocable).
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), fencepost::Error> {
@@ -286,6 +287,13 @@ impl LockOptions {
         refuse(
             [("fair", lined && self.fair.is_some())],
             "locks may be unfair; all others serve in the order in which contenders came",
+        )?;
+        refuse(
+            [(
+                "revocable",
+                matches!(kind, Kind::Single) && self.revocable.is_some(),
+            )],
+            "fair locks have it, and an unfair one is one node without a line",
         )?;
         let raw = RawZooKeeper {
             identifier: self.identifier.clone(),

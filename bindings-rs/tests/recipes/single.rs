@@ -131,6 +131,8 @@ pub(crate) async fn only_plain_locks_are_unfair(url: &str) {
         client.election_with("x", unfair()).map(drop),
         client.multi_lock_with(["x", "y"], unfair()).map(drop),
         client.lock_with("x", unfair().layout(Layout::Kazoo)).map(drop),
+        client.lock_with("x", unfair().revocable(true)).map(drop),
+        client.lock_with("x", unfair().revocable(false)).map(drop),
     ] {
         let error = refused.unwrap_err();
         assert_eq!((error.code(), error.name()), (108, "unknown-option"), "{error}");
