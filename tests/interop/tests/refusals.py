@@ -1,0 +1,42 @@
+"""What has to be refused, at once, and where the nodes of each kind of contender lie."""
+
+from __future__ import annotations
+
+import time
+
+from conftest import Start
+from steer import Answer, Peer
+
+KINDS = ("mutex", "read", "write", "semaphore:2", "leader", "multi", "single")
+#: Seconds: a refusal is no matter of patience.
+AT_ONCE = 5.0
+
+
+def directories(kind: str, path: str) -> list[str]:
+    """Where the nodes of such a contender are."""
+    if kind.startswith("semaphore"):
+        return [path, f"{path}/locks", f"{path}/leases"]
+    return [f"{path}/a", f"{path}/b"] if kind == "multi" else [path]
+
+
+def wanted(kind: str, path: str) -> str:
+    """What is acquired there."""
+    names = {"multi": f"{path}/a,{path}/b", "single": f"{path}/node"}
+    return f"{kind} {names.get(kind, path)}"
+
+
+def refused(peer: Peer, line: str) -> str:
+    """Why a command was refused, which has to be told at once."""
+    begin = time.monotonic()
+    peer.send(line)
+    answer: Answer = peer.answer(line.split()[0])
+    assert not answer["ok"], f"{peer.name}: {line}: {answer}"
+    assert time.monotonic() - begin < AT_ONCE, f"{peer.name}: {line}: {answer}"
+    return str(answer["error"])
+
+
+def started(start: Start, name: str) -> Peer:
+    """A peer that is connected."""
+    peer = start(name)
+    peer.answer("ready")
+    return peer

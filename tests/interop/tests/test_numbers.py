@@ -1,0 +1,182 @@
+"""Where the numbers of a directory come to an end: in order up to the border, a clear error from there on.
+
+A server takes 2^31 creates to get there, so it is renumbered while it is stopped.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import pytest
+from conftest import VERSIONS, Start
+from kazoo.client import KazooClient  # type: ignore[import-untyped]
+from refusals import refused, started, wanted
+from steer import Peer, Servers, wait_until
+from tree import Tree
+
+LAST = 2**31 - 1
+#: From here on nobody is granted anything: at its end the counter stays, and hands its number to everybody.
+BORDER = LAST - 1000
+
+
+@dataclass(frozen=True)
+class Case:
+    """A contender, and the directory below its path whose numbers come to an end."""
+
+    name: str
+    kind: str
+    below: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}-{self.kind}{self.below}".replace("/", "-")
+
+    def path(self, root: str) -> str:
+        """Where it contends."""
+        return f"{root}-{self}".replace(":", "-")
+
+
+CASES = [
+    *(Case(f"{language}-curator", "mutex") for language in ("rust", "python", "javascript", "c")),
+    *(Case(f"{language}-kazoo", "mutex") for language in ("rust", "python", "javascript", "c")),
+    Case("rust-plain", "mutex"),
+    Case("rust-curator", "read"),
+    Case("rust-curator", "write"),
+    Case("rust-kazoo", "read"),
+    Case("rust-kazoo", "write"),
+    Case("rust-curator", "semaphore:1", "/locks"),
+    Case("rust-kazoo", "semaphore:1", "-__lock__"),
+    Case("rust-curator", "leader"),
+    Case("rust-curator", "multi", "/b"),
+]
+#: What is counted has no order.
+PERMITS = Case("rust-curator", "semaphore:1", "/leases")
+
+
+class Numbered:
+    """A server on which every case has two directories: one just before the border, and one at the end."""
+
+    def __init__(self, version: str) -> None:
+        self.servers = Servers("--zookeeper", "--zookeeper-version", version)
+        self.operator = KazooClient(self.servers.zookeeper)
+        self.operator.start()
+        self.before, self.after = (f"/{what}-{uuid.uuid4().hex[:8]}" for what in ("before", "after"))
+        for root, number in ((self.before, BORDER - 2), (self.after, LAST)):
+            paths = [case.path(root) + case.below for case in (*CASES, PERMITS)]
+            for path in paths:
+                self.operator.ensure_path(path)
+            self.servers.do(f"renumber zookeeper {number} {','.join(paths)}")
+        wait_until(lambda: self.operator.connected, "the operator is connected again")
+        self.tree = Tree(self.servers.zookeeper)
+
+    def close(self) -> None:
+        """Ends it."""
+        self.tree.close()
+        self.operator.stop()
+        self.operator.close()
+        self.servers.close()
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def numbered(request: pytest.FixtureRequest) -> Iterator[Numbered]:
+    """One server of each version."""
+    numbered = Numbered(request.param)
+    yield numbered
+    numbered.close()
+
+
+@pytest.fixture
+def begin(numbered: Numbered) -> Iterator[Start]:
+    """Starts peers there."""
+    running: list[Peer] = []
+
+    def start(name: str, session_ms: int = 10_000) -> Peer:
+        running.append(Peer(name, numbered.servers.zookeeper, session_ms))
+        return running[-1]
+
+    yield start
+    for peer in running:
+        peer.close()
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_last_ones_before_the_border_take_their_turns(
+    numbered: Numbered, begin: Start, case: Case
+) -> None:
+    path, tree = case.path(numbered.before), numbered.tree
+    line = wanted(case.kind, path)
+    first, second, third = (started(begin, case.name) for _ in range(3))
+    held = first.acquire(line)
+    there = len(tree.contenders(path))
+    second.send(f"acquire {line}")
+    tree.wait_for_more(path, there)
+    # Whoever gets the first number of the border is told so, and does not wait.
+    assert "sequence numbers" in refused(third, f"acquire {line}")
+    if case.kind == "read":  # they share
+        granted = second.answer("acquire")
+        first.ask("release")
+    else:
+        assert second.heard() == []
+        first.ask("release")
+        granted = second.answer("acquire")
+    assert granted["granted"]
+    assert int(granted["czxid"]) > int(held["czxid"])
+    second.ask("release")
+    assert tree.contenders(path) == []
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_nobody_is_granted_what_lies_beyond(numbered: Numbered, begin: Start, case: Case) -> None:
+    path, tree = case.path(numbered.after), numbered.tree
+    line = wanted(case.kind, path)
+    one, other = (started(begin, case.name) for _ in range(2))
+    for peer in (one, other, one):
+        for timeout in ("", " 0", " 1000"):
+            assert "sequence numbers" in refused(peer, f"acquire {line}{timeout}")
+    assert tree.contenders(path) == []
+    # What the error advises helps.
+    numbered.operator.delete(path + case.below, recursive=True)
+    for peer in (one, other):
+        peer.acquire(line)
+        peer.ask("release")
+    assert tree.contenders(path) == []
+
+
+def test_permits_are_counted_whatever_their_numbers_are(numbered: Numbered, begin: Start) -> None:
+    for root in (numbered.before, numbered.after):
+        line, path = wanted(PERMITS.kind, PERMITS.path(root)), PERMITS.path(root)
+        peers = [started(begin, PERMITS.name) for _ in range(3)]
+        fences = [int(peers[0].acquire(line)["czxid"])]
+        for holder, waiter in pairwise(peers):
+            there = len(numbered.tree.contenders(path))
+            waiter.send(f"acquire {line}")
+            numbered.tree.wait_for_more(path, there)
+            assert waiter.heard() == []
+            holder.ask("release")
+            granted = waiter.answer("acquire")
+            assert granted["granted"]
+            fences.append(int(granted["czxid"]))
+        peers[-1].ask("release")
+        assert fences == sorted(set(fences))
+        assert numbered.tree.contenders(path) == []
+
+
+def test_numbers_that_have_become_negative_belong_to_somebody(numbered: Numbered, begin: Start) -> None:
+    path, tree = f"{numbered.after}-negative", numbered.tree
+    numbered.operator.ensure_path(path)
+    numbered.servers.do(f"renumber zookeeper {LAST - 1} {path}")
+    wait_until(lambda: numbered.operator.connected, "the operator is connected again")
+    together = numbered.operator.transaction()
+    for _ in range(4):
+        together.create(f"{path}/_c_{uuid.uuid4()}-lock-", ephemeral=True, sequence=True)
+    made = together.commit()
+    # The server counts on beyond the end while nothing is written down yet.
+    assert [int(node.rpartition("lock-")[2]) for node in made] == [LAST - 1, LAST, -LAST - 1, -LAST]
+    peer = started(begin, "rust-curator")
+    for kind in ("mutex", "write", "read"):
+        assert "sequence numbers" in refused(peer, f"acquire {kind} {path}")
+    assert tree.contenders(path) == sorted(made)
+    for node in made:
+        numbered.operator.delete(node)
