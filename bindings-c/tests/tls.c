@@ -196,11 +196,10 @@ static void handshake_in_a_loop(void) {
         fencepost_client_process(client);
     }
     CHECK_RESULT(result, FENCEPOST_OK);
-    if (grant != NULL)
-        fencepost_grant_free(grant);
+    fencepost_attempt_free(attempt);
+    fencepost_grant_free(grant);
     fencepost_lock_free(lock);
-    fencepost_close(client);
-    fencepost_client_free(client);
+    close_client(client);
     control("id", "proxy-close %s", proxy);
 }
 
