@@ -26,7 +26,10 @@ def parser() -> argparse.ArgumentParser:
     start.add_argument("--zookeeper", action="store_true", help="a single ZooKeeper")
     start.add_argument("--ensemble", action="store_true", help="a ZooKeeper ensemble of three")
     start.add_argument(
-        "--zookeeper-version", choices=jars.VERSIONS, default=jars.DEBIAN, help="of all ZooKeepers (3.8)"
+        "--zookeeper-version",
+        choices=[*jars.VERSIONS, *jars.OLD],
+        default=jars.DEBIAN,
+        help="of all ZooKeepers (3.8)",
     )
     start.add_argument(
         "--namespaces",

@@ -21,7 +21,7 @@ def versions(addresses: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("version", jars.VERSIONS)
+@pytest.mark.parametrize("version", [*jars.VERSIONS, *jars.OLD])
 def test_all_servers_are_of_the_version_that_was_asked_for(version: str) -> None:
     process = start("run", "--zookeeper", "--ensemble", "--zookeeper-version", version)
     assert process.stdout is not None
@@ -34,11 +34,11 @@ def test_all_servers_are_of_the_version_that_was_asked_for(version: str) -> None
 
 
 def test_another_version_is_an_error_that_lists_what_there_is() -> None:
-    process = start("run", "--zookeeper", "--zookeeper-version", "3.4")
+    process = start("run", "--zookeeper", "--zookeeper-version", "3.7")
     _, errors = process.communicate()
     assert process.returncode == 2
-    assert "invalid choice: '3.4'" in errors
-    assert all(version in errors for version in jars.VERSIONS)
+    assert "invalid choice: '3.7'" in errors
+    assert all(version in errors for version in (*jars.VERSIONS, *jars.OLD))
 
 
 def test_a_version_that_cannot_be_fetched_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -47,8 +47,10 @@ def test_a_version_that_cannot_be_fetched_is_named(monkeypatch: pytest.MonkeyPat
     script.chmod(0o755)
     monkeypatch.setattr(jars, "ROOT", tmp_path)
     monkeypatch.setattr(jars, "FETCHED", tmp_path)
+    monkeypatch.setattr(jars, "FETCHED_OLD", tmp_path)
     monkeypatch.setattr(jars, "FETCH", script)
-    with pytest.raises(
-        packages.MissingPackage, match=r"ZooKeeper 3\.9 is missing, and fetch could not get it"
-    ):
-        jars.ensure("3.9")
+    for version in ("3.9", "3.4"):
+        with pytest.raises(
+            packages.MissingPackage, match=f"ZooKeeper {version} is missing, and fetch could not get it"
+        ):
+            jars.ensure(version)

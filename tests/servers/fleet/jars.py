@@ -1,4 +1,4 @@
-"""The versions of ZooKeeper: Debian's, and a later one that `tools/jars` gets from Maven Central."""
+"""The versions of ZooKeeper: Debian's, and others that `tools/jars` gets from Maven Central."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ from .packages import MissingPackage
 
 DEBIAN = "3.8"
 CENTRAL = "3.9"
+#: What the tests of everything run on.
 VERSIONS = (DEBIAN, CENTRAL)
+#: Long out of use: the last that has no containers, and the last that has no multi.
+OLD = {"3.4": "zookeeper-3.4.14.jar", "3.3": "zookeeper-3.3.6.jar"}
 
 ROOT = Path(__file__).resolve().parents[3]
 FETCHED = ROOT / "build" / "jars"
+FETCHED_OLD = ROOT / "build" / "jars-old"
 FETCH = ROOT / "tools" / "jars" / "fetch"
 
 
@@ -25,7 +29,7 @@ def needed(version: str) -> list[str]:
 
 def ensure(version: str) -> None:
     """Returns when the jars of this version are here; Debian's come with its package."""
-    if version == DEBIAN or any(FETCHED.glob("zookeeper-3.9.*.jar")):
+    if version == DEBIAN or (any(FETCHED.glob("zookeeper-3.9.*.jar")) and here(version)):
         return
     packages.ensure([packages.MAVEN])
     if subprocess.run([str(FETCH)], stdin=subprocess.DEVNULL, stdout=sys.stderr).returncode != 0:
@@ -34,8 +38,16 @@ def ensure(version: str) -> None:
         )
 
 
+def here(version: str) -> bool:
+    """Whether the jar of an old version is here; the others are not asked for."""
+    return version not in OLD or (FETCHED_OLD / OLD[version]).exists()
+
+
 def classpath(version: str) -> str:
     """What a server of this version runs on."""
+    if version in OLD:
+        old = [FETCHED_OLD / OLD[version], *sorted(FETCHED_OLD.glob("reload4j-*.jar"))]
+        return ":".join(str(jar) for jar in (*old, *sorted(FETCHED.glob("slf4j-*.jar"))))
     if version == DEBIAN:
         return ":".join(str(packages.JARS / jar) for jar in ("zookeeper.jar", "slf4j-simple.jar"))
     return f"{FETCHED}/*"

@@ -69,6 +69,7 @@ class ZooKeeper(Server):
             "-XX:-UsePerfData",  # would leave a file in /tmp/hsperfdata_USER after SIGKILL
             f"-Djava.io.tmpdir={self.directory}",
             "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+            "-Dzookeeper.jmx.log4j.disable=true",  # 3.4 looks for more of log4j than there is
             "-cp",
             classpath(self.version),
             MAIN,
