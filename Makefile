@@ -110,7 +110,7 @@ soak: ## run SEEDS seeds (500000) of every machine in the simulator, and add to 
 	cargo run --quiet --profile proof --package fencepost-simulator -- soak --first $(FIRST) --seeds $(SEEDS) --report tests/simulator/REPORT.md
 
 bench: build ## measure side by side with the raw clients and the peers
-	$(SERVERS) $(PYTHON) bench $(ARGS)
+	python3 tests/servers run --zookeeper --redis 1 -- $(PYTHON) bench $(ARGS)
 
 clean: ## remove what was built
 	cargo clean

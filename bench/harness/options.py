@@ -49,9 +49,9 @@ def parse(arguments: Sequence[str]) -> Options:
         families=(given.only,) if given.only else FAMILIES,
         subjects=_listed("--subjects", given.subjects, NAMES),
         scenarios=_listed("--scenarios", given.scenarios, SCENARIOS) or SCENARIOS,
-        sittings=1 if quick else 3,
-        rounds=given.rounds or (8 if quick else 42),
-        cycles=25 if quick else 50,
+        sittings=2 if quick else 16,
+        rounds=given.rounds or (20 if quick else 480),
+        cycles=10,
         handoffs=10 if quick else 60,
         seconds=0.4 if quick else 2.0,
         lengths=given.lengths or (QUICK_LENGTHS if quick else LENGTHS),
@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--subjects", metavar="NAME,...", help=f"some of: {', '.join(NAMES)}")
     parser.add_argument("--scenarios", metavar="NAME,...", help=f"some of: {', '.join(SCENARIOS)}")
     parser.add_argument(
-        "--rounds", type=_rounds, metavar="N", help="how often each subject has its turn (42; quick: 8)"
+        "--rounds", type=_rounds, metavar="N", help="how often each subject has its turn (480; quick: 20)"
     )
     parser.add_argument(
         "--lengths",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,21 +27,56 @@ def median(values: Sequence[float]) -> float:
 
 @dataclass(frozen=True)
 class Spread:
-    """A median, and where the middle half of the values lies."""
+    """A ratio, how sure it is, and how far single rounds lie apart."""
 
+    #: Of the medians of the sittings, the middle one.
     median: float
+    #: Where another run would find it, 19 times in 20.
+    low: float
+    high: float
+    #: The middle half of all rounds.
     q1: float
     q3: float
+    #: The median of each sitting.
+    sittings: list[float]
     count: int
 
 
-def spread(values: Sequence[float]) -> Spread:
-    """The spread of these values."""
-    return Spread(median(values), percentile(values, 0.25), percentile(values, 0.75), len(values))
+#: How often sittings, and rounds of each, are drawn anew; and the dice: a file gives the same twice.
+DRAWS, SEED = 1000, 1
+CERTAINTY = 0.95
 
 
-def ratios(rounds: Sequence[float], against: Sequence[float]) -> Spread:
+def spread(sittings: Sequence[Sequence[float]]) -> Spread:
+    """The spread of all values. A sitting counts once, however long it was: some luck lasts as long."""
+    medians = [median(values) for values in sittings]
+    values = [value for sitting in sittings for value in sitting]
+    dice = random.Random(SEED)
+    drawn = [_draw(sittings, dice) for _ in range(DRAWS)]
+    return Spread(
+        median=median(medians),
+        low=percentile(drawn, (1 - CERTAINTY) / 2),
+        high=percentile(drawn, (1 + CERTAINTY) / 2),
+        q1=percentile(values, 0.25),
+        q3=percentile(values, 0.75),
+        sittings=medians,
+        count=len(values),
+    )
+
+
+def _draw(sittings: Sequence[Sequence[float]], dice: random.Random) -> float:
+    """What another run might have found (a bootstrap): sittings with replacement, and rounds of each."""
+    again = dice.choices(sittings, k=len(sittings))
+    return median([median(dice.choices(values, k=len(values))) for values in again])
+
+
+def ratios(ours: Sequence[Sequence[float]], against: Sequence[Sequence[float]]) -> Spread:
     """How many times slower: one ratio a round, so that what slows a whole round down cancels out."""
-    if len(rounds) != len(against):
-        raise ValueError(f"{len(rounds)} rounds against {len(against)}")
-    return spread([ours / theirs for ours, theirs in zip(rounds, against, strict=True)])
+    if [len(rounds) for rounds in ours] != [len(rounds) for rounds in against]:
+        raise ValueError(f"{len(ours)} sittings against {len(against)}, or rounds that are not the same")
+    return spread(
+        [
+            [one / other for one, other in zip(rounds, others, strict=True)]
+            for rounds, others in zip(ours, against, strict=True)
+        ]
+    )

@@ -12,7 +12,7 @@ from .stats import Spread
 from .subjects import Role, Subject
 
 HEADS = (
-    *("acquire +\nrelease µs", "\np99", "times raw\n(middle half)", "times peer\n(middle half)"),
+    *("acquire +\nrelease µs", "\np99", "times raw\n(95 %)", "times peer\n(95 %)"),
     *("hand-off\nms", "\np99", "8 clients\na second", "longest\nwait ms", "\np99"),
     *("requests/\nflights", "requests of\na hand-off"),
 )
@@ -99,7 +99,7 @@ def _row(family: Family, subject: Subject) -> list[str]:
 def _ratios(ratios: dict[str, Spread]) -> list[str]:
     columns = ["", ""]
     for against, ratio in ratios.items():
-        columns[not against.endswith("-raw")] = f"{ratio.median:.2f} ({ratio.q1:.2f}-{ratio.q3:.2f})"
+        columns[not against.endswith("-raw")] = f"{ratio.median:.2f} ({ratio.low:.2f}-{ratio.high:.2f})"
     return columns
 
 

@@ -23,15 +23,35 @@ class Uncontended:
 
     p50: float
     p99: float
-    #: The median of each round, of which `ratios` are made.
-    rounds: list[float]
+    #: The median of each round of each sitting, of which `ratios` are made.
+    rounds: list[list[float]]
     #: How many times slower than what it is held against, by the other's name.
     ratios: dict[str, Spread]
+
+
+#: By the subject's name: sittings of rounds of nanoseconds.
+Times = dict[str, list[list[list[int]]]]
 
 
 def takes_part(subject: Subject) -> bool:
     """A floor is no lock: there is nothing to acquire."""
     return subject.role is not Role.FLOOR
+
+
+def companies(subjects: Sequence[Subject]) -> list[list[Subject]]:
+    """Only those that are held against each other sit together: so their turns are close in time."""
+    found: list[list[Subject]] = []
+    for subject in subjects:
+        names = {subject.name, *(limit.against for limit in subject.limits)}
+        joined = [own for own in found if any(names & _linked(each) for each in own)]
+        found = [own for own in found if own not in joined]
+        found.append([*(each for own in joined for each in own), subject])
+    place = {subject.name: number for number, subject in enumerate(subjects)}
+    return [sorted(own, key=lambda subject: place[subject.name]) for own in found]
+
+
+def _linked(subject: Subject) -> set[str]:
+    return {subject.name, *(limit.against for limit in subject.limits)}
 
 
 def measure(
@@ -40,41 +60,43 @@ def measure(
     lock: str,
     say: Callable[[str], None],
 ) -> dict[str, Uncontended]:
-    """Gives every subject a lock of its own, and lets them take turns. All are of one family.
+    """Gives every subject a lock of its own, and lets those of a company take turns. All are of one family.
 
     For each sitting the processes are started anew, because some luck lasts as long as a process: the layout
-    of its memory, the mode that the system's TCP has found for its connection.
+    of its memory, what its compiler has made of it, the mode that the system has found for its connection.
     """
     subjects = [subject for subject in subjects if takes_part(subject)]
-    times: dict[str, list[list[int]]] = {subject.name: [] for subject in subjects}
+    times: Times = {subject.name: [] for subject in subjects}
     ends = [options.rounds * sitting // options.sittings for sitting in range(options.sittings + 1)]
     for first, last in pairwise(ends):
-        if first < last:
-            sit(subjects, range(first, last), options, lock, say, times)
+        for company in companies(subjects) if first < last else []:
+            sit(company, range(first, last), options, lock, say, times)
     return summary(subjects, times)
 
 
 def sit(
-    subjects: Sequence[Subject],
+    company: Sequence[Subject],
     rounds: range,
     options: Options,
     lock: str,
     say: Callable[[str], None],
-    times: dict[str, list[list[int]]],
+    times: Times,
 ) -> None:
     """One sitting: some rounds with the same processes."""
+    for subject in company:
+        times[subject.name].append([])
     with ExitStack() as stack:
         workers = [
             stack.enter_context(Worker(subject, server_url(subject.family), f"{lock}-{subject.name}"))
-            for subject in subjects
+            for subject in company
         ]
         for worker in workers:
             say(f"warming up {worker.subject.name}")
             worker.warm_up(options.warmth)
         for number in rounds:
-            say(f"round {number + 1}")
+            say(f"{', '.join(subject.name for subject in company)}: round {number + 1}")
             for worker in order(workers, number):
-                times[worker.subject.name].append(worker.cycle(options.cycles))
+                times[worker.subject.name][-1].append(worker.cycle(options.cycles))
 
 
 def order(workers: Sequence[T], number: int) -> list[T]:
@@ -84,9 +106,11 @@ def order(workers: Sequence[T], number: int) -> list[T]:
     return turned[::-1] if number % 2 else turned
 
 
-def summary(subjects: Sequence[Subject], times: dict[str, list[list[int]]]) -> dict[str, Uncontended]:
-    """From nanoseconds, by round, to what is reported."""
-    rounds = {name: [median(times) / 1e3 for times in own] for name, own in times.items()}
+def summary(subjects: Sequence[Subject], times: Times) -> dict[str, Uncontended]:
+    """From nanoseconds, by sitting and round, to what is reported."""
+    rounds = {
+        name: [[median(times) / 1e3 for times in sitting] for sitting in own] for name, own in times.items()
+    }
     return {
         subject.name: Uncontended(
             p50=median(flat(times[subject.name])) / 1e3,
@@ -100,6 +124,6 @@ def summary(subjects: Sequence[Subject], times: dict[str, list[list[int]]]) -> d
     }
 
 
-def flat(rounds: Sequence[Sequence[int]]) -> list[int]:
+def flat(sittings: Sequence[Sequence[Sequence[int]]]) -> list[int]:
     """All rounds in one."""
-    return [time for own in rounds for time in own]
+    return [time for rounds in sittings for own in rounds for time in own]

@@ -6,7 +6,7 @@ import pytest
 from harness.contended import summary as contended
 from harness.stats import median, percentile, ratios, spread
 from harness.subjects import SUBJECTS
-from harness.uncontended import order
+from harness.uncontended import companies, order, takes_part
 from harness.uncontended import summary as uncontended
 from harness.workers import Hold
 
@@ -27,25 +27,52 @@ def test_nothing_has_no_percentile() -> None:
 
 
 def test_a_slow_round_cancels_out_of_the_ratio() -> None:
-    found = ratios([11, 22, 110], [10, 20, 100])
+    found = ratios([[11, 22], [110]], [[10, 20], [100]])
     assert (found.median, found.q1, found.q3, found.count) == pytest.approx((1.1, 1.1, 1.1, 3))
-    with pytest.raises(ValueError, match="1 rounds against 2"):
-        ratios([1], [1, 2])
+    assert (found.low, found.high) == pytest.approx((1.1, 1.1))
+    with pytest.raises(ValueError, match="1 sittings against 1, or rounds that are not the same"):
+        ratios([[1]], [[1, 2]])
 
 
 def test_the_spread_is_the_middle_half() -> None:
-    found = spread([1, 2, 3, 4, 100])
+    found = spread([[1, 2, 3, 4, 100]])
     assert (found.median, found.q1, found.q3) == (3, 2, 4)
+
+
+def test_a_sitting_counts_once_however_long() -> None:
+    found = spread([[1] * 50, [2], [3]])
+    assert (found.median, found.sittings, found.count) == (2, [1, 2, 3], 52)
+
+
+def test_what_is_uncertain_is_told() -> None:
+    # The same luck in all rounds of a sitting: many rounds do not make it certain.
+    lucky = spread([[1.0] * 100, [1.5] * 100, [2.0] * 100])
+    assert (lucky.low, lucky.median, lucky.high) == (1, 1.5, 2)
+    calm = spread([[1.5, 1.51, 1.52] * 30] * 8)
+    assert 1.5 <= calm.low <= calm.median <= calm.high <= 1.52
+    assert spread([[1, 2, 3]]) == spread([[1, 2, 3]])
 
 
 def test_times_become_microseconds_and_ratios() -> None:
     pair = [subject for subject in SUBJECTS if str(subject) in ("redis/rust", "redis/rust-raw")]
-    times = {"rust": [[2000, 2000, 9000], [4000, 4000, 4000]], "rust-raw": [[1000] * 3, [2000] * 3]}
+    times = {"rust": [[[2000, 2000, 9000], [4000, 4000, 4000]]], "rust-raw": [[[1000] * 3, [2000] * 3]]}
     found = uncontended(pair, times)
-    assert found["rust"].rounds == [2, 4]
+    assert found["rust"].rounds == [[2, 4]]
     assert found["rust"].p50 == 4
     assert found["rust"].ratios["rust-raw"].median == 2
     assert found["rust-raw"].ratios == {}
+
+
+def test_who_is_held_against_each_other_sits_together() -> None:
+    here = [subject for subject in SUBJECTS if subject.family == "zookeeper" and takes_part(subject)]
+    found = [[subject.name for subject in company] for company in companies(here)]
+    assert sorted(name for company in found for name in company) == sorted(each.name for each in here)
+    assert ["rust-raw", "rust", "c-raw", "c", "rust-single", "curator"] in found
+    assert ["rust-semaphore", "c-semaphore", "curator-semaphore"] in found
+    assert ["javascript-raw", "javascript"] in found
+    for subject in here:
+        (own,) = [company for company in found if subject.name in company]
+        assert {limit.against for limit in subject.limits} <= set(own)
 
 
 def test_everybody_comes_first_and_everybody_comes_once() -> None:
