@@ -148,7 +148,7 @@ export type Output = Command | Event | Wait;
 export type Address =
   | { readonly kind: "memory"; readonly name: string }
   | { readonly kind: "zookeeper"; readonly hosts: string; readonly prefix: string; readonly sessionTimeout: number }
-  | { readonly kind: "redis"; readonly url: string };
+  | { readonly kind: "redis"; readonly url: string; readonly ca: string };
 
 // The numbers are those of `Operation` in the core, which are the same for ever.
 const NODE_OPERATIONS = {
@@ -354,6 +354,6 @@ export function zooKeeperAddress(hosts: string, prefix: string, sessionTimeout: 
 }
 
 /** @internal */
-export function redisAddress(url: string): void {
-  address = { kind: "redis", url };
+export function redisAddress(url: string, ca: string): void {
+  address = { kind: "redis", url, ca };
 }

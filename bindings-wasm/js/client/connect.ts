@@ -5,6 +5,7 @@
  */
 
 import { MemoryDriver } from "../drivers/memory.js";
+import { certificates } from "../drivers/redis/certificates.js";
 import { RedisDriver } from "../drivers/redis/driver.js";
 import * as ioRedis from "../drivers/redis/ioredis.js";
 import * as nodeRedis from "../drivers/redis/node-redis.js";
@@ -33,7 +34,7 @@ export interface ConnectOptions {
 
 /**
  * A client of the server at `url`: `memory:` and `memory:NAME` (inside this process),
- * `zk://HOST:PORT,HOST:PORT/PREFIX?session_timeout=MS`, `redis://USER:PASSWORD@HOST:PORT/DATABASE`, `rediss://…`.
+ * `zk://HOST:PORT,HOST:PORT/PREFIX?session_timeout=MS`, `redis://USER:PASSWORD@HOST:PORT/DATABASE`, `rediss://…?ca=PATH`.
  *
  * The client libraries are loaded when they are needed: `node-zookeeper-client` for zk:, `redis` or else `ioredis` for redis:. Nobody
  * waits for the server: connecting is part of the patience of the first acquire.
@@ -49,7 +50,7 @@ export async function connect(url: string, options?: ConnectOptions): Promise<Cl
     case "zookeeper":
       return connectZooKeeper(address, options);
     case "redis":
-      return new Client(await redisDriver(address.url));
+      return new Client(await redisDriver(address));
   }
 }
 
@@ -138,12 +139,13 @@ async function connectZooKeeper(
   return new Client(new ZooKeeperDriver({ make }, checkedAcl(options?.acl)), prefix);
 }
 
-async function redisDriver(url: string): Promise<RedisDriver> {
+async function redisDriver({ url, ca }: Extract<Address, { kind: "redis" }>): Promise<RedisDriver> {
   const name = "redis or ioredis";
+  const trusted = ca === "" ? undefined : { ca: certificates(ca) };
   try {
     const { createClient } = await import("redis");
     return new RedisDriver(
-      nodeRedis.library((overrides) => createClient({ url, ...overrides }) as unknown as nodeRedis.NodeRedis),
+      nodeRedis.library((overrides) => createClient({ url, ...overrides }) as unknown as nodeRedis.NodeRedis, trusted),
     );
   } catch (error) {
     if (!isMissing(error)) {
@@ -151,7 +153,9 @@ async function redisDriver(url: string): Promise<RedisDriver> {
     }
   }
   const { Redis } = await load(name, () => import("ioredis"));
-  return new RedisDriver(ioRedis.library((overrides) => new Redis(url, overrides)));
+  return new RedisDriver(
+    ioRedis.library((overrides) => new Redis(url, { ...overrides, ...(trusted && { tls: trusted }) })),
+  );
 }
 
 async function load<T>(name: string, get: () => Promise<T>): Promise<T> {

@@ -73,6 +73,15 @@ export function isRefusal(error: Error): boolean {
   return REFUSALS.some((code) => error.message.startsWith(`${code} `));
 }
 
+/** What Node says of certificates, by OpenSSL's names and its own, and of servers that speak no TLS. */
+const DISTRUST =
+  /^(CERT_|ERROR_IN_CERT|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|INVALID_(CA|PURPOSE)|PATH_LENGTH|HOSTNAME_|ERR_TLS_CERT|ERR_SSL_)/;
+
+/** Whether a server has shown, or speaks, what it must not. It would again. */
+export function isDistrust(error: unknown): error is Error {
+  return error instanceof Error && "code" in error && typeof error.code === "string" && DISTRUST.test(error.code);
+}
+
 interface Host {
   getBuiltinModule?(name: "node:events"): { readonly errorMonitor: symbol } | undefined;
 }

@@ -7,7 +7,7 @@
 
 import { later } from "../../client/timers.js";
 import type { Judged, Library, Session } from "./library.js";
-import { Unsent, isRefusal } from "./library.js";
+import { Unsent, isDistrust, isRefusal } from "./library.js";
 
 /** A server that accepts a connection and says nothing is as good as none. */
 const OPEN_WITHIN = 5000;
@@ -79,6 +79,9 @@ export class OnDemand {
   #judge(error: unknown): Judged {
     if (error instanceof Unsent) {
       return error.judged;
+    }
+    if (isDistrust(error)) {
+      return { reply: new Error(`ERR TLS: ${error.message}`, { cause: error }) };
     }
     const judged = this.#library.judge(error);
     return "reply" in judged

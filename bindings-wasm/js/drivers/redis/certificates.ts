@@ -1,0 +1,34 @@
+/**
+ * The certificates of an address with TLS.
+ *
+ * @module
+ */
+
+import { ConfigError } from "../../errors.js";
+
+interface Host {
+  getBuiltinModule?(name: "node:fs"): { readFileSync(path: string, encoding: "utf8"): string } | undefined;
+}
+
+/** What is in a file of certificates, which a server's is checked against in place of the system's. */
+export function certificates(path: string): string {
+  const files = (globalThis as { process?: Host }).process?.getBuiltinModule?.("node:fs");
+  if (files === undefined) {
+    throw unusable(path, "there are no files here");
+  }
+  let text: string;
+  try {
+    text = files.readFileSync(path, "utf8");
+  } catch (error) {
+    throw unusable(path, String(error), { cause: error });
+  }
+  // Node takes a file without any for none at all, and says so to nobody.
+  if (!/-----BEGIN [A-Z0-9 ]*CERTIFICATE-----/.test(text)) {
+    throw unusable(path, "there is no certificate in this file: it has to have the form PEM");
+  }
+  return text;
+}
+
+function unusable(path: string, why: string, options?: ErrorOptions): ConfigError {
+  return new ConfigError(106, "invalid-url", `ca=${path}: ${why}`, options);
+}
