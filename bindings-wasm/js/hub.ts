@@ -203,6 +203,9 @@ export class Hub {
 
   /** Redis has answered. */
   reply(now: number, id: number, value: RedisValue): void {
+    if (this.#scriptReply(now, id, value)) {
+      return;
+    }
     const text = encode(value, DEEPEST);
     this.#check(
       text === null
@@ -253,6 +256,12 @@ export class Hub {
     return takeOutput();
   }
 
+  /** @internal The same of all machines, for whoever has no use for the attempt's name in a grant: it is empty. */
+  next(): Output {
+    this.#raw.next();
+    return takeOutput();
+  }
+
   /** Closes a machine, in any state. It lives on until the server has answered, and says nothing more. */
   close(now: number, key: number): void {
     this.#check(this.#raw.close(number("now", now), number("key", key)));
@@ -266,6 +275,25 @@ export class Hub {
   /** On a memory server: ends the session, so that nothing is held any more. */
   disconnect(now: number): void {
     this.#check(this.#raw.disconnect(number("now", now)));
+  }
+
+  /** What our scripts answer, short of writing it down as a text and reading it: a number, alone or with a text. Whether it was that. */
+  #scriptReply(now: number, id: number, value: RedisValue): boolean {
+    if (!Array.isArray(value) || value.length === 0 || value.length > 2) {
+      return false;
+    }
+    const [first, second] = value;
+    if (typeof first !== "number" || !Number.isSafeInteger(first)) {
+      return false;
+    }
+    if (value.length === 1) {
+      this.#check(this.#raw.replyNumber(number("now", now), number("id", id), first));
+    } else if (typeof second === "string") {
+      this.#check(this.#raw.replyPair(number("now", now), number("id", id), first, second));
+    } else {
+      return false;
+    }
+    return true;
   }
 
   #check(done: boolean): void {

@@ -162,6 +162,10 @@ const NODE_OPERATIONS = {
 } as const;
 const REDIS_OPERATIONS = { 6: "call", 7: "subscribe", 8: "unsubscribe" } as const;
 
+// The numbers of src/output.rs, and those of `Timer` in the core.
+const PLAIN = ["suspended", "revoke-requested", "downgraded", "released"] as const;
+const REASONS = ["patience", "retry", "poll", "renew", "validity", "max-hold", "linger"];
+
 // An array of one's own for every command would be one that hardly anybody looks at.
 const NO_PARTS: readonly Part[] = Object.freeze([]);
 
@@ -235,35 +239,43 @@ export function argument(bytes: Uint8Array): void {
 }
 
 /** @internal An empty array for the arguments of another kind of command. */
-export function texts(): Argument[] {
+export function texts(): string[] {
   return [];
 }
 
-/**
- * @internal `known`: the arguments of the last command of this kind, of which those whose bits are in `changed` are replaced by what is `joined` with
- * NULs; undefined: the arguments have been gathered.
- */
+/** @internal Replaces those of the texts whose bits are in `changed` by what is `joined` with NULs. */
+export function replaceTexts(texts: string[], changed: number, joined: string): void {
+  const fresh = joined.split("\0");
+  for (let index = 0, used = 0; used < fresh.length && index < 32; index++) {
+    if ((changed & (1 << index)) !== 0) {
+      texts[index] = fresh[used++] ?? "";
+    }
+  }
+}
+
+/** @internal Another number at the end of a text. */
+export function countText(texts: string[], index: number, keep: number, number: number): void {
+  texts[index] = (texts[index] ?? "").slice(0, keep) + String(number);
+}
+
+/** @internal Takes a text from the arguments of another command. */
+export function copyText(texts: string[], index: number, from: readonly string[], place: number): void {
+  texts[index] = from[place] ?? "";
+}
+
+/** @internal `known`: the arguments, kept for the next command of the kind; undefined: they have been gathered. */
 export function argumentsCommand(
   key: number,
   id: number,
   to: number,
   deadline: number,
   operation: number,
-  known: Argument[] | undefined,
-  changed: number,
-  joined: string,
+  known: readonly string[] | undefined,
 ): void {
-  let all: Argument[];
+  let all = gathered;
   if (known === undefined) {
-    all = gathered;
     gathered = [];
   } else {
-    const fresh = joined.split("\0");
-    for (let index = 0, used = 0; used < fresh.length && index < 32; index++) {
-      if ((changed & (1 << index)) !== 0) {
-        known[index] = fresh[used++] ?? "";
-      }
-    }
     all = known.slice();
   }
   made = {
@@ -289,13 +301,13 @@ export function acquired(key: number, attempt: string, fence: bigint | undefined
 }
 
 /** @internal */
-export function valid(key: number, event: "extended" | "resumed", validUntil: number): void {
-  made = { type: "event", key, event, validUntil: optional(validUntil) };
+export function valid(key: number, event: number, validUntil: number): void {
+  made = { type: "event", key, event: event === 0 ? "extended" : "resumed", validUntil: optional(validUntil) };
 }
 
 /** @internal */
-export function plain(key: number, event: "suspended" | "revoke-requested" | "downgraded" | "released"): void {
-  made = { type: "event", key, event };
+export function plain(key: number, event: number): void {
+  made = { type: "event", key, event: PLAIN[event] ?? "released" };
 }
 
 /** @internal */
@@ -339,8 +351,8 @@ export function ended(
 }
 
 /** @internal */
-export function wait(until: number, reason: string | undefined): void {
-  made = { type: "wait", until: optional(until), reason: reason ?? null };
+export function wait(until: number, reason: number): void {
+  made = { type: "wait", until: optional(until), reason: REASONS[reason] ?? null };
 }
 
 /** @internal */

@@ -1,4 +1,5 @@
-//! Arguments of commands that were handed over before: from one command of a kind to the next, hardly more than the attempt changes.
+//! Arguments of commands that were handed over before: from one command of a kind to the next, hardly more than the attempt changes, and what has
+//! changed was often in the command before.
 
 use alloc::{string::String, vec::Vec};
 
@@ -7,6 +8,12 @@ use wasm_bindgen::prelude::*;
 #[wasm_bindgen(raw_module = "../outputs.js")]
 extern "C" {
     fn texts() -> JsValue;
+    #[wasm_bindgen(js_name = replaceTexts)]
+    fn replace(texts: &JsValue, changed: u32, joined: &str);
+    #[wasm_bindgen(js_name = countText)]
+    fn count(texts: &JsValue, index: u32, keep: u32, number: f64);
+    #[wasm_bindgen(js_name = copyText)]
+    fn copy(texts: &JsValue, index: u32, from: &JsValue, place: u32);
 }
 
 /// As many as there are scripts that follow each other closely.
@@ -15,17 +22,22 @@ const KINDS: usize = 4;
 /// What changes has to fit the bits of a number.
 const MOST: usize = 32;
 
+/// Numbers of so many digits are exact in JavaScript.
+const EXACT: usize = 15;
+
 /// The last command of each kind.
 #[derive(Debug)]
 pub(crate) struct Arguments {
     known: Vec<Known>,
     oldest: usize,
+    /// Where the command before is.
+    last: usize,
 }
 
 #[derive(Debug)]
 struct Known {
     arguments: Vec<Vec<u8>>,
-    /// The same as an array of texts, kept up to date by JavaScript.
+    /// The same as an array of texts, kept up to date.
     mirror: JsValue,
 }
 
@@ -34,44 +46,68 @@ impl Arguments {
         Self {
             known: Vec::new(),
             oldest: 0,
+            last: 0,
         }
     }
 
-    /// The array that is known, which places in it change (as bits), and their new texts with NULs between them.
+    /// An array with these texts.
     ///
     /// # Errors
     /// The arguments, if they are not all texts without NUL, or too many.
-    pub(crate) fn changes(
-        &mut self,
-        arguments: Vec<Vec<u8>>,
-    ) -> Result<(&JsValue, u32, String), Vec<Vec<u8>>> {
+    pub(crate) fn mirrored(&mut self, arguments: Vec<Vec<u8>>) -> Result<&JsValue, Vec<Vec<u8>>> {
+        if arguments.len() > MOST {
+            return Err(arguments);
+        }
         let same_kind = |known: &Known| {
             known.arguments.len() == arguments.len() && known.arguments.get(1) == arguments.get(1)
         };
         let place = self.known.iter().position(same_kind);
-        let before = place.map_or(&[][..], |place| &self.known[place].arguments);
+        let place = place.unwrap_or_else(|| self.room());
+        let known = &self.known[place];
+        let before = self.known.get(self.last).filter(|_| self.last != place);
         let mut joined = Vec::new();
-        let mut changed = 0;
-        for (index, one) in arguments.iter().enumerate() {
-            if before.get(index) == Some(one) {
+        let mut changed = 0_u32;
+        for (number, one) in (0..).zip(&arguments) {
+            let old = known.arguments.get(number as usize);
+            if old == Some(one) {
                 continue;
             }
-            if one.contains(&0) || index >= MOST {
-                return Err(arguments);
+            let there = before.and_then(|before| {
+                let at = before.arguments.iter().position(|known| known == one)?;
+                Some((&before.mirror, at))
+            });
+            if let Some((mirror, at)) = there {
+                #[expect(clippy::cast_possible_truncation, reason = "there are not that many")]
+                copy(&known.mirror, number, mirror, at as u32);
+                continue;
+            }
+            if let Some((keep, counted)) = old.and_then(|old| counted(old, one)) {
+                count(&known.mirror, number, keep, counted);
+                continue;
             }
             if changed != 0 {
                 joined.push(0);
             }
             joined.extend_from_slice(one);
-            changed |= 1 << index;
+            changed |= 1 << number;
         }
-        let Ok(joined) = String::from_utf8(joined) else {
-            return Err(arguments);
-        };
-        let place = place.unwrap_or_else(|| self.room());
+        if changed != 0 {
+            let nuls = joined.iter().filter(|byte| **byte == 0).count();
+            match String::from_utf8(joined) {
+                Ok(joined) if nuls + 1 == changed.count_ones() as usize => {
+                    replace(&known.mirror, changed, &joined);
+                }
+                _ => {
+                    // The mirror may be half done: it is of no kind any more.
+                    self.known[place].arguments = Vec::new();
+                    return Err(arguments);
+                }
+            }
+        }
+        self.last = place;
         let known = &mut self.known[place];
         known.arguments = arguments;
-        Ok((&known.mirror, changed, joined))
+        Ok(&known.mirror)
     }
 
     /// A place for another kind.
@@ -89,4 +125,24 @@ impl Arguments {
         self.known[place] = fresh;
         place
     }
+}
+
+/// What was there before with another number at its end, as an attempt is after the one before: how much is kept, and the number.
+fn counted(old: &[u8], new: &[u8]) -> Option<(u32, f64)> {
+    let same = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+    let (kept, _) = new.split_at_checked(same)?;
+    let digits = kept.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let (kept, number) = new.split_at_checked(same - digits)?;
+    // As JavaScript writes it, and where a byte is a character.
+    if number.is_empty() || number.len() > EXACT || number.first() == Some(&b'0') || !kept.is_ascii() {
+        return None;
+    }
+    let mut value = 0.0;
+    for digit in number {
+        if !digit.is_ascii_digit() {
+            return None;
+        }
+        value = value * 10.0 + f64::from(digit - b'0');
+    }
+    Some((u32::try_from(kept.len()).ok()?, value))
 }

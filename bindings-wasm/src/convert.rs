@@ -4,7 +4,7 @@ use alloc::format;
 use core::time::Duration;
 
 use crate::error::{self, Kept};
-use fencepost_core::{CommandId, ConfigError, Instant, Key, Misuse, positive};
+use fencepost_core::{CommandId, ConfigError, Instant, Key, Misuse, positive, redis::Reply};
 
 /// Numbers from here on are not exact in JavaScript (2^53).
 const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -82,6 +82,12 @@ pub(crate) fn whole(given: f64) -> Option<u64> {
     let cut = given as u64;
     #[expect(clippy::float_cmp, reason = "equal only if nothing was cut off")]
     (number(cut) == given).then_some(cut)
+}
+
+/// A whole number that JavaScript has checked, as Redis has it.
+#[expect(clippy::cast_possible_truncation, reason = "it is exact")]
+pub(crate) const fn integer(given: f64) -> Reply {
+    Reply::Int(given as i64)
 }
 
 /// Without the number: formatting floating-point numbers would be a tenth of the module.

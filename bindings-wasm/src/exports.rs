@@ -3,7 +3,7 @@
 //! Methods say whether they have succeeded; if not, `js/errors.ts` has the error to throw. A plain boolean crosses for nothing; a result would
 //! be an array, and a reference can crash V8 (see `output.rs`).
 
-use alloc::{rc::Rc, string::String};
+use alloc::{rc::Rc, string::String, vec::Vec};
 
 use fencepost_core::{
     Intent,
@@ -144,6 +144,18 @@ impl RawHub {
         done.is_ok()
     }
 
+    /// The most frequent replies, an array of a number alone or with a text.
+    #[wasm_bindgen(js_name = replyNumber)]
+    pub fn reply_number(&mut self, now: f64, id: f64, number: f64) -> bool {
+        self.replied(now, id, Vec::from([convert::integer(number)]))
+    }
+
+    #[wasm_bindgen(js_name = replyPair)]
+    pub fn reply_pair(&mut self, now: f64, id: f64, number: f64, text: &str) -> bool {
+        let text = redis::Reply::Bytes(text.into());
+        self.replied(now, id, Vec::from([convert::integer(number), text]))
+    }
+
     pub fn failed(&mut self, now: f64, id: f64, failure: &str) -> bool {
         self.hub.failed(now, id, failure).is_ok()
     }
@@ -182,8 +194,13 @@ impl RawHub {
     pub fn poll(&mut self, only: Option<f64>) -> bool {
         only.map(convert::key)
             .transpose()
-            .map(|only| self.outputs.lowered(self.hub.poll(only)))
+            .map(|only| self.outputs.lowered(self.hub.poll(only), true))
             .is_ok()
+    }
+
+    /// The same of all machines, without the attempt's name in a grant.
+    pub fn next(&mut self) {
+        self.outputs.lowered(self.hub.poll(None), false);
     }
 
     pub fn close(&mut self, now: f64, key: f64) -> bool {
@@ -210,6 +227,11 @@ impl RawHub {
 
     fn intent(&mut self, now: f64, key: f64, intent: Intent) -> bool {
         self.hub.intent(now, key, intent).is_ok()
+    }
+
+    fn replied(&mut self, now: f64, id: f64, items: Vec<redis::Reply>) -> bool {
+        let reply = redis::Reply::Array(items);
+        self.hub.outcome(now, id, Outcome::Redis(reply)).is_ok()
     }
 
     fn answer(&mut self, now: f64, id: f64, session: i64, answer: Answer) -> bool {

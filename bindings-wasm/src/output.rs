@@ -3,12 +3,11 @@
 //! They keep what they have made until it is asked for: nothing is returned, here or from an export, because V8 (in Node.js 20) crashes when it
 //! has to deoptimise a function in the middle of a call into WebAssembly that returns a reference.
 
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 
 use fencepost_core::{
     Command, CommandId, Event, Key, Output, Target, Wait,
     lowered::{HubOutput, Request},
-    sorted::SortedMap,
 };
 use wasm_bindgen::prelude::*;
 
@@ -35,20 +34,11 @@ extern "C" {
     #[wasm_bindgen(js_name = argument)]
     fn argument(bytes: &[u8]);
     #[wasm_bindgen(js_name = argumentsCommand)]
-    fn arguments_command(
-        key: f64,
-        id: f64,
-        target: i32,
-        deadline: f64,
-        operation: u8,
-        known: &JsValue,
-        changed: u32,
-        joined: &str,
-    );
+    fn arguments_command(key: f64, id: f64, target: i32, deadline: f64, operation: u8, known: &JsValue);
     fn queued(key: f64, ahead: f64);
     fn acquired(key: f64, attempt: &str, fence: Option<u64>, valid_until: f64);
-    fn valid(key: f64, event: &JsValue, valid_until: f64);
-    fn plain(key: f64, event: &JsValue);
+    fn valid(key: f64, event: u8, valid_until: f64);
+    fn plain(key: f64, event: u8);
     #[wasm_bindgen(js_name = mixedLayouts)]
     fn mixed_layouts(key: f64, node: &str);
     fn contender(
@@ -62,33 +52,42 @@ extern "C" {
     );
     fn found(key: f64);
     fn ended(key: f64, event: &str, code: u16, kind: &str, message: &str, command: f64, detail: Option<&str>);
-    fn wait(until: f64, reason: &JsValue);
+    fn wait(until: f64, reason: u8);
+}
+
+/// What stands for a name in `js/outputs.ts`: no text crosses, and no reference.
+mod code {
+    pub(super) const NO_REASON: u8 = 255;
+    pub(super) const EXTENDED: u8 = 0;
+    pub(super) const RESUMED: u8 = 1;
+    pub(super) const SUSPENDED: u8 = 0;
+    pub(super) const REVOKE_REQUESTED: u8 = 1;
+    pub(super) const DOWNGRADED: u8 = 2;
+    pub(super) const RELEASED: u8 = 3;
 }
 
 /// Makes outputs. What was handed over before is known and does not cross again: decoding a text costs more than everything else in a crossing.
 #[derive(Debug)]
 pub(crate) struct Outputs {
-    names: SortedMap<usize, JsValue>,
     arguments: Arguments,
 }
 
 impl Outputs {
     pub(crate) const fn new() -> Self {
         Self {
-            names: SortedMap::new(),
             arguments: Arguments::new(),
         }
     }
 
-    pub(crate) fn lowered(&mut self, output: HubOutput) {
+    /// `whole`: with what only people look at.
+    pub(crate) fn lowered(&mut self, output: HubOutput, whole: bool) {
         match output {
             (key, Output::Command(command)) => self.commanded(key, command),
-            (key, Output::Event(event)) => self.told(number(key.0), &event),
-            (_, Output::Wait(Wait { until, reason })) => match reason {
-                Some(timer) => self.with_name(timer.name(), |name| wait(millis(until), name)),
-                None => wait(millis(until), &JsValue::UNDEFINED),
-            },
-            _ => wait(f64::NAN, &JsValue::UNDEFINED),
+            (key, Output::Event(event)) => told(number(key.0), &event, whole),
+            (_, Output::Wait(Wait { until, reason })) => {
+                wait(millis(until), reason.map_or(code::NO_REASON, |timer| timer as u8));
+            }
+            _ => wait(f64::NAN, code::NO_REASON),
         }
     }
 
@@ -115,74 +114,74 @@ impl Outputs {
             }
             return node_command(key, id, target, deadline, operation, path, data, *flags);
         }
-        match self.arguments.changes(request.arguments) {
-            Ok((known, changed, joined)) => {
-                arguments_command(key, id, target, deadline, operation, known, changed, &joined);
-            }
+        match self.arguments.mirrored(request.arguments) {
+            Ok(known) => arguments_command(key, id, target, deadline, operation, known),
             Err(arguments) => {
                 arguments.iter().for_each(|one| argument(one));
-                arguments_command(key, id, target, deadline, operation, &JsValue::UNDEFINED, 0, "");
+                arguments_command(key, id, target, deadline, operation, &JsValue::UNDEFINED);
             }
         }
     }
+}
 
-    fn with_name(&mut self, name: &'static str, make: impl FnOnce(&JsValue)) {
-        self.names.update(name.as_ptr().addr(), |known| {
-            if known.is_undefined() {
-                *known = JsValue::from_str(name);
-            }
-            make(known);
-        });
-    }
-
-    fn told(&mut self, key: f64, event: &Event) {
-        let name = event.name();
-        match event {
-            Event::Queued { ahead } => queued(key, ahead.map_or(f64::NAN, f64::from)),
-            Event::Acquired { grant } => acquired(
+fn told(key: f64, event: &Event, whole: bool) {
+    let name = event.name();
+    match event {
+        Event::Queued { ahead } => queued(key, ahead.map_or(f64::NAN, f64::from)),
+        Event::Acquired { grant } => {
+            let attempt = if whole {
+                grant.attempt.to_string()
+            } else {
+                String::new()
+            };
+            acquired(
                 key,
-                &grant.attempt.to_string(),
+                &attempt,
                 grant.fence.map(|fence| fence.0),
                 millis(grant.valid_until),
-            ),
-            Event::Extended { valid_until } | Event::Resumed { valid_until } => {
-                self.with_name(name, |name| valid(key, name, millis(*valid_until)))
-            }
-            Event::MixedLayouts { node } => mixed_layouts(key, node),
-            Event::Found { contenders } => {
-                for one in contenders {
-                    contender(
-                        &one.node,
-                        one.holds,
-                        one.shared,
-                        one.session.0,
-                        since(one.since),
-                        one.fence.0,
-                        &one.identifier,
-                    );
-                }
-                found(key);
-            }
-            Event::Lost { reason, cause } => ended(
-                key,
-                name,
-                reason.code(),
-                reason.name(),
-                &reason.to_string(),
-                named(cause.command),
-                cause.detail.as_deref(),
-            ),
-            Event::Refused { reason, cause } => ended(
-                key,
-                name,
-                reason.code(),
-                reason.name(),
-                &reason.to_string(),
-                named(cause.command),
-                cause.detail.as_deref(),
-            ),
-            _ => self.with_name(name, |name| plain(key, name)),
+            );
         }
+        Event::Extended { valid_until } => valid(key, code::EXTENDED, millis(*valid_until)),
+        Event::Resumed { valid_until } => valid(key, code::RESUMED, millis(*valid_until)),
+        Event::Suspended => plain(key, code::SUSPENDED),
+        Event::RevokeRequested => plain(key, code::REVOKE_REQUESTED),
+        Event::Downgraded => plain(key, code::DOWNGRADED),
+        Event::Released => plain(key, code::RELEASED),
+        Event::MixedLayouts { node } => mixed_layouts(key, node),
+        Event::Found { contenders } => {
+            for one in contenders {
+                contender(
+                    &one.node,
+                    one.holds,
+                    one.shared,
+                    one.session.0,
+                    since(one.since),
+                    one.fence.0,
+                    &one.identifier,
+                );
+            }
+            found(key);
+        }
+        Event::Lost { reason, cause } => ended(
+            key,
+            name,
+            reason.code(),
+            reason.name(),
+            &reason.to_string(),
+            named(cause.command),
+            cause.detail.as_deref(),
+        ),
+        Event::Refused { reason, cause } => ended(
+            key,
+            name,
+            reason.code(),
+            reason.name(),
+            &reason.to_string(),
+            named(cause.command),
+            cause.detail.as_deref(),
+        ),
+        // There is no other.
+        _ => wait(f64::NAN, code::NO_REASON),
     }
 }
 

@@ -6,6 +6,7 @@
 
 import { now } from "../clock.js";
 import { type FencepostError, LockLost, NotAcquired, Refused, clientClosed, notHeld } from "../errors.js";
+import type { Settings } from "../hub.js";
 import type { ContenderData, Event } from "../outputs.js";
 import type { Tenure, Way } from "./owners.js";
 
@@ -27,6 +28,8 @@ const NOT_ACQUIRED = [301, 302];
 export class Contender {
   readonly lock: string;
   key = 0;
+  /** What its machine was made with. */
+  settings: Settings | null = null;
   state: State = "waiting";
   fence: bigint | null = null;
   validUntil: number | null = null;
@@ -62,8 +65,8 @@ export class Contender {
 
   /** A further hold of the grant: told what is told to this one, and released by itself. */
   another(way: Way): Contender {
-    const { key, fence, validUntil, suspended, revokeRequested, mixedLayouts, tenure } = this;
-    const shared = { key, fence, validUntil, suspended, revokeRequested, mixedLayouts, tenure, way };
+    const { key, settings, fence, validUntil, suspended, revokeRequested, mixedLayouts, tenure } = this;
+    const shared = { key, settings, fence, validUntil, suspended, revokeRequested, mixedLayouts, tenure, way };
     return Object.assign(new Contender(this.lock), shared, { state: "held" as const });
   }
 

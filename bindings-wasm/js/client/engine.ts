@@ -27,6 +27,11 @@ const REMEMBERED = 64;
 /** How long an acquire may take: in ms, for ever, or as long as the server needs to say yes or no. */
 export type Patience = number | null | "try";
 
+interface Spare {
+  readonly key: number;
+  readonly settings: Settings;
+}
+
 /** Runs one hub. Everything happens in its turn of the event loop; nothing here calls user code. */
 export class Engine implements Sink {
   readonly keepAlive = new KeepAlive(() => this.#afterwards.want());
@@ -41,6 +46,8 @@ export class Engine implements Sink {
   readonly #errors = new Map<number, unknown>();
   /** Machines that nobody asks anything of any more, still to be closed. */
   readonly #leaving: number[] = [];
+  /** The machine that has given its lock back last: the next acquire of the same lock is its next attempt. */
+  #spare: Spare | null = null;
   /** Holds whose grant objects are garbage. */
   readonly #dropped: Contender[] = [];
   readonly #finalizers: FinalizationRegistry<Contender>;
@@ -48,6 +55,8 @@ export class Engine implements Sink {
   readonly #fresh = new Map<Contender, object>();
   readonly #afterwards = new Afterwards(() => this.#rest());
   #pumping = false;
+  /** Whether the hub may have more to say than has been taken out. */
+  #behind = false;
   /** When the hub wants to be called. */
   #due: number | null = null;
   /** How often something has been put in. */
@@ -85,6 +94,9 @@ export class Engine implements Sink {
     if (typeof patience === "number" && !(patience > 0 && patience < LONGEST)) {
       return null; // The hub says what is wrong with it.
     }
+    if (this.#behind) {
+      this.#pump();
+    }
     if (this.#due !== null && this.#due <= now()) {
       // The computer may have slept: what has ended meanwhile is told now, and is no grant any more.
       this.put((hub, present) => hub.handleTimeout(present));
@@ -96,8 +108,9 @@ export class Engine implements Sink {
   acquire(contender: Contender, settings: Settings, patience: Patience, claim: Claim | null): void {
     this.check();
     const present = now();
-    const key = this.#hub.open(present, settings, owner(), seed());
+    const key = this.#machine(present, settings);
     contender.key = key;
+    contender.settings = settings;
     try {
       if (patience === "try") {
         this.#hub.tryAcquire(present, key);
@@ -114,6 +127,16 @@ export class Engine implements Sink {
       this.#owners.begin(claim, contender);
     }
     this.#pump();
+  }
+
+  /** A machine at rest: one that knows the lock, or a new one. */
+  #machine(present: number, settings: Settings): number {
+    const spare = this.#spare;
+    if (spare?.settings === settings) {
+      this.#spare = null;
+      return spare.key;
+    }
+    return this.#hub.open(present, settings, owner(), seed());
   }
 
   extend(contender: Contender): void {
@@ -199,7 +222,7 @@ export class Engine implements Sink {
         throw error;
       }
     }
-    this.#pump();
+    this.#pump(true);
   }
 
   blame(id: number, error: unknown): void {
@@ -291,8 +314,18 @@ export class Engine implements Sink {
       }
       this.#owners.end(tenure);
     }
-    if (this.#contenders.delete(key)) {
-      this.#leaving.push(key);
+    const known = this.#contenders.get(key);
+    if (known === undefined || (known !== contender && (tenure === null || known.tenure !== tenure))) {
+      return; // It has been over before; its machine may have gone on to the next.
+    }
+    this.#contenders.delete(key);
+    let over: number | undefined = key;
+    if (contender.state === "released" && contender.settings !== null) {
+      over = this.#spare?.key;
+      this.#spare = { key, settings: contender.settings };
+    }
+    if (over !== undefined) {
+      this.#leaving.push(over);
       this.#afterwards.want();
     }
   }
@@ -307,18 +340,23 @@ export class Engine implements Sink {
     for (const contender of this.#dropped.splice(0)) {
       this.abandon(contender);
     }
-    const leaving = this.#leaving.splice(0);
-    if (leaving.length > 0 && !this.#ended) {
+    if (this.#leaving.length > 0 && !this.#ended) {
       const present = now();
-      for (const key of leaving) {
+      for (const key of this.#leaving.splice(0)) {
         this.#hub.close(present, key);
       }
+      this.#behind = true;
+    }
+    if (this.#behind) {
       this.#pump();
     }
   }
 
-  /** Takes out everything there is to do. What is put in meanwhile is seen by the loop that runs. */
-  #pump(): void {
+  /**
+   * Takes out everything there is to do. What is put in meanwhile is seen by the loop that runs. `briefly`: the end of an acquire or release is told at
+   * once, and what comes after it is taken out when whoever waited for it has gone on.
+   */
+  #pump(briefly = false): void {
     this.#inputs += 1;
     if (this.#pumping) {
       return;
@@ -328,10 +366,14 @@ export class Engine implements Sink {
       let seen: number;
       do {
         seen = this.#inputs;
-        this.#due = this.#drain();
+        this.#drain(briefly);
         this.#driver.flush();
       } while (seen !== this.#inputs);
-      this.#alarm.set(this.#due);
+      if (this.#behind) {
+        this.#afterwards.want();
+      } else {
+        this.#alarm.set(this.#due);
+      }
     } finally {
       this.#pumping = false;
     }
@@ -341,14 +383,20 @@ export class Engine implements Sink {
     }
   }
 
-  #drain(): number | null {
+  #drain(briefly: boolean): void {
     for (;;) {
-      const output = this.#hub.poll();
+      const output = this.#hub.next();
       if (output.type === "wait") {
-        return output.until;
+        this.#due = output.until;
+        this.#behind = false;
+        return;
       }
       if (output.type === "event") {
         this.#tell(output);
+        if (briefly && (output.event === "acquired" || output.event === "released")) {
+          this.#behind = true;
+          return;
+        }
         continue;
       }
       try {

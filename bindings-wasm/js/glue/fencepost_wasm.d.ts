@@ -42,6 +42,8 @@ export class RawHub {
   done(now: number, id: number, session: bigint): boolean;
   error(now: number, id: number, session: bigint, code: number): boolean;
   reply(now: number, id: number, text: string): boolean;
+  replyNumber(now: number, id: number, number: number): boolean;
+  replyPair(now: number, id: number, number: number, text: string): boolean;
   failed(now: number, id: number, failure: string): boolean;
   /** Settles a command whose reply cannot be converted as unknown; always an error. */
   wrong(now: number, id: number, expected: string): boolean;
@@ -51,6 +53,7 @@ export class RawHub {
   gone(now: number, id: number): boolean;
   handleTimeout(now: number): boolean;
   poll(only: number | undefined): boolean;
+  next(): void;
   close(now: number, key: number): boolean;
   shutdown(now: number): boolean;
   disconnect(now: number): boolean;

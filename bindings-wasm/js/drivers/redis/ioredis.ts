@@ -19,6 +19,7 @@ export interface IoRedis {
   disconnect(reconnect?: boolean): void;
   duplicate(overrides?: object): IoRedis;
   call(command: string, ...parameters: (string | Buffer)[]): Promise<unknown>;
+  evalsha(sha: string | Buffer, keys: string, ...parameters: (string | Buffer)[]): Promise<unknown>;
   subscribe(...channels: (string | Buffer)[]): Promise<unknown>;
   unsubscribe(...channels: (string | Buffer)[]): Promise<unknown>;
   on(event: string | symbol, listener: Listener): unknown;
@@ -50,12 +51,14 @@ export const OURS = {
 
 const UNWRITEABLE = "Stream isn't writeable and enableOfflineQueue options is false";
 
-/** The library knows commands by lower-case names; another spelling of this one is converted, and looked up, several times. */
-const FREQUENT = new Map<Argument | undefined, string>([["EVALSHA", "evalsha"]]);
-
 function call(client: IoRedis, parameters: readonly Argument[]): Promise<RedisValue> {
-  const [command, ...rest] = binary(parameters);
-  return client.call(FREQUENT.get(command) ?? String(command), ...rest) as Promise<RedisValue>;
+  const [command, first = "", second = "", ...rest] = binary(parameters);
+  // The way of most commands: the general one takes the name out of its arguments, and converts and looks it up several times.
+  const answer =
+    command === "EVALSHA"
+      ? client.evalsha(first, String(second), ...rest)
+      : client.call(String(command), ...binary(parameters).slice(1));
+  return answer as Promise<RedisValue>;
 }
 
 /** From the library's errors to outcomes. What is not here is in doubt. */
