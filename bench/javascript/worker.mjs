@@ -1,7 +1,12 @@
 // Takes locks on command. usage: worker.mjs KIND URL LOCK
 
+import { setFlagsFromString } from "node:v8";
+
 import { Address } from "./libraries.mjs";
 import { serve } from "./loops.mjs";
+
+// While others have their turns, V8 would throw away the code of functions that rest, and with it what the warm-up was for: see ../README.md.
+setFlagsFromString("--no-flush-bytecode");
 
 const KINDS = ["fencepost", "fencepost-ioredis", "raw", "raw-ioredis"];
 const [kind, url, name] = process.argv.slice(2);
