@@ -49,7 +49,7 @@ def parse(arguments: Sequence[str]) -> Options:
         families=(given.only,) if given.only else FAMILIES,
         subjects=_listed("--subjects", given.subjects, NAMES),
         scenarios=_listed("--scenarios", given.scenarios, SCENARIOS) or SCENARIOS,
-        sittings=2 if quick else 16,
+        sittings=given.sittings or (2 if quick else 16),
         rounds=given.rounds or (20 if quick else 480),
         cycles=10,
         handoffs=10 if quick else 60,
@@ -72,6 +72,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", choices=FAMILIES, help="one server")
     parser.add_argument("--subjects", metavar="NAME,...", help=f"some of: {', '.join(NAMES)}")
     parser.add_argument("--scenarios", metavar="NAME,...", help=f"some of: {', '.join(SCENARIOS)}")
+    parser.add_argument(
+        "--sittings",
+        type=_sittings,
+        metavar="N",
+        help="how often the processes start anew, with a share of the rounds (16; quick: 2)",
+    )
     parser.add_argument(
         "--rounds", type=_rounds, metavar="N", help="how often each subject has its turn (480; quick: 20)"
     )
@@ -104,8 +110,16 @@ def _listed(option: str, text: str | None, known: Sequence[str]) -> tuple[str, .
 
 
 def _rounds(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 10_000:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of rounds: 1 to 10000")
+    return _number(text, "rounds", 10_000)
+
+
+def _sittings(text: str) -> int:
+    return _number(text, "sittings", 100)
+
+
+def _number(text: str, what: str, most: int) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= most:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of {what}: 1 to {most}")
     return int(text)
 
 

@@ -24,6 +24,7 @@ from harness.subjects import FAMILIES, SUBJECTS, Role, chosen
         (["--only", "mysql"], r"zookeeper.*redis"),
         (["--rounds", "0"], "no number of rounds: 1 to 10000"),
         (["--rounds", "many"], "no number of rounds: 1 to 10000"),
+        (["--sittings", "0"], "no number of sittings: 1 to 100"),
         (["--lengths", "10,x"], "'10,x' are no lengths of a line: 2 to 20000"),
         (["--lengths", "1"], "'1' are no lengths of a line"),
         (["--fast"], "unrecognized arguments: --fast"),
