@@ -2,14 +2,14 @@
 
 SHELL := /bin/bash
 PYTHON := .venv/bin/python
-SUITE := tools/suite
+SUITE := $(CURDIR)/tools/suite
 SEEDS := 500000
 FIRST := 1
 SERVERS := python3 tests/servers run --
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test setup build lint bench soak clean \
-	suites local-suites server-suites closing-lines
+	suites suites-in-turn waiting-suites computing-suites interop-suite server-suites
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -17,16 +17,36 @@ help: ## list the targets
 demo: ## a flash sale that oversells without a lock and sells exactly the stock with one (embedded, no server)
 	cargo run --quiet --package fencepost-cli -- demo
 
-test: setup build suites ## install what is missing, build all bindings, start the servers, run every suite
+# With LINT=yes the linters run beside the suites.
+test: ## install what is missing, build all bindings, start the servers, run every suite
+	$(MAKE) --no-print-directory setup
+	$(MAKE) --no-print-directory build
+	$(MAKE) --no-print-directory suites
 
 setup: ## install what this machine lacks (apt, rustup, pip, npm)
 	tools/setup all
 
+# Two processors are kept busy: cargo itself cannot, where all crates are put together as one.
 build: ## build the bindings of all languages
-	cargo build
-	$(MAKE) --no-print-directory build-py build-wasm build-c build-mixed build-interop build-bench
+	$(MAKE) --no-print-directory --jobs 2 build-debug build-release
+	$(MAKE) --no-print-directory build-mixed build-interop
 
-.PHONY: build-py build-wasm build-c build-mixed build-interop build-bench
+# Only what has the same packages and features shares the libraries that it stands on: they are compiled once for all that is here.
+RUST := --package fencepost --package fencepost-cli --features fencepost/servers,fencepost-cli/servers
+
+.PHONY: build-debug build-release build-rust build-py build-wasm build-c build-mixed build-interop build-bench
+build-debug:
+	$(MAKE) --no-print-directory build-rust
+	$(MAKE) --no-print-directory build-wasm
+
+build-release:
+	$(MAKE) --no-print-directory build-py
+	$(MAKE) --no-print-directory build-c
+	$(MAKE) --no-print-directory build-bench
+
+build-rust:
+	cargo build $(RUST) --lib --bins --examples
+
 build-py:
 	cd bindings-py && VIRTUAL_ENV=../.venv ../.venv/bin/maturin develop --release --quiet
 
@@ -36,14 +56,12 @@ build-wasm:
 build-c:
 	$(MAKE) --no-print-directory -C bindings-c
 
-build-mixed: build-c
-	cargo build --package fencepost --features servers --example contender
+build-mixed: build-c build-rust
 	mkdir -p build/mixed
 	$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -O2 tests/mixed/contender.c -o build/mixed/contender \
 	    $$(PKG_CONFIG_PATH=build/c/lib/pkgconfig pkg-config --cflags --libs fencepost-client) -Wl,-rpath,$(CURDIR)/build/c/lib
 
-build-interop: build-c
-	cargo build --package fencepost --features servers --example peer
+build-interop: build-c build-rust
 	javac -Xlint:all -Werror --release 17 -d build/interop -cp 'build/jars/*' tests/interop/peers/curator/*.java
 	$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -O2 tests/interop/peers/c/*.c -o build/interop/c_peer -pthread \
 	    $$(PKG_CONFIG_PATH=build/c/lib/pkgconfig pkg-config --cflags --libs fencepost-client) -Wl,-rpath,$(CURDIR)/build/c/lib
@@ -57,33 +75,49 @@ build-bench: build-c
 build-bench-java:
 	javac -Xlint:all -Werror --release 17 -d build/bench/java -cp 'build/jars/*' bench/java/*.java
 
+# Most suites wait, for sessions and servers. Beside them runs what computes, with the processor time that they leave.
 suites:
 	rm -rf build/logs
-	$(MAKE) --no-print-directory local-suites
-	$(SERVERS) $(MAKE) --no-print-directory server-suites
+	BESIDE=yes $(MAKE) --no-print-directory --jobs 2 waiting-suites computing-suites
+	$(MAKE) --no-print-directory interop-suite
 	tools/closing-lines
 
-# What needs no server.
-local-suites:
-	$(SUITE) no-std cargo build --quiet --package fencepost-core --package fencepost-models --target thumbv7m-none-eabi
-	$(SUITE) core cargo test --quiet --package fencepost-core --package fencepost-models --package fencepost-tests --all-features
-	$(SUITE) simulator cargo test --quiet --profile proof --package fencepost-simulator
-	$(SUITE) wasi node tests/wasi/run.mjs
+# All of them one after the other.
+suites-in-turn:
+	rm -rf build/logs
+	$(MAKE) --no-print-directory waiting-suites
+	$(MAKE) --no-print-directory computing-suites
+	$(MAKE) --no-print-directory interop-suite
+	tools/closing-lines
+
+waiting-suites:
+	$(SERVERS) env --unset MAKEFLAGS $(MAKE) --no-print-directory $(MAKEOVERRIDES) server-suites
 	$(SUITE) servers $(PYTHON) -m pytest -q tests/servers
-	$(SUITE) interop $(PYTHON) -m pytest -q tests/interop
 	$(SUITE) faults $(PYTHON) -m pytest -q tests/faults
+
+COMPUTE := nice -n 19
+computing-suites:
+	$(SUITE) simulator $(COMPUTE) cargo test --quiet --profile proof --package fencepost-simulator
+	$(SERVERS) $(SUITE) models $(COMPUTE) cargo test --quiet --profile proof --package fencepost-simulator --features servers --test models
+	$(SUITE) no-std $(COMPUTE) cargo build --quiet --package fencepost-core --package fencepost-models --target thumbv7m-none-eabi
+	$(SUITE) core $(COMPUTE) cargo test --quiet --package fencepost-core --package fencepost-models --package fencepost-tests --all-features
+	$(SUITE) wasi $(COMPUTE) node tests/wasi/run.mjs
+	$(if $(LINT),$(SUITE) lint $(COMPUTE) $(MAKE) --no-print-directory lint)
+
+# Three at a time, each with servers of its own: they wait for each other, and start many processes.
+interop-suite:
+	$(SUITE) interop $(PYTHON) -m pytest -q -n 3 tests/interop
 
 # What talks to real servers, whose addresses are in the environment.
 server-suites:
-	$(SUITE) models cargo test --quiet --profile proof --package fencepost-simulator --features servers --test models
-	$(SUITE) rust cargo test --package fencepost --package fencepost-cli --features fencepost/servers,fencepost-cli/servers -- --test-threads 1
-	cd bindings-py && ../$(SUITE) python ../$(PYTHON) -m pytest -q
+	$(SUITE) rust cargo test $(RUST) -- --test-threads 1
+	CARGO_PROFILE_DEV_DEBUG=line-tables-only $(SUITE) readme $(PYTHON) -m pytest -q tests/readme
+	cd bindings-py && $(SUITE) python ../$(PYTHON) -m pytest -q
 	$(SUITE) javascript npm --prefix bindings-wasm test --silent
 	$(SUITE) c $(MAKE) --no-print-directory -C bindings-c test
 	$(SUITE) replay $(PYTHON) -m pytest -q tests/replay
 	$(SUITE) replay-js node tests/replay/replay.mjs
 	$(SUITE) mixed $(PYTHON) -m pytest -q tests/mixed
-	$(SUITE) readme $(PYTHON) -m pytest -q tests/readme
 	$(SUITE) bench $(PYTHON) -m pytest -q bench/tests
 
 lint: ## formatting and lints of every language
