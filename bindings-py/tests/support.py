@@ -10,10 +10,12 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import fencepost
 import redis
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
@@ -42,6 +44,33 @@ async def wait_until_async(condition: Callable[[], Any], what: str) -> Any:
             return value
         assert time.monotonic() < deadline, f"waited too long until {what}"
         await asyncio.sleep(0.005)
+
+
+@contextmanager
+def interrupted(after: int) -> Iterator[None]:
+    """Raises KeyboardInterrupt in this thread at a call of, or return from, the package's functions: there
+    Ctrl-C may come.
+    """
+    package = str(Path(fencepost.__file__).parent)
+    count = 0
+
+    def trace(frame, event, argument):  # type: ignore[no-untyped-def]
+        nonlocal count
+        if not frame.f_code.co_filename.startswith(package):
+            return None
+        if event in ("call", "return"):
+            count += 1
+            if count == after:
+                raise KeyboardInterrupt
+        return trace
+
+    sys.settrace(trace)
+    try:
+        yield
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.settrace(None)
 
 
 class Control:

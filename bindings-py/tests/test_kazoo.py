@@ -60,6 +60,7 @@ def traces(client: Any) -> list[str]:
     found = [f"connection.{name}" for name in client._connection.__dict__ if name not in own]
     found += [f"listener {listener}" for listener in client.state_listeners]
     found += [name for name in client.__dict__ if "fencepost" in name]
+    found += [name for name in ("_session_callback", "_call") if name in client.__dict__]
     if "dispatch_callback" in client.handler.__dict__:
         found.append("dispatch_callback")
     for watchers in [*client._data_watchers.values(), *client._child_watchers.values()]:

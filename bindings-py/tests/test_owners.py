@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import gc
-import sys
 import threading
 from typing import Any
 
 import fencepost
 import pytest
 from conftest import Connect
-from support import LONG, Backend, Control, wait_until
+from support import LONG, Backend, Control, interrupted, wait_until
 from test_kinds import Pair, pair, place, take
 
 __all__ = ["pair", "place"]
@@ -181,29 +180,10 @@ def test_an_interrupted_first_acquire_makes_room(
 
 @pytest.mark.parametrize("after", range(1, 60, 4))
 def test_an_interrupt_anywhere_leaves_no_hold(backend: Backend, clients: Pair, after: int) -> None:
-    """Raises in this thread at a call of, or return from, the package's functions: there Ctrl-C may come."""
     mine = clients[0].lock(backend.name(), owner="request-17")
     outer = take(mine)
-    count = 0
-
-    def trace(frame, event, argument):  # type: ignore[no-untyped-def]
-        nonlocal count
-        if "fencepost" not in frame.f_code.co_filename:
-            return None
-        if event in ("call", "return"):
-            count += 1
-            if count == after:
-                raise KeyboardInterrupt
-        return trace
-
-    sys.settrace(trace)
-    try:
-        with mine.hold():
-            pass
-    except KeyboardInterrupt:
+    with interrupted(after), mine.hold():
         pass
-    finally:
-        sys.settrace(None)
     assert outer.is_valid
     gc.collect()
     outer.release()

@@ -10,7 +10,7 @@ import threading
 import fencepost
 import pytest
 from conftest import Connect
-from support import LONG, PROGRAMS, Backend, Program, RedisBackend, options, wait_until
+from support import LONG, PROGRAMS, Backend, Program, RedisBackend, interrupted, options, wait_until
 
 
 def test_use_after_a_fork(backend: Backend) -> None:
@@ -53,31 +53,12 @@ def test_an_interrupt_withdraws_the_contender(server: Backend, connect: Connect)
 
 @pytest.mark.parametrize("after", range(1, 190, 6))
 def test_an_interrupt_anywhere_leaves_no_lock(backend: Backend, connect: Connect, after: int) -> None:
-    """Raises in this thread at a call of, or return from, the package's functions: there Ctrl-C may come."""
     client = connect(backend.url)
     lock = client.lock(backend.name(), **options(backend, 2))
     with lock:
         pass
-    count = 0
-
-    def trace(frame, event, argument):  # type: ignore[no-untyped-def]
-        nonlocal count
-        if "fencepost" not in frame.f_code.co_filename:
-            return None
-        if event in ("call", "return"):
-            count += 1
-            if count == after:
-                raise KeyboardInterrupt
-        return trace
-
-    sys.settrace(trace)
-    try:
-        with lock.hold() as grant:
-            grant.extend()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        sys.settrace(None)
+    with interrupted(after), lock.hold() as grant:
+        grant.extend()
     grant = None  # type: ignore[assignment]
     with connect(backend.url).lock(backend.name()).hold(timeout=10):
         pass

@@ -49,7 +49,7 @@ class Kinds:
 
         ``fair=False``, for locks that are tried rather than waited for: a single node, the cheapest lock
         there is, without a line. Each release wakes all who wait, and any of them gets it. A fair lock of the
-        same name is another one, so all processes have to agree.
+        same name is another one, so all processes have to agree. It has no layout, and is not revocable.
 
         ``owner``, who acquires, by a name of your choice (1 to 1024 bytes): what an owner holds it may
         acquire again, through any lock of this client with that name, in any thread. It gets a grant of its

@@ -2,8 +2,10 @@
 
 Kazoo does not tell the negotiated session timeout, delivers watches on another thread than replies, and
 queues what is called while the connection is lost. So the tap listens to the state, reads the timeout off the
-connection's own calls, and has our watches called on the connection's thread, in the order of the wire. Where
-kazoo does not have the parts for it (another version), it refuses.
+connection's own calls, and has our watches called on the connection's thread, in the order of the wire. Nor
+does kazoo tell every end of its connection's thread: not one before it was ever connected, and none to those
+who listen behind a listener that has raised what is no Exception (``SystemExit``). So the tap sees the states
+where they are made. Where kazoo does not have the parts for it (another version), it refuses.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ _TAP = "_fencepost_tap"
 _NEEDED_OF_CLIENT = (
     "_call",
     "_connection",
+    "_notify_pending",
     "_queue",
+    "_session_callback",
     "_session_id",
     "_data_watchers",
     "_child_watchers",
@@ -40,6 +44,8 @@ _NEEDED_OF_CLIENT = (
     "chroot",
 )
 _NEEDED_OF_CONNECTION = ("_invoke", "_send_request")
+_FOR_GOOD = {KeeperState.CLOSED: "closed", KeeperState.AUTH_FAILED: "auth-failed"}
+"""States that no connection comes after, unless the client is started again."""
 
 
 class Listener(Protocol):
@@ -74,6 +80,8 @@ class Tap:
         self.epoch = 0
         """Grows whenever the connection is lost: what was handed over before is not sent after."""
         self._timeout_ms: int | None = None
+        self._told = ""
+        """What the listeners were last told."""
         self._listeners: list[Listener] = []
 
     @classmethod
@@ -112,9 +120,11 @@ class Tap:
         invoke: Callable[..., Any] = connection._invoke
         send_request: Callable[..., Any] = connection._send_request
         dispatch: Callable[..., Any] = client.handler.dispatch_callback
+        session_callback: Callable[..., Any] = client._session_callback
 
         def invoke_and_learn(timeout: float, request: Any, xid: Any = None) -> Any:
             if isinstance(request, Connect) and not request.session_id:
+                self._told = ""
                 for listener in self._listeners:
                     listener.connecting()
             result = invoke(timeout, request, xid)
@@ -135,9 +145,21 @@ class Tap:
             else:
                 dispatch(callback)
 
+        def session_callback_and_tell(state: Any) -> None:
+            try:
+                session_callback(state)
+            except BaseException:
+                # Somebody else's listener ends the connection's thread: what kazoo would do next is left out.
+                client._notify_pending(state)
+                raise
+            finally:
+                if state in _FOR_GOOD and self._told not in _FOR_GOOD.values():
+                    self._listen(KazooState.LOST)
+
         connection._invoke = invoke_and_learn
         connection._send_request = send_request_and_learn
         client.handler.dispatch_callback = dispatch_in_order
+        client._session_callback = session_callback_and_tell
         client.add_listener(self._listen)
 
     def _remove(self) -> None:
@@ -146,6 +168,7 @@ class Tap:
         for name in _NEEDED_OF_CONNECTION:
             client._connection.__dict__.pop(name, None)
         client.handler.__dict__.pop("dispatch_callback", None)
+        client.__dict__.pop("_session_callback", None)
 
     def timeout_ms(self) -> int:
         """The negotiated session timeout, once anything was sent on the connection."""
@@ -154,21 +177,20 @@ class Tap:
     def _listen(self, state: str) -> None:
         client = self.client
         if state == KazooState.CONNECTED:
+            self._told = "connected"
             session, timeout = client._session_id, self.timeout_ms()
             for listener in self._listeners:
                 listener.connected(session, timeout)
             return
         self.epoch += 1
         if state == KazooState.SUSPENDED:
-            told = "suspended"
+            self._told = "suspended"
         elif client.client_state == KeeperState.EXPIRED_SESSION:
-            told = "expired"
-        elif client.client_state == KeeperState.AUTH_FAILED:
-            told = "auth-failed"
+            self._told = "expired"
         else:
-            told = "closed"
+            self._told = _FOR_GOOD.get(client.client_state, "closed")
         for listener in self._listeners:
-            listener.disconnected(told)
+            listener.disconnected(self._told)
 
 
 __all__ = ["InlineWatch", "KazooClient", "Listener", "Tap"]
