@@ -9,7 +9,7 @@ SERVERS := python3 tests/servers run --
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test setup build lint bench soak clean \
-	suites suites-in-turn waiting-suites computing-suites interop-suite server-suites
+	suites suites-in-turn waiting-suites computing-suites faults-suite interop-suite server-suites
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -79,7 +79,7 @@ build-bench-java:
 suites:
 	rm -rf build/logs
 	BESIDE=yes $(MAKE) --no-print-directory --jobs 2 waiting-suites computing-suites
-	$(MAKE) --no-print-directory interop-suite
+	$(MAKE) --no-print-directory faults-suite interop-suite
 	tools/closing-lines
 
 # All of them one after the other.
@@ -87,13 +87,12 @@ suites-in-turn:
 	rm -rf build/logs
 	$(MAKE) --no-print-directory waiting-suites
 	$(MAKE) --no-print-directory computing-suites
-	$(MAKE) --no-print-directory interop-suite
+	$(MAKE) --no-print-directory faults-suite interop-suite
 	tools/closing-lines
 
 waiting-suites:
 	$(SERVERS) env --unset MAKEFLAGS $(MAKE) --no-print-directory $(MAKEOVERRIDES) server-suites
 	$(SUITE) servers $(PYTHON) -m pytest -q tests/servers
-	$(SUITE) faults $(PYTHON) -m pytest -q tests/faults
 
 COMPUTE := nice -n 19
 computing-suites:
@@ -103,6 +102,10 @@ computing-suites:
 	$(SUITE) core $(COMPUTE) cargo test --quiet --package fencepost-core --package fencepost-models --package fencepost-tests --all-features
 	$(SUITE) wasi $(COMPUTE) node tests/wasi/run.mjs
 	$(if $(LINT),$(SUITE) lint $(COMPUTE) $(MAKE) --no-print-directory lint)
+
+# Nothing beside it: members and sessions are to end by faults alone.
+faults-suite:
+	$(SUITE) faults $(PYTHON) -m pytest -q tests/faults
 
 # Three at a time, each with servers of its own: they wait for each other, and start many processes.
 interop-suite:
