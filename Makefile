@@ -78,7 +78,7 @@ build-bench-java:
 # Most suites wait, for sessions and servers. Beside them runs what computes, with the processor time that they leave.
 suites:
 	rm -rf build/logs
-	BESIDE=yes $(MAKE) --no-print-directory --jobs 2 waiting-suites computing-suites
+	BESIDE=yes $(MAKE) --no-print-directory --jobs 2 waiting-suites computing-suites || { tools/closing-lines --failed; exit 1; }
 	$(MAKE) --no-print-directory faults-suite interop-suite
 	tools/closing-lines
 
