@@ -197,10 +197,27 @@ function part({ operation, path, data, flags }) {
   return { command: operation, path, data: text.decode(data), flags };
 }
 
-/** Replays one transcript; gives what differs, or nothing. */
+const promises = JSON.parse(
+  await readFile(join(root, "promises.json"), "utf8"),
+);
+
+/** Replays one transcript; gives what differs, with the promises that the case guards and why it exists, or nothing. */
 function replay(content) {
   const lines = content.split("\n");
   const header = JSON.parse(lines[0]);
+  const guards = header.guards ?? [];
+  const unknown = guards.find((name) => !(name in promises));
+  if (unknown !== undefined) return `line 1: there is no promise ${unknown}`;
+  const difference = play(header, lines);
+  if (difference === undefined) return undefined;
+  const broken = guards.map(
+    (name) => `${name} may be broken: ${promises[name]}`,
+  );
+  return [difference, ...broken, `the case: ${header.why}`].join("\n");
+}
+
+/** Puts a transcript's inputs into a hub; gives what differs, or nothing. */
+function play(header, lines) {
   const hub = new Hub(header.family, header.seed);
   let at = 1;
   while (at < lines.length && lines[at] !== "") {

@@ -18,6 +18,7 @@ from fencepost.hub import Command, Event, Hub, Settings, Wait
 
 ROOT = Path(__file__).resolve().parent.parent / "transcripts"
 FILES = sorted(ROOT.glob("*/*.jsonl"))
+PROMISES: dict[str, str] = json.loads((ROOT / "promises.json").read_text(encoding="utf-8"))
 
 Step = dict[str, Any]
 
@@ -27,9 +28,19 @@ class Difference(Exception):
 
 
 def replay(text: str) -> None:
-    """Replays one transcript. Raises Difference."""
+    """Replays one transcript. Raises Difference, with what the case guards and why it exists."""
+    header = json.loads(text.partition("\n")[0])
+    broken = [f"{name} may be broken: {PROMISES[name]}" for name in header.get("guards", ())]
+    try:
+        play(header, text)
+    except Difference as difference:
+        raise Difference("\n".join([str(difference), *broken, f"the case: {header['why']}"])) from None
+
+
+def play(header: Step, text: str) -> None:
+    """Puts a transcript's inputs into a hub. Raises Difference."""
     lines = iter(enumerate(text.splitlines(), 1))
-    header = json.loads(next(lines)[1])
+    next(lines)
     hub = Hub(header["family"], header["seed"])
     for number, line in lines:
         step = json.loads(line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from replay import FILES, Difference, replay
+from replay import FILES, ROOT, Difference, replay
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
@@ -21,3 +21,17 @@ def test_a_difference_is_found() -> None:
     text = FILES[0].read_text(encoding="utf-8")
     with pytest.raises(Difference, match="expected"):
         replay(text.replace('"target":"any"', '"target":"own"', 1))
+
+
+def test_a_difference_names_the_promise() -> None:
+    text = (ROOT / "zookeeper" / "seal-lost.jsonl").read_text(encoding="utf-8")
+    with pytest.raises(
+        Difference, match=r"S3 may be broken: who believes .*\nthe case: The answer to a seal"
+    ):
+        replay(text.replace('"target":"any"', '"target":"own"', 1))
+
+
+def test_an_unknown_promise_is_an_error() -> None:
+    text = (ROOT / "zookeeper" / "seal-lost.jsonl").read_text(encoding="utf-8")
+    with pytest.raises(KeyError, match="S9"):
+        replay(text.replace('"S3"', '"S9"', 1))

@@ -33,11 +33,18 @@ fn folders(root: &Path) -> Vec<PathBuf> {
 #[test]
 fn every_transcript_is_replayed_to_the_byte() {
     let transcripts = transcripts();
-    for (name, text) in &transcripts {
-        if let Err(difference) = transcript::replay(text) {
-            panic!("{name}, {difference}");
-        }
-    }
+    let differ = transcripts.iter().filter_map(|(name, text)| {
+        let difference = transcript::replay(text).err()?;
+        Some(format!("{name}, {difference}"))
+    });
+    let differ: Vec<_> = differ.collect();
+    assert!(
+        differ.is_empty(),
+        "{} of {} transcripts:\n\n{}",
+        differ.len(),
+        transcripts.len(),
+        differ.join("\n\n")
+    );
     println!("{} transcripts replayed", transcripts.len());
 }
 
@@ -66,6 +73,26 @@ fn a_difference_is_found() {
     assert_ne!(text, changed);
     let difference = transcript::replay(&changed).unwrap_err();
     assert!(difference.contains("expected"), "{difference}");
+}
+
+#[test]
+fn a_difference_names_the_promise_and_an_unknown_one_is_an_error() {
+    let case = cases::all()
+        .into_iter()
+        .find(|case| case.file() == "zookeeper/seal-lost.jsonl");
+    let text = case.expect("a case that guards S3").text();
+    let difference = transcript::replay(&text.replacen("\"command\":\"sync\"", "\"command\":\"get\"", 1));
+    let difference = difference.unwrap_err();
+    let promise = "S3 may be broken: who believes in a grant has it on the server";
+    assert!(
+        difference.contains(promise) && difference.contains("the case: The answer to a seal is lost"),
+        "{difference}"
+    );
+    let unknown = transcript::replay(&text.replacen("\"S3\"", "\"S9\"", 1)).unwrap_err();
+    assert!(
+        unknown.contains("there is no promise \"S9\"; there are D, L1"),
+        "{unknown}"
+    );
 }
 
 #[test]

@@ -27,6 +27,18 @@ static char *next_line(char *text) {
     return end[1] == '\0' ? NULL : end + 1;
 }
 
+/* Which promises the case guards, and why it exists. */
+static void say_why(const char *path, const char *line) {
+    cJSON *header = cJSON_Parse(line);
+    const char *why = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(header, "why"));
+    const cJSON *guards = cJSON_GetObjectItemCaseSensitive(header, "guards"), *name;
+
+    printf("    %s:", path);
+    cJSON_ArrayForEach(name, guards) printf(" %s may be broken;", cJSON_GetStringValue(name));
+    printf(" the case: %s\n", why == NULL ? "" : why);
+    cJSON_Delete(header);
+}
+
 static fencepost_hub *make_hub(const char *line) {
     cJSON *header = cJSON_Parse(line);
     const char *family = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(header, "family"));
@@ -82,6 +94,7 @@ static char *take(fencepost_hub *hub, char *line, int *number) {
 
 static void replay(const char *path) {
     char *content = read_file(path), *line = content, *next;
+    const char *header = content;
     fencepost_hub *hub;
     int number = 1;
 
@@ -93,11 +106,15 @@ static void replay(const char *path) {
         line = next;
         next = next_line(line);
         ++number;
-        if (!CHECK(put(hub, line, number)))
+        if (!CHECK(put(hub, line, number))) {
+            say_why(path, header);
             break;
+        }
         next = take(hub, next, &number);
-        if (!CHECK(number != 0))
+        if (!CHECK(number != 0)) {
+            say_why(path, header);
             break;
+        }
     }
     fencepost_hub_free(hub);
     free(content);

@@ -61,6 +61,7 @@ impl Cut {
                 run.seed,
                 crate::checker::name(self.client)
             )),
+            guards: Vec::new(),
         };
         let mut player = Player::new(&header).map_err(|error| unlike(&error))?;
         let settings: Value = serde_json::from_str(settings).map_err(|error| Uncut(error.to_string()))?;

@@ -1,9 +1,10 @@
 //! What is recorded. Each case is a function that tells a story to a [`Recorder`]; its file is named after it.
 
+mod guards;
 mod redis;
 mod zookeeper;
 
-use crate::transcript::Recorder;
+use crate::transcript::{Header, Recorder};
 
 /// A case: what is told, and why.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +20,11 @@ impl Case {
     /// Its file below `tests/transcripts`.
     #[must_use]
     pub fn file(&self) -> String {
-        format!("{}/{}.jsonl", self.family, self.name.replace('_', "-"))
+        format!("{}.jsonl", self.title())
+    }
+
+    fn title(&self) -> String {
+        format!("{}/{}", self.family, self.name.replace('_', "-"))
     }
 
     /// Its transcript.
@@ -28,7 +33,14 @@ impl Case {
     /// When the hub does not say what the story checks.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut story = Recorder::new(self.family, self.why, self.source);
+        let header = Header {
+            family: self.family.into(),
+            seed: 7,
+            why: self.why.into(),
+            source: self.source.map(String::from),
+            guards: guards::of(&self.title()),
+        };
+        let mut story = Recorder::begun(&header);
         (self.tell)(&mut story);
         story.text()
     }

@@ -15,6 +15,9 @@ pub struct Header {
     /// The bug report, recipe or paper that it comes from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// The promises that are broken when the hub says something else: see [`promise`](super::promise()).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guards: Vec<String>,
 }
 
 /// An input line: when, what, and the misuse it has to give, if any.

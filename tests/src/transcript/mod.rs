@@ -2,8 +2,10 @@
 
 mod format;
 mod player;
+mod promise;
 mod recorder;
 
 pub use format::{Header, Input, Reply, Step};
 pub use player::{Player, replay};
+pub use promise::promise;
 pub use recorder::Recorder;

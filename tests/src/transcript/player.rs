@@ -12,7 +12,10 @@ use fencepost_core::{
 };
 use serde::Serialize;
 
-use super::format::{Header, Input, Reply, Step};
+use super::{
+    format::{Header, Input, Reply, Step},
+    promise::promise,
+};
 
 /// A hub that takes input lines and gives output lines.
 #[derive(Debug)]
@@ -25,12 +28,22 @@ type Failed = Box<dyn core::error::Error>;
 /// Replays a transcript.
 ///
 /// # Errors
-/// What differs, with the line's number; or what cannot be read.
+/// What differs, with the line's number, the promises that the case guards, and why it exists; or what cannot be read.
 pub fn replay(text: &str) -> Result<(), String> {
-    let mut lines = text.lines().enumerate().peekable();
-    let (_, first) = lines.next().ok_or("the transcript is empty")?;
+    let first = text.lines().next().ok_or("the transcript is empty")?;
     let header: Header = serde_json::from_str(first).map_err(|error| format!("line 1: {error}"))?;
-    let mut player = Player::new(&header).map_err(|error| error.to_string())?;
+    let mut broken = String::new();
+    for name in &header.guards {
+        let said = promise(name).map_err(|error| format!("line 1: {error}"))?;
+        broken += &format!("\n{name} may be broken: {said}");
+    }
+    let why = &header.why;
+    played(&header, text).map_err(|difference| format!("{difference}{broken}\nthe case: {why}"))
+}
+
+fn played(header: &Header, text: &str) -> Result<(), String> {
+    let mut lines = text.lines().enumerate().skip(1);
+    let mut player = Player::new(header).map_err(|error| error.to_string())?;
     while let Some((number, line)) = lines.next() {
         let step = serde_json::from_str(line).map_err(|error| format!("line {}: {error}", number + 1))?;
         let said = player

@@ -170,3 +170,12 @@ fn s4_a_writer_that_has_become_a_reader_keeps_its_fence() {
     assert_eq!(history.writes(1), Fate::Accepted);
     assert_eq!(history.writes(0), Fate::Accepted);
 }
+
+#[test]
+fn promises_are_called_the_same_in_transcripts() {
+    use Property::{D, L1, L2, S1, S2, S3, S4, S5, S7, S8};
+    for property in [S1, S2, S3, S4, S5, S7, S8, L1, L2, D] {
+        let known = fencepost_tests::transcript::promise(&format!("{property:?}"));
+        assert_eq!(known, Ok(property.promise()));
+    }
+}

@@ -34,14 +34,19 @@ impl Recorder {
     /// For an unknown family. All methods panic when the story does not fit what the hub says.
     #[must_use]
     pub fn new(family: &str, why: &str, source: Option<&str>) -> Self {
-        let header = Header {
+        Self::begun(&Header {
             family: family.into(),
             seed: 7,
             why: why.into(),
             source: source.map(String::from),
-        };
-        let player = Player::new(&header).expect("a known family");
-        let lines = vec![serde_json::to_string(&header).expect("serialisable")];
+            guards: Vec::new(),
+        })
+    }
+
+    /// Begins the story of a header.
+    pub(crate) fn begun(header: &Header) -> Self {
+        let player = Player::new(header).expect("a known family");
+        let lines = vec![serde_json::to_string(header).expect("serialisable")];
         Self {
             player,
             now: 1_000_000,

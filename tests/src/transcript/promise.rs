@@ -1,0 +1,18 @@
+//! What a case guards: the promises by their short names, the same for the replayers of all languages.
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+static PROMISES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("../../transcripts/promises.json")).expect("a table of texts")
+});
+
+/// What a promise says.
+///
+/// # Errors
+/// An unknown name, with all that there are.
+pub fn promise(name: &str) -> Result<&'static str, String> {
+    PROMISES.get(name).map(String::as_str).ok_or_else(|| {
+        let all: Vec<&str> = PROMISES.keys().map(String::as_str).collect();
+        format!("there is no promise {name:?}; there are {}", all.join(", "))
+    })
+}
