@@ -3,7 +3,7 @@
 use alloc::{format, string::String, vec::Vec};
 use core::time::Duration;
 
-use crate::{ConfigError, error::Quoted, positive};
+use crate::{ConfigError, error::Quoted, positive, text};
 
 /// Where the locks are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -197,8 +197,9 @@ pub fn percent_decoded(text: &str) -> Option<String> {
 
 /// An error that shows the address, but not the password in it.
 fn invalid(url: &str, why: &str) -> ConfigError {
-    let shown = match (url.split_once("//"), url.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, place))) => format!("{scheme}//***@{place}"),
+    let scheme = text::find(url, "//").and_then(|end| url.get(..end));
+    let shown = match (scheme, url.rsplit_once('@')) {
+        (Some(scheme), Some((_, place))) => format!("{scheme}//***@{place}"),
         _ => url.into(),
     };
     ConfigError::InvalidUrl {

@@ -3,7 +3,7 @@
 use alloc::string::{String, ToString};
 use core::time::Duration;
 
-use crate::Refusal;
+use crate::{Refusal, text};
 
 use super::wire::Reply;
 
@@ -105,12 +105,13 @@ pub(super) fn judge(error: &str) -> Trouble {
     if TRANSIENT.contains(&code) {
         return Trouble::Transient(error.to_string());
     }
+    let says = |words| text::find(error, words).is_some();
     let refusal = match code {
         "NOAUTH" | "WRONGPASS" => Refusal::AuthFailed,
         "NOPERM" => Refusal::NoPermission,
         // Before Redis 7 a script's error is wrapped in another one.
-        _ if error.contains("WRONGTYPE") => Refusal::WrongType,
-        _ if error.contains("unknown command") || error.contains("non deterministic") => Refusal::Unsupported,
+        _ if says("WRONGTYPE") => Refusal::WrongType,
+        _ if says("unknown command") || says("non deterministic") => Refusal::Unsupported,
         _ => Refusal::ServerError,
     };
     Trouble::Final(refusal, error.to_string())

@@ -17,7 +17,7 @@ use alloc::{
     vec::Vec,
 };
 
-use crate::AttemptId;
+use crate::{AttemptId, text};
 
 use super::wire::CreateMode;
 
@@ -122,7 +122,7 @@ impl Layout {
         }
         MARKS
             .iter()
-            .find_map(|(mark, kind, shared)| numbered(*kind, *shared, child.rsplit_once(mark)?.1))
+            .find_map(|(mark, kind, shared)| numbered(*kind, *shared, text::after_last(child, mark)?))
             .unwrap_or(Child::Bystander)
     }
 
