@@ -294,10 +294,18 @@ export function queued(key: number, ahead: number): void {
   made = { type: "event", key, event: "queued", ahead: optional(ahead) };
 }
 
+let attempt = "";
+
+/** @internal Which attempt the next grant is given to: for those who want to know. */
+export function attempted(name: string): void {
+  attempt = name;
+}
+
 /** @internal */
-export function acquired(key: number, attempt: string, fence: bigint | undefined, validUntil: number): void {
+export function acquired(key: number, fence: bigint | undefined, validUntil: number): void {
   const grant = { attempt, fence: fence ?? null, validUntil: optional(validUntil) };
   made = { type: "event", key, event: "acquired", grant };
+  attempt = "";
 }
 
 /** @internal */

@@ -3,7 +3,7 @@
 //! They keep what they have made until it is asked for: nothing is returned, here or from an export, because V8 (in Node.js 20) crashes when it
 //! has to deoptimise a function in the middle of a call into WebAssembly that returns a reference.
 
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 
 use fencepost_core::{
     Command, CommandId, Event, Key, Output, Target, Wait,
@@ -36,7 +36,8 @@ extern "C" {
     #[wasm_bindgen(js_name = argumentsCommand)]
     fn arguments_command(key: f64, id: f64, target: i32, deadline: f64, operation: u8, known: &JsValue);
     fn queued(key: f64, ahead: f64);
-    fn acquired(key: f64, attempt: &str, fence: Option<u64>, valid_until: f64);
+    fn attempted(attempt: &str);
+    fn acquired(key: f64, fence: Option<u64>, valid_until: f64);
     fn valid(key: f64, event: u8, valid_until: f64);
     fn plain(key: f64, event: u8);
     #[wasm_bindgen(js_name = mixedLayouts)]
@@ -129,17 +130,10 @@ fn told(key: f64, event: &Event, whole: bool) {
     match event {
         Event::Queued { ahead } => queued(key, ahead.map_or(f64::NAN, f64::from)),
         Event::Acquired { grant } => {
-            let attempt = if whole {
-                grant.attempt.to_string()
-            } else {
-                String::new()
-            };
-            acquired(
-                key,
-                &attempt,
-                grant.fence.map(|fence| fence.0),
-                millis(grant.valid_until),
-            );
+            if whole {
+                attempted(&grant.attempt.to_string());
+            }
+            acquired(key, grant.fence.map(|fence| fence.0), millis(grant.valid_until));
         }
         Event::Extended { valid_until } => valid(key, code::EXTENDED, millis(*valid_until)),
         Event::Resumed { valid_until } => valid(key, code::RESUMED, millis(*valid_until)),

@@ -32,8 +32,11 @@ async function program(text: string): Promise<{ readonly said: string; readonly 
   return { said: stdout.trim(), took: performance.now() - start };
 }
 
-/** What the module may weigh, gzipped, in KiB. */
-const LIMIT = 80;
+/**
+ * What the module may weigh, gzipped, in KiB: a little more than it does. It weighed 60 with two plain locks, and has all recipes of ZooKeeper now.
+ * With `opt-level = "s"` it weighs 6 more, and an acquire and release over Redis takes as long, within 1 %.
+ */
+const LIMIT = 77;
 
 describe("package", { concurrency: false }, () => {
   it("has a small module", (t) => {

@@ -52,12 +52,11 @@ export const OURS = {
 const UNWRITEABLE = "Stream isn't writeable and enableOfflineQueue options is false";
 
 function call(client: IoRedis, parameters: readonly Argument[]): Promise<RedisValue> {
-  const [command, first = "", second = "", ...rest] = binary(parameters);
+  const all = binary(parameters);
+  const rest = all.slice(1);
   // The way of most commands: the general one takes the name out of its arguments, and converts and looks it up several times.
   const answer =
-    command === "EVALSHA"
-      ? client.evalsha(first, String(second), ...rest)
-      : client.call(String(command), ...binary(parameters).slice(1));
+    all[0] === "EVALSHA" ? client.evalsha(...(rest as [string, string])) : client.call(String(all[0]), ...rest);
   return answer as Promise<RedisValue>;
 }
 
