@@ -13,8 +13,8 @@ class Tree:
     """Looks at nodes."""
 
     def __init__(self, hosts: str) -> None:
-        self._client = KazooClient(hosts=hosts)
-        self._client.start()
+        self.client = KazooClient(hosts=hosts)
+        self.client.start()
 
     def contenders(self, path: str) -> list[str]:
         """The paths of all nodes here that go with a session; kazoo's semaphores have lines beside them."""
@@ -30,13 +30,13 @@ class Tree:
 
     def close(self) -> None:
         """Ends the session."""
-        self._client.stop()
-        self._client.close()
+        self.client.stop()
+        self.client.close()
 
     def _walk(self, path: str) -> Iterator[str]:
         try:
-            _, stat = self._client.get(path)
-            children = self._client.get_children(path)
+            _, stat = self.client.get(path)
+            children = self.client.get_children(path)
         except NoNodeError:
             return
         if stat.ephemeralOwner:

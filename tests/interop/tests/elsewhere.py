@@ -1,0 +1,31 @@
+"""A server beside the one that all tests share, for what would disturb them."""
+
+from __future__ import annotations
+
+from steer import Peer, Servers
+from tree import Tree
+
+
+class Elsewhere:
+    """One ZooKeeper of some version, and the peers on it."""
+
+    def __init__(self, version: str) -> None:
+        self.servers = Servers("--zookeeper", "--zookeeper-version", version)
+        self.tree = Tree(self.servers.zookeeper)
+        self._peers: list[Peer] = []
+
+    def start(self, name: str, session_ms: int = 10_000) -> Peer:
+        """Starts a peer there."""
+        self._peers.append(Peer(name, self.servers.zookeeper, session_ms))
+        return self._peers[-1]
+
+    def end_peers(self) -> None:
+        """Ends those that were started."""
+        while self._peers:
+            self._peers.pop().close()
+
+    def close(self) -> None:
+        """Ends it."""
+        self.end_peers()
+        self.tree.close()
+        self.servers.close()
