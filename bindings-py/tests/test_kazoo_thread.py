@@ -156,7 +156,7 @@ def test_a_client_that_is_started_again_takes_another_one_of_ours(
         wait_until(lambda: is_over(kazoo), "the thread has ended")
         with pytest.raises(fencepost.Refused):
             client.lock(zookeeper.name()).acquire()
-    kazoo.stop()
+    # Without a stop: of a thread that has ended, its farewell would be kept for the next session.
     kazoo.start()
     with (
         fencepost.Client(kazoo, prefix=zookeeper.prefix) as client,
