@@ -1,0 +1,104 @@
+"""Servers without containers (3.4) and without multi as well (3.3): a lock that works, or an error at once.
+
+Nobody runs them any more. Beside containers they lack what client libraries need: those of Rust and C ask for
+a node's description with every create, which only 3.5 knows; and kazoo's connection thread does not survive
+that such a server answers out of turn to what it does not know.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+
+import pytest
+from elsewhere import Elsewhere
+from refusals import KINDS, directories, refused, started, wanted
+
+OURS = ("rust-curator", "python-curator", "javascript-curator", "c-curator")
+#: What works there as long as nobody has to make directories.
+WORKING = [(f"python-{layout}", kind) for layout in ("curator", "kazoo") for kind in KINDS]
+REFUSALS = (
+    "lacks a feature",
+    "answered with an error",
+    "cannot be made",
+    "the connection has been closed",
+)
+#: Of a server that hangs up on whoever asks for what it does not know.
+UNREACHABLE = ("no server has answered", "the connection has been closed")
+
+
+def old(version: str) -> Iterator[Elsewhere]:
+    server = Elsewhere(version)
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="module")
+def without_containers() -> Iterator[Elsewhere]:
+    yield from old("3.4")
+
+
+@pytest.fixture(scope="module")
+def without_multi() -> Iterator[Elsewhere]:
+    yield from old("3.3")
+
+
+@pytest.fixture
+def place() -> str:
+    """A path that nobody else uses, below directories that do not exist."""
+    return f"/old-{uuid.uuid4().hex[:8]}/a/b"
+
+
+@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_containers_it_works_or_is_told(
+    without_containers: Elsewhere, place: str, name: str, kind: str
+) -> None:
+    peer = started(without_containers.start, name)
+    peer.send(f"acquire {wanted(kind, place)}")
+    answer = peer.answer("acquire")
+    if answer["ok"]:
+        assert answer["granted"]
+        assert without_containers.tree.contenders(place)
+        peer.ask("release")
+    else:
+        assert any(words in answer["error"] for words in REFUSALS), answer
+    without_containers.end_peers()
+    without_containers.tree.wait_for_none(place)
+
+
+@pytest.mark.parametrize(("name", "kind"), WORKING)
+def test_without_containers_contenders_take_turns(
+    without_containers: Elsewhere, place: str, name: str, kind: str
+) -> None:
+    tree = without_containers.tree
+    for directory in directories(kind, place) if name == "python-curator" else [place, f"{place}-__lock__"]:
+        tree.client.ensure_path(directory)
+    if kind == "multi":
+        for below in ("a", "b"):
+            tree.client.ensure_path(f"{place}/{below}")
+    one, other = (started(without_containers.start, name) for _ in range(2))
+    line = wanted(kind.replace(":2", ":1"), place)
+    held = one.acquire(line.replace("read", "write"))
+    there = len(tree.contenders(place))
+    other.send(f"acquire {line}")
+    if kind != "single":  # nobody sees who waits for it
+        tree.wait_for_more(place, there)
+    assert other.heard() == []
+    one.ask("release")
+    granted = other.answer("acquire")
+    assert granted["granted"]
+    assert int(granted["czxid"]) > int(held["czxid"])
+    other.ask("release")
+    without_containers.end_peers()
+    assert tree.contenders(place) == []
+
+
+@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("kind", ["mutex", "multi"])
+def test_without_multi_it_is_told(without_multi: Elsewhere, place: str, name: str, kind: str) -> None:
+    peer = started(without_multi.start, name)
+    error = refused(peer, f"acquire {wanted(kind, place)} 1000")
+    assert any(words in error for words in UNREACHABLE), error
+    without_multi.end_peers()
+    without_multi.tree.wait_for_none(place)
