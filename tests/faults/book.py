@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import socketserver
 import threading
 from collections import Counter as Tally
 from dataclasses import dataclass
 
-from counter import Counter
+from counter import CounterServer
 
 
 @dataclass(frozen=True)
@@ -20,29 +19,41 @@ class Held:
     shared: bool
 
 
-class Resource(socketserver.ThreadingTCPServer):
-    """Serves one line on a loopback port of its own.
+class Resource(CounterServer):
+    """The counter, served on a loopback port of its own, with a book.
 
-    `read` and `write` are the counter's. `look FENCE` is for those who share the lock: it is refused to
-    whoever comes after a higher exclusive fence, and raises nothing. `held FENCE FROM TO` goes into the book.
+    `look FENCE` is for those who share the lock: it is refused to whoever comes after a higher exclusive
+    fence, and raises nothing. `held FENCE FROM TO` goes into the book.
     """
 
-    daemon_threads = True
-    allow_reuse_address = True
-
     def __init__(self) -> None:
-        self.counter = Counter()
         self.book: list[Held] = []
         #: How many grants each connection, that is each contender, has written down.
         self.tally: Tally[int] = Tally()
+        #: Those whose grant is one of several.
+        self._sharing: set[int] = set()
         self._changed = threading.Condition()
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     @property
     def address(self) -> str:
         """Where it is."""
-        return f"127.0.0.1:{self.server_address[1]}"
+        return f"127.0.0.1:{self.port}"
+
+    def answer(self, contender: int, words: list[bytes]) -> str:
+        """See CounterServer."""
+        match words:
+            case [b"look", fence]:
+                self._sharing.add(contender)
+                return self.look(int(fence))
+            case [b"held", fence, since, until]:
+                shared = contender in self._sharing
+                self.write_down(contender, Held(int(fence), int(since), int(until), shared))
+                return "ok"
+            case [b"read", *_]:
+                self._sharing.discard(contender)
+        return super().answer(contender, words)
 
     def look(self, fence: int) -> str:
         """The value, or `stale`."""
@@ -85,31 +96,3 @@ class Resource(socketserver.ThreadingTCPServer):
         """Ends it."""
         self.shutdown()
         self.server_close()
-
-
-class _Handler(socketserver.StreamRequestHandler):
-    disable_nagle_algorithm = True
-
-    def handle(self) -> None:
-        assert isinstance(self.server, Resource)
-        resource, counter = self.server, self.server.counter
-        shared = False
-        for line in self.rfile:
-            match line.split():
-                case [b"read", fence]:
-                    value = counter.read(int(fence))
-                    shared, answer = False, "stale" if value is None else str(value)
-                case [b"write", fence, value]:
-                    answer = "ok" if counter.write(int(fence), int(value)) else "stale"
-                case [b"look", fence]:
-                    shared, answer = True, resource.look(int(fence))
-                case [b"held", fence, since, until]:
-                    held = Held(int(fence), int(since), int(until), shared)
-                    resource.write_down(id(self), held)
-                    answer = "ok"
-                case _:
-                    answer = "what?"
-            try:
-                self.wfile.write(answer.encode() + b"\n")
-            except OSError:
-                return  # The contender was killed in the middle: that is the point.

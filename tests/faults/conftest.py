@@ -13,7 +13,7 @@ import pytest
 TESTS = Path(__file__).resolve().parents[1]
 sys.path += [str(TESTS / "interop" / "tests"), str(TESTS / "mixed")]
 
-from crew import Crew  # noqa: E402  # what it needs is found only now
+from crew import Crew, Crews  # noqa: E402  # what it needs is found only now
 from ensemble import Ensemble  # noqa: E402
 
 VERSIONS = ("3.8", "3.9")
@@ -31,32 +31,10 @@ def ensemble(request: pytest.FixtureRequest) -> Iterator[Ensemble]:
     ensemble.close()
 
 
-class Crews:
-    """A crew that lasts as long as all goes well."""
-
-    def __init__(self, ensemble: Ensemble) -> None:
-        self._ensemble = ensemble
-        self._crew: Crew | None = None
-
-    def sound(self) -> Crew:
-        """The crew, or another one if a test has left it in the middle of something."""
-        if self._crew is not None and not self._crew.sound:
-            self.close()
-        if self._crew is None:
-            self._crew = Crew(f"/crew-{uuid.uuid4().hex[:8]}", self._ensemble.members)
-        return self._crew
-
-    def close(self) -> None:
-        """Ends it."""
-        crew, self._crew = self._crew, None
-        if crew is not None:
-            crew.close()
-
-
 @pytest.fixture(scope="session")
 def crews(ensemble: Ensemble) -> Iterator[Crews]:
     """The crew, and those in its place after a test that failed."""
-    crews = Crews(ensemble)
+    crews = Crews(ensemble.members)
     yield crews
     crews.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import uuid
 from collections import Counter as Tally
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -167,3 +168,25 @@ class Crew:
                 kill_all(peer for peer, _ in gang.peers)
         with ThreadPoolExecutor(len(self.gangs)) as threads:
             list(threads.map(Gang.close, self.gangs))
+
+
+class Crews:
+    """A crew that lasts as long as all goes well."""
+
+    def __init__(self, members: list[str]) -> None:
+        self._members = members
+        self._crew: Crew | None = None
+
+    def sound(self) -> Crew:
+        """The crew, or another one if a test has left it in the middle of something."""
+        if self._crew is not None and not self._crew.sound:
+            self.close()
+        if self._crew is None:
+            self._crew = Crew(f"/crew-{uuid.uuid4().hex[:8]}", self._members)
+        return self._crew
+
+    def close(self) -> None:
+        """Ends it."""
+        crew, self._crew = self._crew, None
+        if crew is not None:
+            crew.close()

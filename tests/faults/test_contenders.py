@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crew import Crew, kill_all
+from crew import Crew, Crews, kill_all
 from ensemble import Ensemble
 from scene import at_work
 
@@ -37,3 +37,15 @@ def test_processes_are_killed(ensemble: Ensemble, crew: Crew, root: str) -> None
         crew.replace_one_of_each()
         queues.waiters_are_granted(order=(1,))
         crew.wait_for_everybody()
+
+
+def test_a_crew_that_was_left_in_the_middle_is_replaced(crews: Crews) -> None:
+    left = crews.sound()
+    left.work()
+    fresh = crews.sound()
+    assert fresh is not left
+    assert all(peer.process.poll() is not None for gang in left.gangs for peer, _ in gang.peers)
+    fresh.work()
+    fresh.rest()
+    fresh.check()
+    assert crews.sound() is fresh

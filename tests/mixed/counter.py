@@ -61,6 +61,16 @@ class CounterServer(socketserver.ThreadingTCPServer):
         """The port."""
         return int(self.server_address[1])
 
+    def answer(self, contender: int, words: list[bytes]) -> str:
+        """What is answered to a line; a contender is a connection."""
+        match words:
+            case [b"read", fence]:
+                value = self.counter.read(int(fence))
+                return "stale" if value is None else str(value)
+            case [b"write", fence, value]:
+                return "ok" if self.counter.write(int(fence), int(value)) else "stale"
+        return "what?"
+
     def __enter__(self) -> CounterServer:
         threading.Thread(target=self.serve_forever, daemon=True).start()
         return self
@@ -75,16 +85,8 @@ class _Handler(socketserver.StreamRequestHandler):
 
     def handle(self) -> None:
         assert isinstance(self.server, CounterServer)
-        counter = self.server.counter
         for line in self.rfile:
-            match line.split():
-                case [b"read", fence]:
-                    value = counter.read(int(fence))
-                    answer = "stale" if value is None else str(value)
-                case [b"write", fence, value]:
-                    answer = "ok" if counter.write(int(fence), int(value)) else "stale"
-                case _:
-                    answer = "what?"
+            answer = self.server.answer(id(self), line.split())
             try:
                 self.wfile.write(answer.encode() + b"\n")
             except OSError:
