@@ -135,4 +135,4 @@ class Queues:
             for queue in QUEUES:
                 waiter.ask(f"wait {queue.waits} {self.path(queue)}")
             for queue, there in zip((queue for queue in QUEUES if queue.visible), before, strict=True):
-                self._tree.wait_for_more(self.path(queue).split(",")[0], len(there))
+                self._tree.wait_for_newcomer(self.path(queue).split(",")[0], there)

@@ -80,10 +80,10 @@ def test_without_containers_contenders_take_turns(
     one, other = (started(without_containers.start, name) for _ in range(2))
     line = wanted(kind.replace(":2", ":1"), place)
     held = one.acquire(line.replace("read", "write"))
-    there = len(tree.contenders(place))
+    there = tree.contenders(place)
     other.send(f"acquire {line}")
     if kind != "single":  # nobody sees who waits for it
-        tree.wait_for_more(place, there)
+        tree.wait_for_newcomer(place, there)
     assert other.heard() == []
     one.ask("release")
     granted = other.answer("acquire")

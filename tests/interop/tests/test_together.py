@@ -36,9 +36,9 @@ def together(start: Start, *names: str, session_ms: int = 10_000) -> list[Peer]:
 
 def join(tree: Tree, path: str, peer: Peer, kind: str, timeout_ms: str = "") -> None:
     """Has a peer wait in the line."""
-    before = len(tree.contenders(path))
+    before = tree.contenders(path)
     peer.send(f"acquire {kind} {path} {timeout_ms}")
-    tree.wait_for_more(path, before)
+    tree.wait_for_newcomer(path, before)
 
 
 def has_got(peer: Peer, after: int = 0) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kazoo.client import KazooClient  # type: ignore[import-untyped]
 from kazoo.exceptions import NoNodeError  # type: ignore[import-untyped]
@@ -20,9 +20,10 @@ class Tree:
         """The paths of all nodes here that go with a session; kazoo's semaphores have lines beside them."""
         return sorted((*self._walk(path), *self._walk(f"{path}-__lock__")))
 
-    def wait_for_more(self, path: str, than: int) -> None:
-        """Waits until more nodes than so many go with a session: a waiter for a permit may have two."""
-        wait_until(lambda: len(self.contenders(path)) > than, f"{path} has more than {than} contenders")
+    def wait_for_newcomer(self, path: str, known: Iterable[str]) -> None:
+        """Waits for a node of somebody else than those who are known, some of whom may be leaving."""
+        known = set(known)
+        wait_until(lambda: known < known.union(self.contenders(path)), f"{path} has another contender")
 
     def wait_for_none(self, path: str) -> None:
         """Waits until the last session that had a node has run out."""
