@@ -6,7 +6,7 @@ use fencepost::{Client, Error, LockOptions};
 use zookeeper_client::{Acl, Acls, AuthId, CreateMode, Permission};
 
 use crate::{
-    control::{ask, bare_redis, bare_zookeeper, path_of, redis, until, variable, zookeeper},
+    control::{ask, bare_redis, bare_zookeeper, is_watched, path_of, redis, until, variable, zookeeper},
     scenarios::{soon, unique},
 };
 
@@ -174,7 +174,7 @@ async fn foreign_contenders_are_waited_for_and_other_children_ignored() {
     bare.create(&kazoo, b"", &everybody).await.unwrap();
     assert!(soon(lock.try_acquire()).await.unwrap().is_none());
     let waiting = tokio::spawn(async move { lock.acquire().await });
-    until(|| async { bare.list_children(&directory).await.unwrap().len() == 3 }).await;
+    until(|| async { is_watched(&kazoo).await }).await;
     bare.delete(&kazoo, None).await.unwrap();
     let grant = soon(waiting).await.unwrap().unwrap();
     assert_eq!(grant.mixed_layouts().as_deref(), kazoo.rsplit('/').next());

@@ -5,7 +5,7 @@ use std::{future::Future, time::Duration};
 use redis::{FromRedisValue, aio::MultiplexedConnection};
 use serde_json::Value;
 use tokio::{
-    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::TcpStream,
 };
 
@@ -122,6 +122,15 @@ pub(crate) async fn ask<T: FromRedisValue>(connection: &MultiplexedConnection, w
 pub(crate) async fn bare_zookeeper() -> zookeeper_client::Client {
     let address = variable("FENCEPOST_ZOOKEEPER");
     zookeeper_client::Client::connect(&address).await.unwrap()
+}
+
+/// Whether anybody watches that node.
+pub(crate) async fn is_watched(path: &str) -> bool {
+    let mut server = TcpStream::connect(variable("FENCEPOST_ZOOKEEPER")).await.unwrap();
+    server.write_all(b"wchp").await.unwrap();
+    let mut watches = String::new();
+    server.read_to_string(&mut watches).await.unwrap();
+    watches.lines().any(|line| line == path)
 }
 
 /// The path that a `zk://` address ends in.
