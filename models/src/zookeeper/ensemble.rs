@@ -217,6 +217,9 @@ impl Server {
         }
         let next = self.next(server);
         let last = self.log.len().min(next.saturating_add(transactions));
+        if next == last {
+            return;
+        }
         for number in next..last {
             let transaction = self.log[number].clone();
             self.apply(server, &transaction);

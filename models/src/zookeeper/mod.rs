@@ -11,6 +11,7 @@ mod ensemble;
 mod member;
 mod session;
 mod tree;
+mod trial;
 mod watches;
 
 use alloc::{
@@ -24,7 +25,7 @@ use core::time::Duration;
 use fencepost_core::{
     CommandId, Instant, SessionId,
     sorted::{SortedMap, SortedSet},
-    zookeeper::{Answer, CreateMode, Notice, Reply, Request, Stat, Write, code},
+    zookeeper::{Answer, Notice, Reply, Request, Stat, Write, code},
 };
 
 use ask::Kind;
@@ -32,7 +33,7 @@ pub use ask::{Answered, Ask, Event, Told};
 pub use ensemble::CannotAttach;
 use member::{Change, Member, Transaction};
 use session::Session;
-use tree::Kind as NodeKind;
+use trial::kind_of;
 use watches::Watch;
 
 /// One server, or an ensemble.
@@ -143,7 +144,9 @@ impl Server {
 
     /// The same, in the server's own words.
     pub fn take_told(&mut self, session: SessionId) -> VecDeque<Told> {
-        self.notified.remove(&session);
+        if !self.notified.remove(&session) {
+            return VecDeque::new();
+        }
         let known = self.sessions.get_mut(&session);
         known
             .map(|known| core::mem::take(&mut known.told))
@@ -173,9 +176,9 @@ impl Server {
         nodes.map(|(path, data, session)| (path, data, SessionId(session)))
     }
 
-    /// What lies directly below a node, on the leader: each with its whole path, what is known of it, and the session that it goes with.
-    pub fn below<'a>(&'a self, path: &'a str) -> impl Iterator<Item = (&'a str, Stat, Option<SessionId>)> {
-        let nodes = self.members[self.leader].tree.below(path);
+    /// All nodes on the leader, in the order of their paths: each with what is known of it, and the session that it goes with.
+    pub fn nodes(&self) -> impl Iterator<Item = (&str, Stat, Option<SessionId>)> {
+        let nodes = self.members[self.leader].tree.nodes();
         nodes.map(|(path, stat, session)| (path, stat, session.map(SessionId)))
     }
 
@@ -286,38 +289,15 @@ impl Server {
         }
     }
 
-    /// Several writes in one transaction, tried on a copy first: all of them or none.
+    /// Several writes in one transaction: all of them or none.
     fn write_all(&mut self, session: SessionId, writes: Vec<Write>) -> Result<Answer, i32> {
-        let mut trial = self.members[self.leader].clone();
-        let (mut changes, mut names) = (Vec::new(), Vec::new());
-        for write in writes {
-            let change = match write {
-                Write::Create { path, data, mode } => {
-                    let (kind, sequential) = kind_of(session, mode);
-                    let path = trial.tree.may_create(&path, sequential)?;
-                    names.extend(path.rsplit_once('/').map(|(_, name)| name.to_string()));
-                    Change::Create { path, data, kind }
-                }
-                Write::Delete { path } => {
-                    trial.tree.may_delete(&path, None)?;
-                    Change::Delete { path }
-                }
-                _ => return Err(code::UNIMPLEMENTED),
-            };
-            trial.carry_out(&change, self.zxid);
-            changes.push(change);
-        }
+        let changes = trial::tried(&mut self.members[self.leader].tree, session, writes)?;
+        let names = changes.iter().filter_map(|change| match change {
+            Change::Create { path, .. } => Some(path.rsplit_once('/')?.1.to_string()),
+            _ => None,
+        });
+        let names = names.collect();
         self.commit(Change::All(changes));
         Ok(Answer::Children(names))
-    }
-}
-
-/// The kind of node that a session makes in this mode, and whether it gets a number.
-const fn kind_of(session: SessionId, mode: CreateMode) -> (NodeKind, bool) {
-    match mode {
-        CreateMode::Ephemeral => (NodeKind::Ephemeral(session.0), false),
-        CreateMode::EphemeralSequential => (NodeKind::Ephemeral(session.0), true),
-        CreateMode::Container => (NodeKind::Container, false),
-        _ => (NodeKind::Persistent, false),
     }
 }

@@ -67,6 +67,22 @@ impl Node {
             children_changed: zxid,
         }
     }
+
+    /// The session that it goes with.
+    const fn session(&self) -> Option<i64> {
+        match self.kind {
+            Kind::Ephemeral(session) => Some(session),
+            Kind::Persistent | Kind::Container => None,
+        }
+    }
+}
+
+/// What a create or a delete replaces: a node, and its parent's counts.
+#[derive(Debug)]
+pub(super) struct Before {
+    path: String,
+    node: Option<Node>,
+    parent: Option<(i32, usize, i64)>,
 }
 
 impl Default for Tree {
@@ -140,6 +156,29 @@ impl Tree {
         }
     }
 
+    /// How it is before a node is created or deleted.
+    pub(super) fn before(&self, path: &str) -> Before {
+        let parent = self.nodes.get(parent_key(path));
+        Before {
+            path: path.into(),
+            node: self.nodes.get(path).cloned(),
+            parent: parent.map(|parent| (parent.creates, parent.children, parent.children_changed)),
+        }
+    }
+
+    /// As it was before.
+    pub(super) fn take_back(&mut self, before: Before) {
+        if let (Some(parent), Some((creates, children, changed))) =
+            (self.nodes.get_mut(parent_key(&before.path)), before.parent)
+        {
+            (parent.creates, parent.children, parent.children_changed) = (creates, children, changed);
+        }
+        match before.node {
+            Some(node) => drop(self.nodes.insert(before.path, node)),
+            None => drop(self.nodes.remove(before.path.as_str())),
+        }
+    }
+
     pub(super) fn set(&mut self, path: &str, data: Vec<u8>, zxid: i64) {
         if let Some(node) = self.nodes.get_mut(key(path)) {
             node.data = data;
@@ -159,49 +198,32 @@ impl Tree {
 
     /// The session that a node goes with.
     pub(super) fn owner(&self, path: &str) -> Option<i64> {
-        match self.node(path)?.kind {
-            Kind::Ephemeral(session) => Some(session),
-            Kind::Persistent | Kind::Container => None,
-        }
+        self.node(path)?.session()
     }
 
     pub(super) fn children(&self, path: &str) -> Option<Vec<String>> {
         let path = key(path);
-        self.nodes.get(path)?;
-        let below = self.below(path);
-        Some(
-            below
-                .filter_map(|(child, ..)| child.get(path.len() + 1..))
-                .map(String::from)
-                .collect(),
-        )
+        let children = self.nodes.get(path)?.children;
+        let mut names = Vec::with_capacity(children);
+        let below = self.nodes.iter_from(path);
+        let below = below.map_while(|(child, _)| child.strip_prefix(path));
+        // A sibling whose name only begins alike has no slash there, and what lies deeper has another one.
+        let below = below.filter_map(|name| name.strip_prefix('/'));
+        let names_below = below.filter(|name| !name.is_empty() && !name.as_bytes().contains(&b'/'));
+        names.extend(names_below.map(String::from).take(children));
+        Some(names)
     }
 
-    /// What lies directly below: each with its whole path, its state, and the session that it goes with.
-    pub(super) fn below<'a>(
-        &'a self,
-        path: &'a str,
-    ) -> impl Iterator<Item = (&'a str, Stat, Option<i64>)> + 'a {
-        let directory = key(path);
-        self.nodes
-            .iter_from(directory)
-            .map_while(move |(path, node)| Some((path.strip_prefix(directory)?, path, node)))
-            .filter(|(name, ..)| name.rfind('/') == Some(0) && name.len() > 1)
-            .map(|(_, path, node)| {
-                let session = match node.kind {
-                    Kind::Ephemeral(session) => Some(session),
-                    Kind::Persistent | Kind::Container => None,
-                };
-                (path.as_str(), node.stat, session)
-            })
+    /// All nodes: each with its state, and the session that it goes with.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = (&str, Stat, Option<i64>)> {
+        let nodes = self.nodes.iter();
+        nodes.map(|(path, node)| (path.as_str(), node.stat, node.session()))
     }
 
     /// The nodes that go with sessions: each with its data and its session.
     pub(super) fn owned(&self) -> impl Iterator<Item = (&str, &[u8], i64)> {
-        self.nodes.iter().filter_map(|(path, node)| match node.kind {
-            Kind::Ephemeral(session) => Some((path.as_str(), node.data.as_slice(), session)),
-            Kind::Persistent | Kind::Container => None,
-        })
+        let nodes = self.nodes.iter();
+        nodes.filter_map(|(path, node)| Some((path.as_str(), node.data.as_slice(), node.session()?)))
     }
 
     pub(super) fn ephemerals(&self, session: i64) -> Vec<String> {
@@ -225,12 +247,16 @@ impl Tree {
     }
 
     fn change_parent(&mut self, path: &str, zxid: i64, change: impl FnOnce(&mut Node)) {
-        let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
-        if let Some(parent) = self.nodes.get_mut(parent) {
+        if let Some(parent) = self.nodes.get_mut(parent_key(path)) {
             parent.children_changed = zxid;
             change(parent);
         }
     }
+}
+
+/// Where a node's parent is kept.
+fn parent_key(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
 /// Where a node is kept that a client calls so.

@@ -99,6 +99,9 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// Whether a request is routine, which no contender's doing has caused: confirmations of a session.
     fn is_routine(ask: &Self::Ask) -> bool;
 
+    /// Whether a request only reads: who holds what on the server is the same after it.
+    fn reads(ask: &Self::Ask) -> bool;
+
     /// Whether a request could take something away from somebody.
     fn harms(ask: &Self::Ask) -> bool;
 

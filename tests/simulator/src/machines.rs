@@ -11,12 +11,12 @@
 //! A grant that changes its mode, as a writer's that becomes a reader's, does so from the wish on: the world lets its client believe in a
 //! [`Hold`](crate::checker::Hold) of the new mode as soon as it has asked, because others may be granted before it hears of it.
 
-use core::{marker::PhantomData, time::Duration};
+use core::{cell::RefCell, marker::PhantomData, time::Duration};
 
 use fencepost_core::{
     Settings,
     redis::{Machine as RedisMachine, Redis, StringSettings},
-    zookeeper::ZooKeeper,
+    zookeeper::{Machine as ZooKeeperMachine, ZooKeeper},
 };
 
 use crate::{
@@ -49,11 +49,23 @@ const ENSEMBLE: Climate = Climate {
     nameless: false,
 };
 
+thread_local! {
+    /// Settings that have been read: there are few different ones.
+    static READ: RefCell<Vec<(String, ZooKeeperMachine)>> = const { RefCell::new(Vec::new()) };
+}
+
 /// A machine with these settings.
 fn zookeeper(settings: &str, client: Number, crashes: u8, seed: u64) -> Fencepost<ZooKeeper> {
-    let Ok(Settings::ZooKeeper(machine)) = serde_json::from_str(settings) else {
-        panic!("no settings of ZooKeeper: {settings}");
-    };
+    let machine = READ.with_borrow_mut(|read| {
+        if let Some((_, known)) = read.iter().find(|(text, _)| text == settings) {
+            return known.clone();
+        }
+        let Ok(Settings::ZooKeeper(machine)) = serde_json::from_str(settings) else {
+            panic!("no settings of ZooKeeper: {settings}");
+        };
+        read.push((settings.into(), machine.clone()));
+        machine
+    });
     Fencepost::new(BEGINNING, machine, owner(client, crashes), seed)
 }
 

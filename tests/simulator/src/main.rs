@@ -48,6 +48,9 @@ enum What {
         /// The whole run, not only what a broken promise needs
         #[arg(long)]
         whole: bool,
+        /// The steps of the shortest run, too: what a scenario is made of
+        #[arg(long)]
+        steps: bool,
     },
     /// Write down what one client of a run was told, as a transcript that every language replays
     Transcript {
@@ -116,7 +119,12 @@ fn run(what: What) -> Result<ExitCode, String> {
             let machines = machine.map_or_else(|| machines::ALL.to_vec(), |one| vec![one]);
             soak::soak(&machines, first..end, &faults, report.as_deref())
         }
-        What::Story { name, seed, whole } => story(&name, seed, whole),
+        What::Story {
+            name,
+            seed,
+            whole,
+            steps,
+        } => story(&name, seed, whole, steps),
         What::Transcript { name, seed, client } => {
             print!("{}", name.cut(seed, client).map_err(|error| error.to_string())?);
             Ok(ExitCode::SUCCESS)
@@ -129,7 +137,7 @@ fn run(what: What) -> Result<ExitCode, String> {
     }
 }
 
-fn story(name: &str, seed: u64, whole: bool) -> Result<ExitCode, String> {
+fn story(name: &str, seed: u64, whole: bool, steps: bool) -> Result<ExitCode, String> {
     let one = machines::ALL
         .iter()
         .copied()
@@ -157,7 +165,12 @@ fn story(name: &str, seed: u64, whole: bool) -> Result<ExitCode, String> {
         return Ok(ExitCode::SUCCESS);
     }
     match one.prove(seed..seed.saturating_add(1), &Faults::ALL).conviction {
-        Some(conviction) => println!("{conviction}"),
+        Some(conviction) => {
+            println!("{conviction}");
+            if steps {
+                println!("{:?}", conviction.run);
+            }
+        }
         None => println!("{name}, seed {seed}: every promise was kept; --whole tells the run"),
     }
     Ok(ExitCode::SUCCESS)

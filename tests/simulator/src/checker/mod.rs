@@ -98,8 +98,8 @@ pub enum Belief {
     Waits(Option<Instant>),
     /// It holds.
     Holds(Hold),
-    /// It has asked to release this attempt's lock.
-    Leaves(AttemptId),
+    /// It has asked to release this attempt's lock, which was of that kind at last.
+    Leaves(AttemptId, Mode),
 }
 
 /// A grant as its holder has it.
@@ -226,11 +226,11 @@ impl Checker {
                     ..hold
                 })
             }
-            (Event::Lost { .. }, Belief::Holds(_) | Belief::Leaves(_)) => {
+            (Event::Lost { .. }, Belief::Holds(_) | Belief::Leaves(..)) => {
                 self.lost();
                 Belief::Idle
             }
-            (Event::Released, Belief::Leaves(attempt)) => {
+            (Event::Released, Belief::Leaves(attempt, _)) => {
                 self.seen.released += 1;
                 if !self.two_may_hold && holds(&attempt) {
                     self.violated(Property::S8, || {
@@ -242,7 +242,7 @@ impl Checker {
                 }
                 Belief::Idle
             }
-            (Event::Refused { .. }, Belief::Waits(_) | Belief::Leaves(_)) => {
+            (Event::Refused { .. }, Belief::Waits(_) | Belief::Leaves(..)) => {
                 self.seen.refused += 1;
                 Belief::Idle
             }

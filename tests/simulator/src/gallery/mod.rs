@@ -18,6 +18,7 @@ use crate::{
     prove::{self, Conviction, Provable},
     redis::Servers as RedisServers,
     run::{Machine, by_seed},
+    step::Number,
     subject::owner,
     zookeeper::Servers as ZooKeeperServers,
 };
@@ -130,7 +131,7 @@ macro_rules! gallery {
         };)*
 
         /// Everybody in the gallery.
-        pub static ALL: &[&dyn Wanted] = &[$(&$name,)*];
+        pub static ALL: &[&dyn Wanted] = &[$(&$name,)* &ONE_BY_ONE];
     };
 }
 
@@ -205,6 +206,31 @@ gallery! {
         "a node that is there is somebody else's: after a create without an answer it waits for itself", "home-made locks of one node; CURATOR-45 is its like in a line";
 }
 
+/// A multi-lock of two small locks, taken in the order in which the client names them or in the order of their names.
+const fn both(
+    name: &'static str,
+    make: fn(Number, u8, u64) -> zookeeper::Both,
+) -> Machine<ZooKeeperServers, zookeeper::Both> {
+    Machine {
+        name,
+        make,
+        settings: None,
+        fair: machines::ZOOKEEPER_MULTI_LOCK.fair,
+        longest: machines::ZOOKEEPER_MULTI_LOCK.longest,
+        climate: machines::ZOOKEEPER_MULTI_LOCK.climate,
+        on: PhantomData,
+    }
+}
+
+static ONE_BY_ONE: Rogue<ZooKeeperServers, zookeeper::Both> = Rogue {
+    mistake: "many locks taken one after the other, as the caller names them: two callers hold one each, and wait for the other",
+    source: "Curator's InterProcessMultiLock; Coffman, Elphick and Shoshani 1971",
+    breaks: Property::L1,
+    machine: both("one-by-one", |client, crashes, _seed| {
+        zookeeper::Both::new(owner(client, crashes), client.is_multiple_of(2))
+    }),
+};
+
 /// The same locks without their mistakes.
 pub static HONEST_REDIS: Machine<RedisServers, redis::Small> = Machine {
     name: "small-redis",
@@ -215,6 +241,12 @@ pub static HONEST_REDIS: Machine<RedisServers, redis::Small> = Machine {
     climate: machines::REDIS_STRING.climate,
     on: PhantomData,
 };
+
+/// See [`HONEST_REDIS`].
+pub static HONEST_BOTH: Machine<ZooKeeperServers, zookeeper::Both> =
+    both("small-both", |client, crashes, _seed| {
+        zookeeper::Both::new(owner(client, crashes), true)
+    });
 
 macro_rules! honest {
     ($(#[$doc:meta] $name:ident on $like:ident, $kebab:literal;)*) => {

@@ -3,6 +3,7 @@
 //! Without a defect it is honest: numbered nodes, the nearest lower one watched by get, its session confirmed through the leader. It
 //! takes the long way wherever it can: every change of the line and every reconnect is read anew behind a `sync`.
 
+mod both;
 mod confirm;
 mod inputs;
 mod roles;
@@ -19,6 +20,7 @@ use fencepost_core::{
 
 use crate::zookeeper::{Ask, DIRECTORY};
 
+pub use both::Both;
 use confirm::Candidate;
 pub use roles::{Role, small};
 
@@ -71,6 +73,7 @@ pub enum Defect {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Small {
     role: Role,
+    directory: &'static str,
     defect: Option<Defect>,
     attempt: AttemptId,
     phase: Phase,
@@ -114,6 +117,7 @@ enum What {
     List,
     Watch,
     Look,
+    Own,
     Reader,
     Delete,
 }
@@ -127,6 +131,7 @@ impl Small {
     pub const fn new(owner: OwnerId, role: Role, defect: Option<Defect>) -> Self {
         Self {
             role,
+            directory: DIRECTORY,
             defect,
             attempt: AttemptId { owner, number: 0 },
             phase: Phase::Idle,
@@ -149,6 +154,11 @@ impl Small {
             placed: false,
             shut: false,
         }
+    }
+
+    /// The same in another directory.
+    pub(super) fn inside(self, directory: &'static str) -> Self {
+        Self { directory, ..self }
     }
 
     fn has(&self, defect: Defect) -> bool {
@@ -203,7 +213,7 @@ impl Small {
     }
 
     fn make_parents(&mut self) {
-        for path in ["/shop", DIRECTORY] {
+        for path in ["/shop", self.directory] {
             let (path, data, mode) = (path.into(), Vec::new(), CreateMode::Container);
             self.send(What::Parent, Request::Create { path, data, mode });
         }
@@ -219,7 +229,7 @@ impl Small {
     }
 
     fn create_in_line(&mut self, what: What, kind: &str) {
-        let path = format!("{DIRECTORY}/{}{kind}", self.own());
+        let path = format!("{}/{}{kind}", self.directory, self.own());
         let mode = CreateMode::EphemeralSequential;
         let data = Vec::new();
         self.send(what, Request::Create { path, data, mode });
@@ -229,7 +239,7 @@ impl Small {
         if self.role == Role::Single {
             return self.look();
         }
-        let path = DIRECTORY.to_owned();
+        let path = self.directory.to_owned();
         if !self.has(Defect::NoBarrier) {
             self.send(What::Barrier, Request::Sync { path: path.clone() });
         }
@@ -249,7 +259,7 @@ impl Small {
         }
         if self.node.is_none() && self.doubt {
             let found = line.iter().find(|name| name.starts_with(&prefix));
-            // Its number in the tree's history is not known: none is promised.
+            // Its number in the tree's history is not known yet.
             self.node = found.map(|name| ((*name).clone(), 0));
             self.doubt = false;
         }
@@ -263,7 +273,7 @@ impl Small {
                     Some(Some(_)) if self.trying => self.refuse(Refusal::NotAvailable),
                     Some(Some(watched)) => {
                         self.placed = true;
-                        let path = format!("{DIRECTORY}/{}", line[watched]);
+                        let path = format!("{}/{}", self.directory, line[watched]);
                         let ask = if self.has(Defect::ExistsWatch) {
                             Ask::Exists { path, watch: true }
                         } else {
@@ -282,6 +292,11 @@ impl Small {
     }
 
     fn first(&mut self, now: Instant) {
+        if let Some((name, 0)) = &self.node {
+            let path = format!("{}/{name}", self.directory);
+            self.send(What::Own, Request::Get { path, watch: false });
+            return;
+        }
         self.phase = Phase::First;
         self.hold(now);
     }
@@ -352,7 +367,7 @@ impl Small {
         }
         match &self.node {
             Some((name, _)) if !(self.doubt || release && self.has(Defect::DeleteFirst)) => {
-                let path = format!("{DIRECTORY}/{name}");
+                let path = format!("{}/{name}", self.directory);
                 self.send(What::Delete, Request::Delete { path });
             }
             None if !self.doubt => self.gone(),
@@ -376,7 +391,7 @@ impl Small {
             return self.gone();
         }
         for name in line {
-            let path = format!("{DIRECTORY}/{name}");
+            let path = format!("{}/{name}", self.directory);
             self.send(What::Delete, Request::Delete { path });
         }
     }

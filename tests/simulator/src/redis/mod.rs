@@ -280,6 +280,10 @@ impl Backend for Servers {
         !matches!(ask, Ask::Call(_))
     }
 
+    fn reads(ask: &Ask) -> bool {
+        !matches!(ask, Ask::Call(_))
+    }
+
     fn harms(ask: &Ask) -> bool {
         matches!(ask, Ask::Call(_))
     }

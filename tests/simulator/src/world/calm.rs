@@ -218,6 +218,8 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
     fn mode(&self, client: Number) -> Mode {
         match self.checker.belief(client) {
             Belief::Holds(hold) => hold.mode,
+            // A writer that has gone on as a reader leaves as one.
+            Belief::Leaves(_, mode) => mode,
             _ => self.clients[usize::from(client)].subject.mode(),
         }
     }

@@ -47,6 +47,9 @@ pub struct World<B: Backend, S> {
     /// How many of the next requests the server is too crowded for.
     crowd: u8,
     calm: bool,
+    /// Whether anything has changed since beliefs were last compared with the server: the time, what it has, or what anybody believes. Never
+    /// between two steps.
+    stale: bool,
     setup: Setup,
 }
 
@@ -76,6 +79,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             writes: Vec::new(),
             crowd: 0,
             calm: false,
+            stale: false,
             setup,
         };
         for client in world.numbers() {
@@ -126,8 +130,11 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         moved
     }
 
-    /// Compares what clients believe with what the server has.
+    /// Compares what clients believe with what the server has, if either has changed.
     fn look(&mut self) {
+        if !core::mem::take(&mut self.stale) {
+            return;
+        }
         let Self {
             backend,
             clients,
@@ -165,7 +172,9 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                     ..hold
                 }),
             ),
-            (Wish::Release, Belief::Holds(hold)) => (Intent::Release, Belief::Leaves(hold.attempt)),
+            (Wish::Release, Belief::Holds(hold)) => {
+                (Intent::Release, Belief::Leaves(hold.attempt, hold.mode))
+            }
             (Wish::Write, _) => return self.write(client, local, tape),
             _ => return false,
         };
@@ -187,6 +196,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                     self.checker.seen.cancelled_grants += 1;
                 }
                 self.checker.believes(client, next);
+                self.stale = true;
             }
             Err(misuse) => self.checker.violated(Property::S7, || {
                 format!("{wish:?} of {} was refused: {misuse}", name(client))
@@ -264,6 +274,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         tape.act(self.now, Act::Arrow(Actor::Client(client), Actor::Server), || {
             B::say_ask(&ask)
         });
+        self.stale |= !B::reads(&ask);
         let crowded = self.crowd.checked_sub(1).and_then(|left| {
             self.crowd = left;
             self.backend.crowded(line, &ask)
@@ -322,7 +333,9 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
     fn spread_notices(&mut self) {
         for client in self.numbers() {
             let notices = self.backend.take_notices(client);
-            self.client(client).notices.extend(notices);
+            if !notices.is_empty() {
+                self.client(client).notices.extend(notices);
+            }
         }
     }
 
@@ -415,6 +428,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             }
         }
         self.now = self.now.plus(core::time::Duration::from_micros(micros.into()));
+        self.stale = true;
         self.backend.pass(self.now);
         self.spread_notices();
         self.see_broken(tape);
@@ -448,6 +462,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                     let (backend, now) = (&self.backend, self.now);
                     let holds = |attempt: &AttemptId| backend.holds(now, client, attempt);
                     self.checker.hear(client, local, &event, mode, holds);
+                    self.stale = true;
                     if self.checker.seen.granted > granted {
                         self.granted(client);
                     }

@@ -163,6 +163,8 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         if self.client(client).connected {
             return false;
         }
+        // What belongs to a session that is over belongs to nobody.
+        self.stale = true;
         let Some(told) = self.backend.connect(self.now, client, server) else {
             return false;
         };
@@ -197,6 +199,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             let _nobody_listens = self.backend.disconnect(self.now, client);
         }
         self.backend.forget(client);
+        self.stale = true;
         let one = self.client(client);
         let (mut left, drift) = (core::mem::take(&mut one.requests), one.drift);
         left.iter_mut().for_each(|sent| sent.awaited = false);
@@ -224,6 +227,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         let Some(aftermath) = self.backend.outage(self.now, outage) else {
             return false;
         };
+        self.stale = true;
         tape.act(self.now, Act::Lost(Actor::Server), || outage.name().into());
         self.checker.two_may_hold |= aftermath.two_may_hold;
         self.spread_notices();

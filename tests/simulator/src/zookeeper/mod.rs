@@ -84,22 +84,21 @@ impl Servers {
 
     /// Those who contend, in each directory by their numbers; a permit of Kazoo's has none, and came when it was made.
     fn contenders(&self) -> Vec<(&str, Owner)> {
-        let mut all = Vec::new();
-        for directory in DIRECTORIES {
-            let contenders = self.server.below(directory).filter_map(|(path, stat, session)| {
-                let name = path.get(directory.len() + 1..)?;
-                if HALVES.contains(&name) {
-                    return None;
-                }
-                let number: Option<i32> = words::number(path).parse().ok();
-                let unnumbered = directory == DIRECTORY && !path.contains('_');
-                let owner = session.map_or(Owner::Nobody, |session| self.owner(session));
-                Some(((number.filter(|_| !unnumbered), stat.czxid), (path, owner)))
-            });
-            let first = all.len();
-            all.extend(contenders);
-            all[first..].sort_by_key(|(place, _)| *place);
-        }
+        let nodes = self.server.nodes().filter_map(|(path, stat, session)| {
+            let directory = directory_of(path);
+            let half = DIRECTORIES.iter().position(|known| *known == directory)?;
+            let name = path.get(directory.len() + 1..)?;
+            if HALVES.contains(&name) {
+                return None;
+            }
+            let number: Option<i32> = words::number(path).parse().ok();
+            let unnumbered = directory == DIRECTORY && !path.contains('_');
+            let owner = session.map_or(Owner::Nobody, |session| self.owner(session));
+            let place = (half, number.filter(|_| !unnumbered), stat.czxid);
+            Some((place, (path, owner)))
+        });
+        let mut all: Vec<_> = nodes.collect();
+        all.sort_by_key(|(place, _)| *place);
         all.into_iter().map(|(_, contender)| contender).collect()
     }
 
@@ -278,10 +277,9 @@ impl Backend for Servers {
     }
 
     fn take_notices(&mut self, client: Number) -> Vec<Notice> {
-        match self.session(client).id {
-            Some(session) => self.server.take_notices(session).into(),
-            None => Vec::new(),
-        }
+        let session = self.session(client).id;
+        let told = session.map(|session| self.server.take_told(session));
+        told.into_iter().flatten().map(Notice::from).collect()
     }
 
     fn pass(&mut self, now: Instant) {
@@ -365,20 +363,18 @@ impl Backend for Servers {
     }
 
     fn holds(&self, _now: Instant, client: Number, attempt: &AttemptId) -> bool {
-        // Asked at every step: names are written only for a client that has a node.
-        let mut own = self
-            .server
+        // Asked at nearly every step: names are written only for a client that has a node.
+        let own = |session| self.owner(session) == Owner::Client(client);
+        let mut names = None;
+        self.server
             .owned()
-            .filter(|(path, _, session)| {
-                let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
-                self.owner(*session) == Owner::Client(client) && DIRECTORIES.contains(&directory)
+            .filter(|(path, _, session)| own(*session) && DIRECTORIES.contains(&directory_of(path)))
+            .any(|(path, data, _)| {
+                let (uuid, hex, written) =
+                    names.get_or_insert_with(|| (attempt.uuid(), attempt.hex(), attempt.to_string()));
+                let name = &path[directory_of(path).len()..];
+                data == written.as_bytes() || name.contains(&**uuid) || name.contains(&**hex)
             })
-            .peekable();
-        if own.peek().is_none() {
-            return false;
-        }
-        let (uuid, hex, written) = (attempt.uuid(), attempt.hex(), attempt.to_string());
-        own.any(|(path, data, _)| path.contains(&uuid) || path.contains(&hex) || data == written.as_bytes())
     }
 
     // A transaction's number, which cannot but grow.
@@ -424,6 +420,10 @@ impl Backend for Servers {
         matches!(ask, Ask::Request(Request::Sync { .. }))
     }
 
+    fn reads(ask: &Ask) -> bool {
+        alone(ask) || Self::is_routine(ask)
+    }
+
     fn harms(ask: &Ask) -> bool {
         matches!(
             ask,
@@ -442,6 +442,11 @@ impl Backend for Servers {
     fn say_notice(notice: &Notice) -> String {
         words::notice(notice)
     }
+}
+
+/// Where a node lies.
+fn directory_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
 /// Whether a server answers without asking the leader.

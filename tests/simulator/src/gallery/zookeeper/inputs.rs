@@ -33,6 +33,12 @@ impl Small {
                 self.retry = Some(now.plus(PAUSE));
             }
             (What::Look, Ok(answer)) => self.looked(now, &answer),
+            (What::Own, Ok(Answer::Data { stat, .. })) => {
+                if let Some((_, czxid)) = &mut self.node {
+                    *czxid = stat.czxid;
+                    self.first(now);
+                }
+            }
             (What::Reader, Ok(Answer::Created { path, zxid })) => self.goes_on_as_reader(&path, zxid),
             (What::Create, Err(())) => self.doubt = true,
             (What::Create, Ok(Answer::Error(code::NO_NODE))) if self.phase == Phase::Wants => {

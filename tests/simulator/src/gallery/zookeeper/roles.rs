@@ -11,7 +11,7 @@ use crate::{
     run::Machine,
     step::Number,
     subject::{Fencepost, owner},
-    zookeeper::{DIRECTORY, Servers},
+    zookeeper::Servers,
 };
 
 use super::{Defect, Small, What};
@@ -94,7 +94,7 @@ impl Small {
     pub(super) fn goes_on_as_reader(&mut self, path: &str, zxid: i64) {
         let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
         if let Some((writer, _)) = self.node.replace((name.into(), zxid)) {
-            let path = format!("{DIRECTORY}/{writer}");
+            let path = format!("{}/{writer}", self.directory);
             self.send(What::Delete, Request::Delete { path });
         }
     }

@@ -1,0 +1,102 @@
+//! Several writes in one transaction: each has to be possible after those before it.
+
+use alloc::vec::Vec;
+
+use fencepost_core::{
+    SessionId,
+    zookeeper::{CreateMode, Write, code},
+};
+
+use super::{
+    member::Change,
+    tree::{Kind, Tree},
+};
+
+/// What the writes change, if all of them can be made: they are made one after the other, and taken back.
+pub(super) fn tried(tree: &mut Tree, session: SessionId, writes: Vec<Write>) -> Result<Vec<Change>, i32> {
+    let mut befores = Vec::with_capacity(writes.len());
+    let mut attempt = |write| {
+        let change = possible(tree, session, write)?;
+        match &change {
+            Change::Create { path, data, kind } => {
+                befores.push(tree.before(path));
+                tree.create(path, data.clone(), *kind, 0);
+            }
+            Change::Delete { path } => {
+                befores.push(tree.before(path));
+                tree.delete(path, 0);
+            }
+            _ => {}
+        }
+        Ok(change)
+    };
+    let changes = writes.into_iter().map(&mut attempt).collect();
+    for before in befores.into_iter().rev() {
+        tree.take_back(before);
+    }
+    changes
+}
+
+fn possible(tree: &Tree, session: SessionId, write: Write) -> Result<Change, i32> {
+    match write {
+        Write::Create { path, data, mode } => {
+            let (kind, sequential) = kind_of(session, mode);
+            let path = tree.may_create(&path, sequential)?;
+            Ok(Change::Create { path, data, kind })
+        }
+        Write::Delete { path } => {
+            tree.may_delete(&path, None)?;
+            Ok(Change::Delete { path })
+        }
+        _ => Err(code::UNIMPLEMENTED),
+    }
+}
+
+/// The kind of node that a session makes in this mode, and whether it gets a number.
+pub(super) const fn kind_of(session: SessionId, mode: CreateMode) -> (Kind, bool) {
+    match mode {
+        CreateMode::Ephemeral => (Kind::Ephemeral(session.0), false),
+        CreateMode::EphemeralSequential => (Kind::Ephemeral(session.0), true),
+        CreateMode::Container => (Kind::Container, false),
+        _ => (Kind::Persistent, false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+
+    fn create(path: &str) -> Write {
+        Write::Create {
+            path: path.into(),
+            data: vec![],
+            mode: CreateMode::EphemeralSequential,
+        }
+    }
+
+    fn delete(path: &str) -> Write {
+        Write::Delete { path: path.into() }
+    }
+
+    #[test]
+    fn each_write_sees_those_before_it_and_the_tree_is_as_it_was() {
+        let mut tree = Tree::default();
+        tree.create("/a", vec![], Kind::Container, 1);
+        tree.create("/a/x", vec![7], Kind::Persistent, 2);
+        let before = tree.clone();
+        let writes = vec![
+            create("/a/n"),
+            delete("/a/n0000000001"),
+            delete("/a/x"),
+            delete("/a"),
+        ];
+        let changes = tried(&mut tree, SessionId(1), writes).unwrap();
+        assert_eq!(changes.len(), 4);
+        assert_eq!(tree, before);
+        let writes = vec![delete("/a/x"), create("/a/n"), delete("/a")];
+        assert!(tried(&mut tree, SessionId(1), writes).is_err());
+        assert_eq!(tree, before);
+    }
+}
