@@ -40,14 +40,18 @@ pub struct OwnerId(pub [u8; 16]);
 impl fmt::Display for OwnerId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Written in one piece: every request of a lock names its attempt, and the formatter is slow at single bytes.
-        let mut text = [0_u8; 32];
-        for (pair, byte) in text.chunks_exact_mut(2).zip(self.0) {
-            if let [high, low] = pair {
-                (*high, *low) = (hex(byte >> 4), hex(byte & 15));
-            }
-        }
-        f.write_str(core::str::from_utf8(&text).unwrap_or_default())
+        f.write_str(core::str::from_utf8(&digits(&self.0)).unwrap_or_default())
     }
+}
+
+fn digits(bytes: &[u8; 16]) -> [u8; 32] {
+    let mut text = [0_u8; 32];
+    for (pair, byte) in text.chunks_exact_mut(2).zip(bytes) {
+        if let [high, low] = pair {
+            (*high, *low) = (hex(byte >> 4), hex(byte & 15));
+        }
+    }
+    text
 }
 
 /// A digit below 16.
@@ -81,17 +85,27 @@ impl AttemptId {
     /// (`ProtectedUtils`): the owner's bytes, the counter added to the last eight.
     #[must_use]
     pub fn uuid(&self) -> String {
-        let hex = self.hex();
-        [(0, 8), (8, 12), (12, 16), (16, 20), (20, 32)]
-            .map(|(from, to)| hex.get(from..to).unwrap_or_default())
-            .join("-")
+        let mut uuid = String::with_capacity(36);
+        for (at, digit) in digits(&self.sum()).into_iter().enumerate() {
+            if matches!(at, 8 | 12 | 16 | 20) {
+                uuid.push('-');
+            }
+            uuid.push(char::from(digit));
+        }
+        uuid
+    }
+
+    /// The owner's bytes, the counter added to the last eight.
+    fn sum(&self) -> [u8; 16] {
+        u128::from_be_bytes(self.owner.0)
+            .wrapping_add(u128::from(self.number))
+            .to_be_bytes()
     }
 
     /// The same without dashes, as Kazoo's nodes have it.
     #[must_use]
     pub fn hex(&self) -> String {
-        let value = u128::from_be_bytes(self.owner.0).wrapping_add(u128::from(self.number));
-        OwnerId(value.to_be_bytes()).to_string()
+        OwnerId(self.sum()).to_string()
     }
 
     /// Whether it is this attempt that stands in a node, up to the first space.

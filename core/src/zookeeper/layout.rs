@@ -129,7 +129,7 @@ impl Layout {
     /// What the names of an attempt's nodes begin with, whatever it wants to hold; `None` where names do not say whose they are.
     pub(super) fn stem(&self, attempt: &AttemptId) -> Option<String> {
         match self {
-            Self::Curator => Some(format!("_c_{}-", attempt.uuid())),
+            Self::Curator => Some(["_c_", &attempt.uuid(), "-"].concat()),
             Self::Kazoo => Some(attempt.hex()),
             Self::Plain { .. } => None,
         }

@@ -30,9 +30,7 @@ pub(super) enum Place {
 pub(super) struct Behind {
     /// The nearest earlier contender in the way: the one to watch.
     pub(super) neighbour: String,
-    /// The one before it, if there is one: the next to watch if the neighbour leaves without having held the lock.
-    pub(super) next: Option<String>,
-    /// Whether the neighbour's going proves nothing by itself: a writer may have turned into a reader.
+    /// Whether the neighbour's going proves nothing by itself: others are in the way, too, or a writer may have turned into a reader.
     pub(super) doubtful: bool,
     /// How many are in the way.
     pub(super) ahead: u32,
@@ -73,7 +71,7 @@ fn permit(children: &[String], own: &str, permits: u32) -> Place {
 fn queue(children: &[String], own: &str, layout: &Layout, (mine, role): (Contender, Role)) -> Reading {
     let (mut there, mut stranger) = (false, None);
     let mut ahead: u32 = 0;
-    let mut nearest: [Option<(Contender, &String)>; 2] = [None, None];
+    let mut nearest: Option<(Contender, &String)> = None;
     let earlier = |a: (Contender, &str), b: (Contender, &str)| {
         // Equal numbers are those of a writer and the reader it turns into; and, at the end of the sequence, anybody's. The name decides,
         // for everybody alike.
@@ -94,24 +92,16 @@ fn queue(children: &[String], own: &str, layout: &Layout, (mine, role): (Contend
             continue;
         }
         ahead = ahead.saturating_add(1);
-        let [first, second] = nearest;
-        let after = |known: Option<(Contender, &String)>| {
-            known.is_none_or(|(known, name)| earlier((known, name), (theirs, child)))
-        };
-        if after(first) {
-            nearest = [Some((theirs, child)), first];
-        } else if after(second) {
-            nearest = [first, Some((theirs, child))];
+        if nearest.is_none_or(|(known, name)| earlier((known, name), (theirs, child))) {
+            nearest = Some((theirs, child));
         }
     }
-    let [neighbour, next] = nearest;
-    let place = match neighbour {
+    let place = match nearest {
         _ if !there => Place::Missing,
         None => Place::First,
         Some((contender, name)) => Place::Behind(Behind {
             neighbour: name.clone(),
-            next: next.map(|(_, name)| name.clone()),
-            doubtful: !mine.shared && contender.may_downgrade(role),
+            doubtful: ahead > 1 || !mine.shared && contender.may_downgrade(role),
             ahead,
         }),
     };
@@ -157,11 +147,10 @@ mod tests {
     fn the_nearest_lower_number_comes_before() {
         let nodes = line("lock-", &[7, 3, 5, 9, 1]);
         let before = behind(&nodes, &nodes[0], Role::Mutex);
-        assert_eq!(
-            (&before.neighbour, before.next.as_ref()),
-            (&nodes[2], Some(&nodes[1]))
-        );
-        assert_eq!((before.ahead, before.doubtful), (3, false));
+        assert_eq!(before.neighbour, nodes[2]);
+        assert_eq!((before.ahead, before.doubtful), (3, true));
+        let before = behind(&nodes[..2], &nodes[0], Role::Mutex);
+        assert_eq!((before.ahead, before.doubtful), (1, false));
         assert_eq!(place(&nodes[..2], &nodes[1], Role::Mutex), Place::First);
         assert_eq!(place(&nodes[1..], &nodes[0], Role::Mutex), Place::Missing);
     }
@@ -197,12 +186,14 @@ mod tests {
         assert_eq!(place(&all, &readers[0], Role::Reader), Place::First);
         let second = behind(&all, &readers[1], Role::Reader);
         assert_eq!((&second.neighbour, second.ahead), (&writers[1], 2));
-        assert!(!second.doubtful);
+        assert!(second.doubtful);
         // A writer behind a writer: that one may turn into a reader.
         let writer = behind(&all, &writers[1], Role::Writer);
         assert_eq!((&writer.neighbour, writer.doubtful), (&writers[0], true));
         let last = behind(&all, &writers[2], Role::Writer);
-        assert_eq!((&last.neighbour, last.doubtful), (&readers[1], false));
+        assert_eq!((&last.neighbour, last.doubtful), (&readers[1], true));
+        let two = [readers[1].clone(), writers[2].clone()];
+        assert!(!behind(&two, &writers[2], Role::Writer).doubtful);
     }
 
     #[test]

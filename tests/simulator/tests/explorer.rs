@@ -46,7 +46,7 @@ const fn several(contenders: u8, in_order: bool) -> Case {
 
 #[test]
 fn zookeeper_two_with_one_fault() {
-    explored(&machines::ZOOKEEPER_MUTEX, TWO, 336_244);
+    explored(&machines::ZOOKEEPER_MUTEX, TWO, 334_204);
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn read_write_two_with_one_fault() {
     explored(
         &machines::ZOOKEEPER_READ_WRITE,
         Case { pauses: 1, ..TWO },
-        1_321_894,
+        1_307_503,
     );
 }
 

@@ -35,7 +35,7 @@ const GUARDS: &[(&str, &str)] = &[
         zookeeper/confirmed-every-third zookeeper/downgrade-of-what-was-deleted zookeeper/extended-on-request
         zookeeper/extended-too-often zookeeper/given-session zookeeper/given-session-at-rest zookeeper/holder-expired
         zookeeper/holder-may-not-look zookeeper/holder-suspended-and-deleted zookeeper/holder-suspended-and-resumed
-        zookeeper/holder-suspended-for-too-long zookeeper/many-locks-place-lost zookeeper/new-session
+        zookeeper/holder-suspended-for-too-long zookeeper/many-locks-last-as-one zookeeper/many-locks-place-lost zookeeper/new-session
         zookeeper/new-session-without-a-word zookeeper/node-of-another-session zookeeper/old-sessions-answers
         zookeeper/old-sessions-confirmation zookeeper/own-node-deleted-while-holding zookeeper/own-node-replaced
         zookeeper/paused-process zookeeper/seal-lost zookeeper/single-seen-late zookeeper/single-taken-away

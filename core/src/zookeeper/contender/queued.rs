@@ -60,7 +60,6 @@ impl Queued {
     pub(super) fn update(&mut self, behind: &Behind) -> bool {
         match &mut self.obstacle {
             Obstacle::Contender(known) if self.watch.is_some() && known.neighbour == behind.neighbour => {
-                known.next.clone_from(&behind.next);
                 known.doubtful = behind.doubtful;
                 known.ahead = behind.ahead;
                 true
@@ -177,33 +176,20 @@ impl Contender {
 
     /// The neighbour has gone. If the list named nobody else before us, we are first: numbers only grow, so nobody can have come
     /// in between. Otherwise the neighbour may have given up waiting while somebody earlier holds, or may have turned from a writer
-    /// into a reader: one flight tells.
+    /// into a reader: the list tells, and mostly that we are first.
     fn neighbour_gone(&mut self, now: Instant) {
         let listing = self.waits_for(Purpose::List);
         let Phase::Queued(queued) = &mut self.phase else {
             return;
         };
         queued.watch = None;
-        let Obstacle::Contender(behind) = &mut queued.obstacle else {
-            return;
-        };
-        if listing {
-            return;
-        }
-        match behind.next.take() {
-            None if behind.doubtful => {
+        match &queued.obstacle {
+            Obstacle::Contender(_) if listing => {}
+            Obstacle::Contender(behind) if behind.doubtful => {
                 self.send_list();
             }
-            None => self.first(now),
-            Some(next) => {
-                behind.neighbour.clone_from(&next);
-                let path = path::child_of(&self.settings.directory, &next);
-                let watch = self.send(Purpose::WatchNeighbour, Request::Get { path, watch: true });
-                self.send_list();
-                if let Phase::Queued(queued) = &mut self.phase {
-                    queued.watch = Some(watch);
-                }
-            }
+            Obstacle::Contender(_) => self.first(now),
+            Obstacle::Permits(_) | Obstacle::Holder => {}
         }
     }
 

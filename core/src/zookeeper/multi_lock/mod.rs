@@ -183,6 +183,10 @@ impl MultiLock {
             let Some((index, event)) = said.next() else { break };
             self.place_says(now, index, event);
         }
+        // Only now: what grants one place may make another's last longer.
+        if self.phase == Phase::Waiting {
+            self.grant_if_all();
+        }
         let at_rest = self.enqueuing.is_none() && self.places.iter().all(|place| place.contender.is_idle());
         match self.phase {
             Phase::Restarting if at_rest && self.out.at(Timer::Retry).is_none() => {
@@ -205,10 +209,7 @@ impl MultiLock {
             return;
         };
         match (self.phase, event) {
-            (Phase::Waiting, Event::Acquired { grant }) => {
-                place.grant = Some(grant);
-                self.grant_if_all();
-            }
+            (Phase::Waiting, Event::Acquired { grant }) => place.grant = Some(grant),
             (Phase::Waiting, Event::Queued { ahead }) => {
                 place.ahead = ahead.unwrap_or_default();
                 let most = self.places.iter().map(|place| place.ahead).max();
@@ -229,7 +230,6 @@ impl MultiLock {
                 if let Some(grant) = &mut place.grant {
                     grant.valid_until = valid_until;
                 }
-                self.grant_if_all();
             }
             (Phase::Waiting, Event::Lost { .. }) => {
                 self.phase = Phase::Restarting;

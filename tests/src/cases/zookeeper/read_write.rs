@@ -48,9 +48,9 @@ fn readers_share(story: &mut Recorder) {
 fn reader_behind_writers(story: &mut Recorder) {
     let own = come(story, "reader", &[writer(1), reader(2), writer(3), reader(4)]);
     story.says(&["get", "queued", "get"]).answer_routine();
-    story.watch(&at(&writer(3)), "deleted").says(&["get", "children"]);
-    story.present(39).children(&[&own, &writer(1), &reader(2)]);
-    story.says(&["queued"]);
+    story.watch(&at(&writer(3)), "deleted").says(&["children"]);
+    story.children(&[&own, &writer(1), &reader(2)]);
+    story.says(&["get", "queued"]).present(39);
     story.watch(&at(&writer(1)), "deleted").says(&["acquired"]);
 }
 

@@ -18,6 +18,8 @@ cases! { "zookeeper":
     line_lost_while_taking, "The head of the line is deleted while it waits for a permit: all is given back, and queued for anew.";
     many_locks, "Two lines are entered in one transaction; the looks that watch the own nodes tell the fence.";
     many_locks_wait, "In one line somebody comes first: the grant waits for both.";
+    many_locks_last_as_one, "The proof that lets one place be granted makes the other last longer, too: the grant is valid for as long as both.",
+        "the simulator: a grant that said it was over before the last of its places was";
     many_locks_place_lost, "One of two places is deleted: the other one is given up too, and both are taken anew together.";
     many_locks_outcome_unknown, "Nobody knows whether the transaction was carried out: both directories are searched before the next one.";
     contenders, "Who holds and who waits: one flight lists, one reads all.",
@@ -188,6 +190,22 @@ fn many_locks_wait(story: &mut Recorder) {
     story.says(&["queued", "get"]).answer_routine();
     story.watch(&format!("/shop/till/{}", other(2)), "deleted");
     story.says(&["acquired"]);
+}
+
+fn many_locks_last_as_one(story: &mut Recorder) {
+    let key = multi(story);
+    enqueued(story, key);
+    story.children(&[&other(2), &own(key, 3)]).present(41);
+    story.children(&[&own(key, 8)]).present(41).answer_routine();
+    story.timeout().says(&["sync"]).confirmed().answer_routine();
+    story.timeout().says(&["sync"]).after(1_850_000);
+    story.watch(&at(&other(2)), "deleted").says(&[]);
+    story
+        .done("sync")
+        .says(&["sync"])
+        .done("sync")
+        .says(&["acquired"]);
+    story.waits_for(Some("renew"));
 }
 
 fn many_locks_place_lost(story: &mut Recorder) {

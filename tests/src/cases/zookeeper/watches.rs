@@ -38,12 +38,12 @@ fn watch_twice(story: &mut Recorder) {
         .created(3, 41)
         .children(&[&other(1), &other(2), &own(key, 3)]);
     story.answer_routine();
-    story.watch(&at(&other(2)), "deleted").says(&["get", "children"]);
+    story.watch(&at(&other(2)), "deleted").says(&["children"]);
     story.watch(&at(&other(2)), "deleted").says(&[]);
     story
-        .present(39)
         .children(&[&other(1), &own(key, 3)])
-        .says(&["queued"]);
+        .says(&["get", "queued"])
+        .present(39);
     story.watch(&at(&other(2)), "deleted").says(&[]);
 }
 
