@@ -98,7 +98,7 @@ def _ours(
 
 
 #: A place in the line, then a permit, as Curator and kazoo do it.
-SEMAPHORE = Promise(requests=7, flights=6, between=2)
+SEMAPHORE = Promise(requests=7, flights=3, between=2)
 
 
 def _other(name: str, language: str, library: str, kind: str, limit: Limit) -> Subject:

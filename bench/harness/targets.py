@@ -16,8 +16,8 @@ PROMISES = {
     "redis": Promise(requests=2, flights=2, between=0),
 }
 
-#: Of a hand-off in a long line: delete, then the next one reads its new neighbour and the list.
-IN_LINE = 3
+#: Of a hand-off in a long line: delete, then the next one reads the list.
+IN_LINE = 2
 
 #: Never sets TCP_NODELAY: the system holds the second request of a flight back until the first is answered.
 ONE_AT_A_TIME = ("zookeeper-client",)
