@@ -78,7 +78,7 @@ pub fn by_seed<B: Backend, S: Subject<B>>(
     let verdict = caught(|| {
         let mut world = World::<B, S>::new(setup, &make, &mut ());
         for _ in 0..STEPS {
-            let step = weather.next(machine.climate.long);
+            let step = weather.next(machine.climate.long, |client| world.traffic(client));
             steps.push(step);
             if !world.step(step, &make, &mut ()) {
                 steps.pop();

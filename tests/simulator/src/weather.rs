@@ -4,7 +4,7 @@ use crate::{
     chance::Chance,
     faults::Faults,
     step::{Number, Outage, Step, Trouble, Wish},
-    world::{FORGETS, Setup},
+    world::{FORGETS, Setup, Traffic},
 };
 
 /// What a run may meet: chosen for each run anew, so that there are runs with one kind of trouble, and runs with all of them.
@@ -19,6 +19,10 @@ pub struct Weather {
     bad: u32,
     /// How often, in a thousand steps, a long time passes.
     slow: u32,
+    /// Whether what is on its way comes before anything else: otherwise it takes a while, and much else happens in between.
+    brisk: bool,
+    /// How often, in a hundred, what came first goes first, where nothing keeps the order.
+    in_order: u32,
 }
 
 /// What a kind of machine can meet at all.
@@ -91,6 +95,8 @@ impl Weather {
             outages,
             bad: [5, 30, 80][chance.below(3) as usize],
             slow: [2, 15, 40][chance.below(3) as usize],
+            brisk: chance.percent(75),
+            in_order: [90, 75, 20][chance.below(3) as usize],
             chance,
         };
         let setup = Setup {
@@ -108,8 +114,8 @@ impl Weather {
         self.chance.percent(60)
     }
 
-    /// What happens next, perhaps.
-    pub fn next(&mut self, long: u32) -> Step {
+    /// What happens next, perhaps. `traffic` says what is on its way to and from a client.
+    pub fn next(&mut self, long: u32, traffic: impl Fn(Number) -> Traffic) -> Step {
         let client = self.client();
         let dice = self.chance.below(1000);
         let bad = self.bad;
@@ -120,12 +126,18 @@ impl Weather {
         if dice < slow {
             return Step::Pass(self.chance.below(long));
         }
+        let (clients, brisk) = (self.clients, self.brisk);
+        let first = |has: fn(Traffic) -> bool| {
+            let mut all = (client..clients).chain(0..client);
+            let busy = all.find(|client| !brisk || has(traffic(*client)));
+            busy.unwrap_or(client)
+        };
         match self.chance.below(100) {
-            0..34 => Step::Execute(client, self.nth()),
-            34..60 => Step::Answer(client, self.nth()),
-            60..72 => Step::Notice(client),
-            72..84 => Step::Wish(client, self.wish()),
-            84..92 => Step::Tick(client),
+            0..36 => Step::Execute(first(|of| of.requests > 0), self.nth()),
+            36..66 => Step::Answer(first(|of| of.connected && of.answers > 0), self.nth()),
+            66..74 => Step::Notice(first(|of| of.connected && of.notices)),
+            74..86 => Step::Wish(client, self.wish()),
+            86..92 => Step::Tick(client),
             92..94 => Step::Trouble(client, Trouble::Reconnect(self.how())),
             94 => Step::Trouble(client, Trouble::Wake),
             95 => Step::Land(self.nth()),
@@ -137,12 +149,12 @@ impl Weather {
         u8::try_from(self.chance.below(self.clients.into())).unwrap_or_default()
     }
 
-    /// Mostly the first.
+    /// Mostly the first; in some runs mostly another one, which overtakes it.
     fn nth(&mut self) -> u8 {
-        if self.chance.percent(70) {
+        if self.chance.percent(self.in_order) {
             0
         } else {
-            u8::try_from(self.chance.below(4)).unwrap_or_default()
+            u8::try_from(1 + self.chance.below(3)).unwrap_or_default()
         }
     }
 
@@ -156,14 +168,14 @@ impl Weather {
     }
 
     fn wish(&mut self) -> Wish {
-        match self.chance.below(20) {
-            0..5 => Wish::Acquire,
-            5..8 => Wish::AcquireWithin(1 + self.chance.below(500_000)),
-            8..10 => Wish::Try,
-            10 => Wish::Cancel,
-            11 => Wish::Extend,
-            12..14 => Wish::Write,
-            14 => Wish::Downgrade,
+        match self.chance.below(36) {
+            0..10 => Wish::Acquire,
+            10..14 => Wish::AcquireWithin(1 + self.chance.below(1_500_000)),
+            14..17 => Wish::Try,
+            17 => Wish::Cancel,
+            18..20 => Wish::Extend,
+            20..24 => Wish::Write,
+            24..26 => Wish::Downgrade,
             _ => Wish::Release,
         }
     }
