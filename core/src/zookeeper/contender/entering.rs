@@ -162,6 +162,11 @@ impl Contender {
             Ok(Answer::Error(code::NO_NODE)) => Setback::NoDirectory,
             // The look behind it says whose it is: ours, perhaps.
             Ok(Answer::Error(code::NODE_EXISTS)) if self.is_single() => Setback::None,
+            // Our name has a number of its own, unless the sequence sticks at its end (in the plain layout nothing else in it differs).
+            Ok(Answer::Error(code::NODE_EXISTS)) => Setback::Final(
+                Refusal::SequenceExhausted,
+                Cause::answer(id, "somebody has our number".into()),
+            ),
             Ok(Answer::Error(error)) => setback(error, id, "creating our node"),
             Ok(_) | Err(Failure::Unknown) => {
                 self.doubt = true;

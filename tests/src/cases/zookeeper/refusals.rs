@@ -1,6 +1,8 @@
 //! What cannot be: refused clearly, with nothing left behind.
 
-use super::{acquire, code, other, own, own_of_attempt, warm};
+use serde_json::json;
+
+use super::{acquire, code, other, own, own_of_attempt, settings, warm};
 use crate::{cases::cases, transcript::Recorder};
 
 cases! { "zookeeper":
@@ -12,6 +14,8 @@ cases! { "zookeeper":
         "ZOOKEEPER-3249; measured: four of four Kazoo clients held the same lock at once";
     sequence_at_its_end, "The sequence sticks at its end: everybody gets the same number, and nobody is granted anything.",
         "ZOOKEEPER-3249";
+    sequence_stuck, "The sequence sticks at its end, and in the plain layout nothing else in a name differs: somebody has ours already.",
+        "measured: a server whose parent was made to count from 2147483647";
     sequence_wrapped, "Negative numbers, nine digits and a sign: read as numbers, and refused.",
         "ZOOKEEPER-4372, kazoo#606, kazoo#730: the sign was lost";
     create_throttled, "The create is rejected unexecuted while the list behind it succeeds: each is judged by itself, and the create tried again.",
@@ -62,6 +66,18 @@ fn sequence_at_its_end(story: &mut Recorder) {
         .children(&[&other(i32::MAX), &own(key, i32::MAX)]);
     story.says(&["refused sequence-exhausted", "delete"]);
     story.done("delete").close(key).leaves(0);
+}
+
+fn sequence_stuck(story: &mut Recorder) {
+    warm(story);
+    let mut settings = settings();
+    settings["layout"] = json!("plain");
+    let key = story.open(&settings);
+    story.acquire(key).error("create", code::NODE_EXISTS);
+    story
+        .children(&["2147483647"])
+        .says(&["refused sequence-exhausted"]);
+    story.close(key).leaves(0);
 }
 
 fn sequence_wrapped(story: &mut Recorder) {
