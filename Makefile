@@ -9,7 +9,7 @@ SERVERS := python3 tests/servers run --
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test setup build lint bench soak clean \
-	suites suites-in-turn waiting-suites computing-suites faults-suite interop-suite server-suites
+	suites suites-beside waiting-suites computing-suites faults-suite interop-suite server-suites
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -17,7 +17,7 @@ help: ## list the targets
 demo: ## a flash sale that oversells without a lock and sells exactly the stock with one (embedded, no server)
 	cargo run --quiet --package fencepost-cli -- demo
 
-# With LINT=yes the linters run beside the suites.
+# With LINT=yes the linters run, too.
 test: ## install what is missing, build all bindings, start the servers, run every suite
 	$(MAKE) --no-print-directory setup
 	$(MAKE) --no-print-directory build
@@ -75,18 +75,16 @@ build-bench: build-c
 build-bench-java:
 	javac -Xlint:all -Werror --release 17 -d build/bench/java -cp 'build/jars/*' bench/java/*.java
 
-# Most suites wait, for sessions and servers. Beside them runs what computes, with the processor time that they leave.
+# One after the other: a session that ends because a compiler has taken the processor is no finding.
 suites:
 	rm -rf build/logs
-	BESIDE=yes $(MAKE) --no-print-directory --jobs 2 waiting-suites computing-suites || { tools/closing-lines --failed; exit 1; }
-	$(MAKE) --no-print-directory faults-suite interop-suite
+	$(MAKE) --no-print-directory computing-suites waiting-suites faults-suite interop-suite
 	tools/closing-lines
 
-# All of them one after the other.
-suites-in-turn:
+# What computes beside what waits, with the processor time that it leaves: for machines with cores to spare.
+suites-beside:
 	rm -rf build/logs
-	$(MAKE) --no-print-directory waiting-suites
-	$(MAKE) --no-print-directory computing-suites
+	BESIDE=yes $(MAKE) --no-print-directory --jobs 2 waiting-suites computing-suites || { tools/closing-lines --failed; exit 1; }
 	$(MAKE) --no-print-directory faults-suite interop-suite
 	tools/closing-lines
 
