@@ -89,19 +89,33 @@ def kazoos_own() -> tuple[Any, Any]:
 locks, elections = kazoos_own()
 
 
-class TestKazoosLocks(locks.KazooLockTests):  # type: ignore[misc, name-defined]
+class LetsGo:
+    """Lets the threads of a test that has failed end: kazoo's tearDown waits for them for ever."""
+
+    def make_event(self) -> threading.Event:
+        event = threading.Event()
+        self.__dict__.setdefault("_events", []).append(event)
+        return event
+
+    def tearDown(self) -> None:
+        for event in self.__dict__.get("_events", ()):
+            event.set()
+        super().tearDown()  # type: ignore[misc]
+
+
+class TestKazoosLocks(LetsGo, locks.KazooLockTests):  # type: ignore[misc, name-defined]
     """With kazoo's classes."""
 
 
-class TestKazoosSemaphores(locks.TestSemaphore):  # type: ignore[misc, name-defined]
+class TestKazoosSemaphores(LetsGo, locks.TestSemaphore):  # type: ignore[misc, name-defined]
     """With kazoo's classes."""
 
 
-class TestKazoosElections(elections.KazooElectionTests):  # type: ignore[misc, name-defined]
+class TestKazoosElections(LetsGo, elections.KazooElectionTests):  # type: ignore[misc, name-defined]
     """With kazoo's classes."""
 
 
-class TestOurLocks(locks.KazooLockTests):  # type: ignore[misc, name-defined]
+class TestOurLocks(LetsGo, locks.KazooLockTests):  # type: ignore[misc, name-defined]
     """With ours."""
 
     _make = ours.KazooClient
@@ -113,13 +127,13 @@ class TestOurLocks(locks.KazooLockTests):  # type: ignore[misc, name-defined]
         assert lock.contenders() == []
 
 
-class TestOurSemaphores(locks.TestSemaphore):  # type: ignore[misc, name-defined]
+class TestOurSemaphores(LetsGo, locks.TestSemaphore):  # type: ignore[misc, name-defined]
     """With ours."""
 
     _make = ours.KazooClient
 
 
-class TestOurElections(elections.KazooElectionTests):  # type: ignore[misc, name-defined]
+class TestOurElections(LetsGo, elections.KazooElectionTests):  # type: ignore[misc, name-defined]
     """With ours."""
 
     _make = ours.KazooClient
