@@ -19,7 +19,6 @@ pub mod machines;
 pub mod prove;
 pub mod redis;
 pub mod run;
-pub mod scenarios;
 pub mod shrink;
 pub mod step;
 pub mod story;

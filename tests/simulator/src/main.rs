@@ -48,7 +48,7 @@ enum What {
         /// The whole run, not only what a broken promise needs
         #[arg(long)]
         whole: bool,
-        /// The steps of the shortest run, too: what a scenario is made of
+        /// The steps of the shortest run, too
         #[arg(long)]
         steps: bool,
     },

@@ -10,11 +10,9 @@ use crate::{
     cut::{Cut, Spoken},
     faults::Faults,
     run::{Machine, Run, again, by_seed},
-    scenarios::Scenario,
     shrink::shrink,
     step::Number,
     story::Story,
-    world::Setup,
 };
 
 /// A broken promise, with everything that it takes to see it.
@@ -73,8 +71,6 @@ pub trait Provable: Debug + Send + Sync {
     fn prove(&self, seeds: Range<u64>, faults: &Faults) -> Report;
     /// The whole run of a seed as a story, and what it has come to.
     fn tell(&self, seed: u64) -> (String, Option<Violation>);
-    /// Walks a run that is written down: what has happened in it, and whether it breaks a promise.
-    fn follow(&self, scenario: &Scenario) -> Report;
     /// What one client was told in the run of a seed, up to its first crash, as a transcript that every language replays.
     ///
     /// # Errors
@@ -109,34 +105,6 @@ where
         let mut story = Story::new(run.setup.drifts.len());
         let verdict = again(self, &run, &mut story);
         (story.text().into(), verdict.violation)
-    }
-
-    fn follow(&self, scenario: &Scenario) -> Report {
-        let run = Run {
-            setup: Setup {
-                drifts: scenario.drifts.into(),
-                servers: scenario.servers,
-                fair: self.fair,
-                nameless: self.climate.nameless,
-                longest: self.longest,
-            },
-            seed: scenario.seed,
-            steps: scenario.steps.into(),
-            patient: scenario.patient,
-        };
-        let mut story = Story::new(run.setup.drifts.len());
-        let verdict = again(self, &run, &mut story);
-        Report {
-            runs: 1,
-            seen: verdict.seen,
-            conviction: verdict.violation.map(|violation| Conviction {
-                machine: self.name,
-                seed: run.seed,
-                violation,
-                story: story.text().into(),
-                run,
-            }),
-        }
     }
 
     fn cut(&self, seed: u64, client: Number) -> Result<String, Uncut> {

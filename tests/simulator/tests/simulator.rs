@@ -10,7 +10,6 @@ use fencepost_simulator::{
     gallery, machines,
     prove::{Provable, Report},
     run::Machine,
-    scenarios,
     subject::Fencepost,
     zookeeper,
 };
@@ -131,22 +130,6 @@ fn their_repaired_twins_are_acquitted() {
     proved(&gallery::HONEST_READ_WRITE, 3000);
     proved(&gallery::HONEST_SINGLE, 3000);
     proved(&gallery::HONEST_BOTH, 3000);
-}
-
-#[test]
-fn every_scenario_is_walked_as_it_was_written_and_breaks_nothing() {
-    for scenario in scenarios::ALL {
-        let report = scenario.machine.follow(scenario);
-        if let Some(conviction) = report.conviction {
-            panic!("{}, which is for {}\n{conviction}", scenario.name, scenario.check);
-        }
-        let seen = (report.seen.granted, report.seen.refused);
-        assert_eq!(
-            seen, scenario.seen,
-            "{} goes another way than it did",
-            scenario.name
-        );
-    }
 }
 
 /// The mutex, which says that others may hold beside it, and does not let them.
