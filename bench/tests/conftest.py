@@ -19,7 +19,7 @@ def bench(*arguments: str, **environment: str) -> subprocess.CompletedProcess[st
         capture_output=True,
         text=True,
         check=False,
-        timeout=100,
+        timeout=400,  # against hanging: it takes a minute where nothing else runs
         env={**os.environ, "COLUMNS": "200", **environment},
     )
 
