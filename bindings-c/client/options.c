@@ -88,10 +88,6 @@ name_kind(const fencepost_client *client, const fencepost_options *options, char
 
     if (options->unfair && options->kind != FENCEPOST_KIND_MUTEX)
         return fault(FENCEPOST_RESULT_UNKNOWN_OPTION, "unknown option \"unfair\": only a mutex has it");
-    if (options->unfair && options->revocable)
-        return fault(
-            FENCEPOST_RESULT_UNKNOWN_OPTION,
-            "unknown option \"revocable\": fair locks have it, and an unfair one is one node without a line");
     if (options->kind == FENCEPOST_KIND_MUTEX && !options->unfair) {
         length = strlen(client->kind);
         own = "";

@@ -79,11 +79,6 @@ def settings(family: str, prefix: str, kind: str, name: object, options: Mapping
         data["name"] = text("the name of a lock", name, "stock/42", _INVALID_NAME)
     if family == "zookeeper":
         data["prefix"] = prefix
-    if kind == "single" and options.get("revocable") is not None:
-        raise ConfigError(
-            "unknown option 'revocable': fair locks have it, and an unfair one is one node without a line",
-            *_UNKNOWN_OPTION,
-        )
     foreign = _ZOOKEEPER_ONLY if family == "redis" else _REDIS_ONLY
     for option, value in options.items():
         if value is None and option != "permits":
@@ -117,11 +112,10 @@ def inspection_settings(
 
 def unknown_option(option: str, family: str) -> ConfigError:
     """The error for what only the other family has."""
-    return ConfigError(f"unknown option {option!r}: {_ELSEWHERE[family]}", *_UNKNOWN_OPTION)
+    return ConfigError(f"unknown option {option!r}: {_ELSEWHERE[family]}", 108, "unknown-option")
 
 
 _INVALID_NAME, _INVALID_OPTION = (102, "invalid-name"), (110, "invalid-option")
-_UNKNOWN_OPTION = (108, "unknown-option")
 
 
 def text(what: str, value: object, example: str, otherwise: tuple[int, str] = _INVALID_OPTION) -> str:

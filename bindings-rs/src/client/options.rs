@@ -288,13 +288,6 @@ impl LockOptions {
             [("fair", lined && self.fair.is_some())],
             "locks may be unfair; all others serve in the order in which contenders came",
         )?;
-        refuse(
-            [(
-                "revocable",
-                matches!(kind, Kind::Single) && self.revocable.is_some(),
-            )],
-            "fair locks have it, and an unfair one is one node without a line",
-        )?;
         let raw = RawZooKeeper {
             identifier: self.identifier.clone(),
             revocable: self.revocable,

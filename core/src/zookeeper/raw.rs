@@ -187,7 +187,10 @@ impl RawZooKeeper {
                 self.permits.is_some() && !inspects && kind != Kind::Semaphore,
             ),
             ("identifier", self.identifier.is_some() && inspects),
-            ("revocable", self.revocable.is_some() && inspects),
+            (
+                "revocable",
+                self.revocable.is_some() && (inspects || kind == Kind::Single),
+            ),
             ("max_hold", self.max_hold.is_some() && inspects),
             ("of", self.of.is_some() && !inspects),
             ("action", self.action.is_some() && !inspects),
@@ -198,7 +201,7 @@ impl RawZooKeeper {
             None => Ok(()),
             Some((option, _)) => Err(ConfigError::UnknownOption {
                 option: option.into(),
-                known: "many locks have names, all others a name; all but single nodes have a layout; contenders have identifier, revocable and max_hold; semaphores permits; inspections of, action, node, fence and permits",
+                known: "many locks have names, all others a name; all but single nodes have a layout; contenders have identifier and max_hold, and revocable if they stand in a line; semaphores permits; inspections of, action, node, fence and permits",
             }),
         }
     }
