@@ -100,9 +100,7 @@ def test_the_last_ones_before_the_border_take_their_turns(numbered: Numbered, ca
     line = wanted(case.kind, path)
     first, second, third = (started(numbered.start, case.name) for _ in range(3))
     held = first.acquire(line)
-    there = tree.contenders(path)
-    second.send(f"acquire {line}")
-    tree.wait_for_newcomer(path, there)
+    tree.see_join(path, second, line)
     # Whoever gets the first number of the border is told so, and does not wait.
     assert "sequence numbers" in refused(third, f"acquire {line}")
     if case.kind == "read":  # they share
@@ -142,9 +140,7 @@ def test_permits_are_counted_whatever_their_numbers_are(numbered: Numbered) -> N
         peers = [started(numbered.start, PERMITS.name) for _ in range(3)]
         fences = [int(peers[0].acquire(line)["czxid"])]
         for holder, waiter in pairwise(peers):
-            there = numbered.tree.contenders(path)
-            waiter.send(f"acquire {line}")
-            numbered.tree.wait_for_newcomer(path, there)
+            numbered.tree.see_join(path, waiter, line)
             assert waiter.heard() == []
             holder.ask("release")
             granted = waiter.answer("acquire")

@@ -24,9 +24,7 @@ def together(start: Start, *names: str) -> list[Peer]:
 def test_a_holder_is_asked_and_lets_go(start: Start, tree: Tree, path: str, holder: str, asker: str) -> None:
     one, two = together(start, holder, asker)
     held = one.acquire(f"revocable {path}")
-    there = tree.contenders(path)
-    two.send(f"acquire mutex {path}")
-    tree.wait_for_newcomer(path, there)
+    tree.see_join(path, two, f"mutex {path}")
     two.ask(f"revoke {held['node']}")
     assert one.event("revoke")["path"] == path
     # It was a wish: the lock is given back by its holder, and only then is it the other's.

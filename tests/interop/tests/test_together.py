@@ -36,9 +36,7 @@ def together(start: Start, *names: str, session_ms: int = 10_000) -> list[Peer]:
 
 def join(tree: Tree, path: str, peer: Peer, kind: str, timeout_ms: str = "") -> None:
     """Has a peer wait in the line."""
-    before = tree.contenders(path)
-    peer.send(f"acquire {kind} {path} {timeout_ms}")
-    tree.wait_for_newcomer(path, before)
+    tree.see_join(path, peer, f"{kind} {path} {timeout_ms}")
 
 
 def has_got(peer: Peer, after: int = 0) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from kazoo.client import KazooClient  # type: ignore[import-untyped]
 from kazoo.exceptions import NoNodeError  # type: ignore[import-untyped]
-from steer import wait_until
+from steer import Peer, wait_until
 
 
 class Tree:
@@ -19,6 +19,12 @@ class Tree:
     def contenders(self, path: str) -> list[str]:
         """The paths of all nodes here that go with a session; kazoo's semaphores have lines beside them."""
         return sorted((*self._walk(path), *self._walk(f"{path}-__lock__")))
+
+    def see_join(self, path: str, peer: Peer, line: str) -> None:
+        """Has a peer acquire what its protocol calls so, and waits until it stands in the line."""
+        there = self.contenders(path)
+        peer.send(f"acquire {line}")
+        self.wait_for_newcomer(path, there)
 
     def wait_for_newcomer(self, path: str, known: Iterable[str]) -> None:
         """Waits for a node of somebody else than those who are known, some of whom may be leaving."""

@@ -38,6 +38,15 @@ impl Recipes {
         })
     }
 
+    /// A grant, however long it takes; nothing if it was over before anybody heard of it.
+    pub(crate) async fn take(&self, kind: &str, path: &str) -> Result<Option<Grant>, Failed> {
+        match self.lock(kind, path)?.acquire().await {
+            Ok(grant) => Ok(Some(grant)),
+            Err(fencepost::Error::Lost(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// The session, as the servers' `expire` takes it. It is the owner of whatever we hold, so something is held.
     pub(crate) async fn session(&self, look: &Look) -> Result<Value, Failed> {
         let path = format!("/fencepost-peer-{}", std::process::id());

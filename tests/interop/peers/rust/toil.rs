@@ -28,13 +28,9 @@ pub(crate) async fn toil(
     let shared = kind.starts_with("read") || kind.starts_with("semaphore");
     let (mut done, mut stale, mut lost, mut unconfirmed) = (0, 0, 0, 0);
     while !enough.load(Ordering::SeqCst) {
-        let grant = match recipes.acquire(kind, path, None).await {
-            Ok(grant) => grant.ok_or("not granted")?,
-            Err(error) if is_loss(&error) => {
-                lost += 1;
-                continue;
-            }
-            Err(error) => return Err(error),
+        let Some(grant) = recipes.take(kind, path).await? else {
+            lost += 1;
+            continue;
         };
         let from = now();
         let fence = grant.fence().ok_or("a grant without a fence")?;
@@ -59,11 +55,6 @@ pub(crate) async fn toil(
         }
     }
     Ok(json!({"done": done, "stale": stale, "lost": lost, "unconfirmed": unconfirmed}))
-}
-
-/// Whether an acquire was granted, and over before we heard of it.
-pub(crate) fn is_loss(error: &Failed) -> bool {
-    matches!(error.downcast_ref(), Some(fencepost::Error::Lost(_)))
 }
 
 /// Holds for so long, or until it is over: the last moment at which the grant was seen to be valid.

@@ -12,15 +12,7 @@ use fencepost::Grant;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc::UnboundedReceiver};
 
-use crate::{
-    Failed,
-    counter::Counter,
-    hold::Hold,
-    look::Look,
-    recipes::Recipes,
-    reply,
-    toil::{is_loss, toil},
-};
+use crate::{Failed, counter::Counter, hold::Hold, look::Look, recipes::Recipes, reply, toil::toil};
 
 /// The acquires that were asked for, and how to end the one that waits.
 #[derive(Default)]
@@ -141,13 +133,9 @@ impl Worker {
         let recipes = Arc::clone(&self.recipes);
         let counter = self.counter(address).await?;
         while done < rounds {
-            let grant = match recipes.acquire(kind, path, None).await {
-                Ok(grant) => grant.ok_or("not granted")?,
-                Err(error) if is_loss(&error) => {
-                    lost += 1;
-                    continue;
-                }
-                Err(error) => return Err(error),
+            let Some(grant) = recipes.take(kind, path).await? else {
+                lost += 1;
+                continue;
             };
             if counter.increment(fence(&grant)?).await? {
                 done += 1;
