@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import threading
 import uuid
@@ -164,3 +165,16 @@ async def test_a_cut_connection_is_made_again(tls: Tls, control: Control) -> Non
         cut()
         await agrant.extend()
         assert agrant.is_valid
+
+
+def test_a_server_that_does_not_say_goodbye_leaves_no_socket(tls: Tls, control: Control) -> None:
+    async def main() -> None:
+        async with fencepost.asyncio.connect(tls.url()) as client:
+            async with client.lock(tls.name, ttl=20):
+                pass
+            control.do("pause redis-tls")
+
+    asyncio.run(main())
+    control.do("resume redis-tls")
+    # A socket that nobody has closed is a warning here, and a warning fails the test.
+    gc.collect()

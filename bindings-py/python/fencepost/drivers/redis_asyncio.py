@@ -86,10 +86,14 @@ class Line:
             error = trouble
         finally:
             self._task = None
-            connection, self._connection, self._writer = self._connection, None, None
+            connection, self._connection = self._connection, None
+            writer, self._writer = self._writer, None
             waiting, self._waiting = self._waiting, []
             if connection is not None:
                 await connection.disconnect(nowait=True)
+            if writer is not None:
+                # By TLS, closing waits for the server's goodbye; the loop may end before it comes.
+                writer.transport.abort()
             for command, _ in waiting:
                 self._settle_unsent(command, error)
             self.lost(error)
