@@ -9,7 +9,7 @@ SERVERS := python3 tests/servers run --
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test setup build lint bench soak clean \
-	suites suites-beside waiting-suites computing-suites faults-suite interop-suite server-suites
+	suites waiting-suites computing-suites faults-suite interop-suite server-suites
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -79,13 +79,6 @@ build-bench-java:
 suites:
 	rm -rf build/logs
 	$(MAKE) --no-print-directory computing-suites waiting-suites faults-suite interop-suite
-	tools/closing-lines
-
-# What computes beside what waits, with the processor time that it leaves: for machines with cores to spare.
-suites-beside:
-	rm -rf build/logs
-	BESIDE=yes $(MAKE) --no-print-directory --jobs 2 waiting-suites computing-suites || { tools/closing-lines --failed; exit 1; }
-	$(MAKE) --no-print-directory faults-suite interop-suite
 	tools/closing-lines
 
 waiting-suites:
