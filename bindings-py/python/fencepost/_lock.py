@@ -46,8 +46,8 @@ class Lock:
         """Waits until the lock is granted, for at most ``timeout`` (seconds or a timedelta) if that is given.
 
         None when somebody else held the lock all the time; with ``blocking=False``, when somebody else holds
-        it. Everything else that goes wrong is an exception: Refused, ConfigError, MisuseError; and LockLost if
-        the lock was granted, but over before this client heard so. Nothing is held then.
+        it. Everything else that goes wrong is an exception: Refused, ConfigError, MisuseError; and LockLost,
+        if the lock was granted, but over before this client heard so. Nothing is held then.
         """
         return self._client._acquire(self, patience(timeout, blocking))
 

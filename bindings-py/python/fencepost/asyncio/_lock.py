@@ -50,9 +50,9 @@ class Lock:
         """Waits until the lock is granted, for at most ``timeout`` (seconds or a timedelta) if that is given.
 
         None when somebody else held the lock all the time; with ``blocking=False``, when somebody else holds
-        it. Everything else that goes wrong is an exception: Refused, ConfigError, MisuseError; and LockLost if
-        the lock was granted, but over before this client heard so. Nothing is held then. Cancelling withdraws
-        the contender.
+        it. Everything else that goes wrong is an exception: Refused, ConfigError, MisuseError; and LockLost,
+        if the lock was granted, but over before this client heard so. Nothing is held then. Cancelling
+        withdraws the contender.
         """
         return await self._client._acquire(self, patience(timeout, blocking))
 
