@@ -19,9 +19,6 @@ PROMISES = {
 #: Of a hand-off in a long line: delete, then the next one reads the list.
 IN_LINE = 2
 
-#: Never sets TCP_NODELAY: the system holds the second request of a flight back until the first is answered.
-ONE_AT_A_TIME = ("zookeeper-client",)
-
 
 def verdicts(families: Mapping[str, Family]) -> Iterator[Verdict]:
     """One for each target of each subject that was measured."""
@@ -68,9 +65,8 @@ def _wire(family: str, subject: Subject, wire: Wire) -> Iterator[Verdict]:
     yield Verdict(
         family, subject.name, "requests of acquire + release", wire.requests, promise.requests, asserted=True
     )
-    flies = subject.library not in ONE_AT_A_TIME
     yield Verdict(
-        family, subject.name, "flights of acquire + release", wire.flights, promise.flights, asserted=flies
+        family, subject.name, "flights of acquire + release", wire.flights, promise.flights, asserted=True
     )
     if family == "zookeeper" and wire.handoff_waiter is not None:
         between = median(wire.handoff_waiter)

@@ -2,6 +2,10 @@
 
 mod address;
 mod crowd;
+// Read from there: nobody else has a use for it.
+#[cfg(target_os = "linux")]
+#[path = "../../../bindings-rs/src/drivers/zookeeper/nodelay.rs"]
+mod nodelay;
 mod ours;
 mod raw_redis;
 mod raw_zookeeper;

@@ -33,6 +33,12 @@ impl RawZooKeeper {
             .with_session_timeout(session_timeout)
             .connect(&host)
             .await?;
+        // As fencepost does, or the second request of a flight would wait for the answer of the first.
+        #[cfg(target_os = "linux")]
+        {
+            let (_, port) = host.rsplit_once(':').ok_or("a port is needed")?;
+            crate::nodelay::set(&[port.parse()?])?;
+        }
         let directory = format!("/{name}");
         client
             .mkdir(&directory, &CreateMode::Persistent.with_acls(Acls::anyone_all()))

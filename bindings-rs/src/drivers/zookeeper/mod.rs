@@ -3,14 +3,13 @@
 //! The library sends a request when its method is called, in that order. It never sends again what was under way when a connection broke,
 //! but it does keep what is asked of it while there is none, and sends that later: so nothing is asked then.
 //!
-//! Of an acquire's two requests the second may wait for the first one's answer: the library (0.11.2, the newest) writes each by itself, and
-//! sets no TCP_NODELAY. That cannot be helped from here: it makes its sockets itself, when it connects and whenever it reconnects, and
-//! neither its connector nor its client gives them out or takes one. Handing both requests over at once does not help either: its task
-//! takes one from its queue, and looks at the socket before it takes the next; only in one session of five, by where that task lies in
-//! memory, does it look at the queue first and write both together. The other clients (`tokio-zookeeper` 0.4, `zookeeper-async` 5.0,
-//! `zookeeper` 0.8) set no TCP_NODELAY either, and lack what a lock needs: the stat of a created node, `sync`, transactions, or more than one server.
+//! An acquire's two requests go out in one flight only if nothing holds the second back: the library (0.11.2, the newest) writes each by
+//! itself and sets no TCP_NODELAY, and it neither gives its sockets out nor takes one. So on Linux the option is set from outside
+//! (`nodelay.rs`), on connections of our own clients.
 
 mod errors;
+#[cfg(target_os = "linux")]
+mod nodelay;
 #[cfg(all(test, feature = "servers"))]
 mod on_a_server;
 mod requests;

@@ -90,6 +90,7 @@ async fn follow(driver: &Driver, engine: &Engine, client: Client) -> SessionStat
         }
         match state {
             SessionState::SyncConnected => {
+                hurry(driver);
                 *driver.line() = Line::Up(client.clone());
                 connected = true;
                 tell(engine, &client, Told::Connected);
@@ -114,6 +115,21 @@ async fn follow(driver: &Driver, engine: &Engine, client: Client) -> SessionStat
             }
         }
         state = states.changed().await;
+    }
+}
+
+/// Has what is written to a new connection of ours sent at once.
+fn hurry(driver: &Driver) {
+    #[cfg(target_os = "linux")]
+    if let Source::Hosts { hosts, .. } = &driver.source {
+        let ports: Vec<u16> = hosts
+            .iter()
+            .filter_map(|host| host.rsplit(':').next()?.parse().ok())
+            .collect();
+        // Aside, as a process may have many descriptors; nothing waits for it.
+        tokio::task::spawn_blocking(move || {
+            let _as_it_was = super::nodelay::set(&ports);
+        });
     }
 }
 

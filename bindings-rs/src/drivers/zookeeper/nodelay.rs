@@ -1,0 +1,93 @@
+//! `TCP_NODELAY` for connections whose library neither sets it nor gives them out.
+//!
+//! Without it, the second of two requests that are written one after the other waits until the first one is answered. A process may look
+//! at its own descriptors, and hand itself a copy of one through a pair of sockets; a copy shares its socket's options. (`pidfd_getfd`
+//! copies as well, but containers forbid it by default.) Where something of this is not possible nothing happens: it is only slower.
+
+use core::mem::{self, MaybeUninit};
+use std::{
+    fs::{self, DirEntry},
+    io::{self, IoSliceMut},
+    net::TcpStream,
+    os::{
+        fd::{OwnedFd, RawFd},
+        unix::net::UnixDatagram,
+    },
+};
+
+use rustix::{
+    io::Errno,
+    net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg},
+};
+use sendfd::SendWithFd;
+
+/// Sets the option on every connection of this process to one of these ports: on foreign ones too, for which it is as right. Some
+/// microseconds for each socket that the process has.
+pub(crate) fn set(ports: &[u16]) -> io::Result<()> {
+    let mirror = Mirror(UnixDatagram::pair()?);
+    for entry in fs::read_dir("/proc/self/fd")? {
+        // Descriptors come and go meanwhile.
+        if let Some(copy) = socket(&entry?).and_then(|number| mirror.copy(number).ok()) {
+            let connection = TcpStream::from(copy);
+            match connection.peer_addr() {
+                // Of a copy, so it is the one that is set.
+                Ok(peer) if ports.contains(&peer.port()) => {
+                    // Refused by what is no TCP.
+                    let _as_it_was = connection.set_nodelay(true);
+                }
+                // Its number has become that of a file, all locks of which the process would lose if a copy were closed.
+                Err(error) if Errno::from_io_error(&error) == Some(Errno::NOTSOCK) => mem::forget(connection),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The number of a descriptor, if it is one of a socket.
+fn socket(entry: &DirEntry) -> Option<RawFd> {
+    let what = fs::read_link(entry.path()).ok()?;
+    let is_socket = what.as_os_str().as_encoded_bytes().starts_with(b"socket:");
+    is_socket.then(|| entry.file_name().to_str()?.parse().ok())?
+}
+
+struct Mirror((UnixDatagram, UnixDatagram));
+
+impl Mirror {
+    fn copy(&self, number: RawFd) -> io::Result<OwnedFd> {
+        let Self((here, there)) = self;
+        here.send_with_fd(&[0], &[number])?;
+        let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut sent = RecvAncillaryBuffer::new(&mut room);
+        let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
+        recvmsg(there, &mut [IoSliceMut::new(&mut [0])], &mut sent, flags)?;
+        let copy = sent.drain().find_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(mut copies) => copies.next(),
+            _ => None,
+        });
+        copy.ok_or_else(|| Errno::MFILE.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    fn pair() -> (TcpListener, TcpStream, u16) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let stream = TcpStream::connect(address).unwrap();
+        (listener, stream, address.port())
+    }
+
+    #[test]
+    fn only_connections_to_these_ports_are_set() {
+        let (_listener, ours, port) = pair();
+        let (_other_listener, other, _) = pair();
+        set(&[port]).unwrap();
+        assert!(ours.nodelay().unwrap());
+        assert!(!other.nodelay().unwrap());
+    }
+}
