@@ -36,7 +36,7 @@ static void handle_is_given_back(void) {
     NEED(grant != NULL);
     snprintf(directory, sizeof directory, "/shop/%s", name);
     CHECK(zookeeper_find(handle, directory, "-lock-", node, sizeof node));
-    CHECK_RESULT(fencepost_acquire(client, name, 50, &waiting), FENCEPOST_RESULT_TIMEOUT);
+    CHECK_RESULT(fencepost_acquire(client, name, BRIEF, &waiting), FENCEPOST_RESULT_TIMEOUT);
     CHECK_RESULT(fencepost_close(client), FENCEPOST_OK);
     CHECK(zoo_set_watcher(handle, NULL) == own_watcher);
     CHECK(zoo_exists(handle, node, 0, &stat) == ZNONODE);
@@ -153,7 +153,7 @@ static void contexts_without_a_loop(void) {
     CHECK_RESULT(fencepost_redis_attach(commands.context, commands.context, &client), FENCEPOST_RESULT_BAD_ARGUMENT);
     CHECK_RESULT(fencepost_redis_attach(commands.context, subscriptions.context, &client), FENCEPOST_OK);
     grant = hold(other, name);
-    CHECK_RESULT(fencepost_acquire(client, name, 100, &none), FENCEPOST_RESULT_TIMEOUT);
+    CHECK_RESULT(fencepost_acquire(client, name, BRIEF, &none), FENCEPOST_RESULT_TIMEOUT);
     let_go(grant);
     let_go(hold(client, name));
     close_client(client);

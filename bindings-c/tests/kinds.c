@@ -66,7 +66,7 @@ static void permits(fencepost_client *client, const char *layout) {
     fencepost_grant *one = hold_with(client, name, options), *two = hold_with(client, name, options), *none = NULL;
 
     CHECK_RESULT(taken(client, name, options), FENCEPOST_RESULT_NOT_AVAILABLE);
-    CHECK_RESULT(fencepost_acquire_with(client, name, options, 100, &none), FENCEPOST_RESULT_TIMEOUT);
+    CHECK_RESULT(fencepost_acquire_with(client, name, options, BRIEF, &none), FENCEPOST_RESULT_TIMEOUT);
     let_go(one);
     one = hold_with(client, name, options);
     CHECK(fencepost_grant_is_valid(one) && fencepost_grant_is_valid(two));
@@ -90,7 +90,7 @@ static void all_or_none(enum family family) {
     fencepost_grant *one = hold(other, names[1]), *many, *none = NULL;
 
     CHECK_RESULT(taken(mine, NULL, all), FENCEPOST_RESULT_NOT_AVAILABLE);
-    CHECK_RESULT(fencepost_acquire_with(mine, NULL, all, 100, &none), FENCEPOST_RESULT_TIMEOUT);
+    CHECK_RESULT(fencepost_acquire_with(mine, NULL, all, BRIEF, &none), FENCEPOST_RESULT_TIMEOUT);
     let_go(hold(other, names[0]));
     let_go(one);
     many = hold_with(mine, NULL, all);

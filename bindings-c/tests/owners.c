@@ -116,7 +116,7 @@ static void busy(enum family family) {
     CHECK_RESULT(fencepost_lock_acquire_start(lock, FENCEPOST_FOREVER, &attempt), FENCEPOST_OK);
     fencepost_attempt_free(attempt);
     CHECK_RESULT(fencepost_lock_try_acquire(lock, &none), FENCEPOST_RESULT_NOT_AVAILABLE);
-    CHECK_RESULT(fencepost_lock_acquire(lock, 20, &none), FENCEPOST_RESULT_TIMEOUT);
+    CHECK_RESULT(fencepost_lock_acquire(lock, BRIEF, &none), FENCEPOST_RESULT_TIMEOUT);
     CHECK_RESULT(fencepost_lock_acquire(lock, 0, &none), FENCEPOST_RESULT_NOT_POSITIVE);
     let_go(grant);
     CHECK_RESULT(fencepost_lock_acquire(lock, LONG, &grant), FENCEPOST_OK);

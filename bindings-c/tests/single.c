@@ -18,7 +18,7 @@ static void excludes_and_is_waited_for(enum family family) {
     CHECK(fence > 0 && fencepost_grant_is_valid(grant));
     CHECK_RESULT(fencepost_try_acquire_with(other, name, SINGLE, &none), FENCEPOST_RESULT_NOT_AVAILABLE);
     CHECK_RESULT(fencepost_try_acquire_with(mine, name, SINGLE, &none), FENCEPOST_RESULT_NOT_AVAILABLE);
-    CHECK_RESULT(fencepost_acquire_with(other, name, SINGLE, 100, &none), FENCEPOST_RESULT_TIMEOUT);
+    CHECK_RESULT(fencepost_acquire_with(other, name, SINGLE, BRIEF, &none), FENCEPOST_RESULT_TIMEOUT);
     CHECK_RESULT(fencepost_lock_open(other, name, SINGLE, &lock), FENCEPOST_OK);
     for (i = 0; i < 3; i++)
         CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempts[i]), FENCEPOST_OK);

@@ -12,6 +12,9 @@
 /* How long anything may take, in milliseconds: a test that waits longer has failed. Valgrind is slow. */
 #define LONG 20000
 
+/* Enough for a busy server to say that somebody else holds the lock (ms). */
+#define BRIEF 400
+
 enum family { MEMORY, ZOOKEEPER, REDIS, FAMILIES };
 
 /* A server, by what the environment says; NULL: it does not run. */

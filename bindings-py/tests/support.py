@@ -21,6 +21,8 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
 LONG = 30.0
+#: Long enough for a busy server to say that somebody else holds the lock, in seconds.
+BRIEF = 0.4
 PROGRAMS = Path(__file__).parent / "programs"
 
 

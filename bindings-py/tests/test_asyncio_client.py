@@ -11,7 +11,7 @@ import fencepost
 import fencepost.asyncio
 import pytest
 from conftest import AsyncConnect
-from support import LONG, Backend, options, wait_until_async
+from support import BRIEF, LONG, Backend, options, wait_until_async
 
 
 def is_queued(backend: Backend) -> bool:
@@ -84,7 +84,7 @@ async def test_hold_is_a_scope_with_a_limit(backend: Backend, aconnect: AsyncCon
     ours, theirs = (aconnect(backend.url).lock(backend.name()) for _ in range(2))
     async with ours.hold(timeout=LONG):
         with pytest.raises(fencepost.NotAcquired) as late:
-            async with theirs.hold(timeout=0.05):
+            async with theirs.hold(timeout=BRIEF):
                 pytest.fail("two holders")
         with pytest.raises(fencepost.NotAcquired) as tried:
             async with theirs.hold(blocking=False):
@@ -265,7 +265,7 @@ async def test_a_forgotten_client_warns_and_releases(backend: Backend, aconnect:
 async def test_a_closed_client_leaves_nothing_running(backend: Backend) -> None:
     threads, tasks = set(threading.enumerate()), asyncio.all_tasks()
     async with fencepost.asyncio.connect(backend.url) as client, client.lock(backend.name()):
-        assert await client.lock(backend.name()).acquire(timeout=0.05) is None
+        assert await client.lock(backend.name()).acquire(timeout=BRIEF) is None
     await wait_until_async(lambda: set(threading.enumerate()) <= threads, "its threads have ended")
     assert asyncio.all_tasks() == tasks
 

@@ -9,7 +9,7 @@ import fencepost
 import fencepost.asyncio
 import pytest
 from conftest import AsyncConnect
-from support import LONG, Backend, ZooKeeperBackend, wait_until_async
+from support import BRIEF, LONG, Backend, ZooKeeperBackend, wait_until_async
 from test_kinds import place
 
 __all__ = ["place"]
@@ -28,7 +28,7 @@ async def test_readers_share(place: Backend, aconnect: AsyncConnect, layout: str
     async with ours.reader, theirs.reader:
         assert await ours.writer.acquire(blocking=False) is None
     async with theirs.writer:
-        assert await ours.reader.acquire(timeout=0.05) is None
+        assert await ours.reader.acquire(timeout=BRIEF) is None
         assert await ours.writer.acquire(blocking=False) is None
     assert "fencepost.asyncio.ReadWriteLock 'prices'" in repr(ours)
 
@@ -39,7 +39,7 @@ async def test_semaphores_and_many_locks(place: Backend, aconnect: AsyncConnect)
     async with permits[0], permits[1]:
         assert await permits[0].acquire(blocking=False) is None
     async with clients[0].multi_lock(["a", "b"]):
-        assert await clients[1].multi_lock(["b", "c"]).acquire(timeout=0.05) is None
+        assert await clients[1].multi_lock(["b", "c"]).acquire(timeout=BRIEF) is None
         async with clients[1].lock("c"):
             pass
     async with clients[1].multi_lock(["b", "c"]):
@@ -84,7 +84,7 @@ async def test_strangers_are_told_of(place: Backend, aconnect: AsyncConnect) -> 
     ours, theirs = aconnect(place.url).lock("stock"), aconnect(place.url).lock("stock", layout="kazoo")
     async with ours:
         with pytest.warns(fencepost.MixedLayoutsWarning, match="-lock-0000000000") as seen:
-            assert await theirs.acquire(timeout=0.05) is None
+            assert await theirs.acquire(timeout=BRIEF) is None
         assert seen[0].filename == __file__
     grant = await take(theirs)
     waiting = asyncio.create_task(ours.acquire(timeout=LONG))

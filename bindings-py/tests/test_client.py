@@ -12,7 +12,7 @@ from typing import Any
 import fencepost
 import pytest
 from conftest import Connect
-from support import LONG, Backend, options, wait_until
+from support import BRIEF, LONG, Backend, options, wait_until
 
 
 def test_a_scope_holds_the_lock(backend: Backend, connect: Connect) -> None:
@@ -91,7 +91,7 @@ def test_hold_is_a_scope_with_a_limit(backend: Backend, connect: Connect) -> Non
     ours, theirs = (connect(backend.url).lock(backend.name()) for _ in range(2))
     with ours.hold(timeout=LONG) as grant:
         assert grant.is_valid
-        with pytest.raises(fencepost.NotAcquired) as late, theirs.hold(timeout=0.05):
+        with pytest.raises(fencepost.NotAcquired) as late, theirs.hold(timeout=BRIEF):
             pytest.fail("two holders")
         with pytest.raises(fencepost.NotAcquired) as tried, theirs.hold(blocking=False):
             pytest.fail("two holders")
@@ -241,7 +241,7 @@ def test_a_closed_client_leaves_no_thread(backend: Backend) -> None:
         client.lock(backend.name()),
         client.lock(backend.name("other")),
     ):
-        assert client.lock(backend.name()).acquire(timeout=0.05) is None
+        assert client.lock(backend.name()).acquire(timeout=BRIEF) is None
     wait_until(lambda: set(threading.enumerate()) <= before, "its threads have ended")
 
 
@@ -249,7 +249,7 @@ def test_threads_of_a_client_are_daemons(backend: Backend, connect: Connect) -> 
     before = set(threading.enumerate())
     client = connect(backend.url)
     with client.lock(backend.name()):
-        assert client.lock(backend.name()).acquire(timeout=0.05) is None
+        assert client.lock(backend.name()).acquire(timeout=BRIEF) is None
         assert all(thread.daemon for thread in set(threading.enumerate()) - before)
 
 

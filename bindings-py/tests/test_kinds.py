@@ -11,7 +11,7 @@ import fencepost
 import pytest
 from conftest import Connect, make
 from kazoo.security import make_acl
-from support import LONG, Backend, ZooKeeperBackend, wait_until
+from support import BRIEF, LONG, Backend, ZooKeeperBackend, wait_until
 
 
 @pytest.fixture(params=["memory", "zookeeper"])
@@ -41,12 +41,12 @@ def test_readers_share_and_writers_do_not(pair: Pair, layout: str | None) -> Non
     ours, theirs = (client.read_write_lock("prices", layout=layout) for client in pair)
     one, other = take(ours.reader), take(theirs.reader)
     assert ours.writer.acquire(blocking=False) is None
-    assert theirs.writer.acquire(timeout=0.05) is None
+    assert theirs.writer.acquire(timeout=BRIEF) is None
     one.release()
     other.release()
     with ours.writer as alone:
         assert theirs.reader.acquire(blocking=False) is None
-        assert theirs.writer.acquire(timeout=0.05) is None
+        assert theirs.writer.acquire(timeout=BRIEF) is None
     with theirs.reader as reader:
         assert reader.fence is not None
         assert alone.fence is not None
@@ -78,7 +78,7 @@ def test_elections_have_terms(pair: Pair) -> None:
     ours, theirs = (client.election("scheduler", identifier="me") for client in pair)
     term = ours.campaign()
     assert term is not None
-    assert theirs.campaign(timeout=0.05) is None
+    assert theirs.campaign(timeout=BRIEF) is None
     assert theirs.campaign(blocking=False) is None
     term.release()
     with theirs as second:
@@ -97,10 +97,10 @@ def test_many_locks_or_none(pair: Pair, layout: str) -> None:
         assert grant.fence is not None
         assert grant.is_valid
         assert single.acquire(blocking=False) is None
-        assert others.acquire(timeout=0.05) is None
+        assert others.acquire(timeout=BRIEF) is None
     with single:
         assert both.acquire(blocking=False) is None
-        assert both.acquire(timeout=0.05) is None
+        assert both.acquire(timeout=BRIEF) is None
         with pair[0].lock("a", layout=layout).hold(timeout=LONG):
             pass
     with others.hold(timeout=LONG) as second:
@@ -136,7 +136,7 @@ def test_a_semaphore_has_permits(pair: Pair) -> None:
     one, other = take(ours), take(theirs)
     assert one.fence != other.fence
     assert ours.acquire(blocking=False) is None
-    assert theirs.acquire(timeout=0.05) is None
+    assert theirs.acquire(timeout=BRIEF) is None
     one.release()
     take(theirs).release()
     other.release()
@@ -167,7 +167,7 @@ def test_a_contender_of_another_layout_is_waited_for(pair: Pair, place: Backend)
     ours, theirs = pair[0].lock("stock"), pair[1].lock("stock", layout="kazoo")
     with ours:
         with pytest.warns(fencepost.MixedLayoutsWarning, match="-lock-0000000000") as seen:
-            assert theirs.acquire(timeout=0.05) is None
+            assert theirs.acquire(timeout=BRIEF) is None
         assert seen[0].filename == __file__
     stranger = take(theirs)
     assert stranger.mixed_layouts is None

@@ -9,7 +9,7 @@ from typing import Any
 import fencepost
 import pytest
 from conftest import Connect
-from support import LONG, Backend, Control, interrupted, wait_until
+from support import BRIEF, LONG, Backend, Control, interrupted, wait_until
 from test_kinds import Pair, pair, place, take
 
 __all__ = ["pair", "place"]
@@ -132,11 +132,11 @@ def test_an_owner_that_waits_is_busy(backend: Backend, clients: Pair) -> None:
         assert not is_free(clients[1].lock(backend.name()))
     # One that has given up makes room.
     with clients[1].lock(backend.name()):
-        assert mine.acquire(timeout=0.05) is None
+        assert mine.acquire(timeout=BRIEF) is None
         assert mine.acquire(blocking=False) is None
         with pytest.raises(fencepost.ConfigError):
             mine.acquire(timeout=0)
-        assert mine.acquire(timeout=0.05) is None
+        assert mine.acquire(timeout=BRIEF) is None
     with mine, pytest.raises(fencepost.ConfigError) as refused:
         mine.acquire(timeout=-1)
     assert refused.value.name == "not-positive"

@@ -18,7 +18,7 @@ import redis
 import redis.asyncio
 from fencepost.drivers._redis_common import answer, failure
 from redis import exceptions
-from support import LONG, Control, RedisBackend, wait_until
+from support import BRIEF, LONG, Control, RedisBackend, wait_until
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ async def test_an_asyncio_client_of_the_caller_s_own(redis_server: RedisBackend,
         lock = client.lock(redis_server.name())
         async with lock as grant:
             assert grant.is_valid
-            assert await lock.acquire(timeout=0.05) is None
+            assert await lock.acquire(timeout=BRIEF) is None
     await own.ping()
     await own.aclose()
 

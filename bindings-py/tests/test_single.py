@@ -11,7 +11,7 @@ import fencepost.asyncio
 import pytest
 from conftest import AsyncConnect, Connect
 from kazoo.security import make_acl
-from support import LONG, Backend, Control, Program, ZooKeeperBackend, wait_until
+from support import BRIEF, LONG, Backend, Control, Program, ZooKeeperBackend, wait_until
 from test_asyncio_kinds import take as atake
 from test_kinds import Pair, pair, place, take
 
@@ -27,7 +27,7 @@ def test_an_unfair_lock_excludes(pair: Pair) -> None:
         assert grant.fence is not None
         assert grant.is_valid
         assert theirs.acquire(blocking=False) is None
-        assert mine.acquire(timeout=0.05) is None
+        assert mine.acquire(timeout=BRIEF) is None
         fences: list[int] = []
 
         def work(lock: fencepost.Lock) -> None:

@@ -8,7 +8,7 @@ import { type Client, ConfigError, Grant, NotAcquired } from "fencepost";
 import { BACKENDS, fresh } from "./support/backends.js";
 import { isConfig, isMisuse } from "./support/errors.js";
 import { onPairs } from "./support/pairs.js";
-import { eventually, within } from "./support/servers.js";
+import { BRIEF, eventually, within } from "./support/servers.js";
 
 const SOON = 10_000;
 
@@ -36,7 +36,7 @@ for (const make of BACKENDS) {
       const name = fresh();
       const grant = await a.lock(name).acquire();
       assert.equal(await b.lock(name).tryAcquire(), null);
-      assert.equal(await b.lock(name).acquire({ timeout: 60 }), null);
+      assert.equal(await b.lock(name).acquire({ timeout: BRIEF }), null);
       const waiting = b.lock(name).acquire();
       await grant.release();
       const next = await within(SOON, "the lock", waiting);
@@ -150,7 +150,7 @@ for (const make of BACKENDS) {
       const free = await a.lock(name).tryAcquire();
       assert.ok(free);
       await assert.rejects(
-        b.lock(name).using(() => undefined, { timeout: 30 }),
+        b.lock(name).using(() => undefined, { timeout: BRIEF }),
         isNotAcquired("timeout"),
       );
       await free.release();

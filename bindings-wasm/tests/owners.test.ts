@@ -8,7 +8,7 @@ import { type Client, type Grant, type Lock, connect } from "fencepost";
 import { SESSION, fresh, memory, nodeRedis, zooKeeper } from "./support/backends.js";
 import { isConfig, isMisuse } from "./support/errors.js";
 import { onPairs } from "./support/pairs.js";
-import { address, control, eventually, proxy, restore, within } from "./support/servers.js";
+import { BRIEF, address, control, eventually, proxy, restore, within } from "./support/servers.js";
 
 const SOON = 10_000;
 const owner = "request-17";
@@ -91,7 +91,7 @@ for (const make of [memory, zooKeeper, nodeRedis]) {
       // Nor does who is refused.
       const other = await b.lock(name).acquire();
       assert.equal(await lock.tryAcquire(), null);
-      assert.equal(await lock.acquire({ timeout: 20 }), null);
+      assert.equal(await lock.acquire({ timeout: BRIEF }), null);
       await other.release();
       await (await held(lock)).release();
     });

@@ -9,7 +9,7 @@ import zookeeper from "node-zookeeper-client";
 import { type ZkClient, drop, fresh, memory, zk, zkAt, zooKeeper } from "./support/backends.js";
 import { isConfig } from "./support/errors.js";
 import { onPairs } from "./support/pairs.js";
-import { address, eventually, within } from "./support/servers.js";
+import { BRIEF, address, eventually, within } from "./support/servers.js";
 
 const SOON = 10_000;
 
@@ -59,7 +59,7 @@ for (const make of [memory, zooKeeper]) {
       assert.ok(one instanceof Election);
       const term = await one.campaign();
       const next = other.campaign();
-      assert.equal(await other.campaign({ timeout: 50 }), null);
+      assert.equal(await other.campaign({ timeout: BRIEF }), null);
       await term.release();
       const second = await within(SOON, "the second term", next);
       assert.ok(second.fence !== null && term.fence !== null && second.fence > term.fence);
@@ -73,7 +73,7 @@ for (const make of [memory, zooKeeper]) {
         const [one, other] = [a.semaphore(name, 2, { layout }), b.semaphore(name, 2, { layout })];
         const permits = [await held(one), await held(other)];
         assert.equal(await one.tryAcquire(), null);
-        assert.equal(await other.acquire({ timeout: 50 }), null);
+        assert.equal(await other.acquire({ timeout: BRIEF }), null);
         const third = one.acquire();
         await permits[1]?.release();
         const granted = await within(SOON, "a permit", third);

@@ -11,7 +11,7 @@ import { Refused, connect } from "fencepost";
 import { SESSION, drop, fresh, memory, nodeRedis, zk, zkAt, zooKeeper } from "./support/backends.js";
 import { isConfig } from "./support/errors.js";
 import { onPairs } from "./support/pairs.js";
-import { address, control, proxy, restore, within } from "./support/servers.js";
+import { BRIEF, address, control, proxy, restore, within } from "./support/servers.js";
 
 const SOON = 10_000;
 const fair = false;
@@ -27,7 +27,7 @@ for (const make of [memory, zooKeeper]) {
       assert.equal(typeof grant.fence, "bigint");
       assert.equal(await one.tryAcquire(), null);
       assert.equal(await other.tryAcquire(), null);
-      assert.equal(await other.acquire({ timeout: 30 }), null);
+      assert.equal(await other.acquire({ timeout: BRIEF }), null);
       const controller = new AbortController();
       const given = assert.rejects(other.acquire({ signal: controller.signal }), /enough/);
       controller.abort(new Error("enough"));

@@ -1,12 +1,10 @@
 //! The lock that is a single node: each of these runs on memory: and on ZooKeeper.
 
-use std::time::Duration;
-
 use fencepost::{Client, Layout, Lock, LockOptions, Loss};
 
 use crate::{
     reentry::{close, held, two},
-    scenarios::{soon, unique, waits},
+    scenarios::{BRIEF, soon, unique, waits},
 };
 
 fn unfair() -> LockOptions {
@@ -28,8 +26,7 @@ pub(crate) async fn an_unfair_lock_excludes(url: &str) {
     assert!(grant.is_valid() && grant.fence().unwrap() > 0);
     assert!(soon(theirs.try_acquire()).await.unwrap().is_none());
     assert!(soon(mine.try_acquire()).await.unwrap().is_none());
-    let limit = Duration::from_millis(60);
-    assert!(soon(theirs.acquire_within(limit)).await.unwrap().is_none());
+    assert!(soon(theirs.acquire_within(BRIEF)).await.unwrap().is_none());
     let waiting = [theirs.clone(), mine.clone(), theirs.clone()].map(|lock| {
         tokio::spawn(async move {
             let grant = lock.acquire().await.unwrap();

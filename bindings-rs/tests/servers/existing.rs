@@ -1,12 +1,10 @@
 //! Clients on connections that somebody else has made, and goes on using.
 
-use std::time::Duration;
-
 use fencepost::{Client, Loss};
 
 use crate::{
     control::{ask, bare_redis, bare_zookeeper, expire_owner, only_contender, redis, variable},
-    scenarios::{soon, unique, waits},
+    scenarios::{BRIEF, soon, unique, waits},
 };
 
 #[tokio::test]
@@ -99,8 +97,7 @@ async fn hand_over(client: &Client) -> String {
         let lock = lock.clone();
         async move { lock.acquire().await }
     });
-    let limit = Duration::from_millis(150);
-    assert!(soon(lock.acquire_within(limit)).await.unwrap().is_none());
+    assert!(soon(lock.acquire_within(BRIEF)).await.unwrap().is_none());
     soon(grant.release()).await.unwrap();
     let next = soon(waiting).await.unwrap().unwrap();
     soon(next.release()).await.unwrap();

@@ -3,6 +3,9 @@
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
 
+/** Enough for a busy server to say that somebody else holds the lock (ms). */
+export const BRIEF = 400;
+
 /** An address from the environment. */
 export function address(name: string): string {
   const value = process.env[name];
