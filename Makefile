@@ -8,7 +8,7 @@ FIRST := 1
 SERVERS := python3 tests/servers run --
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup build lint bench soak clean \
+.PHONY: help demo test setup build lint bench soak deletions clean \
 	suites waiting-suites computing-suites faults-suite interop-suite server-suites
 
 help: ## list the targets
@@ -91,6 +91,7 @@ computing-suites:
 	$(SERVERS) $(SUITE) models $(COMPUTE) cargo test --quiet --profile proof --package fencepost-simulator --features servers --test models
 	$(SUITE) no-std $(COMPUTE) cargo build --quiet --package fencepost-core --package fencepost-models --target thumbv7m-none-eabi
 	$(SUITE) core $(COMPUTE) cargo test --quiet --package fencepost-core --package fencepost-models --package fencepost-tests --all-features
+	$(SUITE) deletions $(PYTHON) -m pytest -q tests/deletions
 	$(SUITE) wasi $(COMPUTE) node tests/wasi/run.mjs
 	$(if $(LINT),$(SUITE) lint $(COMPUTE) $(MAKE) --no-print-directory lint)
 
@@ -124,6 +125,7 @@ lint: ## formatting and lints of every language
 	cd tests/servers && ../../.venv/bin/mypy --strict .
 	cd tests/mixed && ../../.venv/bin/mypy --strict counter.py test_mixed.py
 	cd tests/interop && MYPYPATH=../mixed:tests:peers ../../.venv/bin/mypy --strict tests peers/*.py
+	cd tests/deletions && ../../.venv/bin/mypy --strict .
 	cd tests/faults && MYPYPATH=../mixed:../interop/tests:. ../../.venv/bin/mypy --strict *.py
 	.venv/bin/mypy --strict tests/readme tools/closing-lines --scripts-are-modules
 	cd bindings-py && ../.venv/bin/mypy && ../.venv/bin/python -m mypy.stubtest fencepost._fencepost
@@ -136,6 +138,9 @@ lint: ## formatting and lints of every language
 
 soak: ## run SEEDS seeds (500000) of every machine in the simulator, and add to the report
 	cargo run --quiet --profile proof --package fencepost-simulator -- soak --first $(FIRST) --seeds $(SEEDS) --report tests/simulator/REPORT.md
+
+deletions: ## delete one safety check after the other in a copy, and demand that the proof convicts each
+	$(PYTHON) tests/deletions
 
 bench: build ## measure side by side with the raw clients and the peers
 	python3 tests/servers run --zookeeper --redis 1 -- $(PYTHON) bench $(ARGS)

@@ -6,6 +6,7 @@
 //! - [`checker`]: what has to hold whatever happens.
 //! - [`gallery`]: wrong locks that it has to convict, and their repaired twins that it has to acquit.
 //! - [`shrink`] and [`story`]: a broken promise as the shortest run that breaks it, told as a sequence diagram.
+//! - [`scenario`]: runs that are written down, because chance finds them too rarely.
 
 pub mod backend;
 pub mod chance;
@@ -16,9 +17,11 @@ pub mod faults;
 pub mod gallery;
 pub mod lua;
 pub mod machines;
+pub mod notation;
 pub mod prove;
 pub mod redis;
 pub mod run;
+pub mod scenario;
 pub mod shrink;
 pub mod step;
 pub mod story;

@@ -6,9 +6,11 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use fencepost_simulator::{
+    checker::Seen,
     faults::Faults,
     gallery, machines,
     prove::Provable,
+    scenario::Scenario,
     step::{Outage, Trouble},
 };
 
@@ -48,9 +50,17 @@ enum What {
         /// The whole run, not only what a broken promise needs
         #[arg(long)]
         whole: bool,
-        /// The steps of the shortest run, too
+        /// The shortest run as a scenario, too, which can be kept in scenarios/
         #[arg(long)]
         steps: bool,
+    },
+    /// Tell a run that is written down
+    Scenario {
+        /// Its file, of scenarios/
+        file: std::path::PathBuf,
+        /// Take away every step that its broken promise does not need, and write the file anew
+        #[arg(long)]
+        shrink: bool,
     },
     /// Write down what one client of a run was told, as a transcript that every language replays
     Transcript {
@@ -125,6 +135,7 @@ fn run(what: What) -> Result<ExitCode, String> {
             whole,
             steps,
         } => story(&name, seed, whole, steps),
+        What::Scenario { file, shrink } => scenario(&file, shrink),
         What::Transcript { name, seed, client } => {
             print!("{}", name.cut(seed, client).map_err(|error| error.to_string())?);
             Ok(ExitCode::SUCCESS)
@@ -168,12 +179,45 @@ fn story(name: &str, seed: u64, whole: bool, steps: bool) -> Result<ExitCode, St
         Some(conviction) => {
             println!("{conviction}");
             if steps {
-                println!("{:?}", conviction.run);
+                let promise = format!("{:?}", conviction.violation.property);
+                let mut kept = Scenario::of(name, &promise, &conviction.run, &Seen::default());
+                let (_, verdict) = one.walk(&kept).map_err(|error| error.to_string())?;
+                kept = Scenario::of(name, &promise, &conviction.run, &verdict.seen);
+                print!("{}", kept.text()?);
             }
         }
         None => println!("{name}, seed {seed}: every promise was kept; --whole tells the run"),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn scenario(file: &std::path::Path, shrink: bool) -> Result<ExitCode, String> {
+    let mut scenario = Scenario::read(file)?;
+    let machine = scenario.machine()?;
+    if shrink {
+        let run = machine
+            .shorten(&scenario)
+            .map_err(|error| error.to_string())?
+            .ok_or("every promise is kept: there is nothing to shrink")?;
+        scenario.steps = run.steps.iter().map(ToString::to_string).collect();
+        scenario.drifts = run.setup.drifts;
+        std::fs::write(file, scenario.text()?).map_err(|error| error.to_string())?;
+    }
+    let (story, verdict) = machine.walk(&scenario).map_err(|error| error.to_string())?;
+    println!("{story}");
+    for (what, often) in verdict.seen.all().filter(|(_, often)| *often > 0) {
+        println!("{often} {what}");
+    }
+    match verdict.violation {
+        Some(violation) => {
+            println!("{violation}");
+            Ok(ExitCode::FAILURE)
+        }
+        None => {
+            println!("every promise was kept");
+            Ok(ExitCode::SUCCESS)
+        }
+    }
 }
 
 fn show(name: Option<&str>, seeds: u64) -> Result<ExitCode, String> {

@@ -9,10 +9,13 @@ use crate::{
     checker::{Seen, Violation},
     cut::{Cut, Spoken},
     faults::Faults,
-    run::{Machine, Run, again, by_seed},
+    notation::NoStep,
+    run::{Machine, Run, Verdict, again, by_seed},
+    scenario::Scenario,
     shrink::shrink,
     step::Number,
     story::Story,
+    world::Setup,
 };
 
 /// A broken promise, with everything that it takes to see it.
@@ -76,6 +79,16 @@ pub trait Provable: Debug + Send + Sync {
     /// # Errors
     /// [`Uncut`] for a lock that is none of fencepost's, and for a client that the run does not have.
     fn cut(&self, seed: u64, client: Number) -> Result<String, Uncut>;
+    /// Walks a run that is written down: its story, what was seen in it, and the promise that it has broken, if any.
+    ///
+    /// # Errors
+    /// A line that is no step.
+    fn walk(&self, scenario: &Scenario) -> Result<(String, Verdict), NoStep>;
+    /// The same run with no step that breaking the same promise does not need; nothing if it breaks none.
+    ///
+    /// # Errors
+    /// A line that is no step.
+    fn shorten(&self, scenario: &Scenario) -> Result<Option<Run>, NoStep>;
 }
 
 impl<B: Spoken, S: Subject<B>> Provable for Machine<B, S>
@@ -129,6 +142,37 @@ where
             &run,
             "Cut from a run of the simulator.",
         )
+    }
+
+    fn walk(&self, scenario: &Scenario) -> Result<(String, Verdict), NoStep> {
+        let run = self.written(scenario)?;
+        let mut story = Story::new(run.setup.drifts.len());
+        let verdict = again(self, &run, &mut story);
+        Ok((story.text().into(), verdict))
+    }
+
+    fn shorten(&self, scenario: &Scenario) -> Result<Option<Run>, NoStep> {
+        let run = self.written(scenario)?;
+        let violation = again(self, &run, &mut ()).violation;
+        Ok(violation.map(|violation| shrink(self, &run, violation.property)))
+    }
+}
+
+impl<B, S> Machine<B, S> {
+    fn written(&self, scenario: &Scenario) -> Result<Run, NoStep> {
+        let steps = scenario.steps.iter().map(|step| step.parse());
+        Ok(Run {
+            setup: Setup {
+                drifts: scenario.drifts.clone(),
+                servers: scenario.servers,
+                fair: self.fair,
+                nameless: self.climate.nameless,
+                longest: self.longest,
+            },
+            seed: scenario.seed,
+            steps: steps.collect::<Result<_, _>>()?,
+            patient: scenario.patient,
+        })
     }
 }
 

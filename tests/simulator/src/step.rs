@@ -1,6 +1,5 @@
-//! What can happen: the alphabet of all runs. A run is a list of steps, and gives the same history wherever it is walked.
-
-use core::fmt;
+//! What can happen: the alphabet of all runs. A run is a list of steps, and gives the same history wherever it is walked. How steps are
+//! written is in [`notation`](crate::notation).
 
 /// One of a world's clients, from 0.
 pub type Number = u8;
@@ -28,27 +27,6 @@ pub enum Step {
     Outage(Outage),
 }
 
-/// What an application wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Wish {
-    /// The lock, however long it takes.
-    Acquire,
-    /// The lock within so many microseconds.
-    AcquireWithin(u32),
-    /// The lock now or not at all.
-    Try,
-    /// No lock any more.
-    Cancel,
-    /// A longer grant.
-    Extend,
-    /// To go on as a reader.
-    Downgrade,
-    /// To give the lock back.
-    Release,
-    /// To write to the resource that the lock protects.
-    Write,
-}
-
 macro_rules! named {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident $(($field:ty))? = $text:literal,)* }) => {
         $(#[$doc])*
@@ -66,8 +44,52 @@ macro_rules! named {
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant { .. } => $text,)* }
             }
+
+            /// Its number, if it has one.
+            #[must_use]
+            pub fn number(self) -> Option<u32> {
+                match self { $(Self::$variant $((named!(@field number $field)))? => named!(@number $(number $field)?),)* }
+            }
+
+            /// The one of that name. A number that is left out is 0.
+            #[must_use]
+            pub fn named(name: &str, number: Option<u32>) -> Option<Self> {
+                match name {
+                    $($text => named!(@make $variant number $($field)?),)*
+                    _ => None,
+                }
+            }
         }
     };
+    (@field $number:ident $field:ty) => { $number };
+    (@number) => { None };
+    (@number $number:ident $field:ty) => { Some(u32::from($number)) };
+    (@make $variant:ident $number:ident) => { $number.is_none().then_some(Self::$variant) };
+    (@make $variant:ident $number:ident $field:ty) => {
+        <$field>::try_from($number.unwrap_or_default()).ok().map(Self::$variant)
+    };
+}
+
+named! {
+    /// What an application wants.
+    Wish {
+        /// The lock, however long it takes.
+        Acquire = "acquire",
+        /// The lock within so many microseconds.
+        AcquireWithin(u32) = "acquire-within",
+        /// The lock now or not at all.
+        Try = "try",
+        /// No lock any more.
+        Cancel = "cancel",
+        /// A longer grant.
+        Extend = "extend",
+        /// To go on as a reader.
+        Downgrade = "downgrade",
+        /// To give the lock back.
+        Release = "release",
+        /// To write to the resource that the lock protects.
+        Write = "write",
+    }
 }
 
 named! {
@@ -115,11 +137,5 @@ named! {
         FailOver = "fail-over",
         /// The server starts again, without its data if it keeps none.
         Restart = "restart",
-    }
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(self, f)
     }
 }

@@ -50,6 +50,24 @@ pub enum Property {
 }
 
 impl Property {
+    /// The property of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        const ALL: [Property; 10] = [
+            Property::S1,
+            Property::S2,
+            Property::S3,
+            Property::S4,
+            Property::S5,
+            Property::S7,
+            Property::S8,
+            Property::L1,
+            Property::L2,
+            Property::D,
+        ];
+        ALL.into_iter().find(|property| format!("{property:?}") == name)
+    }
+
     /// What it promises.
     #[must_use]
     pub const fn promise(self) -> &'static str {

@@ -1,0 +1,112 @@
+"""Deletes one safety check after the other, and demands that the proof goes red and names the promise.
+
+    make deletions                                  # all of them
+    .venv/bin/python tests/deletions NAME...        # these
+
+Each is deleted in a copy of the project under build/deletions, which is built, and then tested by the one
+test that is to convict it. Before that, the copy as it is has to pass all of these tests.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+from deletions import PROMISES, ROOT, WITNESSES, Deletion, DoesNotApply, load
+
+COPY = ROOT / "build" / "deletions" / "project"
+TARGET = ROOT / "build" / "deletions" / "target"
+
+#: What is read by the tests: core is built anew for every deletion, and what has not changed of it is kept.
+SETTINGS = {"CARGO_TARGET_DIR": str(TARGET), "CARGO_PROFILE_PROOF_INCREMENTAL": "true"}
+
+
+def copy_project() -> None:
+    """Brings the copy up to date: what has not changed keeps its time, so that it need not be built again."""
+    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(listing, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    names = {name for name in listed.split("\0") if name and (ROOT / name).is_file()}
+    for old in COPY.rglob("*"):
+        if old.is_file() and str(old.relative_to(COPY)) not in names:
+            old.unlink()
+    for name in sorted(names):
+        source, copy = ROOT / name, COPY / name
+        if not copy.is_file() or copy.read_bytes() != source.read_bytes():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, copy)
+
+
+def cargo(witness: str, *more: str) -> subprocess.CompletedProcess[str]:
+    """Runs the test that is called so, or only builds it."""
+    package, test, function = WITNESSES[witness]
+    command = ["cargo", "test", "--quiet", "--profile", "proof", "--package", package, "--test", test]
+    command += [*more] if more else [function] if function else []
+    return subprocess.run(
+        command,
+        cwd=COPY,
+        env={**os.environ, **SETTINGS},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+
+
+def convicted(deletion: Deletion) -> str | None:
+    """Deletes a check in the copy. Says what is wrong with the proof, if anything is."""
+    path = COPY / deletion.file
+    source = path.read_text(encoding="utf-8")
+    try:
+        path.write_text(deletion.applied(source), encoding="utf-8")
+        built = cargo(deletion.witness, "--no-run")
+        if built.returncode:
+            return f"does not build:\n{built.stdout[-3000:]}"
+        ran = cargo(deletion.witness)
+    except DoesNotApply as error:
+        return str(error)
+    finally:
+        path.write_text(source, encoding="utf-8")
+    if ran.returncode == 0:
+        return "survives: the tests are green"
+    if not re.search(rf"\b{deletion.promise} (\(.*\) is|may be) broken", ran.stdout):
+        return f"is red, but {deletion.promise} is not named:\n{ran.stdout[-3000:]}"
+    (COPY.parent / f"{deletion.name}.log").write_text(ran.stdout, encoding="utf-8")
+    return None
+
+
+def main(names: list[str]) -> int:
+    """Runs the deletions of these names, or all; the number of those that were not convicted is the error."""
+    every = load()
+    if unknown := set(names) - {deletion.name for deletion in every}:
+        print(f"there is no deletion {', '.join(sorted(unknown))}", file=sys.stderr)
+        return 2
+    wanted = [deletion for deletion in every if not names or deletion.name in names]
+    copy_project()
+    for witness in sorted({deletion.witness for deletion in wanted}):
+        whole = cargo(witness)
+        if whole.returncode:
+            print(f"nothing is deleted, and {witness} is red:\n{whole.stdout[-3000:]}", file=sys.stderr)
+            return 1
+    failures = []
+    print("| deletion | check | promise | convicted by | |\n|---|---|---|---|---|", flush=True)
+    for deletion in wanted:
+        began = time.monotonic()
+        failure = convicted(deletion)
+        verdict = "no" if failure else "yes"
+        seconds = f"{verdict}, {time.monotonic() - began:.0f} s"
+        promise = f"{deletion.promise} ({PROMISES[deletion.promise]})"
+        row = (deletion.name, deletion.check, promise, deletion.witness, seconds)
+        print("|", " | ".join(row), "|", flush=True)
+        if failure:
+            failures.append(f"{deletion.name} {failure}")
+    print(f"\n{len(wanted) - len(failures)} convicted, {len(failures)} not; stories in {COPY.parent}/*.log")
+    print("\n".join(failures), file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

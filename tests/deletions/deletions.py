@@ -1,0 +1,84 @@
+"""The list of safety checks, and what becomes of the sources when one of them is deleted.
+
+A deletion is written as the text that is searched for in one file and the text that takes its place. It has
+to be there exactly once; how it is broken into lines and indented does not matter, so that a formatter cannot
+make the list wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+#: What may convict a deletion, and the test that does: package, test, and the functions of it.
+WITNESSES = {
+    "seeds": ("fencepost-simulator", "simulator", "every_machine_keeps_its_promises_in_every_weather"),
+    "scenario": ("fencepost-simulator", "scenarios", "every_scenario_keeps_its_promises"),
+    "transcript": ("fencepost-tests", "transcripts", ""),
+}
+
+PROMISES: dict[str, str] = json.loads(
+    (ROOT / "tests" / "transcripts" / "promises.json").read_text(encoding="utf-8")
+)
+
+
+class DoesNotApply(Exception):
+    """The text that a deletion searches for is not there, or more than once."""
+
+
+@dataclass(frozen=True)
+class Deletion:
+    """One safety check, and its deletion."""
+
+    name: str
+    #: What the check is, in words.
+    check: str
+    #: The promise that is broken without it: a name of promises.json.
+    promise: str
+    #: Who convicts its deletion: a name of WITNESSES.
+    witness: str
+    #: The file, from the project's root.
+    file: str
+    find: str
+    replace: str
+    #: Why no run of the simulator convicts it, where none can.
+    because: str = ""
+
+    def applied(self, source: str) -> str:
+        """The source without the check. Raises DoesNotApply."""
+        pattern = r"\s*".join(re.escape(word) for word in self.find.split())
+        found = list(re.finditer(pattern, source))
+        if len(found) != 1:
+            raise DoesNotApply(f"{self.name}: found {len(found)} times in {self.file}: {self.find.strip()}")
+        return source[: found[0].start()] + self.replace.strip("\n") + source[found[0].end() :]
+
+
+def load() -> list[Deletion]:
+    """All deletions, in the order of the list's files."""
+    files = sorted(HERE.glob("*.toml"))
+    tables = [tomllib.loads(file.read_text(encoding="utf-8")) for file in files]
+    return [Deletion(**entry) for table in tables for entry in table["deletion"]]
+
+
+def table() -> str:
+    """The list as the simulator's README shows it."""
+    rows = [
+        f"| `{deletion.name}` | {deletion.check} | {deletion.promise} | {deletion.witness} |"
+        for deletion in load()
+    ]
+    return "\n".join(["| deletion | the check | promise | convicted by |", "|---|---|---|---|", *rows]) + "\n"
+
+
+if __name__ == "__main__":
+    print(table(), end="")

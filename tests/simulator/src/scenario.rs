@@ -1,0 +1,103 @@
+//! Runs that are written down: the interleavings that convict the deletion of a safety check, and that chance finds too rarely for a fixed
+//! budget of seeds.
+//!
+//! A file in `scenarios/` is one of them. On the true machine it keeps every promise, and still gets to what it is about (`reaches`); with
+//! its check deleted (`tests/deletions`), it breaks the promise that it guards.
+
+use std::{collections::BTreeMap, path::Path};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{checker::Seen, machines, prove::Provable, run::Run};
+
+/// A run with what it is for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// Whose run it is.
+    pub machine: String,
+    /// The promise that it guards: `S3`.
+    pub guards: String,
+    /// The deletion that it convicts, by its name in `tests/deletions`.
+    pub convicts: String,
+    /// What happens, and what goes wrong without the check.
+    pub why: String,
+    /// How often at least these things have to be seen on the true machine: the names are those of [`Seen`].
+    pub reaches: BTreeMap<String, u64>,
+    /// The seed of the machines' own jitter, and of what they contend for.
+    pub seed: u64,
+    /// How much faster than the server's each client's clock runs, in thousandths; there are as many clients.
+    pub drifts: Vec<i8>,
+    /// How many servers there are.
+    pub servers: u8,
+    /// Whether the ending waits for those who wait.
+    pub patient: bool,
+    /// What happens, as [`notation`](crate::notation) has it.
+    pub steps: Vec<String>,
+}
+
+impl Scenario {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let of = |error: &dyn core::fmt::Display| format!("{}: {error}", path.display());
+        let text = std::fs::read_to_string(path).map_err(|error| of(&error))?;
+        serde_json::from_str(&text).map_err(|error| of(&error))
+    }
+
+    /// A run as a scenario that still has to say what it is for.
+    #[must_use]
+    pub fn of(machine: &str, guards: &str, run: &Run, seen: &Seen) -> Self {
+        Self {
+            machine: machine.into(),
+            guards: guards.into(),
+            convicts: String::new(),
+            why: String::new(),
+            reaches: seen
+                .all()
+                .filter(|(_, often)| *often > 0)
+                .map(|(what, often)| (what.into(), often))
+                .collect(),
+            seed: run.seed,
+            drifts: run.setup.drifts.clone(),
+            servers: run.setup.servers,
+            patient: run.patient,
+            steps: run.steps.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    /// Its text as it stands in a file.
+    ///
+    /// # Errors
+    /// None that could happen: everything in it can be written.
+    pub fn text(&self) -> Result<String, String> {
+        let mut text = serde_json::to_string_pretty(self).map_err(|error| error.to_string())?;
+        text.push('\n');
+        Ok(text)
+    }
+
+    /// The machine that it is a run of.
+    ///
+    /// # Errors
+    /// If there is none of that name.
+    pub fn machine(&self) -> Result<&'static dyn Provable, String> {
+        let found = machines::ALL
+            .iter()
+            .copied()
+            .find(|machine| machine.name() == self.machine);
+        found.ok_or_else(|| format!("there is no machine {:?}", self.machine))
+    }
+
+    /// What it has to reach and, in a run in which that was seen, has not.
+    #[must_use]
+    pub fn missed(&self, seen: &Seen) -> Vec<String> {
+        let often = |what: &str| seen.all().find(|(name, _)| *name == what).map(|(_, often)| often);
+        self.reaches
+            .iter()
+            .filter(|(what, least)| often(what) < Some(**least))
+            .map(|(what, least)| format!("{what}: {:?}, at least {least}", often(what)))
+            .collect()
+    }
+}
