@@ -22,6 +22,7 @@ static void destroy(fencepost_client *client) {
         close(client->news);
     if (client->wake >= 0)
         close(client->wake);
+    client_bells_free(client);
     pthread_cond_destroy(&client->keeper_wakes);
     pthread_mutex_destroy(&client->mutex);
     free(client);

@@ -80,10 +80,6 @@ fencepost_result client_enter(fencepost_client *client) {
     return FENCEPOST_RESULT_OK;
 }
 
-void client_unlock(fencepost_client *client) {
-    pthread_mutex_unlock(&client->mutex);
-}
-
 /* Makes an eventfd readable. */
 void client_signal(int descriptor) {
     uint64_t one = 1;

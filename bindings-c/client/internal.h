@@ -80,6 +80,7 @@ struct note {
 #define NOTES 16
 
 struct waiter; /* see wait.c */
+struct bell;
 
 /* Random bytes that nobody has used yet. */
 struct pool {
@@ -108,6 +109,8 @@ struct fencepost_client {
     bool driving;           /* a thread sleeps on the driver's descriptor */
     unsigned asking;        /* attempts that are not decided */
     struct waiter *waiters; /* threads that sleep in blocking calls */
+    struct bell *bells;     /* that nobody sleeps by */
+    struct bell *to_ring;   /* once the lock is given back */
     bool looped;            /* the program drives */
     bool closing;
     bool closed;
@@ -125,7 +128,6 @@ struct fencepost_client {
 /* enter.c */
 fencepost_result client_enter(fencepost_client *client);
 void client_leave(fencepost_client *client);
-void client_unlock(fencepost_client *client);
 void client_pump(fencepost_client *client);
 void client_settle(fencepost_client *client);
 void client_advance(fencepost_client *client);
@@ -138,6 +140,8 @@ typedef bool client_condition(const void *subject);
 bool client_wait(fencepost_client *client, client_condition *condition, const void *subject, uint64_t deadline);
 void client_sleep(fencepost_client *client, pthread_cond_t *condition, uint64_t until);
 void client_wake(fencepost_client *client);
+void client_unlock(fencepost_client *client);
+void client_bells_free(fencepost_client *client);
 void client_condition_init(pthread_cond_t *condition);
 fencepost_result client_may_block(const fencepost_client *client);
 uint64_t client_deadline(int64_t timeout);

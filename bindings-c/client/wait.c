@@ -1,16 +1,24 @@
 /* Waiting. Whoever waits, drives: one thread sleeps on the driver's descriptor, the others wait for it. */
 #define _GNU_SOURCE
 #include <poll.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "internal.h"
 
-/* A thread that sleeps in a blocking call. Each has a condition variable of its own: an answer wakes whom it concerns,
- * and not everybody who waits for anything. */
+/* What a sleeping thread is called with. It stays with the client, for whoever sleeps next: so it may be rung when its
+ * thread has gone. */
+struct bell {
+    pthread_cond_t rung;
+    struct bell *next; /* among those that nobody sleeps by */
+};
+
+/* A thread that sleeps in a blocking call. Each has a bell of its own: an answer wakes whom it concerns, and not
+ * everybody who waits for anything. */
 struct waiter {
     client_condition *condition;
     const void *subject;
-    pthread_cond_t called;
+    struct bell *bell;
     bool awake;     /* it was called, and will look */
     uint64_t until; /* when it will look by itself */
     struct waiter *next;
@@ -26,9 +34,50 @@ void client_condition_init(pthread_cond_t *condition) {
     pthread_condattr_destroy(&monotonic);
 }
 
-static void call(struct waiter *waiter) {
+static struct bell *take_bell(fencepost_client *client) {
+    struct bell *bell = client->bells;
+
+    if (bell != NULL) {
+        client->bells = bell->next;
+    } else if ((bell = malloc(sizeof *bell)) != NULL) {
+        client_condition_init(&bell->rung);
+    }
+    return bell;
+}
+
+void client_bells_free(fencepost_client *client) {
+    struct bell *bell;
+
+    while ((bell = client->bells) != NULL) {
+        client->bells = bell->next;
+        pthread_cond_destroy(&bell->rung);
+        free(bell);
+    }
+}
+
+/* Rings what is to be rung, if the lock is not about to be given back. */
+static void ring(fencepost_client *client) {
+    struct bell *bell = client->to_ring;
+
+    client->to_ring = NULL;
+    if (bell != NULL)
+        pthread_cond_signal(&bell->rung);
+}
+
+/* Gives the lock back, and only then wakes whom it has called: he would find it taken, and fall asleep again. */
+void client_unlock(fencepost_client *client) {
+    struct bell *bell = client->to_ring;
+
+    client->to_ring = NULL;
+    pthread_mutex_unlock(&client->mutex);
+    if (bell != NULL)
+        pthread_cond_signal(&bell->rung);
+}
+
+static void call(fencepost_client *client, struct waiter *waiter) {
     waiter->awake = true;
-    pthread_cond_signal(&waiter->called);
+    ring(client); /* one can wait for the unlocking */
+    client->to_ring = waiter->bell;
 }
 
 /* Whether one of those who sleep has to get up and drive, or look at the timers. */
@@ -47,7 +96,7 @@ void client_wake(fencepost_client *client) {
 
     for (waiter = client->waiters; waiter != NULL; waiter = waiter->next) {
         if (!waiter->awake && (client->closed || waiter->condition(waiter->subject)))
-            call(waiter);
+            call(client, waiter);
         /* Who is called calls the next one when it has done with waiting. */
         if (waiter->awake) {
             seen_to = true;
@@ -58,7 +107,7 @@ void client_wake(fencepost_client *client) {
             earliest = waiter->until;
     }
     if (asleep != NULL && !seen_to && is_needed(client, earliest))
-        call(asleep);
+        call(client, asleep);
 }
 
 /* Sleeps until it is called, with the lock. It may wake early. */
@@ -69,10 +118,26 @@ static void wait_for_call(fencepost_client *client, struct waiter *waiter, uint6
     waiter->until = until;
     waiter->next = client->waiters;
     client->waiters = waiter;
-    client_sleep(client, &waiter->called, until);
+    client_sleep(client, &waiter->bell->rung, until);
     for (place = &client->waiters; *place != waiter;)
         place = &(*place)->next;
     *place = waiter->next;
+}
+
+/* The same, with a bell. */
+static void sleep_by_bell(fencepost_client *client, struct waiter *waiter, uint64_t until) {
+    struct timespec moment = {0, 1000000};
+
+    if ((waiter->bell = take_bell(client)) == NULL) {
+        /* No memory: it looks by itself, again and again. */
+        client_unlock(client);
+        nanosleep(&moment, NULL);
+        pthread_mutex_lock(&client->mutex);
+        return;
+    }
+    wait_for_call(client, waiter, until);
+    waiter->bell->next = client->bells;
+    client->bells = waiter->bell;
 }
 
 /* Waits for a condition variable, with the lock. It may wake early. */
@@ -80,6 +145,7 @@ void client_sleep(fencepost_client *client, pthread_cond_t *condition, uint64_t 
     uint64_t now = fencepost_now();
     struct timespec end;
 
+    ring(client);
     if (until == FENCEPOST_NEVER) {
         pthread_cond_wait(condition, &client->mutex);
         return;
@@ -149,7 +215,6 @@ bool client_wait(fencepost_client *client, client_condition *condition, const vo
     bool holds;
 
     client_settle(client);
-    client_condition_init(&waiter.called);
     while (!(holds = condition(subject)) && !client->closed) {
         uint64_t until = client->driving ? FENCEPOST_NEVER : client_until(client);
         uint64_t now = fencepost_now();
@@ -166,9 +231,8 @@ bool client_wait(fencepost_client *client, client_condition *condition, const vo
         if (descriptor >= 0 && !client->driving)
             client_poll(client, now, until);
         else
-            wait_for_call(client, &waiter, until);
+            sleep_by_bell(client, &waiter, until);
     }
-    pthread_cond_destroy(&waiter.called);
     /* Somebody else looks after the client from here on. */
     client_wake(client);
     return holds;

@@ -38,12 +38,15 @@ struct driver {
     uint64_t again;         /* when to try to make a handle again */
     struct record *records;
     size_t requests;
+    struct record *spare; /* for the next ones */
+    size_t spares;
     struct driver *next; /* among those on callers' handles */
 };
 
 /* tickets.c */
 struct record *record_open(struct driver *driver, enum kind kind, uint64_t command);
 void record_close(struct record *record);
+void records_free(struct driver *driver);
 void *record_context(const struct record *record);
 struct record *record_enter(const void *context, fencepost_hub **hub);
 void record_leave(fencepost_client *client);

@@ -45,9 +45,9 @@ static void created(int rc, const char *path, const struct Stat *stat, const voi
 
 static void tell_children(const struct record *record, fencepost_hub *hub, const struct String_vector *children) {
     size_t count = (size_t)children->count, i;
-    fencepost_view *names = malloc((count + 1) * sizeof *names);
+    fencepost_view few[32], *names = few;
 
-    if (names == NULL) {
+    if (count > sizeof few / sizeof *few && (names = malloc(count * sizeof *names)) == NULL) {
         fencepost_hub_failed(hub, fencepost_now(), record->command, FENCEPOST_FAILURE_UNKNOWN);
         return;
     }
@@ -56,7 +56,8 @@ static void tell_children(const struct record *record, fencepost_hub *hub, const
         names[i].size = strlen(children->data[i]);
     }
     fencepost_hub_children(hub, fencepost_now(), record->command, record->session, names, count);
-    free(names);
+    if (names != few)
+        free(names);
 }
 
 /* The library keeps the watch of a successful read only. */

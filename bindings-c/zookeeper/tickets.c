@@ -5,15 +5,47 @@
 #include "internal.h"
 
 #define BUCKETS 1024u
+#define MOST_SPARE 16u
 
 /* Guards the tickets of all clients. Held for a look-up only; a client's lock may be held meanwhile, never taken. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct record *buckets[BUCKETS];
 static uint64_t last_ticket;
 
+/* Records go on another thread than they come: what one has freed, the other's allocator would not find. */
+static struct record *record_new(struct driver *driver) {
+    struct record *record = driver->spare;
+
+    if (record == NULL)
+        return calloc(1, sizeof *record);
+    driver->spare = record->next;
+    driver->spares--;
+    *record = (struct record){0};
+    return record;
+}
+
+static void record_spare(struct driver *driver, struct record *record) {
+    if (driver->spares == MOST_SPARE) {
+        free(record);
+        return;
+    }
+    record->next = driver->spare;
+    driver->spare = record;
+    driver->spares++;
+}
+
+void records_free(struct driver *driver) {
+    struct record *record;
+
+    while ((record = driver->spare) != NULL) {
+        driver->spare = record->next;
+        free(record);
+    }
+}
+
 /* A new record; NULL: no memory. Under the client's lock. */
 struct record *record_open(struct driver *driver, enum kind kind, uint64_t command) {
-    struct record *record = calloc(1, sizeof *record), **bucket;
+    struct record *record = record_new(driver), **bucket;
 
     if (record == NULL)
         return NULL;
@@ -55,7 +87,7 @@ void record_close(struct record *record) {
     if (record->kind == REQUEST)
         driver->requests--;
     free(record->path);
-    free(record);
+    record_spare(driver, record);
 }
 
 /* What the library is given to remember. */

@@ -50,6 +50,7 @@ static void end(void *self) {
 static void release(void *self) {
     struct driver *driver = self;
 
+    records_free(driver);
     free(driver->hosts);
     free(driver);
 }
