@@ -66,6 +66,8 @@ class Subject:
     crowd_hand_offs: int = 1000
     #: Whether each contender has a node of its own.
     in_line: bool = True
+    #: How many locks it takes at once: it is warm so much sooner.
+    locks: int = 1
 
     def __str__(self) -> str:
         return f"{self.family}/{self.name}"
@@ -99,6 +101,10 @@ def _ours(
 
 #: A place in the line, then a permit, as Curator and kazoo do it.
 SEMAPHORE = Promise(requests=7, flights=3, between=2)
+#: How many locks at once the workers take.
+MANY = 3
+#: All places in one transaction, then each line and each own node, then each delete.
+MULTI = Promise(requests=1 + 3 * MANY, flights=3, between=0)
 
 
 def _other(name: str, language: str, library: str, kind: str, limit: Limit) -> Subject:
@@ -177,6 +183,28 @@ SUBJECTS: tuple[Subject, ...] = (
         crowd_hand_offs=4,
         in_line=False,
     ),
+    # Three locks at once: one transaction joins all lines, where Curator takes one lock after the other.
+    Subject(
+        "zookeeper",
+        "rust-multi",
+        Role.OURS,
+        "rust",
+        "fencepost-multi",
+        "zookeeper-client",
+        (_curator("multi"),),
+        alone=True,
+        promise=MULTI,
+        locks=MANY,
+    ),
+    Subject(
+        "zookeeper",
+        "rust-election",
+        Role.OURS,
+        "rust",
+        "fencepost-election",
+        "zookeeper-client",
+        (_curator("election"),),
+    ),
     *(_other(f"c-{kind}", "c", "libzookeeper_mt", kind, _curator(kind)) for kind in OTHERS),
     *(_other(f"python-{kind}", "python", "kazoo", kind, Limit(f"kazoo-{kind}", 0.70)) for kind in OTHERS),
     Subject(
@@ -199,6 +227,8 @@ SUBJECTS: tuple[Subject, ...] = (
     Subject("zookeeper", "curator-write", Role.PEER, "java", "write", "curator"),
     Subject("zookeeper", "curator-read", Role.PEER, "java", "read", "curator", alone=True),
     Subject("zookeeper", "curator-semaphore", Role.PEER, "java", "semaphore", "curator"),
+    Subject("zookeeper", "curator-multi", Role.PEER, "java", "multi", "curator", alone=True, locks=MANY),
+    Subject("zookeeper", "curator-election", Role.PEER, "java", "election", "curator"),
     Subject("zookeeper", "floor", Role.FLOOR, "c", "floor", "libzookeeper_mt"),
     *_ours("redis", "rust", "rust", "fencepost", "redis"),
     *_ours("redis", "c", "c", "fencepost", "hiredis"),

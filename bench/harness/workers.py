@@ -105,7 +105,7 @@ class Worker:
 
     def warm_up(self, share: float = 1.0) -> None:
         """Takes the lock as often as it needs to be warm, or a share of that."""
-        times = round(WARM.get(self.subject.language, WARM_OTHERS) * share)
+        times = round(WARM.get(self.subject.language, WARM_OTHERS) * share / self.subject.locks)
         for _ in range(0, times, WARM_OTHERS):
             self.cycle(min(times, WARM_OTHERS))
 

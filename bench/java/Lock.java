@@ -1,5 +1,10 @@
+import java.util.List;
+import java.util.concurrent.Semaphore;
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.api.CuratorEventType;
+import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
+import org.apache.curator.framework.recipes.locks.InterProcessMultiLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
@@ -23,6 +28,10 @@ interface Lock {
                 return of(new InterProcessReadWriteLock(client, path).readLock());
             case "semaphore":
                 return new OneLease(new InterProcessSemaphoreV2(client, path, 1));
+            case "multi":
+                return of(new InterProcessMultiLock(client, List.of(path + "-0", path + "-1", path + "-2")));
+            case "election":
+                return new Term(client, path);
             default:
                 throw new IllegalArgumentException("no such kind: " + kind);
         }
@@ -59,6 +68,36 @@ interface Lock {
         @Override
         public void release() {
             semaphore.returnLease(lease);
+        }
+    }
+    /** A latch, of which each is for one term. Its close leaves the deletion to the background: the client tells when it is done. */
+    final class Term implements Lock {
+        private final CuratorFramework client;
+        private final String path;
+        private final Semaphore deleted = new Semaphore(0);
+        private LeaderLatch latch;
+
+        private Term(CuratorFramework client, String path) {
+            this.client = client;
+            this.path = path;
+            client.getCuratorListenable().addListener((source, event) -> {
+                if (event.getType() == CuratorEventType.DELETE) {
+                    deleted.release();
+                }
+            });
+        }
+
+        @Override
+        public void acquire() throws Exception {
+            latch = new LeaderLatch(client, path);
+            latch.start();
+            latch.await();
+        }
+
+        @Override
+        public void release() throws Exception {
+            latch.close();
+            deleted.acquire();
         }
     }
 }

@@ -7,7 +7,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 
-/** Takes Curator's locks on command (../README.md). usage: Worker [crowd-]mutex|write|read|semaphore URL LOCK */
+/** Takes Curator's locks on command (../README.md). usage: Worker [crowd-]mutex|write|read|semaphore|multi|election URL LOCK */
 public final class Worker {
     private static final int CONNECT_SECONDS = 20;
 

@@ -69,6 +69,8 @@ def test_who_is_held_against_each_other_sits_together() -> None:
     assert sorted(name for company in found for name in company) == sorted(each.name for each in here)
     assert ["rust-raw", "rust", "c-raw", "c", "rust-single", "curator"] in found
     assert ["rust-semaphore", "c-semaphore", "curator-semaphore"] in found
+    assert ["rust-multi", "curator-multi"] in found
+    assert ["rust-election", "curator-election"] in found
     assert ["javascript-raw", "javascript"] in found
     for subject in here:
         (own,) = [company for company in found if subject.name in company]

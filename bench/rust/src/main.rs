@@ -42,6 +42,8 @@ fn main() -> Result<(), Failed> {
         "write" => Kind::Write,
         "semaphore" => Kind::Semaphore,
         "single" => Kind::Single,
+        "multi" => Kind::Multi,
+        "election" => Kind::Election,
         _ => return Err(USAGE.into()),
     };
     match (whose, &address) {
@@ -55,4 +57,5 @@ fn main() -> Result<(), Failed> {
     }
 }
 
-const USAGE: &str = "usage: fencepost-bench [crowd-]fencepost|raw[-read|-write|-semaphore|-single] URL LOCK";
+const USAGE: &str =
+    "usage: fencepost-bench [crowd-]fencepost|raw[-read|-write|-semaphore|-single|-multi|-election] URL LOCK";

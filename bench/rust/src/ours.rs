@@ -12,6 +12,8 @@ pub(crate) enum Kind {
     Write,
     Semaphore,
     Single,
+    Multi,
+    Election,
 }
 
 impl Kind {
@@ -23,6 +25,9 @@ impl Kind {
             // As many permits as its peers have here: then it is handed over, too.
             Self::Semaphore => client.semaphore(name, 1)?,
             Self::Single => client.lock_with(name, LockOptions::new().fair(false))?,
+            Self::Multi => client.multi_lock((0..3).map(|place| format!("{name}-{place}")))?,
+            // To campaign is to acquire.
+            Self::Election => client.election(name)?,
         })
     }
 }

@@ -20,7 +20,9 @@ impl RawZooKeeper {
             Kind::Mutex => "lock-",
             Kind::Read => "__READ__",
             Kind::Write => "__WRIT__",
-            Kind::Semaphore | Kind::Single => return Err("there is no raw one of it".into()),
+            Kind::Semaphore | Kind::Single | Kind::Multi | Kind::Election => {
+                return Err("there is no raw one of it".into());
+            }
         };
         let Address::ZooKeeper {
             host,
