@@ -125,21 +125,6 @@ static fencepost_result add_names(struct gathered *all, const fencepost_options 
     return FENCEPOST_RESULT_OK;
 }
 
-/* An owner is in no settings; the hub says whether it is text, as of an identifier. */
-static fencepost_result check_text(const char *owner) {
-    struct gathered all;
-    fencepost_settings *settings;
-    fencepost_result result;
-
-    all.count = 0;
-    add_text(&all, "kind", "zookeeper-mutex");
-    add_text(&all, "name", "owner");
-    add_text(&all, "identifier", owner);
-    if ((result = fencepost_settings_of(all.settings, all.count, &settings)) == FENCEPOST_RESULT_OK)
-        fencepost_settings_free(settings);
-    return result;
-}
-
 /* Makes a lock's settings and its claim. */
 fencepost_result
 options_check(const fencepost_client *client, const char *name, const fencepost_options *given, fencepost_lock *lock) {
@@ -174,8 +159,9 @@ options_check(const fencepost_client *client, const char *name, const fencepost_
         add_switch(&all, "renew", false);
     add_millis(&all, "ttl", options.ttl);
     add_millis(&all, "max_hold", options.max_hold);
-    if (options.owner != NULL && ((result = owners_claim(name, &options, &lock->claim)) != FENCEPOST_RESULT_OK ||
-                                  (result = check_text(options.owner)) != FENCEPOST_RESULT_OK))
+    if (options.owner != NULL &&
+        ((result = owners_claim(name, &options, &lock->claim)) != FENCEPOST_RESULT_OK ||
+         (result = fencepost_text_check((const uint8_t *)options.owner, strlen(options.owner))) != FENCEPOST_RESULT_OK))
         return result;
     return fencepost_settings_of(all.settings, all.count, &lock->settings);
 }

@@ -181,7 +181,8 @@ void fencepost_lock_free(fencepost_lock *lock);
 /**
  * Acquires, waiting at most `timeout` milliseconds, or `FENCEPOST_FOREVER`; everything is included, connecting too.
  * Answers `TIMEOUT` when somebody else held the lock all the time. Other errors: `NOT_POSITIVE` for a timeout of zero
- * or less (use the try); 3xx for what server or network did; `CLIENT_CLOSED`; `WRONG_PROCESS`; `WOULD_BLOCK` on a
+ * or less (use the try); 3xx for what server or network did; 4xx if the lock was granted, and over before this client
+ * heard so (a pause, a slow network): nothing is held then; `CLIENT_CLOSED`; `WRONG_PROCESS`; `WOULD_BLOCK` on a
  * connection that only its owner's event loop drives.
  */
 fencepost_result fencepost_lock_acquire(fencepost_lock *lock, int64_t timeout, fencepost_grant **grant);

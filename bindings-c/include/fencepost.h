@@ -1358,6 +1358,13 @@ enum fencepost_result fencepost_settings_of(const struct fencepost_setting *give
                                             size_t given_count,
                                             struct fencepost_settings **settings);
 
+/**
+ * Whether bytes are text: for what a program takes in its user's words and gives to no hub. Errors: `BAD_ARGUMENT` if they are not UTF-8;
+ * `fencepost_detail` says where.
+ */
+enum fencepost_result fencepost_text_check(const uint8_t *bytes,
+                                           size_t bytes_size);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

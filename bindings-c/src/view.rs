@@ -1,6 +1,9 @@
 //! Bytes that belong to somebody else.
 
-use crate::boundary::{Fault, require};
+use crate::{
+    boundary::{Fault, guard, require},
+    result::fencepost_result,
+};
 
 /// Some bytes: where they begin, and how many. Not NUL-terminated. Text is UTF-8.
 #[derive(Clone, Copy, Debug)]
@@ -43,4 +46,12 @@ pub(crate) unsafe fn text<'a>(data: *const u8, size: usize) -> Result<&'a str, F
     // SAFETY: passed on.
     let bytes = unsafe { bytes(data, size) }?;
     std::str::from_utf8(bytes).map_err(|error| Fault::bad_argument(format!("text is not UTF-8: {error}")))
+}
+
+/// Whether bytes are text: for what a program takes in its user's words and gives to no hub. Errors: `BAD_ARGUMENT` if they are not UTF-8;
+/// `fencepost_detail` says where.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_text_check(bytes: *const u8, bytes_size: usize) -> fencepost_result {
+    // SAFETY: the header asks for a readable view.
+    guard(|| unsafe { text(bytes, bytes_size) }.map(drop))
 }
