@@ -40,15 +40,15 @@ def copy_project() -> None:
             shutil.copyfile(source, copy)
 
 
-def cargo(witness: str, *more: str) -> subprocess.CompletedProcess[str]:
-    """Runs the test that is called so, or only builds it."""
+def cargo(witness: str, *more: str, machine: str = "") -> subprocess.CompletedProcess[str]:
+    """Runs the test that is called so, with all machines or with one; or only builds it."""
     package, test, function = WITNESSES[witness]
     command = ["cargo", "test", "--quiet", "--profile", "proof", "--package", package, "--test", test]
     command += [*more] if more else [function] if function else []
     return subprocess.run(
         command,
         cwd=COPY,
-        env={**os.environ, **SETTINGS},
+        env={**os.environ, **SETTINGS, **({"FENCEPOST_MACHINE": machine} if machine else {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -65,7 +65,7 @@ def convicted(deletion: Deletion) -> str | None:
         built = cargo(deletion.witness, "--no-run")
         if built.returncode:
             return f"does not build:\n{built.stdout[-3000:]}"
-        ran = cargo(deletion.witness)
+        ran = cargo(deletion.witness, machine=deletion.machine)
     except DoesNotApply as error:
         return str(error)
     finally:

@@ -52,6 +52,8 @@ class Deletion:
     file: str
     find: str
     replace: str
+    #: The machine whose seeds convict it, where seeds do.
+    machine: str = ""
     #: Why no run of the simulator convicts it, where none can.
     because: str = ""
 

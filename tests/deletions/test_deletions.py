@@ -21,6 +21,7 @@ def test_a_deletion_applies_to_the_sources(deletion: Deletion) -> None:
 def test_a_deletion_names_its_promise_and_its_witness(deletion: Deletion) -> None:
     assert deletion.promise in PROMISES
     assert deletion.witness in WITNESSES
+    assert (deletion.witness == "seeds") == bool(deletion.machine), "seeds convict: whose?"
     assert (deletion.witness == "transcript") == bool(deletion.because), "a transcript convicts: why no run?"
 
 

@@ -1,6 +1,6 @@
 //! Every machine in the weather of a fixed budget of seeds, and every rogue convicted.
 //!
-//! `FENCEPOST_SEED` begins with another seed, `FENCEPOST_CASES` takes another number of them.
+//! `FENCEPOST_SEED` begins with another seed, `FENCEPOST_CASES` takes another number of them, `FENCEPOST_MACHINE` takes one machine alone.
 
 use std::ops::Range;
 
@@ -50,7 +50,13 @@ const NOT_TOO_TAME: [(&str, u64); 6] = [
 
 #[test]
 fn every_machine_keeps_its_promises_in_every_weather() {
-    for machine in machines::ALL {
+    let only = std::env::var("FENCEPOST_MACHINE").ok();
+    let wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
+    assert!(
+        machines::ALL.iter().any(|machine| wanted(machine.name())),
+        "there is no machine {only:?}"
+    );
+    for machine in machines::ALL.iter().filter(|machine| wanted(machine.name())) {
         let report = proved(*machine, 20_000);
         for (what, in_a_thousand) in NOT_TOO_TAME {
             // A permit's fence orders nothing, so the resource refuses none.
