@@ -117,9 +117,9 @@ server-suites:
 
 lint: ## formatting and lints of every language
 	cargo fmt --all --check
-	cargo clippy --workspace --exclude fencepost-wasm --all-targets --all-features -- -D warnings
-	cargo clippy --package fencepost-wasm --target wasm32-unknown-unknown -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps --workspace --exclude fencepost-py --exclude fencepost-c --exclude fencepost-wasm
+	cargo clippy --workspace --exclude fencepost-wasm --exclude fencepost-wasm-memory --all-targets --all-features -- -D warnings
+	cargo clippy --package fencepost-wasm --package fencepost-wasm-memory --target wasm32-unknown-unknown -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps --workspace --exclude fencepost-py --exclude fencepost-c --exclude fencepost-wasm --exclude fencepost-wasm-memory
 	.venv/bin/ruff format --check
 	.venv/bin/ruff check
 	cd tests/servers && ../../.venv/bin/mypy --strict .

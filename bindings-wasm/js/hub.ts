@@ -9,6 +9,7 @@
  */
 
 import { shown, takeKept, unreadable } from "./errors.js";
+import type { MemoryServer } from "./memory/server.js";
 import { type Address, type Output, takeAddress, takeOutput } from "./outputs.js";
 import { type SettingsData, read } from "./settings.js";
 import * as wasm from "./wasm.js";
@@ -39,15 +40,10 @@ export function parseAddress(url: string): Address {
   return takeAddress();
 }
 
-/** A server inside the process, for demonstrations and tests: hubs on one exclude each other. */
-export class MemoryServer {
-  /** @internal */
-  readonly raw = new wasm.MemoryServer();
-
-  /** The hubs that have something to poll, by {@link Hub.id}. Ask after each input, and poll them after a `handleTimeout`. */
-  takeWoken(): number[] {
-    return [...this.raw.takeWoken()];
-  }
+/** What a {@link MemoryServer} is to a hub: its own file is loaded by those who use it. */
+export abstract class Inside {
+  /** @internal A hub with a session of its own. */
+  abstract connect(now: number, seed: number): Hub;
 }
 
 /** What a Redis client library gives: an error reply is an `Error` whose message starts with its code. */
@@ -77,28 +73,21 @@ export interface Stat {
  * id that is no number.
  */
 export class Hub {
+  /** The hub's number on its memory server; 0 for any other hub. */
+  readonly id: number = 0;
   readonly #raw: wasm.RawHub;
 
   /** A hub without machines. The seed spreads retries and decides nothing. @throws ConfigError for an unknown family. */
-  constructor(family: Family, seed?: number);
-  /** @internal */
-  constructor(raw: wasm.RawHub);
-  constructor(family: Family | wasm.RawHub, seed = 0) {
-    this.#raw =
-      family instanceof wasm.RawHub ? family : made(() => new wasm.RawHub(text(family), number("seed", seed)));
+  constructor(family: Family, seed = 0) {
+    this.#raw = made(() => new wasm.RawHub(text(family), number("seed", seed)));
   }
 
   /** A hub that carries out its own commands on a server inside the process: it never gives a command. */
   static memory(server: MemoryServer, now: number, seed = 0): Hub {
-    if (!(server instanceof MemoryServer)) {
+    if (!(server instanceof Inside)) {
       throw unreadable("memory takes a MemoryServer");
     }
-    return new Hub(made(() => wasm.RawHub.memory(server.raw, number("now", now), number("seed", seed))));
-  }
-
-  /** The hub's number on its memory server; 0 for any other hub. */
-  get id(): number {
-    return this.#raw.id();
+    return server.connect(now, seed);
   }
 
   /** How many machines there are, those included that have been closed and still wait for the server. */
@@ -274,7 +263,7 @@ export class Hub {
 
   /** On a memory server: ends the session, so that nothing is held any more. */
   disconnect(now: number): void {
-    this.#check(this.#raw.disconnect(number("now", now)));
+    present(now);
   }
 
   /** What our scripts answer, short of writing it down as a text and reading it: a number, alone or with a text. Whether it was that. */
@@ -371,6 +360,15 @@ function number(what: string, value: unknown): number {
     throw unreadable(`${what} is ${shown(value)}: it has to be a number`);
   }
   return value;
+}
+
+/** @internal The present time, where the module does not look at it: what it would say. */
+export function present(now: unknown): number {
+  const millis = number("now", now);
+  if (!(millis >= 0 && millis * 1000 < 2 ** 53)) {
+    throw unreadable("now has to be a finite number of milliseconds");
+  }
+  return millis;
 }
 
 function optionalNumber(what: string, value: unknown): number | undefined {

@@ -31,13 +31,13 @@ export {
   type Failure,
   type Family,
   Hub,
-  MemoryServer,
   type RedisValue,
   type SessionState,
   Settings,
   type Stat,
   parseAddress,
 } from "./hub.js";
+export { MemoryServer } from "./memory/server.js";
 export type { Layout, SettingsData, ZooKeeperSettings } from "./settings.js";
 export type {
   Address,

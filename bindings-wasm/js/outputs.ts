@@ -160,6 +160,9 @@ const NODE_OPERATIONS = {
   9: "set",
   10: "multi",
 } as const;
+const OPERATION_NUMBERS = Object.fromEntries(
+  Object.entries(NODE_OPERATIONS).map(([number, name]) => [name, Number(number)]),
+) as Record<NodeCommand["operation"], number>;
 const REDIS_OPERATIONS = { 6: "call", 7: "subscribe", 8: "unsubscribe" } as const;
 
 // The numbers of src/output.rs, and those of `Timer` in the core.
@@ -185,6 +188,11 @@ export function takeAddress(): Address {
 
 function target(number: number): Target {
   return number === -1 ? "any" : number === -2 ? "own" : `server-${number}`;
+}
+
+/** @internal The number of an operation of ZooKeeper. */
+export function operationNumber(operation: NodeCommand["operation"]): number {
+  return OPERATION_NUMBERS[operation];
 }
 
 function optional(number: number): number | null {

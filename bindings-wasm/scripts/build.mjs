@@ -1,4 +1,4 @@
-// Builds the package: the WebAssembly module, its glue, and the TypeScript around it.
+// Builds the package: the WebAssembly modules, their glue, and the TypeScript around it.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,27 +9,18 @@ const root = join(here, "..");
 const glue = join(here, "dist", "glue");
 
 const run = (command, ...parameters) =>
-  execFileSync(command, parameters, { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
+  execFileSync(command, parameters.flat(), { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
 const tool = (name, ...parameters) => run(process.execPath, join(here, "node_modules", ".bin", name), ...parameters);
 
 run(
   "cargo",
-  "build",
-  "--quiet",
-  "--profile",
-  "wasm",
-  "--target",
-  "wasm32-unknown-unknown",
-  "--package",
-  "fencepost-wasm",
+  ["build", "--quiet", "--profile", "wasm", "--target", "wasm32-unknown-unknown"],
+  ["--package", "fencepost-wasm", "--package", "fencepost-wasm-memory"],
 );
-const target = JSON.parse(run("cargo", "metadata", "--no-deps", "--format-version", "1")).target_directory;
-const module = join(target, "wasm32-unknown-unknown", "wasm", "fencepost_wasm.wasm");
+const target = JSON.parse(run("cargo", ["metadata", "--no-deps", "--format-version", "1"])).target_directory;
 rmSync(join(here, "dist"), { recursive: true, force: true });
 mkdirSync(glue, { recursive: true });
-run("cargo", "run", "--quiet", "--package", "fencepost-bindgen", "--", "wasm", module, glue);
 
-const bound = join(glue, "fencepost_wasm_bg.wasm");
 // What rustc uses by default; every runtime has had these for years.
 const features = [
   "bulk-memory",
@@ -39,25 +30,30 @@ const features = [
   "reference-types",
   "multivalue",
 ];
-tool(
-  "wasm-opt",
-  // What is left as it is by the compiler is not to be inlined here; nothing lies below the stack.
-  "-Oz",
-  "--one-caller-inline-max-function-size=0",
-  "--low-memory-unused",
-  ...features.map((feature) => `--enable-${feature}`),
-  "--strip-target-features",
-  bound,
-  "-o",
-  bound,
-);
-writeFileSync(
-  join(glue, "module.js"),
-  `// The WebAssembly module as text.\nexport const base64 =\n  "${readFileSync(bound).toString("base64")}";\n`,
-);
+
+/** Makes `NAME.js`, `NAME_bg.wasm`, and the module as text in `text`. */
+function bind(name, text) {
+  const built = join(target, "wasm32-unknown-unknown", "wasm", `${name}.wasm`);
+  run("cargo", ["run", "--quiet", "--package", "fencepost-bindgen", "--", "wasm", built, glue]);
+  const bound = join(glue, `${name}_bg.wasm`);
+  tool(
+    "wasm-opt",
+    // What is left as it is by the compiler is not to be inlined here; nothing lies below the stack.
+    ["-Oz", "--one-caller-inline-max-function-size=0", "--low-memory-unused"],
+    features.map((feature) => `--enable-${feature}`),
+    ["--strip-target-features", bound, "-o", bound],
+  );
+  writeFileSync(
+    join(glue, text),
+    `// The WebAssembly module as text.\nexport const base64 =\n  "${readFileSync(bound).toString("base64")}";\n`,
+  );
+}
+
+bind("fencepost_wasm", "module.js");
+bind("fencepost_wasm_memory", "memory.js");
 
 try {
-  tool("tsc", "--project", join(here, "tsconfig.json"));
+  tool("tsc", ["--project", join(here, "tsconfig.json")]);
 } catch (error) {
   process.stderr.write(error.stdout);
   process.exit(1);

@@ -3,7 +3,7 @@
 //! Methods say whether they have succeeded; if not, `js/errors.ts` has the error to throw. A plain boolean crosses for nothing; a result would
 //! be an array, and a reference can crash V8 (see `output.rs`).
 
-use alloc::{rc::Rc, string::String, vec::Vec};
+use alloc::{string::String, vec::Vec};
 
 use fencepost_core::{
     Intent,
@@ -11,18 +11,9 @@ use fencepost_core::{
     redis,
     zookeeper::{Answer, Stat},
 };
-use fencepost_models::memory;
 use wasm_bindgen::prelude::*;
 
-use crate::{
-    convert::{self, number},
-    error,
-    hub::Hub,
-    memory::MemoryServer,
-    output::Outputs,
-    reply,
-    settings::Settings,
-};
+use crate::{convert, error, hub::Hub, output::Outputs, reply, settings::Settings};
 
 /// All machines on one connection.
 #[wasm_bindgen]
@@ -37,22 +28,8 @@ impl RawHub {
     #[wasm_bindgen(constructor)]
     pub fn new(family: &str, seed: f64) -> Result<Self, JsValue> {
         lowered::Hub::new(family, convert::seed(seed))
-            .map(|hub| Self::of(Hub::Remote(hub)))
+            .map(|hub| Self::of(Hub(hub)))
             .map_err(|why| error::config(&why).into())
-    }
-
-    pub fn memory(server: &MemoryServer, now: f64, seed: f64) -> Result<Self, JsValue> {
-        let now = convert::now(now)?;
-        let hub = memory::Hub::connect(&mut server.0.borrow_mut(), now, convert::seed(seed));
-        Ok(Self::of(Hub::Memory(hub, Rc::clone(&server.0), now)))
-    }
-
-    /// The hub's number on its memory server; 0 for another hub.
-    pub fn id(&self) -> f64 {
-        match &self.hub {
-            Hub::Remote(_) => 0.0,
-            Hub::Memory(hub, ..) => number(hub.id()),
-        }
     }
 
     pub fn pending(&self) -> usize {
@@ -209,11 +186,6 @@ impl RawHub {
 
     pub fn shutdown(&mut self, now: f64) -> bool {
         self.hub.shutdown(now).is_ok()
-    }
-
-    /// Ends the session on a memory server.
-    pub fn disconnect(&mut self, now: f64) -> bool {
-        self.hub.disconnect(now).is_ok()
     }
 }
 

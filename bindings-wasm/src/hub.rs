@@ -1,7 +1,6 @@
-//! The hub behind the exports: one for all families and for `memory:`, with results in JavaScript's numbers and errors.
+//! The hub behind the exports, with results in JavaScript's numbers and errors.
 
-use alloc::rc::Rc;
-use core::{cell::RefCell, time::Duration};
+use core::time::Duration;
 
 use crate::{
     convert::{self, number},
@@ -9,19 +8,14 @@ use crate::{
     settings::Settings,
 };
 use fencepost_core::{
-    ConfigError, Failure, Instant, Intent, Key, Misuse, OwnerId, Patience, SessionId,
+    ConfigError, Failure, Intent, Key, OwnerId, Patience, SessionId,
     lowered::{self, HubOutput, Notice, Outcome},
     zookeeper::{self, Answer, SessionState, WatchEvent},
 };
-use fencepost_models::memory;
 
-/// A hub, and what drives it: somebody else, or the server inside the process.
+/// A hub for any family.
 #[derive(Debug)]
-pub(crate) enum Hub {
-    Remote(lowered::Hub),
-    /// With the time of the last input: the model needs it when it is polled.
-    Memory(memory::Hub, Rc<RefCell<memory::Server>>, Instant),
-}
+pub(crate) struct Hub(pub(crate) lowered::Hub);
 
 pub(crate) type Done = Result<(), Kept>;
 
@@ -39,15 +33,10 @@ impl Hub {
             error::config(&ConfigError::Unreadable { why })
         })?;
         let (owner, seed) = (OwnerId(owner), convert::seed(seed));
-        match self {
-            Self::Remote(hub) => hub.open(now, &settings.0, owner, seed),
-            Self::Memory(hub, server, last) => {
-                *last = now;
-                hub.open(&mut server.borrow_mut(), now, &settings.0, owner, seed)
-            }
-        }
-        .map(|key| number(key.0))
-        .map_err(|why| error::misuse(&why))
+        self.0
+            .open(now, &settings.0, owner, seed)
+            .map(|key| number(key.0))
+            .map_err(|why| error::misuse(&why))
     }
 
     pub(crate) fn acquire(&mut self, now: f64, key: f64, patience: Option<f64>) -> Done {
@@ -61,14 +50,7 @@ impl Hub {
 
     pub(crate) fn intent(&mut self, now: f64, key: f64, intent: Intent) -> Done {
         let (now, key) = (convert::now(now)?, convert::key(key)?);
-        match self {
-            Self::Remote(hub) => hub.intent(now, key, intent),
-            Self::Memory(hub, server, last) => {
-                *last = now;
-                hub.intent(&mut server.borrow_mut(), now, key, intent)
-            }
-        }
-        .map_err(|why| error::misuse(&why))
+        self.0.intent(now, key, intent).map_err(|why| error::misuse(&why))
     }
 
     pub(crate) fn answer(&mut self, now: f64, id: f64, session: i64, answer: Answer) -> Done {
@@ -91,7 +73,7 @@ impl Hub {
 
     pub(crate) fn outcome(&mut self, now: f64, id: f64, outcome: Outcome) -> Done {
         let (now, id) = (convert::now(now)?, convert::id(id)?);
-        self.remote()?
+        self.0
             .handle_outcome(now, id, outcome)
             .map_err(|why| error::misuse(&why))
     }
@@ -135,78 +117,34 @@ impl Hub {
 
     pub(crate) fn notice(&mut self, now: f64, notice: Notice) -> Done {
         let now = convert::now(now)?;
-        self.remote()?
+        self.0
             .handle_notice(now, notice)
             .map_err(|why| error::misuse(&why))
     }
 
     pub(crate) fn handle_timeout(&mut self, now: f64) -> Done {
         let now = convert::now(now)?;
-        match self {
-            Self::Remote(hub) => hub.handle_timeout(now),
-            Self::Memory(hub, server, last) => {
-                *last = now;
-                hub.handle_timeout(&mut server.borrow_mut(), now);
-            }
-        }
+        self.0.handle_timeout(now);
         Ok(())
     }
 
     pub(crate) fn poll(&mut self, only: Option<Key>) -> HubOutput {
-        match self {
-            Self::Remote(hub) => hub.poll_output(only),
-            Self::Memory(hub, server, last) => hub.poll_output(&mut server.borrow_mut(), *last, only),
-        }
+        self.0.poll_output(only)
     }
 
     pub(crate) fn close(&mut self, now: f64, key: f64) -> Done {
         let (now, key) = (convert::now(now)?, convert::key(key)?);
-        match self {
-            Self::Remote(hub) => hub.close(now, key),
-            Self::Memory(hub, server, last) => {
-                *last = now;
-                hub.close(&mut server.borrow_mut(), now, key);
-            }
-        }
+        self.0.close(now, key);
         Ok(())
     }
 
     pub(crate) fn shutdown(&mut self, now: f64) -> Done {
         let now = convert::now(now)?;
-        match self {
-            Self::Remote(hub) => hub.shutdown(now),
-            Self::Memory(hub, server, last) => {
-                *last = now;
-                hub.shutdown(&mut server.borrow_mut(), now);
-            }
-        }
-        Ok(())
-    }
-
-    /// Ends the session on a memory server.
-    pub(crate) fn disconnect(&mut self, now: f64) -> Done {
-        let now = convert::now(now)?;
-        if let Self::Memory(hub, server, last) = self {
-            *last = now;
-            hub.disconnect(&mut server.borrow_mut(), now);
-        }
+        self.0.shutdown(now);
         Ok(())
     }
 
     pub(crate) fn pending(&self) -> usize {
-        match self {
-            Self::Remote(hub) => hub.pending(),
-            Self::Memory(hub, ..) => hub.pending(),
-        }
-    }
-
-    /// A memory server answers by itself: nobody else may.
-    fn remote(&mut self) -> Result<&mut lowered::Hub, Kept> {
-        match self {
-            Self::Remote(hub) => Ok(hub),
-            Self::Memory(..) => Err(error::misuse(&Misuse::WrongFamily {
-                expected: "zookeeper (on a memory server, which answers by itself)",
-            })),
-        }
+        self.0.pending()
     }
 }

@@ -14,7 +14,6 @@ mod convert;
 mod error;
 mod exports;
 mod hub;
-mod memory;
 mod output;
 mod reply;
 #[cfg(target_family = "wasm")]

@@ -4,9 +4,10 @@
 //! has to deoptimise a function in the middle of a call into WebAssembly that returns a reference.
 
 use alloc::string::ToString;
+use core::fmt::Display;
 
 use fencepost_core::{
-    Command, CommandId, Event, Key, Output, Target, Wait,
+    Cause, Command, CommandId, Event, Key, Output, Target, Wait,
     lowered::{HubOutput, Request},
 };
 use wasm_bindgen::prelude::*;
@@ -156,27 +157,25 @@ fn told(key: f64, event: &Event, whole: bool) {
             }
             found(key);
         }
-        Event::Lost { reason, cause } => ended(
-            key,
-            name,
-            reason.code(),
-            reason.name(),
-            &reason.to_string(),
-            named(cause.command),
-            cause.detail.as_deref(),
-        ),
-        Event::Refused { reason, cause } => ended(
-            key,
-            name,
-            reason.code(),
-            reason.name(),
-            &reason.to_string(),
-            named(cause.command),
-            cause.detail.as_deref(),
-        ),
+        Event::Lost { reason, cause } => over(key, name, reason.code(), reason.name(), reason, cause),
+        Event::Refused { reason, cause } => over(key, name, reason.code(), reason.name(), reason, cause),
         // There is no other.
         _ => wait(f64::NAN, code::NO_REASON),
     }
+}
+
+/// An end that was not asked for.
+fn over(key: f64, event: &str, code: u16, kind: &str, message: &dyn Display, cause: &Cause) {
+    let message = message.to_string();
+    ended(
+        key,
+        event,
+        code,
+        kind,
+        &message,
+        named(cause.command),
+        cause.detail.as_deref(),
+    );
 }
 
 /// A date of a server, in milliseconds.

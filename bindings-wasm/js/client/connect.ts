@@ -4,7 +4,6 @@
  * @module
  */
 
-import { MemoryDriver } from "../drivers/memory.js";
 import { certificates } from "../drivers/redis/certificates.js";
 import { RedisDriver } from "../drivers/redis/driver.js";
 import * as ioRedis from "../drivers/redis/ioredis.js";
@@ -46,7 +45,7 @@ export async function connect(url: string, options?: ConnectOptions): Promise<Cl
   known(options, ...(address.kind === "zookeeper" ? ["acl"] : []));
   switch (address.kind) {
     case "memory":
-      return new Client(new MemoryDriver(address.name));
+      return new Client(new (await import("../drivers/memory.js")).MemoryDriver(address.name));
     case "zookeeper":
       return connectZooKeeper(address, options);
     case "redis":

@@ -51,8 +51,9 @@ export class Lock {
    * Waits until the lock is granted. With a `timeout` it gives null when somebody else held the lock all the time.
    *
    * @throws Refused when the lock cannot be had: no permission, wrong type, server unreachable within the timeout. ConfigError for a
-   * timeout that is not positive: there is {@link tryAcquire}. The signal's reason, if it is aborted. MisuseError `busy` when the lock's owner is
-   * acquiring it already, `upgrade` when a reader's owner asks for the writer.
+   * timeout that is not positive: there is {@link tryAcquire}. The signal's reason, if it is aborted. LockLost when the lock was granted, and the grant was
+   * over before it was heard of: rare, and safe to try again. MisuseError `busy` when the lock's owner is acquiring it already, `upgrade` when a
+   * reader's owner asks for the writer.
    */
   acquire(options: AcquireOptions & { readonly timeout: number }): Promise<Grant | null>;
   acquire(options?: AcquireOptions & { readonly timeout?: undefined }): Promise<Grant>;

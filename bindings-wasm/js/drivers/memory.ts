@@ -5,7 +5,8 @@
  */
 
 import { now as present } from "../clock.js";
-import { Hub, MemoryServer } from "../hub.js";
+import { Hub } from "../hub.js";
+import { MemoryServer } from "../memory/server.js";
 import type { Driver, Sink } from "./driver.js";
 
 interface Place {

@@ -1,9 +1,5 @@
 /** The classes of the WebAssembly module: what `src/*.rs` exports, with precise types. The glue itself is generated into `dist/glue`. */
 
-export class MemoryServer {
-  takeWoken(): Float64Array;
-}
-
 export class Settings {
   /** Names and values by turns. */
   constructor(fields: string[]);
@@ -16,8 +12,6 @@ export function parseAddress(url: string): boolean;
 /** Methods give false (or 0) when they have failed: then `errors.ts` has the error. */
 export class RawHub {
   constructor(family: string, seed: number);
-  static memory(server: MemoryServer, now: number, seed: number): RawHub;
-  id(): number;
   pending(): number;
   open(now: number, settings: Settings, owner: Uint8Array, seed: number): number;
   acquire(now: number, key: number, patience: number | undefined): boolean;
@@ -56,7 +50,6 @@ export class RawHub {
   next(): void;
   close(now: number, key: number): boolean;
   shutdown(now: number): boolean;
-  disconnect(now: number): boolean;
 }
 
 export function initSync(module: { module: Uint8Array }): void;
