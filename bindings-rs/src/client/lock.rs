@@ -68,7 +68,8 @@ impl Lock {
     /// Dropping the future withdraws the contender.
     ///
     /// # Errors
-    /// [`Error::Refused`] if the lock cannot be had (no permission, a key of another type, sequence numbers used up);
+    /// [`Error::Refused`] if the lock cannot be had (no permission, a key of another type, sequence numbers used up); [`Error::Lost`] if it was
+    /// granted, and lost again before this task was awake to hear of it: a new acquire is a new contender;
     /// [`Misuse::Closed`](crate::Misuse::Closed) if the client was closed.
     pub async fn acquire(&self) -> Result<Grant, Error> {
         self.acquire_with(Patience::Forever).await
