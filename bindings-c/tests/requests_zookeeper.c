@@ -139,6 +139,7 @@ static void end(void) {
     zookeeper_close(driver.handle);
     while (driver.records != NULL)
         record_close(driver.records);
+    records_free(&driver);
     fencepost_client_free(driver.client);
 }
 
