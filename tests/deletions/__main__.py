@@ -72,8 +72,10 @@ def convicted(deletion: Deletion) -> str | None:
         path.write_text(source, encoding="utf-8")
     if ran.returncode == 0:
         return "survives: the tests are green"
-    if not re.search(rf"\b{deletion.promise} (\(.*\) is|may be) broken", ran.stdout):
-        return f"is red, but {deletion.promise} is not named:\n{ran.stdout[-3000:]}"
+    named = set(re.findall(r"\b([A-Z]\d?) (?:\(.*\) is|may be) broken", ran.stdout))
+    if deletion.promise not in named:
+        said = ran.stdout if not named else ""
+        return f"is red, but {deletion.promise} is not named; named are {sorted(named)}\n{said[-3000:]}"
     (COPY.parent / f"{deletion.name}.log").write_text(ran.stdout, encoding="utf-8")
     return None
 
