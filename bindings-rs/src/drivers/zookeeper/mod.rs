@@ -57,8 +57,8 @@ enum Line {
     /// Nothing: there is no connection, or the machines have not been told of it yet.
     #[default]
     Down,
-    /// Requests of this session.
-    Up(Client),
+    /// Requests of this session. A copy of the library's client is not as cheap as it looks.
+    Up(Arc<Client>),
     /// Nothing ever again.
     Over,
 }
@@ -88,7 +88,7 @@ impl Commands for Driver {
         let failure = match &*self.line() {
             Line::Up(client) if client.state() == SessionState::SyncConnected => {
                 let session = SessionId(client.session_id().0);
-                return requests::start(client.clone(), session, Arc::clone(&self.acl), command);
+                return requests::start(Arc::clone(client), session, Arc::clone(&self.acl), command);
             }
             Line::Up(_) | Line::Down => Failure::NotSent,
             Line::Over => Failure::Closed,

@@ -36,7 +36,7 @@ async fn does(client: &Client, request: Request) -> (Answer, Option<BoxFuture<'s
         request: request.into(),
     };
     let acl = Arc::from(open_acl());
-    match soon(requests::start(client.clone(), SESSION, acl, command)).await {
+    match soon(requests::start(Arc::new(client.clone()), SESSION, acl, command)).await {
         Landed::Outcome {
             id: CommandId(3),
             outcome: Outcome::ZooKeeper(reply),

@@ -19,7 +19,7 @@ use crate::hub::machines::Landed;
 
 /// Starts a command: the request is in the library's queue when this returns.
 pub(super) fn start(
-    client: Client,
+    client: Arc<Client>,
     session: SessionId,
     acl: Arc<[Acl]>,
     command: Command<Request>,

@@ -75,6 +75,7 @@ async fn connect(driver: &Driver, engine: &Engine) -> Option<Client> {
 
 /// Tells of one session until it is over; gives its last state.
 async fn follow(driver: &Driver, engine: &Engine, client: Client) -> SessionState {
+    let client = Arc::new(client);
     let mut states = client.state_watcher();
     // What has changed before the watcher was there is in the present state.
     let mut state = client.state();
@@ -91,7 +92,7 @@ async fn follow(driver: &Driver, engine: &Engine, client: Client) -> SessionStat
         match state {
             SessionState::SyncConnected => {
                 hurry(driver);
-                *driver.line() = Line::Up(client.clone());
+                *driver.line() = Line::Up(Arc::clone(&client));
                 connected = true;
                 tell(engine, &client, Told::Connected);
                 engine.connected();
@@ -150,7 +151,7 @@ const fn session(state: Told, session: SessionId, timeout: Duration) -> Notice {
 }
 
 /// Closes a session of ours, and waits until the server knows, so that nothing ephemeral outlives its client.
-pub(super) async fn close(client: Client) {
+pub(super) async fn close(client: Arc<Client>) {
     let mut states = client.state_watcher();
     drop(client);
     let closed = async { while !states.changed().await.is_terminated() {} };
