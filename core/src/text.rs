@@ -7,13 +7,6 @@ pub(crate) fn find(text: &str, part: &str) -> Option<usize> {
     (0..=last).find(|at| is_at(text, *at, part))
 }
 
-/// What comes after the last such part of a text.
-pub(crate) fn after_last<'a>(text: &'a str, part: &str) -> Option<&'a str> {
-    let last = text.len().checked_sub(part.len())?;
-    let at = (0..=last).rev().find(|at| is_at(text, *at, part))?;
-    text.get(at.saturating_add(part.len())..)
-}
-
 fn is_at(text: &str, at: usize, part: &str) -> bool {
     let rest = text.as_bytes().get(at..);
     rest.is_some_and(|rest| rest.starts_with(part.as_bytes()))
@@ -38,8 +31,6 @@ mod tests {
         for text in texts {
             for part in ["", "a", "ab", "lock-", "-", "ü", "ü-", "longer than all"] {
                 assert_eq!(find(text, part), text.find(part), "{text} {part}");
-                let after = text.rsplit_once(part).map(|(_, after)| after);
-                assert_eq!(after_last(text, part), after, "{text} {part}");
             }
         }
     }

@@ -17,7 +17,7 @@ use alloc::{
     vec::Vec,
 };
 
-use crate::{AttemptId, text};
+use crate::AttemptId;
 
 use super::wire::CreateMode;
 
@@ -104,25 +104,32 @@ const MARKS: [(&str, Kind, bool); 6] = [
 ];
 
 impl Layout {
-    /// Reads a child's name.
+    /// Reads a child's name, from its end: whoever joins a long line reads thousands of them.
     pub(super) fn read(&self, child: &str) -> Child {
-        let numbered = |kind, shared, number: &str| {
-            let sequence = sequence(number)?;
-            Some(Child::Contender(Contender {
-                sequence,
-                shared,
-                kind,
-            }))
-        };
         if let Self::Plain { prefix } = self
             && let Some(number) = child.strip_prefix(prefix.as_str())
-            && let Some(contender) = numbered(Kind::Plain, false, number)
+            && let Some(sequence) = sequence(number)
         {
-            return contender;
+            return Child::Contender(Contender {
+                sequence,
+                shared: false,
+                kind: Kind::Plain,
+            });
         }
-        MARKS
-            .iter()
-            .find_map(|(mark, kind, shared)| numbered(*kind, *shared, text::after_last(child, mark)?))
+        let named = child.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        // A sign belongs to the number where a mark stands before it; no mark ends with two dashes.
+        [Some(named), named.strip_suffix('-')]
+            .into_iter()
+            .flatten()
+            .find_map(|named| {
+                let (_, kind, shared) = MARKS.iter().find(|(mark, ..)| named.ends_with(mark))?;
+                let sequence = sequence(child.get(named.len()..)?)?;
+                Some(Child::Contender(Contender {
+                    sequence,
+                    shared: *shared,
+                    kind: *kind,
+                }))
+            })
             .unwrap_or(Child::Bystander)
     }
 
@@ -271,6 +278,8 @@ mod tests {
             ("a__lock__0000000001", 1),
             ("_c_x-__READ__0000000001", 1),
             ("_c_x-latch-0000000007", 7),
+            ("x__lock__-lock-0000000008", 8),
+            ("lock-0000000001__rlock__-000000009", -9),
         ] {
             assert_eq!(number(child), Some(sequence), "{child}");
         }
@@ -282,6 +291,10 @@ mod tests {
             "_c_x-lock-00000000xx",
             "lock-99999999999",
             "__lock__",
+            "0000000001",
+            "-0000000001",
+            "lock---0000000001",
+            "ü0000000001",
             "node_0000000001",
         ] {
             assert_eq!(number(bystander), None, "{bystander}");
