@@ -91,6 +91,7 @@ async fn follow(driver: &Driver, engine: &Engine, client: Client) -> SessionStat
         }
         match state {
             SessionState::SyncConnected => {
+                #[cfg(target_os = "linux")]
                 hurry(driver);
                 *driver.line() = Line::Up(Arc::clone(&client));
                 connected = true;
@@ -120,8 +121,8 @@ async fn follow(driver: &Driver, engine: &Engine, client: Client) -> SessionStat
 }
 
 /// Has what is written to a new connection of ours sent at once.
+#[cfg(target_os = "linux")]
 fn hurry(driver: &Driver) {
-    #[cfg(target_os = "linux")]
     if let Source::Hosts { hosts, .. } = &driver.source {
         let ports: Vec<u16> = hosts
             .iter()
