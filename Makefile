@@ -137,7 +137,7 @@ lint: ## formatting and lints of every language
 	shellcheck tools/setup tools/suite tools/jars/fetch .ci/run
 
 soak: ## run SEEDS seeds (500000) of every machine in the simulator, and add to the report
-	cargo run --quiet --profile proof --package fencepost-simulator -- soak --first $(FIRST) --seeds $(SEEDS) --report tests/simulator/REPORT.md
+	cargo run --quiet --release --package fencepost-simulator -- soak --first $(FIRST) --seeds $(SEEDS) --report tests/simulator/REPORT.md
 
 deletions: ## delete one safety check after the other in a copy, and demand that the proof convicts each
 	$(PYTHON) tests/deletions
