@@ -223,3 +223,15 @@ pub static ALL: &[&dyn Provable] = &[
     &ZOOKEEPER_MULTI_LOCK,
     &REDIS_STRING,
 ];
+
+/// The machine of that name.
+///
+/// # Errors
+/// If there is none: which there are, in words.
+pub fn named(name: &str) -> Result<&'static dyn Provable, String> {
+    let found = ALL.iter().copied().find(|machine| machine.name() == name);
+    found.ok_or_else(|| {
+        let all: Vec<_> = ALL.iter().map(|machine| machine.name()).collect();
+        format!("there is no machine {name:?}; there are {}", all.join(", "))
+    })
+}

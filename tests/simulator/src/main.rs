@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use fencepost_simulator::{
-    checker::Seen,
     faults::Faults,
     gallery, machines,
     prove::Provable,
@@ -32,7 +31,7 @@ enum What {
         #[arg(long, default_value_t = 1)]
         first: u64,
         /// One machine; all if it is left out
-        #[arg(long, value_parser = machine)]
+        #[arg(long, value_parser = machines::named)]
         machine: Option<&'static dyn Provable>,
         /// Only these faults, with commas between them (see list); all if it is left out
         #[arg(long, value_delimiter = ',')]
@@ -65,7 +64,7 @@ enum What {
     /// Write down what one client of a run was told, as a transcript that every language replays
     Transcript {
         /// Which machine
-        #[arg(value_parser = machine)]
+        #[arg(value_parser = machines::named)]
         name: &'static dyn Provable,
         /// Which seed
         seed: u64,
@@ -83,19 +82,6 @@ enum What {
     },
     /// List the machines, the rogues, and what can go wrong
     List,
-}
-
-/// The machine of that name.
-fn machine(name: &str) -> Result<&'static dyn Provable, String> {
-    let known = || machines::ALL.iter().map(|machine| machine.name());
-    let found = machines::ALL
-        .iter()
-        .copied()
-        .find(|machine| machine.name() == name);
-    found.ok_or_else(|| {
-        let all: Vec<_> = known().collect();
-        format!("there is no machine {name:?}; there are {}", all.join(", "))
-    })
 }
 
 fn main() -> ExitCode {
@@ -149,10 +135,8 @@ fn run(what: What) -> Result<ExitCode, String> {
 }
 
 fn story(name: &str, seed: u64, whole: bool, steps: bool) -> Result<ExitCode, String> {
-    let one = machines::ALL
-        .iter()
-        .copied()
-        .find(|machine| machine.name() == name)
+    let one = machines::named(name)
+        .ok()
         .or_else(|| {
             gallery::ALL
                 .iter()
@@ -180,9 +164,9 @@ fn story(name: &str, seed: u64, whole: bool, steps: bool) -> Result<ExitCode, St
             println!("{conviction}");
             if steps {
                 let promise = format!("{:?}", conviction.violation.property);
-                let mut kept = Scenario::of(name, &promise, &conviction.run, &Seen::default());
+                let mut kept = Scenario::of(name, &promise, &conviction.run);
                 let (_, verdict) = one.walk(&kept).map_err(|error| error.to_string())?;
-                kept = Scenario::of(name, &promise, &conviction.run, &verdict.seen);
+                kept.has_reached(&verdict.seen);
                 print!("{}", kept.text()?);
             }
         }
@@ -193,7 +177,7 @@ fn story(name: &str, seed: u64, whole: bool, steps: bool) -> Result<ExitCode, St
 
 fn scenario(file: &std::path::Path, shrink: bool) -> Result<ExitCode, String> {
     let mut scenario = Scenario::read(file)?;
-    let machine = scenario.machine()?;
+    let machine = machines::named(&scenario.machine)?;
     if shrink {
         let run = machine
             .shorten(&scenario)

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{checker::Seen, machines, prove::Provable, run::Run};
+use crate::{checker::Seen, run::Run};
 
 /// A run with what it is for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,23 +49,25 @@ impl Scenario {
 
     /// A run as a scenario that still has to say what it is for.
     #[must_use]
-    pub fn of(machine: &str, guards: &str, run: &Run, seen: &Seen) -> Self {
+    pub fn of(machine: &str, guards: &str, run: &Run) -> Self {
         Self {
             machine: machine.into(),
             guards: guards.into(),
             convicts: String::new(),
             why: String::new(),
-            reaches: seen
-                .all()
-                .filter(|(_, often)| *often > 0)
-                .map(|(what, often)| (what.into(), often))
-                .collect(),
+            reaches: BTreeMap::new(),
             seed: run.seed,
             drifts: run.setup.drifts.clone(),
             servers: run.setup.servers,
             patient: run.patient,
             steps: run.steps.iter().map(ToString::to_string).collect(),
         }
+    }
+
+    /// From now on it has to reach all that was seen in this run of it.
+    pub fn has_reached(&mut self, seen: &Seen) {
+        let reached = seen.all().filter(|(_, often)| *often > 0);
+        self.reaches = reached.map(|(what, often)| (what.into(), often)).collect();
     }
 
     /// Its text as it stands in a file.
@@ -76,18 +78,6 @@ impl Scenario {
         let mut text = serde_json::to_string_pretty(self).map_err(|error| error.to_string())?;
         text.push('\n');
         Ok(text)
-    }
-
-    /// The machine that it is a run of.
-    ///
-    /// # Errors
-    /// If there is none of that name.
-    pub fn machine(&self) -> Result<&'static dyn Provable, String> {
-        let found = machines::ALL
-            .iter()
-            .copied()
-            .find(|machine| machine.name() == self.machine);
-        found.ok_or_else(|| format!("there is no machine {:?}", self.machine))
     }
 
     /// What it has to reach and, in a run in which that was seen, has not.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fencepost_simulator::{checker::Property, scenario::Scenario};
+use fencepost_simulator::{checker::Property, machines, scenario::Scenario};
 
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
@@ -22,7 +22,10 @@ fn every_scenario_keeps_its_promises() {
     for file in &files {
         let name = file.file_stem().unwrap().to_string_lossy();
         let scenario = Scenario::read(file).unwrap();
-        let (story, verdict) = scenario.machine().unwrap().walk(&scenario).unwrap();
+        let (story, verdict) = machines::named(&scenario.machine)
+            .unwrap()
+            .walk(&scenario)
+            .unwrap();
         if let Some(violation) = verdict.violation {
             broken += &format!(
                 "{}, scenario {name}: {violation}\n{}\n\n{story}\n",
