@@ -57,7 +57,7 @@ async fn outlasts(url: &str, options: LockOptions, gone: &str, back: &str) {
 }
 
 fn brief() -> LockOptions {
-    LockOptions::new().ttl(Duration::from_millis(500))
+    LockOptions::new().ttl(Duration::from_secs(2))
 }
 
 #[tokio::test]
@@ -72,13 +72,13 @@ async fn a_stopped_redis_that_forgets_everything() {
 
 #[tokio::test]
 async fn a_paused_zookeeper() {
-    let url = zookeeper() + "?session_timeout=800";
+    let url = zookeeper() + "?session_timeout=3000";
     outlasts(&url, LockOptions::new(), "pause zookeeper", "resume zookeeper").await;
 }
 
 #[tokio::test]
 async fn a_stopped_zookeeper() {
-    let url = zookeeper() + "?session_timeout=800";
+    let url = zookeeper() + "?session_timeout=3000";
     outlasts(&url, LockOptions::new(), "stop zookeeper", "start zookeeper").await;
 }
 

@@ -59,7 +59,7 @@ async fn an_expired_holder_of_a_single_node_leaves_it_to_the_waiter() {
 
 #[tokio::test]
 async fn a_deleted_single_node_is_a_lost_lock() {
-    let url = zookeeper() + "?session_timeout=1000";
+    let url = zookeeper();
     let client = fencepost::connect(&url).await.unwrap();
     let lock = client.lock_with("x", unfair()).unwrap();
     let grant = soon(lock.acquire()).await.unwrap();
@@ -119,7 +119,7 @@ async fn a_node_that_goes_with_no_session_is_no_lock() {
 
 #[tokio::test]
 async fn a_downgraded_grant_is_watched() {
-    let url = zookeeper() + "?session_timeout=1000";
+    let url = zookeeper();
     let (client, grant, directory) = downgraded(&url).await;
     let bare = bare_zookeeper().await;
     let node = &only_contender(&bare, &directory).await;

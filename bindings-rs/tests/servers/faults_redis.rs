@@ -9,8 +9,9 @@ use crate::{
     scenarios::{soon, unique, waits},
 };
 
+/// Short enough to be waited for, long enough for a machine that has other work.
 fn short() -> LockOptions {
-    LockOptions::new().ttl(Duration::from_millis(600))
+    LockOptions::new().ttl(Duration::from_secs(2))
 }
 
 #[tokio::test]
@@ -46,11 +47,10 @@ async fn a_grant_is_renewed_and_without_renewal_it_ends() {
     let grant = soon(client.lock_with(&name, short()).unwrap().acquire())
         .await
         .unwrap();
-    tokio::time::sleep(Duration::from_millis(900)).await;
+    tokio::time::sleep(Duration::from_millis(2500)).await;
     assert!(grant.is_valid());
     soon(grant.release()).await.unwrap();
-    let brief = LockOptions::new().ttl(Duration::from_millis(150)).renew(false);
-    let grant = soon(client.lock_with(&name, brief).unwrap().acquire())
+    let grant = soon(client.lock_with(&name, short().renew(false)).unwrap().acquire())
         .await
         .unwrap();
     soon(grant.extend()).await.unwrap();

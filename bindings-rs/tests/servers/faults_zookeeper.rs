@@ -13,7 +13,7 @@ use crate::{
 
 #[tokio::test]
 async fn a_deleted_node_is_a_lost_lock() {
-    let url = zookeeper() + "?session_timeout=1000";
+    let url = zookeeper();
     let client = fencepost::connect(&url).await.unwrap();
     let lock = client.lock("x").unwrap();
     let grant = soon(lock.acquire()).await.unwrap();
@@ -81,7 +81,7 @@ async fn a_short_cut_suspends_and_resumes() {
 async fn a_silent_network_ends_a_grant_before_the_server_gives_the_lock_away() {
     let proxy = Proxy::open("zookeeper").await;
     let prefix = unique("silent");
-    let far = format!("zk://{}/{prefix}?session_timeout=1000", proxy.address);
+    let far = format!("zk://{}/{prefix}?session_timeout=3000", proxy.address);
     let near = format!(
         "zk://{}/{prefix}",
         crate::control::variable("FENCEPOST_ZOOKEEPER")

@@ -20,7 +20,7 @@ async fn hold_until_killed() {
         .await
         .unwrap();
     let options = if client_is_on_redis() {
-        fencepost::LockOptions::new().ttl(std::time::Duration::from_millis(800))
+        fencepost::LockOptions::new().ttl(std::time::Duration::from_secs(2))
     } else {
         of_kind(std::env::var("HOLD_UNFAIR").is_ok())
     };
@@ -82,12 +82,12 @@ async fn survives(url: String, unfair: bool) {
 
 #[tokio::test]
 async fn a_killed_holder_on_zookeeper_leaves_the_lock_to_the_waiter() {
-    survives(zookeeper() + "?session_timeout=800", false).await;
+    survives(zookeeper() + "?session_timeout=3000", false).await;
 }
 
 #[tokio::test]
 async fn a_killed_holder_of_a_single_node_leaves_it_to_the_waiter() {
-    survives(zookeeper() + "?session_timeout=800", true).await;
+    survives(zookeeper() + "?session_timeout=3000", true).await;
 }
 
 #[tokio::test]

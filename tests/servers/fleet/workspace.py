@@ -1,5 +1,8 @@
 """The temporary directory of one run, and the removal of directories whose owner died.
 
+It lies in memory where there is room: a server that logs to a disk which is busy with something else answers seconds late, and
+ends the sessions of tests that have no such fault in mind.
+
 The owner holds a lock (flock) on a file in its directory for as long as it lives. The kernel releases it
 when the owner dies in whatever way, so a directory whose lock can be taken is stale.
 """
@@ -15,6 +18,8 @@ from typing import IO
 
 PREFIX = "fencepost-servers-"
 LOCK = "owner.lock"
+MEMORY = Path("/dev/shm")
+ROOM = 1 << 30
 
 
 class Workspace:
@@ -23,7 +28,7 @@ class Workspace:
     def __init__(self) -> None:
         sweep()
         while True:
-            path = Path(tempfile.mkdtemp(prefix=PREFIX))
+            path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent()))
             lock = take(path)
             if lock is not None:
                 break
@@ -34,6 +39,21 @@ class Workspace:
         """Deletes the directory. The servers must have ended."""
         shutil.rmtree(self.path, ignore_errors=True)
         self._lock.close()
+
+
+def parent() -> Path:
+    """Where the directory of a run is made: where `TMPDIR` says if it is set, in memory if there is room, or with other such things."""
+    if "TMPDIR" not in os.environ and roomy(MEMORY):
+        return MEMORY
+    return Path(tempfile.gettempdir())
+
+
+def roomy(directory: Path) -> bool:
+    """Whether one may write to it, and there are ROOM bytes free."""
+    try:
+        return os.access(directory, os.W_OK) and shutil.disk_usage(directory).free >= ROOM
+    except OSError:
+        return False
 
 
 def take(directory: Path) -> IO[str] | None:
@@ -56,7 +76,7 @@ def take(directory: Path) -> IO[str] | None:
 
 def sweep() -> None:
     """Deletes the directories of our user whose owners are dead."""
-    for directory in Path(tempfile.gettempdir()).glob(PREFIX + "*"):
+    for directory in parent().glob(PREFIX + "*"):
         try:
             if directory.stat().st_uid != os.geteuid():
                 continue
