@@ -199,7 +199,7 @@ static void lost_after_a_downgrade(void) {
     close_client(mine);
 
     proxy = proxy_open("zookeeper", &at);
-    mine = client_of(url_of("zk://", at, "?session_timeout=1000"));
+    mine = client_of(url_of("zk://", at, "?session_timeout=3000"));
     grant = hold_with(mine, name, WRITER);
     CHECK_RESULT(fencepost_downgrade(grant), FENCEPOST_OK);
     control("id", "proxy-cut %s", proxy);

@@ -73,7 +73,7 @@ static void node_is_deleted(void) {
 /* The connection is held until the server has ended the session; then the driver makes a new one. */
 static void session_ends(void) {
     const char *place, *proxy = proxy_open("zookeeper", &place);
-    fencepost_client *mine = client_of(url_of("zk://", place, "?session_timeout=1000"));
+    fencepost_client *mine = client_of(url_of("zk://", place, "?session_timeout=3000"));
     fencepost_client *other = client_of(url(ZOOKEEPER, ""));
     const char *name = new_name("expired");
     fencepost_grant *grant = hold(mine, name);
@@ -92,8 +92,8 @@ static void session_ends(void) {
 }
 
 static void zookeeper_stops(void) {
-    fencepost_client *mine = client_of(url(ZOOKEEPER, "?session_timeout=1000"));
-    fencepost_client *other = client_of(url(ZOOKEEPER, "?session_timeout=1000"));
+    fencepost_client *mine = client_of(url(ZOOKEEPER, "?session_timeout=3000"));
+    fencepost_client *other = client_of(url(ZOOKEEPER, "?session_timeout=3000"));
     const char *name = new_name("stopped");
     fencepost_grant *grant = hold(mine, name);
     struct waiter waiter;
@@ -231,7 +231,7 @@ static void redis_restarts(void) {
 /* ---- both ---- */
 
 static void holder_is_killed(enum family family) {
-    const char *rest = family == ZOOKEEPER ? "?session_timeout=1000" : "", *name = new_name("killed");
+    const char *rest = family == ZOOKEEPER ? "?session_timeout=3000" : "", *name = new_name("killed");
     fencepost_client *client = client_of(url(family, ""));
     struct process holder;
     struct waiter waiter;

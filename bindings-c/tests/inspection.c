@@ -150,7 +150,8 @@ driven(fencepost_client *client, fencepost_inspection *inspection, fencepost_con
 static void step_by_step(enum family family) {
     fencepost_client *client = client_of(url(family, "")), *other = client_of(url(family, ""));
     const char *name = new_name("looked-at");
-    fencepost_grant *grant = hold(other, name);
+    /* Who listens for a wish is told at once that it has been broken, not at its next confirmation. */
+    fencepost_grant *grant = hold_with(other, name, FENCEPOST_OPTIONS(.revocable = true));
     fencepost_contenders *contenders = NULL, *none = NULL;
     fencepost_inspection *inspection = NULL;
     fencepost_lock *lock = lock_of(client, name, NULL);

@@ -96,7 +96,7 @@ static void is_looked_at_and_broken(enum family family) {
 
 /* Another process holds it, and is killed: its session ends, and who waits gets the lock. */
 static void a_killed_holder(void) {
-    const char *short_url = url(ZOOKEEPER, "?session_timeout=1000"), *name = new_name("killed");
+    const char *short_url = url(ZOOKEEPER, "?session_timeout=3000"), *name = new_name("killed");
     fencepost_client *client = client_of(url(ZOOKEEPER, ""));
     struct process holder;
     fencepost_grant *none = NULL;
@@ -110,7 +110,7 @@ static void a_killed_holder(void) {
 
 static void an_expired_holder(void) {
     const char *name = new_name("expired"), *at = NULL, *proxy = proxy_open("zookeeper", &at);
-    fencepost_client *mine = client_of(url_of("zk://", at, "?session_timeout=1000"));
+    fencepost_client *mine = client_of(url_of("zk://", at, "?session_timeout=3000"));
     fencepost_client *other = client_of(url(ZOOKEEPER, ""));
     fencepost_grant *grant = hold_with(mine, name, SINGLE), *next;
     uint64_t fence = fencepost_grant_fence(grant);

@@ -13,7 +13,7 @@
 #define LONG 20000
 
 /* Enough for a busy server to say that somebody else holds the lock (ms). */
-#define BRIEF 400
+#define BRIEF 1000
 
 enum family { MEMORY, ZOOKEEPER, REDIS, FAMILIES };
 

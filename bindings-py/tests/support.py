@@ -22,7 +22,7 @@ from kazoo.exceptions import NoNodeError
 
 LONG = 30.0
 #: Long enough for a busy server to say that somebody else holds the lock, in seconds.
-BRIEF = 0.4
+BRIEF = 1.0
 PROGRAMS = Path(__file__).parent / "programs"
 
 
@@ -148,7 +148,7 @@ class ZooKeeperBackend(Backend):
 
     kind = "zookeeper"
     server = "zookeeper"
-    lease = 2.0
+    lease = 4.0
 
     def __init__(self) -> None:
         super().__init__()
@@ -161,7 +161,7 @@ class ZooKeeperBackend(Backend):
         return self.at(self.address)
 
     def at(self, address: str) -> str:
-        return f"zk://{address}/{self.prefix}?session_timeout=2000"
+        return f"zk://{address}/{self.prefix}?session_timeout=4000"
 
     def directory(self, name: str) -> str:
         return f"/{self.prefix}/{name}"
@@ -195,7 +195,7 @@ class RedisBackend(Backend):
 
     kind = "redis"
     server = "redis-1"
-    lease = 2.0
+    lease = 4.0
 
     def __init__(self) -> None:
         super().__init__()

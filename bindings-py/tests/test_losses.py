@@ -70,7 +70,7 @@ def test_the_lock_is_deleted(server: Backend, connect: Connect) -> None:
 
 def test_the_key_is_somebody_else_s(redis_server: RedisBackend, connect: Connect) -> None:
     name = redis_server.name()
-    lock = connect(redis_server.url).lock(name, ttl=0.3)
+    lock = connect(redis_server.url).lock(name, ttl=2)
     with pytest.raises(fencepost.LockLost) as error, lock as grant:
         redis_server.client.set(name, "stranger", px=60000)
         assert grant.lost.wait(LONG)

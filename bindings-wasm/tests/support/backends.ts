@@ -36,7 +36,7 @@ export function fresh(): string {
 }
 
 /** How long a session lasts in these tests, in ms. */
-export const SESSION = 600;
+export const SESSION = 3000;
 
 export function nodeRedisAt(at: string, password?: string) {
   const client = createClient({ url: `redis://${at}`, ...(password !== undefined && { password }) });
