@@ -38,7 +38,7 @@ def url(request: pytest.FixtureRequest) -> str:
             f"{variable} is not set: run this suite by `python3 tests/servers run -- pytest tests/mixed`"
         )
     # A killed holder is waited for as long as its session or lease lasts.
-    option = "?session_timeout=2000" if request.param == "zk" else ""
+    option = "?session_timeout=4000" if request.param == "zk" else ""
     return f"{request.param}://{os.environ[variable]}{option}"
 
 

@@ -32,7 +32,7 @@ def test_two_of_a_kind_exclude_each_other(start: Start, path: str, name: str, ki
     one, two = pair(start, name)
     first = one.acquire(f"{kind} {where}")
     assert first["node"].startswith(path)
-    for timeout in (0, 150):
+    for timeout in (0, 1000):
         refused = two.ask(f"acquire {kind} {where} {timeout}")
         assert (refused["granted"], refused["cancelled"]) == (False, False)
     two.send(f"acquire {kind} {where}")

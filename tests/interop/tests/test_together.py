@@ -23,12 +23,12 @@ IN_C = (("curator", "c-curator"), ("kazoo", "c-kazoo"))
 C_BOTH_WAYS = (*IN_C, *((ours, theirs) for theirs, ours in IN_C))
 EXCLUSIVE = ("mutex", "write", "leader", "semaphore:1")
 #: Short, for those who are to be killed: their sessions have to run out.
-BRIEF_MS = 1000
+BRIEF_MS = 2000
 
 
-def together(start: Start, *names: str, session_ms: int = 10_000) -> list[Peer]:
-    """Peers that start at once."""
-    peers = [start(name, session_ms) for name in names]
+def together(start: Start, *names: str, doomed: int = 0) -> list[Peer]:
+    """Peers that start at once. The first `doomed` of them are to be killed."""
+    peers = [start(name, BRIEF_MS) for name in names[:doomed]] + [start(name) for name in names[doomed:]]
     for peer, name in zip(peers, names, strict=True):
         assert peer.answer("ready")["peer"] == name
     return peers
@@ -56,7 +56,7 @@ def test_they_exclude_each_other(
 ) -> None:
     one, two = together(start, first, second)
     fence = int(one.acquire(f"{kind} {path}")["czxid"])
-    for timeout in (0, 150):
+    for timeout in (0, 1000):
         assert not two.ask(f"acquire {kind} {path} {timeout}")["granted"]
     join(tree, path, two, kind)
     one.ask("release")
@@ -161,7 +161,7 @@ def test_a_killed_process_passes_the_lock_on(
     start: Start, tree: Tree, path: str, first: str, second: str, kind: str
 ) -> None:
     waits_for = "write" if kind == "read" else kind
-    one, two = together(start, first, second, session_ms=BRIEF_MS)
+    one, two = together(start, first, second, doomed=1)
     fence = int(one.acquire(f"{kind} {path}")["czxid"])
     join(tree, path, two, waits_for)
     one.kill()
@@ -218,7 +218,7 @@ def test_not_one_increment_is_lost_through_kills_and_expired_sessions(
     servers: Servers, start: Start, tree: Tree, path: str, theirs: str, ours: str, kind: str
 ) -> None:
     rounds = 25
-    doomed = together(start, theirs, ours, session_ms=BRIEF_MS)
+    doomed = together(start, theirs, ours, doomed=2)
     kept = together(start, theirs, ours, f"python-{theirs}", f"javascript-{theirs}", f"c-{theirs}", ours)
     with CounterServer() as server:
         counter, address = server.counter, f"127.0.0.1:{server.port}"
