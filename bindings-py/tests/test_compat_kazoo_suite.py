@@ -52,7 +52,7 @@ class KazooTestCase(unittest.TestCase):
         self._above.close()
 
     def _get_client(self) -> Any:
-        client = type(self)._make(self.hosts, timeout=2)
+        client = type(self)._make(self.hosts, timeout=6)
         self._clients.append(client)
         return client
 

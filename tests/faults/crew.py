@@ -15,7 +15,7 @@ from lines import LINES, Line
 from steer import PATIENCE, Peer
 
 #: Time enough for a full restart, short enough for a member that takes its clients' sessions with it.
-SESSION_MS = 4000
+SESSION_MS = 8000
 #: How long a grant is used: long enough for a fault to find somebody holding.
 HOLD_MS = 100
 

@@ -6,7 +6,7 @@ from crew import Crew, Crews, kill_all
 from ensemble import Ensemble
 from scene import at_work
 
-BRIEF_MS = 2000
+BRIEF_MS = 5000
 
 
 def test_processes_stand_still_until_their_sessions_expire(ensemble: Ensemble, crew: Crew, root: str) -> None:

@@ -9,7 +9,7 @@ from lines import QUEUES
 from scene import at_work
 
 #: Of those whose member goes away: it ends soon after.
-BRIEF_MS = 2000
+BRIEF_MS = 5000
 LONG_MS = 20_000
 
 
