@@ -85,14 +85,7 @@ impl AttemptId {
     /// (`ProtectedUtils`): the owner's bytes, the counter added to the last eight.
     #[must_use]
     pub fn uuid(&self) -> String {
-        let mut uuid = String::with_capacity(36);
-        for (at, digit) in digits(&self.sum()).into_iter().enumerate() {
-            if matches!(at, 8 | 12 | 16 | 20) {
-                uuid.push('-');
-            }
-            uuid.push(char::from(digit));
-        }
-        uuid
+        self.letters(true).as_str().into()
     }
 
     /// The owner's bytes, the counter added to the last eight.
@@ -105,12 +98,46 @@ impl AttemptId {
     /// The same without dashes, as Kazoo's nodes have it.
     #[must_use]
     pub fn hex(&self) -> String {
-        OwnerId(self.sum()).to_string()
+        self.letters(false).as_str().into()
+    }
+
+    /// The attempt as [`uuid`](Self::uuid) has it, with dashes or without.
+    pub(crate) fn letters(&self, dashed: bool) -> Letters {
+        let digits = digits(&self.sum());
+        let mut text = [b'-'; 36];
+        let (parts, size): (&[_], _) = if dashed {
+            (
+                &[(0, 0..8), (9, 8..12), (14, 12..16), (19, 16..20), (24, 20..32)],
+                36,
+            )
+        } else {
+            (&[(0, 0..32)], 32)
+        };
+        for (at, part) in parts {
+            let (to, from) = (text.iter_mut().skip(*at), digits.get(part.clone()));
+            for (letter, digit) in to.zip(from.unwrap_or_default()) {
+                *letter = *digit;
+            }
+        }
+        Letters { text, size }
     }
 
     /// Whether it is this attempt that stands in a node, up to the first space.
     pub(crate) fn is_written(&self, data: &[u8]) -> bool {
         data.split(|byte| *byte == b' ').next() == Some(self.to_string().as_bytes())
+    }
+}
+
+/// An attempt in letters, where they are needed: every acquire names its node and compares the name that comes back.
+pub(crate) struct Letters {
+    text: [u8; 36],
+    size: usize,
+}
+
+impl Letters {
+    pub(crate) fn as_str(&self) -> &str {
+        let letters = self.text.get(..self.size).unwrap_or_default();
+        core::str::from_utf8(letters).unwrap_or_default()
     }
 }
 

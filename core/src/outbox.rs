@@ -15,6 +15,21 @@ pub(crate) struct Outbox<Q> {
     earliest: Option<Wait>,
 }
 
+/// The first of those that end at the same time counts.
+fn find_earliest(timers: &[Option<Instant>]) -> Wait {
+    let mut earliest = Wait::default();
+    for (timer, until) in TIMERS.iter().zip(timers) {
+        let wait = Wait {
+            until: *until,
+            reason: Some(*timer),
+        };
+        if until.is_some() {
+            earliest = earliest.or_earlier(wait);
+        }
+    }
+    earliest
+}
+
 const TIMERS: [Timer; 7] = [
     Timer::Patience,
     Timer::Retry,
@@ -84,21 +99,8 @@ impl<Q> Outbox<Q> {
         if self.queue.capacity() > 4 {
             self.queue.shrink_to(0);
         }
-        let wait = self.earliest.unwrap_or_else(|| self.find_earliest());
-        self.earliest = Some(wait);
-        Output::Wait(wait)
-    }
-
-    fn find_earliest(&self) -> Wait {
-        let earliest = TIMERS
-            .iter()
-            .zip(self.timers)
-            .filter_map(|(timer, at)| Some((at?, *timer)))
-            .min();
-        Wait {
-            until: earliest.map(|(at, _)| at),
-            reason: earliest.map(|(_, timer)| timer),
-        }
+        let timers = &self.timers;
+        Output::Wait(*self.earliest.get_or_insert_with(|| find_earliest(timers)))
     }
 
     /// Starts a timer, or starts it anew.
@@ -120,7 +122,10 @@ impl<Q> Outbox<Q> {
 
     /// Stops all timers.
     pub(crate) const fn stop_all(&mut self) {
-        self.earliest = None;
+        self.earliest = Some(Wait {
+            until: None,
+            reason: None,
+        });
         self.timers = [None; TIMERS.len()];
     }
 

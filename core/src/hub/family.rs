@@ -59,7 +59,7 @@ pub trait Shared<F: Family>: Clone + Debug + Eq + Hash + Send {
     /// The hub's command ids, lent for an input.
     fn next_id(&mut self) -> &mut u64;
     /// A machine was opened: what it has to know.
-    fn opened(&mut self, now: Instant) -> Vec<F::Notice>;
+    fn opened(&mut self, now: Instant) -> [Option<F::Notice>; 2];
     /// A machine wants its grant to last.
     fn extend(&mut self, now: Instant);
     /// A machine's command: passed on, or taken over.

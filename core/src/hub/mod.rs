@@ -90,7 +90,7 @@ impl<F: Family> Hub<F> {
             },
         );
         let greeting = self.with_shared(|shared| shared.opened(now));
-        for notice in greeting {
+        for notice in greeting.into_iter().flatten() {
             self.tell(now, key, notice)?;
         }
         Ok(key)
@@ -200,6 +200,9 @@ impl<F: Family> Hub<F> {
             return;
         };
         entry.closing = true;
+        if entry.machine.is_idle() {
+            return self.mark(key);
+        }
         for intent in [Intent::Release, Intent::Cancel] {
             if self.input(key, |machine| machine.intent(now, intent)).is_ok() {
                 break;
@@ -239,6 +242,9 @@ impl<F: Family> Hub<F> {
     }
 
     /// Polls one machine; `None` when it has nothing more to say, or its command was answered from what machines share.
+    ///
+    /// Not a part of its caller: the compiler would take every output apart, and put it together again.
+    #[inline(never)]
     fn poll_member(&mut self, key: Key) -> Option<Output<F::Request, Event>> {
         let Some(entry) = self.members.get_mut(&key) else {
             self.dirty.retain(|dirty| *dirty != key);

@@ -115,8 +115,8 @@ impl Shared<Redis> for Subscriptions {
         self.out.next_id()
     }
 
-    fn opened(&mut self, _now: Instant) -> Vec<Notice> {
-        Vec::new()
+    fn opened(&mut self, _now: Instant) -> [Option<Notice>; 2] {
+        [None, None]
     }
 
     fn extend(&mut self, _now: Instant) {}

@@ -70,8 +70,8 @@ impl Shared<ZooKeeper> for Keeper {
         Self::next_id(self)
     }
 
-    fn opened(&mut self, _now: Instant) -> Vec<Notice> {
-        self.present().collect()
+    fn opened(&mut self, _now: Instant) -> [Option<Notice>; 2] {
+        self.present()
     }
 
     fn extend(&mut self, now: Instant) {

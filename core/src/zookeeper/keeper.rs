@@ -86,7 +86,7 @@ impl Keeper {
     }
 
     /// The session as a machine opened now has to see it, as notices.
-    pub(crate) fn present(&self) -> impl Iterator<Item = Notice> {
+    pub(crate) fn present(&self) -> [Option<Notice>; 2] {
         let state = if self.connected {
             SessionState::Connected
         } else {
@@ -97,7 +97,7 @@ impl Keeper {
             session,
             timeout,
         });
-        seen.or(self.ended.clone()).into_iter().chain(self.confirmed())
+        [seen.or_else(|| self.ended.clone()), self.confirmed()]
     }
 
     /// Confirms now: somebody wants to know.

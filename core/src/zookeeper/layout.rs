@@ -11,13 +11,10 @@
 //!
 //! `N` is the server's number. `UUID` and `HEX` are the attempt; in the layout `plain` it stands in the node's data instead.
 
-use alloc::{
-    format,
-    string::{String, ToString},
-    vec::Vec,
-};
+use alloc::{format, string::String, vec::Vec};
+use core::fmt::Write as _;
 
-use crate::AttemptId;
+use crate::{AttemptId, id::Letters};
 
 use super::wire::CreateMode;
 
@@ -116,7 +113,9 @@ impl Layout {
                 kind: Kind::Plain,
             });
         }
-        let named = child.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        let digits = child.bytes().rev().take_while(u8::is_ascii_digit).count();
+        let named = child.len().saturating_sub(digits);
+        let named = child.get(..named).unwrap_or_default();
         // A sign belongs to the number where a mark stands before it; no mark ends with two dashes.
         [Some(named), named.strip_suffix('-')]
             .into_iter()
@@ -135,42 +134,59 @@ impl Layout {
 
     /// What the names of an attempt's nodes begin with, whatever it wants to hold; `None` where names do not say whose they are.
     pub(super) fn stem(&self, attempt: &AttemptId) -> Option<String> {
-        match self {
-            Self::Curator => Some(["_c_", &attempt.uuid(), "-"].concat()),
-            Self::Kazoo => Some(attempt.hex()),
-            Self::Plain { .. } => None,
-        }
+        let (before, after) = match self {
+            Self::Curator => ("_c_", "-"),
+            Self::Kazoo => ("", ""),
+            Self::Plain { .. } => return None,
+        };
+        Some([before, self.letters(attempt).as_str(), after].concat())
     }
 
-    /// What the node of an attempt is called before the server's number is added, if one is.
-    pub(super) fn name(&self, role: Role, attempt: &AttemptId) -> String {
-        let mark = match (self, role) {
-            (Self::Plain { prefix }, _) => return prefix.clone(),
-            (Self::Curator, Role::Mutex | Role::Single) => "lock-",
-            (Self::Curator, Role::Reader) => "__READ__",
-            (Self::Curator, Role::Writer) => "__WRIT__",
-            (Self::Curator, Role::Candidate) => "latch-",
-            (Self::Curator, Role::Permit { .. }) => "lease-",
-            (Self::Kazoo, Role::Mutex | Role::Writer | Role::Candidate | Role::Single) => "__lock__",
-            (Self::Kazoo, Role::Reader) => "__rlock__",
-            (Self::Kazoo, Role::Permit { .. }) => "",
+    fn letters(&self, attempt: &AttemptId) -> Letters {
+        attempt.letters(*self == Self::Curator)
+    }
+
+    /// What the name of an attempt's node is made of, before the server's number is added, if one is.
+    fn parts<'a>(&'a self, role: Role, attempt: &'a Letters) -> [&'a str; 3] {
+        let (before, mark) = match (self, role) {
+            (Self::Plain { prefix }, _) => return [prefix, "", ""],
+            (Self::Curator, Role::Mutex | Role::Single) => ("_c_", "-lock-"),
+            (Self::Curator, Role::Reader) => ("_c_", "-__READ__"),
+            (Self::Curator, Role::Writer) => ("_c_", "-__WRIT__"),
+            (Self::Curator, Role::Candidate) => ("_c_", "-latch-"),
+            (Self::Curator, Role::Permit { .. }) => ("_c_", "-lease-"),
+            (Self::Kazoo, Role::Mutex | Role::Writer | Role::Candidate | Role::Single) => ("", "__lock__"),
+            (Self::Kazoo, Role::Reader) => ("", "__rlock__"),
+            (Self::Kazoo, Role::Permit { .. }) => ("", ""),
         };
-        let mut name = self.stem(attempt).unwrap_or_default();
-        name.push_str(mark);
-        name
+        [before, attempt.as_str(), mark]
+    }
+
+    /// The path of an attempt's node before the server's number is added, if one is.
+    pub(super) fn path(&self, directory: &str, role: Role, attempt: &AttemptId) -> String {
+        let letters = self.letters(attempt);
+        let [before, attempt, mark] = self.parts(role, &letters);
+        [directory, "/", before, attempt, mark].concat()
+    }
+
+    /// What comes behind an attempt in the name of a node, if it is one of its own.
+    fn number<'a>(&self, role: Role, attempt: &AttemptId, node: &'a str) -> Option<&'a str> {
+        let letters = self.letters(attempt);
+        let parts = self.parts(role, &letters);
+        parts.iter().try_fold(node, |rest, part| rest.strip_prefix(part))
     }
 
     /// What the node of a writer is called when it has turned into a reader: the writer's place in the line is kept by its number.
     pub(super) fn downgraded(&self, attempt: &AttemptId, writer: &str) -> Option<String> {
-        let number = writer.strip_prefix(&self.name(Role::Writer, attempt))?;
-        let mut name = self.name(Role::Reader, attempt);
-        name.push_str(number);
-        Some(name)
+        let number = self.number(Role::Writer, attempt, writer)?;
+        let letters = self.letters(attempt);
+        let [before, attempt, mark] = self.parts(Role::Reader, &letters);
+        Some([before, attempt, mark, number].concat())
     }
 
     /// Whether a node that was made for an attempt could be called so.
     pub(super) fn names(&self, role: Role, attempt: &AttemptId, node: &str) -> bool {
-        let number = node.strip_prefix(&self.name(role, attempt));
+        let number = self.number(role, attempt, node);
         number.is_some_and(|number| match self.mode(role) {
             CreateMode::EphemeralSequential => sequence(number).is_some(),
             _ => number.is_empty(),
@@ -203,7 +219,11 @@ impl Layout {
         match (self, identifier) {
             (Self::Plain { .. }, Some(identifier)) => format!("{attempt} {identifier}").into(),
             (_, Some(identifier)) => identifier.into(),
-            (_, None) => attempt.to_string().into(),
+            (_, None) => {
+                let mut text = String::with_capacity(44);
+                let _infallible = write!(text, "{attempt}");
+                text.into()
+            }
         }
     }
 
@@ -326,10 +346,10 @@ mod tests {
             owner: OwnerId([0xff; 16]),
             number: 2,
         };
-        let name = Layout::Curator.name(Role::Mutex, &attempt);
-        assert_eq!(name, "_c_00000000-0000-0000-0000-000000000001-lock-");
-        assert_eq!(name.len(), 39 + "-lock-".len());
-        let reader = Layout::Kazoo.name(Role::Reader, &attempt);
-        assert_eq!(reader, "00000000000000000000000000000001__rlock__");
+        let path = Layout::Curator.path("/a", Role::Mutex, &attempt);
+        assert_eq!(path, "/a/_c_00000000-0000-0000-0000-000000000001-lock-");
+        assert_eq!(path.len(), "/a/".len() + 39 + "-lock-".len());
+        let reader = Layout::Kazoo.path("/a", Role::Reader, &attempt);
+        assert_eq!(reader, "/a/00000000000000000000000000000001__rlock__");
     }
 }

@@ -40,12 +40,12 @@ pub(super) struct Behind {
 ///
 /// In a writer's way is everybody before it; in a reader's only those who do not share (recipe "Shared Locks"; Kazoo #649: a reader
 /// that waits for a later writer may wait for ever). A permit is ours when no more are taken than there are.
-pub(super) fn read(children: &[String], own: &str, layout: &Layout, role: Role) -> Reading {
+pub(super) fn read(children: &[String], (own, read): (&str, Child), layout: &Layout, role: Role) -> Reading {
     let place = match role {
         Role::Permit { permits } => permit(children, own, permits),
         // Nobody stands in a line there: who is there holds.
         Role::Single => Place::Missing,
-        Role::Mutex | Role::Reader | Role::Writer | Role::Candidate => match layout.read(own) {
+        Role::Mutex | Role::Reader | Role::Writer | Role::Candidate => match read {
             Child::Contender(mine) => return queue(children, own, layout, (mine, role)),
             Child::Bystander => Place::Missing,
         },
@@ -133,7 +133,8 @@ mod tests {
     }
 
     fn place(children: &[String], own: &str, role: Role) -> Place {
-        read(children, own, &Layout::Curator, role).place
+        let layout = Layout::Curator;
+        read(children, (own, layout.read(own)), &layout, role).place
     }
 
     fn behind(children: &[String], own: &str, role: Role) -> Behind {
@@ -173,7 +174,9 @@ mod tests {
         let mut children = line("lock-", &[2]);
         children.push("a__lock__0000000001".into());
         children.push("b__lock__0000000003".into());
-        let reading = read(&children, &children[0], &Layout::Curator, Role::Mutex);
+        let layout = Layout::Curator;
+        let own = (&*children[0], layout.read(&children[0]));
+        let reading = read(&children, own, &layout, Role::Mutex);
         assert!(matches!(reading.place, Place::Behind(Behind { ahead: 1, .. })));
         assert_eq!(reading.stranger.as_deref(), Some("a__lock__0000000001"));
     }

@@ -11,7 +11,7 @@ pub(super) fn last_part(path: &str) -> &str {
 
 /// The path of a child.
 pub(super) fn child_of(directory: &str, name: &str) -> String {
-    format!("{directory}/{name}")
+    [directory, "/", name].concat()
 }
 
 /// All ancestors of a node in the directory, the outermost first, the directory itself last.

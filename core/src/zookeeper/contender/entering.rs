@@ -154,7 +154,7 @@ impl Contender {
         let setback = match result {
             Ok(Answer::Created { path, zxid }) => {
                 self.node = Some(Node {
-                    name: path::last_part(&path).into(),
+                    name: self.name_in(&path).unwrap_or_default().into(),
                     czxid: zxid,
                 });
                 Setback::None
@@ -321,13 +321,14 @@ impl Contender {
         }
         let Some(node) = &self.node else { return };
         let (layout, role) = (&self.settings.layout, self.settings.role);
-        if let Child::Contender(contender) = layout.read(&node.name)
+        let own = layout.read(&node.name);
+        if let Child::Contender(contender) = own
             && !(0..SEQUENCE_END).contains(&contender.sequence)
         {
             let detail = Cause::detail(node.name.clone());
             return self.refuse(Refusal::SequenceExhausted, detail);
         }
-        let reading = line::read(children, &node.name, layout, role);
+        let reading = line::read(children, (&node.name, own), layout, role);
         if let Some(node) = reading.stranger
             && !core::mem::replace(&mut self.mixed, true)
         {

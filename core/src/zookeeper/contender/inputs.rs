@@ -139,9 +139,13 @@ impl Contender {
     /// Whether a node made by our create could be called so: anything else would be looked for in vain.
     fn is_own_path(&self, path: &str) -> bool {
         let settings = &self.settings;
-        path.strip_prefix(&settings.directory)
-            .and_then(|rest| rest.strip_prefix('/'))
+        self.name_in(path)
             .is_some_and(|name| settings.layout.names(settings.role, &self.attempt, name))
+    }
+
+    /// The name of a node in the lock's directory.
+    pub(super) fn name_in<'a>(&self, path: &'a str) -> Option<&'a str> {
+        path.strip_prefix(&self.settings.directory)?.strip_prefix('/')
     }
 
     const fn is_waiting(&self) -> bool {

@@ -50,9 +50,8 @@ impl Contender {
     /// The node of an attempt: its path, data and kind.
     pub(in crate::zookeeper) fn node_of(&self, attempt: &AttemptId) -> (String, Vec<u8>, CreateMode) {
         let settings = &self.settings;
-        let name = settings.layout.name(settings.role, attempt);
         (
-            path::child_of(&settings.directory, &name),
+            settings.layout.path(&settings.directory, settings.role, attempt),
             settings.layout.data(attempt, settings.identifier.as_deref()),
             settings.layout.mode(settings.role),
         )
