@@ -22,15 +22,8 @@ static void destroy(fencepost_client *client) {
         close(client->news);
     if (client->wake >= 0)
         close(client->wake);
-    client_bells_free(client);
-    pthread_cond_destroy(&client->keeper_wakes);
     pthread_mutex_destroy(&client->mutex);
     free(client);
-}
-
-static void prepare(fencepost_client *client) {
-    client_condition_init(&client->keeper_wakes);
-    pthread_mutex_init(&client->mutex, NULL);
 }
 
 fencepost_result fencepost_client_new(
@@ -42,7 +35,7 @@ fencepost_result fencepost_client_new(
         fencepost_hub_free(hub);
         return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
     }
-    prepare(made);
+    pthread_mutex_init(&made->mutex, NULL);
     made->references = 1;
     made->process = process_number();
     made->hub = hub;

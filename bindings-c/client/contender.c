@@ -161,9 +161,8 @@ void contender_event(fencepost_client *client, uint64_t key, const fencepost_eve
 }
 
 /* What the owner holds, once more; NULL if it holds nothing. With the lock. */
-static fencepost_result again(const fencepost_lock *lock, int64_t patience, fencepost_grant **further) {
+static fencepost_result again(const fencepost_lock *lock, int64_t patience, uint64_t now, fencepost_grant **further) {
     fencepost_client *client = lock->client;
-    uint64_t now = fencepost_now();
 
     *further = NULL;
     if (lock->claim.id == NULL)
@@ -204,7 +203,7 @@ fencepost_result contender_open(fencepost_lock *lock, int64_t patience, fencepos
     uint64_t seed;
 
     client->moved = true;
-    if ((result = again(lock, patience, contender)) != FENCEPOST_RESULT_OK || *contender != NULL)
+    if ((result = again(lock, patience, now, contender)) != FENCEPOST_RESULT_OK || *contender != NULL)
         return result;
     if ((result = random_take(&client->random, owner, &seed)) != FENCEPOST_RESULT_OK)
         return result;

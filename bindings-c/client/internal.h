@@ -80,7 +80,6 @@ struct note {
 #define NOTES 16
 
 struct waiter; /* see wait.c */
-struct bell;
 
 /* Random bytes that nobody has used yet. */
 struct pool {
@@ -109,8 +108,7 @@ struct fencepost_client {
     bool driving;           /* a thread sleeps on the driver's descriptor */
     unsigned asking;        /* attempts that are not decided */
     struct waiter *waiters; /* threads that sleep in blocking calls */
-    struct bell *bells;     /* that nobody sleeps by */
-    struct bell *to_ring;   /* once the lock is given back */
+    unsigned *to_ring;      /* the bell of whom to wake, once the lock is given back */
     bool looped;            /* the program drives */
     bool closing;
     bool closed;
@@ -119,7 +117,7 @@ struct fencepost_client {
     int loop; /* epoll: the driver's descriptor and `news`, once asked for */
 
     pthread_t keeper;
-    pthread_cond_t keeper_wakes;
+    unsigned keeper_bell;
     bool keeper_runs;
     uint64_t keeper_due;    /* when it will look again */
     uint64_t keeper_called; /* what it was last called for */
@@ -138,11 +136,10 @@ void client_drain(int descriptor);
 /* wait.c */
 typedef bool client_condition(const void *subject);
 bool client_wait(fencepost_client *client, client_condition *condition, const void *subject, uint64_t deadline);
-void client_sleep(fencepost_client *client, pthread_cond_t *condition, uint64_t until);
+void client_sleep(fencepost_client *client, unsigned *bell, uint64_t until);
+void client_call(fencepost_client *client, unsigned *bell);
 void client_wake(fencepost_client *client);
 void client_unlock(fencepost_client *client);
-void client_bells_free(fencepost_client *client);
-void client_condition_init(pthread_cond_t *condition);
 fencepost_result client_may_block(const fencepost_client *client);
 uint64_t client_deadline(int64_t timeout);
 void client_poll(fencepost_client *client, uint64_t now, uint64_t until);

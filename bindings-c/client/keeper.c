@@ -23,7 +23,7 @@ static void *keep(void *argument) {
             /* Who drives looks at the timers too, and calls us when it stops. That costs a call for each grant of a
              * program that takes one after the other, so the moment that we were called for is kept. */
             client->keeper_due = client->keeper_called > now ? client->keeper_called : FENCEPOST_NEVER;
-            client_sleep(client, &client->keeper_wakes, client->keeper_due);
+            client_sleep(client, &client->keeper_bell, client->keeper_due);
         } else if (until <= now) {
             client_advance(client);
             client_wake(client);
@@ -36,7 +36,7 @@ static void *keep(void *argument) {
             client_wake(client); /* whoever has begun to wait meanwhile drives from here on */
         } else {
             client->keeper_due = until;
-            client_sleep(client, &client->keeper_wakes, until);
+            client_sleep(client, &client->keeper_bell, until);
         }
         client->keeper_due = 0;
     }
@@ -71,7 +71,7 @@ void keeper_look(fencepost_client *client) {
     if (!client->keeper_runs)
         start(client);
     else if (client->keeper_due > 0)
-        pthread_cond_signal(&client->keeper_wakes);
+        client_call(client, &client->keeper_bell);
 }
 
 /* Ends the thread. Called once, without the lock, when the client is closed or looped. */
@@ -81,7 +81,7 @@ void keeper_stop(fencepost_client *client) {
     pthread_mutex_lock(&client->mutex);
     runs = client->keeper_runs;
     client->keeper_runs = false;
-    pthread_cond_broadcast(&client->keeper_wakes);
+    client_call(client, &client->keeper_bell);
     client_signal(client->wake);
     client_unlock(client);
     if (runs)

@@ -1,83 +1,64 @@
 /* Waiting. Whoever waits, drives: one thread sleeps on the driver's descriptor, the others wait for it. */
 #define _GNU_SOURCE
+#include <linux/futex.h>
 #include <poll.h>
-#include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "internal.h"
-
-/* What a sleeping thread is called with. It stays with the client, for whoever sleeps next: so it may be rung when its
- * thread has gone. */
-struct bell {
-    pthread_cond_t rung;
-    struct bell *next; /* among those that nobody sleeps by */
-};
 
 /* A thread that sleeps in a blocking call. Each has a bell of its own: an answer wakes whom it concerns, and not
  * everybody who waits for anything. */
 struct waiter {
     client_condition *condition;
     const void *subject;
-    struct bell *bell;
-    bool awake;     /* it was called, and will look */
+    unsigned bell;  /* not 0: it was called, and will look */
     uint64_t until; /* when it will look by itself */
     struct waiter *next;
 };
 
-/* A condition variable whose times are of CLOCK_MONOTONIC. */
-void client_condition_init(pthread_cond_t *condition) {
-    pthread_condattr_t monotonic;
-
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(condition, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-}
-
-static struct bell *take_bell(fencepost_client *client) {
-    struct bell *bell = client->bells;
-
-    if (bell != NULL) {
-        client->bells = bell->next;
-    } else if ((bell = malloc(sizeof *bell)) != NULL) {
-        client_condition_init(&bell->rung);
-    }
-    return bell;
-}
-
-void client_bells_free(fencepost_client *client) {
-    struct bell *bell;
-
-    while ((bell = client->bells) != NULL) {
-        client->bells = bell->next;
-        pthread_cond_destroy(&bell->rung);
-        free(bell);
-    }
-}
-
-/* Rings what is to be rung, if the lock is not about to be given back. */
-static void ring(fencepost_client *client) {
-    struct bell *bell = client->to_ring;
-
-    client->to_ring = NULL;
+/* Whose bell it is may have looked and gone: only its address is used, and whoever has something else there looks once
+ * more than he had to. */
+static void ring(unsigned *bell) {
     if (bell != NULL)
-        pthread_cond_signal(&bell->rung);
+        syscall(SYS_futex, bell, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 /* Gives the lock back, and only then wakes whom it has called: he would find it taken, and fall asleep again. */
 void client_unlock(fencepost_client *client) {
-    struct bell *bell = client->to_ring;
+    unsigned *bell = client->to_ring;
 
     client->to_ring = NULL;
     pthread_mutex_unlock(&client->mutex);
-    if (bell != NULL)
-        pthread_cond_signal(&bell->rung);
+    ring(bell);
 }
 
-static void call(fencepost_client *client, struct waiter *waiter) {
-    waiter->awake = true;
-    ring(client); /* one can wait for the unlocking */
-    client->to_ring = waiter->bell;
+/* Calls who sleeps by a bell. With the lock. */
+void client_call(fencepost_client *client, unsigned *bell) {
+    *bell = 1;
+    ring(client->to_ring); /* one can wait for the unlocking */
+    client->to_ring = bell;
+}
+
+/* Sleeps until it is called, without the lock. It may wake early. */
+void client_sleep(fencepost_client *client, unsigned *bell, uint64_t until) {
+    uint64_t left = until - fencepost_now();
+    long limit[2]; /* as the call has it, whatever a timespec is */
+
+    *bell = 0;
+    if (until != FENCEPOST_NEVER) {
+        if ((int64_t)left <= 0)
+            return;
+        /* The time stands still while the computer sleeps, so the wait is cut short. */
+        if (left > 60u * 1000000u)
+            left = 60u * 1000000u;
+        limit[0] = (long)(left / 1000000u);
+        limit[1] = (long)(left % 1000000u) * 1000;
+    }
+    client_unlock(client);
+    syscall(SYS_futex, bell, FUTEX_WAIT_PRIVATE, 0, until == FENCEPOST_NEVER ? NULL : limit, NULL, 0);
+    pthread_mutex_lock(&client->mutex);
 }
 
 /* Whether one of those who sleep has to get up and drive, or look at the timers. */
@@ -95,10 +76,10 @@ void client_wake(fencepost_client *client) {
     bool seen_to = false;
 
     for (waiter = client->waiters; waiter != NULL; waiter = waiter->next) {
-        if (!waiter->awake && (client->closed || waiter->condition(waiter->subject)))
-            call(client, waiter);
+        if (!waiter->bell && (client->closed || waiter->condition(waiter->subject)))
+            client_call(client, &waiter->bell);
         /* Who is called calls the next one when it has done with waiting. */
-        if (waiter->awake) {
+        if (waiter->bell) {
             seen_to = true;
             continue;
         }
@@ -107,63 +88,20 @@ void client_wake(fencepost_client *client) {
             earliest = waiter->until;
     }
     if (asleep != NULL && !seen_to && is_needed(client, earliest))
-        call(client, asleep);
+        client_call(client, &asleep->bell);
 }
 
-/* Sleeps until it is called, with the lock. It may wake early. */
+/* Sleeps until it is called, among those who can be. */
 static void wait_for_call(fencepost_client *client, struct waiter *waiter, uint64_t until) {
     struct waiter **place;
 
-    waiter->awake = false;
     waiter->until = until;
     waiter->next = client->waiters;
     client->waiters = waiter;
-    client_sleep(client, &waiter->bell->rung, until);
+    client_sleep(client, &waiter->bell, until);
     for (place = &client->waiters; *place != waiter;)
         place = &(*place)->next;
     *place = waiter->next;
-}
-
-/* The same, with a bell. */
-static void sleep_by_bell(fencepost_client *client, struct waiter *waiter, uint64_t until) {
-    struct timespec moment = {0, 1000000};
-
-    if ((waiter->bell = take_bell(client)) == NULL) {
-        /* No memory: it looks by itself, again and again. */
-        client_unlock(client);
-        nanosleep(&moment, NULL);
-        pthread_mutex_lock(&client->mutex);
-        return;
-    }
-    wait_for_call(client, waiter, until);
-    waiter->bell->next = client->bells;
-    client->bells = waiter->bell;
-}
-
-/* Waits for a condition variable, with the lock. It may wake early. */
-void client_sleep(fencepost_client *client, pthread_cond_t *condition, uint64_t until) {
-    uint64_t now = fencepost_now();
-    struct timespec end;
-
-    ring(client);
-    if (until == FENCEPOST_NEVER) {
-        pthread_cond_wait(condition, &client->mutex);
-        return;
-    }
-    if (until <= now)
-        return;
-    /* Condition variables know CLOCK_MONOTONIC only: it stands still while the computer sleeps, so the wait is cut
-     * short. */
-    if (until - now > 60u * 1000000u)
-        until = now + 60u * 1000000u;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec += (time_t)((until - now) / 1000000u);
-    end.tv_nsec += (long)((until - now) % 1000000u) * 1000;
-    if (end.tv_nsec >= 1000000000) {
-        end.tv_nsec -= 1000000000;
-        end.tv_sec++;
-    }
-    pthread_cond_timedwait(condition, &client->mutex, &end);
 }
 
 /* Sleeps on the driver's descriptor, without the lock, and takes in what has arrived. */
@@ -231,7 +169,7 @@ bool client_wait(fencepost_client *client, client_condition *condition, const vo
         if (descriptor >= 0 && !client->driving)
             client_poll(client, now, until);
         else
-            sleep_by_bell(client, &waiter, until);
+            wait_for_call(client, &waiter, until);
     }
     /* Somebody else looks after the client from here on. */
     client_wake(client);
