@@ -4,36 +4,40 @@
  * @module
  */
 
-/** How many turns of the queue of promises it waits: a caller goes on in the first or, behind an async function of its own, one or two later. */
+interface Host {
+  nextTick?(call: () => void): void;
+}
+
+/** Where there is no such queue: how many turns of that of promises it waits. A caller goes on in the first or, behind async functions of its own, later. */
 const TURNS = 4;
 
 const soon = Promise.resolve();
 
-/** Calls a function once after it has been wanted, however often that was, and before the event loop goes on. */
+function turn(left: number, call: () => void): void {
+  void soon.then(left === 1 ? call : () => turn(left - 1, call));
+}
+
+const host = (globalThis as { process?: Host }).process;
+
+/** Calls a function when no promise has anything left to do, and before the event loop goes on. */
+const afterPromises: (call: () => void) => void = host?.nextTick?.bind(host) ?? ((call) => turn(TURNS, call));
+
+/** Calls a function once after it has been wanted, however often that was. */
 export class Afterwards {
-  readonly #call: () => void;
-  readonly #turn = () => {
-    this.#next();
-  };
-  #left = 0;
+  readonly #run: () => void;
+  #wanted = false;
 
   constructor(call: () => void) {
-    this.#call = call;
+    this.#run = () => {
+      this.#wanted = false;
+      call();
+    };
   }
 
   want(): void {
-    if (this.#left === 0) {
-      this.#left = TURNS;
-      void soon.then(this.#turn);
-    }
-  }
-
-  #next(): void {
-    this.#left -= 1;
-    if (this.#left === 0) {
-      this.#call();
-    } else {
-      void soon.then(this.#turn);
+    if (!this.#wanted) {
+      this.#wanted = true;
+      afterPromises(this.#run);
     }
   }
 }

@@ -24,6 +24,10 @@ export type Ended = Extract<Event, { event: "lost" | "refused" }>;
 
 const NOT_ACQUIRED = [301, 302];
 
+// Arrays of one's own for every contender would be arrays that hardly anybody looks at.
+const NOBODY: readonly Waiter[] = Object.freeze([]);
+const NONE_FOUND: readonly ContenderData[] = Object.freeze([]);
+
 /** Changed by the engine alone. */
 export class Contender {
   readonly lock: string;
@@ -39,7 +43,7 @@ export class Contender {
   /** The node of a contender of another layout. */
   mixedLayouts: string | null = null;
   /** What an inspection has found. */
-  found: readonly ContenderData[] = [];
+  found: readonly ContenderData[] = NONE_FOUND;
   /** What has ended it, if it was no release. */
   error: FencepostError | null = null;
   /** Who waits for the acquire. */
@@ -47,7 +51,7 @@ export class Contender {
   /** Who waits for the release. */
   releasing: Waiter | null = null;
   /** Who waits for an extension. */
-  extending: Waiter[] = [];
+  extending: readonly Waiter[] = NOBODY;
   /** Who waits for a downgrade. */
   turning: Waiter | null = null;
   /** When its release has to be confirmed, in ms. */
@@ -55,6 +59,8 @@ export class Contender {
   /** What its owner has of the lock; null: its lock has no owner. */
   tenure: Tenure | null = null;
   way: Way = "whole";
+  /** Its grant, until the finalizers know it. */
+  fresh: object | null = null;
   #lost: Deferred<LockLost> | null = null;
   #asked: Deferred<undefined> | null = null;
   #controller: AbortController | null = null;
@@ -233,7 +239,7 @@ export class Contender {
       return;
     }
     const waiters = this.extending;
-    this.extending = [];
+    this.extending = NOBODY;
     for (const waiter of waiters) {
       if (error === undefined) {
         waiter.resolve();

@@ -51,8 +51,8 @@ export class Engine implements Sink {
   /** Holds whose grant objects are garbage. */
   readonly #dropped: Contender[] = [];
   readonly #finalizers: FinalizationRegistry<Contender>;
-  /** Grants that the finalizers do not know yet. */
-  readonly #fresh = new Map<Contender, object>();
+  /** Those with grants that the finalizers do not know yet. */
+  readonly #fresh: Contender[] = [];
   readonly #afterwards = new Afterwards(() => this.#rest());
   #pumping = false;
   /** Whether the hub may have more to say than has been taken out. */
@@ -200,14 +200,16 @@ export class Engine implements Sink {
 
   /** Has a contender released when `grant` is garbage. */
   watch(grant: object, contender: Contender): void {
-    this.#fresh.set(contender, grant);
+    contender.fresh = grant;
+    this.#fresh.push(contender);
     this.#afterwards.want();
   }
 
   unwatch(contender: Contender): void {
-    if (!this.#fresh.delete(contender)) {
+    if (contender.fresh === null) {
       this.#finalizers.unregister(contender);
     }
+    contender.fresh = null;
   }
 
   put(input: (hub: Hub, now: number) => void): void {
@@ -333,10 +335,13 @@ export class Engine implements Sink {
   /** What nobody waits for. */
   #rest(): void {
     this.keepAlive.settle();
-    for (const [contender, grant] of this.#fresh) {
-      this.#finalizers.register(grant, contender, contender);
+    for (const contender of this.#fresh) {
+      if (contender.fresh !== null) {
+        this.#finalizers.register(contender.fresh, contender, contender);
+        contender.fresh = null;
+      }
     }
-    this.#fresh.clear();
+    this.#fresh.length = 0;
     for (const contender of this.#dropped.splice(0)) {
       this.abandon(contender);
     }
@@ -424,15 +429,23 @@ export class Engine implements Sink {
     if (refused && tenure !== null) {
       tenure.shared = false;
     }
-    for (const hold of tenure === null ? [contender] : [...tenure.holds]) {
-      if (refused) {
-        hold.stay(event, cause);
-      } else {
-        hold.tell(event, cause);
-      }
-      if (hold.over) {
-        this.#forget(hold);
-      }
+    if (tenure === null) {
+      this.#hear(contender, event, refused, cause);
+      return;
+    }
+    for (const hold of [...tenure.holds]) {
+      this.#hear(hold, event, refused, cause);
+    }
+  }
+
+  #hear(hold: Contender, event: Event, refused: boolean, cause: unknown): void {
+    if (refused && event.event === "refused") {
+      hold.stay(event, cause);
+    } else {
+      hold.tell(event, cause);
+    }
+    if (hold.over) {
+      this.#forget(hold);
     }
   }
 }

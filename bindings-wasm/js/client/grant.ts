@@ -5,8 +5,33 @@
  */
 
 import { LockLost, notAWriter } from "../errors.js";
-import type { Contender } from "./contender.js";
+import type { Contender, Waiter } from "./contender.js";
 import type { Engine } from "./engine.js";
+import type { KeepAlive } from "./timers.js";
+
+/** A call that somebody waits for. */
+class Call implements Waiter {
+  readonly #keepAlive: KeepAlive;
+  readonly #resolve: () => void;
+  readonly #reject: (error: unknown) => void;
+
+  constructor(keepAlive: KeepAlive, resolve: () => void, reject: (error: unknown) => void) {
+    this.#keepAlive = keepAlive;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    keepAlive.hold();
+  }
+
+  resolve(): void {
+    this.#keepAlive.drop();
+    this.#resolve();
+  }
+
+  reject(error: unknown): void {
+    this.#keepAlive.drop();
+    this.#reject(error);
+  }
+}
 
 /**
  * The right to hold a lock, from its acquire to its release or loss.
@@ -94,7 +119,7 @@ export class Grant {
         throw contender.refusal();
       }
       // In memory the answer comes at once.
-      contender.extending.push(waiter);
+      contender.extending = [...contender.extending, waiter];
       try {
         this.#engine.extend(contender);
       } catch (error) {
@@ -170,20 +195,9 @@ export class Grant {
     }
   }
 
-  #wait(begin: (waiter: { resolve(): void; reject(error: unknown): void }) => void): Promise<void> {
-    const { keepAlive } = this.#engine;
+  #wait(begin: (waiter: Waiter) => void): Promise<void> {
     return new Promise((resolve, reject: (error: unknown) => void) => {
-      keepAlive.hold();
-      const waiter = {
-        resolve: () => {
-          keepAlive.drop();
-          resolve();
-        },
-        reject: (error: unknown) => {
-          keepAlive.drop();
-          reject(error);
-        },
-      };
+      const waiter = new Call(this.#engine.keepAlive, resolve, reject);
       try {
         begin(waiter);
       } catch (error) {

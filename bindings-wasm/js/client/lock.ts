@@ -59,7 +59,9 @@ export class Lock {
   acquire(options?: AcquireOptions & { readonly timeout?: undefined }): Promise<Grant>;
   acquire(options?: AcquireOptions): Promise<Grant | null>;
   acquire(options?: AcquireOptions): Promise<Grant | null> {
-    return this.#options(options, (timeout, signal) => this.#grant(timeout, signal, true));
+    return options === undefined
+      ? this.#grant(null, undefined, true)
+      : this.#checked(options, (timeout, signal) => this.#grant(timeout, signal, true));
   }
 
   /** The grant, or null when somebody else holds the lock. @throws as {@link acquire} does; Refused if the server does not answer within 5 s. */
@@ -73,7 +75,7 @@ export class Lock {
    * @throws NotAcquired when the timeout has ended; LockLost when the grant was lost meanwhile, unless the body has thrown.
    */
   async using<T>(body: (grant: Grant) => T | Promise<T>, options?: AcquireOptions): Promise<T> {
-    const grant = await this.#options(options, (timeout, signal) => this.#grant(timeout, signal, false));
+    const grant = await this.#checked(options ?? {}, (timeout, signal) => this.#grant(timeout, signal, false));
     let result: T;
     try {
       result = await body(grant);
@@ -122,10 +124,6 @@ export class Lock {
     return this.#contend(this.#inspect(action, meant), null, "try", undefined, ({ found }) => found);
   }
 
-  #options<G>(options: AcquireOptions | undefined, contend: Contend<G>): Promise<G> {
-    return options === undefined ? contend(null, undefined) : this.#checked(options, contend);
-  }
-
   async #checked<G>(options: AcquireOptions, contend: Contend<G>): Promise<G> {
     known(options, "timeout", "signal");
     const timeout = optionalMillis("timeout", options.timeout);
@@ -138,16 +136,15 @@ export class Lock {
   #grant(patience: Patience, signal: AbortSignal | undefined, orNull: false): Promise<Grant>;
   #grant(patience: Patience, signal: AbortSignal | undefined, orNull: boolean): Promise<Grant | null> {
     const claim = this.#claim;
-    const finish = (contender: Contender) => new Grant(this.#engine, contender);
     try {
       const hold = claim === null ? null : this.#engine.reenter(claim, this.name, patience);
       if (hold !== null) {
-        return Promise.resolve(finish(hold));
+        return Promise.resolve(granted(hold, this.#engine));
       }
     } catch (error) {
       return Promise.reject(error);
     }
-    return this.#contend<Grant | null>(this.#settings, claim, patience, signal, finish, orNull ? null : undefined);
+    return this.#contend<Grant | null>(this.#settings, claim, patience, signal, granted, orNull ? null : undefined);
   }
 
   /** `instead`: what it gives when somebody else has the lock; undefined: an error. */
@@ -156,32 +153,33 @@ export class Lock {
     claim: Claim | null,
     patience: Patience,
     signal: AbortSignal | undefined,
-    finish: (contender: Contender) => T,
+    finish: (contender: Contender, engine: Engine) => T,
     instead?: T,
   ): Promise<T> {
     const engine = this.#engine;
     const contender = new Contender(this.name);
     return new Promise((resolve, reject: (error: unknown) => void) => {
-      const abort = () => {
-        contender.acquiring = null;
-        contender.state = "closed";
-        engine.abandon(contender);
-        settled();
-        reject(signal?.reason);
-      };
-      const settled = () => {
-        engine.keepAlive.drop();
-        signal?.removeEventListener("abort", abort);
-      };
-      engine.keepAlive.hold();
-      signal?.addEventListener("abort", abort);
+      const { keepAlive } = engine;
+      keepAlive.hold();
+      const unwatch =
+        signal === undefined
+          ? null
+          : onAbort(signal, () => {
+              contender.acquiring = null;
+              contender.state = "closed";
+              engine.abandon(contender);
+              keepAlive.drop();
+              reject(signal.reason);
+            });
       contender.acquiring = {
         resolve: () => {
-          settled();
-          resolve(finish(contender));
+          keepAlive.drop();
+          unwatch?.();
+          resolve(finish(contender, engine));
         },
         reject: (error) => {
-          settled();
+          keepAlive.drop();
+          unwatch?.();
           if (instead !== undefined && error instanceof NotAcquired) {
             resolve(instead);
           } else {
@@ -196,4 +194,14 @@ export class Lock {
       }
     });
   }
+}
+
+function granted(contender: Contender, engine: Engine): Grant {
+  return new Grant(engine, contender);
+}
+
+/** Calls a function when the signal is aborted; gives one that makes it forget that. */
+function onAbort(signal: AbortSignal, call: () => void): () => void {
+  signal.addEventListener("abort", call, { once: true });
+  return () => signal.removeEventListener("abort", call);
 }
