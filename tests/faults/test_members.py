@@ -10,7 +10,7 @@ from scene import at_work
 
 #: Of those whose member goes away: it ends soon after.
 BRIEF_MS = 5000
-LONG_MS = 20_000
+LONG_MS = 60_000
 
 
 @pytest.mark.parametrize(
