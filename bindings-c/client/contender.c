@@ -6,6 +6,9 @@
 
 #include "internal.h"
 
+/* A machine numbers its attempts with 32 bits, and no two may have one number. */
+#define MOST_ATTEMPTS 0x80000000u
+
 /* Says in words why it ended: what the hub says, and what the client library said of the command that it was. */
 static void describe(fencepost_grant *contender, const fencepost_event *event) {
     const struct note *note = NULL;
@@ -24,8 +27,8 @@ static void describe(fencepost_grant *contender, const fencepost_event *event) {
     contender->detail = strdup(text); /* without memory, the result has words of its own */
 }
 
-/* It has come to its end. Behind the last hold of a grant, the hub's machine goes when the server has answered. */
-static void end(fencepost_grant *contender, fencepost_result result) {
+/* It has come to its end. Says whether it was the last hold of its grant: the hub's machine is still to be closed. */
+static bool end_hold(fencepost_grant *contender, fencepost_result result) {
     fencepost_client *client = contender->client;
     fencepost_grant *other;
 
@@ -35,11 +38,36 @@ static void end(fencepost_grant *contender, fencepost_result result) {
     contender->result = result;
     if (contender->tenure != NULL && (other = tenure_leave(contender)) != NULL) {
         table_replace(&client->contenders, other);
-        return;
+        return false;
     }
     table_remove(&client->contenders, contender->key);
-    fencepost_hub_close(client->hub, fencepost_now(), contender->key);
+    return true;
+}
+
+static void close_machine(fencepost_client *client, uint64_t key) {
+    fencepost_hub_close(client->hub, fencepost_now(), key);
     client->moved = true;
+}
+
+/* It has come to its end. Behind the last hold of a grant, the hub's machine goes when the server has answered. */
+static void end(fencepost_grant *contender, fencepost_result result) {
+    if (end_hold(contender, result))
+        close_machine(contender->client, contender->key);
+}
+
+/* The server has confirmed its release: the machine is at rest, and takes the place of the last one that was. */
+static void end_released(fencepost_grant *contender) {
+    fencepost_client *client = contender->client;
+    uint64_t over = contender->key;
+
+    if (!end_hold(contender, FENCEPOST_RESULT_OK))
+        return;
+    if (contender->lock != 0 && contender->attempt < MOST_ATTEMPTS) {
+        over = client->spare.key;
+        client->spare = (struct spare){contender->key, contender->lock};
+    }
+    if (over != 0)
+        close_machine(client, over);
 }
 
 /* One of several holds is given back: the server need not hear of it. */
@@ -102,6 +130,7 @@ static void tell(fencepost_grant *contender, const fencepost_event *event) {
         contender->stage = HELD;
         contender->has_fence = event->has_fence;
         contender->fence = event->fence;
+        contender->attempt = event->attempt;
         contender->valid_until = event->valid_until;
         break;
     case FENCEPOST_EVENT_KIND_EXTENDED:
@@ -141,7 +170,7 @@ static void tell(fencepost_grant *contender, const fencepost_event *event) {
         end(contender, event->reason);
         break;
     case FENCEPOST_EVENT_KIND_RELEASED:
-        end(contender, FENCEPOST_RESULT_OK);
+        end_released(contender);
         break;
     }
 }
@@ -193,25 +222,37 @@ static fencepost_result ask(const fencepost_lock *lock, int64_t patience, uint64
     return result;
 }
 
+/* A machine at rest: one that knows the lock, or a new one. */
+static fencepost_result take_machine(const fencepost_lock *lock, uint64_t now, uint64_t *key) {
+    fencepost_client *client = lock->client;
+    fencepost_result result;
+    uint8_t owner[16];
+    uint64_t seed;
+
+    if (client->spare.key != 0 && client->spare.lock == lock->number) {
+        *key = client->spare.key;
+        client->spare.key = 0;
+        return FENCEPOST_RESULT_OK;
+    }
+    if ((result = random_take(&client->random, owner, &seed)) != FENCEPOST_RESULT_OK)
+        return result;
+    return fencepost_hub_open(client->hub, now, lock->settings, owner, seed, key);
+}
+
 /* Opens a contender and begins its acquire; or the lock's owner holds it, and gets a further hold. With the lock. */
 fencepost_result contender_open(fencepost_lock *lock, int64_t patience, fencepost_grant **contender) {
     fencepost_client *client = lock->client;
     uint64_t now = fencepost_now();
     fencepost_grant *opened;
     fencepost_result result;
-    uint8_t owner[16];
-    uint64_t seed;
 
     client->moved = true;
     if ((result = again(lock, patience, now, contender)) != FENCEPOST_RESULT_OK || *contender != NULL)
         return result;
-    if ((result = random_take(&client->random, owner, &seed)) != FENCEPOST_RESULT_OK)
-        return result;
     if ((opened = malloc(sizeof *opened)) == NULL)
         return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
-    *opened = (fencepost_grant){.client = client, .ahead = -1};
-    result = fencepost_hub_open(client->hub, now, lock->settings, owner, seed, &opened->key);
-    if (result != FENCEPOST_RESULT_OK) {
+    *opened = (fencepost_grant){.client = client, .lock = lock->number, .ahead = -1};
+    if ((result = take_machine(lock, now, &opened->key)) != FENCEPOST_RESULT_OK) {
         free(opened);
         return result;
     }

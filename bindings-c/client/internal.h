@@ -32,6 +32,8 @@ enum turn { STAYS, TURNS, TURNED, REFUSED };
 struct fencepost_grant {
     fencepost_client *client;
     uint64_t key;
+    uint64_t lock;    /* the number of its lock; 0: of an inspection */
+    uint32_t attempt; /* of its machine's, the granted one */
     enum stage stage;
     fencepost_result result; /* why it was refused or lost; success after a release */
     bool known_released;     /* the result of the release has been told */
@@ -61,6 +63,7 @@ struct pending {
 
 struct fencepost_lock {
     fencepost_client *client;
+    uint64_t number; /* changes with the settings */
     fencepost_settings *settings;
     struct claim claim;
 };
@@ -80,6 +83,13 @@ struct note {
 #define NOTES 16
 
 struct waiter; /* see wait.c */
+
+/* The machine that has given its lock back last: the next acquire of the same lock is its next attempt, and costs half
+ * of what a new machine does. */
+struct spare {
+    uint64_t key; /* 0: there is none */
+    uint64_t lock;
+};
 
 /* Random bytes that nobody has used yet. */
 struct pool {
@@ -102,6 +112,8 @@ struct fencepost_client {
     struct note notes[NOTES];
     unsigned next_note;
 
+    uint64_t last_lock; /* the number of the newest */
+    struct spare spare;
     struct pool random;
     uint64_t until;         /* when the hub wants to be called */
     bool moved;             /* something was put into the hub, and not taken out yet */

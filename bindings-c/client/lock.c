@@ -21,6 +21,7 @@ lock_new(fencepost_client *client, const char *name, const fencepost_options *op
         return result;
     }
     made->client = client;
+    made->number = ++client->last_lock;
     fencepost_client_ref(client);
     *lock = made;
     return FENCEPOST_RESULT_OK;
@@ -56,6 +57,7 @@ static fencepost_result set_millis(fencepost_lock *lock, const uint8_t *key, siz
     if (result != FENCEPOST_RESULT_OK)
         return result;
     result = fencepost_settings_set_micros(lock->settings, key, size, micros_of(millis));
+    lock->number = ++lock->client->last_lock;
     client_unlock(lock->client);
     return result;
 }
@@ -74,6 +76,7 @@ fencepost_result fencepost_lock_set_renew(fencepost_lock *lock, bool renew) {
     if (result != FENCEPOST_RESULT_OK)
         return result;
     result = fencepost_settings_set_switch(lock->settings, KEY("renew"), renew);
+    lock->number = ++lock->client->last_lock;
     client_unlock(lock->client);
     return result;
 }

@@ -239,6 +239,37 @@ static void longest_hold(enum family family) {
     close_client(client);
 }
 
+/* The machine behind a grant that was given back asks for the next one of its lock. */
+static void acquired_again(enum family family) {
+    fencepost_client *client = client_of(url(family, ""));
+    fencepost_grant *first, *second, *none = NULL;
+    fencepost_lock *lock;
+    uint64_t fence;
+
+    CHECK_RESULT(fencepost_lock_new(client, new_name("again"), &lock), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_acquire(lock, LONG, &first), FENCEPOST_OK);
+    fence = fencepost_grant_fence(first);
+    CHECK_RESULT(fencepost_release(first), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_acquire(lock, LONG, &second), FENCEPOST_OK);
+    CHECK(fencepost_grant_fence(second) > fence);
+    /* What is done with the old grant does not concern the new one. */
+    CHECK_RESULT(fencepost_release(first), FENCEPOST_RESULT_NOT_HELD);
+    CHECK_RESULT(fencepost_extend(first), FENCEPOST_RESULT_NOT_HELD);
+    fencepost_grant_free(first);
+    CHECK(fencepost_grant_is_valid(second));
+    CHECK_RESULT(fencepost_lock_try_acquire(lock, &none), FENCEPOST_RESULT_NOT_AVAILABLE);
+    CHECK(none == NULL && fencepost_grant_is_valid(second));
+    let_go(second);
+    /* Other settings are another machine's. */
+    CHECK_RESULT(fencepost_lock_set_max_hold(lock, 100), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_acquire(lock, LONG, &first), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_grant_wait_lost(first, LONG), FENCEPOST_RESULT_MAX_HOLD);
+    fencepost_grant_free(first);
+    let_go(hold(client, new_name("again-by-name")));
+    fencepost_lock_free(lock);
+    close_client(client);
+}
+
 static void closing_releases_everything(enum family family) {
     fencepost_client *mine = client_of(url(family, "")), *other = client_of(url(family, ""));
     const char *name = new_name("closing");
@@ -371,6 +402,7 @@ int main(void) {
         ON(abandoned_attempt_leaves_nothing);
         ON(steps_without_waiting);
         ON(longest_hold);
+        ON(acquired_again);
         ON(closing_releases_everything);
         ON(an_answer_wakes_whom_it_concerns);
         if (family == REDIS) /* libzookeeper reads in a thread of its own */
