@@ -271,7 +271,8 @@ impl Contender {
 /// A server pads to ten characters, sign included; a wrapped counter gives nine digits and a sign.
 fn sequence(text: &str) -> Option<Sequence> {
     let digits = text.strip_prefix('-').unwrap_or(text);
-    let plausible = digits.len() >= 9 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    // A second sign is the one thing that parsing would let through.
+    let plausible = digits.len() >= 9 && digits.starts_with(|letter: char| letter.is_ascii_digit());
     if plausible { text.parse().ok() } else { None }
 }
 
