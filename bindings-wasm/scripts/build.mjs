@@ -39,7 +39,7 @@ function bind(name, text) {
   tool(
     "wasm-opt",
     // What is left as it is by the compiler is not to be inlined here; nothing lies below the stack.
-    ["-Oz", "--one-caller-inline-max-function-size=0", "--low-memory-unused"],
+    ["-Oz", "--converge", "--one-caller-inline-max-function-size=0", "--low-memory-unused"],
     features.map((feature) => `--enable-${feature}`),
     ["--strip-target-features", bound, "-o", bound],
   );

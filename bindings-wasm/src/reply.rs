@@ -28,15 +28,29 @@ fn nested(fields: &mut Split<'_, char>, depth: u8) -> Option<Reply> {
         b'a' => {
             let depth = depth.checked_sub(1)?;
             let count: u32 = value.parse().ok()?;
-            Reply::Array((0..count).map(|_| nested(fields, depth)).collect::<Option<_>>()?)
+            let mut items = Vec::new();
+            for _ in 0..count {
+                items.push(nested(fields, depth)?);
+            }
+            Reply::Array(items)
         }
         _ => return None,
     })
 }
 
 fn hexadecimal(text: &str) -> Option<Vec<u8>> {
-    let pairs = text.as_bytes().chunks(2);
-    pairs
-        .map(|pair| u8::from_str_radix(core::str::from_utf8(pair).ok()?, 16).ok())
-        .collect()
+    let mut bytes = Vec::new();
+    for pair in text.as_bytes().chunks(2) {
+        let [high, low] = *pair else {
+            return None;
+        };
+        bytes.push(digit(high)? << 4 | digit(low)?);
+    }
+    Some(bytes)
+}
+
+fn digit(byte: u8) -> Option<u8> {
+    char::from(byte)
+        .to_digit(16)
+        .and_then(|digit| digit.try_into().ok())
 }
