@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
 
     if ((r = fencepost_connect(url, &client)) != FENCEPOST_OK)
         goto fail;
-    if ((r = fencepost_acquire(client, name, 200 /* ms */, &grant)) == FENCEPOST_OK) {
+    if ((r = fencepost_acquire(client, name, 5000 /* ms */, &grant)) == FENCEPOST_OK) {
         sell(42, fencepost_grant_fence(grant));
         r = fencepost_release(grant);
         fencepost_grant_free(grant);

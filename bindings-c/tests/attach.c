@@ -239,7 +239,7 @@ static void connection_of_the_owner_ends(void) {
     NEED(loop_connect(&commands, address(REDIS)));
     CHECK_RESULT(fencepost_redis_attach(commands.context, NULL, &client), FENCEPOST_OK);
     CHECK_RESULT(fencepost_lock_new(client, name, &lock), FENCEPOST_OK);
-    CHECK_RESULT(fencepost_lock_set_ttl(lock, 400), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_set_ttl(lock, 2000), FENCEPOST_OK);
     CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempt), FENCEPOST_OK);
     CHECK_RESULT(run(client, loops, 1, attempt, &grant), FENCEPOST_OK);
     fencepost_attempt_free(attempt);

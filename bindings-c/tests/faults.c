@@ -144,7 +144,7 @@ static void one_of_the_ensemble_dies(void) {
 static void key_is_deleted(void) {
     fencepost_client *client = client_of(url(REDIS, ""));
     const char *name = new_name("deleted");
-    fencepost_grant *grant = hold_shortly(client, name, 900);
+    fencepost_grant *grant = hold_shortly(client, name, 2000);
 
     freeReplyObject(redis("DEL %s", name));
     /* Nobody calls: the client's own thread renews, and finds out. */
@@ -169,9 +169,9 @@ static void key_is_taken(void) {
 
 static void lease_is_renewed(void) {
     fencepost_client *client = client_of(url(REDIS, ""));
-    fencepost_grant *grant = hold_shortly(client, new_name("renewed"), 300);
+    fencepost_grant *grant = hold_shortly(client, new_name("renewed"), 2000);
 
-    poll(NULL, 0, 1000); /* more than three leases of doing something else */
+    poll(NULL, 0, 4500); /* more than two leases of doing something else */
     CHECK(fencepost_grant_is_valid(grant));
     let_go(grant);
     close_client(client);
@@ -183,7 +183,7 @@ static void lease_without_renewal_ends(void) {
     fencepost_lock *lock;
 
     CHECK_RESULT(fencepost_lock_new(client, new_name("not-renewed"), &lock), FENCEPOST_OK);
-    CHECK_RESULT(fencepost_lock_set_ttl(lock, 200), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_set_ttl(lock, 1000), FENCEPOST_OK);
     CHECK_RESULT(fencepost_lock_set_renew(lock, false), FENCEPOST_OK);
     CHECK_RESULT(fencepost_lock_acquire(lock, LONG, &grant), FENCEPOST_OK);
     CHECK_RESULT(fencepost_grant_wait_lost(grant, LONG), FENCEPOST_RESULT_LEASE_ENDED);
@@ -195,7 +195,7 @@ static void lease_without_renewal_ends(void) {
 static void redis_pauses(void) {
     fencepost_client *mine = client_of(url(REDIS, "")), *other = client_of(url(REDIS, ""));
     const char *name = new_name("paused");
-    fencepost_grant *grant = hold_shortly(mine, name, 600);
+    fencepost_grant *grant = hold_shortly(mine, name, 2000);
     struct waiter waiter;
 
     start_waiting(&waiter, other, name);
@@ -213,7 +213,7 @@ static void redis_pauses(void) {
 static void redis_restarts(void) {
     fencepost_client *mine = client_of(url(REDIS, "")), *other = client_of(url(REDIS, ""));
     const char *name = new_name("restarted");
-    fencepost_grant *grant = hold_shortly(mine, name, 600);
+    fencepost_grant *grant = hold_shortly(mine, name, 2000);
     struct waiter waiter;
 
     start_waiting(&waiter, other, name);
@@ -300,10 +300,10 @@ static void closing_reports_what_it_left(enum family family) {
     CHECK(control("state", "pause %s", server) != NULL);
     before = millis();
     CHECK_RESULT(fencepost_release(grant), FENCEPOST_RESULT_RELEASE_UNCONFIRMED);
-    CHECK(millis() - before >= 4900 && millis() - before < 8000);
+    CHECK(millis() - before >= 4900 && millis() - before < LONG);
     before = millis();
     CHECK_FAULT(fencepost_close(client), FENCEPOST_RESULT_CLEANUP_INCOMPLETE, "1 lock");
-    CHECK(millis() - before >= 4900 && millis() - before < 10000);
+    CHECK(millis() - before >= 4900 && millis() - before < LONG);
     CHECK(control("state", "resume %s", server) != NULL);
     fencepost_grant_free(grant);
     fencepost_client_free(client);

@@ -15,7 +15,7 @@ int main(int argc, char **argv) {
         fencepost_lock_open(client, argv[3], FENCEPOST_OPTIONS(.unfair = strcmp(argv[1], "single") == 0), &lock) !=
             FENCEPOST_OK)
         return 2;
-    if (strcmp(argv[1], "quick") == 0 && fencepost_lock_set_ttl(lock, 500) != FENCEPOST_OK)
+    if (strcmp(argv[1], "quick") == 0 && fencepost_lock_set_ttl(lock, 2000) != FENCEPOST_OK)
         return 2;
     if (fencepost_lock_acquire(lock, 20000, &grant) != FENCEPOST_OK) {
         fprintf(stderr, "holder: %s\n", fencepost_detail());
