@@ -1,7 +1,7 @@
 """The temporary directory of one run, and the removal of directories whose owner died.
 
-It lies in memory where there is room: a server that logs to a disk which is busy with something else answers seconds late, and
-ends the sessions of tests that have no such fault in mind.
+It lies in memory where there is room: a server that logs to a disk which is busy with something else answers
+seconds late, and ends the sessions of tests that have no such fault in mind.
 
 The owner holds a lock (flock) on a file in its directory for as long as it lives. The kernel releases it
 when the owner dies in whatever way, so a directory whose lock can be taken is stale.
@@ -42,7 +42,7 @@ class Workspace:
 
 
 def parent() -> Path:
-    """Where the directory of a run is made: where `TMPDIR` says if it is set, in memory if there is room, or with other such things."""
+    """Where directories of runs are made: where `TMPDIR` says, or in memory, or where all others are."""
     if "TMPDIR" not in os.environ and roomy(MEMORY):
         return MEMORY
     return Path(tempfile.gettempdir())
