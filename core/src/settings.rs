@@ -94,15 +94,15 @@ impl TryFrom<RawSettings> for Settings {
     type Error = ConfigError;
 
     fn try_from(raw: RawSettings) -> Result<Self, ConfigError> {
-        match raw {
-            RawSettings::ZookeeperMutex(raw) => raw.check(Kind::Mutex).map(Self::ZooKeeper),
-            RawSettings::ZookeeperReader(raw) => raw.check(Kind::Reader).map(Self::ZooKeeper),
-            RawSettings::ZookeeperWriter(raw) => raw.check(Kind::Writer).map(Self::ZooKeeper),
-            RawSettings::ZookeeperElection(raw) => raw.check(Kind::Election).map(Self::ZooKeeper),
-            RawSettings::ZookeeperSingle(raw) => raw.check(Kind::Single).map(Self::ZooKeeper),
-            RawSettings::ZookeeperMultiLock(raw) => raw.check(Kind::MultiLock).map(Self::ZooKeeper),
-            RawSettings::ZookeeperInspection(raw) => raw.check(Kind::Inspection).map(Self::ZooKeeper),
-            RawSettings::ZookeeperSemaphore(raw) => raw.check(Kind::Semaphore).map(Self::ZooKeeper),
+        let (raw, kind) = match &raw {
+            RawSettings::ZookeeperMutex(raw) => (raw, Kind::Mutex),
+            RawSettings::ZookeeperReader(raw) => (raw, Kind::Reader),
+            RawSettings::ZookeeperWriter(raw) => (raw, Kind::Writer),
+            RawSettings::ZookeeperElection(raw) => (raw, Kind::Election),
+            RawSettings::ZookeeperSingle(raw) => (raw, Kind::Single),
+            RawSettings::ZookeeperMultiLock(raw) => (raw, Kind::MultiLock),
+            RawSettings::ZookeeperInspection(raw) => (raw, Kind::Inspection),
+            RawSettings::ZookeeperSemaphore(raw) => (raw, Kind::Semaphore),
             RawSettings::RedisString {
                 name,
                 ttl,
@@ -112,20 +112,21 @@ impl TryFrom<RawSettings> for Settings {
                 answer_within,
                 max_hold,
             } => {
-                let ttl = duration("ttl", ttl)?.unwrap_or(lease::DEFAULT_TTL);
-                let margin = duration("margin", margin)?.unwrap_or(lease::DEFAULT_MARGIN);
-                let mut settings = redis::StringSettings::new(&name, ttl, margin)?;
+                let ttl = duration("ttl", *ttl)?.unwrap_or(lease::DEFAULT_TTL);
+                let margin = duration("margin", *margin)?.unwrap_or(lease::DEFAULT_MARGIN);
+                let mut settings = redis::StringSettings::new(name, ttl, margin)?;
                 settings.renew = renew.unwrap_or(true);
-                if let Some(poll) = duration("poll", poll)? {
+                if let Some(poll) = duration("poll", *poll)? {
                     settings.poll = poll;
                 }
-                if let Some(limit) = duration("answer_within", answer_within)? {
+                if let Some(limit) = duration("answer_within", *answer_within)? {
                     settings.answer_within = limit;
                 }
-                settings.max_hold = duration("max_hold", max_hold)?;
-                Ok(Self::Redis(redis::Machine::String(settings)))
+                settings.max_hold = duration("max_hold", *max_hold)?;
+                return Ok(Self::Redis(redis::Machine::String(settings)));
             }
-        }
+        };
+        raw.check(kind).map(Self::ZooKeeper)
     }
 }
 

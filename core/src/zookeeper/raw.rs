@@ -73,7 +73,7 @@ pub(crate) enum Kind {
 }
 
 impl RawZooKeeper {
-    pub(crate) fn check(self, kind: Kind) -> Result<Machine, ConfigError> {
+    pub(crate) fn check(&self, kind: Kind) -> Result<Machine, ConfigError> {
         self.refuse_foreign(kind)?;
         let role = match kind {
             Kind::Inspection => return self.inspection(),
@@ -87,13 +87,13 @@ impl RawZooKeeper {
                 permits: self.permits()?,
             },
         };
-        self.contender(role).map(Machine::Contender)
+        self.contender(&self.name, role).map(Machine::Contender)
     }
 
-    fn contender(self, role: Role) -> Result<ContenderSettings, ConfigError> {
-        let mut settings = ContenderSettings::new(&self.prefix, &self.name, self.layout()?, role)?;
-        if let Some(identifier) = self.identifier {
-            settings.set_identifier(identifier)?;
+    fn contender(&self, name: &str, role: Role) -> Result<ContenderSettings, ConfigError> {
+        let mut settings = ContenderSettings::new(&self.prefix, name, self.layout()?, role)?;
+        if let Some(identifier) = &self.identifier {
+            settings.set_identifier(identifier.clone())?;
         }
         settings.revocable = self.revocable.unwrap_or_default();
         if let Some(limit) = duration("answer_within", self.answer_within)? {
@@ -104,8 +104,8 @@ impl RawZooKeeper {
     }
 
     /// The same for every name: each has its own line, and none may be there twice.
-    fn multi_lock(mut self) -> Result<Machine, ConfigError> {
-        let names = self.names.take().unwrap_or_default();
+    fn multi_lock(&self) -> Result<Machine, ConfigError> {
+        let names = self.names.as_deref().unwrap_or_default();
         if names.is_empty() || names.len() > MOST_LOCKS {
             return Err(ConfigError::InvalidOption {
                 option: "names",
@@ -115,15 +115,11 @@ impl RawZooKeeper {
         }
         let mut settings: Vec<ContenderSettings> = Vec::new();
         for name in names {
-            let raw = Self {
-                name: name.clone(),
-                ..self.clone()
-            };
-            let one = raw.contender(Role::Mutex)?;
+            let one = self.contender(name, Role::Mutex)?;
             if settings.iter().any(|other| other.directory() == one.directory()) {
                 return Err(ConfigError::InvalidOption {
                     option: "names",
-                    value: name,
+                    value: name.clone(),
                     why: "it is there twice, and would wait for itself",
                 });
             }
@@ -132,7 +128,7 @@ impl RawZooKeeper {
         Ok(Machine::MultiLock(settings))
     }
 
-    fn inspection(self) -> Result<Machine, ConfigError> {
+    fn inspection(&self) -> Result<Machine, ConfigError> {
         let invalid = |option, value: &str, why| {
             let value = value.into();
             Err(ConfigError::InvalidOption { option, value, why })
