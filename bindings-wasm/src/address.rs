@@ -25,8 +25,9 @@ pub fn parse_address(url: &str) -> bool {
             prefix,
             session_timeout,
         }) => {
-            let micros = u64::try_from(session_timeout.as_micros()).unwrap_or(u64::MAX);
-            zookeeper(&hosts.join(","), &prefix, number(micros) / 1000.0);
+            let (whole, rest) = (session_timeout.as_secs(), session_timeout.subsec_micros());
+            let millis = number(whole) * 1000.0 + f64::from(rest) / 1000.0;
+            zookeeper(&hosts.join(","), &prefix, millis);
         }
         Ok(Address::Redis { url, ca }) => redis(&url, ca.as_deref().unwrap_or_default()),
         Ok(_) => return false,

@@ -27,7 +27,7 @@ fn nested(fields: &mut Split<'_, char>, depth: u8) -> Option<Reply> {
         b'e' => Reply::Error(value.into()),
         b'a' => {
             let depth = depth.checked_sub(1)?;
-            let count: u32 = value.parse().ok()?;
+            let count: i64 = value.parse().ok()?;
             let mut items = Vec::new();
             for _ in 0..count {
                 items.push(nested(fields, depth)?);

@@ -100,7 +100,7 @@ fn zookeeper(url: &str, rest: &str) -> Result<Address, ConfigError> {
                 known: ZOOKEEPER_OPTIONS,
             });
         }
-        let millis: i64 = value.parse().map_err(|_| {
+        let millis = text::whole(value).ok_or_else(|| {
             invalid(
                 url,
                 &format!("session_timeout is {}: give whole milliseconds", Quoted(value)),
@@ -127,7 +127,7 @@ fn host(url: &str, member: &str) -> Result<String, ConfigError> {
     }
     let port = match port {
         None => ZOOKEEPER_PORT,
-        Some(port) => port.parse().ok().filter(|port| *port != 0).ok_or_else(|| {
+        Some(port) => port_of(port).ok_or_else(|| {
             invalid(
                 url,
                 &format!("{} is no port: give a number from 1 to 65535", Quoted(port)),
@@ -135,6 +135,11 @@ fn host(url: &str, member: &str) -> Result<String, ConfigError> {
         })?,
     };
     Ok(format!("{name}:{port}"))
+}
+
+fn port_of(text: &str) -> Option<u16> {
+    let port = text::whole(text)?.try_into().ok()?;
+    (port != 0).then_some(port)
 }
 
 fn redis(url: &str, scheme: &str, rest: &str) -> Result<Address, ConfigError> {
@@ -184,9 +189,11 @@ pub fn percent_decoded(text: &str) -> Option<String> {
     while let [first, tail @ ..] = rest {
         rest = tail;
         if *first == b'%' {
-            let (digits, tail) = rest.split_at_checked(2)?;
-            let digits = core::str::from_utf8(digits).ok()?;
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            let [high, low, tail @ ..] = rest else {
+                return None;
+            };
+            let [high, low] = [*high, *low].map(|digit| char::from(digit).to_digit(16));
+            bytes.push((high? << 4 | low?).try_into().ok()?);
             rest = tail;
         } else {
             bytes.push(*first);

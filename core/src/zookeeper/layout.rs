@@ -14,7 +14,7 @@
 use alloc::{format, string::String, vec::Vec};
 use core::fmt::Write as _;
 
-use crate::{AttemptId, id::Letters};
+use crate::{AttemptId, id::Letters, text};
 
 use super::wire::CreateMode;
 
@@ -269,11 +269,14 @@ impl Contender {
 }
 
 /// A server pads to ten characters, sign included; a wrapped counter gives nine digits and a sign.
-fn sequence(text: &str) -> Option<Sequence> {
-    let digits = text.strip_prefix('-').unwrap_or(text);
+fn sequence(written: &str) -> Option<Sequence> {
+    let digits = written.strip_prefix('-').unwrap_or(written);
     // A second sign is the one thing that parsing would let through.
     let plausible = digits.len() >= 9 && digits.starts_with(|letter: char| letter.is_ascii_digit());
-    if plausible { text.parse().ok() } else { None }
+    if !plausible {
+        return None;
+    }
+    text::whole(written)?.try_into().ok()
 }
 
 #[cfg(test)]

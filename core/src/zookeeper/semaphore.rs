@@ -22,7 +22,7 @@ use alloc::{
 
 use crate::{
     Cause, CommandId, Event, Instant, Intent, Machine, Misuse, Outcome, Output, OwnerId, Patience, Refusal,
-    Timer, io::sealed, outbox::Outbox,
+    Timer, io::sealed, outbox::Outbox, text,
 };
 
 use super::{
@@ -344,7 +344,7 @@ impl Semaphore {
             Answer::Error(code::NO_NODE) => self.unwritten = true,
             Answer::Data { data, .. } => {
                 let written = core::str::from_utf8(&data).ok();
-                let number = written.and_then(|text| text.parse::<u32>().ok());
+                let number = written.and_then(text::whole).and_then(|number| u32::try_from(number).ok());
                 // A server answers in order, so this comes before the permit.
                 let number = number.filter(|number| *number != self.permits && self.phase == Phase::Taking);
                 if let Some(number) = number {
