@@ -3,16 +3,18 @@
 //! The hub issues command ids, routes outcomes and notices, keeps one queue of timers, and owns what machines share: the
 //! confirmations of a ZooKeeper session, the subscriptions of a Redis client. A binding holds one hub and small integer keys.
 
+mod agenda;
 mod family;
 mod routes;
 
-use alloc::{boxed::Box, collections::VecDeque, vec::Vec};
+use alloc::{boxed::Box, vec::Vec};
 
 use crate::{
-    Command, CommandId, Event, Instant, Intent, Key, Machine, Misuse, Outcome, Output, OwnerId, Timer, Wait,
-    sorted::{SortedMap, SortedSet},
+    Command, CommandId, Event, Instant, Intent, Key, Machine, Misuse, Outcome, Output, OwnerId, Wait,
+    sorted::SortedMap,
 };
 
+use agenda::Agenda;
 pub use family::Family;
 pub use family::{Delivery, Member, Shared};
 use routes::Routes;
@@ -28,9 +30,7 @@ pub struct Hub<F: Family> {
     shared: F::Shared,
     members: SortedMap<Key, Entry<F>>,
     routes: Routes,
-    timers: SortedSet<(Instant, Key, Option<Timer>)>,
-    /// Members that have been given something since they were last polled dry.
-    dirty: VecDeque<Key>,
+    agenda: Agenda,
     next_key: u64,
     next_id: u64,
     now: Instant,
@@ -53,8 +53,7 @@ impl<F: Family> Hub<F> {
             shared: F::Shared::new(seed),
             members: SortedMap::new(),
             routes: Routes::default(),
-            timers: SortedSet::new(),
-            dirty: VecDeque::new(),
+            agenda: Agenda::default(),
             next_key: 1,
             next_id: 1,
             now: Instant::ZERO,
@@ -158,12 +157,7 @@ impl<F: Family> Hub<F> {
     pub fn handle_timeout(&mut self, now: Instant) {
         let now = self.tick(now);
         self.with_shared(|shared| shared.handle_timeout(now));
-        while let Some(due) = self.timers.first().copied() {
-            let (until, key, _) = due;
-            if until > now {
-                break;
-            }
-            self.timers.remove(&due);
+        while let Some(key) = self.agenda.take_due(now) {
             let _infallible = self.input(key, |machine| {
                 machine.handle_timeout(now);
                 Ok(())
@@ -181,7 +175,7 @@ impl<F: Family> Hub<F> {
             }
             let next = match only {
                 Some(key) => self.members.get(&key).filter(|entry| entry.dirty).map(|_| key),
-                None => self.dirty.front().copied(),
+                None => self.agenda.next(),
             };
             let Some(key) = next else {
                 return (Key::HUB, Output::Wait(self.wait(shared)));
@@ -231,14 +225,7 @@ impl<F: Family> Hub<F> {
         } else {
             Wait::default()
         };
-        let first = self
-            .timers
-            .first()
-            .map_or_else(Wait::default, |(until, _, reason)| Wait {
-                until: Some(*until),
-                reason: *reason,
-            });
-        first.or_earlier(shared)
+        self.agenda.first().or_earlier(shared)
     }
 
     /// Polls one machine; `None` when it has nothing more to say, or its command was answered from what machines share.
@@ -247,7 +234,7 @@ impl<F: Family> Hub<F> {
     #[inline(never)]
     fn poll_member(&mut self, key: Key) -> Option<Output<F::Request, Event>> {
         let Some(entry) = self.members.get_mut(&key) else {
-            self.dirty.retain(|dirty| *dirty != key);
+            self.agenda.polled_dry(key);
             return None;
         };
         match entry.machine.poll_output() {
@@ -258,25 +245,16 @@ impl<F: Family> Hub<F> {
                 entry.dirty = false;
                 let idle = entry.machine.is_idle();
                 let over = entry.closing && idle;
+                let wait = if over { Wait::default() } else { wait };
                 let before = core::mem::replace(&mut entry.wait, wait);
-                if let Some(until) = before.until.filter(|_| before != wait) {
-                    self.timers.remove(&(until, key, before.reason));
-                }
-                // A timer that has fired was taken out: it is put in again if the machine still waits for it.
-                if let Some(until) = wait.until.filter(|_| !over) {
-                    self.timers.insert((until, key, wait.reason));
-                }
-                if self.dirty.front() == Some(&key) {
-                    self.dirty.pop_front();
-                } else {
-                    self.dirty.retain(|dirty| *dirty != key);
-                }
+                self.agenda.wait(key, before, wait);
+                self.agenda.polled_dry(key);
                 // Nothing that was asked for matters to a machine at rest: watches that never fired are forgotten.
                 if idle {
                     self.routes.forget(key);
                 }
                 if over {
-                    self.remove(key);
+                    self.members.remove(&key);
                 }
                 None
             }
@@ -292,14 +270,6 @@ impl<F: Family> Hub<F> {
         }
         self.deliver(now, deliveries);
         command
-    }
-
-    fn remove(&mut self, key: Key) {
-        if let Some(entry) = self.members.remove(&key)
-            && let Some(until) = entry.wait.until
-        {
-            self.timers.remove(&(until, key, entry.wait.reason));
-        }
     }
 
     /// Time does not go back, whatever a driver says.
@@ -357,7 +327,7 @@ impl<F: Family> Hub<F> {
         if let Some(entry) = self.members.get_mut(&key)
             && !core::mem::replace(&mut entry.dirty, true)
         {
-            self.dirty.push_back(key);
+            self.agenda.mark(key);
         }
     }
 

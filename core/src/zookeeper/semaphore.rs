@@ -344,7 +344,9 @@ impl Semaphore {
             Answer::Error(code::NO_NODE) => self.unwritten = true,
             Answer::Data { data, .. } => {
                 let written = core::str::from_utf8(&data).ok();
-                let number = written.and_then(text::whole).and_then(|number| u32::try_from(number).ok());
+                let number = written
+                    .and_then(text::whole)
+                    .and_then(|number| u32::try_from(number).ok());
                 // A server answers in order, so this comes before the permit.
                 let number = number.filter(|number| *number != self.permits && self.phase == Phase::Taking);
                 if let Some(number) = number {
