@@ -127,7 +127,7 @@ lint: ## formatting and lints of every language
 	cd tests/interop && MYPYPATH=../mixed:tests:peers ../../.venv/bin/mypy --strict tests peers/*.py
 	cd tests/deletions && ../../.venv/bin/mypy --strict .
 	cd tests/faults && MYPYPATH=../mixed:../interop/tests:. ../../.venv/bin/mypy --strict *.py
-	.venv/bin/mypy --strict tests/readme tools/closing-lines --scripts-are-modules
+	.venv/bin/mypy --strict tests/readme tools/closing-lines tools/stutter --scripts-are-modules
 	cd bindings-py && ../.venv/bin/mypy && ../.venv/bin/python -m mypy.stubtest fencepost._fencepost
 	cd bench && ../.venv/bin/mypy
 	cd bindings-wasm && npm run --silent lint
