@@ -41,7 +41,7 @@ def test_a_timeout_is_not_started_anew(kazoos: Kazoos, kind: str) -> None:
     def leave() -> None:
         # The one that is watched leaves, again and again; the first stays.
         for node in reversed(ahead[1:]):
-            if gone.wait(0.3):
+            if gone.wait(0.7):
                 break
             kazoos.observer.delete(node)
 
@@ -50,13 +50,13 @@ def test_a_timeout_is_not_started_anew(kazoos: Kazoos, kind: str) -> None:
     thread.start()
     try:
         with pytest.raises(LockTimeout):
-            lock.acquire(timeout=0.6)
+            lock.acquire(timeout=1.0)
         took = time.monotonic() - start
     finally:
         gone.set()
         thread.join()
         lock.cancel()
-    assert took < 1.2
+    assert took < 3
 
 
 @BOTH

@@ -208,7 +208,7 @@ def test_a_connection_that_the_server_has_closed(redis_server: RedisBackend) -> 
                 redis_server.client.client_kill(each["addr"])
         start = time.monotonic()
         with lock:
-            assert time.monotonic() - start < 1
+            assert time.monotonic() - start < 4  # less than it waits for an answer
 
 
 def test_requests_on_the_wire(redis_server: RedisBackend, control: Control) -> None:
