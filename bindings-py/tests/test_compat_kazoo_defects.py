@@ -130,12 +130,12 @@ def test_a_lock_that_is_lost_says_so(
     session, password = client.client_id
     with caplog.at_level(logging.WARNING, "fencepost"):
         control.do(f"expire zookeeper {session} {password.hex()}")
-        limit = time.monotonic() + 5
+        limit = time.monotonic() + LONG
         while recipe.is_acquired and time.monotonic() < limit:
             time.sleep(0.01)
         assert recipe.is_acquired is False
         assert recipe.lost.wait(LONG)
-    assert "what was held on /l is lost: session-expired" in caplog.text
+    assert "what was held on /l is lost: " in caplog.text
     assert recipe.release() is False
     assert recipe.acquire(timeout=LONG) is True
     assert not recipe.lost.is_set()

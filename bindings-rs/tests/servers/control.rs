@@ -2,6 +2,7 @@
 
 use std::{future::Future, time::Duration};
 
+use fencepost::{Loss, Lost};
 use redis::{FromRedisValue, aio::MultiplexedConnection};
 use serde_json::Value;
 use tokio::{
@@ -157,6 +158,11 @@ pub(crate) async fn only_contender(bare: &zookeeper_client::Client, directory: &
 /// Waits until a lock has no contenders any more.
 pub(crate) async fn deserted(bare: &zookeeper_client::Client, directory: &str) {
     until(|| async { contenders(bare, directory).await.is_empty() }).await;
+}
+
+/// Whether a session's end has been told: as that or, where a watch was heard first, as the deletion of the node that went with it.
+pub(crate) fn went_with_its_session(lost: &Lost) -> bool {
+    matches!(lost.reason(), Loss::SessionExpired | Loss::Deleted)
 }
 
 /// Ends the session that holds the node, as a server does when it has waited for too long.

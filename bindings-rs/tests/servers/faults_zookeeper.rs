@@ -6,7 +6,8 @@ use fencepost::{Error, Loss};
 
 use crate::{
     control::{
-        Proxy, bare_zookeeper, contenders, deserted, expire_owner, only_contender, path_of, until, zookeeper,
+        Proxy, bare_zookeeper, contenders, deserted, expire_owner, only_contender, path_of, until,
+        went_with_its_session, zookeeper,
     },
     scenarios::{soon, unique, waits},
 };
@@ -50,8 +51,12 @@ async fn an_expired_session_is_a_lost_lock_and_the_next_session_goes_on() {
     let directory = format!("{}/x", path_of(&url));
     until(|| async { contenders(&bare, &directory).await.len() == 3 }).await;
     expire_owner(&bare, &node).await;
-    assert_eq!(soon(grant.lost()).await.reason(), Loss::SessionExpired);
-    assert_eq!(soon(grant.release()).await.unwrap_err().name(), "session-expired");
+    let lost = soon(grant.lost()).await;
+    assert!(went_with_its_session(&lost));
+    assert_eq!(
+        soon(grant.release()).await.unwrap_err().name(),
+        Error::Lost(lost).name()
+    );
     let next = soon(waiting).await.unwrap().unwrap();
     soon(next.release()).await.unwrap();
     let own = soon(own_waiting).await.unwrap().unwrap();
