@@ -194,12 +194,12 @@ impl<F: Family> Hub<F> {
             return;
         };
         entry.closing = true;
-        if entry.machine.is_idle() {
-            return self.mark(key);
-        }
-        for intent in [Intent::Release, Intent::Cancel] {
-            if self.input(key, |machine| machine.intent(now, intent)).is_ok() {
-                break;
+        // Whoever is at rest has nothing to give back, and nothing to give up.
+        if !entry.machine.is_idle() {
+            for intent in [Intent::Release, Intent::Cancel] {
+                if self.input(key, |machine| machine.intent(now, intent)).is_ok() {
+                    break;
+                }
             }
         }
         self.mark(key);

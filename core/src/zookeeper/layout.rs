@@ -134,12 +134,17 @@ impl Layout {
 
     /// What the names of an attempt's nodes begin with, whatever it wants to hold; `None` where names do not say whose they are.
     pub(super) fn stem(&self, attempt: &AttemptId) -> Option<String> {
-        let (before, after) = match self {
-            Self::Curator => ("_c_", "-"),
-            Self::Kazoo => ("", ""),
-            Self::Plain { .. } => return None,
-        };
+        let (before, after) = self.around()?;
         Some([before, self.letters(attempt).as_str(), after].concat())
+    }
+
+    /// What stands before and behind an attempt in the name of its node; `None` where it does not stand there.
+    const fn around(&self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Curator => Some(("_c_", "-")),
+            Self::Kazoo => Some(("", "")),
+            Self::Plain { .. } => None,
+        }
     }
 
     fn letters(&self, attempt: &AttemptId) -> Letters {
@@ -147,46 +152,48 @@ impl Layout {
     }
 
     /// What the name of an attempt's node is made of, before the server's number is added, if one is.
-    fn parts<'a>(&'a self, role: Role, attempt: &'a Letters) -> [&'a str; 3] {
-        let (before, mark) = match (self, role) {
-            (Self::Plain { prefix }, _) => return [prefix, "", ""],
-            (Self::Curator, Role::Mutex | Role::Single) => ("_c_", "-lock-"),
-            (Self::Curator, Role::Reader) => ("_c_", "-__READ__"),
-            (Self::Curator, Role::Writer) => ("_c_", "-__WRIT__"),
-            (Self::Curator, Role::Candidate) => ("_c_", "-latch-"),
-            (Self::Curator, Role::Permit { .. }) => ("_c_", "-lease-"),
-            (Self::Kazoo, Role::Mutex | Role::Writer | Role::Candidate | Role::Single) => ("", "__lock__"),
-            (Self::Kazoo, Role::Reader) => ("", "__rlock__"),
-            (Self::Kazoo, Role::Permit { .. }) => ("", ""),
+    fn parts<'a>(&'a self, role: Role, attempt: &'a Letters) -> [&'a str; 4] {
+        let mark = match (self, role) {
+            (Self::Plain { prefix }, _) => prefix,
+            (Self::Curator, Role::Mutex | Role::Single) => "lock-",
+            (Self::Curator, Role::Reader) => "__READ__",
+            (Self::Curator, Role::Writer) => "__WRIT__",
+            (Self::Curator, Role::Candidate) => "latch-",
+            (Self::Curator, Role::Permit { .. }) => "lease-",
+            (Self::Kazoo, Role::Mutex | Role::Writer | Role::Candidate | Role::Single) => "__lock__",
+            (Self::Kazoo, Role::Reader) => "__rlock__",
+            (Self::Kazoo, Role::Permit { .. }) => "",
         };
-        [before, attempt.as_str(), mark]
+        match self.around() {
+            Some((before, after)) => [before, attempt.as_str(), after, mark],
+            None => ["", "", "", mark],
+        }
     }
 
     /// The path of an attempt's node before the server's number is added, if one is.
     pub(super) fn path(&self, directory: &str, role: Role, attempt: &AttemptId) -> String {
         let letters = self.letters(attempt);
-        let [before, attempt, mark] = self.parts(role, &letters);
-        [directory, "/", before, attempt, mark].concat()
+        let [before, attempt, after, mark] = self.parts(role, &letters);
+        [directory, "/", before, attempt, after, mark].concat()
     }
 
     /// What comes behind an attempt in the name of a node, if it is one of its own.
-    fn number<'a>(&self, role: Role, attempt: &AttemptId, node: &'a str) -> Option<&'a str> {
-        let letters = self.letters(attempt);
-        let parts = self.parts(role, &letters);
+    fn number<'a>(&self, role: Role, attempt: &Letters, node: &'a str) -> Option<&'a str> {
+        let parts = self.parts(role, attempt);
         parts.iter().try_fold(node, |rest, part| rest.strip_prefix(part))
     }
 
     /// What the node of a writer is called when it has turned into a reader: the writer's place in the line is kept by its number.
     pub(super) fn downgraded(&self, attempt: &AttemptId, writer: &str) -> Option<String> {
-        let number = self.number(Role::Writer, attempt, writer)?;
         let letters = self.letters(attempt);
-        let [before, attempt, mark] = self.parts(Role::Reader, &letters);
-        Some([before, attempt, mark, number].concat())
+        let number = self.number(Role::Writer, &letters, writer)?;
+        let [before, attempt, after, mark] = self.parts(Role::Reader, &letters);
+        Some([before, attempt, after, mark, number].concat())
     }
 
     /// Whether a node that was made for an attempt could be called so.
     pub(super) fn names(&self, role: Role, attempt: &AttemptId, node: &str) -> bool {
-        let number = self.number(role, attempt, node);
+        let number = self.number(role, &self.letters(attempt), node);
         number.is_some_and(|number| match self.mode(role) {
             CreateMode::EphemeralSequential => sequence(number).is_some(),
             _ => number.is_empty(),
