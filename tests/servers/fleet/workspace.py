@@ -75,8 +75,9 @@ def take(directory: Path) -> IO[str] | None:
 
 
 def sweep() -> None:
-    """Deletes the directories of our user whose owners are dead."""
-    for directory in parent().glob(PREFIX + "*"):
+    """Deletes the directories of our user whose owners are dead, wherever there was room for them."""
+    places = {MEMORY, Path(tempfile.gettempdir())}
+    for directory in (found for place in places for found in place.glob(PREFIX + "*")):
         try:
             if directory.stat().st_uid != os.geteuid():
                 continue
