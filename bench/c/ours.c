@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "given.h"
 #include "worker.h"
 
 static struct {
@@ -32,6 +33,7 @@ static void end(void *self) {
     fencepost_lock_free(own.lock);
     check("close", fencepost_close(own.client));
     fencepost_client_free(own.client);
+    given_close();
 }
 
 /* What is taken. A semaphore has one permit. */
@@ -40,6 +42,7 @@ static const struct {
     fencepost_options options;
 } KINDS[] = {
     {"fencepost", {.size = sizeof(fencepost_options), .kind = FENCEPOST_KIND_MUTEX}},
+    {"fencepost-given", {.size = sizeof(fencepost_options), .kind = FENCEPOST_KIND_MUTEX}},
     {"fencepost-read", {.size = sizeof(fencepost_options), .kind = FENCEPOST_KIND_READER}},
     {"fencepost-write", {.size = sizeof(fencepost_options), .kind = FENCEPOST_KIND_WRITER}},
     {"fencepost-semaphore", {.size = sizeof(fencepost_options), .kind = FENCEPOST_KIND_SEMAPHORE, .permits = 1}},
@@ -56,8 +59,9 @@ static const fencepost_options *of_kind(const char *name) {
 
 int main(int argc, char **argv) {
     if (argc != 4)
-        fail("usage", "worker fencepost[-read|-write|-semaphore] URL LOCK");
-    check(argv[2], fencepost_connect(argv[2], &own.client));
+        fail("usage", "worker fencepost[-given|-read|-write|-semaphore] URL LOCK");
+    int given = strcmp(argv[1], "fencepost-given") == 0;
+    check(argv[2], (given ? given_open : fencepost_connect)(argv[2], &own.client));
     check(argv[3], fencepost_lock_open(own.client, argv[3], of_kind(argv[1]), &own.lock));
     lock l = {acquire, release, end, NULL, NULL};
     return serve(&l);

@@ -133,6 +133,15 @@ SUBJECTS: tuple[Subject, ...] = (
         stand_in="_c_{uuid}-lock-",
     ),
     *_ours("zookeeper", "c", "c", "fencepost", "libzookeeper_mt", _curator("mutex"), floor=1.3),
+    Subject(
+        "zookeeper",
+        "c-given",  # on the caller's own handle, where `connect` takes the library without threads
+        Role.OURS,
+        "c",
+        "fencepost-given",
+        "libzookeeper_mt",
+        (Limit("c-raw", 1.10),),
+    ),
     *_ours("zookeeper", "python", "python", "fencepost", "kazoo", Limit("kazoo-lock", 0.70)),
     Subject(
         "zookeeper",

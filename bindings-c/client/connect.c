@@ -8,15 +8,20 @@
 
 typedef fencepost_result connect_function(const char *url, fencepost_client **client);
 
+static void *load(const char *library, const char *function) {
+    void *loaded = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+
+    return loaded == NULL ? NULL : dlsym(loaded, function);
+}
+
 static fencepost_result
 connect_with(const char *library, const char *function, const char *url, fencepost_client **client) {
     connect_function *connect;
-    void *loaded;
 
     /* The program may be linked with it, perhaps statically. */
     void *symbol = dlsym(RTLD_DEFAULT, function);
-    if (symbol == NULL && (loaded = dlopen(library, RTLD_NOW | RTLD_LOCAL)) != NULL)
-        symbol = dlsym(loaded, function);
+    if (symbol == NULL)
+        symbol = load(library, function);
     if (symbol == NULL) {
         const char *why = dlerror();
         return fault(
@@ -26,6 +31,16 @@ connect_with(const char *library, const char *function, const char *url, fencepo
     /* ISO C has no conversion from an object pointer to a function pointer; POSIX has. */
     memcpy(&connect, &symbol, sizeof connect);
     return connect(url, client);
+}
+
+/* The library without threads is the faster one. Both kinds of libzookeeper have the same names: where the program has
+ * brought one of them, the other's would be taken for it. */
+static fencepost_result connect_zookeeper(const char *url, fencepost_client **client) {
+    static const char function[] = "fencepost_zookeeper_connect";
+    static const char *const libraries[] = {"libfencepost-zookeeper-st.so.0", "libfencepost-zookeeper.so.0"};
+    bool threaded = dlsym(RTLD_DEFAULT, "zookeeper_init") != NULL || load(libraries[0], function) == NULL;
+
+    return connect_with(libraries[threaded], function, url, client);
 }
 
 fencepost_result fencepost_connect(const char *url, fencepost_client **client) {
@@ -45,7 +60,7 @@ fencepost_result fencepost_connect(const char *url, fencepost_client **client) {
             result = memory_connect((const char *)parts.name.data, parts.name.size, client);
             break;
         case FENCEPOST_SCHEME_ZOOKEEPER:
-            result = connect_with("libfencepost-zookeeper.so.0", "fencepost_zookeeper_connect", url, client);
+            result = connect_zookeeper(url, client);
             break;
         case FENCEPOST_SCHEME_REDIS:
         case FENCEPOST_SCHEME_REDIS_TLS:

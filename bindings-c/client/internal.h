@@ -118,6 +118,7 @@ struct fencepost_client {
     uint64_t until;         /* when the hub wants to be called */
     bool moved;             /* something was put into the hub, and not taken out yet */
     bool driving;           /* a thread sleeps on the driver's descriptor */
+    uint64_t driven_until;  /* when it will look by itself */
     unsigned asking;        /* attempts that are not decided */
     struct waiter *waiters; /* threads that sleep in blocking calls */
     unsigned *to_ring;      /* the bell of whom to wake, once the lock is given back */
@@ -133,6 +134,7 @@ struct fencepost_client {
     bool keeper_runs;
     uint64_t keeper_due;    /* when it will look again */
     uint64_t keeper_called; /* what it was last called for */
+    uint64_t quiet_from;    /* nobody has called for a while: the keeper listens */
 };
 
 /* enter.c */

@@ -5,11 +5,27 @@
 
 #include "internal.h"
 
-/* Answers are under way that only reading will bring in: a driver with a descriptor has to be driven. */
-static bool has_to_drive(fencepost_client *client) {
-    bool readable = client->driver->descriptor(client->self) >= 0;
+/* A program that has made a call will often make another one at once, and is faster if it finds nobody driving. */
+#define QUIET_AFTER 10000u
 
-    return readable && (client->asking > 0 || client->driver->busy(client->self) > 0);
+static bool listens(fencepost_client *client) {
+    return client->driver->listens != NULL && client->driver->listens(client->self);
+}
+
+/* Answers are under way, or may come unasked, that only reading will bring in: a driver with a descriptor has to be
+ * driven. */
+static bool has_to_drive(fencepost_client *client, uint64_t now) {
+    if (client->driver->descriptor(client->self) < 0)
+        return false;
+    return client->asking > 0 || client->driver->busy(client->self) > 0 ||
+           (client->quiet_from <= now && listens(client));
+}
+
+/* When there is something to do for the keeper. */
+static uint64_t due(fencepost_client *client) {
+    uint64_t until = client_until(client);
+
+    return client->quiet_from < until && listens(client) ? client->quiet_from : until;
 }
 
 static void *keep(void *argument) {
@@ -31,12 +47,12 @@ static void *keep(void *argument) {
             if (client->driver->left != NULL)
                 client->driver->left(client->self);
             pthread_mutex_lock(&client->mutex);
-        } else if (has_to_drive(client) && client->waiters == NULL) {
+        } else if (has_to_drive(client, now) && client->waiters == NULL) {
             client_poll(client, now, until);
             client_wake(client); /* whoever has begun to wait meanwhile drives from here on */
         } else {
-            client->keeper_due = until;
-            client_sleep(client, &client->keeper_bell, until);
+            client->keeper_due = client->waiters == NULL ? due(client) : until;
+            client_sleep(client, &client->keeper_bell, client->keeper_due);
         }
         client->keeper_due = 0;
     }
@@ -59,13 +75,15 @@ static void start(fencepost_client *client) {
 /* Calls the keeper if there is something for it to do before it would look by itself. Costs nothing otherwise: an
  * uncontended acquire and release wake no thread. */
 void keeper_look(fencepost_client *client) {
-    uint64_t until;
+    uint64_t now, until;
 
     if (client->looped || client->closed || client->driving || client->waiters != NULL ||
         client->driver->descriptor(client->self) == FENCEPOST_OWNER_DRIVEN)
         return;
-    until = client_until(client);
-    if (until >= client->keeper_due && !(client->keeper_due > 0 && has_to_drive(client)))
+    now = fencepost_now();
+    client->quiet_from = now + QUIET_AFTER;
+    until = due(client);
+    if (until >= client->keeper_due && !(client->keeper_due > 0 && has_to_drive(client, now)))
         return;
     client->keeper_called = until;
     if (!client->keeper_runs)

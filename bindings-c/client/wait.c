@@ -125,6 +125,7 @@ void client_poll(fencepost_client *client, uint64_t now, uint64_t until) {
         count = 2;
     }
     client->driving = true;
+    client->driven_until = until;
     client_unlock(client);
     if (ppoll(sources, count, &limit, NULL) < 0)
         sources[0].revents = 0; /* a signal; the caller looks at the time and comes back */
@@ -153,6 +154,9 @@ bool client_wait(fencepost_client *client, client_condition *condition, const vo
     bool holds;
 
     client_settle(client);
+    /* Who drives does not know yet what this thread has begun. */
+    if (client->driving && client_until(client) < client->driven_until)
+        client_signal(client->wake);
     while (!(holds = condition(subject)) && !client->closed) {
         uint64_t until = client->driving ? FENCEPOST_NEVER : client_until(client);
         uint64_t now = fencepost_now();

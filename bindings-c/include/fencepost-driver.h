@@ -42,6 +42,9 @@ typedef struct fencepost_driver {
     void (*process)(void *self, fencepost_hub *hub);
     /** When to call `process` at the latest, or `FENCEPOST_NEVER`. May be NULL. */
     uint64_t (*until)(void *self);
+    /** Whether the server may speak unasked, so that somebody has to listen also while nobody waits: of a driver with a
+     * descriptor. May be NULL. */
+    bool (*listens)(void *self);
     /** How many commands have no answer yet. */
     size_t (*busy)(void *self);
     /** After the lock has been given back. May be NULL. */

@@ -1,6 +1,7 @@
 /**
  * @file fencepost-zookeeper.h
- * Clients over the ZooKeeper C library (libzookeeper_mt). Link with libfencepost-zookeeper.
+ * Clients over the ZooKeeper C library. Link with libfencepost-zookeeper (libzookeeper_mt), or with
+ * libfencepost-zookeeper-st (libzookeeper_st), which is faster and has no `fencepost_zookeeper_attach`.
  */
 #ifndef FENCEPOST_ZOOKEEPER_H
 #define FENCEPOST_ZOOKEEPER_H
@@ -13,8 +14,8 @@
 extern "C" {
 #endif
 
-/** Connects to `zk://HOST:PORT,.../PREFIX?session_timeout=MS`. The same as `fencepost_connect`. After an expiry it
- * makes a new session by itself. */
+/** Connects to `zk://HOST:PORT,.../PREFIX?session_timeout=MS`, as `fencepost_connect` does with the library that it
+ * finds. After an expiry it makes a new session by itself. */
 fencepost_result fencepost_zookeeper_connect(const char *url, fencepost_client **client);
 
 /**

@@ -70,6 +70,43 @@ static void node_is_deleted(void) {
     close_client(client);
 }
 
+/* Nobody is inside a call: the session lives on. */
+static void nobody_calls(void) {
+    fencepost_client *client = client_of(url(ZOOKEEPER, "?session_timeout=3000"));
+    fencepost_grant *grant = hold(client, new_name("quiet"));
+    int64_t end = millis() + 7000;
+
+    NEED(grant != NULL);
+    while (fencepost_grant_is_valid(grant) && millis() < end)
+        poll(NULL, 0, 50);
+    CHECK(fencepost_grant_is_valid(grant));
+    let_go(grant);
+    close_client(client);
+}
+
+/* Nor does anybody wait for what the server says: it is heard when it is said, long before the next ping is due. */
+static void nobody_waits(void) {
+    fencepost_client *client = client_of(url(ZOOKEEPER, "?session_timeout=40000"));
+    zhandle_t *raw = zookeeper_open(address(ZOOKEEPER), 4000);
+    const char *name = new_name("unasked");
+    fencepost_grant *grant = hold(client, name);
+    char directory[1100], node[2048] = "";
+    int64_t before;
+
+    NEED(grant != NULL);
+    CHECK_RESULT(fencepost_extend(grant), FENCEPOST_OK);
+    snprintf(directory, sizeof directory, "/%s", name);
+    CHECK(zookeeper_find(raw, directory, "-lock-", node, sizeof node));
+    before = millis();
+    CHECK(zoo_delete(raw, node, -1) == ZOK);
+    EVENTUALLY(!fencepost_grant_is_valid(grant));
+    CHECK(millis() - before < 5000);
+    CHECK_RESULT(fencepost_release(grant), FENCEPOST_RESULT_DELETED);
+    fencepost_grant_free(grant);
+    zookeeper_close(raw);
+    close_client(client);
+}
+
 /* The connection is held until the server has ended the session; then the driver makes a new one. */
 static void session_ends(void) {
     const char *place, *proxy = proxy_open("zookeeper", &place);
@@ -309,11 +346,38 @@ static void closing_reports_what_it_left(enum family family) {
     fencepost_client_free(client);
 }
 
+/* One thread sleeps until an answer comes, or until it has something to do itself, much later. Another one's time is up
+ * before that. */
+static void a_short_wait_beside_a_long_one(enum family family) {
+    const char *server = family == ZOOKEEPER ? "zookeeper" : "redis-1";
+    fencepost_client *client = client_of(url(family, family == ZOOKEEPER ? "?session_timeout=40000" : ""));
+    fencepost_client *holder = client_of(url(family, family == ZOOKEEPER ? "?session_timeout=40000" : ""));
+    const char *name = new_name("beside"), *other = new_name("beside");
+    fencepost_grant *held = hold(holder, name), *grant = NULL;
+    struct waiter waiter;
+    int64_t before;
+
+    let_go(hold(client, other));
+    start_waiting(&waiter, client, name);
+    poll(NULL, 0, 30);
+    CHECK(control("state", "pause %s", server) != NULL);
+    before = millis();
+    CHECK_RESULT(fencepost_acquire(client, other, 300, &grant), FENCEPOST_RESULT_UNREACHABLE);
+    CHECK(millis() - before < 4000);
+    CHECK(control("state", "resume %s", server) != NULL);
+    let_go(held);
+    gets_it(&waiter);
+    close_client(holder);
+    close_client(client);
+}
+
 int main(void) {
     int family;
 
     if (address(ZOOKEEPER) != NULL) {
         TEST(node_is_deleted);
+        TEST(nobody_calls);
+        TEST(nobody_waits);
         TEST(session_ends);
         TEST(zookeeper_stops);
         TEST(zookeeper_restarts);
@@ -335,6 +399,7 @@ int main(void) {
         ON(acquire_is_lost);
         ON(second_reply_is_lost);
         ON(server_is_away);
+        ON(a_short_wait_beside_a_long_one);
         ON(closing_reports_what_it_left);
     }
     return check_close();

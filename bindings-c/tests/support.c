@@ -1,6 +1,7 @@
 #include "support.h"
 
 #include <cjson/cJSON.h>
+#include <dlfcn.h>
 #include <netdb.h>
 #include <poll.h>
 #include <signal.h>
@@ -204,6 +205,10 @@ redisReply *redis(const char *format, ...) {
     va_end(arguments);
     redisFree(connection);
     return reply;
+}
+
+bool is_threaded(void) {
+    return dlopen("libfencepost-zookeeper-st.so.0", RTLD_NOW | RTLD_NOLOAD) == NULL;
 }
 
 static void quiet(const char *message) {

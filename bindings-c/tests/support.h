@@ -52,6 +52,8 @@ void process_kill(struct process *process, int signal);
 
 /* Raw connections. */
 redisReply *redis(const char *format, ...);
+/* Whether fencepost has taken the ZooKeeper library with threads for this program. */
+bool is_threaded(void);
 zhandle_t *zookeeper_open(const char *hosts, int timeout);
 /* The full path of the first node in a lock's directory whose name contains a part. */
 bool zookeeper_find(zhandle_t *handle, const char *directory, const char *part, char *path, size_t size);

@@ -15,7 +15,7 @@ $(TESTS)/holder: tests/holder.c $(SHARED) $(HEADERS)
 
 # What single tests need beside.
 WITH_attach := tests/loop.c
-WITH_verdicts_zookeeper := $(OBJ)/zookeeper/verdict.o
+WITH_verdicts_zookeeper := $(OBJ)/zookeeper/zookeeper/verdict.o
 # The driver itself, so that what it tells the hub can be written down.
 WITH_verdicts_redis := tests/loop.c $(OBJECTS_redis)
 WITH_requests_zookeeper := $(OBJECTS_zookeeper)
@@ -24,11 +24,25 @@ LINK_requests_zookeeper := $(foreach function,created children data done error f
 LINK_attach := -lfencepost-zookeeper -lfencepost-redis
 LINK_bad_input := -lfencepost-zookeeper -lfencepost-redis
 
+# The tests' own ZooKeeper handles are of the library with threads. Where its names are in the program for all to see, fencepost takes that
+# library too; where they are hidden in it, the one without threads.
+THREADED_attach := yes
+THREADED_bad_input := yes
+THREADED_requests_zookeeper := yes
+IN_SIGHT := -Wl,--no-as-needed -lzookeeper_mt
+OUT_OF_SIGHT := -Wl,-Bstatic -lzookeeper_mt -Wl,-Bdynamic
+
+BUILD_TEST = $(COMPILE) -DTHREADED -D_GNU_SOURCE -Iinclude $< $(WITH_$*) tests/support.c $(LINK) -lfencepost-client -lfencepost $(LINK_$*) \
+    $(1) -lhiredis -lcjson -ldl -lm -o $@
+
 .SECONDEXPANSION:
 $(TESTS)/%: tests/%.c $$(WITH_%) tests/support.c tests/support.h tests/check.h $(TESTS)/holder
 	@mkdir -p $(@D)
-	$(COMPILE) -DTHREADED -D_GNU_SOURCE -Iinclude $< $(WITH_$*) tests/support.c $(LINK) -lfencepost-client -lfencepost $(LINK_$*) \
-	    -lzookeeper_mt -lhiredis -lcjson -o $@
+	$(call BUILD_TEST,$(if $(THREADED_$*),$(IN_SIGHT),$(OUT_OF_SIGHT)))
+
+$(TESTS)/%-threaded: tests/%.c $$(WITH_%) tests/support.c tests/support.h tests/check.h $(TESTS)/holder
+	@mkdir -p $(@D)
+	$(call BUILD_TEST,$(IN_SIGHT))
 
 $(TESTS)/fuzz: tests/chance.h
 
@@ -50,7 +64,8 @@ $(BUILD)/examples/%: examples/%.c $(SHARED) $(PKGCONFIG) $(HEADERS:include/%=$(I
 	    $$(PKG_CONFIG_PATH=$(LIB)/pkgconfig pkg-config --cflags --libs $$(sed -n 's/.*--libs \([a-z -]*\)).*/\1/p' $<))
 
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
-SUITES := hub fuzz client kinds owners downgrade single inspection event_loop bad_input attach verdicts_zookeeper requests_zookeeper verdicts_redis faults $(if $(filter yes,$(TLS)),tls)
+SUITES := hub fuzz client kinds owners downgrade single inspection event_loop bad_input attach verdicts_zookeeper requests_zookeeper verdicts_redis faults \
+    client-threaded kinds-threaded event_loop-threaded faults-threaded $(if $(filter yes,$(TLS)),tls)
 PROGRAMS := $(SUITES:%=$(TESTS)/%) $(TESTS)/transcripts $(TESTS)/header $(TESTS)/static
 
 .PHONY: test-programs test test-local test-servers test-valgrind test-asan

@@ -1,4 +1,5 @@
-/* What the files of libfencepost-zookeeper share. */
+/* What the files of libfencepost-zookeeper and libfencepost-zookeeper-st share: zookeeper/ is in both of them,
+ * zookeeper-mt/ and zookeeper-st/ are how the one and the other library are driven. */
 #ifndef FENCEPOST_ZOOKEEPER_INTERNAL_H
 #define FENCEPOST_ZOOKEEPER_INTERNAL_H
 
@@ -24,6 +25,8 @@ struct record {
     struct record *bucket;
 };
 
+struct socket; /* see zookeeper-st */
+
 struct driver {
     fencepost_client *client;
     zhandle_t *handle; /* NULL while there is none */
@@ -40,7 +43,8 @@ struct driver {
     size_t requests;
     struct record *spare; /* for the next ones */
     size_t spares;
-    struct driver *next; /* among those on callers' handles */
+    struct driver *next;   /* among those on callers' handles */
+    struct socket *socket; /* for a library without threads */
 };
 
 /* tickets.c */
@@ -48,8 +52,20 @@ struct record *record_open(struct driver *driver, enum kind kind, uint64_t comma
 void record_close(struct record *record);
 void records_free(struct driver *driver);
 void *record_context(const struct record *record);
+struct record *record_find(const void *context, fencepost_client **client);
+
+/* driving.c, of either library */
+extern const fencepost_driver driving;
+bool driving_prepare(struct driver *driver);
+void driving_forget(struct driver *driver);
 struct record *record_enter(const void *context, fencepost_hub **hub);
 void record_leave(fencepost_client *client);
+
+/* zookeeper.c */
+fencepost_result driver_fault(fencepost_result result, const char *text);
+fencepost_result client_make(struct driver *driver, const char *prefix);
+size_t driver_busy(void *self);
+void driver_free(void *self);
 
 /* requests.c */
 void request_send(void *self, fencepost_hub *hub, const fencepost_command *command);
@@ -68,8 +84,7 @@ void session_watcher(zhandle_t *handle, int type, int state, const char *path, v
 bool session_open(struct driver *driver, fencepost_hub *hub);
 void session_news(struct driver *driver, fencepost_hub *hub, zhandle_t *handle, int state);
 
-/* attached.c */
-bool attached_open(struct driver *driver);
+/* attached.c, of the library with threads */
 void attached_close(struct driver *driver);
 
 #endif

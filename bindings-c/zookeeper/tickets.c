@@ -104,35 +104,18 @@ static struct record *find(const void *context) {
     return record;
 }
 
-/* Takes the lock of the client that a callback concerns; NULL, without it, if it concerns nobody any more. */
-struct record *record_enter(const void *context, fencepost_hub **hub) {
-    fencepost_client *client = NULL;
+/* What a callback speaks of, NULL if it concerns nobody any more. `client`, unless NULL: its client, kept for the
+ * caller.
+ */
+struct record *record_find(const void *context, fencepost_client **client) {
     struct record *record;
 
     pthread_mutex_lock(&mutex);
     record = find(context);
-    if (record != NULL) {
-        client = record->driver->client;
-        fencepost_client_ref(client);
+    if (record != NULL && client != NULL) {
+        *client = record->driver->client;
+        fencepost_client_ref(*client);
     }
     pthread_mutex_unlock(&mutex);
-    if (client == NULL)
-        return NULL;
-    *hub = fencepost_client_enter(client);
-    if (*hub == NULL) {
-        fencepost_client_unref(client);
-        return NULL;
-    }
-    /* It may have gone while this thread waited for the lock; it stays while the lock is held. */
-    pthread_mutex_lock(&mutex);
-    record = find(context);
-    pthread_mutex_unlock(&mutex);
-    if (record == NULL)
-        record_leave(client);
     return record;
-}
-
-void record_leave(fencepost_client *client) {
-    fencepost_client_leave(client);
-    fencepost_client_unref(client);
 }

@@ -1,7 +1,8 @@
 /* Handles of the caller's: their session watcher is wrapped, and put back. */
 #include <pthread.h>
+#include <stdlib.h>
 
-#include "internal.h"
+#include "../zookeeper/internal.h"
 
 /* Guards the list. Held for a look-up only; a client's lock may be held meanwhile, never taken. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -43,7 +44,7 @@ static void watcher(zhandle_t *handle, int type, int state, const char *path, vo
 }
 
 /* False: the handle has a client already. */
-bool attached_open(struct driver *driver) {
+static bool attached_open(struct driver *driver) {
     bool taken;
 
     pthread_mutex_lock(&mutex);
@@ -79,4 +80,37 @@ void attached_close(struct driver *driver) {
     if (present != watcher)
         zoo_set_watcher(driver->handle, present); /* the caller has set another one meanwhile */
     pthread_mutex_unlock(&mutex);
+}
+
+fencepost_result fencepost_zookeeper_attach(
+    zhandle_t *handle, const char *prefix, const struct ACL_vector *acl, fencepost_client **client) {
+    struct driver *driver;
+    fencepost_result result;
+    fencepost_hub *hub;
+    int state;
+
+    if (handle == NULL || client == NULL)
+        return driver_fault(FENCEPOST_RESULT_NULL_POINTER, "an argument is NULL that must not be");
+    if (is_unrecoverable(handle) != ZOK)
+        return driver_fault(FENCEPOST_RESULT_BAD_ARGUMENT, "the session of this handle has ended: make a new handle");
+    if ((driver = calloc(1, sizeof *driver)) == NULL)
+        return driver_fault(FENCEPOST_RESULT_OUT_OF_MEMORY, "out of memory");
+    driver->handle = handle;
+    driver->acl = acl == NULL ? &ZOO_OPEN_ACL_UNSAFE : acl;
+    if ((result = client_make(driver, prefix)) != FENCEPOST_RESULT_OK)
+        return result;
+    if (!attached_open(driver)) {
+        driver->handle = NULL;
+        fencepost_client_free(driver->client);
+        return driver_fault(FENCEPOST_RESULT_BAD_ARGUMENT, "this handle has a client already: share that one");
+    }
+    /* From here on the watcher tells; what it told before has to be asked for. Twice does no harm. */
+    if ((hub = fencepost_client_enter(driver->client)) != NULL) {
+        state = zoo_state(handle);
+        if (state == ZOO_CONNECTED_STATE)
+            session_news(driver, hub, handle, state);
+        fencepost_client_leave(driver->client);
+    }
+    *client = driver->client;
+    return FENCEPOST_RESULT_OK;
 }
