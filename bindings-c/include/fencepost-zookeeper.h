@@ -24,7 +24,9 @@ fencepost_result fencepost_zookeeper_connect(const char *url, fencepost_client *
  * and has to outlive `fencepost_close`. Its session watcher is wrapped, and put back by `fencepost_close`: what is set
  * meanwhile with `zoo_set_watcher` takes the client's news away. When the session ends, grants are lost, and later
  * acquires give `CONNECTION_CLOSED`: make a new client on the new handle. Blocking calls must not be made on the
- * handle's own threads (in its completions and watchers). Errors: `BAD_ARGUMENT` for a dead handle, or one that has a
+ * handle's own threads (in its completions and watchers). By default the library resolves the servers' names anew
+ * several times for each request, which makes a lock a third slower: `zoo_set_servers_resolution_delay(handle, -1)`
+ * leaves it to when a connection is lost. Errors: `BAD_ARGUMENT` for a dead handle, or one that has a
  * client already.
  */
 fencepost_result fencepost_zookeeper_attach(
