@@ -5,6 +5,11 @@
 
 #define KEY(text) (const uint8_t *)(text), sizeof(text) - 1
 
+/* Machines that were made with other settings are not its own any more. With the client's lock. */
+static void renumber(fencepost_lock *lock) {
+    lock->number = ++lock->client->last_lock;
+}
+
 /* With the client's lock. */
 fencepost_result
 lock_new(fencepost_client *client, const char *name, const fencepost_options *options, fencepost_lock **lock) {
@@ -21,7 +26,7 @@ lock_new(fencepost_client *client, const char *name, const fencepost_options *op
         return result;
     }
     made->client = client;
-    made->number = ++client->last_lock;
+    renumber(made);
     fencepost_client_ref(client);
     *lock = made;
     return FENCEPOST_RESULT_OK;
@@ -57,7 +62,7 @@ static fencepost_result set_millis(fencepost_lock *lock, const uint8_t *key, siz
     if (result != FENCEPOST_RESULT_OK)
         return result;
     result = fencepost_settings_set_micros(lock->settings, key, size, micros_of(millis));
-    lock->number = ++lock->client->last_lock;
+    renumber(lock);
     client_unlock(lock->client);
     return result;
 }
@@ -76,7 +81,7 @@ fencepost_result fencepost_lock_set_renew(fencepost_lock *lock, bool renew) {
     if (result != FENCEPOST_RESULT_OK)
         return result;
     result = fencepost_settings_set_switch(lock->settings, KEY("renew"), renew);
-    lock->number = ++lock->client->last_lock;
+    renumber(lock);
     client_unlock(lock->client);
     return result;
 }
