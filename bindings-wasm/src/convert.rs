@@ -1,6 +1,5 @@
 //! Numbers: JavaScript's are floating-point, the core's are whole.
 
-use alloc::format;
 use core::time::Duration;
 
 use crate::error::{self, Kept};
@@ -93,6 +92,6 @@ pub(crate) const fn integer(given: f64) -> Reply {
 /// Without the number: formatting floating-point numbers would be a tenth of the module.
 fn unreadable(what: &str) -> ConfigError {
     ConfigError::Unreadable {
-        why: format!("{what} has to be a finite number of milliseconds"),
+        why: [what, " has to be a finite number of milliseconds"].concat(),
     }
 }

@@ -1,7 +1,5 @@
 //! The core's errors as the package's own.
 
-use alloc::{format, string::ToString};
-
 use fencepost_core::{ConfigError, Misuse};
 use wasm_bindgen::prelude::*;
 
@@ -25,28 +23,25 @@ impl From<Kept> for JsValue {
 }
 
 pub(crate) fn config(error: &ConfigError) -> Kept {
-    config_error(error.code(), error.name(), &error.to_string());
+    config_error(error.code(), error.name(), &error.message());
     Kept
 }
 
 pub(crate) fn misuse(error: &Misuse) -> Kept {
-    misuse_error(error.code(), error.name(), &error.to_string());
+    misuse_error(error.code(), error.name(), &error.message());
     Kept
 }
 
 /// A reply of a type that no reply has; `expected` says which would do.
 pub(crate) fn wrong_reply(id: u64, expected: &str) -> Kept {
     let sample = Misuse::WrongReply { id, expected: "" };
-    let message = format!(
-        "the reply to command {id} has the wrong shape: expected {expected}; the command counts as unknown"
-    );
-    misuse_error(sample.code(), sample.name(), &message);
+    misuse_error(sample.code(), sample.name(), &Misuse::wrong_reply(id, expected));
     Kept
 }
 
 /// A word that is none of those that are known.
 pub(crate) fn unreadable(what: &str, given: &str) -> Kept {
     config(&ConfigError::Unreadable {
-        why: format!("{what} is \"{given}\""),
+        why: [what, " is \"", given, "\""].concat(),
     })
 }

@@ -3,9 +3,6 @@
 //! They keep what they have made until it is asked for: nothing is returned, here or from an export, because V8 (in Node.js 20) crashes when it
 //! has to deoptimise a function in the middle of a call into WebAssembly that returns a reference.
 
-use alloc::string::ToString;
-use core::fmt::Display;
-
 use fencepost_core::{
     Cause, Command, CommandId, Event, Key, Output, Target, Wait,
     lowered::{HubOutput, Request},
@@ -132,7 +129,7 @@ fn told(key: f64, event: &Event, whole: bool) {
         Event::Queued { ahead } => queued(key, ahead.map_or(f64::NAN, f64::from)),
         Event::Acquired { grant } => {
             if whole {
-                attempted(&grant.attempt.to_string());
+                attempted(&grant.attempt.text());
             }
             acquired(key, grant.fence.map(|fence| fence.0), millis(grant.valid_until));
         }
@@ -157,22 +154,25 @@ fn told(key: f64, event: &Event, whole: bool) {
             }
             found(key);
         }
-        Event::Lost { reason, cause } => over(key, name, reason.code(), reason.name(), reason, cause),
-        Event::Refused { reason, cause } => over(key, name, reason.code(), reason.name(), reason, cause),
+        Event::Lost { reason, cause } => {
+            over(key, name, reason.code(), reason.name(), reason.message(), cause)
+        }
+        Event::Refused { reason, cause } => {
+            over(key, name, reason.code(), reason.name(), reason.message(), cause)
+        }
         // There is no other.
         _ => wait(f64::NAN, code::NO_REASON),
     }
 }
 
 /// An end that was not asked for.
-fn over(key: f64, event: &str, code: u16, kind: &str, message: &dyn Display, cause: &Cause) {
-    let message = message.to_string();
+fn over(key: f64, event: &str, code: u16, kind: &str, message: &str, cause: &Cause) {
     ended(
         key,
         event,
         code,
         kind,
-        &message,
+        message,
         named(cause.command),
         cause.detail.as_deref(),
     );

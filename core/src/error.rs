@@ -5,17 +5,17 @@
 //! hundreds: settings 1xx, calls 2xx, refusals 3xx, losses 4xx. A retired number is never used again.
 
 use alloc::string::String;
-use core::fmt::{self, Write as _};
+use core::{error, fmt};
+
+use crate::text::{decimal, quoted, signed};
 
 /// A setting that makes no sense. Raised before anything is sent.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// A lock needs a name.
-    #[error("the name of a lock is empty: give it a name, such as \"stock/42\"")]
     EmptyName,
     /// The server would refuse this name.
-    #[error("{} cannot name a lock here: {why}", Quoted(.name))]
     InvalidName {
         /// The name as given.
         name: String,
@@ -23,7 +23,6 @@ pub enum ConfigError {
         why: &'static str,
     },
     /// A duration that has to be positive is zero or negative.
-    #[error("{what} is {micros} µs: give a positive duration{hint}")]
     NotPositive {
         /// Which setting.
         what: &'static str,
@@ -33,9 +32,6 @@ pub enum ConfigError {
         hint: &'static str,
     },
     /// A lease so short that hardly anything is left of it after drift and margin.
-    #[error(
-        "a lease of {ttl} µs is too short: less than half of it would be left after drift and a margin of {margin} µs; give at least {least} µs"
-    )]
     LeaseTooShort {
         /// The lease in microseconds.
         ttl: u64,
@@ -45,7 +41,6 @@ pub enum ConfigError {
         least: u64,
     },
     /// A duration beyond what servers take.
-    #[error("{what} is {micros} µs: the longest is {most} µs")]
     TooLong {
         /// Which setting.
         what: &'static str,
@@ -55,7 +50,6 @@ pub enum ConfigError {
         most: u64,
     },
     /// An address that cannot be read.
-    #[error("{} is no address of a lock server: {why}", Quoted(.url))]
     InvalidUrl {
         /// The address as given, without its password.
         url: String,
@@ -63,13 +57,11 @@ pub enum ConfigError {
         why: String,
     },
     /// A kind of server that fencepost does not know.
-    #[error("unknown scheme {}: use memory:, zk://HOST:PORT/PREFIX, redis://HOST:PORT or rediss://HOST:PORT", Quoted(.scheme))]
     UnknownScheme {
         /// The scheme as given.
         scheme: String,
     },
     /// An option that this kind of address does not have.
-    #[error("unknown option {}: {known}", Quoted(.option))]
     UnknownOption {
         /// The option as given.
         option: String,
@@ -77,7 +69,6 @@ pub enum ConfigError {
         known: &'static str,
     },
     /// An option with a value that makes no sense.
-    #[error("{option} is {}: {why}", Quoted(.value))]
     InvalidOption {
         /// The option.
         option: &'static str,
@@ -87,7 +78,6 @@ pub enum ConfigError {
         why: &'static str,
     },
     /// Settings in a form that cannot be read.
-    #[error("settings cannot be read: {why}")]
     Unreadable {
         /// What the reader said.
         why: String,
@@ -128,29 +118,84 @@ impl ConfigError {
             Self::InvalidOption { .. } => "invalid-option",
         }
     }
+
+    /// What it says to people.
+    #[must_use]
+    pub fn message(&self) -> String {
+        match self {
+            Self::EmptyName => "the name of a lock is empty: give it a name, such as \"stock/42\"".into(),
+            Self::InvalidName { name, why } => [&quoted(name), " cannot name a lock here: ", why].concat(),
+            Self::NotPositive { what, micros, hint } => [
+                what,
+                " is ",
+                &signed(*micros),
+                " µs: give a positive duration",
+                hint,
+            ]
+            .concat(),
+            Self::LeaseTooShort { ttl, margin, least } => [
+                "a lease of ",
+                &decimal(*ttl),
+                " µs is too short: less than half of it would be left after drift and a margin of ",
+                &decimal(*margin),
+                " µs; give at least ",
+                &decimal(*least),
+                " µs",
+            ]
+            .concat(),
+            Self::TooLong { what, micros, most } => [
+                what,
+                " is ",
+                &decimal(*micros),
+                " µs: the longest is ",
+                &decimal(*most),
+                " µs",
+            ]
+            .concat(),
+            Self::InvalidUrl { url, why } => {
+                [&quoted(url), " is no address of a lock server: ", why].concat()
+            }
+            Self::UnknownScheme { scheme } => [
+                "unknown scheme ",
+                &quoted(scheme),
+                ": use memory:, zk://HOST:PORT/PREFIX, redis://HOST:PORT or rediss://HOST:PORT",
+            ]
+            .concat(),
+            Self::UnknownOption { option, known } => {
+                ["unknown option ", &quoted(option), ": ", known].concat()
+            }
+            Self::InvalidOption { option, value, why } => {
+                [option, " is ", &quoted(value), ": ", why].concat()
+            }
+            Self::Unreadable { why } => ["settings cannot be read: ", why].concat(),
+        }
+    }
 }
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.message())
+    }
+}
+
+impl error::Error for ConfigError {}
 
 /// A call that makes no sense in the present state. It has changed nothing (a reply of the wrong shape excepted:
 /// it settles its command as unknown).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Misuse {
     /// No machine has this key, or it has been closed.
-    #[error("no machine has key {key}: it was never opened, or has been closed")]
     UnknownKey {
         /// The key as given.
         key: u64,
     },
     /// No command has had this id yet.
-    #[error("command {id} has never been issued")]
     UnknownCommand {
         /// The id as given.
         id: u64,
     },
     /// The reply has not the shape that the command asks for. The command counts as of unknown outcome.
-    #[error(
-        "the reply to command {id} has the wrong shape: expected {expected}; the command counts as unknown"
-    )]
     WrongReply {
         /// The command.
         id: u64,
@@ -158,29 +203,18 @@ pub enum Misuse {
         expected: &'static str,
     },
     /// An acquire is under way, or the grant is still held, or the last attempt is still being cleaned up.
-    #[error(
-        "this contender is busy: acquire again after it has been released and cleaned up, or open another one"
-    )]
     Busy,
     /// There is no grant to extend or release: never acquired, released before, or lost.
-    #[error("there is no grant: it was never acquired, has been released, or was lost")]
     NotHeld,
     /// There is no acquire to cancel.
-    #[error("there is no acquire to cancel")]
     NotWaiting,
     /// The hub has been shut down.
-    #[error("the client has been closed")]
     Closed,
     /// A share of a read/write lock, whose owner asks for all of it: it would wait for itself.
-    #[error(
-        "an upgrade: its owner shares the lock as a reader, and would wait for itself as a writer; release the share first"
-    )]
     Upgrade,
     /// Only a writer's grant can be turned into a reader's, and only once.
-    #[error("only a writer's grant can be turned into a reader's, and only once")]
     NotAWriter,
     /// Settings, an outcome or a notice of another family than the hub's.
-    #[error("this hub takes {expected} settings, replies and notices")]
     WrongFamily {
         /// The hub's family.
         expected: &'static str,
@@ -221,17 +255,44 @@ impl Misuse {
             Self::NotAWriter => "not-a-writer",
         }
     }
-}
 
-/// What was given, in quotes and without control characters. `{:?}` would bring tables of Unicode along, a twentieth of the WebAssembly module.
-pub(crate) struct Quoted<'a>(pub(crate) &'a str);
-
-impl fmt::Display for Quoted<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_char('"')?;
-        for given in self.0.chars() {
-            out.write_char(if given.is_control() { '\u{fffd}' } else { given })?;
+    /// What it says to people.
+    #[must_use]
+    pub fn message(&self) -> String {
+        match self {
+            Self::UnknownKey { key } => {
+                ["no machine has key ", &decimal(*key), ": it was never opened, or has been closed"].concat()
+            }
+            Self::UnknownCommand { id } => ["command ", &decimal(*id), " has never been issued"].concat(),
+            Self::WrongReply { id, expected } => Self::wrong_reply(*id, expected),
+            Self::Busy => "this contender is busy: acquire again after it has been released and cleaned up, or open another one".into(),
+            Self::NotHeld => "there is no grant: it was never acquired, has been released, or was lost".into(),
+            Self::NotWaiting => "there is no acquire to cancel".into(),
+            Self::Closed => "the client has been closed".into(),
+            Self::Upgrade => "an upgrade: its owner shares the lock as a reader, and would wait for itself as a writer; release the share first".into(),
+            Self::NotAWriter => "only a writer's grant can be turned into a reader's, and only once".into(),
+            Self::WrongFamily { expected } => ["this hub takes ", expected, " settings, replies and notices"].concat(),
         }
-        out.write_char('"')
+    }
+
+    /// What [`WrongReply`](Self::WrongReply) says, of a shape that only whoever converts replies knows.
+    #[must_use]
+    pub fn wrong_reply(id: u64, expected: &str) -> String {
+        [
+            "the reply to command ",
+            &decimal(id),
+            " has the wrong shape: expected ",
+            expected,
+            "; the command counts as unknown",
+        ]
+        .concat()
     }
 }
+
+impl fmt::Display for Misuse {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.message())
+    }
+}
+
+impl error::Error for Misuse {}

@@ -1,7 +1,7 @@
 //! What an application is told.
 
 use alloc::{string::String, vec::Vec};
-use core::time::Duration;
+use core::{error, fmt, time::Duration};
 
 use crate::{AttemptId, CommandId, Fence, Instant, SessionId};
 
@@ -172,10 +172,10 @@ impl Cause {
 macro_rules! reasons {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $code:literal, $kebab:literal, $text:literal;)* }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum $name {
-            $($(#[$variant_doc])* #[error($text)] $variant,)*
+            $($(#[$variant_doc])* $variant,)*
         }
 
         impl $name {
@@ -191,9 +191,23 @@ macro_rules! reasons {
                 match self { $(Self::$variant => $kebab,)* }
             }
 
+            /// What it says to people.
+            #[must_use]
+            pub const fn message(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+
             /// All there are, in the order of their numbers.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
         }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str(self.message())
+            }
+        }
+
+        impl error::Error for $name {}
     };
 }
 

@@ -1,7 +1,9 @@
 //! Names: who contends, in which attempt, with which command, under which number.
 
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use core::fmt;
+
+use crate::text::decimal;
 
 /// One machine of a [`Hub`](crate::hub::Hub). Keys are never used again. `Key::HUB` is the hub itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,7 +41,6 @@ pub struct OwnerId(pub [u8; 16]);
 
 impl fmt::Display for OwnerId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Written in one piece: every request of a lock names its attempt, and the formatter is slow at single bytes.
         f.write_str(core::str::from_utf8(&digits(&self.0)).unwrap_or_default())
     }
 }
@@ -122,9 +123,17 @@ impl AttemptId {
         Letters { text, size }
     }
 
+    /// The attempt as servers store it: the owner in hexadecimal digits, and the number.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let owner = digits(&self.owner.0);
+        let owner = core::str::from_utf8(&owner).unwrap_or_default();
+        [owner, "-", &decimal(self.number)].concat()
+    }
+
     /// Whether it is this attempt that stands in a node, up to the first space.
     pub(crate) fn is_written(&self, data: &[u8]) -> bool {
-        data.split(|byte| *byte == b' ').next() == Some(self.to_string().as_bytes())
+        data.split(|byte| *byte == b' ').next() == Some(self.text().as_bytes())
     }
 }
 
@@ -143,12 +152,14 @@ impl Letters {
 
 impl fmt::Display for AttemptId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}", self.owner, self.number)
+        f.write_str(&self.text())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::ToString;
+
     use super::*;
 
     #[test]

@@ -1,9 +1,12 @@
 //! Addresses: `memory:`, `memory:NAME`, `zk://HOST:PORT,HOST:PORT/PREFIX`, `redis://…`, `rediss://…`; read once, for all languages.
 
-use alloc::{format, string::String, vec::Vec};
+use alloc::{string::String, vec::Vec};
 use core::time::Duration;
 
-use crate::{ConfigError, error::Quoted, positive, text};
+use crate::{
+    ConfigError, positive,
+    text::{self, decimal, quoted},
+};
 
 /// Where the locks are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,7 +106,7 @@ fn zookeeper(url: &str, rest: &str) -> Result<Address, ConfigError> {
         let millis = text::whole(value).ok_or_else(|| {
             invalid(
                 url,
-                &format!("session_timeout is {}: give whole milliseconds", Quoted(value)),
+                &["session_timeout is ", &quoted(value), ": give whole milliseconds"].concat(),
             )
         })?;
         session_timeout = positive("session_timeout", millis.saturating_mul(1000), "")?;
@@ -130,11 +133,11 @@ fn host(url: &str, member: &str) -> Result<String, ConfigError> {
         Some(port) => port_of(port).ok_or_else(|| {
             invalid(
                 url,
-                &format!("{} is no port: give a number from 1 to 65535", Quoted(port)),
+                &[&quoted(port), " is no port: give a number from 1 to 65535"].concat(),
             )
         })?,
     };
-    Ok(format!("{name}:{port}"))
+    Ok([name, ":", &decimal(port)].concat())
 }
 
 fn port_of(text: &str) -> Option<u16> {
@@ -176,7 +179,7 @@ fn redis(url: &str, scheme: &str, rest: &str) -> Result<Address, ConfigError> {
         return Err(invalid(url, "a database is a number: write redis://HOST:PORT/0"));
     }
     Ok(Address::Redis {
-        url: format!("{scheme}://{rest}"),
+        url: [scheme, "://", rest].concat(),
         ca,
     })
 }
@@ -206,7 +209,7 @@ pub fn percent_decoded(text: &str) -> Option<String> {
 fn invalid(url: &str, why: &str) -> ConfigError {
     let scheme = text::find(url, "//").and_then(|end| url.get(..end));
     let shown = match (scheme, url.rsplit_once('@')) {
-        (Some(scheme), Some((_, place))) => format!("{scheme}//***@{place}"),
+        (Some(scheme), Some((_, place))) => [scheme, "//***@", place].concat(),
         _ => url.into(),
     };
     ConfigError::InvalidUrl {

@@ -1,8 +1,8 @@
 //! Requests as plain values.
 
-use alloc::{string::String, string::ToString, vec::Vec};
+use alloc::{string::String, vec::Vec};
 
-use crate::{redis, zookeeper};
+use crate::{redis, text::decimal, zookeeper};
 
 /// What a driver has to do. The numbers are the same in every language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -173,7 +173,7 @@ impl From<redis::Request> for Request {
                     ("EVALSHA", script.sha())
                 };
                 // One by one from the last: there is room, and splicing would add most of a kilobyte to the WebAssembly module.
-                for word in [keys.to_string().into_bytes(), source.into(), command.into()] {
+                for word in [decimal(keys).into_bytes(), source.into(), command.into()] {
                     arguments.insert(0, word);
                 }
                 Self::redis(Operation::Call, arguments)

@@ -1,6 +1,6 @@
 //! Reading what the scripts answer, and what a server's errors mean for a lock.
 
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use core::time::Duration;
 
 use crate::{Refusal, text};
@@ -103,7 +103,7 @@ pub(super) fn judge(error: &str) -> Trouble {
         return Trouble::NoScript;
     }
     if TRANSIENT.contains(&code) {
-        return Trouble::Transient(error.to_string());
+        return Trouble::Transient(error.into());
     }
     let says = |words| text::find(error, words).is_some();
     let refusal = match code {
@@ -114,7 +114,7 @@ pub(super) fn judge(error: &str) -> Trouble {
         _ if says("unknown command") || says("non deterministic") => Refusal::Unsupported,
         _ => Refusal::ServerError,
     };
-    Trouble::Final(refusal, error.to_string())
+    Trouble::Final(refusal, error.into())
 }
 
 #[cfg(test)]

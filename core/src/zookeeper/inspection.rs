@@ -4,11 +4,11 @@
 //! for people and for tools, and no ground to act on a lock's behalf. A contender is broken by its node *and* its fence, so that it cannot hit
 //! another one that has come since.
 
-use alloc::{collections::VecDeque, format, string::String, vec::Vec};
+use alloc::{collections::VecDeque, string::String, vec::Vec};
 
 use crate::{
     Cause, CommandId, Event, Failure, Fence, Found, Instant, Intent, Machine, Misuse, Outcome, Output,
-    Patience, Refusal, SessionId, Timer, io::sealed, jitter::Jitter, outbox::Outbox,
+    Patience, Refusal, SessionId, Timer, io::sealed, jitter::Jitter, outbox::Outbox, text::decimal,
 };
 
 use super::{
@@ -334,7 +334,7 @@ impl Inspection {
 
     fn nobody(&mut self, why: &str) {
         if let Action::Break { node, fence } | Action::Revoke { node, fence } = &self.settings.action {
-            let detail = format!("{node} with fence {fence}: {why}");
+            let detail = [node, " with fence ", &decimal(fence.0), ": ", why].concat();
             self.refuse(Refusal::NoContender, Cause::detail(detail));
         }
     }

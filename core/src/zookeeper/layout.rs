@@ -11,8 +11,7 @@
 //!
 //! `N` is the server's number. `UUID` and `HEX` are the attempt; in the layout `plain` it stands in the node's data instead.
 
-use alloc::{format, string::String, vec::Vec};
-use core::fmt::Write as _;
+use alloc::{string::String, vec::Vec};
 
 use crate::{AttemptId, id::Letters, text};
 
@@ -224,13 +223,9 @@ impl Layout {
     /// What the node holds.
     pub(super) fn data(&self, attempt: &AttemptId, identifier: Option<&str>) -> Vec<u8> {
         match (self, identifier) {
-            (Self::Plain { .. }, Some(identifier)) => format!("{attempt} {identifier}").into(),
+            (Self::Plain { .. }, Some(identifier)) => [&attempt.text(), " ", identifier].concat().into(),
             (_, Some(identifier)) => identifier.into(),
-            (_, None) => {
-                let mut text = String::with_capacity(44);
-                let _infallible = write!(text, "{attempt}");
-                text.into()
-            }
+            (_, None) => attempt.text().into(),
         }
     }
 

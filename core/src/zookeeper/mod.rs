@@ -36,7 +36,7 @@ pub use semaphore::Semaphore;
 pub use settings::{Action, ContenderSettings, DEFAULT_ANSWER_WITHIN, InspectionSettings, MAX_IDENTIFIER};
 pub use wire::{Answer, CreateMode, Notice, Reply, Request, SessionState, Stat, WatchEvent, Write, code};
 
-use crate::{Cause, CommandId, Refusal};
+use crate::{Cause, CommandId, Refusal, text::signed};
 
 /// What an error code means for a lock.
 enum Verdict {
@@ -57,6 +57,9 @@ fn judge(error: i32, id: CommandId, deed: &str) -> Verdict {
     };
     Verdict::Final(
         refusal,
-        Cause::answer(id, alloc::format!("ZooKeeper answered {error} to {deed}")),
+        Cause::answer(
+            id,
+            ["ZooKeeper answered ", &signed(error.into()), " to ", deed].concat(),
+        ),
     )
 }

@@ -1,6 +1,6 @@
 //! Paths: which ones a server takes, and how they are put together.
 
-use alloc::{format, string::String, vec::Vec};
+use alloc::{string::String, vec::Vec};
 
 use crate::ConfigError;
 
@@ -35,8 +35,8 @@ pub(super) fn directory(prefix: &str, name: &str) -> Result<String, ConfigError>
         return Err(ConfigError::EmptyName);
     }
     let path = match prefix.trim_matches('/') {
-        "" => format!("/{bare}"),
-        prefix => format!("/{prefix}/{bare}"),
+        "" => ["/", bare].concat(),
+        prefix => ["/", prefix, "/", bare].concat(),
     };
     let invalid = |why| {
         Err(ConfigError::InvalidName {

@@ -1,12 +1,12 @@
 //! Settings as somebody has written them, and what is made of them.
 
-use alloc::{
-    format,
-    string::{String, ToString},
-    vec::Vec,
-};
+use alloc::{string::String, vec::Vec};
 
-use crate::{ConfigError, Fence, settings::duration};
+use crate::{
+    ConfigError, Fence,
+    settings::duration,
+    text::{decimal, signed},
+};
 
 use super::{
     Action, ContenderSettings, InspectionSettings, Machine,
@@ -109,7 +109,7 @@ impl RawZooKeeper {
         if names.is_empty() || names.len() > MOST_LOCKS {
             return Err(ConfigError::InvalidOption {
                 option: "names",
-                value: format!("{} names", names.len()),
+                value: [&decimal(names.len()), " names"].concat(),
                 why: "many locks are from 1 to 64",
             });
         }
@@ -236,7 +236,7 @@ impl RawZooKeeper {
             .filter(|permits| *permits > 0)
             .ok_or_else(|| ConfigError::InvalidOption {
                 option: "permits",
-                value: given.to_string(),
+                value: signed(given),
                 why: "a semaphore has from 1 to 4294967295",
             })
     }

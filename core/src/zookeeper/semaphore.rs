@@ -15,14 +15,14 @@
 
 use core::time::Duration;
 
-use alloc::{
-    format,
-    string::{String, ToString},
-};
+use alloc::string::String;
 
 use crate::{
     Cause, CommandId, Event, Instant, Intent, Machine, Misuse, Outcome, Output, OwnerId, Patience, Refusal,
-    Timer, io::sealed, outbox::Outbox, text,
+    Timer,
+    io::sealed,
+    outbox::Outbox,
+    text::{self, decimal},
 };
 
 use super::{
@@ -324,7 +324,7 @@ impl Semaphore {
 
     fn write_permits(&mut self) {
         self.unwritten = false;
-        let (path, data) = (self.path.clone(), self.permits.to_string().into());
+        let (path, data) = (self.path.clone(), decimal(self.permits).into());
         // Nobody is the worse off if it fails.
         self.out.command(Request::Set { path, data }, None);
     }
@@ -350,7 +350,14 @@ impl Semaphore {
                 // A server answers in order, so this comes before the permit.
                 let number = number.filter(|number| *number != self.permits && self.phase == Phase::Taking);
                 if let Some(number) = number {
-                    let detail = format!("{} has {number} permits, not {}", self.path, self.permits);
+                    let detail = [
+                        &self.path,
+                        " has ",
+                        &decimal(number),
+                        " permits, not ",
+                        &decimal(self.permits),
+                    ]
+                    .concat();
                     self.refuse(now, Refusal::InconsistentPermits, Cause::answer(id, detail));
                 }
             }

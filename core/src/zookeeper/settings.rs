@@ -1,6 +1,6 @@
 //! The settings of ZooKeeper's machines.
 
-use alloc::{collections::VecDeque, format, string::String};
+use alloc::{collections::VecDeque, string::String};
 use core::time::Duration;
 
 use crate::{ConfigError, Fence};
@@ -219,9 +219,9 @@ fn single_path(directory: &str, layout: &Layout, role: Role) -> Option<String> {
 /// Where a semaphore keeps its permits and its line.
 pub(super) fn semaphore_directories(directory: &str, layout: &Layout) -> [String; 2] {
     match layout {
-        Layout::Kazoo => [directory.into(), format!("{directory}-__lock__")],
+        Layout::Kazoo => [directory.into(), [directory, "-__lock__"].concat()],
         Layout::Curator | Layout::Plain { .. } => {
-            [format!("{directory}/leases"), format!("{directory}/locks")]
+            ["/leases", "/locks"].map(|part| [directory, part].concat())
         }
     }
 }

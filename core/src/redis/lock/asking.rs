@@ -1,10 +1,11 @@
 //! Wanting the lock: ask, listen, ask again.
 
-use alloc::{string::ToString, vec::Vec};
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::{
-    Cause, CommandId, Event, Failure, Fence, Grant, Instant, Refusal, Timer, lease, time::millis_up,
+    Cause, CommandId, Event, Failure, Fence, Grant, Instant, Refusal, Timer, lease, text::decimal,
+    time::millis_up,
 };
 
 use super::super::{
@@ -199,5 +200,5 @@ const MOST_ARGUMENTS: usize = 9;
 
 /// Whole milliseconds as the scripts read them.
 fn number(duration: Duration) -> Vec<u8> {
-    millis_up(duration).to_string().into_bytes()
+    decimal(millis_up(duration)).into_bytes()
 }

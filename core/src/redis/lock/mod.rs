@@ -13,7 +13,7 @@ mod holding;
 mod inputs;
 mod leaving;
 
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use core::time::Duration;
 
 use crate::{
@@ -143,7 +143,7 @@ impl StringLock {
 
     fn acquire(&mut self, now: Instant, patience: Patience) {
         self.attempt.number = self.attempt.number.saturating_add(1);
-        self.stored = self.attempt.to_string();
+        self.stored = self.attempt.text();
         self.trying = patience == Patience::Try;
         self.placed = false;
         self.doubt = false;

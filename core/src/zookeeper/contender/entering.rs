@@ -275,7 +275,7 @@ impl Contender {
                 self.retry_later(now);
             }
             Setback::NoDirectory if parents_made >= MOST_PARENT_FLIGHTS => {
-                let detail = alloc::format!("{} cannot be made", self.settings.directory);
+                let detail = [self.settings.directory(), " cannot be made"].concat();
                 let reason = if forbidden {
                     Refusal::NoPermission
                 } else {
