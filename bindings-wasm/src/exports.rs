@@ -8,7 +8,7 @@ use alloc::{string::String, vec::Vec};
 use fencepost_core::{
     Intent,
     lowered::{self, Notice, Outcome},
-    redis,
+    redis, text,
     zookeeper::{Answer, Stat},
 };
 use wasm_bindgen::prelude::*;
@@ -73,7 +73,7 @@ impl RawHub {
 
     /// `names` are joined with slashes, which no name has.
     pub fn children(&mut self, now: f64, id: f64, session: i64, names: &str) -> bool {
-        let names = names.split('/').filter(|name| !name.is_empty());
+        let names = text::parts(names, b'/').filter(|name| !name.is_empty());
         self.answer(
             now,
             id,

@@ -3,7 +3,7 @@
 use alloc::{string::String, vec::Vec};
 use core::mem;
 
-use fencepost_core::{RawSettings, Settings as Checked, zookeeper::RawZooKeeper};
+use fencepost_core::{RawSettings, Settings as Checked, text::whole, zookeeper::RawZooKeeper};
 use wasm_bindgen::prelude::*;
 
 use crate::error;
@@ -97,7 +97,7 @@ impl Fields {
 
     #[inline(never)]
     fn number(&mut self, name: &str) -> Option<i64> {
-        self.text(name)?.parse().ok()
+        whole(&self.text(name)?)
     }
 
     #[inline(never)]

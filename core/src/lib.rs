@@ -92,7 +92,7 @@ mod outbox;
 pub mod redis;
 mod settings;
 pub mod sorted;
-mod text;
+pub mod text;
 mod time;
 pub mod url;
 pub mod zookeeper;

@@ -75,19 +75,24 @@ impl<Q> Outbox<Q> {
 
     /// Drops the commands that nobody has polled yet: what was meant for a session that is over must not reach the next one.
     pub(crate) fn purge_commands(&mut self) {
-        self.queue.retain(|output| !matches!(output, Output::Command(_)));
+        for _ in 0..self.queue.len() {
+            if let Some(event @ Output::Event(_)) = self.queue.pop_front() {
+                self.queue.push_back(event);
+            }
+        }
     }
 
     /// Takes the next event and leaves the commands: for a machine that is made of others, and hears them.
     pub(crate) fn take_event(&mut self) -> Option<Event> {
-        let index = self
-            .queue
-            .iter()
-            .position(|output| matches!(output, Output::Event(_)))?;
-        match self.queue.remove(index) {
-            Some(Output::Event(event)) => Some(event),
-            _ => None,
+        let mut first = None;
+        // Once around: the order of what stays is the same then.
+        for _ in 0..self.queue.len() {
+            match self.queue.pop_front() {
+                Some(Output::Event(event)) if first.is_none() => first = Some(event),
+                other => self.queue.extend(other),
+            }
         }
+        first
     }
 
     /// Takes the next output.
@@ -97,7 +102,7 @@ impl<Q> Outbox<Q> {
         }
         // A burst must not be paid for as long as the machine waits.
         if self.queue.capacity() > 4 {
-            self.queue.shrink_to(0);
+            self.queue = VecDeque::new();
         }
         let timers = &self.timers;
         Output::Wait(*self.earliest.get_or_insert_with(|| find_earliest(timers)))

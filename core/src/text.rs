@@ -1,10 +1,12 @@
-//! Short texts. The standard library's search prepares itself for long ones: that takes longer than finding a mark in a node's name, and
-//! weighs a fiftieth of the WebAssembly module. Its formatter weighs a thirtieth: what the core writes is put together from parts.
+//! Short texts, taken apart and put together. The standard library's searches prepare themselves for long ones: that takes longer than finding a mark in
+//! a node's name, and weighs a thirtieth of the WebAssembly module. Its formatter weighs as much: what the core writes is put together from parts.
 
 use alloc::string::String;
+use core::iter;
 
 /// Where a part of a text begins.
-pub(crate) fn find(text: &str, part: &str) -> Option<usize> {
+#[must_use]
+pub fn find(text: &str, part: &str) -> Option<usize> {
     let last = text.len().checked_sub(part.len())?;
     (0..=last).find(|at| is_at(text, *at, part))
 }
@@ -12,7 +14,7 @@ pub(crate) fn find(text: &str, part: &str) -> Option<usize> {
 /// A whole number. All but fences are read here, and not by a reader of its own for every type: each weighs as much as the search.
 #[inline(never)]
 #[must_use]
-pub(crate) fn whole(text: &str) -> Option<i64> {
+pub fn whole(text: &str) -> Option<i64> {
     text.parse().ok()
 }
 
@@ -48,6 +50,49 @@ pub(crate) fn quoted(given: &str) -> String {
         .collect()
 }
 
+/// Whether an ASCII mark stands in a text.
+#[must_use]
+pub fn has(text: &str, mark: u8) -> bool {
+    text.bytes().any(|byte| byte == mark)
+}
+
+/// What stands before the first ASCII mark, and what behind it.
+#[must_use]
+pub fn split(text: &str, mark: u8) -> Option<(&str, &str)> {
+    around(text, text.bytes().position(|byte| byte == mark)?)
+}
+
+/// What stands before the last ASCII mark, and what behind it.
+#[must_use]
+pub fn split_last(text: &str, mark: u8) -> Option<(&str, &str)> {
+    around(text, text.bytes().rposition(|byte| byte == mark)?)
+}
+
+/// What stands between ASCII marks: one part more than there are marks.
+pub fn parts(text: &str, mark: u8) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    iter::from_fn(move || {
+        let here = rest?;
+        let (part, behind) = split(here, mark).map_or((here, None), |(part, behind)| (part, Some(behind)));
+        rest = behind;
+        Some(part)
+    })
+}
+
+/// A text without the marks at its end.
+#[must_use]
+pub fn without_last(mut text: &str, mark: char) -> &str {
+    while let Some(shorter) = text.strip_suffix(mark) {
+        text = shorter;
+    }
+    text
+}
+
+fn around(text: &str, at: usize) -> Option<(&str, &str)> {
+    let (before, from) = text.split_at_checked(at)?;
+    Some((before, from.get(1..)?))
+}
+
 fn is_at(text: &str, at: usize, part: &str) -> bool {
     let rest = text.as_bytes().get(at..);
     rest.is_some_and(|rest| rest.starts_with(part.as_bytes()))
@@ -68,6 +113,17 @@ mod tests {
             assert_eq!(signed(number), number.to_string());
         }
         assert_eq!(quoted("a\n\u{85}b"), "\"a\u{fffd}\u{fffd}b\"");
+    }
+
+    #[test]
+    fn texts_are_split_as_the_standard_library_splits_them() {
+        for text in ["", "/", "a", "a/", "/ü", "a/b//c", "//"] {
+            assert_eq!(split(text, b'/'), text.split_once('/'), "{text}");
+            assert_eq!(split_last(text, b'/'), text.rsplit_once('/'), "{text}");
+            assert!(parts(text, b'/').eq(text.split('/')), "{text}");
+            assert_eq!(without_last(text, '/'), text.trim_end_matches('/'), "{text}");
+            assert_eq!(has(text, b'/'), text.contains('/'), "{text}");
+        }
     }
 
     #[test]

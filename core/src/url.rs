@@ -48,7 +48,7 @@ impl Address {
     /// # Errors
     /// [`ConfigError`] that says what is wrong; it does not repeat passwords.
     pub fn parse(url: &str) -> Result<Self, ConfigError> {
-        let Some((scheme, rest)) = url.split_once(':') else {
+        let Some((scheme, rest)) = text::split(url, b':') else {
             return Err(ConfigError::UnknownScheme { scheme: url.into() });
         };
         match scheme {
@@ -72,7 +72,7 @@ impl Address {
 }
 
 fn memory(url: &str, name: &str) -> Result<Address, ConfigError> {
-    if name.contains(['/', '?', '#', '@']) {
+    if name.bytes().any(|byte| matches!(byte, b'/' | b'?' | b'#' | b'@')) {
         return Err(invalid(url, "memory: takes a plain name, as in memory:shop"));
     }
     Ok(Address::Memory { name: name.into() })
@@ -82,21 +82,21 @@ fn zookeeper(url: &str, rest: &str) -> Result<Address, ConfigError> {
     let Some(rest) = rest.strip_prefix("//") else {
         return Err(invalid(url, "write zk://HOST:PORT/PREFIX"));
     };
-    let (rest, options) = rest.split_once('?').unwrap_or((rest, ""));
-    let (members, prefix) = rest.split_once('/').unwrap_or((rest, ""));
-    if members.contains('@') {
+    let (rest, options) = text::split(rest, b'?').unwrap_or((rest, ""));
+    let (members, prefix) = text::split(rest, b'/').unwrap_or((rest, ""));
+    if text::has(members, b'@') {
         return Err(invalid(
             url,
             "zk:// takes no user or password: connect a client of your own that has them",
         ));
     }
     let mut hosts = Vec::new();
-    for member in members.split(',') {
+    for member in text::parts(members, b',') {
         hosts.push(host(url, member)?);
     }
     let mut session_timeout = DEFAULT_SESSION_TIMEOUT;
-    for option in options.split('&').filter(|option| !option.is_empty()) {
-        let (key, value) = option.split_once('=').unwrap_or((option, ""));
+    for option in text::parts(options, b'&').filter(|option| !option.is_empty()) {
+        let (key, value) = text::split(option, b'=').unwrap_or((option, ""));
         if key != "session_timeout" {
             return Err(ConfigError::UnknownOption {
                 option: key.into(),
@@ -113,13 +113,13 @@ fn zookeeper(url: &str, rest: &str) -> Result<Address, ConfigError> {
     }
     Ok(Address::ZooKeeper {
         hosts,
-        prefix: prefix.trim_end_matches('/').into(),
+        prefix: text::without_last(prefix, '/').into(),
         session_timeout,
     })
 }
 
 fn host(url: &str, member: &str) -> Result<String, ConfigError> {
-    let (name, port) = match member.rsplit_once(':') {
+    let (name, port) = match text::split_last(member, b':') {
         // An IPv6 address in brackets, without a port.
         Some((_, port)) if port.ends_with(']') => (member, None),
         Some((name, port)) => (name, Some(port)),
@@ -152,27 +152,27 @@ fn redis(url: &str, scheme: &str, rest: &str) -> Result<Address, ConfigError> {
             "write redis://HOST:PORT or redis://USER:PASSWORD@HOST:PORT/DATABASE",
         ));
     };
-    let (rest, options) = rest.split_once('?').unwrap_or((rest, ""));
+    let (rest, options) = text::split(rest, b'?').unwrap_or((rest, ""));
     let mut ca = None;
-    for option in options.split('&').filter(|option| !option.is_empty()) {
-        let (key, value) = option.split_once('=').unwrap_or((option, ""));
+    for option in text::parts(options, b'&').filter(|option| !option.is_empty()) {
+        let (key, value) = text::split(option, b'=').unwrap_or((option, ""));
         if key != "ca" || scheme != "rediss" {
             return Err(ConfigError::UnknownOption {
                 option: key.into(),
                 known: REDIS_OPTIONS,
             });
         }
-        let path = percent_decoded(value).filter(|path| !path.is_empty() && !path.contains('\0'));
+        let path = percent_decoded(value).filter(|path| !path.is_empty() && !text::has(path, b'\0'));
         let why = "ca is the path of a file of certificates, in UTF-8, where % is written %25 and & is %26";
         ca = Some(path.ok_or_else(|| invalid(url, why))?);
     }
-    let (_, place) = rest.rsplit_once('@').unwrap_or(("", rest));
-    let (server, database) = place.split_once('/').unwrap_or((place, ""));
+    let (_, place) = text::split_last(rest, b'@').unwrap_or(("", rest));
+    let (server, database) = text::split(place, b'/').unwrap_or((place, ""));
     if server.is_empty() || server.starts_with(':') {
         return Err(invalid(url, "a host is missing: write redis://HOST:PORT"));
     }
     // Some client libraries take what comes after it for a wish not to check certificates.
-    if server.contains('#') {
+    if text::has(server, b'#') {
         return Err(invalid(url, "a host has no #: write redis://HOST:PORT"));
     }
     if !database.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -208,7 +208,7 @@ pub fn percent_decoded(text: &str) -> Option<String> {
 /// An error that shows the address, but not the password in it.
 fn invalid(url: &str, why: &str) -> ConfigError {
     let scheme = text::find(url, "//").and_then(|end| url.get(..end));
-    let shown = match (scheme, url.rsplit_once('@')) {
+    let shown = match (scheme, text::split_last(url, b'@')) {
         (Some(scheme), Some((_, place))) => [scheme, "//***@", place].concat(),
         _ => url.into(),
     };

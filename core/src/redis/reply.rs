@@ -98,7 +98,7 @@ const TRANSIENT: [&str; 9] = [
 ];
 
 pub(super) fn judge(error: &str) -> Trouble {
-    let code = error.split_ascii_whitespace().next().unwrap_or_default();
+    let code = text::split(error, b' ').map_or(error, |(code, _)| code);
     if code == "NOSCRIPT" {
         return Trouble::NoScript;
     }

@@ -3,7 +3,7 @@
 use alloc::{sync::Arc, vec::Vec};
 use core::time::Duration;
 
-use crate::{ConfigError, lease};
+use crate::{ConfigError, lease, text};
 
 /// How often a waiter asks, by default: foreign holders announce nothing.
 pub const DEFAULT_POLL: Duration = Duration::from_millis(100);
@@ -89,7 +89,7 @@ impl StringSettings {
 
 /// What puts a name into the same slot of a cluster as the key: the whole name is the hash tag, unless it has one of its own.
 fn stem(name: &str) -> Arc<str> {
-    let tagged = name.split_once('{').and_then(|(_, rest)| rest.split_once('}'));
+    let tagged = text::split(name, b'{').and_then(|(_, rest)| text::split(rest, b'}'));
     let parts = match tagged {
         Some((tag, _)) if !tag.is_empty() => [name, ":", ""],
         // Braces that make no tag would end ours too early: then the slots differ, and only a cluster minds.

@@ -2,11 +2,11 @@
 
 use alloc::{string::String, vec::Vec};
 
-use crate::ConfigError;
+use crate::{ConfigError, text};
 
 /// The last part of a path.
 pub(super) fn last_part(path: &str) -> &str {
-    path.rsplit_once('/').map_or(path, |(_, name)| name)
+    text::split_last(path, b'/').map_or(path, |(_, name)| name)
 }
 
 /// The path of a child.
@@ -17,9 +17,10 @@ pub(super) fn child_of(directory: &str, name: &str) -> String {
 /// All ancestors of a node in the directory, the outermost first, the directory itself last.
 pub(super) fn ancestors(directory: &str) -> Vec<String> {
     directory
-        .char_indices()
+        .bytes()
+        .enumerate()
         .skip(1)
-        .filter(|(_, letter)| *letter == '/')
+        .filter(|(_, letter)| *letter == b'/')
         .filter_map(|(at, _)| directory.get(..at))
         .chain([directory])
         // A lock that is a node right below the root has nothing above it to make.
@@ -34,7 +35,8 @@ pub(super) fn directory(prefix: &str, name: &str) -> Result<String, ConfigError>
     if bare.is_empty() {
         return Err(ConfigError::EmptyName);
     }
-    let path = match prefix.trim_matches('/') {
+    let prefix = text::without_last(prefix, '/');
+    let path = match prefix.trim_start_matches('/') {
         "" => ["/", bare].concat(),
         prefix => ["/", prefix, "/", bare].concat(),
     };
@@ -44,15 +46,15 @@ pub(super) fn directory(prefix: &str, name: &str) -> Result<String, ConfigError>
             why,
         })
     };
-    if path.split('/').skip(1).any(str::is_empty) {
+    if text::parts(&path, b'/').skip(1).any(str::is_empty) {
         return invalid(
             "ZooKeeper takes no empty part in a path: remove the slash at the end, or the doubled one",
         );
     }
-    if path.split('/').any(|part| part == "." || part == "..") {
+    if text::parts(&path, b'/').any(|part| part == "." || part == "..") {
         return invalid("ZooKeeper takes no relative path: remove the parts \".\" and \"..\"");
     }
-    if path.split('/').nth(1) == Some("zookeeper") {
+    if text::parts(&path, b'/').nth(1) == Some("zookeeper") {
         return invalid("ZooKeeper keeps /zookeeper for itself: take another name or prefix");
     }
     if path.chars().any(refused) {
@@ -78,7 +80,7 @@ pub(super) fn check_part(part: &str) -> Result<(), ConfigError> {
     if part.is_empty() {
         return invalid("it tells contenders from other children: give one, such as \"node_\"");
     }
-    if part.contains('/') || part.chars().any(refused) {
+    if text::has(part, b'/') || part.chars().any(refused) {
         return invalid("ZooKeeper takes no slash, NUL, control or private-use characters in a node's name");
     }
     Ok(())

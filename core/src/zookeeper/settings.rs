@@ -3,7 +3,7 @@
 use alloc::{collections::VecDeque, string::String};
 use core::time::Duration;
 
-use crate::{ConfigError, Fence};
+use crate::{ConfigError, Fence, text};
 
 use super::{
     layout::{Layout, Role},
@@ -57,7 +57,7 @@ impl ContenderSettings {
             });
         }
         let path = path::directory(prefix, name)?;
-        let (directory, layout) = match (role, path.rsplit_once('/')) {
+        let (directory, layout) = match (role, text::split_last(&path, b'/')) {
             // Its whole name is the prefix, and no number follows.
             (Role::Single, Some((above, name))) => (above.into(), Layout::Plain { prefix: name.into() }),
             _ => (path, layout),
@@ -173,7 +173,7 @@ impl InspectionSettings {
             answer_within,
         };
         if let Action::Break { node, .. } | Action::Revoke { node, .. } = &settings.action {
-            let parent = node.rsplit_once('/').map_or("", |(parent, _)| parent);
+            let parent = text::split_last(node, b'/').map_or("", |(parent, _)| parent);
             let inside = match settings.single() {
                 Some(path) => *node == path,
                 None => settings.directories().iter().any(|directory| directory == parent),
