@@ -24,12 +24,20 @@ static void read_output(fencepost_client *client, const fencepost_output *output
 /* Polls the hub dry: commands to the driver, in their order; events to their contenders. */
 void client_pump(fencepost_client *client) {
     fencepost_output output;
+    bool unsent = false;
 
-    do {
+    for (;;) {
         if (fencepost_hub_poll_output(client->hub, FENCEPOST_ALL, &output) != FENCEPOST_RESULT_OK)
             return; /* it has panicked, and says nothing any more */
         read_output(client, &output);
-    } while (output.kind != FENCEPOST_OUTPUT_KIND_WAIT);
+        unsent = unsent || output.kind == FENCEPOST_OUTPUT_KIND_COMMAND;
+        if (output.kind != FENCEPOST_OUTPUT_KIND_WAIT)
+            continue;
+        if (!unsent || client->driver->flush == NULL)
+            break;
+        client->driver->flush(client->self, client->hub); /* after which there may be more to do */
+        unsent = false;
+    }
     client->moved = false;
 }
 

@@ -33,11 +33,10 @@ typedef struct fencepost_driver {
     /** What a blocking call may poll instead, because it is faster: writes at most FENCEPOST_SOURCES, says how many.
      * May be NULL. */
     int (*sources)(void *self, struct pollfd *sources);
-    /**
-     * Hands a command to the client library, and sends it: what follows is done while the server works. Views in it are
-     * valid until the first call on the hub.
-     */
+    /** Hands a command to the client library. Views in it are valid until the first call on the hub. */
     void (*command)(void *self, fencepost_hub *hub, const fencepost_command *command);
+    /** After one command or several: what has not been sent yet is sent now. May be NULL. */
+    void (*flush)(void *self, fencepost_hub *hub);
     /** Takes in what has arrived, without waiting. May be NULL. */
     void (*process)(void *self, fencepost_hub *hub);
     /** When to call `process` at the latest, or `FENCEPOST_NEVER`. May be NULL. */

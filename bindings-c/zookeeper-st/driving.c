@@ -1,6 +1,8 @@
 /* libzookeeper_st: a library without threads. Whoever waits for an answer sends the request and reads the answer
  * himself, without any change of threads; while nobody waits, the client's own thread listens. */
 #define _GNU_SOURCE
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -16,6 +18,7 @@ struct socket {
     int poll; /* epoll: has the socket in it, and never changes */
     int descriptor;
     short events;       /* what the library waits for */
+    bool corked;        /* what is written is kept for a moment */
     bool watched;       /* `poll` has this very socket, for these events */
     uint64_t until;     /* when the library wants to be called: for a ping, or to give a server up */
     fencepost_hub *hub; /* while we are in the library, with the client's lock: its callbacks come then only */
@@ -125,19 +128,37 @@ static uint64_t until(void *self) {
     return driver->again < driver->socket->until ? driver->again : driver->socket->until;
 }
 
+/* The library writes a request in two pieces, and does not let the system put them together: its server would wake for
+ * four bytes, and again for the rest. */
+static void cork(struct socket *socket, int on) {
+    bool done = setsockopt(socket->descriptor, IPPROTO_TCP, TCP_CORK, &on, sizeof on) == 0;
+
+    socket->corked = on && done;
+}
+
 static void command(void *self, fencepost_hub *hub, const fencepost_command *command) {
     struct driver *driver = self;
     struct socket *socket = driver->socket;
-    fencepost_hub *outer = socket->hub;
 
+    if (!socket->corked)
+        cork(socket, 1);
     socket->hub = hub;
     request_send(driver, hub, command);
-    if (outer == NULL)
-        ask(driver);
+    socket->hub = NULL;
+}
+
+static void flush(void *self, fencepost_hub *hub) {
+    struct driver *driver = self;
+    struct socket *socket = driver->socket;
+
+    if (socket->corked)
+        cork(socket, 0);
+    socket->hub = hub;
+    ask(driver);
+    socket->hub = NULL;
     /* The rest of it is sent when the socket takes it: whoever drives has to know. */
     if (socket->events & POLLOUT)
         socket->until = 0;
-    socket->hub = outer;
 }
 
 static void process(void *self, fencepost_hub *hub) {
@@ -168,6 +189,7 @@ const fencepost_driver driving = {
     .sources = sources,
     .listens = listens,
     .command = command,
+    .flush = flush,
     .process = process,
     .until = until,
     .busy = driver_busy,
