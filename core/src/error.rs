@@ -5,12 +5,12 @@
 //! hundreds: settings 1xx, calls 2xx, refusals 3xx, losses 4xx. A retired number is never used again.
 
 use alloc::string::String;
-use core::{error, fmt};
 
 use crate::text::{decimal, quoted, signed};
 
 /// A setting that makes no sense. Raised before anything is sent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.message())]
 #[non_exhaustive]
 pub enum ConfigError {
     /// A lock needs a name.
@@ -172,17 +172,10 @@ impl ConfigError {
     }
 }
 
-impl fmt::Display for ConfigError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.message())
-    }
-}
-
-impl error::Error for ConfigError {}
-
 /// A call that makes no sense in the present state. It has changed nothing (a reply of the wrong shape excepted:
 /// it settles its command as unknown).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.message())]
 #[non_exhaustive]
 pub enum Misuse {
     /// No machine has this key, or it has been closed.
@@ -288,11 +281,3 @@ impl Misuse {
         .concat()
     }
 }
-
-impl fmt::Display for Misuse {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.message())
-    }
-}
-
-impl error::Error for Misuse {}

@@ -1,7 +1,7 @@
 //! What an application is told.
 
 use alloc::{string::String, vec::Vec};
-use core::{error, fmt, time::Duration};
+use core::time::Duration;
 
 use crate::{AttemptId, CommandId, Fence, Instant, SessionId};
 
@@ -172,7 +172,8 @@ impl Cause {
 macro_rules! reasons {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $code:literal, $kebab:literal, $text:literal;)* }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
+        #[error("{}", self.message())]
         #[non_exhaustive]
         pub enum $name {
             $($(#[$variant_doc])* $variant,)*
@@ -201,13 +202,6 @@ macro_rules! reasons {
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str(self.message())
-            }
-        }
-
-        impl error::Error for $name {}
     };
 }
 
