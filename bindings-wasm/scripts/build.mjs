@@ -4,6 +4,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { reordered } from "./order.mjs";
+
 const here = fileURLToPath(new URL("..", import.meta.url));
 const root = join(here, "..");
 const glue = join(here, "dist", "glue");
@@ -39,13 +41,19 @@ function bind(name, text) {
   const built = join(target, "wasm32-unknown-unknown", "wasm", `${name}.wasm`);
   run("cargo", ["run", "--quiet", "--package", "fencepost-bindgen", "--", "wasm", built, glue]);
   const bound = join(glue, `${name}_bg.wasm`);
+  const known = features.map((feature) => `--enable-${feature}`);
   tool(
     "wasm-opt",
     // What is left as it is by the compiler is not to be inlined here; nothing lies below the stack.
     ["-Oz", "--converge", "--one-caller-inline-max-function-size=0", "--low-memory-unused"],
-    features.map((feature) => `--enable-${feature}`),
+    known,
     ["--strip-target-features", bound, "-o", bound],
   );
+  const written = join(glue, `${name}.wat`);
+  tool("wasm-opt", "--quiet", known, bound, "-S", "-o", written);
+  writeFileSync(written, reordered(readFileSync(written, "utf8"), readFileSync(bound)));
+  tool("wasm-opt", "--quiet", known, written, "-o", bound);
+  rmSync(written);
   writeFileSync(
     join(glue, text),
     `// The WebAssembly module as text.\nexport const base64 =\n  "${readFileSync(bound).toString("base64")}";\n`,
