@@ -3,10 +3,12 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "internal.h"
+
+/* The time of such sleeps stands still while the computer sleeps, so they are cut short (microseconds). */
+#define LONGEST_SLEEP 60000000u
 
 /* A thread that sleeps in a blocking call. Each has a bell of its own: an answer wakes whom it concerns, and not
  * everybody who waits for anything. */
@@ -50,9 +52,8 @@ void client_sleep(fencepost_client *client, unsigned *bell, uint64_t until) {
     if (until != FENCEPOST_NEVER) {
         if ((int64_t)left <= 0)
             return;
-        /* The time stands still while the computer sleeps, so the wait is cut short. */
-        if (left > 60u * 1000000u)
-            left = 60u * 1000000u;
+        if (left > LONGEST_SLEEP)
+            left = LONGEST_SLEEP;
         limit[0] = (long)(left / 1000000u);
         limit[1] = (long)(left % 1000000u) * 1000;
     }
@@ -108,13 +109,8 @@ static void wait_for_call(fencepost_client *client, struct waiter *waiter, uint6
 void client_poll(fencepost_client *client, uint64_t now, uint64_t until) {
     struct pollfd sources[FENCEPOST_SOURCES + 1];
     nfds_t count = 1;
-    struct timespec limit = {0, 0};
+    uint64_t left = until > now ? until - now : 0;
 
-    if (until > now) {
-        uint64_t left = until - now;
-        limit.tv_sec = left / 1000000u > 60 ? 60 : (time_t)(left / 1000000u);
-        limit.tv_nsec = (long)(left % 1000000u) * 1000;
-    }
     sources[0].fd = client->wake;
     sources[0].events = POLLIN;
     if (client->driver->sources != NULL) {
@@ -127,7 +123,8 @@ void client_poll(fencepost_client *client, uint64_t now, uint64_t until) {
     client->driving = true;
     client->driven_until = until;
     client_unlock(client);
-    if (ppoll(sources, count, &limit, NULL) < 0)
+    /* Not ppoll: where the process is stopped for a while, that goes on with what was left of the time, and is late. */
+    if (poll(sources, count, left < LONGEST_SLEEP ? (int)((left + 999u) / 1000u) : (int)(LONGEST_SLEEP / 1000u)) < 0)
         sources[0].revents = 0; /* a signal; the caller looks at the time and comes back */
     pthread_mutex_lock(&client->mutex);
     if (sources[0].revents != 0)
