@@ -80,19 +80,20 @@ def _ours(
     kind: str,
     library: str,
     *limits: Limit,
+    raw_library: str = "",
     alone: bool = False,
     promise: Promise | None = None,
     floor: float | None = None,
     crowd: int = 0,
     stand_in: str = "",
 ) -> list[Subject]:
-    """A subject of ours, and the raw client that it is held against."""
+    """A subject of ours, and the raw client that it is held against: over the same library unless said."""
     raw = f"{name}-raw"
     at_most = 1.10 if language in ("rust", "c") else 1.15
     suffix = kind.removeprefix("fencepost")
     own = (Limit(raw, at_most), *limits)
     return [
-        Subject(family, raw, Role.RAW, language, f"raw{suffix}", library, alone=alone),
+        Subject(family, raw, Role.RAW, language, f"raw{suffix}", raw_library or library, alone=alone),
         Subject(
             family, name, Role.OURS, language, kind, library, own, alone, promise, floor, crowd, stand_in
         ),
@@ -132,7 +133,16 @@ SUBJECTS: tuple[Subject, ...] = (
         crowd=10_000,
         stand_in="_c_{uuid}-lock-",
     ),
-    *_ours("zookeeper", "c", "c", "fencepost", "libzookeeper_mt", _curator("mutex"), floor=1.3),
+    *_ours(
+        "zookeeper",
+        "c",
+        "c",
+        "fencepost",
+        "libzookeeper_st",
+        _curator("mutex"),
+        raw_library="libzookeeper_mt",  # which programs use
+        floor=1.3,
+    ),
     Subject(
         "zookeeper",
         "c-given",  # on the caller's own handle, where `connect` takes the library without threads
@@ -214,7 +224,7 @@ SUBJECTS: tuple[Subject, ...] = (
         "zookeeper-client",
         (_curator("election"),),
     ),
-    *(_other(f"c-{kind}", "c", "libzookeeper_mt", kind, _curator(kind)) for kind in OTHERS),
+    *(_other(f"c-{kind}", "c", "libzookeeper_st", kind, _curator(kind)) for kind in OTHERS),
     *(_other(f"python-{kind}", "python", "kazoo", kind, Limit(f"kazoo-{kind}", 0.70)) for kind in OTHERS),
     Subject(
         "zookeeper",
