@@ -81,6 +81,8 @@ fencepost_result fencepost_close(fencepost_client *client) {
     fencepost_hub_shutdown(client->hub, fencepost_now());
     client_pump(client);
     client_wake(client);
+    if (client->driving)
+        client_signal(client->wake); /* who drives is told, too */
     if (client->driver->descriptor(client->self) != FENCEPOST_OWNER_DRIVEN)
         client_wait(client, is_settled, client, fencepost_now() + PATIENCE_OF_RELEASE);
     left = fencepost_hub_pending(client->hub);

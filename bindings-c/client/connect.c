@@ -34,11 +34,11 @@ connect_with(const char *library, const char *function, const char *url, fencepo
 }
 
 /* The library without threads is the faster one. Both kinds of libzookeeper have the same names: where the program has
- * brought one of them, the other's would be taken for it. */
+ * brought the one with threads, which alone has calls that block, the other's names would be taken for its. */
 static fencepost_result connect_zookeeper(const char *url, fencepost_client **client) {
     static const char function[] = "fencepost_zookeeper_connect";
     static const char *const libraries[] = {"libfencepost-zookeeper-st.so.0", "libfencepost-zookeeper.so.0"};
-    bool threaded = dlsym(RTLD_DEFAULT, "zookeeper_init") != NULL || load(libraries[0], function) == NULL;
+    bool threaded = dlsym(RTLD_DEFAULT, "zoo_create") != NULL || load(libraries[0], function) == NULL;
 
     return connect_with(libraries[threaded], function, url, client);
 }

@@ -3,8 +3,8 @@
  * How a library makes a client of a server connection: for those who write a driver for another client library. See
  * docs/drivers.md for what a driver does; this is how it does it here.
  *
- * Everything is done under the client's lock: the client holds it when it calls a driver's `command`, `flush`,
- * `process`, `until` and `busy`; a driver that is called from elsewhere (a library's thread, an event loop) takes it by
+ * Everything is done under the client's lock: the client holds it when it calls a driver's operations, `left`, `close`
+ * and `free` excepted; a driver that is called from elsewhere (a library's thread, an event loop) takes it by
  * `fencepost_client_enter`.
  */
 #ifndef FENCEPOST_DRIVER_H

@@ -1,6 +1,10 @@
 /* Clients in the program's event loop: one descriptor, no thread, nothing blocks. */
 #include <dirent.h>
+#include <errno.h>
 #include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "support.h"
 
@@ -114,6 +118,81 @@ static void a_timeout_is_kept(enum family family) {
     close_client(other);
 }
 
+/* Waits in the loop until a grant is valid again. */
+static void until_valid(fencepost_client *client, const fencepost_grant *grant) {
+    int64_t end = millis() + LONG;
+
+    while (!fencepost_grant_is_valid(grant) && millis() < end)
+        turn(client, client);
+    CHECK(fencepost_grant_is_valid(grant));
+}
+
+/* The program has not looked at its connection for a while, and asks for something: nothing is sent to nowhere, and
+ * what it holds is known to be in doubt. */
+static void a_request_finds_the_connection_gone(void) {
+    const char *place, *proxy = proxy_open("zookeeper", &place);
+    fencepost_client *client = client_of(url_of("zk://", place, "?session_timeout=40000"));
+    fencepost_grant *held = hold(client, new_name("gone")), *grant = NULL;
+    fencepost_attempt *attempt;
+    fencepost_lock *lock;
+    struct pollfd source = {.events = POLLIN};
+
+    CHECK((source.fd = fencepost_client_fd(client)) >= 0);
+    CHECK_RESULT(fencepost_lock_new(client, new_name("gone"), &lock), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_client_process(client), FENCEPOST_OK);
+    CHECK(control("id", "proxy-cut %s", proxy) != NULL);
+    CHECK(poll(&source, 1, LONG) == 1);
+    CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempt), FENCEPOST_OK);
+    CHECK(!fencepost_grant_is_valid(held));
+    CHECK(control("id", "proxy-heal %s", proxy) != NULL);
+    CHECK_RESULT(decide(client, client, attempt, &grant), FENCEPOST_OK);
+    until_valid(client, held);
+    fencepost_grant_free(grant);
+    fencepost_attempt_free(attempt);
+    fencepost_lock_free(lock);
+    fencepost_grant_free(held);
+    close_client(client);
+    control("id", "proxy-close %s", proxy);
+}
+
+/* A child has inherited the socket, and keeps it open: the next connection is the only one that is looked at. */
+static void a_child_keeps_the_old_socket(void) {
+    const char *place, *proxy = proxy_open("zookeeper", &place);
+    fencepost_client *client = client_of(url_of("zk://", place, "?session_timeout=40000"));
+    fencepost_grant *grant = hold(client, new_name("child"));
+    struct pollfd source = {.events = POLLIN};
+    int turns;
+    pid_t child;
+
+    CHECK((source.fd = fencepost_client_fd(client)) >= 0);
+    fflush(stdout);
+    if ((child = fork()) == 0) {
+        pause();
+        _exit(0);
+    }
+    CHECK(control("id", "proxy-cut %s", proxy) != NULL);
+    CHECK(control("id", "proxy-heal %s", proxy) != NULL);
+    while (fencepost_grant_is_valid(grant))
+        turn(client, client);
+    until_valid(client, grant);
+    for (turns = 0; turns < 100 && poll(&source, 1, 50) != 0; turns++)
+        CHECK_RESULT(fencepost_client_process(client), FENCEPOST_OK);
+    CHECK(turns < 100);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    fencepost_grant_free(grant);
+    close_client(client);
+    control("id", "proxy-close %s", proxy);
+}
+
+/* Which of the two libraries this program has; a program without the one that it is to test would be green. */
+static void the_library_is_the_one_in_question(void) {
+    fencepost_client *client = client_of(url(ZOOKEEPER, ""));
+
+    CHECK(is_threaded() == (!WITH_ST || strstr(program_invocation_short_name, "-threaded") != NULL));
+    close_client(client);
+}
+
 static void a_lease_is_renewed_by_the_loop(void) {
     fencepost_client *client = client_of(url(REDIS, "")), *other = client_of("memory:");
     fencepost_attempt *attempt;
@@ -149,6 +228,12 @@ int main(void) {
 #define ON(name) TEST_ON(name, (enum family)family, label((enum family)family))
         ON(two_clients_take_turns);
         ON(a_timeout_is_kept);
+    }
+    if (address(ZOOKEEPER) != NULL) {
+        TEST(the_library_is_the_one_in_question);
+        TEST(a_child_keeps_the_old_socket);
+        if (!is_threaded()) /* the other one finds out by itself */
+            TEST(a_request_finds_the_connection_gone);
     }
     if (address(REDIS) != NULL)
         TEST(a_lease_is_renewed_by_the_loop);

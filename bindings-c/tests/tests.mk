@@ -32,7 +32,7 @@ THREADED_requests_zookeeper := yes
 IN_SIGHT := -Wl,--no-as-needed -lzookeeper_mt
 OUT_OF_SIGHT := -Wl,-Bstatic -lzookeeper_mt -Wl,-Bdynamic
 
-BUILD_TEST = $(COMPILE) -DTHREADED -D_GNU_SOURCE -Iinclude $< $(WITH_$*) tests/support.c $(LINK) -lfencepost-client -lfencepost $(LINK_$*) \
+BUILD_TEST = $(COMPILE) -DTHREADED -D_GNU_SOURCE -DWITH_ST=$(if $(filter yes,$(ZOOKEEPER_ST)),1,0) -Iinclude $< $(WITH_$*) tests/support.c $(LINK) -lfencepost-client -lfencepost $(LINK_$*) \
     $(1) -lhiredis -lcjson -ldl -lm -o $@
 
 .SECONDEXPANSION:

@@ -1,6 +1,7 @@
 /* libzookeeper_st: a library without threads. Whoever waits for an answer sends the request and reads the answer
  * himself, without any change of threads; while nobody waits, the client's own thread listens. */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -11,45 +12,60 @@
 
 #include "../zookeeper/internal.h"
 
-#define PAUSE 10000u /* microseconds */
+/* How long to leave the library alone after an error, in microseconds. */
+#define PAUSE 10000u
 
-/* The library's socket: another one with each connection, often under the same number. */
-struct socket {
-    int poll; /* epoll: has the socket in it, and never changes */
-    int descriptor;
+/* The connection: another socket each time, often under the same number. */
+struct wire {
+    int poll;   /* epoll: never changes */
+    int socket; /* the library's; -1: there is none */
+    int copy;   /* of the socket, in `poll`: a forked child may keep the original open, and it could not be taken out */
     short events;       /* what the library waits for */
     bool corked;        /* what is written is kept for a moment */
-    bool watched;       /* `poll` has this very socket, for these events */
     uint64_t until;     /* when the library wants to be called: for a ping, or to give a server up */
     fencepost_hub *hub; /* while we are in the library, with the client's lock: its callbacks come then only */
 };
 
 bool driving_prepare(struct driver *driver) {
-    struct socket *socket = calloc(1, sizeof *socket);
+    struct wire *wire = calloc(1, sizeof *wire);
 
-    if (socket == NULL || (socket->poll = epoll_create1(EPOLL_CLOEXEC)) < 0) {
-        free(socket);
-        driver_fault(FENCEPOST_RESULT_SYSTEM_ERROR, "the operating system gives no descriptor for epoll");
+    if (wire == NULL || (wire->poll = epoll_create1(EPOLL_CLOEXEC)) < 0) {
+        free(wire);
+        driver_fault(FENCEPOST_RESULT_SYSTEM_ERROR, "the operating system gives no memory, or no descriptor for epoll");
         return false;
     }
-    socket->descriptor = -1;
-    driver->socket = socket;
+    wire->socket = wire->copy = -1;
+    driver->wire = wire;
     return true;
 }
 
+/* The socket has gone, or may have. */
+static void forget_socket(struct wire *wire) {
+    if (wire->copy >= 0) {
+        epoll_ctl(wire->poll, EPOLL_CTL_DEL, wire->copy, NULL);
+        close(wire->copy);
+    }
+    wire->socket = wire->copy = -1;
+    wire->events = 0;
+    wire->corked = false;
+    wire->until = 0;
+}
+
 void driving_forget(struct driver *driver) {
-    if (driver->socket != NULL)
-        close(driver->socket->poll);
-    free(driver->socket);
+    if (driver->wire == NULL)
+        return;
+    forget_socket(driver->wire);
+    close(driver->wire->poll);
+    free(driver->wire);
 }
 
 /* What a callback concerns; NULL: nobody any more, or the client has been closed. */
 struct record *record_enter(const void *context, fencepost_hub **hub) {
     struct record *record = record_find(context, NULL);
 
-    if (record == NULL || record->driver->socket->hub == NULL)
+    if (record == NULL || record->driver->wire->hub == NULL)
         return NULL;
-    *hub = record->driver->socket->hub;
+    *hub = record->driver->wire->hub;
     return record;
 }
 
@@ -58,45 +74,72 @@ void record_leave(fencepost_client *client) {
 }
 
 /* Keeps `poll` in step with the library's socket. */
-static void watch(struct socket *socket) {
-    struct epoll_event events = {0, {0}};
+static void watch(struct wire *wire, int socket, short events) {
+    struct epoll_event wanted = {0, {0}};
 
-    if (socket->watched || socket->descriptor < 0)
+    if (socket != wire->socket)
+        forget_socket(wire);
+    if (socket < 0 || (wire->copy >= 0 && events == wire->events))
         return;
-    events.events = (socket->events & POLLIN ? EPOLLIN : 0u) | (socket->events & POLLOUT ? EPOLLOUT : 0u);
-    socket->watched = epoll_ctl(socket->poll, EPOLL_CTL_MOD, socket->descriptor, &events) == 0 ||
-                      epoll_ctl(socket->poll, EPOLL_CTL_ADD, socket->descriptor, &events) == 0;
+    wanted.events = (events & POLLIN ? EPOLLIN : 0u) | (events & POLLOUT ? EPOLLOUT : 0u);
+    if (wire->copy >= 0) {
+        epoll_ctl(wire->poll, EPOLL_CTL_MOD, wire->copy, &wanted);
+    } else {
+        fcntl(socket, F_SETFD, FD_CLOEXEC); /* the library leaves it to programs that this one starts */
+        wire->copy = fcntl(socket, F_DUPFD_CLOEXEC, 0);
+        epoll_ctl(wire->poll, EPOLL_CTL_ADD, wire->copy, &wanted);
+    }
+    wire->socket = socket;
+    wire->events = events;
 }
 
 /* Asks the library what it waits for. It connects, pings and gives servers up when it is asked. */
 static void ask(struct driver *driver) {
-    int descriptor = -1, interest = 0, rc = ZOK;
-    struct socket *socket = driver->socket;
+    struct wire *wire = driver->wire;
+    int socket = -1, interest = 0, rc;
     struct timeval left = {0, 0};
-    short events;
+    uint64_t now = fencepost_now();
 
-    socket->until = FENCEPOST_NEVER;
-    if (driver->handle != NULL && !driver->over) {
-        rc = zookeeper_interest(driver->handle, &descriptor, &interest, &left);
-        /* After an error it would be called at once, also where a name cannot be resolved. */
-        socket->until =
-            fencepost_now() + (rc == ZOK ? (uint64_t)left.tv_sec * 1000000u + (uint64_t)left.tv_usec : PAUSE);
+    if (driver->handle == NULL || driver->over) {
+        forget_socket(wire);
+        wire->until = FENCEPOST_NEVER;
+        return;
     }
-    events = (short)((interest & ZOOKEEPER_READ ? POLLIN : 0) | (interest & ZOOKEEPER_WRITE ? POLLOUT : 0));
-    if (rc != ZOK || descriptor != socket->descriptor || events != socket->events)
-        socket->watched = false;
-    socket->descriptor = rc == ZOK ? descriptor : -1;
-    socket->events = events;
-    watch(socket);
+    /* It would connect at once, and look the servers up, also where it has just said that it would rather wait. */
+    if (wire->socket < 0 && now < wire->until)
+        return;
+    rc = zookeeper_interest(driver->handle, &socket, &interest, &left);
+    if (rc == ZOK) {
+        watch(
+            wire, socket,
+            (short)((interest & ZOOKEEPER_READ ? POLLIN : 0) | (interest & ZOOKEEPER_WRITE ? POLLOUT : 0)));
+        wire->until = now + (uint64_t)left.tv_sec * 1000000u + (uint64_t)left.tv_usec;
+        return;
+    }
+    if (zoo_state(driver->handle) != ZOO_CONNECTED_STATE)
+        forget_socket(wire);
+    wire->until = now + PAUSE;
+}
+
+/* Takes in all that has arrived. */
+static void read_all(struct driver *driver, int events) {
+    int rc;
+
+    do {
+        rc = zookeeper_process(driver->handle, events);
+        events = ZOOKEEPER_READ;
+    } while (rc == ZOK);
+    if (rc != ZNOTHING)
+        forget_socket(driver->wire);
 }
 
 /* What the library waits for, and is there. What is to be read it finds out by itself; it must not write too early. */
-static int ready(const struct socket *socket) {
-    struct pollfd source = {socket->descriptor, socket->events, 0};
+static int ready(const struct wire *wire) {
+    struct pollfd source = {wire->socket, wire->events, 0};
 
-    if (socket->descriptor < 0)
+    if (wire->socket < 0)
         return 0;
-    if (socket->events == POLLIN)
+    if (wire->events == POLLIN)
         return ZOOKEEPER_READ;
     if (poll(&source, 1, 0) <= 0)
         return 0;
@@ -105,15 +148,15 @@ static int ready(const struct socket *socket) {
 }
 
 static int descriptor(void *self) {
-    return ((const struct driver *)self)->socket->poll;
+    return ((const struct driver *)self)->wire->poll;
 }
 
-static int sources(void *self, struct pollfd *sources) {
-    const struct socket *socket = ((const struct driver *)self)->socket;
+static int sources(void *self, struct pollfd *found) {
+    const struct wire *wire = ((const struct driver *)self)->wire;
 
-    sources[0].fd = socket->descriptor;
-    sources[0].events = socket->events;
-    return socket->descriptor >= 0;
+    found[0].fd = wire->socket;
+    found[0].events = wire->events;
+    return wire->socket >= 0;
 }
 
 static bool listens(void *self) {
@@ -125,59 +168,79 @@ static bool listens(void *self) {
 static uint64_t until(void *self) {
     const struct driver *driver = self;
 
-    return driver->again < driver->socket->until ? driver->again : driver->socket->until;
+    return driver->again < driver->wire->until ? driver->again : driver->wire->until;
 }
 
 /* The library writes a request in two pieces, and does not let the system put them together: its server would wake for
  * four bytes, and again for the rest. */
-static void cork(struct socket *socket, int on) {
-    bool done = setsockopt(socket->descriptor, IPPROTO_TCP, TCP_CORK, &on, sizeof on) == 0;
+static void cork(struct wire *wire, int on) {
+    bool done = setsockopt(wire->socket, IPPROTO_TCP, TCP_CORK, &on, sizeof on) == 0;
 
-    socket->corked = on && done;
+    wire->corked = on && done;
+}
+
+/* Before the first of several requests. One that is written to a connection that has ended is lost: who looks first
+ * knows that it was not sent. */
+static void begin(struct driver *driver) {
+    struct wire *wire = driver->wire;
+    struct pollfd source = {wire->socket, POLLRDHUP, 0};
+
+    if (wire->socket >= 0 && poll(&source, 1, 0) > 0)
+        read_all(driver, ZOOKEEPER_READ);
+    if (wire->socket >= 0)
+        cork(wire, 1);
 }
 
 static void command(void *self, fencepost_hub *hub, const fencepost_command *command) {
     struct driver *driver = self;
-    struct socket *socket = driver->socket;
+    struct wire *wire = driver->wire;
 
-    if (!socket->corked)
-        cork(socket, 1);
-    socket->hub = hub;
+    wire->hub = hub;
+    if (!wire->corked)
+        begin(driver);
     request_send(driver, hub, command);
-    socket->hub = NULL;
+    /* The library closes a connection that takes nothing any more, and tells nobody. */
+    if (driver->connected && zoo_state(driver->handle) != ZOO_CONNECTED_STATE) {
+        forget_socket(wire);
+        session_news(driver, hub, driver->handle, ZOO_CONNECTING_STATE);
+    }
+    wire->hub = NULL;
 }
 
 static void flush(void *self, fencepost_hub *hub) {
     struct driver *driver = self;
-    struct socket *socket = driver->socket;
+    struct wire *wire = driver->wire;
 
-    if (socket->corked)
-        cork(socket, 0);
-    socket->hub = hub;
+    if (wire->corked)
+        cork(wire, 0);
+    wire->hub = hub;
     ask(driver);
-    socket->hub = NULL;
+    wire->hub = NULL;
     /* The rest of it is sent when the socket takes it: whoever drives has to know. */
-    if (socket->events & POLLOUT)
-        socket->until = 0;
+    if (wire->events & POLLOUT)
+        wire->until = 0;
 }
 
 static void process(void *self, fencepost_hub *hub) {
     struct driver *driver = self;
-    struct socket *socket = driver->socket;
-    int events = ready(socket);
+    struct wire *wire = driver->wire;
+    int events = ready(wire);
 
-    socket->hub = hub;
-    if (driver->again <= fencepost_now())
+    wire->hub = hub;
+    if (driver->again <= fencepost_now()) {
+        forget_socket(wire);
         session_open(driver, hub);
-    else if (events != 0 && zookeeper_process(driver->handle, events) != ZOK)
-        socket->watched = false;
+    } else if (events != 0) {
+        read_all(driver, events);
+    }
     ask(driver);
-    socket->hub = NULL;
+    wire->hub = NULL;
 }
 
 static void end(void *self) {
     struct driver *driver = self;
 
+    forget_socket(driver->wire);
     if (driver->handle != NULL)
         zookeeper_close(driver->handle);
     while (driver->records != NULL)

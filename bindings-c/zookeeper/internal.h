@@ -25,7 +25,7 @@ struct record {
     struct record *bucket;
 };
 
-struct socket; /* see zookeeper-st */
+struct wire; /* see zookeeper-st */
 
 struct driver {
     fencepost_client *client;
@@ -43,8 +43,8 @@ struct driver {
     size_t requests;
     struct record *spare; /* for the next ones */
     size_t spares;
-    struct driver *next;   /* among those on callers' handles */
-    struct socket *socket; /* for a library without threads */
+    struct driver *next; /* among those on callers' handles */
+    struct wire *wire;   /* to a library without threads */
 };
 
 /* tickets.c */

@@ -1,4 +1,4 @@
-/* Requests: handed to the library in their order, answered on its completion thread. */
+/* Requests: handed to the library in their order, answered by its completions. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>

@@ -57,7 +57,7 @@ static void expired(struct driver *driver, fencepost_hub *hub) {
     }
     record_close(driver->current);
     driver->current = NULL;
-    /* On its own completion thread: the library puts the end off until this callback has returned. */
+    /* In its own callback: the library puts the end off until that has returned. */
     zookeeper_close(dead);
     session_open(driver, hub);
 }

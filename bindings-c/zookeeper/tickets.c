@@ -12,7 +12,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct record *buckets[BUCKETS];
 static uint64_t last_ticket;
 
-/* Records go on another thread than they come: what one has freed, the other's allocator would not find. */
+/* With threads, records go on another one than they come: what one has freed, the other's allocator would not find. */
 static struct record *record_new(struct driver *driver) {
     struct record *record = driver->spare;
 
