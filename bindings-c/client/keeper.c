@@ -12,13 +12,16 @@ static bool listens(fencepost_client *client) {
     return client->driver->listens != NULL && client->driver->listens(client->self);
 }
 
-/* Answers are under way, or may come unasked, that only reading will bring in: a driver with a descriptor has to be
- * driven. */
-static bool has_to_drive(fencepost_client *client, uint64_t now) {
-    if (client->driver->descriptor(client->self) < 0)
-        return false;
-    return client->asking > 0 || client->driver->busy(client->self) > 0 ||
-           (client->quiet_from <= now && listens(client));
+/* Answers are under way that only reading will bring in: a driver with a descriptor has to be driven. */
+static bool has_to_drive(fencepost_client *client) {
+    bool readable = client->driver->descriptor(client->self) >= 0;
+
+    return readable && (client->asking > 0 || client->driver->busy(client->self) > 0);
+}
+
+/* Nobody has called for a while, and something may come unasked. */
+static bool has_to_listen(fencepost_client *client, uint64_t now) {
+    return client->quiet_from <= now && listens(client);
 }
 
 /* When there is something to do for the keeper. */
@@ -47,7 +50,7 @@ static void *keep(void *argument) {
             if (client->driver->left != NULL)
                 client->driver->left(client->self);
             pthread_mutex_lock(&client->mutex);
-        } else if (has_to_drive(client, now) && client->waiters == NULL) {
+        } else if (client->waiters == NULL && (has_to_drive(client) || has_to_listen(client, now))) {
             client_poll(client, now, until);
             client_wake(client); /* whoever has begun to wait meanwhile drives from here on */
         } else {
@@ -75,15 +78,15 @@ static void start(fencepost_client *client) {
 /* Calls the keeper if there is something for it to do before it would look by itself. Costs nothing otherwise: an
  * uncontended acquire and release wake no thread. */
 void keeper_look(fencepost_client *client) {
-    uint64_t now, until;
+    uint64_t until;
 
     if (client->looped || client->closed || client->driving || client->waiters != NULL ||
         client->driver->descriptor(client->self) == FENCEPOST_OWNER_DRIVEN)
         return;
-    now = fencepost_now();
-    client->quiet_from = now + QUIET_AFTER;
+    if (listens(client))
+        client->quiet_from = fencepost_now() + QUIET_AFTER;
     until = due(client);
-    if (until >= client->keeper_due && !(client->keeper_due > 0 && has_to_drive(client, now)))
+    if (until >= client->keeper_due && !(client->keeper_due > 0 && has_to_drive(client)))
         return;
     client->keeper_called = until;
     if (!client->keeper_runs)
