@@ -47,19 +47,24 @@ static fencepost_grant *hold_shortly(fencepost_client *client, const char *name,
 
 /* ---- ZooKeeper ---- */
 
+/* What somebody else does to the holder of a lock. */
+static void delete_node(zhandle_t *raw, const char *name) {
+    char node[2048] = "";
+
+    CHECK(zookeeper_find(raw, url_of("/", name, ""), "-lock-", node, sizeof node));
+    CHECK(zoo_delete(raw, node, -1) == ZOK);
+}
+
 static void node_is_deleted(void) {
     fencepost_client *client = client_of(url(ZOOKEEPER, ""));
     zhandle_t *raw = zookeeper_open(address(ZOOKEEPER), 4000);
     const char *name = new_name("deleted");
     fencepost_grant *grant = hold(client, name);
-    char directory[1100], node[2048] = "";
 
     NEED(grant != NULL);
     /* A holder watches its node from its first confirmation on. */
     CHECK_RESULT(fencepost_extend(grant), FENCEPOST_OK);
-    snprintf(directory, sizeof directory, "/%s", name);
-    CHECK(zookeeper_find(raw, directory, "-lock-", node, sizeof node));
-    CHECK(zoo_delete(raw, node, -1) == ZOK);
+    delete_node(raw, name);
     CHECK_FAULT(fencepost_grant_wait_lost(grant, LONG), FENCEPOST_RESULT_DELETED, "deleted");
     CHECK(fencepost_grant_is_lost(grant) && !fencepost_grant_is_valid(grant));
     CHECK_RESULT(fencepost_release(grant), FENCEPOST_RESULT_DELETED);
@@ -90,15 +95,12 @@ static void nobody_waits(void) {
     zhandle_t *raw = zookeeper_open(address(ZOOKEEPER), 4000);
     const char *name = new_name("unasked");
     fencepost_grant *grant = hold(client, name);
-    char directory[1100], node[2048] = "";
     int64_t before;
 
     NEED(grant != NULL);
     CHECK_RESULT(fencepost_extend(grant), FENCEPOST_OK);
-    snprintf(directory, sizeof directory, "/%s", name);
-    CHECK(zookeeper_find(raw, directory, "-lock-", node, sizeof node));
     before = millis();
-    CHECK(zoo_delete(raw, node, -1) == ZOK);
+    delete_node(raw, name);
     EVENTUALLY(!fencepost_grant_is_valid(grant));
     CHECK(millis() - before < 5000);
     CHECK_RESULT(fencepost_release(grant), FENCEPOST_RESULT_DELETED);
