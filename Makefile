@@ -142,7 +142,8 @@ soak: ## run SEEDS seeds (500000) of every machine in the simulator, and add to 
 deletions: ## delete one safety check after the other in a copy, and demand that the proof convicts each
 	$(PYTHON) tests/deletions
 
-bench: build ## measure side by side with the raw clients and the peers
+bench: build ## measure a machine's step, and side by side with the raw clients and the peers
+	cargo bench --quiet --package fencepost-tests
 	python3 tests/servers run --zookeeper --redis 1 -- $(PYTHON) bench $(ARGS)
 
 clean: ## remove what was built

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .complaint import Complaint
+from .placement import PLACEMENTS
 from .programs import BENCH
 from .subjects import FAMILIES, NAMES
 
@@ -29,6 +30,7 @@ class Options:
     cycles: int
     handoffs: int
     seconds: float
+    placement: str
     lengths: tuple[int, ...]
     warmth: float
     quick: bool
@@ -54,6 +56,7 @@ def parse(arguments: Sequence[str]) -> Options:
         cycles=10,
         handoffs=10 if quick else 60,
         seconds=0.4 if quick else 2.0,
+        placement=given.placement,
         lengths=given.lengths or (QUICK_LENGTHS if quick else LENGTHS),
         warmth=0.25 if quick else 1.0,
         quick=quick,
@@ -80,6 +83,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--rounds", type=_rounds, metavar="N", help="how often each subject has its turn (480; quick: 20)"
+    )
+    parser.add_argument(
+        "--placement",
+        choices=PLACEMENTS,
+        default=PLACEMENTS[0],
+        help="Redis and its workers, uncontended: on processors of their own, on one, or as it comes (apart)",
     )
     parser.add_argument(
         "--lengths",

@@ -13,6 +13,7 @@ from rich.status import Status
 from . import (
     contended,
     handoff,
+    placement,
     plot,
     plot_queue,
     programs,
@@ -87,7 +88,10 @@ def _family(name: str, family: Family, options: Options, control: Control, statu
         return lambda text: status.update(f"{name}, {scenario}: {text}")
 
     if "uncontended" in options.scenarios:
-        family.uncontended = uncontended.measure(family.subjects, options, f"{lock}-u", saying("uncontended"))
+        with placement.placed(name, options.placement, control):
+            family.uncontended = uncontended.measure(
+                family.subjects, options, f"{lock}-u", saying("uncontended")
+            )
     if "handoff" in options.scenarios:
         family.handoff = handoff.measure(family.subjects, options, f"{lock}-h", saying("hand-off"))
     if "contended" in options.scenarios:

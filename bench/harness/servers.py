@@ -68,6 +68,11 @@ class Control:
             raise Complaint(f"the servers' control port refused {command!r}: {answer.get('error')}")
         return answer
 
+    def pid(self, family: str) -> int:
+        """The process of the family's server."""
+        known = {server["name"]: server for server in self.ask("list")["servers"]}
+        return int(known[SERVERS[family]]["pid"])
+
     @contextmanager
     def proxy(self, family: str) -> Iterator[Proxy]:
         """A new proxy in front of the family's server."""

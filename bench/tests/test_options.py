@@ -27,6 +27,7 @@ from harness.subjects import FAMILIES, SUBJECTS, Role, chosen
         (["--sittings", "0"], "no number of sittings: 1 to 100"),
         (["--lengths", "10,x"], "'10,x' are no lengths of a line: 2 to 20000"),
         (["--lengths", "1"], "'1' are no lengths of a line"),
+        (["--placement", "near"], "'near'.*apart.*together.*free"),
         (["--fast"], "unrecognized arguments: --fast"),
         (["--out", "/dev/null/x"], "--out /dev/null/x"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ from xml.etree import ElementTree
 
 import pytest
 from conftest import BENCH, bench
+from harness.placement import placed
+from harness.servers import Control
 
 pytestmark = pytest.mark.usefixtures("servers")
 
@@ -75,3 +78,17 @@ def test_a_floor_is_no_lock(tmp_path: Path) -> None:
     found = json.loads((tmp_path / "latest.json").read_text())["results"]["redis"]
     assert set(found["handoff"]) == {"floor"}
     assert found["uncontended"] == found["contended"] == found["wire"] == {}
+
+
+@pytest.mark.parametrize(("placement", "shared"), [("apart", False), ("together", True)])
+def test_server_and_workers_are_where_they_are_to_be(placement: str, shared: bool) -> None:
+    control = Control()
+    pid = control.pid("redis")
+    before = os.sched_getaffinity(0), os.sched_getaffinity(pid)
+    with placed("redis", placement, control):
+        server, worker = os.sched_getaffinity(pid), os.sched_getaffinity(0)
+        assert (len(server), bool(server & worker)) == (1, shared)
+        with placed("redis", "free", control), placed("zookeeper", placement, control):
+            assert os.sched_getaffinity(0) == worker
+    assert (os.sched_getaffinity(0), os.sched_getaffinity(pid)) == before
+    control.close()

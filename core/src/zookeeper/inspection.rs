@@ -1,8 +1,9 @@
 //! Looking at a lock from outside: who holds it, who waits; asking a contender for the lock, or breaking its place.
 //!
 //! One flight lists, a second reads every contender (Kazoo reads one after the other). What is found was so at some moment of the flights: it is
-//! for people and for tools, and no ground to act on a lock's behalf. A contender is broken by its node *and* its fence, so that it cannot hit
-//! another one that has come since.
+//! for people and for tools, and no ground to act on a lock's behalf. A contender is broken by its node *and* its fence, so that it does not hit
+//! another one that had come before the node was read. ZooKeeper deletes by path and version, not by fence: a path that is used again (that of a single
+//! node; in the layout `plain` also after its directory was reaped) can change hands between that read and the deletion behind it.
 
 use alloc::{collections::VecDeque, string::String, vec::Vec};
 
