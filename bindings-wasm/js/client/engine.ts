@@ -212,7 +212,7 @@ export class Engine implements Sink {
     contender.fresh = null;
   }
 
-  put(input: (hub: Hub, now: number) => void): void {
+  put(input: (hub: Hub, now: number) => void, id?: number): void {
     if (this.#ended) {
       return;
     }
@@ -222,6 +222,9 @@ export class Engine implements Sink {
       // A reply that does not fit has settled its command as unknown: the machine knows how to go on.
       if (!(error instanceof MisuseError)) {
         throw error;
+      }
+      if (id !== undefined) {
+        this.blame(id, error);
       }
     }
     this.#pump(true);

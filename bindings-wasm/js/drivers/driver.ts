@@ -9,8 +9,11 @@ import type { Command } from "../outputs.js";
 
 /** Where a driver puts what it hears. */
 export interface Sink {
-  /** Puts something into the hub at the present time, then takes out and carries out everything there is to do. */
-  put(input: (hub: Hub, now: number) => void): void;
+  /**
+   * Puts something into the hub at the present time, then takes out and carries out everything there is to do. `id`: the command whose answer it is, so that an
+   * answer that does not fit is the cause of what comes of it.
+   */
+  put(input: (hub: Hub, now: number) => void, id?: number): void;
   /** Remembers the client library's own error for a command, as the cause of what comes of it. */
   blame(id: number, error: unknown): void;
 }

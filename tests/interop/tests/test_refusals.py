@@ -12,7 +12,7 @@ from refusals import KINDS, directories, refused, started, wanted
 from steer import Servers
 from tree import Tree
 
-OURS = ("rust-curator", "python-curator")
+OURS = ("rust-curator", "python-curator", "javascript-curator", "c-curator")
 
 
 @pytest.fixture(scope="module")

@@ -24,9 +24,11 @@ pub struct Case {
     pub faults: u8,
     /// How often time may pass.
     pub pauses: u8,
-    /// Whether contenders come in the order of their numbers, to a lock that was held before: as they are all alike, and without faults,
-    /// other orders are the same with other names.
+    /// Whether contenders come in the order of their numbers, to a lock that was held before: without faults, other orders of those that are
+    /// alike are the same with other names. Readers and writers are not: for them `seed` says who is what.
     pub in_order: bool,
+    /// Chooses layouts and roles, as that of a run does.
+    pub seed: u64,
 }
 
 /// What walking a case has come to.
@@ -62,8 +64,8 @@ struct Walk<'a, B, S> {
 
 impl<B: Backend, S: Subject<B>> Walk<'_, B, S> {
     fn make(&self) -> impl Fn(Number, u8) -> S {
-        let make = self.machine.make;
-        move |client, crashes| make(client, crashes, 7)
+        let (make, seed) = (self.machine.make, self.case.seed);
+        move |client, crashes| make(client, crashes, seed)
     }
 
     fn moves(&self, state: &State<B, S>) -> Vec<Step> {

@@ -32,7 +32,14 @@ const TWO: Case = Case {
     faults: 1,
     pauses: 2,
     in_order: false,
+    seed: KAZOO,
 };
+
+/// Kazoo's layout where there are two; a writer, then readers.
+const KAZOO: u64 = 7;
+
+/// The same in Curator's.
+const CURATOR: u64 = 6;
 
 /// Several without a fault.
 const fn several(contenders: u8, in_order: bool) -> Case {
@@ -41,6 +48,7 @@ const fn several(contenders: u8, in_order: bool) -> Case {
         faults: 0,
         pauses: if in_order { 0 } else { 3 },
         in_order,
+        seed: KAZOO,
     }
 }
 
@@ -73,6 +81,26 @@ fn read_write_three_without_a_fault() {
     explored(&machines::ZOOKEEPER_READ_WRITE, several(3, true), 354_738);
 }
 
+/// Who comes first, second and third, in Curator's layout: W R R, W W R, W R W, R R W, R W R, R W W, W W W.
+#[test]
+fn read_write_three_in_every_order() {
+    for (seed, states) in [
+        (CURATOR, 354_738),
+        (2, 406_480),
+        (14, 170_932),
+        (12, 2896),
+        (0, 11_523),
+        (8, 12_411),
+        (10, 403_380),
+    ] {
+        let case = Case {
+            seed,
+            ..several(3, true)
+        };
+        explored(&machines::ZOOKEEPER_READ_WRITE, case, states);
+    }
+}
+
 #[test]
 fn single_two_with_one_fault() {
     explored(&machines::ZOOKEEPER_SINGLE, TWO, 379_742);
@@ -89,8 +117,39 @@ fn semaphore_three_without_a_fault() {
 }
 
 #[test]
+fn semaphore_three_as_curator_has_it() {
+    let case = Case {
+        seed: CURATOR,
+        ..several(3, true)
+    };
+    explored(&machines::ZOOKEEPER_SEMAPHORE, case, 352_357);
+}
+
+#[test]
+fn semaphore_two_with_one_fault() {
+    let case = Case {
+        pauses: 0,
+        in_order: true,
+        seed: CURATOR,
+        ..TWO
+    };
+    explored(&machines::ZOOKEEPER_SEMAPHORE, case, 374_443);
+}
+
+#[test]
 fn multi_lock_two_without_a_fault() {
     explored(&machines::ZOOKEEPER_MULTI_LOCK, several(2, true), 5993);
+}
+
+#[test]
+fn multi_lock_two_with_one_fault() {
+    let case = Case {
+        pauses: 0,
+        in_order: true,
+        seed: CURATOR,
+        ..TWO
+    };
+    explored(&machines::ZOOKEEPER_MULTI_LOCK, case, 721_981);
 }
 
 #[test]

@@ -94,7 +94,7 @@ export class RedisDriver implements Driver {
 
   #expect(id: number, answer: Promise<RedisValue>): void {
     answer.then(
-      (value) => this.#sink.put((hub, now) => hub.reply(now, id, value)),
+      (value) => this.#sink.put((hub, now) => hub.reply(now, id, value), id),
       (error: unknown) => this.#failed(id, error, this.#judge(error)),
     );
   }

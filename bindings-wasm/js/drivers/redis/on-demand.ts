@@ -9,8 +9,8 @@ import { later } from "../../client/timers.js";
 import type { Judged, Library, Session } from "./library.js";
 import { Unsent, isDistrust, isRefusal } from "./library.js";
 
-/** A server that accepts a connection and says nothing is as good as none. */
-const OPEN_WITHIN = 5000;
+/** A server that accepts a connection and says nothing is as good as none. Less than a close waits: it finds the time for another attempt. */
+const OPEN_WITHIN = 3000;
 
 export class OnDemand {
   readonly #library: Library;

@@ -111,7 +111,7 @@ export class ZooKeeperDriver implements Driver {
       } else {
         answer(hub, now, command, session, result.response);
       }
-    });
+    }, id);
   }
 }
 

@@ -1,0 +1,31 @@
+// Something between a client and its server, or a server of another kind, may answer with what no script answers. No server of ours does: a library that
+// does stands in its place.
+
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
+
+import { CleanupIncomplete, MisuseError, Refused } from "../dist/index.js";
+import { Client } from "../dist/client/client.js";
+import { RedisDriver } from "../dist/drivers/redis/driver.js";
+
+function answering(value) {
+  const session = { ready: true, call: () => Promise.resolve(value), end: () => undefined };
+  return new Client(new RedisDriver({ open: () => Promise.resolve(session), judge: () => ({ failure: "unknown" }) }));
+}
+
+describe("a reply that fits no command", { concurrency: false }, () => {
+  const closings = [];
+  for (const value of ["OK", 5, [], ["1"], { a: 1 }, Symbol("no value")]) {
+    it(`${typeof value} ${String(value)}`, async () => {
+      const client = answering(value);
+      await assert.rejects(client.lock("stock/42").acquire({ timeout: 300 }), (error) => {
+        assert.ok(error instanceof Refused, String(error));
+        assert.ok(error.cause instanceof MisuseError, String(error.cause));
+        return true;
+      });
+      // Nobody knows what has become of the lock: it waits for a word in vain.
+      closings.push(assert.rejects(client.close(), CleanupIncomplete));
+    });
+  }
+  after(() => Promise.all(closings));
+});

@@ -1,0 +1,134 @@
+"""The snippets of the guides run, too: each with what its reader is taken to have already."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_readme import ROOT, on_real_servers, run
+
+#: A snippet that waits at its top level runs as asyncio's own shell would run it.
+PYTHON = """
+import ast, asyncio, inspect, json, os, pathlib, socket
+
+class Sold:
+    def __await__(self):
+        yield from asyncio.sleep(0).__await__()
+
+class Database:
+    def sell(self, item, fence):
+        assert fence > 0
+        return Sold()
+
+scope = {"db": Database(), "json": json, "os": os, "socket": socket}
+text = pathlib.Path("snippet.py").read_text()
+code = compile(text, "snippet.py", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+result = eval(code, scope)
+if inspect.iscoroutine(result):
+    asyncio.run(result)
+for each in scope.values():
+    if not inspect.isclass(each) and getattr(each, "connected", False):
+        each.stop()
+print("done", scope.get("answer"))
+"""
+
+C = """
+#include <stdio.h>
+%(includes)s
+static unsigned long long sold;
+static void sell(int item, unsigned long long fence) { sold = fence + (unsigned)item; }
+int main(void) {
+%(before)s
+%(body)s
+(void)sell;
+printf("done %%llu\\n", sold);
+return 0;
+}
+"""
+
+#: Before the C snippets that begin in the middle: a client, and where results go.
+HELD = """
+fencepost_client *client;
+fencepost_lock *lock;
+fencepost_grant *grant;
+if (fencepost_connect("memory:", &client) != FENCEPOST_OK) { return 1; }
+"""
+
+
+def blocks(guide: str, language: str) -> list[str]:
+    """A guide's snippets in one language."""
+    text = (ROOT / guide).read_text()
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def each(language: str, *guides: str) -> list[object]:
+    """All of some guides, named."""
+    found = [(guide, number, text) for guide in guides for number, text in enumerate(blocks(guide, language))]
+    return [pytest.param(text, id=f"{guide}-{number}") for guide, number, text in found]
+
+
+@pytest.mark.parametrize(
+    "snippet", each("python", "bindings-py/README.md", "docs/kazoo.md", "tests/servers/README.md")
+)
+def test_python(snippet: str, tmp_path: Path) -> None:
+    if "kill redis-1" in snippet:
+        # Others would miss it: one is asked instead what there is.
+        snippet = snippet.replace("kill redis-1", "list")
+    (tmp_path / "snippet.py").write_text(on_real_servers(snippet))
+    (tmp_path / "program.py").write_text(PYTHON)
+    assert "done" in run(sys.executable, "-W", "error", "program.py", cwd=tmp_path)
+
+
+@pytest.mark.parametrize("snippet", each("c", "bindings-c/README.md"))
+def test_c(snippet: str, tmp_path: Path) -> None:
+    whole = "#include" in snippet
+    includes = re.findall(r"^#include.*$", snippet, re.MULTILINE) or ["#include <fencepost-client.h>"]
+    body = re.sub(r"^#include.*$", "", snippet, flags=re.MULTILINE)
+    # What a line gives is looked at, where the snippet is content to show the call.
+    body = (
+        re.sub(
+            r"^(fencepost_\w+\(.*\));$",
+            r"if (\1 != FENCEPOST_OK) { puts(fencepost_detail()); return 1; }",
+            body,
+            flags=re.MULTILINE,
+        )
+        if not whole
+        else body
+    )
+    program = C % {
+        "includes": "\n".join(includes),
+        "before": "" if whole else HELD,
+        "body": on_real_servers(body),
+    }
+    (tmp_path / "snippet.c").write_text(program)
+    library = ROOT / "build" / "c" / "lib"
+    environment = os.environ | {"PKG_CONFIG_PATH": str(library / "pkgconfig")}
+    flags = subprocess.run(
+        ["pkg-config", "--cflags", "--libs", "fencepost-client"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    own = ("-std=c99", "-Wall", "-Werror", f"-Wl,-rpath,{library}")
+    run("cc", *own, "snippet.c", *flags, "-o", "snippet", cwd=tmp_path)
+    sold = run("./snippet", cwd=tmp_path).split()
+    assert sold[0] == "done"
+    assert (int(sold[1]) > 0) == whole
+
+
+def test_no_guide_has_gone_untested() -> None:
+    """A renamed tag must not make a snippet go untested."""
+    counts = {
+        ("python", "bindings-py/README.md"): 3,
+        ("python", "docs/kazoo.md"): 1,
+        ("python", "tests/servers/README.md"): 1,
+        ("c", "bindings-c/README.md"): 2,
+    }
+    assert {key: len(blocks(key[1], key[0])) for key in counts} == counts
+    ast.parse(PYTHON)
