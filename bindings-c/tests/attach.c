@@ -107,6 +107,19 @@ static void access_list_is_used(void) {
 }
 
 /* The session is ended at once, by its number and password, as an operator would. */
+static void credentials_that_are_refused(void) {
+    zhandle_t *handle = own_handle(4000);
+    fencepost_client *client;
+    fencepost_grant *grant = NULL;
+
+    CHECK_RESULT(fencepost_zookeeper_attach(handle, NULL, NULL, &client), FENCEPOST_OK);
+    CHECK(zoo_add_auth(handle, "no such scheme", "x", 1, NULL, NULL) == ZOK);
+    CHECK_FAULT(fencepost_acquire(client, new_name("x"), LONG, &grant), FENCEPOST_RESULT_AUTH_FAILED, "");
+    fencepost_close(client);
+    fencepost_client_free(client);
+    zookeeper_close(handle);
+}
+
 static void session_is_expired(void) {
     zhandle_t *handle = own_handle(20000);
     fencepost_client *client, *other = client_of(url(ZOOKEEPER, ""));
@@ -275,6 +288,7 @@ int main(void) {
         TEST(handle_is_given_back);
         TEST(watched_list_is_left_alone);
         TEST(access_list_is_used);
+        TEST(credentials_that_are_refused);
         TEST(session_is_expired);
     }
     if (address(REDIS) != NULL) {

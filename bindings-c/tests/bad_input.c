@@ -1,8 +1,12 @@
 /* Bad input: each a clear error, at once, and nothing sent. */
+#include <arpa/inet.h>
+#include <fcntl.h>
 #include <fencepost-redis.h>
 #include <fencepost-zookeeper.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -273,7 +277,45 @@ static void key_of_another_type(void) {
     close_client(client);
 }
 
-static void server_without_the_feature(void) {
+/* A port that nobody has, for a moment. */
+static int free_port(void) {
+    struct sockaddr_in where = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof where;
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+    CHECK(bind(listener, (struct sockaddr *)&where, size) == 0);
+    CHECK(getsockname(listener, (struct sockaddr *)&where, &size) == 0);
+    close(listener);
+    return ntohs(where.sin_port);
+}
+
+static void server_without_scripts(void) {
+    char directory[] = "/tmp/fencepost-c-XXXXXX", port[16], where[64];
+    fencepost_grant *grant = NULL;
+    fencepost_client *client;
+    pid_t server;
+
+    NEED(mkdtemp(directory) != NULL);
+    snprintf(port, sizeof port, "%d", free_port());
+    server = fork();
+    if (server == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        dup2(open("/dev/null", O_WRONLY), 1);
+        execlp(
+            "redis-server", "redis-server", "--bind", "127.0.0.1", "--port", port, "--save", "", "--dir", directory,
+            "--rename-command", "EVALSHA", "", "--rename-command", "EVAL", "", (char *)NULL);
+        _exit(127);
+    }
+    snprintf(where, sizeof where, "redis://127.0.0.1:%s", port);
+    client = client_of(where);
+    CHECK_FAULT(fencepost_acquire(client, "x", LONG, &grant), FENCEPOST_RESULT_UNSUPPORTED, "unknown command");
+    close_client(client);
+    kill(server, SIGKILL);
+    waitpid(server, NULL, 0);
+    CHECK(rmdir(directory) == 0);
+}
+
+static void user_without_scripts(void) {
     fencepost_grant *grant = NULL;
     fencepost_client *client;
 
@@ -366,7 +408,8 @@ int main(void) {
     }
     if (address(REDIS) != NULL) {
         TEST(key_of_another_type);
-        TEST(server_without_the_feature);
+        TEST(user_without_scripts);
+        TEST(server_without_scripts);
         TEST(greetings);
     }
     return check_close();

@@ -1,7 +1,12 @@
 /** What the world refuses: a clear error, with the library's own as its cause. */
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, afterEach, before, describe, it } from "node:test";
 
 import { type Client, Refused, connect, fromRedis, fromZooKeeper } from "fencepost";
@@ -10,7 +15,7 @@ import zookeeper from "node-zookeeper-client";
 import { RESP_TYPES, createClient } from "redis";
 
 import { SESSION, drop, fresh, nodeRedisAt, zk, zkAt } from "./support/backends.js";
-import { address, within } from "./support/servers.js";
+import { address, eventually, within } from "./support/servers.js";
 
 const SOON = 10_000;
 
@@ -48,6 +53,47 @@ describe("refusals", { concurrency: false }, () => {
       assert.ok(error.cause instanceof Error);
       return true;
     });
+  });
+
+  it("Redis: a server without scripts", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "fencepost-"));
+    const path = join(directory, "redis.sock");
+    const without = ["EVALSHA", "EVAL"].flatMap((command) => ["--rename-command", command, ""]);
+    const where = ["--port", "0", "--unixsocket", path, "--save", "", "--dir", directory];
+    const server = spawn("redis-server", [...where, ...without], { stdio: "ignore" });
+    const gone = once(server, "exit");
+    try {
+      await eventually(SOON, "a server that listens", () => existsSync(path));
+      const own = [createClient({ socket: { path, tls: false } }), new Redis(path, { retryStrategy: () => null })] as const;
+      await own[0].connect();
+      for (const connection of own) {
+        const client = fromRedis(connection);
+        await assert.rejects(within(SOON, "the refusal", client.lock(fresh()).acquire()), (error) => {
+          assert.ok(refused("unsupported")(error) && error instanceof Refused);
+          assert.match(error.message, /unknown command/);
+          assert.ok(error.cause instanceof Error);
+          return true;
+        });
+        await client.close();
+      }
+      own[0].destroy();
+      own[1].disconnect();
+    } finally {
+      server.kill();
+      await gone;
+      await rm(directory, { recursive: true });
+    }
+  });
+
+  it("ZooKeeper: credentials that are refused", async () => {
+    const own = zookeeper.createClient(address("FENCEPOST_ZOOKEEPER"), { sessionTimeout: SESSION, retries: 0 });
+    ends.push(() => {
+      drop(own);
+    });
+    own.addAuthInfo("no such scheme", Buffer.from("x"));
+    own.connect();
+    const client = later(fromZooKeeper(own));
+    await assert.rejects(within(SOON, "the refusal", client.lock(fresh()).acquire()), refused("auth-failed"));
   });
 
   for (const library of ["node-redis", "ioredis"] as const) {

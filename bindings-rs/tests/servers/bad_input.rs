@@ -205,6 +205,13 @@ async fn a_directory_that_may_not_be_written_is_told() {
 }
 
 #[tokio::test]
+async fn credentials_that_are_refused_are_told() {
+    let builder = Client::builder().auth("no such scheme", b"x");
+    let error = soon(builder.connect(&zookeeper())).await.unwrap_err();
+    is(&error, 306, "auth-failed");
+}
+
+#[tokio::test]
 async fn acls_and_credentials_are_used() {
     let url = zookeeper();
     let acl = [Acl::new(Permission::ALL, AuthId::authed())];
