@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from test_readme import ROOT, on_real_servers, run
+from test_readme import ROOT, build_c, on_real_servers, run
 
 #: A snippet that waits at its top level runs as asyncio's own shell would run it.
 PYTHON = """
@@ -106,17 +104,7 @@ def test_c(snippet: str, tmp_path: Path) -> None:
         "body": on_real_servers(body),
     }
     (tmp_path / "snippet.c").write_text(program)
-    library = ROOT / "build" / "c" / "lib"
-    environment = os.environ | {"PKG_CONFIG_PATH": str(library / "pkgconfig")}
-    flags = subprocess.run(
-        ["pkg-config", "--cflags", "--libs", "fencepost-client"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()
-    own = ("-std=c99", "-Wall", "-Werror", f"-Wl,-rpath,{library}")
-    run("cc", *own, "snippet.c", *flags, "-o", "snippet", cwd=tmp_path)
+    build_c(tmp_path)
     sold = run("./snippet", cwd=tmp_path).split()
     assert sold[0] == "done"
     assert (int(sold[1]) > 0) == whole

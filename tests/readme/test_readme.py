@@ -57,10 +57,8 @@ def test_javascript(snippet: str, tmp_path: Path) -> None:
     assert "selling with fence" in run("node", "snippet.mjs", cwd=tmp_path)
 
 
-@pytest.mark.parametrize("snippet", snippets("c"))
-def test_c(snippet: str, tmp_path: Path) -> None:
-    """Each C snippet is a program, built as the documentation says."""
-    (tmp_path / "snippet.c").write_text(on_real_servers(snippet))
+def build_c(cwd: Path) -> None:
+    """Builds snippet.c as the documentation says."""
     library = ROOT / "build" / "c" / "lib"
     environment = os.environ | {"PKG_CONFIG_PATH": str(library / "pkgconfig")}
     flags = subprocess.run(
@@ -70,18 +68,15 @@ def test_c(snippet: str, tmp_path: Path) -> None:
         text=True,
         check=True,
     ).stdout.split()
-    run(
-        "cc",
-        "-std=c99",
-        "-Wall",
-        "-Werror",
-        "snippet.c",
-        *flags,
-        f"-Wl,-rpath,{library}",
-        "-o",
-        "snippet",
-        cwd=tmp_path,
-    )
+    strict = ("-std=c99", "-Wall", "-Werror")
+    run("cc", *strict, "snippet.c", *flags, f"-Wl,-rpath,{library}", "-o", "snippet", cwd=cwd)
+
+
+@pytest.mark.parametrize("snippet", snippets("c"))
+def test_c(snippet: str, tmp_path: Path) -> None:
+    """Each C snippet is a program."""
+    (tmp_path / "snippet.c").write_text(on_real_servers(snippet))
+    build_c(tmp_path)
     assert "selling with fence" in run("./snippet", cwd=tmp_path)
 
 
