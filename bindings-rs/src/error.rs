@@ -38,6 +38,10 @@ pub enum Error {
     /// lock goes with its lease or session.
     #[error("the server has not confirmed the release within 5 s: the client goes on in the background")]
     ReleaseUnconfirmed,
+    /// A client or grant is used in a fork of the process that it was made in (502): its runtime, its connection and its place in the
+    /// line are the other process's.
+    #[error("it was made in another process, before a fork: make a client in each process")]
+    WrongProcess,
     /// A closing client has had to leave something to leases and sessions (503).
     #[error("{left} contenders were not cleaned up within 5 s: they go with their leases or their session")]
     CleanupIncomplete {
@@ -63,6 +67,7 @@ impl Error {
             Self::Refused(error) => error.reason.code(),
             Self::Lost(error) => error.reason.code(),
             Self::ReleaseUnconfirmed => 501,
+            Self::WrongProcess => 502,
             Self::CleanupIncomplete { .. } => 503,
             Self::NoRuntime => 504,
             Self::NoRandomness => 505,
@@ -79,6 +84,7 @@ impl Error {
             Self::Refused(error) => error.reason.name(),
             Self::Lost(error) => error.reason.name(),
             Self::ReleaseUnconfirmed => "release-unconfirmed",
+            Self::WrongProcess => "wrong-process",
             Self::CleanupIncomplete { .. } => "cleanup-incomplete",
             Self::NoRuntime => "no-runtime",
             Self::NoRandomness => "no-randomness",

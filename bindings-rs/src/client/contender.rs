@@ -73,6 +73,7 @@ impl Contender {
 
     /// Extends the grant from now on.
     pub(super) async fn extend(&self) -> Result<(), Error> {
+        self.shared.engine.check_process()?;
         let before = {
             let told = self.seat.told();
             if let Some(end) = &told.end {
@@ -149,6 +150,10 @@ impl Contender {
 
 impl Drop for Contender {
     fn drop(&mut self) {
+        // A fork's copy of it holds nothing.
+        if self.shared.engine.check_process().is_err() {
+            return;
+        }
         let over = {
             let told = self.seat.told();
             // A release under way is finished in the background, and so is its bookkeeping.

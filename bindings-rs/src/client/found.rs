@@ -78,6 +78,7 @@ impl Lock {
     }
 
     async fn inspect(&self, action: Action<'_>) -> Result<Vec<fencepost_core::Found>, Error> {
+        self.shared.engine.check_process()?;
         let what = &self.what;
         let place = &self.shared.place;
         let settings = what.options.inspection(place, &what.kind, &what.name, &action)?;

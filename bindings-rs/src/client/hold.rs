@@ -141,6 +141,7 @@ impl Hold {
     /// Ends the hold; the last one gives the lock back and waits for the server's word.
     pub(super) async fn release(mut self) -> Result<(), Error> {
         self.left = true;
+        self.joint.contender.shared.engine.check_process()?;
         let side = *self.side();
         let contender = &self.joint.contender;
         match self.joint.leave(side) {
@@ -153,6 +154,7 @@ impl Hold {
     /// Turns a writer's hold into a reader's; the last of them turns the grant.
     pub(super) async fn downgrade(&self) -> Result<(), Error> {
         let contender = self.contender();
+        contender.shared.engine.check_process()?;
         contender.not_over()?;
         {
             let mut side = self.side();

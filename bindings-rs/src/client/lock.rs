@@ -106,6 +106,7 @@ impl Lock {
     }
 
     async fn acquire_with(&self, patience: Patience) -> Result<Grant, Error> {
+        self.shared.engine.check_process()?;
         let what = &self.what;
         let side = what.kind.side();
         let turn = match &what.ownership {

@@ -136,6 +136,7 @@ impl Client {
 
     /// A lock of any kind.
     fn contend(&self, kind: Kind, name: &str, options: LockOptions) -> Result<Lock, Error> {
+        self.0.engine.check_process()?;
         if self.0.engine.is_closed() {
             return Err(Misuse::Closed.into());
         }
@@ -147,8 +148,9 @@ impl Client {
     ///
     /// # Errors
     /// [`Error::CleanupIncomplete`] with a count of what the server has not answered for: it goes with its leases or its session;
-    /// [`Misuse::Closed`] the second time.
+    /// [`Misuse::Closed`] the second time; [`Error::WrongProcess`] after a fork, as everything that was made with the client.
     pub async fn close(&self) -> Result<(), Error> {
+        self.0.engine.check_process()?;
         let task = self
             .0
             .background

@@ -6,7 +6,10 @@
 
 use alloc::sync::{Arc, Weak};
 use core::{mem, sync::atomic::AtomicBool, time::Duration};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{
+    process,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use fencepost_core::{Instant, Intent, Key, Loss, Misuse, Patience, Refusal, Settings, lowered::Notice};
 use tokio::sync::Notify;
@@ -23,6 +26,8 @@ pub(crate) const CONFIRM_WITHIN: Duration = Duration::from_secs(5);
 
 /// A client's machines under their lock.
 pub(crate) struct Engine {
+    /// Where it was made.
+    process: u32,
     state: Mutex<State>,
     errands: Mutex<Errands>,
     /// Rung when the background task has something to do.
@@ -44,12 +49,22 @@ struct Errands {
 impl Engine {
     pub(crate) fn new(seed: u64, machines: impl FnOnce(&Weak<Self>) -> Box<dyn Machines>) -> Arc<Self> {
         Arc::new_cyclic(|this| Self {
+            process: process::id(),
             state: Mutex::new(State::new(machines(this), seed)),
             errands: Mutex::default(),
             bell: Notify::new(),
             connected_once: AtomicBool::new(false),
             link_changed: Notify::new(),
         })
+    }
+
+    /// Fails in a fork of the process. Asked before anything is locked: who had locked it may be another thread, which no fork has.
+    pub(crate) fn check_process(&self) -> Result<(), Error> {
+        if process::id() == self.process {
+            Ok(())
+        } else {
+            Err(Error::WrongProcess)
+        }
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {

@@ -1,0 +1,55 @@
+//! What was made before a fork says so after it, at once and without touching what the other process has.
+
+#![cfg(unix)]
+
+use futures_util::FutureExt as _;
+
+// std has no fork. These are POSIX's, as every Unix has them.
+unsafe extern "C" {
+    safe fn fork() -> i32;
+    safe fn _exit(status: i32) -> !;
+    fn waitpid(process: i32, status: *mut i32, options: i32) -> i32;
+}
+
+/// Whether every call fails at once, and in that way.
+fn is_refused(client: &fencepost::Client, lock: &fencepost::Lock, grant: fencepost::Grant) -> bool {
+    let calls = [
+        client.lock("other").map(drop),
+        lock.acquire().now_or_never().unwrap().map(drop),
+        lock.try_acquire().now_or_never().unwrap().map(drop),
+        lock.contenders().now_or_never().unwrap().map(drop),
+        grant.extend().now_or_never().unwrap(),
+        grant.downgrade().now_or_never().unwrap(),
+        grant.release().now_or_never().unwrap(),
+        client.close().now_or_never().unwrap(),
+    ];
+    calls
+        .iter()
+        .all(|told| matches!(told, Err(error) if error.code() == 502 && error.name() == "wrong-process"))
+}
+
+#[test]
+fn after_a_fork_everything_says_so() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let client = runtime.block_on(fencepost::connect("memory:")).unwrap();
+    let lock = client.lock("stock/42").unwrap();
+    let grant = runtime.block_on(lock.acquire()).unwrap();
+    let spare = runtime.block_on(client.lock("spare").unwrap().acquire()).unwrap();
+    let child = fork();
+    if child == 0 {
+        let refused = std::panic::catch_unwind(core::panic::AssertUnwindSafe(|| {
+            is_refused(&client, &lock, spare)
+        }));
+        _exit(i32::from(!matches!(refused, Ok(true))));
+    }
+    let mut status = -1;
+    // SAFETY: the child is ours, and the status is a place for one.
+    let ended = unsafe { waitpid(child, &raw mut status, 0) };
+    assert_eq!((ended, status), (child, 0));
+    runtime.block_on(grant.release()).unwrap();
+    drop(spare);
+    runtime.block_on(client.close()).unwrap();
+}
