@@ -149,7 +149,7 @@ void channels_fail(struct driver *driver);
 void channels_forget(struct driver *driver);
 
 /* reply.c */
-void reply_give(fencepost_hub *hub, uint64_t command, const redisReply *reply);
+fencepost_result reply_give(fencepost_hub *hub, uint64_t command, const redisReply *reply);
 void reply_give_error(fencepost_hub *hub, uint64_t command, const char *error);
 
 #endif

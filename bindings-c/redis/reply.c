@@ -56,19 +56,21 @@ static void convert(const redisReply *from, fencepost_reply *to, fencepost_reply
     }
 }
 
-void reply_give(fencepost_hub *hub, uint64_t command, const redisReply *reply) {
+/* Gives a reply; the hub's error if it fits no command, which is then lost. */
+fencepost_result reply_give(fencepost_hub *hub, uint64_t command, const redisReply *reply) {
     fencepost_reply usual[USUAL], root, *nodes = usual, *free_nodes;
     size_t count = count_nodes(reply, DEEPEST);
+    fencepost_result result;
 
     if (count > USUAL && (count >= SIZE_MAX / sizeof *nodes || (nodes = malloc(count * sizeof *nodes)) == NULL)) {
-        fencepost_hub_failed(hub, fencepost_now(), command, FENCEPOST_FAILURE_UNKNOWN);
-        return;
+        return fencepost_hub_failed(hub, fencepost_now(), command, FENCEPOST_FAILURE_UNKNOWN);
     }
     free_nodes = nodes;
     convert(reply, &root, &free_nodes);
-    fencepost_hub_reply(hub, fencepost_now(), command, &root);
+    result = fencepost_hub_reply(hub, fencepost_now(), command, &root);
     if (nodes != usual)
         free(nodes);
+    return result;
 }
 
 void reply_give_error(fencepost_hub *hub, uint64_t command, const char *error) {

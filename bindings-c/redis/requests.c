@@ -62,7 +62,8 @@ static void settle(struct request *request, const redisReply *reply, const char 
         return;
     }
     if (reply != NULL) {
-        reply_give(driver->hub, request->command, reply);
+        if (reply_give(driver->hub, request->command, reply) != FENCEPOST_OK)
+            fencepost_client_note(driver->client, request->command, fencepost_detail());
     } else {
         fencepost_client_note(driver->client, request->command, why);
         fencepost_hub_failed(driver->hub, fencepost_now(), request->command, FENCEPOST_FAILURE_UNKNOWN);

@@ -10,6 +10,9 @@
 /* The last outcome, as a word. */
 static char told[512];
 static int gone, confirmed;
+/* Whether the hub is given what no script answers. */
+static bool mangled;
+static const fencepost_reply odd = {.kind = FENCEPOST_REPLY_KIND_INTEGER, .integer = 5};
 
 fencepost_result __real_fencepost_hub_failed(fencepost_hub *hub, uint64_t now, uint64_t id, uint32_t failure);
 fencepost_result
@@ -53,6 +56,8 @@ __wrap_fencepost_hub_reply(fencepost_hub *hub, uint64_t now, uint64_t id, const 
     told[0] = '\0';
     write_down(reply);
     confirmed += strcmp(told, "1") == 0; /* a subscription */
+    if (mangled)
+        reply = &odd;
     return hub == NULL ? FENCEPOST_RESULT_OK : __real_fencepost_hub_reply(hub, now, id, reply);
 }
 
@@ -237,6 +242,17 @@ static void an_error_to_a_subscription_is_an_answer(void) {
     freeReplyObject(redis("DEL %s", name));
 }
 
+static void an_answer_that_fits_no_command_is_told(void) {
+    fencepost_client *client;
+    fencepost_grant *grant = NULL;
+
+    CHECK_RESULT(fencepost_redis_connect(url(REDIS, ""), &client), FENCEPOST_OK);
+    mangled = true;
+    CHECK_FAULT(fencepost_acquire(client, new_name("odd"), BRIEF, &grant), FENCEPOST_RESULT_UNREACHABLE, "reply");
+    mangled = false;
+    close_client(client);
+}
+
 int main(void) {
     TEST(replies);
     if (address(REDIS) != NULL) {
@@ -246,6 +262,7 @@ int main(void) {
         TEST(an_ended_connection_of_the_owner_is_closed);
         TEST(a_lost_subscription_is_gone);
         TEST(an_error_to_a_subscription_is_an_answer);
+        TEST(an_answer_that_fits_no_command_is_told);
     }
     return check_close();
 }
