@@ -16,6 +16,7 @@ interface Named {
   readonly key: number;
   /** Names the command in its outcome and in notices. */
   readonly id: number;
+  /** Which connection has to carry it. */
   readonly target: Target;
   /** When the machine stops caring, in ms on your clock: advice. */
   readonly deadline: number | null;
@@ -23,7 +24,9 @@ interface Named {
 
 /** Something to do with a ZooKeeper client; see docs/drivers.md. */
 export interface NodeCommand extends Named {
+  /** What to do. */
   readonly operation: "create" | "children" | "get" | "delete" | "sync" | "set" | "multi";
+  /** The node; empty for a multi. */
   readonly path: string;
   /** A node's new data. */
   readonly data: Uint8Array;
@@ -35,14 +38,19 @@ export interface NodeCommand extends Named {
 
 /** One write of a multi. */
 export interface Part {
+  /** What to do. */
   readonly operation: "create" | "delete";
+  /** The node. */
   readonly path: string;
+  /** A new node's data. */
   readonly data: Uint8Array;
+  /** As a create's. */
   readonly flags: number;
 }
 
 /** Something to do with a Redis client; see docs/drivers.md. */
 export interface RedisCommand extends Named {
+  /** What to do. */
   readonly operation: "call" | "subscribe" | "unsubscribe";
   /** The command with its arguments, or the channel. */
   readonly arguments: readonly Argument[];
@@ -81,9 +89,11 @@ export interface ContenderData {
 
 /** Why an acquire has come to nothing or a grant has ended. */
 export interface Reason {
+  /** Its number, the same in every language. */
   readonly code: number;
   /** The kebab-case name, such as `not-available`. */
   readonly kind: string;
+  /** The same in words. */
   readonly message: string;
 }
 
