@@ -64,7 +64,10 @@ describe("refusals", { concurrency: false }, () => {
     const gone = once(server, "exit");
     try {
       await eventually(SOON, "a server that listens", () => existsSync(path));
-      const own = [createClient({ socket: { path, tls: false } }), new Redis(path, { retryStrategy: () => null })] as const;
+      const own = [
+        createClient({ socket: { path, tls: false } }),
+        new Redis(path, { retryStrategy: () => null }),
+      ] as const;
       await own[0].connect();
       for (const connection of own) {
         const client = fromRedis(connection);
