@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
 from pathlib import Path
 
 import pytest
-from test_readme import ROOT, build_c, on_real_servers, run
+from test_readme import build_c, on_real_servers, run, snippets
 
 #: A snippet that waits at its top level runs as asyncio's own shell would run it.
 PYTHON = """
@@ -58,15 +57,11 @@ if (fencepost_connect("memory:", &client) != FENCEPOST_OK) { return 1; }
 """
 
 
-def blocks(guide: str, language: str) -> list[str]:
-    """A guide's snippets in one language."""
-    text = (ROOT / guide).read_text()
-    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-
-
 def each(language: str, *guides: str) -> list[object]:
     """All of some guides, named."""
-    found = [(guide, number, text) for guide in guides for number, text in enumerate(blocks(guide, language))]
+    found = [
+        (guide, number, text) for guide in guides for number, text in enumerate(snippets(language, guide))
+    ]
     return [pytest.param(text, id=f"{guide}-{number}") for guide, number, text in found]
 
 
@@ -87,17 +82,10 @@ def test_c(snippet: str, tmp_path: Path) -> None:
     whole = "#include" in snippet
     includes = re.findall(r"^#include.*$", snippet, re.MULTILINE) or ["#include <fencepost-client.h>"]
     body = re.sub(r"^#include.*$", "", snippet, flags=re.MULTILINE)
-    # What a line gives is looked at, where the snippet is content to show the call.
-    body = (
-        re.sub(
-            r"^(fencepost_\w+\(.*\));$",
-            r"if (\1 != FENCEPOST_OK) { puts(fencepost_detail()); return 1; }",
-            body,
-            flags=re.MULTILINE,
-        )
-        if not whole
-        else body
-    )
+    if not whole:
+        # The snippet is content to show the call; here what it gives is looked at.
+        looked_at = r"if (\1 != FENCEPOST_OK) { puts(fencepost_detail()); return 1; }"
+        body = re.sub(r"^(fencepost_\w+\(.*\));$", looked_at, body, flags=re.MULTILINE)
     program = C % {
         "includes": "\n".join(includes),
         "before": "" if whole else HELD,
@@ -118,5 +106,4 @@ def test_no_guide_has_gone_untested() -> None:
         ("python", "tests/servers/README.md"): 1,
         ("c", "bindings-c/README.md"): 2,
     }
-    assert {key: len(blocks(key[1], key[0])) for key in counts} == counts
-    ast.parse(PYTHON)
+    assert {key: len(snippets(*key)) for key in counts} == counts

@@ -13,13 +13,18 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 README = (ROOT / "README.md").read_text()
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 PATIENCE = 600  # seconds: the Rust snippet is compiled
 
 
-def snippets(language: str) -> list[str]:
-    """The README's snippets in one language."""
-    return [text for tag, text in BLOCKS if tag == language]
+def blocks(guide: str) -> list[tuple[str, str]]:
+    """A guide's snippets, each with its language."""
+    text = (ROOT / guide).read_text()
+    return re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def snippets(language: str, guide: str = "README.md") -> list[str]:
+    """A guide's snippets in one language."""
+    return [text for tag, text in blocks(guide) if tag == language]
 
 
 def on_real_servers(snippet: str) -> str:
@@ -106,7 +111,7 @@ tokio = {{ version = "={tokio.group(1)}", features = ["macros", "rt-multi-thread
 def test_there_is_a_snippet_for_every_language() -> None:
     """A renamed tag must not make a snippet go untested."""
     assert all(snippets(language) for language in ("python", "js", "c", "rust", "console"))
-    assert {tag for tag, _ in BLOCKS} <= {"python", "js", "c", "rust", "console", "text"}
+    assert {tag for tag, _ in blocks("README.md")} <= {"python", "js", "c", "rust", "console", "text"}
 
 
 def test_every_command_is_a_target() -> None:
