@@ -26,7 +26,7 @@ pub enum Intent {
 pub enum Patience {
     /// Until it is granted or cannot be.
     Forever,
-    /// So long.
+    /// So long; on ZooKeeper, at most half a second longer while what was made is being deleted.
     For(Duration),
     /// No waiting for others: granted or refused as soon as the server has answered.
     Try,

@@ -141,13 +141,16 @@ impl<Q> Outbox<Q> {
 
     /// Whether the timer has ended; it is stopped then.
     pub(crate) fn expired(&mut self, timer: Timer, now: Instant) -> bool {
-        let slot = self.slot(timer);
-        let due = slot.is_some_and(|at| at <= now);
-        if due {
-            *slot = None;
+        self.ended(timer, now).is_some()
+    }
+
+    /// When the timer has ended, if it has; it is stopped then.
+    pub(crate) fn ended(&mut self, timer: Timer, now: Instant) -> Option<Instant> {
+        let ended = self.slot(timer).take_if(|at| *at <= now);
+        if ended.is_some() {
             self.earliest = None;
         }
-        due
+        ended
     }
 
     fn slot(&mut self, timer: Timer) -> &mut Option<Instant> {

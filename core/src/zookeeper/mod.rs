@@ -12,6 +12,7 @@
 mod contender;
 mod disposal;
 mod family;
+mod farewell;
 mod inspection;
 mod keeper;
 mod layout;

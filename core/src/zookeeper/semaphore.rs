@@ -27,6 +27,7 @@ use crate::{
 
 use super::{
     Contender, ContenderSettings,
+    farewell::Farewell,
     layout::Role,
     settings::semaphore_directories,
     wire::{Answer, Notice, Reply, Request, code},
@@ -53,8 +54,8 @@ pub struct Semaphore {
     trying: bool,
     /// Whether the number of permits is to be written as soon as there is a node to write it into.
     unwritten: bool,
-    /// What is said of a release when the line is clear too.
-    farewell: Option<Event>,
+    /// What is said when both halves have left.
+    farewell: Farewell,
     /// Whether a server has ever shown us a place: then a timeout is a timeout, and before it the server was unreachable.
     placed: bool,
 }
@@ -71,10 +72,7 @@ enum Phase {
     /// The permit is ours; the line goes on without us.
     Held,
     /// What was created has to go.
-    Leaving {
-        /// Whether the application waits for [`Event::Released`].
-        release: bool,
-    },
+    Leaving,
 }
 
 impl Semaphore {
@@ -101,8 +99,8 @@ impl Semaphore {
         };
         Self {
             out: Outbox::new(),
-            line: Contender::new(line, owner, seed),
-            permit: Contender::new(permit, owner, seed),
+            line: Contender::part(line, owner, seed),
+            permit: Contender::part(permit, owner, seed),
             phase: Phase::Idle,
             path,
             permits: number,
@@ -112,7 +110,7 @@ impl Semaphore {
             answer_within,
             trying: false,
             unwritten: false,
-            farewell: None,
+            farewell: Farewell::Nothing,
             placed: false,
         }
     }
@@ -133,10 +131,12 @@ impl Semaphore {
             (Intent::Cancel, Phase::Lining | Phase::Taking | Phase::Restarting) => {
                 self.refuse(now, Refusal::Cancelled, Cause::none());
             }
+            (Intent::Cancel, Phase::Leaving) if self.farewell.hurry(&mut self.out) => {}
             (Intent::Cancel, _) => return Err(Misuse::NotWaiting),
         }
         if intent == Intent::Release {
-            self.phase = Phase::Leaving { release: true };
+            self.farewell = Farewell::Released;
+            self.phase = Phase::Leaving;
         }
         self.heed(now);
         Ok(())
@@ -178,16 +178,20 @@ impl Semaphore {
         self.permit.lent(&mut self.out, put)
     }
 
-    /// The end of an acquire that has come to nothing: told at once, cleaned up behind.
+    /// The end of an acquire that has come to nothing: told when both halves have cleaned up, if an answer to that is to be expected.
     fn refuse(&mut self, now: Instant, reason: Refusal, cause: Cause) {
-        self.out.event(Event::Refused { reason, cause });
+        self.farewell = Farewell::refused(now, reason, cause, &mut self.out);
         self.leave(now);
+        self.farewell.wait(&mut self.out);
+        if !self.permit.expects_answers() || !self.line.expects_answers() {
+            self.farewell.hurry(&mut self.out);
+        }
     }
 
     fn leave(&mut self, now: Instant) {
         self.out.stop_all();
         self.forget();
-        self.phase = Phase::Leaving { release: false };
+        self.phase = Phase::Leaving;
         self.withdraw(now);
     }
 
@@ -220,17 +224,26 @@ impl Semaphore {
         let at_rest = self.line.is_idle() && self.permit.is_idle();
         match self.phase {
             Phase::Restarting if at_rest => {
-                self.queue(now);
+                match self.complaint() {
+                    None => self.queue(now),
+                    // It stays before us: nobody would ever make way.
+                    Some((reason, cause)) => self.refuse(now, reason, cause),
+                }
                 self.heed(now);
             }
-            Phase::Leaving { .. } if at_rest => {
+            Phase::Leaving if at_rest => {
                 self.phase = Phase::Idle;
-                if let Some(event) = self.farewell.take() {
-                    self.out.event(event);
-                }
+                self.out.stop_all();
+                let complaint = self.complaint();
+                self.farewell.say(complaint, &mut self.out);
             }
             _ => {}
         }
+    }
+
+    fn complaint(&mut self) -> Option<(Refusal, Cause)> {
+        let line = self.line.complaint();
+        self.permit.complaint().or(line)
     }
 
     fn line_says(&mut self, now: Instant, event: Event) {
@@ -273,8 +286,6 @@ impl Semaphore {
                 self.leave(now);
             }
             (Phase::Taking, event @ Event::Queued { .. }) | (Phase::Held, event) => self.out.event(event),
-            // Told when nothing of ours is in anybody's way.
-            (Phase::Leaving { release: true }, event) => self.farewell = Some(event),
             _ => {}
         }
     }
@@ -402,19 +413,25 @@ impl Machine for Semaphore {
         let other = notice.clone();
         self.permit(|permit| permit.handle_notice(now, notice))?;
         self.line(|line| line.handle_notice(now, other))?;
+        if !self.line.expects_answers() {
+            self.farewell.hurry(&mut self.out);
+        }
         self.heed(now);
         Ok(())
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        let waiting = matches!(self.phase, Phase::Lining | Phase::Taking | Phase::Restarting);
-        if self.out.expired(Timer::Patience, now) && waiting {
+        while let Some(end) = self.out.ended(Timer::Patience, now) {
             let reason = match (self.placed, self.trying) {
                 (true, true) => Refusal::NotAvailable,
                 (true, false) => Refusal::Timeout,
                 (false, _) => Refusal::Unreachable,
             };
-            self.refuse(now, reason, Cause::none());
+            if matches!(self.phase, Phase::Lining | Phase::Taking | Phase::Restarting) {
+                self.refuse(end, reason, Cause::none());
+            } else {
+                self.farewell.hurry(&mut self.out);
+            }
         }
         self.permit(|permit| permit.handle_timeout(now));
         self.line(|line| line.handle_timeout(now));

@@ -67,6 +67,28 @@ def test_who_may_not_give_back_is_told(
 
 
 @pytest.mark.parametrize("name", OURS)
+# Who finds a single node has made none, and leaves none behind.
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "single"])
+@pytest.mark.parametrize("patience", [300, 0])
+def test_who_gives_up_and_may_not_delete_is_told(
+    start: Start, operator: KazooClient, tree: Tree, path: str, name: str, kind: str, patience: int
+) -> None:
+    kind = kind.replace(":2", ":1")
+    for directory in directories(kind, path):
+        operator.ensure_path(directory)
+    holder, peer = started(start, name), started(start, name)
+    holder.acquire(wanted(kind.replace("read", "write"), path))
+    for directory in directories(kind, path):
+        operator.set_acls(directory, [make_acl("world", "anyone", create=True, read=True, admin=True)])
+    error = refused(peer, f"acquire {wanted(kind, path)} {patience}")
+    assert "does not permit" in error, error
+    # What stays goes with the sessions.
+    peer.close()
+    holder.close()
+    tree.wait_for_none(path)
+
+
+@pytest.mark.parametrize("name", OURS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_path_that_can_have_no_children_is_told(
     start: Start, operator: KazooClient, path: str, name: str, kind: str

@@ -1,6 +1,6 @@
 //! What a family of machines brings to the simulator: its servers, and how its clients are connected to them.
 
-use core::{fmt::Debug, hash::Hash};
+use core::{fmt::Debug, hash::Hash, time::Duration};
 
 use fencepost_core::{AttemptId, CommandId, Event, Instant, Intent, Misuse, Outcome, Output, hub::Family};
 
@@ -25,6 +25,9 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
 
     /// Whether requests and answers of one client keep their order.
     const ORDERED: bool;
+
+    /// How much longer than its time an acquire may last, because what it has made is being deleted.
+    const FAREWELL: Duration;
 
     /// Servers with so many clients, none of them connected.
     fn new(clients: Number, servers: u8) -> Self;

@@ -180,7 +180,7 @@ impl Contender {
                 entering.setback.worsen(setback);
                 self.settle(now);
             }
-            Phase::Leaving { .. } => {
+            Phase::Leaving => {
                 // It was made some time ago, and nobody has watched it since.
                 if let Some(node) = self.node.take() {
                     self.bury_if_there(node);
@@ -234,13 +234,13 @@ impl Contender {
             }
             Phase::Queued(_) => match outcome {
                 Ok(children) => self.find_place(now, id, &children),
-                Err(Setback::Final(reason, cause)) => self.refuse(reason, cause),
+                Err(Setback::Final(reason, cause)) => self.refuse(now, reason, cause),
                 Err(_) => {
                     self.phase = Phase::Entering(Entering::default());
                     self.retry_later(now);
                 }
             },
-            Phase::Idle | Phase::First | Phase::Held { .. } | Phase::Leaving { .. } => {}
+            Phase::Idle | Phase::First | Phase::Held { .. } | Phase::Leaving => {}
         }
     }
 
@@ -268,7 +268,7 @@ impl Contender {
         };
         let (parents_made, forbidden) = (entering.parents_made, entering.forbidden);
         match core::mem::take(&mut entering.setback) {
-            Setback::Final(reason, cause) => self.refuse(reason, cause),
+            Setback::Final(reason, cause) => self.refuse(now, reason, cause),
             // The node is there, or was: the list's answer is older, or somebody has removed the directory with it.
             Setback::NoDirectory if self.node.is_some() => {
                 self.node = None;
@@ -281,7 +281,7 @@ impl Contender {
                 } else {
                     Refusal::NoParent
                 };
-                self.refuse(reason, Cause::detail(detail));
+                self.refuse(now, reason, Cause::detail(detail));
             }
             Setback::NoDirectory => {
                 let parents_made = parents_made.saturating_add(1);
@@ -326,7 +326,7 @@ impl Contender {
             && !(0..SEQUENCE_END).contains(&contender.sequence)
         {
             let detail = Cause::detail(node.name.clone());
-            return self.refuse(Refusal::SequenceExhausted, detail);
+            return self.refuse(now, Refusal::SequenceExhausted, detail);
         }
         let reading = line::read(children, (&node.name, own), layout, role);
         if let Some(node) = reading.stranger
@@ -337,9 +337,9 @@ impl Contender {
         match reading.place {
             Place::First => self.first(now),
             Place::Behind(behind) if self.trying => {
-                self.refuse(Refusal::NotAvailable, Cause::detail(behind.neighbour));
+                self.refuse(now, Refusal::NotAvailable, Cause::detail(behind.neighbour));
             }
-            Place::Full(_) if self.trying => self.refuse(Refusal::NotAvailable, Cause::none()),
+            Place::Full(_) if self.trying => self.refuse(now, Refusal::NotAvailable, Cause::none()),
             Place::Behind(behind) => self.stand_behind(behind),
             Place::Full(over) => self.wait_for_room(list, over),
             Place::Missing => self.own_node_gone(None),

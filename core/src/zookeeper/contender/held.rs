@@ -31,7 +31,7 @@ impl Contender {
                 // An uncontended acquire has not paid for a watch: a grant that lasts gets one now.
                 self.watch_own();
             }
-            Phase::Idle | Phase::Entering(_) | Phase::Queued(_) | Phase::Leaving { .. } => {}
+            Phase::Idle | Phase::Entering(_) | Phase::Queued(_) | Phase::Leaving => {}
         }
     }
 
@@ -63,7 +63,7 @@ impl Contender {
                 self.own_watch = None;
                 match judge(*error, id, "watching our node") {
                     Verdict::Transient => self.watch_own_later(now),
-                    Verdict::Final(reason, cause) => self.own_node_unreadable(reason, cause),
+                    Verdict::Final(reason, cause) => self.own_node_unreadable(now, reason, cause),
                 }
             }
             Ok(_) | Err(_) => {
@@ -101,16 +101,16 @@ impl Contender {
     }
 
     /// The server does not let us look at our own node: nobody can say that it is still there.
-    fn own_node_unreadable(&mut self, reason: Refusal, cause: Cause) {
+    fn own_node_unreadable(&mut self, now: Instant, reason: Refusal, cause: Cause) {
         match self.phase {
-            Phase::Queued(_) => self.refuse(reason, cause),
-            Phase::First if self.is_unnumbered() => self.refuse(reason, cause),
+            Phase::Queued(_) => self.refuse(now, reason, cause),
+            Phase::First if self.is_unnumbered() => self.refuse(now, reason, cause),
             Phase::Held { suspended: true } => self.lose(Loss::Refused, cause),
             Phase::Held { suspended: false }
             | Phase::Idle
             | Phase::Entering(_)
             | Phase::First
-            | Phase::Leaving { .. } => {}
+            | Phase::Leaving => {}
         }
     }
 
@@ -133,7 +133,7 @@ impl Contender {
                 self.own_watch = None;
                 self.enter();
             }
-            Phase::Idle | Phase::Leaving { .. } => {}
+            Phase::Idle | Phase::Leaving => {}
         }
     }
 
@@ -142,6 +142,7 @@ impl Contender {
         self.session.connected = false;
         self.own_watch = None;
         self.out.stop(Timer::Retry);
+        self.farewell.hurry(&mut self.out);
         // Everything is read again when the connection is back; only what a create has come to still matters.
         self.pending.retain(|(_, purpose)| *purpose == Purpose::Create);
         if let Phase::Entering(entering) = &mut self.phase {

@@ -63,7 +63,7 @@ impl Machine for Contender {
                 timeout,
             } => {
                 self.session.timeout = timeout;
-                self.session_changed(state, session);
+                self.session_changed(now, state, session);
             }
             Notice::Confirmed { session, valid_until } => {
                 if self.session.id == Some(session) {
@@ -75,13 +75,18 @@ impl Machine for Contender {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        if self.out.expired(Timer::Patience, now) && self.is_waiting() {
+        // Whoever hears late of the end has waited for the farewell, too.
+        while let Some(end) = self.out.ended(Timer::Patience, now) {
             let reason = if self.placed {
                 Refusal::Timeout
             } else {
                 Refusal::Unreachable
             };
-            self.refuse(reason, Cause::none());
+            if self.is_waiting() {
+                self.refuse(end, reason, Cause::none());
+            } else {
+                self.farewell.hurry(&mut self.out);
+            }
         }
         if self.out.expired(Timer::Validity, now) && matches!(self.phase, Phase::Held { .. }) {
             self.lose(Loss::LeaseEnded, Cause::none());
@@ -159,10 +164,16 @@ impl Contender {
         } else if self.session.connected {
             self.advance_disposal();
         }
+        // Something of ours stays before us: nobody would ever make way.
+        if self.is_waiting()
+            && let Some((reason, cause)) = self.complaint()
+        {
+            self.refuse(now, reason, cause);
+        }
         self.advance_leaving();
     }
 
-    fn session_changed(&mut self, state: SessionState, session: SessionId) {
+    fn session_changed(&mut self, now: Instant, state: SessionState, session: SessionId) {
         match state {
             SessionState::Connecting => {}
             SessionState::Connected => {
@@ -181,8 +192,8 @@ impl Contender {
                 self.suspend();
             }
             SessionState::Expired => self.expired(),
-            SessionState::AuthFailed => self.ended(Refusal::AuthFailed),
-            SessionState::Closed => self.ended(Refusal::ConnectionClosed),
+            SessionState::AuthFailed => self.ended(now, Refusal::AuthFailed),
+            SessionState::Closed => self.ended(now, Refusal::ConnectionClosed),
         }
     }
 
@@ -194,19 +205,19 @@ impl Contender {
             Phase::Entering(_) | Phase::Queued(_) | Phase::First => {
                 self.phase = Phase::Entering(Entering::default());
             }
-            Phase::Leaving { .. } => self.advance_leaving(),
+            Phase::Leaving => self.advance_leaving(),
             Phase::Idle => {}
         }
     }
 
     /// There will be no session any more.
-    fn ended(&mut self, reason: Refusal) {
+    fn ended(&mut self, now: Instant, reason: Refusal) {
         self.session_over();
         self.session.ended = Some(reason);
         match self.phase {
             Phase::Held { .. } => self.lose(Loss::ConnectionClosed, Cause::none()),
-            Phase::Entering(_) | Phase::Queued(_) | Phase::First => self.refuse(reason, Cause::none()),
-            Phase::Leaving { .. } => self.advance_leaving(),
+            Phase::Entering(_) | Phase::Queued(_) | Phase::First => self.refuse(now, reason, Cause::none()),
+            Phase::Leaving => self.advance_leaving(),
             Phase::Idle => {}
         }
     }
@@ -218,7 +229,7 @@ impl Contender {
             Phase::Held { .. } if self.turning == Turning::Asked => self.turn(),
             Phase::Held { suspended: true } => self.watch_own(),
             Phase::Held { suspended: false } | Phase::Idle => {}
-            Phase::Entering(_) | Phase::Leaving { .. } => self.go_on(),
+            Phase::Entering(_) | Phase::Leaving => self.go_on(),
         }
         if !self.disposal.is_done() {
             self.advance_disposal();
@@ -232,7 +243,7 @@ impl Contender {
             Phase::Held { .. } if self.turning == Turning::Asked => self.turn(),
             Phase::Held { .. } => self.watch_own(),
             Phase::Queued(_) => self.watch_own(),
-            Phase::Leaving { .. } => self.advance_leaving(),
+            Phase::Leaving => self.advance_leaving(),
             Phase::First if self.is_unnumbered() => self.watch_own(),
             Phase::Idle | Phase::First => {}
         }

@@ -29,7 +29,7 @@ use crate::{
     SessionId, Timer, jitter::Jitter, outbox::Outbox,
 };
 
-use super::{ContenderSettings, disposal::Disposal, wire::Request};
+use super::{ContenderSettings, disposal::Disposal, farewell::Farewell, wire::Request};
 use downgrade::Turning;
 use entering::Entering;
 pub(super) use held::REVOKE;
@@ -55,6 +55,10 @@ pub struct Contender {
     /// The node that a doubtful create may have made, while it is being looked at.
     twin: Option<String>,
     disposal: Disposal,
+    /// What is said when it has left.
+    farewell: Farewell,
+    /// Whether it is a part of a machine, which says what is to be said.
+    part: bool,
     /// How many retries in a row have failed.
     failures: u32,
     /// Whether the acquire has to succeed at once or not at all.
@@ -108,10 +112,7 @@ enum Phase {
     /// The lock is ours; perhaps the connection is gone at present.
     Held { suspended: bool },
     /// What was created has to go.
-    Leaving {
-        /// Whether the application waits for [`Event::Released`].
-        release: bool,
-    },
+    Leaving,
 }
 
 /// Whether somebody wants the lock back (Curator's revocation).
@@ -182,6 +183,8 @@ impl Contender {
             own_watch: None,
             twin: None,
             disposal: Disposal::new(),
+            farewell: Farewell::Nothing,
+            part: false,
             failures: 0,
             trying: false,
             seated: false,
@@ -204,12 +207,16 @@ impl Contender {
             (Intent::Acquire(_), _) => return Err(Misuse::Busy),
             // The hub has asked the keeper: its confirmation extends the grant.
             (Intent::Extend, Phase::Held { .. }) => {}
-            (Intent::Release, Phase::Held { .. }) => self.leave(true),
+            (Intent::Release, Phase::Held { .. }) => {
+                self.farewell = Farewell::Released;
+                self.leave();
+            }
             (Intent::Downgrade, Phase::Held { .. }) => return self.downgrade(),
             (Intent::Extend | Intent::Release | Intent::Downgrade, _) => return Err(Misuse::NotHeld),
             (Intent::Cancel, Phase::Entering(_) | Phase::Queued(_) | Phase::First) => {
-                self.refuse(Refusal::Cancelled, Cause::none());
+                self.refuse(now, Refusal::Cancelled, Cause::none());
             }
+            (Intent::Cancel, Phase::Leaving) if self.farewell.hurry(&mut self.out) => {}
             (Intent::Cancel, _) => return Err(Misuse::NotWaiting),
         }
         Ok(())
@@ -235,7 +242,7 @@ impl Contender {
                 .set_after(Timer::Patience, now, self.settings.answer_within),
         }
         match self.session.ended {
-            Some(reason) => self.refuse(reason, Cause::none()),
+            Some(reason) => self.refuse(now, reason, Cause::none()),
             None => self.enter(),
         }
     }
@@ -261,20 +268,24 @@ impl Contender {
         self.pending.iter().any(|(_, pending)| *pending == purpose)
     }
 
-    /// The end of an acquire that has come to nothing: told at once, cleaned up behind.
-    fn refuse(&mut self, reason: Refusal, cause: Cause) {
-        self.out.event(Event::Refused { reason, cause });
-        self.leave(false);
+    /// The end of an acquire that has come to nothing: told when all is cleaned up, if an answer to that is to be expected.
+    fn refuse(&mut self, now: Instant, reason: Refusal, cause: Cause) {
+        self.farewell = Farewell::refused(now, reason, cause, &mut self.out);
+        self.leave();
+        self.farewell.wait(&mut self.out);
+        if self.part || !self.expects_answers() {
+            self.farewell.hurry(&mut self.out);
+        }
     }
 
     /// The end of a grant that was not released: told at once, cleaned up behind.
     fn lose(&mut self, reason: Loss, cause: Cause) {
         self.out.event(Event::Lost { reason, cause });
-        self.leave(false);
+        self.leave();
     }
 
     /// Has everything deleted that this attempt has created.
-    fn leave(&mut self, release: bool) {
+    fn leave(&mut self) {
         self.out.stop_all();
         if self.turning == Turning::Asked
             && let Some(reader) = self.name_as_reader()
@@ -291,27 +302,22 @@ impl Contender {
         self.failures = 0;
         // A create under way is waited for; of everything else no answer is needed.
         self.pending.retain(|(_, purpose)| *purpose == Purpose::Create);
-        self.phase = Phase::Leaving { release };
+        self.phase = Phase::Leaving;
         self.advance_leaving();
     }
 
     fn advance_leaving(&mut self) {
-        let Phase::Leaving { release } = self.phase else {
+        if self.phase != Phase::Leaving {
             return;
-        };
+        }
         if self.session.connected && !self.retrying() {
             self.advance_disposal();
         }
         if !self.disposal.is_done() || self.waits_for(Purpose::Create) {
             return;
         }
-        let refused = self.disposal.refused.take();
-        if release {
-            self.out.event(match refused {
-                None => Event::Released,
-                Some((reason, cause)) => Event::Refused { reason, cause },
-            });
-        }
+        let complaint = if self.part { None } else { self.complaint() };
+        self.farewell.say(complaint, &mut self.out);
         self.rest();
     }
 

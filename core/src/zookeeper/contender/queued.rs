@@ -118,10 +118,10 @@ impl Contender {
             Ok(Answer::Error(code::NO_NODE)) => self.neighbour_gone(now),
             Ok(Answer::Error(error)) => match judge(error, id, "watching the contender before ours") {
                 Verdict::Transient => self.list_later(now),
-                Verdict::Final(reason, cause) => self.refuse(reason, cause),
+                Verdict::Final(reason, cause) => self.refuse(now, reason, cause),
             },
             Ok(_) | Err(Failure::NotSent | Failure::Unknown) => self.list_later(now),
-            Err(Failure::Closed) => self.refuse(Refusal::ConnectionClosed, Cause::command(id)),
+            Err(Failure::Closed) => self.refuse(now, Refusal::ConnectionClosed, Cause::command(id)),
         }
     }
 

@@ -1,18 +1,36 @@
-//! A place that somebody else has taken for the contender: it is waited in and held like any other, but never taken again.
+//! A contender that is a part of another machine; and a place that was taken for it: waited in and held like any other, but never taken again.
 
 use alloc::{string::String, vec::Vec};
 use core::time::Duration;
 
-use crate::{AttemptId, Cause, Event, Instant, Intent, Loss, outbox::Outbox};
+use crate::{AttemptId, Cause, Event, Instant, Intent, Loss, OwnerId, Refusal, outbox::Outbox};
 
 use super::super::{
+    ContenderSettings,
     layout::Layout,
     path,
     wire::{CreateMode, Request},
 };
-use super::{Contender, Node, Phase, entering::Entering};
+use super::{Contender, Node, Phase, Purpose, entering::Entering};
 
 impl Contender {
+    /// A contender that is a part of another machine: it tells that one all at once, and what the server would not delete when it is asked.
+    pub(in crate::zookeeper) const fn part(settings: ContenderSettings, owner: OwnerId, seed: u64) -> Self {
+        let mut part = Self::new(settings, owner, seed);
+        part.part = true;
+        part
+    }
+
+    /// Why something that it has made stays, if it does; said once.
+    pub(in crate::zookeeper) const fn complaint(&mut self) -> Option<(Refusal, Cause)> {
+        self.disposal.refused.take()
+    }
+
+    /// Whether the server can be expected to say soon what has become of all that was made.
+    pub(in crate::zookeeper) fn expects_answers(&self) -> bool {
+        self.session.connected && !self.waits_for(Purpose::Create)
+    }
+
     /// Lends it the command ids of the machine that it is a part of.
     pub(in crate::zookeeper) fn lent<T>(
         &mut self,
@@ -83,7 +101,7 @@ impl Contender {
     /// Has the nodes of an attempt searched for and deleted.
     pub(in crate::zookeeper) fn search_for(&mut self, attempt: AttemptId) {
         self.disposal.search(attempt);
-        self.phase = Phase::Leaving { release: false };
+        self.phase = Phase::Leaving;
         self.advance_leaving();
     }
 
@@ -91,7 +109,7 @@ impl Contender {
     pub(super) fn lose_seat(&mut self) {
         let (reason, cause) = (Loss::Deleted, Cause::none());
         self.out.event(Event::Lost { reason, cause });
-        self.leave(false);
+        self.leave();
     }
 
     /// Whether the node's number, and with it the fence, is still to be learnt.

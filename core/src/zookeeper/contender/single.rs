@@ -72,10 +72,14 @@ impl Contender {
                 self.node = None;
                 self.enter();
             }
-            Holder::Nothing => self.refuse(Refusal::WrongType, Cause::detail(self.settings.lock_path())),
+            Holder::Nothing => self.refuse(now, Refusal::WrongType, Cause::detail(self.settings.lock_path())),
             Holder::Another if self.trying => {
                 self.node = None;
-                self.refuse(Refusal::NotAvailable, Cause::detail(self.settings.lock_path()));
+                self.refuse(
+                    now,
+                    Refusal::NotAvailable,
+                    Cause::detail(self.settings.lock_path()),
+                );
             }
             Holder::Another => {
                 self.node = None;

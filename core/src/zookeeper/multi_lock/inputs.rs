@@ -58,6 +58,9 @@ impl Machine for MultiLock {
         }
         if let Notice::Session { .. } = notice {
             self.out.stop(Timer::Retry);
+            if self.session.is_none() {
+                self.farewell.hurry(&mut self.out);
+            }
             if let (Some(reason), Phase::Enqueuing | Phase::Waiting | Phase::Restarting) =
                 (self.ended, self.phase)
             {
@@ -71,14 +74,17 @@ impl Machine for MultiLock {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        let waiting = matches!(self.phase, Phase::Enqueuing | Phase::Waiting | Phase::Restarting);
-        if self.out.expired(Timer::Patience, now) && waiting {
+        while let Some(end) = self.out.ended(Timer::Patience, now) {
             let reason = if self.told.is_some() {
                 Refusal::Timeout
             } else {
                 Refusal::Unreachable
             };
-            self.refuse(now, reason, Cause::none());
+            if matches!(self.phase, Phase::Enqueuing | Phase::Waiting | Phase::Restarting) {
+                self.refuse(end, reason, Cause::none());
+            } else {
+                self.farewell.hurry(&mut self.out);
+            }
         }
         if self.out.expired(Timer::Retry, now) && self.phase == Phase::Enqueuing && self.enqueuing.is_none() {
             self.enqueue(self.parents_made > 0);

@@ -24,7 +24,7 @@ use crate::{
     SessionId, Timer, jitter::Jitter, outbox::Outbox,
 };
 
-use super::{Contender, ContenderSettings, wire::Request};
+use super::{Contender, ContenderSettings, farewell::Farewell, wire::Request};
 
 /// One contender for many locks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -44,8 +44,8 @@ pub struct MultiLock {
     parents_made: u32,
     failures: u32,
     trying: bool,
-    /// What is said of a release when all places are clear.
-    farewell: Option<Event>,
+    /// What is said when all places are clear.
+    farewell: Farewell,
     told: Option<u32>,
 }
 
@@ -64,7 +64,7 @@ enum Phase {
     Waiting,
     Restarting,
     Held { suspended: bool },
-    Leaving { release: bool },
+    Leaving,
 }
 
 impl MultiLock {
@@ -72,7 +72,7 @@ impl MultiLock {
     #[must_use]
     pub fn new(settings: Vec<ContenderSettings>, owner: OwnerId, seed: u64) -> Self {
         let places = settings.into_iter().map(|settings| Place {
-            contender: Contender::new(settings, owner, seed),
+            contender: Contender::part(settings, owner, seed),
             grant: None,
             suspended: false,
             ahead: 0,
@@ -90,7 +90,7 @@ impl MultiLock {
             parents_made: 0,
             failures: 0,
             trying: false,
-            farewell: None,
+            farewell: Farewell::Nothing,
             told: None,
         }
     }
@@ -106,8 +106,8 @@ impl MultiLock {
             // The hub has asked the keeper: its confirmation extends all.
             (Intent::Extend, Phase::Held { .. }) => {}
             (Intent::Release, Phase::Held { .. }) => {
-                self.phase = Phase::Leaving { release: true };
-                self.farewell = Some(Event::Released);
+                self.phase = Phase::Leaving;
+                self.farewell = Farewell::Released;
                 self.withdraw(now);
             }
             (Intent::Downgrade, Phase::Held { .. }) => return Err(Misuse::NotAWriter),
@@ -115,6 +115,7 @@ impl MultiLock {
             (Intent::Cancel, Phase::Enqueuing | Phase::Waiting | Phase::Restarting) => {
                 self.refuse(now, Refusal::Cancelled, Cause::none());
             }
+            (Intent::Cancel, Phase::Leaving) if self.farewell.hurry(&mut self.out) => {}
             (Intent::Cancel, _) => return Err(Misuse::NotWaiting),
         }
         self.heed(now);
@@ -151,14 +152,19 @@ impl MultiLock {
         }
     }
 
+    /// The end of an acquire that has come to nothing: told when all is cleaned up, if an answer to that is to be expected.
     fn refuse(&mut self, now: Instant, reason: Refusal, cause: Cause) {
-        self.out.event(Event::Refused { reason, cause });
+        self.farewell = Farewell::refused(now, reason, cause, &mut self.out);
         self.leave(now);
+        self.farewell.wait(&mut self.out);
+        if self.session.is_none() || self.enqueuing.is_some() {
+            self.farewell.hurry(&mut self.out);
+        }
     }
 
     fn leave(&mut self, now: Instant) {
         self.out.stop_all();
-        self.phase = Phase::Leaving { release: false };
+        self.phase = Phase::Leaving;
         self.withdraw(now);
     }
 
@@ -189,19 +195,31 @@ impl MultiLock {
         }
         let at_rest = self.enqueuing.is_none() && self.places.iter().all(|place| place.contender.is_idle());
         match self.phase {
-            Phase::Restarting if at_rest && self.out.at(Timer::Retry).is_none() => {
-                self.phase = Phase::Enqueuing;
-                self.enqueue(false);
-            }
-            Phase::Leaving { .. } if at_rest => {
+            Phase::Restarting if at_rest && self.out.at(Timer::Retry).is_none() => match self.complaint() {
+                None => {
+                    self.phase = Phase::Enqueuing;
+                    self.enqueue(false);
+                }
+                // It stays before us: nobody would ever make way.
+                Some((reason, cause)) => {
+                    self.refuse(now, reason, cause);
+                    self.heed(now);
+                }
+            },
+            Phase::Leaving if at_rest => {
                 self.phase = Phase::Idle;
                 self.out.stop_all();
-                if let Some(event) = self.farewell.take() {
-                    self.out.event(event);
-                }
+                let complaint = self.complaint();
+                self.farewell.say(complaint, &mut self.out);
             }
             _ => {}
         }
+    }
+
+    fn complaint(&mut self) -> Option<(Refusal, Cause)> {
+        let places = self.places.iter_mut();
+        // Every one is asked: what is not heard now would be heard of the next acquire.
+        places.filter_map(|place| place.contender.complaint()).last()
     }
 
     fn place_says(&mut self, now: Instant, index: usize, event: Event) {
@@ -259,7 +277,6 @@ impl MultiLock {
             }
             (Phase::Waiting, event @ Event::MixedLayouts { .. })
             | (Phase::Held { .. }, event @ Event::RevokeRequested) => self.out.event(event),
-            (Phase::Leaving { release: true }, event @ Event::Refused { .. }) => self.farewell = Some(event),
             _ => {}
         }
     }

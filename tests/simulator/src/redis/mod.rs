@@ -105,6 +105,7 @@ impl Backend for Servers {
     type Line = Option<ConnectionId>;
 
     const ORDERED: bool = false;
+    const FAREWELL: Duration = Duration::ZERO;
 
     fn new(clients: Number, _servers: u8) -> Self {
         Self {

@@ -159,7 +159,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             (Wish::Acquire, Belief::Idle) => (Intent::Acquire(Patience::Forever), Belief::Waits(None)),
             (Wish::AcquireWithin(micros), Belief::Idle) => (
                 Intent::Acquire(Patience::For(within(micros))),
-                Belief::Waits(Some(local.plus(within(micros)))),
+                Belief::Waits(Some(local.plus(within(micros)).plus(B::FAREWELL))),
             ),
             (Wish::Try, Belief::Idle) => (Intent::Acquire(Patience::Try), Belief::Waits(None)),
             (Wish::Cancel, Belief::Waits(_)) => (Intent::Cancel, belief),

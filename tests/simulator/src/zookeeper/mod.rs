@@ -120,6 +120,7 @@ impl Backend for Servers {
     type Line = SessionId;
 
     const ORDERED: bool = true;
+    const FAREWELL: Duration = Duration::from_millis(500);
 
     fn new(clients: Number, servers: u8) -> Self {
         let servers = servers.max(1).into();

@@ -12,7 +12,6 @@ cases! { "zookeeper":
     release_cut_off, "The connection breaks while the delete is under way: repeated after the reconnect.";
     release_and_expired, "The session ends before the release is carried out: that is a release, too.";
     release_of_a_deleted_node, "Somebody has deleted the node before: the release is done, not an error.";
-    release_forbidden, "The server does not permit the delete: the application is told, because the lock goes only with its session.";
     own_watch_after_the_release, "The watch on the own node fires with its own release: that is no loss.";
     shutdown_leaves_nothing, "A client is closed with a holder and a waiter: both nodes are deleted, and nothing is told.";
 }
@@ -78,12 +77,6 @@ fn release_of_a_deleted_node(story: &mut Recorder) {
         .release(key)
         .error("delete", code::NO_NODE)
         .says(&["released"]);
-}
-
-fn release_forbidden(story: &mut Recorder) {
-    let key = hold(story);
-    story.release(key).error("delete", code::NO_AUTH);
-    story.says(&["refused no-permission"]).close(key).leaves(0);
 }
 
 fn own_watch_after_the_release(story: &mut Recorder) {

@@ -107,8 +107,8 @@ fn try_on_a_held_lock(story: &mut Recorder) {
     let key = story.open(&settings());
     story.try_acquire(key).created(3, 41);
     story.children(&[&own(key, 3), &other(2)]);
-    story.says(&["refused not-available", "delete"]);
-    story.done("delete").says(&[]).close(key).leaves(0);
+    story.says(&["delete"]).done("delete");
+    story.says(&["refused not-available"]).close(key).leaves(0);
 }
 
 fn bystanders_are_ignored(story: &mut Recorder) {

@@ -3,6 +3,7 @@
 mod confirmations;
 mod directory;
 mod downgrade;
+mod forbidden;
 mod layouts;
 mod leaving;
 mod line;
@@ -33,6 +34,7 @@ pub(super) fn cases() -> Vec<super::Case> {
         patience::cases(),
         leaving::cases(),
         refusals::cases(),
+        forbidden::cases(),
         misuse::cases(),
         layouts::cases(),
         read_write::cases(),

@@ -4,7 +4,7 @@ use super::{acquire, at, code, hold, other, own, settings, warm};
 use crate::{cases::cases, transcript::Recorder};
 
 cases! { "zookeeper":
-    timeout_in_the_line, "The patience ends behind somebody: told at once, the node deleted behind it, and the delete repeated until it is answered.",
+    timeout_in_the_line, "The patience ends behind somebody: the node is deleted, the delete repeated until it is answered, and then it is told.",
         "kazoo#732, kazoo#429, zk-ruby#49: contenders that nobody waits for stayed in the line";
     timeout_is_not_started_anew, "Neighbours that come and go do not prolong the patience.",
         "kazoo: 1 s became 4.21 s, measured";
@@ -16,6 +16,9 @@ cases! { "zookeeper":
         "THROTTLEDOP, 3.6; helix#1118: a lagging server";
     timeout_before_a_retry, "The patience ends while the acquire waits to try again: nothing is left to undo.",
         "CURATOR-559: nested retries";
+    timeout_and_the_delete_takes_long, "The delete of a contender whose patience has ended is not answered: after half a second nobody waits for that any more.";
+    timeout_and_cut_off, "The connection breaks while that delete is under way: told at once, and cleaned up when it is back.";
+    cancelled_while_leaving, "Nobody waits for that answer any more: the refusal is told at once.";
     timeout_while_suspended, "The patience ends without a connection: told at once, cleaned up when it is back.";
     timeout_unconfirmed, "First in the line, but the session is not confirmed within the patience: nobody else held, so this is no timeout.";
     cancelled_in_every_phase, "An acquire is cancelled before it is sent, while it is sent, in the line, and when it is first: told once, and nothing stays.",
@@ -31,9 +34,10 @@ fn timeout_in_the_line(story: &mut Recorder) {
     story.acquire_within(key, 200_000).created(3, 41);
     story.children(&[&other(2), &own(key, 3)]).answer_routine();
     story.waits_for(Some("patience")).timeout();
-    story.says(&["refused timeout", "delete"]);
+    story.says(&["delete"]);
     story.fail("delete", "unknown").says(&[]).waits_for(Some("retry"));
     story.timeout().says(&["delete"]).error("delete", code::NO_NODE);
+    story.says(&["refused timeout"]);
     story.close(key).leaves(0);
 }
 
@@ -49,7 +53,11 @@ fn timeout_is_not_started_anew(story: &mut Recorder) {
     story.children(&[&first, &second, &own(key, 3)]).answer_routine();
     story.after(49_000).watch(&at(&second), "deleted");
     story.children(&[&first, &own(key, 3)]).answer_routine();
-    story.timeout_after(1000).says(&["refused timeout", "delete"]);
+    story
+        .timeout_after(1000)
+        .says(&["delete"])
+        .done("delete")
+        .says(&["refused timeout"]);
 }
 
 fn timeout_before_the_create_is_answered(story: &mut Recorder) {
@@ -106,6 +114,36 @@ fn timeout_before_a_retry(story: &mut Recorder) {
     story.close(key).leaves(0);
 }
 
+fn leave_the_line(story: &mut Recorder) -> u64 {
+    warm(story);
+    let key = story.open(&settings());
+    story.acquire_within(key, 200_000).created(3, 41);
+    story.children(&[&other(2), &own(key, 3)]).answer_routine();
+    story.timeout().says(&["delete"]).waits_for(Some("patience"));
+    key
+}
+
+fn timeout_and_the_delete_takes_long(story: &mut Recorder) {
+    let key = leave_the_line(story);
+    story.timeout_after(500_000).says(&["refused timeout"]);
+    story.close(key).leaves(1);
+    story.done("delete").says(&[]).leaves(0);
+}
+
+fn timeout_and_cut_off(story: &mut Recorder) {
+    let key = leave_the_line(story);
+    story.session_is("suspended").says(&["refused timeout"]);
+    story.fail("delete", "unknown").says(&[]).waits_for(None);
+    story.connected(1).says(&["sync", "delete"]);
+    story.done("delete").says(&[]).close(key).leaves(0);
+}
+
+fn cancelled_while_leaving(story: &mut Recorder) {
+    let key = leave_the_line(story);
+    story.cancel(key).says(&["refused timeout"]);
+    story.done("delete").says(&[]).close(key).leaves(0);
+}
+
 fn timeout_while_suspended(story: &mut Recorder) {
     warm(story);
     let key = story.open(&settings());
@@ -121,7 +159,11 @@ fn timeout_unconfirmed(story: &mut Recorder) {
     let key = story.open(&settings());
     story.acquire_within(key, 200_000).created(3, 41);
     story.children(&[&own(key, 3)]).says(&[]);
-    story.timeout().says(&["refused unreachable", "delete"]);
+    story
+        .timeout()
+        .says(&["delete"])
+        .done("delete")
+        .says(&["refused unreachable"]);
 }
 
 fn cancelled_in_every_phase(story: &mut Recorder) {
@@ -140,15 +182,17 @@ fn cancelled_in_every_phase(story: &mut Recorder) {
         .answer_routine();
     story
         .cancel(key)
-        .says(&["refused cancelled", "delete"])
-        .done("delete");
+        .says(&["delete"])
+        .done("delete")
+        .says(&["refused cancelled"]);
     story.disconnected().session_is("expired").given(2);
     story.acquire(key).created(4, 44);
     story.children(&[&super::own_of_attempt(key, 3, 4)]).says(&[]);
     story
         .cancel(key)
-        .says(&["refused cancelled", "delete"])
-        .done("delete");
+        .says(&["delete"])
+        .done("delete")
+        .says(&["refused cancelled"]);
     story.close(key).leaves(0);
 }
 

@@ -37,7 +37,7 @@ fn begin(story: &mut Recorder, settings: &Value) -> u64 {
     key
 }
 
-fn semaphore(story: &mut Recorder) -> u64 {
+pub(super) fn semaphore(story: &mut Recorder) -> u64 {
     let settings = json!({"kind": "zookeeper-semaphore", "name": "stock", "prefix": "shop", "permits": 2});
     let key = begin(story, &settings);
     let line = own(key, 3);
@@ -53,7 +53,7 @@ fn lease(key: u64, number: i32) -> String {
 }
 
 /// The permit is asked for, and these are taken.
-fn take(story: &mut Recorder, key: u64, taken: &[&str]) {
+pub(super) fn take(story: &mut Recorder, key: u64, taken: &[&str]) {
     let own = lease(key, 7);
     story.created_at(&format!("{DIR}/leases/{own}"), 42);
     let mut names = taken.to_vec();
@@ -131,7 +131,10 @@ fn permit_tried(story: &mut Recorder) {
 fn permit_tried_in_vain(story: &mut Recorder) {
     let key = behind_in_the_line(story);
     story.children(&["a-lease-0000000001", "b-lease-0000000002"]);
-    story.says(&["refused not-available", "delete"]).done("delete");
+    story
+        .says(&["delete"])
+        .done("delete")
+        .says(&["refused not-available"]);
     story.close(key).leaves(0);
 }
 
@@ -158,7 +161,7 @@ fn line_lost_while_taking(story: &mut Recorder) {
         .says(&["create", "children"]);
 }
 
-fn multi(story: &mut Recorder) -> u64 {
+pub(super) fn multi(story: &mut Recorder) -> u64 {
     let settings = json!({"kind": "zookeeper-multi-lock", "names": ["stock", "till"], "prefix": "shop"});
     let key = begin(story, &settings);
     story.says(&["multi"]);
@@ -166,7 +169,7 @@ fn multi(story: &mut Recorder) -> u64 {
 }
 
 /// Both nodes are made.
-fn enqueued(story: &mut Recorder, key: u64) {
+pub(super) fn enqueued(story: &mut Recorder, key: u64) {
     let names = story.reply_children(&[&own(key, 3), &own(key, 8)]);
     story.answer("multi", names);
     story.says(&["children", "get", "children", "get"]);
