@@ -65,6 +65,8 @@ build-interop: build-c build-rust
 	javac -Xlint:all -Werror --release 17 -d build/interop -cp 'build/jars/*' tests/interop/peers/curator/*.java
 	$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -O2 tests/interop/peers/c/*.c -o build/interop/c_peer -pthread \
 	    $$(PKG_CONFIG_PATH=build/c/lib/pkgconfig pkg-config --cflags --libs fencepost-client) -Wl,-rpath,$(CURDIR)/build/c/lib
+	$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -O2 -DGIVEN tests/interop/peers/c/*.c -o build/interop/c_given_peer -pthread \
+	    $$(PKG_CONFIG_PATH=build/c/lib/pkgconfig pkg-config --cflags --libs fencepost-zookeeper) -lzookeeper_mt -Wl,-rpath,$(CURDIR)/build/c/lib
 
 build-bench: build-c
 	cargo build --release --package fencepost-bench

@@ -1,13 +1,28 @@
-// Takes our locks on command, in JavaScript: the protocol is in ../README.md. usage: javascript_peer.mjs LAYOUT HOSTS SESSION_MS
+// Takes our locks on command, in JavaScript: the protocol is in ../README.md. usage: javascript_peer.mjs LAYOUT HOSTS SESSION_MS [LOGIN]
 
 import { once } from "node:events";
 import { createConnection } from "node:net";
 import { createInterface } from "node:readline";
 
-import { connect, LockLost, ReleaseUnconfirmed } from "../../../bindings-wasm/dist/index.js";
+import zookeeper from "../../../bindings-wasm/node_modules/node-zookeeper-client/index.js";
+import { connect, fromZooKeeper, LockLost, ReleaseUnconfirmed } from "../../../bindings-wasm/dist/index.js";
 
-const [layout, hosts, sessionMs] = process.argv.slice(2);
-const client = await connect(`zk://${hosts}?session_timeout=${sessionMs}`);
+const [layout, hosts, sessionMs, login] = process.argv.slice(2);
+
+/** A client on a connection of the library's own, whose nodes are its own, and everybody's to look at. */
+async function given() {
+  const theirs = zookeeper.createClient(hosts, { sessionTimeout: Number(sessionMs) });
+  theirs.addAuthInfo("digest", Buffer.from(login));
+  theirs.connect();
+  await once(theirs, "connected");
+  const acl = [
+    { permissions: 31, scheme: "auth", id: "" },
+    { permissions: 1, scheme: "world", id: "anyone" },
+  ];
+  return fromZooKeeper(theirs, { acl });
+}
+
+const client = await (login === undefined ? connect(`zk://${hosts}?session_timeout=${sessionMs}`) : given());
 const holds = [];
 const counters = new Map();
 let acquires = 0;

@@ -1,4 +1,4 @@
-"""Takes our locks on command, as ../README.md has it. usage: python_peer.py LAYOUT HOSTS SESSION_MS"""
+"""Takes our locks on command, as ../README.md has it. Arguments: LAYOUT HOSTS SESSION_MS [LOGIN]"""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from steered import end, obey_until_the_end, say
 
 def main() -> None:
     """Obeys until the end."""
-    layout, hosts, session = sys.argv[1:]
+    layout, hosts, session, *login = sys.argv[1:]
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, daemon=True).start()
-    recipes = Recipes(loop, layout, hosts, int(session))
+    recipes = Recipes(loop, layout, hosts, int(session), *login)
     ready = {"answer": "ready", "ok": True, "peer": f"python-{layout}", "version": version("fencepost")}
     say(ready)
     obey_until_the_end(recipes)

@@ -13,6 +13,7 @@ import fencepost
 import fencepost.asyncio
 from kazoo.client import KazooClient  # type: ignore[import-untyped]
 from kazoo.exceptions import NoNodeError  # type: ignore[import-untyped]
+from kazoo.security import CREATOR_ALL_ACL, READ_ACL_UNSAFE  # type: ignore[import-untyped]
 from mixed_counter import CounterClient
 from python_toil import Teller, toil
 from steered import Answer, Cancelled, Hold, Lost, NotHere, say
@@ -23,13 +24,25 @@ T = TypeVar("T")
 MARKS = {"read": "__READ__", "write": "__WRIT__", "leader": "latch-", "semaphore": "lease-"}
 
 
+def given(hosts: str, session_ms: int, login: str) -> KazooClient:
+    """A connection of the library's own, whose nodes are its own, and everybody's to look at."""
+    rights = [*CREATOR_ALL_ACL, *READ_ACL_UNSAFE]
+    kazoo = KazooClient(hosts, session_ms / 1000, default_acl=rights, auth_data=[("digest", login)])
+    kazoo.start()
+    return kazoo
+
+
 class Recipes:
     """The recipes, on a client of a loop in another thread, so that whoever waits can be called off."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, layout: str, hosts: str, session_ms: int) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, layout: str, hosts: str, session_ms: int, login: str = ""
+    ) -> None:
         self._loop = loop
         self._layout = layout
-        self._client = self._run(self._connect(f"zk://{hosts}?session_timeout={session_ms}"))
+        url = f"zk://{hosts}?session_timeout={session_ms}"
+        self._given = given(hosts, session_ms, login) if login else None
+        self._client = self._run(self._take(self._given) if self._given else self._connect(url))
         #: To look with: our clients tell a grant's fence, and not its node.
         self._look = KazooClient(hosts=hosts)
         self._look.start()
@@ -108,6 +121,11 @@ class Recipes:
         """Ends the sessions."""
         self._run(self._client.close())
         self._look.stop()
+        if self._given:
+            self._given.stop()
+
+    async def _take(self, kazoo: KazooClient) -> fencepost.asyncio.Client:
+        return fencepost.asyncio.Client(kazoo)
 
     async def _connect(self, url: str) -> fencepost.asyncio.Client:
         return await fencepost.asyncio.connect(url).__aenter__()

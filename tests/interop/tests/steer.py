@@ -30,8 +30,9 @@ LOGS = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=error"]
 #: Our Rust client, in the layout that comes first.
 RUST = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "examples" / "peer"
 
-#: Our C client.
+#: Our C client, and the same on a handle that the program has.
 C = ROOT / "build" / "interop" / "c_peer"
+C_GIVEN = ROOT / "build" / "interop" / "c_given_peer"
 
 COMMANDS = {
     "curator": [*JAVA, *LOGS, "-cp", f"{CLASSES}:{JARS}/*", "Peer"],
@@ -44,6 +45,7 @@ COMMANDS = {
     "rust-kazoo": [str(RUST), "kazoo"],
     "rust-plain": [str(RUST), "plain"],
     "c-curator": [str(C), "curator"],
+    "c-given": [str(C_GIVEN), "curator"],
     "c-kazoo": [str(C), "kazoo"],
 }
 
@@ -64,11 +66,11 @@ def wait_until(condition: Callable[[], Any], what: str) -> Any:
 class Peer:
     """A running peer: its answers by command, its events by name. Each is read once."""
 
-    def __init__(self, name: str, hosts: str, session_ms: int = 10_000) -> None:
+    def __init__(self, name: str, hosts: str, session_ms: int = 10_000, *login: str) -> None:
         self.name = name
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  # closed by close
         self.process = subprocess.Popen(
-            [*COMMANDS[name], hosts, str(session_ms)],
+            [*COMMANDS[name], hosts, str(session_ms), *login],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,

@@ -42,6 +42,10 @@ class Reaper:
             self._client.stop()
             self._client.close()
 
+    def wait_for(self, victim: str, times: int) -> None:
+        """Waits until it has gone that often."""
+        wait_until(lambda: self.reaped[victim] >= times, f"{victim} has been taken away {times} times")
+
     def _reap(self) -> None:
         while not self._enough.is_set():
             for victim in self.reaped:
@@ -70,7 +74,7 @@ def test_no_lock_is_lost_with_its_directory(
                 assert answer["ok"], answer
                 assert answer["done"] == ROUNDS
             # While both work there is always somebody; the next batch begins while all is being taken away.
-            wait_until(lambda least=batch: reaper.reaped[path] > least, f"{path} has been taken away again")
+            reaper.wait_for(path, batch + 1)
         assert server.counter.value == BATCHES * ROUNDS * len(peers)
         assert server.counter.lost_updates == 0
         assert server.counter.fences == sorted(server.counter.fences)

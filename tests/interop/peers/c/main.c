@@ -1,4 +1,5 @@
-/* Takes our locks on command, in C: the protocol is in ../../README.md. usage: c_peer LAYOUT HOSTS SESSION_MS */
+/* Takes our locks on command, in C: the protocol is in ../../README.md. usage: c_peer LAYOUT HOSTS SESSION_MS, and
+ * if it is built with GIVEN a LOGIN. */
 
 #define _POSIX_C_SOURCE 200809L
 
@@ -6,6 +7,35 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+#ifdef GIVEN
+#include <fencepost-zookeeper.h>
+
+#define USAGE "usage: c_given_peer LAYOUT HOSTS SESSION_MS LOGIN\n"
+enum { ARGUMENTS = 5 };
+
+/* A client on a handle of the library's own, whose nodes are its own, and everybody's to look at. */
+static fencepost_result begin(char **argv) {
+    static struct ACL rights[] = {{.id = {.scheme = "auth", .id = ""}}, {.id = {.scheme = "world", .id = "anyone"}}};
+    static const struct ACL_vector list = {.count = 2, .data = rights};
+    rights[0].perms = ZOO_PERM_ALL;
+    rights[1].perms = ZOO_PERM_READ;
+    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+    zhandle_t *handle = zookeeper_init(argv[2], NULL, atoi(argv[3]), NULL, NULL, 0);
+    if (handle == NULL || zoo_add_auth(handle, "digest", argv[4], (int)strlen(argv[4]), NULL, NULL) != ZOK)
+        return FENCEPOST_RESULT_BAD_ARGUMENT;
+    return fencepost_zookeeper_attach(handle, NULL, &list, &client);
+}
+#else
+#define USAGE "usage: c_peer LAYOUT HOSTS SESSION_MS\n"
+enum { ARGUMENTS = 4 };
+
+static fencepost_result begin(char **argv) {
+    char url[TEXT];
+    snprintf(url, sizeof url, "zk://%s?session_timeout=%s", argv[2], argv[3]);
+    return fencepost_connect(url, &client);
+}
+#endif
 
 static void obey(const command *order) {
     static const char *const later[] = {"acquire", "release", "increment", "work", "toil"};
@@ -34,14 +64,12 @@ static void obey(const command *order) {
 
 int main(int argc, char **argv) {
     static command order;
-    char url[TEXT];
-    if (argc != 4) {
-        fprintf(stderr, "usage: c_peer LAYOUT HOSTS SESSION_MS\n");
+    if (argc != ARGUMENTS) {
+        fprintf(stderr, USAGE);
         return 2;
     }
     layout = argv[1];
-    snprintf(url, sizeof url, "zk://%s?session_timeout=%s", argv[2], argv[3]);
-    if (fencepost_connect(url, &client) != FENCEPOST_OK) {
+    if (begin(argv) != FENCEPOST_OK) {
         fprintf(stderr, "%s\n", fencepost_detail());
         return 1;
     }

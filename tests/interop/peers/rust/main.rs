@@ -1,4 +1,4 @@
-//! Takes our locks on command: the protocol is in ../../README.md. usage: peer LAYOUT HOSTS SESSION_MS
+//! Takes our locks on command: the protocol is in ../../README.md. usage: peer LAYOUT HOSTS SESSION_MS [LOGIN]
 
 mod belief;
 mod counter;
@@ -9,10 +9,11 @@ mod recipes;
 mod toil;
 mod worker;
 
-use std::{io::BufRead as _, sync::Arc};
+use std::{io::BufRead as _, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+use zookeeper_client::{Acl, AuthId, Permission};
 
 use look::Look;
 use recipes::Recipes;
@@ -80,13 +81,32 @@ async fn wait(recipes: Arc<Recipes>, kind: String, path: String) {
     }
 }
 
+/// A client on a connection of the library's own, whose nodes are its own, and everybody's to look at.
+async fn given(hosts: &str, session_ms: &str, login: &str) -> Result<fencepost::Client, Failed> {
+    let timeout = Duration::from_millis(session_ms.parse()?);
+    let theirs = zookeeper_client::Client::connector()
+        .with_session_timeout(timeout)
+        .with_auth("digest", login.as_bytes())
+        .connect(hosts)
+        .await?;
+    let acl = [
+        Acl::new(Permission::ALL, AuthId::authed()),
+        Acl::new(Permission::READ, AuthId::anyone()),
+    ];
+    Ok(fencepost::Client::builder().acl(acl).from_zookeeper(theirs)?)
+}
+
 #[tokio::main]
 async fn main() -> Result<(), Failed> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [layout, hosts, session_ms] = arguments.as_slice() else {
-        return Err("usage: peer LAYOUT HOSTS SESSION_MS".into());
+    let (layout, hosts, client) = match arguments.as_slice() {
+        [layout, hosts, session_ms] => {
+            let url = format!("zk://{hosts}?session_timeout={session_ms}");
+            (layout, hosts, fencepost::connect(&url).await?)
+        }
+        [layout, hosts, session_ms, login] => (layout, hosts, given(hosts, session_ms, login).await?),
+        _ => return Err("usage: peer LAYOUT HOSTS SESSION_MS [LOGIN]".into()),
     };
-    let client = fencepost::connect(&format!("zk://{hosts}?session_timeout={session_ms}")).await?;
     let look = Arc::new(Look::new(hosts).await?);
     let recipes = Arc::new(Recipes::new(client.clone(), layout)?);
     say(

@@ -1,0 +1,63 @@
+"""Clients that the program has already: their chroot, login and access list hold for every kind of lock."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+
+import pytest
+from kazoo.client import KazooClient  # type: ignore[import-untyped]
+from kazoo.security import CREATOR_ALL_ACL  # type: ignore[import-untyped]
+from refusals import KINDS, refused, wanted
+from steer import Peer, Servers
+from tree import Tree
+
+#: Each on a client of its own library.
+GIVEN = ("rust-curator", "python-curator", "javascript-curator", "c-given")
+LOGIN = "shop:secret"
+
+
+@pytest.fixture
+def chroot(servers: Servers) -> Iterator[str]:
+    """A directory that belongs to who has logged in, and looks like the root to it."""
+    client = KazooClient(servers.zookeeper, auth_data=[("digest", LOGIN)])
+    client.start()
+    path = f"/chroot-{uuid.uuid4().hex[:8]}"
+    client.create(path, acl=[*CREATOR_ALL_ACL, *client.get_acls("/")[0]])
+    yield path
+    client.delete(path, recursive=True)
+    client.stop()
+    client.close()
+
+
+@pytest.mark.parametrize("name", GIVEN)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_given_client_keeps_its_chroot_its_login_and_its_rights(
+    servers: Servers, tree: Tree, chroot: str, path: str, name: str, kind: str
+) -> None:
+    kind = kind.replace(":2", ":1")
+    # A session that somebody else has made grants nothing for a quarter of its timeout.
+    peers = [Peer(name, f"{servers.zookeeper}{chroot}", 4000, LOGIN) for _ in range(2)]
+    # Nobody in particular, who sees the whole tree.
+    peers.append(Peer("rust-curator", servers.zookeeper))
+    one, two, stranger = peers
+    try:
+        for peer in peers:
+            peer.answer("ready")
+        held = one.acquire(wanted(kind.replace("read", "write"), path))
+        nodes = tree.contenders(f"{chroot}{path}")
+        assert nodes
+        assert tree.contenders(path) == []
+        for node in nodes:
+            rights = {(acl.id.scheme, acl.id.id.partition(":")[0]) for acl in tree.client.get_acls(node)[0]}
+            assert rights == {("digest", "shop"), ("world", "anyone")}
+        assert not two.ask(f"acquire {wanted(kind, path)} 300")["granted"]
+        elsewhere = ",".join(chroot + part for part in wanted(kind, path).split()[1].split(","))
+        assert "does not permit" in refused(stranger, f"acquire {kind} {elsewhere} 0")
+        one.ask("release")
+        assert int(two.acquire(wanted(kind, path))["czxid"]) > int(held["czxid"])
+        two.ask("release")
+        assert tree.contenders(f"{chroot}{path}") == []
+    finally:
+        for peer in peers:
+            peer.close()
