@@ -227,8 +227,10 @@ fencepost_result fencepost_attempt_wait(fencepost_attempt *attempt, fencepost_gr
 /** How many contenders come before it, as far as the server has said; -1 if nobody knows. */
 int64_t fencepost_attempt_ahead(const fencepost_attempt *attempt);
 
-/** Gives it up, from any thread: it ends as `CANCELLED`, and is cleaned up behind. Errors: `NOT_WAITING` when it has
- * been decided. */
+/** Gives it up, from any thread: it ends as `CANCELLED`; on ZooKeeper when its node has been deleted, half a second
+ * later at most, or as `NO_PERMISSION` if the server does not permit that. Its owner is free again then. Cancelling
+ * again, or what has come to nothing and is being cleaned up, ends it at once. Errors: `NOT_WAITING` when it has
+ * ended. */
 fencepost_result fencepost_attempt_cancel(fencepost_attempt *attempt);
 
 /** Frees it, and gives it up if it is not decided; a grant that nobody has taken is released. NULL is ignored. */

@@ -76,7 +76,8 @@ pub unsafe extern "C" fn fencepost_hub_downgrade(
     unsafe { intent(hub, now, key, Intent::Downgrade) }
 }
 
-/// Stops an acquire. Ends in the event refused. Errors: `UNKNOWN_KEY`, `NOT_WAITING`.
+/// Stops an acquire. Ends in the event refused, on ZooKeeper when what was made has been deleted; called again, at once. Errors:
+/// `UNKNOWN_KEY`, `NOT_WAITING`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_cancel(
     hub: *mut fencepost_hub,

@@ -223,7 +223,7 @@ reasons! {
         /// The directory above the lock does not exist and cannot be made (a missing chroot, for example).
         NoParent = 307, "no-parent", "the directory above the lock is missing and cannot be made";
         /// Not given any more: contenders of other layouts are waited for, and told of by [`Event::MixedLayouts`].
-        MixedLayouts = 308, "mixed-layouts", "a contender of another layout is in the lock's directory: it cannot see ours, so nobody would be excluded";
+        MixedLayouts = 308, "mixed-layouts", "a contender of another layout is in the lock's directory";
         /// The directory's 32-bit sequence is at its end, where real servers hand out numbers twice.
         SequenceExhausted = 309, "sequence-exhausted", "the sequence numbers of the lock's directory are used up: delete the directory while nobody uses it, or take another name";
         /// The key holds something that is not a lock of this layout.

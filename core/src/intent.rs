@@ -17,7 +17,8 @@ pub enum Intent {
     /// Ends in [`Event::Downgraded`](crate::Event), or in [`Event::Refused`](crate::Event) while the grant stays what it was, or in
     /// [`Event::Lost`](crate::Event).
     Downgrade,
-    /// Stop an acquire. Ends in [`Event::Refused`](crate::Event).
+    /// Stop an acquire. Ends in [`Event::Refused`](crate::Event), on ZooKeeper when what was made has been deleted; asked for again, or of an acquire that
+    /// has come to nothing already, at once.
     Cancel,
 }
 
@@ -26,8 +27,8 @@ pub enum Intent {
 pub enum Patience {
     /// Until it is granted or cannot be.
     Forever,
-    /// So long; on ZooKeeper, at most half a second longer while what was made is being deleted.
+    /// So long; on ZooKeeper, half a second longer at most while what was made is being deleted.
     For(Duration),
-    /// No waiting for others: granted or refused as soon as the server has answered.
+    /// No waiting for others: granted or refused as soon as the server has answered, and on ZooKeeper has deleted what was made.
     Try,
 }

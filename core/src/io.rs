@@ -36,11 +36,11 @@ impl Wait {
     }
 }
 
-/// What a machine waits for. Each has one reason to run.
+/// What a machine waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Timer {
-    /// When the caller's patience with an acquire ends.
+    /// When the caller's patience with an acquire ends; and then, on ZooKeeper, when a refusal is told though what was made may still be there.
     Patience,
     /// When to try again what a server or connection has failed.
     Retry,

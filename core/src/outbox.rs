@@ -134,6 +134,13 @@ impl<Q> Outbox<Q> {
         self.timers = [None; TIMERS.len()];
     }
 
+    /// Stops all timers but that of [`Timer::Patience`].
+    pub(crate) const fn stop_all_but_patience(&mut self) {
+        let [_, others @ ..] = &mut self.timers;
+        *others = [None; TIMERS.len() - 1];
+        self.earliest = None;
+    }
+
     /// When the timer ends, if it runs.
     pub(crate) fn at(&mut self, timer: Timer) -> Option<Instant> {
         *self.slot(timer)
@@ -141,16 +148,13 @@ impl<Q> Outbox<Q> {
 
     /// Whether the timer has ended; it is stopped then.
     pub(crate) fn expired(&mut self, timer: Timer, now: Instant) -> bool {
-        self.ended(timer, now).is_some()
-    }
-
-    /// When the timer has ended, if it has; it is stopped then.
-    pub(crate) fn ended(&mut self, timer: Timer, now: Instant) -> Option<Instant> {
-        let ended = self.slot(timer).take_if(|at| *at <= now);
-        if ended.is_some() {
+        let slot = self.slot(timer);
+        let due = slot.is_some_and(|at| at <= now);
+        if due {
+            *slot = None;
             self.earliest = None;
         }
-        ended
+        due
     }
 
     fn slot(&mut self, timer: Timer) -> &mut Option<Instant> {

@@ -265,11 +265,7 @@ impl Disposal {
         let single = settings.role == Role::Single;
         match result {
             Ok(Answer::Done | Answer::Error(code::NO_NODE)) | Err(Failure::Closed) => {}
-            Ok(Answer::Error(error)) => match judge(
-                *error,
-                id,
-                "deleting our node, which stays until the session ends",
-            ) {
+            Ok(Answer::Error(error)) => match judge(*error, id, "deleting our node, which may stay") {
                 Verdict::Transient => return self.again(index, single),
                 Verdict::Final(refusal, cause) => self.refused = Some((refusal, cause)),
             },

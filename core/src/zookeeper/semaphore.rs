@@ -110,7 +110,7 @@ impl Semaphore {
             answer_within,
             trying: false,
             unwritten: false,
-            farewell: Farewell::Nothing,
+            farewell: Farewell::NOTHING,
             placed: false,
         }
     }
@@ -135,7 +135,7 @@ impl Semaphore {
             (Intent::Cancel, _) => return Err(Misuse::NotWaiting),
         }
         if intent == Intent::Release {
-            self.farewell = Farewell::Released;
+            self.farewell.release();
             self.phase = Phase::Leaving;
         }
         self.heed(now);
@@ -180,16 +180,15 @@ impl Semaphore {
 
     /// The end of an acquire that has come to nothing: told when both halves have cleaned up, if an answer to that is to be expected.
     fn refuse(&mut self, now: Instant, reason: Refusal, cause: Cause) {
-        self.farewell = Farewell::refused(now, reason, cause, &mut self.out);
+        self.farewell.refuse(now, reason, cause, &mut self.out);
         self.leave(now);
-        self.farewell.wait(&mut self.out);
         if !self.permit.expects_answers() || !self.line.expects_answers() {
             self.farewell.hurry(&mut self.out);
         }
     }
 
     fn leave(&mut self, now: Instant) {
-        self.out.stop_all();
+        self.out.stop_all_but_patience();
         self.forget();
         self.phase = Phase::Leaving;
         self.withdraw(now);
@@ -242,8 +241,7 @@ impl Semaphore {
     }
 
     fn complaint(&mut self) -> Option<(Refusal, Cause)> {
-        let line = self.line.complaint();
-        self.permit.complaint().or(line)
+        self.permit.complaint().or_else(|| self.line.complaint())
     }
 
     fn line_says(&mut self, now: Instant, event: Event) {
@@ -421,14 +419,14 @@ impl Machine for Semaphore {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        while let Some(end) = self.out.ended(Timer::Patience, now) {
+        if self.out.expired(Timer::Patience, now) {
             let reason = match (self.placed, self.trying) {
                 (true, true) => Refusal::NotAvailable,
                 (true, false) => Refusal::Timeout,
                 (false, _) => Refusal::Unreachable,
             };
             if matches!(self.phase, Phase::Lining | Phase::Taking | Phase::Restarting) {
-                self.refuse(end, reason, Cause::none());
+                self.refuse(now, reason, Cause::none());
             } else {
                 self.farewell.hurry(&mut self.out);
             }

@@ -124,14 +124,23 @@ def test_children_that_are_no_contenders_are_no_matter(
         assert set(strangers) <= set(operator.get_children(directory))
 
 
-@pytest.mark.parametrize("ours", ["rust-kazoo", "python-kazoo"])
-def test_permits_that_do_not_agree_are_told(start: Start, tree: Tree, path: str, ours: str) -> None:
-    theirs, mine = started(start, "kazoo"), started(start, ours)
-    theirs.acquire(f"semaphore:2 {path}")
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        # Curator writes no number: two of ours have to agree there.
+        *(("rust-curator", name) for name in OURS),
+        *(("kazoo", name.replace("curator", "kazoo")) for name in OURS),
+    ],
+)
+def test_permits_that_do_not_agree_are_told(
+    start: Start, tree: Tree, path: str, theirs: str, ours: str
+) -> None:
+    other, mine = started(start, theirs), started(start, ours)
+    other.acquire(f"semaphore:2 {path}")
     refused(mine, f"acquire semaphore:3 {path}")
-    theirs.ask("release")
+    other.ask("release")
     mine.acquire(f"semaphore:3 {path}/mine")
-    refused(theirs, f"acquire semaphore:2 {path}/mine")
+    refused(other, f"acquire semaphore:2 {path}/mine")
     mine.ask("release")
     tree.wait_for_none(path)
 

@@ -1,6 +1,6 @@
 //! All interleavings of small cases: every order in which what is on its way can arrive, with so many faults anywhere.
 //!
-//! Every contender acquires once and releases. Time passes only when nothing else can happen, up to the next timer, and then everybody looks at
+//! Every contender acquires once and releases, or gives up. Time passes only when nothing else can happen, up to the next timer, and then everybody looks at
 //! the clock. The states are walked by [stateright](https://docs.rs/stateright), breadth first.
 
 use core::fmt::Debug;
@@ -27,6 +27,8 @@ pub struct Case {
     /// Whether contenders come in the order of their numbers, to a lock that was held before: without faults, other orders of those that are
     /// alike are the same with other names. Readers and writers are not: for them `seed` says who is what.
     pub in_order: bool,
+    /// How many of those who wait may give up.
+    pub may_give_up: u8,
     /// Chooses layouts and roles, as that of a run does.
     pub seed: u64,
 }
@@ -47,6 +49,7 @@ struct State<B: Backend, S> {
     done: Vec<bool>,
     faults: u8,
     pauses: u8,
+    may_give_up: u8,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +84,7 @@ impl<B: Backend, S: Subject<B>> Walk<'_, B, S> {
                         moves.push(Step::Wish(client, Wish::Downgrade));
                     }
                 }
+                Belief::Waits(_) if state.may_give_up > 0 => moves.push(Step::Wish(client, Wish::Cancel)),
                 _ => {}
             }
             let traffic = state.world.traffic(client);
@@ -107,6 +111,7 @@ impl<B: Backend, S: Subject<B>> Walk<'_, B, S> {
         }
         let mut faults = vec![Step::Outage(Outage::Forget), Step::Outage(Outage::Crowd(1))];
         for client in 0..self.case.contenders {
+            faults.push(Step::Outage(Outage::Expire(client)));
             let traffic = state.world.traffic(client);
             let mut add = |trouble| faults.push(Step::Trouble(client, trouble));
             for nth in 0..traffic.requests {
@@ -159,6 +164,7 @@ where
             done: vec![false; self.case.contenders.into()],
             faults: self.case.faults,
             pauses: self.case.pauses,
+            may_give_up: self.case.may_give_up,
         }]
     }
 
@@ -178,7 +184,11 @@ where
         let mut state = last.clone();
         let make = self.make();
         let moved = match action {
-            Action::Move(step) => state.world.step(step, &make, &mut ()),
+            Action::Move(step) => {
+                let gives_up = matches!(step, Step::Wish(_, Wish::Cancel));
+                state.may_give_up -= u8::from(gives_up);
+                state.world.step(step, &make, &mut ())
+            }
             Action::Fault(step) => {
                 state.faults -= 1;
                 state.world.step(step, &make, &mut ())

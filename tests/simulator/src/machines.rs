@@ -36,7 +36,7 @@ const ENSEMBLE: Climate = Climate {
     servers: 3,
     long: 400_000,
     outages: &[
-        Outage::Expire,
+        Outage::Expire(0),
         Outage::Operator(0),
         Outage::Crowd(0),
         Outage::Forget,
@@ -87,6 +87,21 @@ pub static ZOOKEEPER_MUTEX: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = 
     longest: zookeeper::TIMEOUT,
     climate: ENSEMBLE,
     on: PhantomData,
+};
+
+fn election(_client: Number, seed: u64) -> String {
+    let layout = layout(seed);
+    format!(
+        r#"{{"kind": "zookeeper-election", "name": "stock", "prefix": "shop", "layout": "{layout}", "answer_within": 500000}}"#
+    )
+}
+
+/// An election on ZooKeeper: whoever leads holds.
+pub static ZOOKEEPER_ELECTION: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
+    name: "zookeeper-election",
+    make: |client, crashes, seed| zookeeper(&election(client, seed), client, crashes, seed),
+    settings: Some(election),
+    ..ZOOKEEPER_MUTEX
 };
 
 fn plain(_client: Number, _seed: u64) -> String {
@@ -217,6 +232,7 @@ pub static REDIS_STRING: Machine<redis::Servers, Fencepost<Redis>> = Machine {
 pub static ALL: &[&dyn Provable] = &[
     &ZOOKEEPER_MUTEX,
     &ZOOKEEPER_PLAIN,
+    &ZOOKEEPER_ELECTION,
     &ZOOKEEPER_READ_WRITE,
     &ZOOKEEPER_SINGLE,
     &ZOOKEEPER_SEMAPHORE,

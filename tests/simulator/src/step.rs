@@ -121,8 +121,8 @@ named! {
 named! {
     /// What can go wrong on the server.
     Outage {
-        /// The server ends what has outlived its time.
-        Expire = "expire",
+        /// The server ends the session of whoever has made the n-th contender.
+        Expire(u8) = "expire",
         /// An operator deletes what the n-th contender has written.
         Operator(u8) = "operator",
         /// The next requests are answered by an error that will pass.

@@ -195,6 +195,7 @@ impl Weather {
             return Step::Trouble(client, trouble);
         }
         match self.outages.get(at - self.troubles.len()) {
+            Some(Outage::Expire(_)) => Step::Outage(Outage::Expire(nth)),
             Some(Outage::Operator(_)) => Step::Outage(Outage::Operator(nth)),
             Some(Outage::Crowd(_)) => Step::Outage(Outage::Crowd(nth + 1)),
             Some(Outage::CatchUp(_)) => Step::Outage(Outage::CatchUp(self.server())),

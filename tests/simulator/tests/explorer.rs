@@ -32,6 +32,7 @@ const TWO: Case = Case {
     faults: 1,
     pauses: 2,
     in_order: false,
+    may_give_up: 0,
     seed: KAZOO,
 };
 
@@ -56,13 +57,22 @@ const fn several(contenders: u8, in_order: bool) -> Case {
         faults: 0,
         pauses: if in_order { 0 } else { 3 },
         in_order,
+        may_give_up: 0,
         seed: KAZOO,
+    }
+}
+
+/// The same, and one of those who wait may give up at any moment.
+const fn giving_up(contenders: u8) -> Case {
+    Case {
+        may_give_up: 1,
+        ..several(contenders, true)
     }
 }
 
 #[test]
 fn zookeeper_two_with_one_fault() {
-    explored(&machines::ZOOKEEPER_MUTEX, TWO, 334_204);
+    explored(&machines::ZOOKEEPER_MUTEX, TWO, 406_379);
 }
 
 #[test]
@@ -80,7 +90,7 @@ fn read_write_two_with_one_fault() {
     explored(
         &machines::ZOOKEEPER_READ_WRITE,
         Case { pauses: 1, ..TWO },
-        1_307_503,
+        1_619_317,
     );
 }
 
@@ -110,8 +120,48 @@ fn read_write_three_in_every_order() {
 }
 
 #[test]
+fn election_three_without_a_fault() {
+    explored(&machines::ZOOKEEPER_ELECTION, several(3, true), 12_411);
+}
+
+#[test]
+fn election_two_with_one_fault() {
+    explored(&machines::ZOOKEEPER_ELECTION, TWO, 405_496);
+}
+
+#[test]
+fn zookeeper_three_of_whom_one_may_give_up() {
+    explored(&machines::ZOOKEEPER_MUTEX, giving_up(3), 247_253);
+}
+
+#[test]
+fn read_write_three_of_whom_one_may_give_up() {
+    // Reader, writer, reader.
+    let case = Case {
+        seed: 0,
+        ..giving_up(3)
+    };
+    explored(&machines::ZOOKEEPER_READ_WRITE, case, 231_709);
+}
+
+#[test]
+fn single_three_of_whom_one_may_give_up() {
+    explored(&machines::ZOOKEEPER_SINGLE, giving_up(3), 29_497);
+}
+
+#[test]
+fn semaphore_two_of_whom_one_may_give_up() {
+    explored(&machines::ZOOKEEPER_SEMAPHORE, giving_up(2), 18_144);
+}
+
+#[test]
+fn multi_lock_two_of_whom_one_may_give_up() {
+    explored(&machines::ZOOKEEPER_MULTI_LOCK, giving_up(2), 154_925);
+}
+
+#[test]
 fn single_two_with_one_fault() {
-    explored(&machines::ZOOKEEPER_SINGLE, TWO, 379_742);
+    explored(&machines::ZOOKEEPER_SINGLE, TWO, 453_345);
 }
 
 #[test]
@@ -135,7 +185,7 @@ fn semaphore_three_as_curator_has_it() {
 
 #[test]
 fn semaphore_two_with_one_fault() {
-    explored(&machines::ZOOKEEPER_SEMAPHORE, TWO_BRIEFLY, 374_443);
+    explored(&machines::ZOOKEEPER_SEMAPHORE, TWO_BRIEFLY, 405_947);
 }
 
 #[test]
@@ -145,7 +195,7 @@ fn multi_lock_two_without_a_fault() {
 
 #[test]
 fn multi_lock_two_with_one_fault() {
-    explored(&machines::ZOOKEEPER_MULTI_LOCK, TWO_BRIEFLY, 721_981);
+    explored(&machines::ZOOKEEPER_MULTI_LOCK, TWO_BRIEFLY, 848_779);
 }
 
 #[test]

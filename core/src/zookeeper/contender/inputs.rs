@@ -75,15 +75,14 @@ impl Machine for Contender {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        // Whoever hears late of the end has waited for the farewell, too.
-        while let Some(end) = self.out.ended(Timer::Patience, now) {
+        if self.out.expired(Timer::Patience, now) {
             let reason = if self.placed {
                 Refusal::Timeout
             } else {
                 Refusal::Unreachable
             };
             if self.is_waiting() {
-                self.refuse(end, reason, Cause::none());
+                self.refuse(now, reason, Cause::none());
             } else {
                 self.farewell.hurry(&mut self.out);
             }
@@ -164,7 +163,7 @@ impl Contender {
         } else if self.session.connected {
             self.advance_disposal();
         }
-        // Something of ours stays before us: nobody would ever make way.
+        // Something of ours stays, perhaps before us, where nobody would ever make way; and what we wait with would stay, too.
         if self.is_waiting()
             && let Some((reason, cause)) = self.complaint()
         {

@@ -146,7 +146,7 @@ enum Purpose {
 }
 
 const CREATED: &str = "created";
-const CREATED_OWN: &str = "created, at the path that was asked for with the server's number at its end";
+const CREATED_OWN: &str = "created, at the path asked for, numbered";
 
 impl Purpose {
     const fn expects(self) -> &'static str {
@@ -183,7 +183,7 @@ impl Contender {
             own_watch: None,
             twin: None,
             disposal: Disposal::new(),
-            farewell: Farewell::Nothing,
+            farewell: Farewell::NOTHING,
             part: false,
             failures: 0,
             trying: false,
@@ -208,7 +208,7 @@ impl Contender {
             // The hub has asked the keeper: its confirmation extends the grant.
             (Intent::Extend, Phase::Held { .. }) => {}
             (Intent::Release, Phase::Held { .. }) => {
-                self.farewell = Farewell::Released;
+                self.farewell.release();
                 self.leave();
             }
             (Intent::Downgrade, Phase::Held { .. }) => return self.downgrade(),
@@ -247,7 +247,8 @@ impl Contender {
         }
     }
 
-    const fn begin(&mut self, trying: bool) {
+    fn begin(&mut self, trying: bool) {
+        self.disposal.refused = None;
         self.trying = trying;
         self.placed = false;
         self.mixed = false;
@@ -270,9 +271,8 @@ impl Contender {
 
     /// The end of an acquire that has come to nothing: told when all is cleaned up, if an answer to that is to be expected.
     fn refuse(&mut self, now: Instant, reason: Refusal, cause: Cause) {
-        self.farewell = Farewell::refused(now, reason, cause, &mut self.out);
+        self.farewell.refuse(now, reason, cause, &mut self.out);
         self.leave();
-        self.farewell.wait(&mut self.out);
         if self.part || !self.expects_answers() {
             self.farewell.hurry(&mut self.out);
         }
@@ -286,7 +286,7 @@ impl Contender {
 
     /// Has everything deleted that this attempt has created.
     fn leave(&mut self) {
-        self.out.stop_all();
+        self.out.stop_all_but_patience();
         if self.turning == Turning::Asked
             && let Some(reader) = self.name_as_reader()
         {

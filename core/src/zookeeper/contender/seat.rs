@@ -14,7 +14,7 @@ use super::super::{
 use super::{Contender, Node, Phase, Purpose, entering::Entering};
 
 impl Contender {
-    /// A contender that is a part of another machine: it tells that one all at once, and what the server would not delete when it is asked.
+    /// A contender that is a part of another machine: it tells that one a refusal at once, and what the server would not delete when it is asked.
     pub(in crate::zookeeper) const fn part(settings: ContenderSettings, owner: OwnerId, seed: u64) -> Self {
         let mut part = Self::new(settings, owner, seed);
         part.part = true;

@@ -94,7 +94,7 @@ impl MultiLock {
                     self.phase = Phase::Restarting;
                 }
                 if let Ok(_odd) = result {
-                    let expected = "children, the names of the nodes in the order of the writes";
+                    let expected = "children: the nodes, in the order of the writes";
                     return Err(Misuse::WrongReply { id: id.0, expected });
                 }
             }

@@ -74,14 +74,14 @@ impl Machine for MultiLock {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        while let Some(end) = self.out.ended(Timer::Patience, now) {
+        if self.out.expired(Timer::Patience, now) {
             let reason = if self.told.is_some() {
                 Refusal::Timeout
             } else {
                 Refusal::Unreachable
             };
             if matches!(self.phase, Phase::Enqueuing | Phase::Waiting | Phase::Restarting) {
-                self.refuse(end, reason, Cause::none());
+                self.refuse(now, reason, Cause::none());
             } else {
                 self.farewell.hurry(&mut self.out);
             }

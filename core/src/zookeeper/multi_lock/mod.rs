@@ -90,7 +90,7 @@ impl MultiLock {
             parents_made: 0,
             failures: 0,
             trying: false,
-            farewell: Farewell::Nothing,
+            farewell: Farewell::NOTHING,
             told: None,
         }
     }
@@ -107,7 +107,7 @@ impl MultiLock {
             (Intent::Extend, Phase::Held { .. }) => {}
             (Intent::Release, Phase::Held { .. }) => {
                 self.phase = Phase::Leaving;
-                self.farewell = Farewell::Released;
+                self.farewell.release();
                 self.withdraw(now);
             }
             (Intent::Downgrade, Phase::Held { .. }) => return Err(Misuse::NotAWriter),
@@ -154,16 +154,15 @@ impl MultiLock {
 
     /// The end of an acquire that has come to nothing: told when all is cleaned up, if an answer to that is to be expected.
     fn refuse(&mut self, now: Instant, reason: Refusal, cause: Cause) {
-        self.farewell = Farewell::refused(now, reason, cause, &mut self.out);
+        self.farewell.refuse(now, reason, cause, &mut self.out);
         self.leave(now);
-        self.farewell.wait(&mut self.out);
         if self.session.is_none() || self.enqueuing.is_some() {
             self.farewell.hurry(&mut self.out);
         }
     }
 
     fn leave(&mut self, now: Instant) {
-        self.out.stop_all();
+        self.out.stop_all_but_patience();
         self.phase = Phase::Leaving;
         self.withdraw(now);
     }
@@ -217,9 +216,15 @@ impl MultiLock {
     }
 
     fn complaint(&mut self) -> Option<(Refusal, Cause)> {
-        let places = self.places.iter_mut();
-        // Every one is asked: what is not heard now would be heard of the next acquire.
-        places.filter_map(|place| place.contender.complaint()).last()
+        let mut first = None;
+        // All are heard: what is left would be told of the next acquire.
+        for place in &mut self.places {
+            let complaint = place.contender.complaint();
+            if first.is_none() {
+                first = complaint;
+            }
+        }
+        first
     }
 
     fn place_says(&mut self, now: Instant, index: usize, event: Event) {

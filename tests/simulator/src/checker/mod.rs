@@ -23,7 +23,7 @@ mod seen;
 mod tests;
 mod trespass;
 
-use core::fmt;
+use core::{fmt, time::Duration};
 
 use fencepost_core::{AttemptId, Event, Instant};
 
@@ -114,6 +114,8 @@ pub enum Belief {
     Idle,
     /// It waits, until that time.
     Waits(Option<Instant>),
+    /// It has looked at its clock after that, and what it has made is being deleted: it hears by that time that it waits no more.
+    Ends(Instant),
     /// It holds.
     Holds(Hold),
     /// It has asked to release this attempt's lock, which was of that kind at last.
@@ -260,7 +262,7 @@ impl Checker {
                 }
                 Belief::Idle
             }
-            (Event::Refused { .. }, Belief::Waits(_) | Belief::Leaves(..)) => {
+            (Event::Refused { .. }, Belief::Waits(_) | Belief::Ends(_) | Belief::Leaves(..)) => {
                 self.seen.refused += 1;
                 Belief::Idle
             }
@@ -346,17 +348,21 @@ impl Checker {
         }
     }
 
-    /// A client has looked at its clock, and heard what its machine says to that.
-    pub fn ticked(&mut self, client: Number, local: Instant) {
-        if let Belief::Waits(Some(deadline)) = self.belief(client)
-            && deadline <= local
-        {
-            self.violated(Property::D, || {
-                format!(
-                    "client {} still waits at {local:?}, its time was up at {deadline:?}",
-                    name(client)
-                )
-            });
+    /// A client has looked at its clock, and heard what its machine says to that. Once its time is up it may have to wait for so long still.
+    pub fn ticked(&mut self, client: Number, local: Instant, farewell: Duration) {
+        match self.belief(client) {
+            Belief::Waits(Some(deadline)) if deadline <= local && farewell > Duration::ZERO => {
+                self.believes(client, Belief::Ends(local.plus(farewell)));
+            }
+            Belief::Waits(Some(deadline)) | Belief::Ends(deadline) if deadline <= local => {
+                self.violated(Property::D, || {
+                    format!(
+                        "client {} still waits at {local:?}, its time was up at {deadline:?}",
+                        name(client)
+                    )
+                });
+            }
+            _ => {}
         }
     }
 }

@@ -159,10 +159,11 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             (Wish::Acquire, Belief::Idle) => (Intent::Acquire(Patience::Forever), Belief::Waits(None)),
             (Wish::AcquireWithin(micros), Belief::Idle) => (
                 Intent::Acquire(Patience::For(within(micros))),
-                Belief::Waits(Some(local.plus(within(micros)).plus(B::FAREWELL))),
+                Belief::Waits(Some(local.plus(within(micros)))),
             ),
             (Wish::Try, Belief::Idle) => (Intent::Acquire(Patience::Try), Belief::Waits(None)),
-            (Wish::Cancel, Belief::Waits(_)) => (Intent::Cancel, belief),
+            (Wish::Cancel, Belief::Waits(_)) => (Intent::Cancel, Belief::Ends(local.plus(B::FAREWELL))),
+            (Wish::Cancel, Belief::Ends(_)) => (Intent::Cancel, belief),
             (Wish::Extend, Belief::Holds(_)) => (Intent::Extend, belief),
             // Whoever asks for it is a reader from then on: others may be before the answer comes.
             (Wish::Downgrade, Belief::Holds(hold)) => (
@@ -415,7 +416,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         tape.input(client, local, || Input::Timeout);
         one.subject.handle_timeout(local);
         self.drain(client, tape);
-        self.checker.ticked(client, local);
+        self.checker.ticked(client, local, B::FAREWELL);
         true
     }
 

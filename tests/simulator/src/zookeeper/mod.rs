@@ -315,9 +315,9 @@ impl Backend for Servers {
 
     fn outage(&mut self, now: Instant, outage: Outage) -> Option<Aftermath> {
         match outage {
-            Outage::Expire => {
-                // An operator, or a clock that the leader had to set, ends the session of whoever is first.
-                let (_, owner) = self.contenders().into_iter().next()?;
+            Outage::Expire(nth) => {
+                // An operator does, or a leader whose clock was set.
+                let (_, owner) = self.contenders().into_iter().nth(nth.into())?;
                 let Owner::Client(client) = owner else {
                     return None;
                 };
