@@ -141,7 +141,7 @@ for (const make of [memory, zooKeeper]) {
 }
 
 describe("downgrades on ZooKeeper's nodes", { concurrency: false }, () => {
-  after(restore);
+  after(() => restore());
 
   it("end with their session and their node, as all grants", { timeout: 40_000 }, async () => {
     const { id, address: at } = await proxy("zookeeper");

@@ -22,13 +22,15 @@ for (const make of SERVERS) {
       backend = await make();
     });
     afterEach(async () => {
-      await restore();
-      const closed = await Promise.allSettled(clients.map((client) => client.close()));
-      clients = [];
-      assert.deepEqual(
-        closed.filter(({ status }) => status === "rejected"),
-        [],
-      );
+      await restore(async () => {
+        // What was given up is cleaned up on the way that it was asked for.
+        const closed = await Promise.allSettled(clients.map((client) => client.close()));
+        clients = [];
+        assert.deepEqual(
+          closed.filter(({ status }) => status === "rejected"),
+          [],
+        );
+      });
     });
     after(() => backend.close());
 

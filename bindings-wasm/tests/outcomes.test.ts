@@ -33,7 +33,7 @@ async function judged(judge: Judge, work: Promise<unknown>): Promise<string> {
   return "no error";
 }
 
-afterEach(restore);
+afterEach(() => restore());
 
 /** A proxy that has taken a request and holds the answer back. */
 async function held(

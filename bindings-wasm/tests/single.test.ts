@@ -98,7 +98,7 @@ for (const make of [memory, zooKeeper]) {
 
 describe("single nodes on ZooKeeper", { concurrency: false }, () => {
   const url = (at = address("FENCEPOST_ZOOKEEPER")) => `zk://${at}/singles?session_timeout=${SESSION}`;
-  after(restore);
+  after(() => restore());
 
   it("say whose they are", async () => {
     const operator = await zkAt(address("FENCEPOST_ZOOKEEPER"));

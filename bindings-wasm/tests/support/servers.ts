@@ -44,18 +44,23 @@ export async function control(...words: (string | number | bigint)[]): Promise<A
   throw new Error("the control port has closed");
 }
 
-/** Lets everything run again, and ends all proxies. */
-export async function restore(): Promise<void> {
+/** Lets everything run again, has the `last` word said through the proxies, and ends them. */
+export async function restore(last: () => Promise<void> = () => Promise.resolve()): Promise<void> {
   const { servers = [], proxies = [] } = await control("list");
-  for (const { id } of proxies) {
-    await control("proxy-close", id);
-  }
   for (const { name, state } of servers) {
     if (state === "paused") {
       await control("resume", name);
     } else if (state === "stopped") {
       await control("start", name);
     }
+  }
+  for (const { id } of proxies) {
+    await control("proxy-pass", id);
+    await control("proxy-heal", id);
+  }
+  await last();
+  for (const { id } of proxies) {
+    await control("proxy-close", id);
   }
 }
 

@@ -49,6 +49,28 @@ def test_who_may_not_contend_is_told(
 
 
 @pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("kind", ["mutex", "read", "write", "semaphore:1", "leader", "multi", "single"])
+def test_who_may_not_look_at_who_comes_first_is_told(
+    start: Start, operator: KazooClient, tree: Tree, path: str, name: str, kind: str
+) -> None:
+    holder, peer = started(start, name), started(start, name)
+    held = holder.acquire(wanted(kind.replace("read", "write"), path))
+    node = tree.contenders(path)[-1] if kind == "multi" else held["node"]
+    # A watch on it would be silent: nobody would ever be told that it has gone.
+    operator.set_acls(node, [make_acl("world", "anyone", admin=True)])
+    if kind == "semaphore:1":
+        # Permits are counted, and nobody looks at them.
+        assert not peer.ask(f"acquire {wanted(kind, path)} 300")["granted"]
+    else:
+        assert "does not permit" in refused(peer, f"acquire {wanted(kind, path)}")
+    operator.set_acls(node, [make_acl("world", "anyone", all=True)])
+    holder.ask("release")
+    peer.acquire(wanted(kind, path))
+    peer.ask("release")
+    tree.wait_for_none(path)
+
+
+@pytest.mark.parametrize("name", OURS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_who_may_not_give_back_is_told(
     start: Start, operator: KazooClient, tree: Tree, path: str, name: str, kind: str
