@@ -1107,9 +1107,12 @@ enum fencepost_result fencepost_hub_downgrade(struct fencepost_hub *hub,
                                               uint64_t key);
 
 /**
- * Stops an acquire. Ends in the event refused. Errors: `UNKNOWN_KEY`, `NOT_WAITING`.
+ * Stops an acquire. Ends in the event refused, on ZooKeeper when what was made has been deleted; called again, at once. Errors:
+ * `UNKNOWN_KEY`, `NOT_WAITING`.
  */
-enum fencepost_result fencepost_hub_cancel(struct fencepost_hub *hub, uint64_t now, uint64_t key);
+enum fencepost_result fencepost_hub_cancel(struct fencepost_hub *hub,
+                                           uint64_t now,
+                                           uint64_t key);
 
 /**
  * Makes an empty server.
