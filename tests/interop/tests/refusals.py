@@ -7,7 +7,11 @@ import time
 from conftest import Start
 from steer import Answer, Peer
 
+#: Ours, one of each language.
+OURS = ("rust-curator", "python-curator", "javascript-curator", "c-curator")
 KINDS = ("mutex", "read", "write", "semaphore:2", "leader", "multi", "single")
+#: The same with one permit: whoever comes second waits.
+ALONE = tuple(kind.replace(":2", ":1") for kind in KINDS)
 #: Seconds: a refusal is no matter of patience.
 AT_ONCE = 5.0
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from kazoo.client import KazooClient  # type: ignore[import-untyped]
 from kazoo.security import CREATOR_ALL_ACL  # type: ignore[import-untyped]
-from refusals import KINDS, refused, wanted
+from refusals import ALONE, refused, wanted
 from steer import Peer, Servers
 from tree import Tree
 
@@ -31,11 +31,10 @@ def chroot(servers: Servers) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", GIVEN)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ALONE)
 def test_a_given_client_keeps_its_chroot_its_login_and_its_rights(
     servers: Servers, tree: Tree, chroot: str, path: str, name: str, kind: str
 ) -> None:
-    kind = kind.replace(":2", ":1")
     # A session that somebody else has made grants nothing for a quarter of its timeout.
     peers = [Peer(name, f"{servers.zookeeper}{chroot}", 4000, LOGIN) for _ in range(2)]
     # Nobody in particular, who sees the whole tree.

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 
 import pytest
 from elsewhere import Elsewhere
-from refusals import KINDS, directories, refused, started, wanted
+from refusals import KINDS, OURS, directories, refused, started, wanted
 
-OURS = ("rust-curator", "python-curator", "javascript-curator", "c-curator")
 #: What works there as long as nobody has to make directories.
 WORKING = [(f"python-{layout}", kind) for layout in ("curator", "kazoo") for kind in KINDS]
 REFUSALS = (

@@ -8,11 +8,9 @@ import pytest
 from conftest import Start
 from kazoo.client import KazooClient  # type: ignore[import-untyped]
 from kazoo.security import make_acl  # type: ignore[import-untyped]
-from refusals import KINDS, directories, refused, started, wanted
+from refusals import ALONE, KINDS, OURS, directories, refused, started, wanted
 from steer import Servers
 from tree import Tree
-
-OURS = ("rust-curator", "python-curator", "javascript-curator", "c-curator")
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +47,7 @@ def test_who_may_not_contend_is_told(
 
 
 @pytest.mark.parametrize("name", OURS)
-@pytest.mark.parametrize("kind", ["mutex", "read", "write", "semaphore:1", "leader", "multi", "single"])
+@pytest.mark.parametrize("kind", ALONE)
 def test_who_may_not_look_at_who_comes_first_is_told(
     start: Start, operator: KazooClient, tree: Tree, path: str, name: str, kind: str
 ) -> None:
@@ -90,12 +88,11 @@ def test_who_may_not_give_back_is_told(
 
 @pytest.mark.parametrize("name", OURS)
 # Who finds a single node has made none, and leaves none behind.
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "single"])
+@pytest.mark.parametrize("kind", [kind for kind in ALONE if kind != "single"])
 @pytest.mark.parametrize("patience", [300, 0])
 def test_who_gives_up_and_may_not_delete_is_told(
     start: Start, operator: KazooClient, tree: Tree, path: str, name: str, kind: str, patience: int
 ) -> None:
-    kind = kind.replace(":2", ":1")
     for directory in directories(kind, path):
         operator.ensure_path(directory)
     holder, peer = started(start, name), started(start, name)

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{
     DIR, at, code, hold, other, own, queue,
-    recipes::{enqueued, multi, semaphore, take},
+    recipes::{lose_the_line, queue_for_many, release_many, semaphore, take},
     warm,
 };
 use crate::{cases::cases, transcript::Recorder};
@@ -80,35 +80,19 @@ fn try_forbidden(story: &mut Recorder) {
 }
 
 fn queue_again_forbidden(story: &mut Recorder) {
-    let key = semaphore(story);
-    let number = story.reply_data("2", 0, 9);
-    story.answer("get", number);
-    take(story, key, &["a-lease-0000000001", "b-lease-0000000002"]);
-    story.says(&["queued", "get"]).answer_routine();
-    // The first confirmation after the grant of the line has it watched.
-    story.after(3_000_000).timeout();
-    story.confirmed().answer_routine();
-    story.watch(&format!("{DIR}/locks/{}", own(key, 3)), "deleted");
-    story.says(&["delete"]).error("delete", code::NO_AUTH);
+    let key = lose_the_line(story);
+    story.error("delete", code::NO_AUTH);
     story.says(&["refused no-permission"]).close(key).leaves(0);
 }
 
 fn many_locks_forbidden(story: &mut Recorder) {
-    let key = multi(story);
-    enqueued(story, key);
-    story.children(&[&own(key, 3)]).present(41);
-    story.children(&[&own(key, 8)]).present(41).says(&["acquired"]);
-    story.release(key).says(&["delete", "delete"]);
+    let key = release_many(story);
     story.error("delete", code::NO_AUTH).says(&[]).done("delete");
     story.says(&["refused no-permission"]).close(key).leaves(0);
 }
 
 fn many_locks_waited_forbidden(story: &mut Recorder) {
-    let key = multi(story);
-    enqueued(story, key);
-    story.children(&[&own(key, 3)]).present(41).present(41);
-    story.children(&[&other(2), &own(key, 8)]);
-    story.says(&["queued", "get"]).answer_routine();
+    let key = queue_for_many(story);
     story.cancel(key).says(&["delete", "delete"]);
     story.done("delete").says(&[]).error("delete", code::NO_AUTH);
     story.says(&["refused no-permission"]).close(key).leaves(0);

@@ -145,7 +145,8 @@ fn permits_inconsistent(story: &mut Recorder) {
     story.says(&["refused inconsistent-permits", "delete"]);
 }
 
-fn line_lost_while_taking(story: &mut Recorder) {
+/// A semaphore that waits for a permit, and whose place in the line is deleted.
+pub(super) fn lose_the_line(story: &mut Recorder) -> u64 {
     let key = semaphore(story);
     let number = story.reply_data("2", 0, 9);
     story.answer("get", number);
@@ -155,13 +156,16 @@ fn line_lost_while_taking(story: &mut Recorder) {
     story.after(3_000_000).timeout();
     story.confirmed().answer_routine();
     story.watch(&format!("{DIR}/locks/{}", own(key, 3)), "deleted");
-    story
-        .says(&["delete"])
-        .done("delete")
-        .says(&["create", "children"]);
+    story.says(&["delete"]);
+    key
 }
 
-pub(super) fn multi(story: &mut Recorder) -> u64 {
+fn line_lost_while_taking(story: &mut Recorder) {
+    lose_the_line(story);
+    story.done("delete").says(&["create", "children"]);
+}
+
+fn multi(story: &mut Recorder) -> u64 {
     let settings = json!({"kind": "zookeeper-multi-lock", "names": ["stock", "till"], "prefix": "shop"});
     let key = begin(story, &settings);
     story.says(&["multi"]);
@@ -169,28 +173,40 @@ pub(super) fn multi(story: &mut Recorder) -> u64 {
 }
 
 /// Both nodes are made.
-pub(super) fn enqueued(story: &mut Recorder, key: u64) {
+fn enqueued(story: &mut Recorder, key: u64) {
     let names = story.reply_children(&[&own(key, 3), &own(key, 8)]);
     story.answer("multi", names);
     story.says(&["children", "get", "children", "get"]);
 }
 
-fn many_locks(story: &mut Recorder) {
+/// Both are held, and given back.
+pub(super) fn release_many(story: &mut Recorder) -> u64 {
     let key = multi(story);
     enqueued(story, key);
     story.children(&[&own(key, 3)]).present(41);
     story.children(&[&own(key, 8)]).present(41).says(&["acquired"]);
     story.release(key).says(&["delete", "delete"]);
+    key
+}
+
+fn many_locks(story: &mut Recorder) {
+    let key = release_many(story);
     story.done("delete").says(&[]).done("delete").says(&["released"]);
     story.close(key).leaves(0);
 }
 
-fn many_locks_wait(story: &mut Recorder) {
+/// First in one line, and behind somebody in the other.
+pub(super) fn queue_for_many(story: &mut Recorder) -> u64 {
     let key = multi(story);
     enqueued(story, key);
     story.children(&[&own(key, 3)]).present(41).present(41);
     story.children(&[&other(2), &own(key, 8)]);
     story.says(&["queued", "get"]).answer_routine();
+    key
+}
+
+fn many_locks_wait(story: &mut Recorder) {
+    queue_for_many(story);
     story.watch(&format!("/shop/till/{}", other(2)), "deleted");
     story.says(&["acquired"]);
 }
@@ -212,11 +228,7 @@ fn many_locks_last_as_one(story: &mut Recorder) {
 }
 
 fn many_locks_place_lost(story: &mut Recorder) {
-    let key = multi(story);
-    enqueued(story, key);
-    story.children(&[&own(key, 3)]).present(41).present(41);
-    story.children(&[&other(2), &own(key, 8)]);
-    story.says(&["queued", "get"]).answer_routine();
+    let key = queue_for_many(story);
     story.watch(&at(&own(key, 3)), "deleted").says(&["delete"]);
     story.done("delete").says(&["multi"]);
 }
