@@ -166,7 +166,7 @@ def test_contenders_are_read_together(kazoos: Kazoos, control: Control, kind: st
     thread.start()
 
     def asked() -> int:
-        return int(control.do(f"proxy-count {proxy['id']}")["by_kind"].get("getData", 0))
+        return int(control.do(f"proxy-count {proxy['id']}")["by_kind"].get("getData (no watch)", 0))
 
     try:
         wait_until(lambda: asked() > 0, "the first is asked")

@@ -91,7 +91,8 @@ impl Event {
 pub struct Found {
     /// Its node's path.
     pub node: String,
-    /// Whether it holds (at the moment of the list).
+    /// Whether it holds (at the moment of the list). Of a semaphore, permits that went while the others were being read are not counted. After a
+    /// break or a wish it is `false`: nobody has looked at the others.
     pub holds: bool,
     /// Whether it shares the lock with others of its kind: a reader.
     pub shared: bool,

@@ -44,7 +44,8 @@ pub enum Timer {
     Patience,
     /// When to try again what a server or connection has failed.
     Retry,
-    /// When to ask whether the lock has become free (Redis announces neither expiry nor foreign releases).
+    /// When to ask whether the lock has become free, or is held still: Redis announces neither expiry nor foreign releases, ZooKeeper nothing to whoever may not read any
+    /// more, and a client library can lose an announcement.
     Poll,
     /// When to renew a lease or confirm a session.
     Renew,

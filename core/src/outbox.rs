@@ -3,7 +3,7 @@
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
-use crate::{Command, CommandId, Event, Instant, Output, Target, Timer, Wait};
+use crate::{Command, CommandId, Event, Instant, Output, Patience, Target, Timer, Wait};
 
 /// A machine's queue of outputs, its command ids and its timers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -117,6 +117,15 @@ impl<Q> Outbox<Q> {
     /// Starts a timer that runs for `after` from `now`.
     pub(crate) fn set_after(&mut self, timer: Timer, now: Instant, after: Duration) {
         self.set(timer, now.plus(after));
+    }
+
+    /// Starts the timer of an acquire: a try waits for the servers' answers alone.
+    pub(crate) fn set_patience(&mut self, now: Instant, patience: Patience, answer_within: Duration) {
+        match patience {
+            Patience::Forever => {}
+            Patience::For(limit) => self.set_after(Timer::Patience, now, limit),
+            Patience::Try => self.set_after(Timer::Patience, now, answer_within),
+        }
     }
 
     /// Stops a timer.

@@ -33,5 +33,5 @@ def test_a_difference_names_the_promise() -> None:
 
 def test_an_unknown_promise_is_an_error() -> None:
     text = (ROOT / "zookeeper" / "seal-lost.jsonl").read_text(encoding="utf-8")
-    with pytest.raises(KeyError, match="S9"):
-        replay(text.replace('"S3"', '"S9"', 1))
+    with pytest.raises(KeyError, match="S0"):
+        replay(text.replace('"S3"', '"S0"', 1))

@@ -88,9 +88,9 @@ fn a_difference_names_the_promise_and_an_unknown_one_is_an_error() {
         difference.contains(promise) && difference.contains("the case: The answer to a seal is lost"),
         "{difference}"
     );
-    let unknown = transcript::replay(&text.replacen("\"S3\"", "\"S9\"", 1)).unwrap_err();
+    let unknown = transcript::replay(&text.replacen("\"S3\"", "\"S0\"", 1)).unwrap_err();
     assert!(
-        unknown.contains("there is no promise \"S9\"; there are D, L1"),
+        unknown.contains("there is no promise \"S0\"; there are D, L1"),
         "{unknown}"
     );
 }

@@ -1,14 +1,27 @@
-//! The scripts. Their text is in `scripts/`; everything that has to happen at once on the server happens there.
+//! The scripts: everything that has to happen at once on the server happens there. Their text is in `scripts/`; what they take and answer is said here,
+//! not in every program that carries them.
 
 /// A script of the layout `string`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Script {
     /// Take a free lock, or say how long it is held.
+    ///
+    /// - KEYS: lock, fence, tombstone of this attempt.
+    /// - ARGV: attempt, lease in ms, how long to keep the fence in ms.
+    /// - Answers `{1, fence}`: granted; `{0, ms left, or -1 without end}`: held by somebody else; `{2}`: this attempt has been given up.
     Acquire,
-    /// Make the lease last from now on.
+    /// Make the lease last from now on, if the lock is still this attempt's. A lease is never shortened.
+    ///
+    /// - KEYS: lock, fence.
+    /// - ARGV: attempt, lease in ms, how long to keep the fence in ms.
+    /// - Answers `{1}`: renewed; `{0, holder}`: it is not, with the holder's value, or nothing if nobody holds it.
     Renew,
-    /// Give the lock back.
+    /// Give the lock back, if it is still this attempt's, and tell those who wait.
+    ///
+    /// - KEYS: lock, tombstone of this attempt.
+    /// - ARGV: attempt, channel, how long to keep the tombstone in ms (0: none is needed).
+    /// - Answers `{1}`: released; `{0, holder}`: it was not this attempt's.
     Release,
 }
 
@@ -30,9 +43,9 @@ impl Script {
     #[must_use]
     pub const fn sha(self) -> &'static str {
         match self {
-            Self::Acquire => "98791fc86ff4d1dac7c9f6fe1e8dd8f4911a4203",
-            Self::Renew => "fbbe68d84320271b93684178c693bd3b06525ff7",
-            Self::Release => "045b8f6ec095464bf0f6aa7856574ddb2c1c347e",
+            Self::Acquire => "ba07e88c392eff6c77129e1cf43dd3b545d138f2",
+            Self::Renew => "d0f0fff77850d4893d3bd5dce35c0fdb7c662dae",
+            Self::Release => "fc2eabaf77f60dd8a2a6cec7d125af660bac1c2d",
         }
     }
 }

@@ -1,15 +1,16 @@
 //! Looking at a lock from outside: who holds it, who waits; asking a contender for the lock, or breaking its place.
 //!
-//! One flight lists, a second reads every contender (Kazoo reads one after the other). What is found was so at some moment of the flights: it is
-//! for people and for tools, and no ground to act on a lock's behalf. A contender is broken by its node *and* its fence, so that it does not hit
-//! another one that had come before the node was read. ZooKeeper deletes by path and version, not by fence: a path that is used again (that of a single
-//! node; in the layout `plain` also after its directory was reaped) can change hands between that read and the deletion behind it.
+//! One flight lists, a second reads every contender (Kazoo reads one after the other). What is found was so on the server that the client is connected
+//! to, at some moment of the flights: it is for people and for tools, and no ground to act on a lock's behalf. A contender is broken by its node
+//! *and* its fence, so that it does not hit another one that had come before the node was read. ZooKeeper deletes by path and version, not by fence: a
+//! path that is used again (that of a single node; in the layout `plain` also after its directory was reaped) can change hands between that read and the
+//! deletion behind it. Elsewhere a name is its attempt's: at most the same attempt has made the node anew, with another fence.
 
 use alloc::{collections::VecDeque, string::String, vec::Vec};
 
 use crate::{
     Cause, CommandId, Event, Failure, Fence, Found, Instant, Intent, Machine, Misuse, Outcome, Output,
-    Patience, Refusal, SessionId, Timer, io::sealed, jitter::Jitter, outbox::Outbox, text::decimal,
+    Refusal, SessionId, Timer, io::sealed, jitter::Jitter, outbox::Outbox, text::decimal,
 };
 
 use super::{
@@ -93,13 +94,7 @@ impl Inspection {
         match (intent, self.is_idle()) {
             (Intent::Acquire(patience), true) => {
                 self.failures = 0;
-                match patience {
-                    Patience::Forever => {}
-                    Patience::For(limit) => self.out.set_after(Timer::Patience, now, limit),
-                    Patience::Try => self
-                        .out
-                        .set_after(Timer::Patience, now, self.settings.answer_within),
-                }
+                self.out.set_patience(now, patience, self.settings.answer_within);
                 self.phase = Phase::Wanted;
                 match self.ended {
                     Some(reason) => self.refuse(reason, Cause::none()),

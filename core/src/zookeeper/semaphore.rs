@@ -156,11 +156,7 @@ impl Semaphore {
         self.trying = patience == Patience::Try;
         self.placed = false;
         // The patience of the whole is counted here, once.
-        match patience {
-            Patience::Forever => {}
-            Patience::For(limit) => self.out.set_after(Timer::Patience, now, limit),
-            Patience::Try => self.out.set_after(Timer::Patience, now, self.answer_within),
-        }
+        self.out.set_patience(now, patience, self.answer_within);
         self.queue(now);
     }
 

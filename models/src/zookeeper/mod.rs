@@ -178,7 +178,13 @@ impl Server {
 
     /// All nodes on the leader, in the order of their paths: each with what is known of it, and the session that it goes with.
     pub fn nodes(&self) -> impl Iterator<Item = (&str, Stat, Option<SessionId>)> {
-        let nodes = self.members[self.leader].tree.nodes();
+        self.nodes_on(self.leader)
+    }
+
+    /// The same as one server has them, which may lag. A server that there is not has none.
+    pub fn nodes_on(&self, server: usize) -> impl Iterator<Item = (&str, Stat, Option<SessionId>)> {
+        let member = self.members.get(server).into_iter();
+        let nodes = member.flat_map(|member| member.tree.nodes());
         nodes.map(|(path, stat, session)| (path, stat, session.map(SessionId)))
     }
 

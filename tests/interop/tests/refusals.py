@@ -33,14 +33,20 @@ def refused(peer: Peer, line: str) -> str:
     """Why a command was refused, which has to be told at once."""
     begin = time.monotonic()
     peer.send(line)
-    answer: Answer = peer.answer(line.split()[0])
-    assert not answer["ok"], f"{peer.name}: {line}: {answer}"
-    assert time.monotonic() - begin < AT_ONCE, f"{peer.name}: {line}: {answer}"
+    error = refusal(peer, line.split()[0])
+    assert time.monotonic() - begin < AT_ONCE, f"{peer.name}: {line}: {error}"
+    return error
+
+
+def refusal(peer: Peer, command: str) -> str:
+    """Why a command that was given was refused."""
+    answer: Answer = peer.answer(command)
+    assert not answer["ok"], f"{peer.name}: {command}: {answer}"
     return str(answer["error"])
 
 
-def started(start: Start, name: str) -> Peer:
+def started(start: Start, name: str, session_ms: int = 10_000) -> Peer:
     """A peer that is connected."""
-    peer = start(name)
+    peer = start(name, session_ms)
     peer.answer("ready")
     return peer

@@ -13,10 +13,11 @@ const GUARDS: &[(&str, &str)] = &[
     (
         "S1",
         "zookeeper/bystanders-are-ignored zookeeper/contenders-of-other-clients-are-waited-for zookeeper/create-lost-twice
-        zookeeper/downgraded-writer zookeeper/late-and-doubled-outcomes zookeeper/many-locks zookeeper/many-locks-wait
-        zookeeper/middle-waiter-cancels zookeeper/mixed-layouts-before-ours zookeeper/neighbour-changed
-        zookeeper/node-of-another-session zookeeper/old-sessions-answers zookeeper/old-sessions-watch
-        zookeeper/own-node-deleted-before-its-watch zookeeper/own-node-deleted-while-waiting zookeeper/own-node-missing
+        zookeeper/downgraded-writer zookeeper/late-and-doubled-outcomes zookeeper/look-comes-late zookeeper/many-locks
+        zookeeper/many-locks-wait zookeeper/middle-waiter-cancels zookeeper/mixed-layouts-before-ours
+        zookeeper/neighbour-changed zookeeper/node-of-another-session zookeeper/old-sessions-answers
+        zookeeper/old-sessions-watch zookeeper/own-look-refused-for-now zookeeper/own-node-deleted-before-its-watch
+        zookeeper/own-node-deleted-while-waiting zookeeper/own-node-found-gone zookeeper/own-node-missing
         zookeeper/own-node-replaced zookeeper/own-watch-refused-for-now zookeeper/permit-free zookeeper/permits-inconsistent
         zookeeper/reader-behind-writers zookeeper/second-to-last-leaves zookeeper/sequence-at-its-end
         zookeeper/sequence-near-its-end zookeeper/sequence-wrapped zookeeper/single-held zookeeper/single-snatched
@@ -33,9 +34,10 @@ const GUARDS: &[(&str, &str)] = &[
         "S3",
         "zookeeper/confirmation-never-answered zookeeper/confirmation-too-late zookeeper/confirmations-fail
         zookeeper/confirmed-every-third zookeeper/downgrade-of-what-was-deleted zookeeper/extended-on-request
-        zookeeper/extended-too-often zookeeper/given-session zookeeper/given-session-at-rest zookeeper/holder-expired
-        zookeeper/holder-may-not-look zookeeper/holder-suspended-and-deleted zookeeper/holder-suspended-and-resumed
-        zookeeper/holder-suspended-for-too-long zookeeper/many-locks-last-as-one zookeeper/many-locks-place-lost zookeeper/new-session
+        zookeeper/extended-too-often zookeeper/given-session zookeeper/given-session-at-rest zookeeper/held-node-found-gone
+        zookeeper/holder-expired zookeeper/holder-may-not-look zookeeper/holder-suspended-and-deleted
+        zookeeper/holder-suspended-and-resumed zookeeper/holder-suspended-for-too-long zookeeper/look-at-what-the-node-was
+        zookeeper/many-locks-last-as-one zookeeper/many-locks-place-lost zookeeper/new-session
         zookeeper/new-session-without-a-word zookeeper/node-of-another-session zookeeper/old-sessions-answers
         zookeeper/old-sessions-confirmation zookeeper/own-node-deleted-while-holding zookeeper/own-node-replaced
         zookeeper/paused-process zookeeper/seal-lost zookeeper/single-seen-late zookeeper/single-taken-away
@@ -77,20 +79,26 @@ const GUARDS: &[(&str, &str)] = &[
         "zookeeper/all-ahead-leave-at-once zookeeper/barrier-lost zookeeper/create-lost-and-executed
         zookeeper/create-lost-and-expired zookeeper/create-lost-and-not-executed zookeeper/create-throttled
         zookeeper/directory-removed-with-the-node zookeeper/list-lost zookeeper/list-lost-while-queued
-        zookeeper/list-throttled zookeeper/many-locks zookeeper/neighbour-gone-before-its-watch
-        zookeeper/own-node-deleted-while-waiting zookeeper/own-node-missing zookeeper/parent-reaped-in-between
-        zookeeper/permit-comes-back zookeeper/reader-before-a-writer zookeeper/readers-share zookeeper/single-create-lost
-        zookeeper/single-that-stays zookeeper/single-watch-first zookeeper/waiter-expired
-        zookeeper/waiter-suspended-and-resumed zookeeper/watch-after-a-suspend zookeeper/watch-before-its-reply
-        zookeeper/watch-gone zookeeper/watch-never-fires redis/acquire-lost redis/acquire-not-sent
-        redis/hint-before-the-confirmation redis/hint-while-asking redis/holder-ends-before-the-poll
-        redis/holder-without-an-end redis/poll redis/server-starts redis/subscription-fails
-        redis/subscription-gone redis/subscription-gone-while-asking",
+        zookeeper/list-throttled zookeeper/look-finds-it-gone zookeeper/look-finds-it-gone-behind-others
+        zookeeper/look-forbidden zookeeper/look-refused-for-now zookeeper/look-while-suspended zookeeper/many-locks
+        zookeeper/neighbour-gone-before-its-watch zookeeper/own-node-deleted-while-waiting zookeeper/own-node-missing
+        zookeeper/parent-reaped-in-between zookeeper/permit-comes-back zookeeper/permit-found zookeeper/permits-forbidden
+        zookeeper/reader-before-a-writer zookeeper/readers-share zookeeper/single-create-lost zookeeper/single-found-gone
+        zookeeper/single-found-to-be-anothers zookeeper/single-that-stays zookeeper/single-watch-first
+        zookeeper/waiter-expired zookeeper/waiter-suspended-and-resumed zookeeper/watch-after-a-suspend
+        zookeeper/watch-before-its-reply zookeeper/watch-gone zookeeper/watch-never-fires redis/acquire-lost
+        redis/acquire-not-sent redis/hint-before-the-confirmation redis/hint-while-asking redis/holder-ends-before-the-poll
+        redis/holder-without-an-end redis/poll redis/server-starts redis/subscription-fails redis/subscription-gone
+        redis/subscription-gone-while-asking",
     ),
     (
         "L2",
         "zookeeper/hand-over zookeeper/permit-comes-back zookeeper/reader-before-a-writer zookeeper/reader-behind-writers
         zookeeper/writer-behind-readers",
+    ),
+    (
+        "L3",
+        "zookeeper/wish-found",
     ),
     (
         "D",

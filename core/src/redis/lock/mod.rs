@@ -151,13 +151,7 @@ impl StringLock {
         self.hinted = false;
         self.failures = 0;
         self.trouble = Cause::none();
-        match patience {
-            Patience::Forever => {}
-            Patience::For(limit) => self.out.set_after(Timer::Patience, now, limit),
-            Patience::Try => self
-                .out
-                .set_after(Timer::Patience, now, self.settings.answer_within),
-        }
+        self.out.set_patience(now, patience, self.settings.answer_within);
         self.ask(now);
     }
 

@@ -1,6 +1,3 @@
--- Takes a free lock, or says how long it is held.
--- KEYS: lock, fence, tombstone of this attempt.  ARGV: attempt, lease in ms, how long to keep the fence in ms.
--- Answers {1, fence} granted | {0, ms left, or -1 without end} held by somebody else | {2} this attempt has been given up.
 local holder = redis.call('GET', KEYS[1])
 if holder == ARGV[1] then
   -- A repeated acquire, its first reply lost: the same grant, with a full lease from now on.

@@ -1,6 +1,3 @@
--- Gives the lock back, if it is still this attempt's, and tells those who wait.
--- KEYS: lock, tombstone of this attempt.  ARGV: attempt, channel, how long to keep the tombstone in ms (0: none is needed).
--- Answers {1} released | {0, holder} it was not this attempt's.
 if ARGV[3] ~= '0' then
   -- An acquire of this attempt may still be on its way: it must find that it comes too late.
   redis.call('SET', KEYS[2], '1', 'PX', ARGV[3])

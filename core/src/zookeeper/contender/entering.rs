@@ -340,14 +340,14 @@ impl Contender {
                 self.refuse(now, Refusal::NotAvailable, Cause::detail(behind.neighbour));
             }
             Place::Full(_) if self.trying => self.refuse(now, Refusal::NotAvailable, Cause::none()),
-            Place::Behind(behind) => self.stand_behind(behind),
-            Place::Full(over) => self.wait_for_room(list, over),
+            Place::Behind(behind) => self.stand_behind(now, behind),
+            Place::Full(over) => self.wait_for_room(now, list, over),
             Place::Missing => self.own_node_gone(None),
         }
     }
 
     /// Behind somebody: watches the neighbour, and the own node beside it.
-    fn stand_behind(&mut self, behind: line::Behind) {
+    fn stand_behind(&mut self, now: Instant, behind: line::Behind) {
         let known = match &mut self.phase {
             Phase::Queued(queued) => queued.update(&behind),
             _ => false,
@@ -358,18 +358,18 @@ impl Contender {
             let watch = self.send(Purpose::WatchNeighbour, Request::Get { path, watch: true });
             self.phase = Phase::Queued(Queued::behind(behind, watch));
         }
-        self.announce_place();
+        self.announce_place(now);
         self.watch_own();
     }
 
     /// All permits are taken: the list is watched. Only the head of the semaphore's line gets here, so a permit that comes back wakes one.
-    fn wait_for_room(&mut self, list: CommandId, over: u32) {
+    fn wait_for_room(&mut self, now: Instant, list: CommandId, over: u32) {
         self.placed = true;
         match &mut self.phase {
             Phase::Queued(queued) => queued.watch_room(list, over),
             _ => self.phase = Phase::Queued(Queued::full(list, over)),
         }
-        self.announce_place();
+        self.announce_place(now);
         self.watch_own();
         if self.stale == Some(list) {
             self.watch_fired_for_room();

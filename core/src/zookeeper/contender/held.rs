@@ -60,17 +60,22 @@ impl Contender {
             }
             Ok(Answer::Error(code::NO_NODE)) => self.own_node_missed(id),
             Ok(Answer::Error(error)) => {
-                self.own_watch = None;
+                self.watch_failed(id);
                 match judge(*error, id, "watching our node") {
                     Verdict::Transient => self.watch_own_later(now),
                     Verdict::Final(reason, cause) => self.own_node_unreadable(now, reason, cause),
                 }
             }
             Ok(_) | Err(_) => {
-                self.own_watch = None;
+                self.watch_failed(id);
                 self.watch_own_later(now);
             }
         }
+    }
+
+    /// A look that has failed says nothing of the watch, which was set before it.
+    fn watch_failed(&mut self, id: CommandId) {
+        self.own_watch.take_if(|watch| *watch == id);
     }
 
     /// The server has not shown our node. It may be there all the same, on a server that has caught up: a client library that does not say

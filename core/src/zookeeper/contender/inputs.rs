@@ -39,8 +39,13 @@ impl Machine for Contender {
             Some(Purpose::Barrier) => self.barrier_passed(now, &result),
             Some(Purpose::List) => self.listed(now, id, result),
             Some(Purpose::WatchNeighbour) => self.neighbour_watched(now, id, result),
+            Some(Purpose::LookAgain | Purpose::CountAgain) => self.looked_again(now, id, &result),
             Some(Purpose::WatchOwn) if self.own_watch == Some(id) => self.own_watched(now, id, &result),
-            Some(Purpose::WatchOwn) => {}
+            // A watch that was set later is perhaps another node's.
+            Some(Purpose::LookOwn) if self.own_watch.is_some_and(|watch| watch < id) => {
+                self.own_watched(now, id, &result);
+            }
+            Some(Purpose::WatchOwn | Purpose::LookOwn) => {}
             Some(Purpose::Adopt) => self.adopted(now, id, &result),
             Some(Purpose::Look) => self.looked(now, id, result),
             Some(Purpose::Downgrade) => self.turned(now, id, &result),
@@ -62,7 +67,10 @@ impl Machine for Contender {
                 session,
                 timeout,
             } => {
-                self.session.timeout = timeout;
+                // Drivers know it of a session that is there: of another they may say nothing.
+                if state == SessionState::Connected {
+                    self.session.timeout = timeout;
+                }
                 self.session_changed(now, state, session);
             }
             Notice::Confirmed { session, valid_until } => {
@@ -95,6 +103,9 @@ impl Machine for Contender {
         }
         if self.out.expired(Timer::Retry, now) {
             self.go_on();
+        }
+        if self.out.expired(Timer::Poll, now) {
+            self.look_again(now);
         }
     }
 

@@ -18,6 +18,7 @@ mod held;
 mod inputs;
 mod queued;
 mod seat;
+mod second_look;
 mod single;
 mod twins;
 
@@ -137,6 +138,12 @@ enum Purpose {
     Look,
     /// Watch the nearest earlier contender.
     WatchNeighbour,
+    /// See whether who is in the way is there still.
+    LookAgain,
+    /// See whether permits are there now.
+    CountAgain,
+    /// See whether the own node is there still.
+    LookOwn,
     /// Watch the own node.
     WatchOwn,
     /// Look at a node that an unanswered create may have made.
@@ -154,8 +161,13 @@ impl Purpose {
             Self::Parent => CREATED,
             Self::Create => CREATED_OWN,
             Self::Barrier => "done",
-            Self::List | Self::Downgrade => "children",
-            Self::Look | Self::WatchNeighbour | Self::WatchOwn | Self::Adopt => "data",
+            Self::List | Self::CountAgain | Self::Downgrade => "children",
+            Self::Look
+            | Self::WatchNeighbour
+            | Self::LookAgain
+            | Self::WatchOwn
+            | Self::LookOwn
+            | Self::Adopt => "data",
         }
     }
 }
@@ -234,13 +246,7 @@ impl Contender {
 
     fn acquire(&mut self, now: Instant, patience: Patience) {
         self.begin(patience == Patience::Try);
-        match patience {
-            Patience::Forever => {}
-            Patience::For(limit) => self.out.set_after(Timer::Patience, now, limit),
-            Patience::Try => self
-                .out
-                .set_after(Timer::Patience, now, self.settings.answer_within),
-        }
+        self.out.set_patience(now, patience, self.settings.answer_within);
         match self.session.ended {
             Some(reason) => self.refuse(now, reason, Cause::none()),
             None => self.enter(),

@@ -13,28 +13,28 @@ use super::{Contender, Phase, Purpose, downgrade::Turning, entering::Entering};
 /// A place behind somebody.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Queued {
-    obstacle: Obstacle,
+    pub(super) obstacle: Obstacle,
     /// The request that watches it, while its watch may still fire.
-    watch: Option<CommandId>,
+    pub(super) watch: Option<CommandId>,
     /// The number of contenders ahead that was told last.
     told: Option<Option<u32>>,
 }
 
 /// What is in the way.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Obstacle {
+pub(super) enum Obstacle {
     /// An earlier contender.
     Contender(Behind),
     /// So many more than there are permits.
     Permits(u32),
-    /// Whoever has the single node that is the lock.
-    Holder,
+    /// Whoever has the single node that is the lock, made in this transaction.
+    Holder(i64),
 }
 
 impl Queued {
-    pub(super) const fn behind_holder(watch: CommandId) -> Self {
+    pub(super) const fn behind_holder(watch: CommandId, czxid: i64) -> Self {
         Self {
-            obstacle: Obstacle::Holder,
+            obstacle: Obstacle::Holder(czxid),
             watch: Some(watch),
             told: None,
         }
@@ -64,7 +64,7 @@ impl Queued {
                 known.ahead = behind.ahead;
                 true
             }
-            Obstacle::Contender(_) | Obstacle::Permits(_) | Obstacle::Holder => false,
+            Obstacle::Contender(_) | Obstacle::Permits(_) | Obstacle::Holder(_) => false,
         }
     }
 
@@ -74,18 +74,26 @@ impl Queued {
         self.watch = Some(list);
     }
 
+    /// Whether a single node is held by another one than this.
+    pub(super) fn is_behind_another(&self, czxid: i64) -> bool {
+        matches!(self.obstacle, Obstacle::Holder(held) if held != czxid)
+    }
+
     const fn ahead(&self) -> Option<u32> {
         match &self.obstacle {
             Obstacle::Contender(behind) => Some(behind.ahead),
             Obstacle::Permits(over) => Some(*over),
-            Obstacle::Holder => None,
+            Obstacle::Holder(_) => None,
         }
     }
 }
 
 impl Contender {
-    /// Says how many come first, when that has changed.
-    pub(super) fn announce_place(&mut self) {
+    /// Says how many come first, when that has changed. Whoever waits looks again in time, too.
+    pub(super) fn announce_place(&mut self, now: Instant) {
+        if self.out.at(Timer::Poll).is_none() {
+            self.look_later(now);
+        }
         let Phase::Queued(queued) = &mut self.phase else {
             return;
         };
@@ -148,8 +156,8 @@ impl Contender {
         queued.watch = None;
         match (&queued.obstacle, event) {
             (Obstacle::Permits(_), _) => self.watch_fired_for_room(),
-            (Obstacle::Holder, WatchEvent::Deleted) => self.enter(),
-            (Obstacle::Holder, WatchEvent::Changed | WatchEvent::Gone) => self.list_again(false),
+            (Obstacle::Holder(_), WatchEvent::Deleted) => self.enter(),
+            (Obstacle::Holder(_), WatchEvent::Changed | WatchEvent::Gone) => self.list_again(false),
             (Obstacle::Contender(_), WatchEvent::Deleted) => self.neighbour_gone(now),
             (Obstacle::Contender(behind), WatchEvent::Changed | WatchEvent::Gone) => {
                 let path = path::child_of(&self.settings.directory, &behind.neighbour);
@@ -189,7 +197,7 @@ impl Contender {
                 self.send_list();
             }
             Obstacle::Contender(_) => self.first(now),
-            Obstacle::Permits(_) | Obstacle::Holder => {}
+            Obstacle::Permits(_) | Obstacle::Holder(_) => {}
         }
     }
 
@@ -220,6 +228,7 @@ impl Contender {
         self.failures = 0;
         self.out.stop_all();
         self.out.set(Timer::Validity, valid_until);
+        self.look_later(now);
         if let Some(most) = self.settings.max_hold {
             self.out.set_after(Timer::MaxHold, now, most);
         }

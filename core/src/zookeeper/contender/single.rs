@@ -19,7 +19,7 @@ use super::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Holder {
     Us(i64),
-    Another,
+    Another(i64),
     /// It is there and goes with no session: no lock at all.
     Nothing,
     /// There is no node.
@@ -39,7 +39,7 @@ impl Contender {
         let outcome = match result {
             Ok(Answer::Data { data, stat }) if self.is_own_single(&data, &stat) => Ok(Holder::Us(stat.czxid)),
             Ok(Answer::Data { stat, .. }) if stat.ephemeral_owner == 0 => Ok(Holder::Nothing),
-            Ok(Answer::Data { .. }) => Ok(Holder::Another),
+            Ok(Answer::Data { stat, .. }) => Ok(Holder::Another(stat.czxid)),
             Ok(Answer::Error(code::NO_NODE)) => Ok(Holder::Nobody),
             Ok(Answer::Error(error)) => Err(entering::setback(error, id, "looking at the lock's node")),
             Ok(_) | Err(Failure::NotSent | Failure::Unknown) => Err(Setback::Retry),
@@ -73,7 +73,7 @@ impl Contender {
                 self.enter();
             }
             Holder::Nothing => self.refuse(now, Refusal::WrongType, Cause::detail(self.settings.lock_path())),
-            Holder::Another if self.trying => {
+            Holder::Another(_) if self.trying => {
                 self.node = None;
                 self.refuse(
                     now,
@@ -81,11 +81,11 @@ impl Contender {
                     Cause::detail(self.settings.lock_path()),
                 );
             }
-            Holder::Another => {
+            Holder::Another(czxid) => {
                 self.node = None;
                 self.placed = true;
-                self.phase = Phase::Queued(Queued::behind_holder(look));
-                self.announce_place();
+                self.phase = Phase::Queued(Queued::behind_holder(look, czxid));
+                self.announce_place(now);
             }
         }
     }

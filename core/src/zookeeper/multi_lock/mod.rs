@@ -136,13 +136,9 @@ impl MultiLock {
         self.trying = patience == Patience::Try;
         self.failures = 0;
         self.told = None;
-        let limit = match (patience, self.places.first()) {
-            (Patience::For(limit), _) => Some(limit),
-            (Patience::Try, Some(place)) => Some(place.contender.answer_within()),
-            (Patience::Try | Patience::Forever, _) => None,
-        };
-        if let Some(limit) = limit {
-            self.out.set_after(Timer::Patience, now, limit);
+        if let Some(place) = self.places.first() {
+            let answer_within = place.contender.answer_within();
+            self.out.set_patience(now, patience, answer_within);
         }
         self.phase = Phase::Enqueuing;
         self.parents_made = 0;

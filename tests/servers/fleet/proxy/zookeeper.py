@@ -12,6 +12,10 @@ PING = 11
 #: Longer messages do not exist (jute.maxbuffer); a "length" beyond it is a four-letter word such as `ruok`.
 LONGEST = 64 << 20
 
+GET_DATA = 4
+#: What a `getData` is called that sets no watch: its last byte says so.
+UNWATCHED = "getData (no watch)"
+
 OPERATIONS = {
     1: "create",
     2: "delete",
@@ -66,6 +70,8 @@ class ZooKeeperDialect(Dialect):
             if ordinary and len(raw) >= 12:
                 xid, operation = struct.unpack_from(">ii", raw, 4)
                 kind = OPERATIONS.get(operation, f"operation {operation}")
+                if operation == GET_DATA and raw[-1] == 0:
+                    kind = UNWATCHED
                 request = Request(kind, ping=operation == PING)
                 self._outstanding.append((xid, request))
                 self._waiting += not request.ping

@@ -21,7 +21,7 @@ cases! { "zookeeper":
 }
 
 /// The machine, and the names of its node as a writer's and as a reader's.
-fn write(story: &mut Recorder) -> (u64, [String; 2]) {
+pub(super) fn write(story: &mut Recorder) -> (u64, [String; 2]) {
     warm(story);
     let key = story.open(&json!({"kind": "zookeeper-writer", "name": "stock", "prefix": "shop"}));
     story.acquire(key);

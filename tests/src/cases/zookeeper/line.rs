@@ -1,6 +1,6 @@
 //! Getting into the line, waiting in it, handing over: with a server that answers.
 
-use super::{acquire, at, code, hold, other, own, queue, settings, warm};
+use super::{acquire, at, code, hold, other, own, queue, queue_behind_two, settings, warm};
 use crate::{cases::cases, transcript::Recorder};
 
 cases! { "zookeeper":
@@ -48,12 +48,8 @@ fn hand_over(story: &mut Recorder) {
 }
 
 fn second_to_last_leaves(story: &mut Recorder) {
-    warm(story);
-    let key = acquire(story);
-    story
-        .created(3, 41)
-        .children(&[&other(1), &other(2), &own(key, 3)]);
-    story.answer_routine().after(700);
+    let key = queue_behind_two(story);
+    story.after(700);
     story.watch(&at(&other(2)), "deleted").says(&["children"]);
     story
         .children(&[&other(1), &own(key, 3)])
@@ -77,12 +73,8 @@ fn middle_waiter_cancels(story: &mut Recorder) {
 }
 
 fn all_ahead_leave_at_once(story: &mut Recorder) {
-    warm(story);
-    let key = acquire(story);
-    story
-        .created(3, 41)
-        .children(&[&other(1), &other(2), &own(key, 3)]);
-    story.answer_routine().after(700);
+    let key = queue_behind_two(story);
+    story.after(700);
     story.watch(&at(&other(2)), "deleted").says(&["children"]);
     story.children(&[&own(key, 3)]).says(&["acquired"]);
 }

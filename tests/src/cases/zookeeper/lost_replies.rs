@@ -1,6 +1,6 @@
 //! Replies that never come: what was done is found out, kept or undone.
 
-use super::{acquire, at, code, other, own, own_of_attempt, warm};
+use super::{acquire, at, code, other, own, own_of_attempt, queue_behind_two, warm};
 use crate::{cases::cases, transcript::Recorder};
 
 cases! { "zookeeper":
@@ -157,12 +157,8 @@ fn own_node_missing(story: &mut Recorder) {
 }
 
 fn list_lost_while_queued(story: &mut Recorder) {
-    warm(story);
-    let key = acquire(story);
-    story
-        .created(3, 41)
-        .children(&[&other(1), &other(2), &own(key, 3)]);
-    story.answer_routine().watch(&at(&other(2)), "deleted");
+    let key = queue_behind_two(story);
+    story.watch(&at(&other(2)), "deleted");
     story
         .fail("children", "unknown")
         .says(&[])

@@ -13,6 +13,7 @@ mod patience;
 mod read_write;
 mod recipes;
 mod refusals;
+mod second_look;
 mod sessions;
 mod single;
 mod watches;
@@ -28,6 +29,7 @@ pub(super) fn cases() -> Vec<super::Case> {
         lost_replies::cases(),
         watches::cases(),
         sessions::cases(),
+        second_look::cases(),
         single::cases(),
         confirmations::cases(),
         downgrade::cases(),
@@ -78,6 +80,17 @@ fn queue(story: &mut Recorder) -> u64 {
     let key = acquire(story);
     story.created(3, 41).children(&[&other(2), &own(key, 3)]);
     story.says(&["get", "queued", "get"]).answer_routine();
+    key
+}
+
+/// A machine that waits behind `other(1)` and `other(2)`, both watches set; its node has number 3.
+fn queue_behind_two(story: &mut Recorder) -> u64 {
+    warm(story);
+    let key = acquire(story);
+    story
+        .created(3, 41)
+        .children(&[&other(1), &other(2), &own(key, 3)]);
+    story.answer_routine();
     key
 }
 

@@ -48,7 +48,7 @@ pub(super) fn semaphore(story: &mut Recorder) -> u64 {
     key
 }
 
-fn lease(key: u64, number: i32) -> String {
+pub(super) fn lease(key: u64, number: i32) -> String {
     own(key, number).replace("-lock-", "-lease-")
 }
 
@@ -92,16 +92,22 @@ fn permit_without_a_directory(story: &mut Recorder) {
     story.says(&["set", "acquired", "delete"]);
 }
 
-fn permit_comes_back(story: &mut Recorder) {
+/// A semaphore that waits for a permit: both are taken.
+pub(super) fn wait_for_a_permit(story: &mut Recorder) -> (u64, [String; 2]) {
     let key = semaphore(story);
     let number = story.reply_data("2", 0, 9);
     story.answer("get", number);
     let others = ["a", "b"].map(|name| format!("{name}-lease-0000000001"));
     take(story, key, &[&others[0], &others[1]]);
     story.says(&["queued", "get"]).answer_routine();
+    (key, others)
+}
+
+fn permit_comes_back(story: &mut Recorder) {
+    let (key, [_, second]) = wait_for_a_permit(story);
     let leases = format!("{DIR}/leases");
     story.watch(&leases, "changed").says(&["children"]);
-    story.children(&[&others[1], &lease(key, 7)]);
+    story.children(&[&second, &lease(key, 7)]);
     story.says(&["acquired", "delete"]);
 }
 

@@ -81,13 +81,17 @@ fn single_first_ever(story: &mut Recorder) {
     story.says(&["acquired"]);
 }
 
-fn single_held(story: &mut Recorder) {
+/// A waiter behind another one's node.
+pub(super) fn behind_theirs(story: &mut Recorder) -> u64 {
     let key = ask(story);
     theirs(story);
-    story
-        .says(&["queued"])
-        .watch(DIR, "deleted")
-        .says(&["create", "get"]);
+    story.says(&["queued"]);
+    key
+}
+
+fn single_held(story: &mut Recorder) {
+    let key = behind_theirs(story);
+    story.watch(DIR, "deleted").says(&["create", "get"]);
     made(story, 41);
     ours(story, key, 2, 41);
     story.says(&["acquired"]);
@@ -102,12 +106,8 @@ fn single_try(story: &mut Recorder) {
 }
 
 fn single_snatched(story: &mut Recorder) {
-    ask(story);
-    theirs(story);
-    story
-        .says(&["queued"])
-        .watch(DIR, "deleted")
-        .says(&["create", "get"]);
+    behind_theirs(story);
+    story.watch(DIR, "deleted").says(&["create", "get"]);
     theirs(story);
     story.says(&["queued"]);
 }

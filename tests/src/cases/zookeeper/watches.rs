@@ -1,6 +1,6 @@
 //! Watches: early, doubled, missing, gone, late.
 
-use super::{acquire, at, code, hold, other, own, own_of_attempt, queue, warm};
+use super::{acquire, at, code, hold, other, own, own_of_attempt, queue, queue_behind_two, warm};
 use crate::{cases::cases, transcript::Recorder};
 
 cases! { "zookeeper":
@@ -32,12 +32,7 @@ fn watch_before_its_reply(story: &mut Recorder) {
 }
 
 fn watch_twice(story: &mut Recorder) {
-    warm(story);
-    let key = acquire(story);
-    story
-        .created(3, 41)
-        .children(&[&other(1), &other(2), &own(key, 3)]);
-    story.answer_routine();
+    let key = queue_behind_two(story);
     story.watch(&at(&other(2)), "deleted").says(&["children"]);
     story.watch(&at(&other(2)), "deleted").says(&[]);
     story

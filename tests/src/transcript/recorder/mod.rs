@@ -86,6 +86,19 @@ impl Recorder {
         self.input(Input::Timeout)
     }
 
+    /// What the hub waits for: the name of its timer, if there is one.
+    fn reason(&self) -> Option<&str> {
+        self.said.last().expect("something was put in")["reason"].as_str()
+    }
+
+    /// Lets time pass until the hub wants to be told for this reason. What it asks for until then is answered as a healthy server would.
+    pub fn timeout_of(&mut self, reason: &str) -> &mut Self {
+        while self.reason() != Some(reason) {
+            self.timeout().answer_routine();
+        }
+        self.timeout()
+    }
+
     /// Opens a machine with these settings; gives its key.
     pub fn open(&mut self, settings: &Value) -> u64 {
         self.keys += 1;
@@ -212,8 +225,7 @@ impl Recorder {
 
     /// Checks what the hub waits for: the name of its timer, or nothing.
     pub fn waits_for(&mut self, reason: Option<&str>) -> &mut Self {
-        let wait = self.said.last().expect("something was put in");
-        assert!(wait["reason"].as_str() == reason, "{wait}, not {reason:?}");
+        assert!(self.reason() == reason, "{:?}, not {reason:?}", self.reason());
         self
     }
 

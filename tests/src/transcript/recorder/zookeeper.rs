@@ -130,8 +130,15 @@ impl Recorder {
 
     /// An error.
     pub fn error(&mut self, operation: &str, code: i32) -> &mut Self {
+        let reply = self.reply_error(code);
+        self.answer(operation, reply)
+    }
+
+    /// An error, as data.
+    #[must_use]
+    pub fn reply_error(&self, code: i32) -> Reply {
         let session = self.session.to_string();
-        self.answer(operation, Reply::Error { session, code })
+        Reply::Error { session, code }
     }
 
     /// A reply that a node was created, as data.
