@@ -5,7 +5,7 @@ use core::{fmt::Debug, hash::Hash, time::Duration};
 use fencepost_core::{AttemptId, CommandId, Event, Instant, Intent, Misuse, Outcome, Output, hub::Family};
 
 use crate::{
-    checker::Mode,
+    checker::{Deed, Mode, Placed, Shown},
     step::{Number, Outage},
 };
 
@@ -102,11 +102,41 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// Whether a request is routine, which no contender's doing has caused: confirmations of a session.
     fn is_routine(ask: &Self::Ask) -> bool;
 
+    /// Whether a request looks at what is not the client's own, where servers tell who waits.
+    fn is_of_others(&self, _client: Number, _ask: &Self::Ask) -> bool {
+        false
+    }
+
     /// Whether a request only reads: who holds what on the server is the same after it.
     fn reads(ask: &Self::Ask) -> bool;
 
     /// Whether a request could take something away from somebody.
     fn harms(ask: &Self::Ask) -> bool;
+
+    /// The contenders as the server shows them that a client is connected to, where there are inspections.
+    fn shown(&self, _client: Number) -> Vec<Shown> {
+        Vec::new()
+    }
+
+    /// What stands at a path now.
+    fn node(&self, _path: &str) -> Option<Placed> {
+        None
+    }
+
+    /// Whether somebody has asked for the lock that an attempt of a client's holds.
+    fn is_wanted(&self, _client: Number, _attempt: &AttemptId) -> bool {
+        false
+    }
+
+    /// Whose place a request would take or write to: the path of a contender.
+    fn aims_at(_ask: &Self::Ask) -> Option<&str> {
+        None
+    }
+
+    /// Whether it would delete what is there.
+    fn deletes(_ask: &Self::Ask) -> bool {
+        false
+    }
 
     /// A request in a few words, for stories.
     fn say_ask(ask: &Self::Ask) -> String;
@@ -177,5 +207,13 @@ pub trait Subject<B: Backend>: Clone + Debug + Eq + Hash {
     /// Who may hold beside it: what every grant of it is, and what it waits for until then.
     fn mode(&self) -> Mode {
         Mode::Exclusive
+    }
+    /// What it was told to do last, if it does not contend but inspects.
+    fn inspects(&self) -> Option<&Deed> {
+        None
+    }
+    /// Whether it has nothing more to do once it has been answered: a contender acquires once, an inspection may have to look first.
+    fn is_satisfied(&self) -> bool {
+        true
     }
 }

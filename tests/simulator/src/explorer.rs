@@ -1,7 +1,8 @@
 //! All interleavings of small cases: every order in which what is on its way can arrive, with so many faults anywhere.
 //!
-//! Every contender acquires once and releases, or gives up. Time passes only when nothing else can happen, up to the next timer, and then everybody looks at
-//! the clock. The states are walked by [stateright](https://docs.rs/stateright), breadth first.
+//! Every contender acquires once and releases, or gives up; who inspects looks, and then does what it has found to do. Time passes only when nothing
+//! else can happen, up to the next timer, and then everybody looks at the clock. Where a walk ends, its world does, too: everybody who waits is granted,
+//! and nothing is left. The states are walked by [stateright](https://docs.rs/stateright), breadth first.
 
 use core::fmt::Debug;
 
@@ -100,9 +101,12 @@ impl<B: Backend, S: Subject<B>> Walk<'_, B, S> {
         moves
     }
 
+    /// An inspection may come at any time, and nobody comes after one.
     fn may_come(&self, state: &State<B, S>, client: Number) -> bool {
         let came = |before: Number| state.done[usize::from(before)] || state.world.has_a_place(before);
-        !self.case.in_order || client.checked_sub(1).is_none_or(came)
+        let contends = |client: &Number| !state.world.inspects(*client);
+        let before = (0..client).rev().find(contends);
+        !self.case.in_order || !contends(&client) || before.is_none_or(came)
     }
 
     fn faults(&self, state: &State<B, S>) -> Vec<Step> {
@@ -201,7 +205,7 @@ where
         for client in 0..self.case.contenders {
             let waits = state.world.checker.belief(client) != Belief::Idle;
             let waited = last.world.checker.belief(client) != Belief::Idle;
-            state.done[usize::from(client)] |= waited && !waits;
+            state.done[usize::from(client)] |= waited && !waits && state.world.is_satisfied(client);
         }
         state.world.forget_counts();
         moved.then_some(state)
@@ -212,10 +216,15 @@ where
             Property::always(PROMISES, |_, state: &State<B, S>| {
                 state.world.checker.violation.is_none()
             }),
-            // Where nothing moves any more though time may still pass, everybody has had the lock.
+            // Where nothing moves any more, everybody has had the lock, or has it in turn when the weather clears up.
             Property::always(ENDS, |walk: &Self, state: &State<B, S>| {
-                let over = state.pauses > 0 && walk.moves(state).is_empty() && !state.world.awaits_timer();
-                !over || state.done.iter().all(|done| *done)
+                let timers = state.world.awaits_timer();
+                if !walk.moves(state).is_empty() || timers && state.pauses > 0 {
+                    return true;
+                }
+                let mut world = state.world.clone();
+                world.end(true, &mut ());
+                world.checker.violation.is_none() && (timers || state.done.iter().all(|done| *done))
             }),
         ]
     }

@@ -15,6 +15,7 @@ pub mod cut;
 pub mod explorer;
 pub mod faults;
 pub mod gallery;
+pub mod inspector;
 pub mod lua;
 pub mod machines;
 pub mod notation;

@@ -11,6 +11,8 @@
 //! A grant that changes its mode, as a writer's that becomes a reader's, does so from the wish on: the world lets its client believe in a
 //! [`Hold`](crate::checker::Hold) of the new mode as soon as it has asked, because others may be granted before it hears of it.
 
+mod inspections;
+
 use core::{cell::RefCell, marker::PhantomData, time::Duration};
 
 use fencepost_core::{
@@ -28,8 +30,11 @@ use crate::{
     subject::{Fencepost, owner},
     weather::Climate,
     world::BEGINNING,
-    zookeeper,
+    zookeeper::{self, PERMITS},
 };
+
+pub use inspections::{AtALock, Kind, ZOOKEEPER_INSPECTION, ZOOKEEPER_LIST};
+pub(crate) use inspections::{inspects, turn};
 
 /// What can befall whoever is on an ensemble.
 const ENSEMBLE: Climate = Climate {
@@ -165,15 +170,15 @@ pub static ZOOKEEPER_SINGLE: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> =
 fn semaphore(_client: Number, seed: u64) -> String {
     let layout = layout(seed);
     format!(
-        r#"{{"kind": "zookeeper-semaphore", "name": "stock", "prefix": "shop", "permits": 2, "layout": "{layout}", "answer_within": 500000}}"#
+        r#"{{"kind": "zookeeper-semaphore", "name": "stock", "prefix": "shop", "permits": {PERMITS}, "layout": "{layout}", "answer_within": 500000}}"#
     )
 }
 
-/// A semaphore of ZooKeeper, of two permits.
+/// A semaphore of ZooKeeper, of a few permits.
 pub static ZOOKEEPER_SEMAPHORE: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
     name: "zookeeper-semaphore",
     make: |client, crashes, seed| {
-        zookeeper(&semaphore(client, seed), client, crashes, seed).granting(Mode::Permit(2))
+        zookeeper(&semaphore(client, seed), client, crashes, seed).granting(Mode::Permit(PERMITS))
     },
     settings: Some(semaphore),
     ..ZOOKEEPER_MUTEX
@@ -237,6 +242,8 @@ pub static ALL: &[&dyn Provable] = &[
     &ZOOKEEPER_SINGLE,
     &ZOOKEEPER_SEMAPHORE,
     &ZOOKEEPER_MULTI_LOCK,
+    &ZOOKEEPER_INSPECTION,
+    &ZOOKEEPER_LIST,
     &REDIS_STRING,
 ];
 

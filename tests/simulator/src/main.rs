@@ -138,16 +138,13 @@ fn story(name: &str, seed: u64, whole: bool, steps: bool) -> Result<ExitCode, St
     let one = machines::named(name)
         .ok()
         .or_else(|| {
-            gallery::ALL
-                .iter()
+            gallery::all()
                 .find(|rogue| rogue.name() == name)
                 .map(|rogue| rogue.machine())
         })
         .ok_or_else(|| {
             let machines = machines::ALL.iter().map(|machine| machine.name());
-            let all: Vec<_> = machines
-                .chain(gallery::ALL.iter().map(|rogue| rogue.name()))
-                .collect();
+            let all: Vec<_> = machines.chain(gallery::all().map(|rogue| rogue.name())).collect();
             format!("there is nobody called {name:?}; there are {}", all.join(", "))
         })?;
     if whole {
@@ -205,12 +202,11 @@ fn scenario(file: &std::path::Path, shrink: bool) -> Result<ExitCode, String> {
 }
 
 fn show(name: Option<&str>, seeds: u64) -> Result<ExitCode, String> {
-    let wanted: Vec<_> = gallery::ALL
-        .iter()
+    let wanted: Vec<_> = gallery::all()
         .filter(|rogue| name.is_none_or(|name| rogue.name() == name))
         .collect();
     if wanted.is_empty() {
-        let all: Vec<_> = gallery::ALL.iter().map(|rogue| rogue.name()).collect();
+        let all: Vec<_> = gallery::all().map(|rogue| rogue.name()).collect();
         return Err(format!(
             "{name:?} is not in the gallery; there are {}",
             all.join(", ")
@@ -241,7 +237,7 @@ fn list() {
         println!("  {}", machine.name());
     }
     println!("rogues:");
-    for rogue in gallery::ALL {
+    for rogue in gallery::all() {
         println!("  {:20} {:?}  {}", rogue.name(), rogue.breaks(), rogue.mistake());
     }
     println!("troubles of a client: {}", Trouble::NAMES.join(", "));

@@ -127,6 +127,11 @@ where
                 self.name
             )));
         };
+        if (self.make)(client, 0, seed).inspects().is_some() {
+            return Err(Uncut(format!(
+                "client {client} of seed {seed} inspects: its machines follow from what it finds, and a transcript begins with all settings"
+            )));
+        }
         let (run, _) = by_seed(self, seed, &Faults::ALL);
         let clients = run.setup.drifts.len();
         if usize::from(client) >= clients {

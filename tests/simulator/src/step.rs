@@ -103,7 +103,7 @@ named! {
         GiveUp(u8) = "give-up",
         /// The next notice comes twice.
         Double = "double-notice",
-        /// The next notice is lost, where a server may lose one.
+        /// The next notice is lost: by the server, or by the client library.
         LoseNotice = "lose-notice",
         /// The connection breaks; so many of the requests under way are executed still.
         Disconnect(u8) = "disconnect",

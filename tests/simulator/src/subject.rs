@@ -20,6 +20,26 @@ pub fn owner(client: Number, crashes: u8) -> OwnerId {
     OwnerId(owner)
 }
 
+/// What a hub has to say next.
+pub(crate) fn next_output<F: Family, A: From<F::Request>>(hub: &mut Hub<F>) -> Output<A, Event> {
+    match hub.poll_output(None).1 {
+        Output::Command(Command {
+            id,
+            target,
+            deadline,
+            request,
+        }) => Output::Command(Command {
+            id,
+            target,
+            deadline,
+            request: request.into(),
+        }),
+        Output::Event(event) => Output::Event(event),
+        Output::Wait(wait) => Output::Wait(wait),
+        _ => unreachable!("an output that the simulator does not know"),
+    }
+}
+
 /// A hub with one machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fencepost<F: Family> {
@@ -74,22 +94,7 @@ impl<B: Backend> Subject<B> for Fencepost<B::Family> {
     }
 
     fn poll_output(&mut self) -> Output<B::Ask, Event> {
-        match self.hub.poll_output(None).1 {
-            Output::Command(Command {
-                id,
-                target,
-                deadline,
-                request,
-            }) => Output::Command(Command {
-                id,
-                target,
-                deadline,
-                request: request.into(),
-            }),
-            Output::Event(event) => Output::Event(event),
-            Output::Wait(wait) => Output::Wait(wait),
-            _ => unreachable!("an output that the simulator does not know"),
-        }
+        next_output(&mut self.hub)
     }
 
     fn shutdown(&mut self, now: Instant) {

@@ -9,9 +9,14 @@
 //! | S5 | only one's own attempts are touched | [`trespass`] |
 //! | S7 | no panic, no error for what makes sense, bounded output | the world |
 //! | S8 | nothing remains after the longest lease | the world's ending |
-//! | L1 | who waits is granted, in order where there is one, and beside whom it may hold with | the world's ending |
+//! | S9 | what an inspection is answered is so | [`Views`] |
+//! | L1 | who waits is granted, in order where there is one, and beside whom it may hold with; and has heard of its turn, unless a notice was lost | the world's ending, and its clocks |
 //! | L2 | a release wakes one waiter or one group of readers, where there is an order | the world's ending |
-//! | D | one deadline covers the whole acquire | [`Checker::ticked`] |
+//! | L3 | a wish for a lock that was answered is written, and whoever holds by that node hears of it | the world's inspections and ending |
+//! | D | one deadline covers the whole acquire, and an inspection | [`Checker::ticked`] |
+//!
+//! A contender that an inspection [breaks](Checker::broke) may believe in its grant until it hears that its node was deleted: until then it
+//! counts for nobody else. It hears in the end (S3), and an inspection deletes nobody else (S5).
 //!
 //! Which grants are incompatible is a matter of their [`Mode`]s. Only exclusive ones have an order: a reader's fence and a permit's may be
 //! any, and the resource refuses a reader that comes after a later writer, but nobody for a reader's sake.
@@ -22,6 +27,7 @@ mod seen;
 #[cfg(test)]
 mod tests;
 mod trespass;
+mod views;
 
 use core::{fmt, time::Duration};
 
@@ -32,6 +38,7 @@ pub use mode::{Mode, turns, woken};
 pub use resource::{Fate, Resource, Write};
 pub use seen::Seen;
 pub use trespass::trespass;
+pub use views::{Aim, Deed, Placed, Shown, Views};
 
 /// A property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,8 +51,10 @@ pub enum Property {
     S5,
     S7,
     S8,
+    S9,
     L1,
     L2,
+    L3,
     D,
 }
 
@@ -53,7 +62,7 @@ impl Property {
     /// The property of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        const ALL: [Property; 10] = [
+        const ALL: [Property; 12] = [
             Property::S1,
             Property::S2,
             Property::S3,
@@ -61,8 +70,10 @@ impl Property {
             Property::S5,
             Property::S7,
             Property::S8,
+            Property::S9,
             Property::L1,
             Property::L2,
+            Property::L3,
             Property::D,
         ];
         ALL.into_iter().find(|property| format!("{property:?}") == name)
@@ -79,8 +90,10 @@ impl Property {
             Self::S5 => "nobody touches what is another's",
             Self::S7 => "no panic, no unreasonable error, no endless output",
             Self::S8 => "nothing is left behind",
+            Self::S9 => "what an inspection says is so",
             Self::L1 => "everybody who waits is granted in turn",
             Self::L2 => "a release wakes one waiter, or one group of readers",
+            Self::L3 => "a wish for a lock reaches whoever holds it",
             Self::D => "an acquire ends when its time is up",
         }
     }
@@ -135,6 +148,8 @@ pub struct Hold {
     pub turn: u32,
     /// When it ends by the holder's clock.
     pub until: Option<Instant>,
+    /// Whether its holder was told that somebody wants the lock.
+    pub wanted: bool,
 }
 
 impl Belief {
@@ -160,6 +175,8 @@ pub struct Checker {
     given: u64,
     /// Two may hold from now on: an operator's doing, or lost data.
     pub two_may_hold: bool,
+    /// The fences of contenders that were broken, and may not have heard of it.
+    broken: Vec<u64>,
     /// What has happened so far.
     pub seen: Seen,
     /// The first broken promise.
@@ -177,6 +194,7 @@ impl Checker {
             last_fence: 0,
             given: 0,
             two_may_hold: false,
+            broken: Vec::new(),
             seen: Seen::default(),
             violation: None,
         }
@@ -227,12 +245,14 @@ impl Checker {
             (Event::Acquired { grant }, Belief::Waits(_)) => {
                 let fence = grant.fence.map(|fence| fence.0);
                 self.granted(mode, fence);
+                let broken = self.is_broken(fence);
                 Belief::Holds(Hold {
                     attempt: grant.attempt,
                     mode,
                     fence,
-                    turn: self.turns,
+                    turn: if broken { 0 } else { self.turns },
                     until: grant.valid_until,
+                    wanted: false,
                 })
             }
             (Event::Extended { valid_until }, Belief::Holds(hold)) => Belief::Holds(Hold {
@@ -262,6 +282,15 @@ impl Checker {
                 }
                 Belief::Idle
             }
+            // World::has_found sees to it that it is so.
+            (Event::Found { .. }, Belief::Waits(_)) => {
+                self.seen.found += 1;
+                Belief::Idle
+            }
+            (Event::RevokeRequested, Belief::Holds(hold)) => {
+                self.seen.wanted += 1;
+                Belief::Holds(Hold { wanted: true, ..hold })
+            }
             (Event::Refused { .. }, Belief::Waits(_) | Belief::Ends(_) | Belief::Leaves(..)) => {
                 self.seen.refused += 1;
                 Belief::Idle
@@ -270,7 +299,7 @@ impl Checker {
                 self.seen.downgraded += 1;
                 belief
             }
-            (Event::Suspended | Event::RevokeRequested, Belief::Holds(_))
+            (Event::Suspended, Belief::Holds(_))
             | (Event::Queued { .. } | Event::MixedLayouts { .. }, Belief::Waits(_)) => belief,
             _ => {
                 self.violated(Property::S7, || {
@@ -294,11 +323,25 @@ impl Checker {
         self.vacant = true;
     }
 
+    /// An inspection has deleted the node of that fence: its contender learns of it later.
+    pub fn broke(&mut self, fence: u64) {
+        self.seen.broken += 1;
+        if !self.broken.contains(&fence) {
+            self.broken.push(fence);
+        }
+    }
+
+    /// Whether a grant of that fence was broken, and perhaps not told so.
+    #[must_use]
+    pub fn is_broken(&self, fence: Option<u64>) -> bool {
+        fence.is_some_and(|fence| self.broken.contains(&fence))
+    }
+
     fn granted(&mut self, mode: Mode, fence: Option<u64>) {
         self.turns += 1;
         self.seen.granted += 1;
         self.seen.takeovers += u64::from(core::mem::take(&mut self.vacant));
-        if let (Mode::Exclusive, Some(fence)) = (mode, fence) {
+        if let (Mode::Exclusive, Some(fence), false) = (mode, fence, self.is_broken(fence)) {
             let last = self.last_fence;
             self.last_fence = last.max(fence);
             if fence <= last && !self.two_may_hold {
@@ -329,6 +372,9 @@ impl Checker {
             let Some(hold) = belief.valid(local(client)) else {
                 continue;
             };
+            if self.is_broken(hold.fence) {
+                continue;
+            }
             holders.push(name(client));
             if !hold.mode.fits(&modes) {
                 modes.push(hold.mode);

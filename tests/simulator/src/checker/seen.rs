@@ -48,6 +48,12 @@ seen! {
     downgraded = "downgraded",
     /// Acquires that were cancelled when the server had granted them.
     cancelled_grants = "cancelled grants",
+    /// Inspections that were answered with what they had found.
+    found = "inspections found",
+    /// Contenders that inspections have broken.
+    broken = "broken contenders",
+    /// Holders that were told of a wish for their lock.
+    wanted = "wishes told",
     /// Steps taken.
     steps = "steps",
 }

@@ -172,9 +172,36 @@ fn s4_a_writer_that_has_become_a_reader_keeps_its_fence() {
 }
 
 #[test]
+fn s1_s2_s3_s4_who_was_broken_counts_for_nobody() {
+    let mut history = History::new();
+    history.checker.broke(5);
+    history
+        .granted(0, Exclusive, Some(6))
+        .granted(1, Exclusive, Some(5));
+    assert_eq!(history.at_server(0, |client| client == 0), None);
+    assert_eq!(history.writes(0), Fate::Accepted);
+    assert_eq!(history.writes(1), Fate::Refused);
+    history.granted(2, Exclusive, Some(7));
+    assert_eq!(history.at(0), Some(Property::S1), "all others do");
+}
+
+#[test]
+fn s5_an_inspection_breaks_what_it_was_told_to_and_nothing_else() {
+    let of = |things: &[&str]| {
+        let all = things.iter();
+        all.map(|thing| ((*thing).into(), crate::backend::Owner::Client(0), None))
+            .collect()
+    };
+    let judge = |after: &[&str], to_break| trespass(&of(&["a", "b"]), &of(after), 1, Instant::ZERO, to_break);
+    assert_eq!(judge(&["b"], Some("a")), None);
+    assert!(judge(&["b"], None).is_some() && judge(&["a"], Some("a")).is_some());
+    assert!(judge(&[], Some("a")).is_some());
+}
+
+#[test]
 fn promises_are_called_the_same_in_transcripts() {
-    use Property::{D, L1, L2, S1, S2, S3, S4, S5, S7, S8};
-    for property in [S1, S2, S3, S4, S5, S7, S8, L1, L2, D] {
+    use Property::{D, L1, L2, L3, S1, S2, S3, S4, S5, S7, S8, S9};
+    for property in [S1, S2, S3, S4, S5, S7, S8, S9, L1, L2, L3, D] {
         let known = fencepost_tests::transcript::promise(&format!("{property:?}"));
         assert_eq!(known, Ok(property.promise()));
     }

@@ -2,12 +2,15 @@
 //! them of the promise that it breaks, and to acquit the same lock without the mistake in the same runs: a checker that convicts
 //! nobody proves nothing, and one that convicts everybody proves no more.
 
+mod inspections;
 pub mod redis;
 pub mod zookeeper;
 
 use core::{fmt::Debug, marker::PhantomData, ops::Range, time::Duration};
 
 use fencepost_core::Patience;
+
+pub use inspections::HONEST_INSPECTION;
 
 use crate::{
     backend::Subject,
@@ -130,8 +133,7 @@ macro_rules! gallery {
             },
         };)*
 
-        /// Everybody in the gallery.
-        pub static ALL: &[&dyn Wanted] = &[$(&$name,)* &ONE_BY_ONE];
+        static OF_LOCKS: &[&dyn Wanted] = &[$(&$name,)* &ONE_BY_ONE];
     };
 }
 
@@ -176,6 +178,8 @@ gallery! {
         "a neighbour's going is taken for its release: it may have given up", "go-zookeeper and shayhatsor/zookeeper: no second list";
     EXISTS_WATCH: zookeeper::ExistsWatch on ZOOKEEPER_MUTEX, L1, "exists-watch",
         "watches by exists, and does not look at the answer: waits for a node that has gone to come", "CURATOR-107, shayhatsor/zookeeper#26";
+    WATCH_ONLY: zookeeper::WatchOnly on ZOOKEEPER_MUTEX, L1, "watch-only",
+        "waits for the event of its watch and for nothing else: one that is lost is waited for without end", "Curator and Kazoo: a server keeps events from who may not read any more, and says nothing";
     LEAK_ON_TIMEOUT: zookeeper::LeakOnTimeout on ZOOKEEPER_MUTEX, L1, "leak-on-timeout",
         "gives up and leaves its node: it is granted in its turn, and nobody is there", "kazoo#732, kazoo#429";
     NO_CONFIRMATION: zookeeper::NoConfirmation on ZOOKEEPER_MUTEX, S3, "no-confirmation",
@@ -204,6 +208,11 @@ gallery! {
         "a delete without an answer is made again: the node is the next holder's by now", "home-made locks of one node";
     NEVER_MINE: zookeeper::NeverMine on ZOOKEEPER_SINGLE, L1, "never-mine",
         "a node that is there is somebody else's: after a create without an answer it waits for itself", "home-made locks of one node; CURATOR-45 is its like in a line";
+}
+
+/// Everybody in the gallery.
+pub fn all() -> impl Iterator<Item = &'static dyn Wanted> {
+    OF_LOCKS.iter().chain(inspections::ALL).copied()
 }
 
 /// A multi-lock of two small locks, taken in the order in which the client names them or in the order of their names.

@@ -6,6 +6,7 @@
 mod both;
 mod confirm;
 mod inputs;
+mod looker;
 mod roles;
 mod single;
 
@@ -22,6 +23,7 @@ use crate::zookeeper::{Ask, DIRECTORY};
 
 pub use both::Both;
 use confirm::Candidate;
+pub use looker::{Deaf, Looker, Oversight};
 pub use roles::{Role, small};
 
 /// What can be wrong with it.
@@ -37,6 +39,8 @@ pub enum Defect {
     NeighbourGone,
     /// The neighbour is watched by `exists`, and what that answers is not looked at.
     ExistsWatch,
+    /// Nothing is looked at again while the neighbour's watch is silent.
+    WatchOnly,
     /// Nothing is deleted when the caller's patience ends.
     LeakOnTimeout,
     /// The session's end is noticed when the client says so.
@@ -95,6 +99,7 @@ pub struct Small {
     patience: Option<Duration>,
     deadline: Option<Instant>,
     retry: Option<Instant>,
+    look: Option<Instant>,
     trying: bool,
     placed: bool,
     shut: bool,
@@ -125,6 +130,22 @@ enum What {
 /// How long it waits before it tries again.
 const PAUSE: Duration = Duration::from_millis(25);
 
+/// How long it waits for an event before it looks again.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// Asks a server; `last` counts the requests.
+fn command(out: &mut VecDeque<Output<Ask, Event>>, last: &mut u64, request: Ask) -> CommandId {
+    *last += 1;
+    let id = CommandId(*last);
+    out.push_back(Output::Command(Command {
+        id,
+        target: Target::Any,
+        deadline: None,
+        request,
+    }));
+    id
+}
+
 impl Small {
     /// A lock that has not asked for anything yet.
     #[must_use]
@@ -150,6 +171,7 @@ impl Small {
             patience: None,
             deadline: None,
             retry: None,
+            look: None,
             trying: false,
             placed: false,
             shut: false,
@@ -172,15 +194,7 @@ impl Small {
     }
 
     fn command(&mut self, request: Ask) -> CommandId {
-        self.last += 1;
-        let id = CommandId(self.last);
-        self.out.push_back(Output::Command(Command {
-            id,
-            target: Target::Any,
-            deadline: None,
-            request,
-        }));
-        id
+        command(&mut self.out, &mut self.last, request)
     }
 
     fn send(&mut self, what: What, request: impl Into<Ask>) -> CommandId {
@@ -280,6 +294,7 @@ impl Small {
                             Request::Get { path, watch: true }.into()
                         };
                         self.watched = Some(self.send(What::Watch, ask));
+                        self.look_later(now);
                     }
                     None => {
                         self.node = None;
@@ -289,6 +304,10 @@ impl Small {
             }
             Phase::Idle | Phase::First | Phase::Holds => {}
         }
+    }
+
+    fn look_later(&mut self, now: Instant) {
+        self.look = Some(now.plus(LOOK)).filter(|_| !self.has(Defect::WatchOnly));
     }
 
     fn first(&mut self, now: Instant) {

@@ -3,17 +3,19 @@
 
 use core::time::Duration;
 
+use fencepost_core::Instant;
+
 use crate::{
-    backend::{Backend, Subject},
+    backend::{Backend, Owner, Subject},
     checker::{Belief, Mode, Property, name, turns, woken},
     step::{Number, Wish},
     tape::Tape,
 };
 
-use super::World;
+use super::{World, client::Client};
 
 /// Nobody has to wait for longer than so many rounds of [`ROUND`].
-const ROUNDS: u32 = 400;
+const ROUNDS: u32 = 1000;
 
 /// The longest pause between two tries to clean up.
 const RETRIES: Duration = Duration::from_secs(3);
@@ -81,8 +83,20 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
     #[must_use]
     pub fn has_a_place(&self, client: Number) -> bool {
         let belongings = self.backend.belongings(self.now);
-        let own = crate::backend::Owner::Client(client);
+        let own = Owner::Client(client);
         belongings.iter().any(|(_, owner, _)| *owner == own)
+    }
+
+    /// Whether a client inspects.
+    #[must_use]
+    pub fn inspects(&self, client: Number) -> bool {
+        self.clients[usize::from(client)].subject.inspects().is_some()
+    }
+
+    /// Whether a client wants nothing more, now that it has been answered.
+    #[must_use]
+    pub fn is_satisfied(&self, client: Number) -> bool {
+        self.clients[usize::from(client)].subject.is_satisfied()
     }
 
     /// What is on its way to and from a client.
@@ -141,6 +155,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         self.let_arrive(tape);
         let mut asked = vec![None; self.clients.len()];
         for _ in 0..ROUNDS {
+            self.holders_hear(tape);
             if self.failed() {
                 return;
             }
@@ -266,6 +281,43 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         }
     }
 
+    /// L1, where there is a line and servers tell who waits: when a client looks again that has its turn without knowing it, with nothing on its way that
+    /// would say so.
+    pub(super) fn forgotten(&self, client: Number, local: Instant) -> Option<Instant> {
+        let one = &self.clients[usize::from(client)];
+        // A clock that is looked at too late shows all that was due until then.
+        let due = one
+            .wait
+            .filter(|until| one.looks && (one.heard..=local).contains(until))?;
+        // Somebody before it may be about to leave. A server that lags behind the leader has not heard of it itself.
+        let quiet = self.clients.iter().all(Client::is_quiet) && self.setup.servers == 1;
+        if !B::ORDERED || !quiet || one.untold {
+            return None;
+        }
+        // Who comes before has to hold, and nothing else: a node that its process or a refused delete has left stands in the way.
+        let mode = self.mode(client);
+        let belongings = self.backend.belongings(self.now);
+        let nodes = |of| belongings.iter().filter(|(_, owner, _)| *owner == of).count();
+        let only_holds = |before: Number| {
+            let alone = !matches!(mode, Mode::Permit(_)) || nodes(Owner::Client(before)) == 1;
+            self.holds(before) && alone
+        };
+        let line = self.line();
+        if belongings.is_empty() && self.waits(client) {
+            return Some(due);
+        }
+        let place = line.iter().position(|(other, turn)| *other == client && *turn)?;
+        let in_order = self.numbers().all(|other| {
+            let there = line.iter().position(|(known, _)| *known == other);
+            match there {
+                Some(there) if there < place => only_holds(other),
+                Some(_) => self.waits(other) || self.holds(other),
+                None => true,
+            }
+        });
+        (nodes(Owner::Nobody) == 0 && in_order && self.waits(client)).then_some(due)
+    }
+
     /// A neighbour that has cancelled or crashed may wake one more, whenever its going is heard of.
     fn somebody_left(&self) -> bool {
         let seen = &self.checker.seen;
@@ -295,7 +347,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
     }
 
     /// Time passes for all, who look at their clocks in time.
-    fn let_time_pass(&mut self, tape: &mut impl Tape<B>) {
+    pub(super) fn let_time_pass(&mut self, tape: &mut impl Tape<B>) {
         let clients = self.clients.iter();
         let first = clients
             .filter_map(|client| Some(client.global(client.wait?)))

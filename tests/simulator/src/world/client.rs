@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use fencepost_core::{CommandId, Instant};
 
-use super::BEGINNING;
+use super::{BEGINNING, inspections::Inspections};
 use crate::backend::{Backend, NoticeOf, ReplyOf};
 
 /// A request on its way.
@@ -33,12 +33,19 @@ pub(crate) struct Client<B: Backend, S> {
     pub(crate) open: Vec<CommandId>,
     /// When the lock wants to be told the time.
     pub(crate) wait: Option<Instant>,
+    /// Whether that is to look at what nobody may tell of.
+    pub(crate) looks: bool,
+    /// When it was last told anything, by its own clock.
+    pub(crate) heard: Instant,
+    /// A notice of the present acquire, or of its grant, was lost.
+    pub(crate) untold: bool,
     /// Requests sent that were no routine.
     pub(crate) sent: u64,
     /// An answer of the present acquire was lost.
     pub(crate) doubt: bool,
     /// Processes that have ended before this one.
     pub(crate) crashes: u8,
+    pub(super) inspections: Inspections,
 }
 
 impl<B: Backend, S> Client<B, S> {
@@ -53,9 +60,13 @@ impl<B: Backend, S> Client<B, S> {
             notices: VecDeque::new(),
             open: Vec::new(),
             wait: None,
+            heard: BEGINNING,
+            looks: false,
+            untold: false,
             sent: 0,
             doubt: false,
             crashes: 0,
+            inspections: Inspections::default(),
         }
     }
 
@@ -76,6 +87,12 @@ impl<B: Backend, S> Client<B, S> {
     /// How many thousandths of a second of its clock a second takes.
     fn rate(&self) -> u64 {
         1000_u16.saturating_add_signed(self.drift.into()).into()
+    }
+
+    /// Whether it can hear and say everything, and nothing is on its way.
+    pub(crate) fn is_quiet(&self) -> bool {
+        let hears = self.connected && !self.paused;
+        hears && self.requests.is_empty() && self.answers.is_empty() && self.notices.is_empty()
     }
 
     /// Takes the first (n-th) answer off its way.

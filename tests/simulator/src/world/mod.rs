@@ -2,11 +2,13 @@
 
 mod calm;
 mod client;
+mod inspections;
 mod troubles;
 
+use core::time::Duration;
 use std::collections::VecDeque;
 
-use fencepost_core::{AttemptId, CommandId, Failure, Instant, Intent, Outcome, Output, Patience};
+use fencepost_core::{AttemptId, CommandId, Failure, Instant, Intent, Outcome, Output, Patience, Timer};
 
 use crate::{
     backend::{Answered, Backend, Belongings, NoticeOf, Owner, Subject},
@@ -16,6 +18,7 @@ use crate::{
 };
 pub use calm::Traffic;
 use client::{Client, Sent};
+use inspections::Doing;
 pub use troubles::FORGETS;
 
 /// How a world begins.
@@ -31,7 +34,7 @@ pub struct Setup {
     /// whoever comes next: S5 excepts that.
     pub nameless: bool,
     /// The longest lease or session.
-    pub longest: core::time::Duration,
+    pub longest: Duration,
 }
 
 /// A world of locks `S` on servers `B`.
@@ -153,7 +156,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         if self.client(client).paused {
             return false;
         }
-        let within = |micros: u32| core::time::Duration::from_micros(u64::from(micros).max(1));
+        let within = |micros: u32| Duration::from_micros(u64::from(micros).max(1));
         let belief = self.checker.belief(client);
         let (intent, next) = match (wish, belief) {
             (Wish::Acquire, Belief::Idle) => (Intent::Acquire(Patience::Forever), Belief::Waits(None)),
@@ -191,10 +194,14 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             Ok(()) => {
                 tape.input(client, local, || Input::Intent(intent));
                 if matches!(wish, Wish::Acquire | Wish::AcquireWithin(_) | Wish::Try) {
-                    self.client(client).doubt = false;
+                    let one = self.client(client);
+                    (one.doubt, one.untold) = (false, false);
                 }
                 if wish == Wish::Cancel && self.has_won(client) {
                     self.checker.seen.cancelled_grants += 1;
+                }
+                if let Intent::Acquire(_) = intent {
+                    self.begins(client);
                 }
                 self.checker.believes(client, next);
                 self.stale = true;
@@ -240,7 +247,9 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         match fate {
             crate::checker::Fate::Accepted => self.checker.seen.writes += 1,
             crate::checker::Fate::Refused => self.checker.seen.stale_writes += 1,
-            crate::checker::Fate::Stale if !self.checker.two_may_hold => {
+            crate::checker::Fate::Stale
+                if !self.checker.two_may_hold && !self.checker.is_broken(write.hold.fence) =>
+            {
                 self.checker.violated(Property::S4, || {
                     format!(
                         "a write of {} was accepted after one of a later grant",
@@ -289,6 +298,8 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                 } else {
                     Vec::new()
                 };
+                let doing = self.about_to(client, &ask);
+                let to_break = doing.as_ref().and_then(Doing::to_break).map(str::to_owned);
                 let last = self.backend.last_fence(self.now);
                 let answered = self.backend.execute(self.now, client, line, id, ask);
                 let fence = self.backend.last_fence(self.now);
@@ -297,13 +308,14 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                 }
                 if harms {
                     let after = self.backend.belongings(self.now);
-                    if let Some(what) = trespass(&before, &after, client, self.now)
+                    if let Some(what) = trespass(&before, &after, client, self.now, to_break.as_deref())
                         && !(self.setup.nameless && self.checker.two_may_hold)
                     {
                         self.checker.violated(Property::S5, || what);
                     }
                     self.nobody_returns(client, &before, &after);
                 }
+                self.was_shown(client, doing, &before);
                 answered
             }
         };
@@ -413,11 +425,30 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         if one.paused {
             return false;
         }
-        tape.input(client, local, || Input::Timeout);
-        one.subject.handle_timeout(local);
-        self.drain(client, tape);
-        self.checker.ticked(client, local, B::FAREWELL);
+        if let Some(due) = self.forgotten(client, local) {
+            self.look_at_clock(client, due, tape);
+            let mut asked = self.clients[usize::from(client)].requests.iter();
+            if asked.any(|sent| self.backend.is_of_others(client, &sent.ask)) {
+                self.checker.violated(Property::L1, || {
+                    format!(
+                        "client {} is the next, and only its second look tells it",
+                        name(client)
+                    )
+                });
+            }
+        }
+        self.look_at_clock(client, local, tape);
+        // An inspection has made nothing that would have to go first.
+        let inspects = self.client(client).subject.inspects().is_some();
+        let farewell = if inspects { Duration::ZERO } else { B::FAREWELL };
+        self.checker.ticked(client, local, farewell);
         true
+    }
+
+    fn look_at_clock(&mut self, client: Number, local: Instant, tape: &mut impl Tape<B>) {
+        tape.input(client, local, || Input::Timeout);
+        self.client(client).subject.handle_timeout(local);
+        self.drain(client, tape);
     }
 
     fn pass(&mut self, micros: u32, tape: &mut impl Tape<B>) {
@@ -428,7 +459,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                 self.backend.alive(self.now, client);
             }
         }
-        self.now = self.now.plus(core::time::Duration::from_micros(micros.into()));
+        self.now = self.now.plus(Duration::from_micros(micros.into()));
         self.stale = true;
         self.backend.pass(self.now);
         self.spread_notices();
@@ -437,6 +468,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
 
     /// Takes everything that a client's lock has to say.
     fn drain(&mut self, client: Number, tape: &mut impl Tape<B>) {
+        self.client(client).heard = self.local(client);
         let mut unsent = VecDeque::new();
         for _ in 0..MOST_OUTPUTS {
             let local = self.local(client);
@@ -458,6 +490,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                     tape.act(self.now, Act::Point(Actor::Client(client)), || {
                         format!("{} hears: {event:?} (its clock: {local:?})", name(client))
                     });
+                    self.has_found(client, &event);
                     let granted = self.checker.seen.granted;
                     let mode = self.clients[usize::from(client)].subject.mode();
                     let (backend, now) = (&self.backend, self.now);
@@ -470,6 +503,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                 }
                 Output::Wait(wait) => {
                     one.wait = wait.until;
+                    one.looks = wait.reason == Some(Timer::Poll);
                     match unsent.pop_front() {
                         Some(id) => self.fail(client, id, Failure::NotSent, tape),
                         None => return,

@@ -24,7 +24,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             Trouble::LoseAnswer(nth) => self.lose_answer(client, nth, tape),
             Trouble::GiveUp(nth) => self.give_up(client, nth, tape),
             Trouble::Double => self.double(client, tape),
-            Trouble::LoseNotice => !B::ORDERED && self.client(client).notices.pop_front().is_some(),
+            Trouble::LoseNotice => self.lose_notice(client),
             Trouble::Disconnect(executed) => self.disconnect(client, executed, tape),
             Trouble::Reconnect(how) => self.reconnect(client, how, tape),
             Trouble::Pause => !core::mem::replace(&mut self.client(client).paused, true),
@@ -87,6 +87,14 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         self.fail(client, id, Failure::Unknown, tape);
         self.drain(client, tape);
         true
+    }
+
+    /// Nobody says what has happened: only a look tells.
+    fn lose_notice(&mut self, client: Number) -> bool {
+        let one = self.client(client);
+        let lost = one.notices.pop_front().is_some();
+        one.untold |= lost;
+        lost
     }
 
     fn double(&mut self, client: Number, tape: &mut impl Tape<B>) -> bool {
@@ -173,7 +181,9 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         for (number, notice) in told.into_iter().enumerate() {
             if number == last {
                 self.settle_open(client, tape);
-                self.client(client).connected = true;
+                let one = self.client(client);
+                // Everything is read again.
+                (one.connected, one.untold) = (true, false);
             }
             self.tell(client, notice, tape);
             self.drain(client, tape);

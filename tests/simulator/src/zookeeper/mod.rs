@@ -1,5 +1,6 @@
 //! ZooKeeper clients on the model server or ensemble: sessions that outlive connections, and end on the leader's clock.
 
+mod shown;
 mod words;
 
 use core::time::Duration;
@@ -13,11 +14,18 @@ use fencepost_models::zookeeper::Server;
 
 use crate::{
     backend::{Aftermath, Answered, Backend, Belongings, Owner},
+    checker::{Placed, Shown},
     step::{Number, Outage},
 };
 
 /// How long the leader keeps a session that it hears nothing of.
 pub const TIMEOUT: Duration = Duration::from_millis(900);
+
+/// How many permits its semaphores have.
+pub const PERMITS: u8 = 2;
+
+/// What somebody who wants a lock writes into its node (Curator's `Revoker` does).
+pub const REVOKE: &[u8] = b"__REVOKE__";
 
 /// The lock's directory.
 pub const DIRECTORY: &str = "/shop/stock";
@@ -31,6 +39,9 @@ const DIRECTORIES: [&str; 5] = [
     "/shop/stock-__lock__",
     "/shop/till",
 ];
+
+/// Where those stand in line who will hold by another node.
+const LINES: [&str; 2] = [DIRECTORIES[2], DIRECTORIES[3]];
 
 /// What is no contender there.
 const HALVES: [&str; 2] = ["leases", "locks"];
@@ -82,24 +93,22 @@ impl Servers {
         known.map_or(Owner::Nobody, |(_, owner)| *owner)
     }
 
-    /// Those who contend, in each directory by their numbers; a permit of Kazoo's has none, and came when it was made.
-    fn contenders(&self) -> Vec<(&str, Owner)> {
-        let nodes = self.server.nodes().filter_map(|(path, stat, session)| {
+    /// What an attempt of a client's has on the leader: in which directory, and with which data.
+    fn own(&self, client: Number, attempt: &AttemptId) -> impl Iterator<Item = (&str, &[u8])> {
+        // Asked at nearly every step: names are written only for a client that has a node.
+        let mut names = None;
+        let owned = self.server.owned().map(|(path, data, session)| {
             let directory = directory_of(path);
-            let half = DIRECTORIES.iter().position(|known| *known == directory)?;
-            let name = path.get(directory.len() + 1..)?;
-            if HALVES.contains(&name) {
-                return None;
-            }
-            let number: Option<i32> = words::number(path).parse().ok();
-            let unnumbered = directory == DIRECTORY && !path.contains('_');
-            let owner = session.map_or(Owner::Nobody, |session| self.owner(session));
-            let place = (half, number.filter(|_| !unnumbered), stat.czxid);
-            Some((place, (path, owner)))
+            (directory, &path[directory.len()..], data, session)
         });
-        let mut all: Vec<_> = nodes.collect();
-        all.sort_by_key(|(place, _)| *place);
-        all.into_iter().map(|(_, contender)| contender).collect()
+        let own = owned.filter(move |(directory, name, data, session)| {
+            self.owner(*session) == Owner::Client(client) && DIRECTORIES.contains(directory) && {
+                let (uuid, hex, written) =
+                    names.get_or_insert_with(|| (attempt.uuid(), attempt.hex(), attempt.to_string()));
+                *data == written.as_bytes() || name.contains(&**uuid) || name.contains(&**hex)
+            }
+        });
+        own.map(|(directory, _, data, _)| (directory, data))
     }
 
     /// Which member a number means.
@@ -364,18 +373,7 @@ impl Backend for Servers {
     }
 
     fn holds(&self, _now: Instant, client: Number, attempt: &AttemptId) -> bool {
-        // Asked at nearly every step: names are written only for a client that has a node.
-        let own = |session| self.owner(session) == Owner::Client(client);
-        let mut names = None;
-        self.server
-            .owned()
-            .filter(|(path, _, session)| own(*session) && DIRECTORIES.contains(&directory_of(path)))
-            .any(|(path, data, _)| {
-                let (uuid, hex, written) =
-                    names.get_or_insert_with(|| (attempt.uuid(), attempt.hex(), attempt.to_string()));
-                let name = &path[directory_of(path).len()..];
-                data == written.as_bytes() || name.contains(&**uuid) || name.contains(&**hex)
-            })
+        self.own(client, attempt).next().is_some()
     }
 
     // A transaction's number, which cannot but grow.
@@ -421,6 +419,18 @@ impl Backend for Servers {
         matches!(ask, Ask::Request(Request::Sync { .. }))
     }
 
+    fn is_of_others(&self, client: Number, ask: &Ask) -> bool {
+        match ask {
+            Ask::Request(Request::Children { .. }) => true,
+            Ask::Request(Request::Get { path, .. }) => {
+                let mut nodes = self.server.owned();
+                let node = nodes.find(|(known, ..)| known == path);
+                node.is_none_or(|(_, _, session)| self.owner(session) != Owner::Client(client))
+            }
+            _ => false,
+        }
+    }
+
     fn reads(ask: &Ask) -> bool {
         alone(ask) || Self::is_routine(ask)
     }
@@ -428,8 +438,37 @@ impl Backend for Servers {
     fn harms(ask: &Ask) -> bool {
         matches!(
             ask,
-            Ask::Request(Request::Delete { .. }) | Ask::DeleteVersion { .. }
+            Ask::Request(Request::Delete { .. } | Request::Set { .. }) | Ask::DeleteVersion { .. }
         )
+    }
+
+    fn shown(&self, client: Number) -> Vec<Shown> {
+        self.shown_to(client)
+    }
+
+    fn node(&self, path: &str) -> Option<Placed> {
+        let (data, stat) = self.server.node(path)?;
+        Some(Placed {
+            fence: u64::try_from(stat.czxid).unwrap_or_default(),
+            session: SessionId(stat.ephemeral_owner),
+            wanted: data == REVOKE,
+        })
+    }
+
+    fn is_wanted(&self, client: Number, attempt: &AttemptId) -> bool {
+        self.own(client, attempt)
+            .any(|(directory, data)| data == REVOKE && !LINES.contains(&directory))
+    }
+
+    fn aims_at(ask: &Ask) -> Option<&str> {
+        match ask {
+            Ask::Request(Request::Delete { path } | Request::Set { path, .. }) => Some(path),
+            _ => None,
+        }
+    }
+
+    fn deletes(ask: &Ask) -> bool {
+        matches!(ask, Ask::Request(Request::Delete { .. }))
     }
 
     fn say_ask(ask: &Ask) -> String {

@@ -1,7 +1,7 @@
 //! What the small lock is told.
 
 use fencepost_core::{
-    CommandId, Event, Instant, Intent, Loss, Misuse, Outcome, Output, Patience, Refusal, Wait,
+    CommandId, Event, Instant, Intent, Loss, Misuse, Outcome, Output, Patience, Refusal, Timer, Wait,
     zookeeper::{Answer, Notice, Reply, SessionState, code},
 };
 
@@ -59,7 +59,9 @@ impl Small {
             }
             (What::Watch, Ok(Answer::Data { .. })) => {}
             (What::Watch, Ok(_)) if self.has(Defect::ExistsWatch) => {}
-            (What::Watch, Ok(Answer::Error(code::NO_NODE))) if self.watched == Some(id) => self.list_again(),
+            (What::Watch, Ok(Answer::Error(code::NO_NODE))) if self.watched == Some(id) => {
+                self.list_again(now)
+            }
             (What::Delete, Ok(_)) if self.phase == Phase::Holds => self.say(Event::Downgraded),
             (What::Delete, Ok(Answer::Done | Answer::Error(code::NO_NODE))) => {
                 if !self.waits_for(What::Delete) {
@@ -82,10 +84,12 @@ impl Small {
         }
     }
 
-    fn list_again(&mut self) {
+    fn list_again(&mut self, now: Instant) {
         self.watched = None;
         if self.connected && self.pending.is_empty() {
             self.list();
+        } else {
+            self.retry = Some(now.plus(PAUSE));
         }
     }
 
@@ -190,7 +194,7 @@ impl Subject<Servers> for Small {
                     // Its answer is on its way: the line is read again a little later.
                     self.retry = Some(now.plus(PAUSE));
                 } else {
-                    self.list_again();
+                    self.list_again(now);
                 }
             }
             Notice::Session { state, session, .. } => match state {
@@ -244,14 +248,20 @@ impl Subject<Servers> for Small {
             }
             self.go_on();
         }
+        if self.look.take_if(|at| *at <= now).is_some() && self.watched.is_some() {
+            self.look_later(now);
+            self.list_again(now);
+        }
     }
 
     fn poll_output(&mut self) -> Output<Ask, Event> {
         self.out.pop_front().unwrap_or_else(|| {
             let until = (self.phase == Phase::Holds).then(|| self.valid_until()).flatten();
-            let timers = [self.retry, self.deadline, until, self.confirm_at];
+            let look = self.look.filter(|_| self.phase == Phase::Wants);
+            let timers = [self.retry, self.deadline, until, self.confirm_at, look];
             let until = timers.into_iter().flatten().min();
-            Output::Wait(Wait { until, reason: None })
+            let reason = until.filter(|_| until == look).map(|_| Timer::Poll);
+            Output::Wait(Wait { until, reason })
         })
     }
 

@@ -40,7 +40,10 @@ impl Small {
             Phase::Leaves { .. } => self.go_on(),
             Phase::Wants if mine.is_some() => self.first(now),
             Phase::Wants if there && self.trying => self.refuse(Refusal::NotAvailable),
-            Phase::Wants if there => self.placed = true,
+            Phase::Wants if there => {
+                self.placed = true;
+                self.look_later(now);
+            }
             Phase::Wants => self.enter(),
             Phase::Idle | Phase::First | Phase::Holds => {}
         }

@@ -1,0 +1,258 @@
+//! S9: what an inspection is answered is so. It looks with the eyes of the server that its client is connected to, which may lag behind the
+//! leader: so what it says is compared with what that server has shown it, request by request.
+//!
+//! - Whoever is in a list was shown so (the node, its fence, its session, whether it shares and whether it had the turn to hold) at one of the
+//!   requests between the wish and the answer. Each is so at a moment of its own: a list is no picture of one moment.
+//! - A permit that is in a list as one that holds may never have held. But of those that were older than it, fewer were there all the time than
+//!   there are permits: the others were leaving when it was looked at.
+//! - Whoever was shown at every one of them is in the list.
+//! - Whoever was shown at every one of them is not said to have gone.
+//! - It is refused when its time is up, when it is cancelled, or because whom it means is not there: nothing else happens here that could
+//!   refuse it.
+//! - A contender that was broken is not on the leader any more.
+//!
+//! Not promised: that whoever is in a list was still there, on the leader, when the inspection was wished for.
+
+use fencepost_core::{Found, SessionId};
+
+/// A contender as a server shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Shown {
+    /// Its node.
+    pub node: String,
+    /// The number of the transaction that made it.
+    pub fence: u64,
+    /// The session that it goes with.
+    pub session: SessionId,
+    /// Whether it shares with others of its kind.
+    pub shared: bool,
+    /// Whether it is its turn to hold.
+    pub holds: bool,
+    /// Of a permit: how many there are.
+    pub permits: Option<u8>,
+}
+
+/// What a client has told an inspection to do.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Deed {
+    /// To say who is there.
+    List,
+    /// To delete a contender.
+    Break(Aim),
+    /// To ask a contender for the lock.
+    Revoke(Aim),
+}
+
+impl Deed {
+    /// The contender that is meant, if one is.
+    #[must_use]
+    pub const fn aim(&self) -> Option<&Aim> {
+        match self {
+            Self::List => None,
+            Self::Break(aim) | Self::Revoke(aim) => Some(aim),
+        }
+    }
+}
+
+/// What stands at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Placed {
+    /// The number of the transaction that made it.
+    pub fence: u64,
+    /// The session that it goes with.
+    pub session: SessionId,
+    /// Whether somebody has asked it for the lock.
+    pub wanted: bool,
+}
+
+/// A contender that is meant.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Aim {
+    /// Its node.
+    pub node: String,
+    /// Its fence.
+    pub fence: u64,
+}
+
+impl Aim {
+    fn is(&self, shown: &Shown) -> bool {
+        shown.node == self.node && shown.fence == self.fence
+    }
+
+    fn means(&self, found: &Found) -> bool {
+        found.node == self.node && found.fence.0 == self.fence
+    }
+}
+
+/// All that a server has shown an inspection since it was wished for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Views {
+    ever: Vec<Shown>,
+    /// Nothing if there was no request.
+    always: Option<Vec<Aim>>,
+}
+
+impl Views {
+    /// A request was executed where this was to be seen.
+    pub fn add(&mut self, view: Vec<Shown>) {
+        let all = view.iter().map(|one| Aim {
+            node: one.node.clone(),
+            fence: one.fence,
+        });
+        let all: Vec<Aim> = all.collect();
+        match &mut self.always {
+            Some(always) => always.retain(|aim| all.contains(aim)),
+            None => self.always = Some(all),
+        }
+        for one in view {
+            if !self.ever.contains(&one) {
+                self.ever.push(one);
+            }
+        }
+    }
+
+    /// The session of a contender, if it was ever to be seen.
+    #[must_use]
+    pub fn session(&self, aim: &Aim) -> Option<SessionId> {
+        let mut ever = self.ever.iter();
+        let one = ever.find(|one| aim.is(one));
+        one.map(|one| one.session)
+    }
+
+    /// What is wrong with the answer to a list.
+    #[must_use]
+    pub fn belie(&self, list: &[Found]) -> Option<String> {
+        let Some(always) = &self.always else {
+            return Some("it was answered without a look".into());
+        };
+        let older = |than: &Found| {
+            let permit = |aim: &&Aim| self.ever.iter().any(|one| one.permits.is_some() && aim.is(one));
+            let older = always.iter().filter(|aim| aim.fence < than.fence.0);
+            older.filter(permit).count()
+        };
+        let invented = list.iter().find(|found| {
+            let room = |one: &Shown| one.permits.is_some_and(|permits| older(found) < permits.into());
+            let was = |one: &Shown| is(found, one) && (one.holds == found.holds || found.holds && room(one));
+            !self.ever.iter().any(was)
+        });
+        let missing = always
+            .iter()
+            .find(|aim| !list.iter().any(|found| aim.means(found)));
+        match (invented, missing) {
+            (Some(found), _) => Some(format!("{found:?} was never to be seen")),
+            (None, Some(aim)) => Some(format!("{aim:?} is missing")),
+            (None, None) => None,
+        }
+    }
+
+    /// What is wrong with the answer that this contender was there.
+    #[must_use]
+    pub fn belie_found(&self, aim: &Aim, answer: &[Found]) -> Option<String> {
+        let seen = |found: &Found| self.ever.iter().any(|one| is(found, one));
+        let right = matches!(answer, [found] if aim.means(found) && seen(found));
+        (!right).then(|| format!("{aim:?} was meant, and {answer:?} was never to be seen"))
+    }
+
+    /// What is wrong with the answer that this contender is not there.
+    #[must_use]
+    pub fn belie_gone(&self, aim: &Aim) -> Option<String> {
+        let stayed = self.always.as_ref().is_some_and(|always| always.contains(aim));
+        stayed.then(|| format!("{aim:?} is said to have gone, and was there all the time"))
+    }
+}
+
+/// Whether both are the same contender. Whether it holds is told in a list alone.
+fn is(found: &Found, shown: &Shown) -> bool {
+    let Shown {
+        node,
+        fence,
+        session,
+        shared,
+        ..
+    } = shown;
+    (&found.node, found.fence.0, found.session, found.shared) == (node, *fence, *session, *shared)
+}
+
+#[cfg(test)]
+mod tests {
+    use fencepost_core::Fence;
+
+    use super::*;
+
+    fn shown(node: &str, fence: u64, holds: bool) -> Shown {
+        Shown {
+            node: node.into(),
+            fence,
+            session: SessionId(7),
+            shared: false,
+            holds,
+            permits: None,
+        }
+    }
+
+    fn found(node: &str, fence: u64, holds: bool) -> Found {
+        Found {
+            node: node.into(),
+            holds,
+            shared: false,
+            session: SessionId(7),
+            since: 0,
+            fence: Fence(fence),
+            identifier: String::new(),
+        }
+    }
+
+    fn aim(node: &str, fence: u64) -> Aim {
+        let node = node.into();
+        Aim { node, fence }
+    }
+
+    #[test]
+    fn s9_a_list_is_made_of_what_was_shown() {
+        let mut views = Views::default();
+        assert!(views.belie(&[]).is_some(), "nobody has looked");
+        views.add(vec![shown("a", 1, true), shown("b", 2, false)]);
+        views.add(vec![shown("b", 2, true), shown("c", 3, false)]);
+        let (a, c) = (found("a", 1, true), found("c", 3, false));
+        for b in [found("b", 2, false), found("b", 2, true)] {
+            assert_eq!(views.belie(&[a.clone(), b.clone(), c.clone()]), None);
+            assert_eq!(views.belie(&[b]), None, "who came or left may be there or not");
+        }
+        assert!(views.belie(&[a, c]).unwrap().contains("missing"));
+        for wrong in [found("a", 1, false), found("a", 2, true), found("d", 4, false)] {
+            let said = views.belie(&[found("b", 2, true), wrong]).unwrap();
+            assert!(said.contains("never to be seen"), "{said}");
+        }
+    }
+
+    #[test]
+    fn s9_a_permit_holds_if_older_ones_may_have_left() {
+        let permit = |node, fence, holds| Shown {
+            permits: Some(2),
+            ..shown(node, fence, holds)
+        };
+        let all = || vec![permit("a", 1, true), permit("b", 2, true), permit("c", 3, false)];
+        let mut views = Views::default();
+        views.add(all());
+        let list = |holds| [found("a", 1, true), found("b", 2, true), found("c", 3, holds)];
+        assert_eq!(views.belie(&list(false)), None);
+        assert!(views.belie(&list(true)).is_some());
+        // The third left, then the first: never was it one of two.
+        views.add(all()[..2].into());
+        views.add(all()[1..2].into());
+        assert_eq!(views.belie(&list(true)[1..]), None);
+    }
+
+    #[test]
+    fn s9_who_was_there_all_the_time_has_not_gone() {
+        let mut views = Views::default();
+        views.add(vec![shown("a", 1, true), shown("b", 2, false)]);
+        assert!(views.belie_gone(&aim("a", 1)).is_some());
+        assert_eq!(views.belie_gone(&aim("a", 2)), None, "another one is there");
+        views.add(vec![shown("b", 2, false)]);
+        assert_eq!(views.belie_gone(&aim("a", 1)), None);
+        assert_eq!(views.belie_found(&aim("a", 1), &[found("a", 1, false)]), None);
+        assert!(views.belie_found(&aim("a", 1), &[found("b", 2, false)]).is_some());
+        assert!(views.belie_found(&aim("a", 1), &[]).is_some());
+    }
+}

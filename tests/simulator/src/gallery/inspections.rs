@@ -1,0 +1,96 @@
+//! Wrong inspections, beside honest contenders; and a holder that does not hear of them, beside honest inspections.
+
+use core::marker::PhantomData;
+
+use fencepost_core::zookeeper::ZooKeeper;
+
+use crate::{
+    backend::Subject,
+    checker::Property,
+    inspector::{Inspector, Party},
+    machines::{Kind, ZOOKEEPER_INSPECTION, inspects, turn},
+    run::Machine,
+    step::Number,
+    subject::{Fencepost, owner},
+    zookeeper::Servers,
+};
+
+use super::{
+    Rogue, Wanted,
+    zookeeper::{Deaf, Looker, Oversight},
+};
+
+type Inspected = Party<Fencepost<ZooKeeper>, Looker>;
+type Unheard = Party<Deaf, Inspector>;
+
+const fn like_it<S: Subject<Servers>>(
+    name: &'static str,
+    make: fn(Number, u8, u64) -> S,
+) -> Machine<Servers, S> {
+    Machine {
+        name,
+        make,
+        settings: None,
+        fair: ZOOKEEPER_INSPECTION.fair,
+        longest: ZOOKEEPER_INSPECTION.longest,
+        climate: ZOOKEEPER_INSPECTION.climate,
+        on: PhantomData,
+    }
+}
+
+fn small(client: Number, crashes: u8, seed: u64, oversight: Option<Oversight>) -> Inspected {
+    if inspects(client, seed) {
+        Party::Inspects(Looker::new(turn(seed), oversight))
+    } else {
+        Party::Contends(Kind::MUTEX.contender(client, crashes, seed))
+    }
+}
+
+macro_rules! overlooked {
+    ($($name:ident: $oversight:ident, $breaks:ident, $kebab:literal, $mistake:literal, $source:literal;)*) => {
+        $(static $name: Rogue<Servers, Inspected> = Rogue {
+            mistake: $mistake,
+            source: $source,
+            breaks: Property::$breaks,
+            machine: like_it($kebab, |client, crashes, seed| {
+                small(client, crashes, seed, Some(Oversight::$oversight))
+            }),
+        };)*
+
+        /// All of them.
+        pub(super) static ALL: &[&dyn Wanted] = &[$(&$name,)* &UNHEARD];
+    };
+}
+
+overlooked! {
+    REMEMBERED: Remembers, S9, "remembered",
+        "a list is answered with what was there once", "home-made dashboards; Curator's PathChildrenCache behind a lost connection";
+    LEFT_OUT: LeavesOut, S9, "left-out",
+        "a contender that could not be read is left out of the list", "home-made scripts: any exception taken for NoNode";
+    UNDONE: SilenceIsDone, S9, "break-unanswered",
+        "a break that was not answered is taken for done: the contender holds on", "home-made scripts";
+    BY_PATH: ByPath, S5, "break-by-path",
+        "a contender is broken by its path: the fence says that another one was meant", "zkCli: delete knows no fences";
+    OTHER_WORDS: OtherWords, L3, "other-words",
+        "a wish is written in other words than the holder knows", "home-made revokers; Curator and its ports agree on __REVOKE__";
+}
+
+static UNHEARD: Rogue<Servers, Unheard> = Rogue {
+    mistake: "nobody watches the own node: a holder does not hear that its lock is wanted",
+    source: "Curator's InterProcessMutex, unless makeRevocable is called",
+    breaks: Property::L3,
+    machine: like_it("unheard-wish", |client, crashes, seed| {
+        if inspects(client, seed) {
+            let owner = owner(client, crashes);
+            Party::Inspects(Inspector::new(Kind::MUTEX.lock(seed), owner, seed, turn(seed)))
+        } else {
+            Party::Contends(Deaf(Kind::MUTEX.contender(client, crashes, seed)))
+        }
+    }),
+};
+
+/// See [`HONEST_REDIS`](super::HONEST_REDIS).
+pub static HONEST_INSPECTION: Machine<Servers, Inspected> =
+    like_it("small-inspection", |client, crashes, seed| {
+        small(client, crashes, seed, None)
+    });
