@@ -101,9 +101,9 @@ computing-suites:
 faults-suite:
 	$(SUITE) faults $(PYTHON) -m pytest -q tests/faults
 
-# Two at a time, each with servers of its own: they wait for each other, and start many processes.
+# Three at a time, each with servers of its own: they wait for each other, and start many processes.
 interop-suite:
-	$(SUITE) interop $(PYTHON) -m pytest -q -n 2 tests/interop
+	$(SUITE) interop $(PYTHON) -m pytest -q -n 3 tests/interop
 
 # What talks to real servers, whose addresses are in the environment.
 server-suites:

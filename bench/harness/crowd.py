@@ -43,6 +43,14 @@ class Crowd(Worker):
             raise self._complaint(f"answered {len(turns)} turns to 'pass {count}'")
         return turns
 
+    def look(self, times: int, contenders: int) -> list[Call]:
+        """Asks so many times who holds and who waits, which has to be as many."""
+        self.send(f"look {times}")
+        turns = [self._numbers(turn) for turn in self.receive()]
+        if [found for *_, found in turns] != [contenders] * times:
+            raise self._complaint(f"answered {turns!r} to 'look {times}' at {contenders} contenders")
+        return [Call(called, returned) for called, returned, _ in turns]
+
     def release(self, number: int) -> None:
         """This contender gives it back."""
         self.send(f"release {number}")

@@ -17,6 +17,8 @@ from .complaint import Complaint
 PATIENCE = 120.0
 #: All is quiet if the server is sent no more than this in so many seconds: pings, confirmations, our looking.
 QUIET, FEW = 0.12, 12
+#: And in a long line no more than so many for each watch there is: everybody in it looks again now and then.
+LOOKS = 0.007
 POLL = 0.02
 #: How many nodes are asked for before the first answer is waited for.
 AT_ONCE = 200
@@ -58,7 +60,8 @@ class Directory:
         while time.monotonic() - since < QUIET:
             time.sleep(POLL)
             seen = self._monitored()
-            if seen["zk_packets_received"] - before > FEW or seen["zk_watch_count"] < waiting:
+            few = FEW + LOOKS * seen["zk_watch_count"]
+            if seen["zk_packets_received"] - before > few or seen["zk_watch_count"] < waiting:
                 since, before = time.monotonic(), seen["zk_packets_received"]
 
     def stand_in(self, name: str, count: int) -> None:

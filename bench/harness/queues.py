@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .crowd import Crowd
 from .directory import Directory
 from .options import Options
-from .servers import Control, Proxy, server_url
+from .servers import Control, Proxy, server_address, server_url
 from .stats import median, percentile
 from .subjects import Subject
 from .workers import Call
@@ -35,8 +35,10 @@ class Queue:
     #: From the call of release to the return of the next one's acquire, in milliseconds. No proxy is between.
     p50: float
     p99: float
-    #: Of everybody in line, of one hand-off: without pings and session confirmations.
+    #: Of everybody in line, of one hand-off: without pings, session confirmations and looks.
     requests: float
+    #: Looks without a watch that fell into all these hand-offs: everybody in line looks now and then.
+    looks: int
     #: Watch events: how many were woken.
     events: float
     bytes_sent: float
@@ -48,6 +50,7 @@ class Queue:
 class _Block:
     times: list[float]
     requests: int
+    looks: int
     events: int
     bytes_sent: int
     bytes_received: int
@@ -84,6 +87,7 @@ def _queue(subject: Subject, length: int, counted: _Block, times: list[float]) -
         median(times),
         percentile(times, 0.99),
         counted.requests / count,
+        counted.looks,
         counted.events / count,
         counted.bytes_sent / count,
         counted.bytes_received / count,
@@ -110,7 +114,7 @@ class _Line:
         """By the length of the line."""
         address = server_url(self._subject.family)
         with ExitStack() as stack:
-            directory = stack.enter_context(Directory(address.split("/")[2].split("?")[0], self._lock))
+            directory = stack.enter_context(Directory(server_address(self._subject.family), self._lock))
             # Nobody is disturbed by sessions that are still to expire.
             stack.callback(directory.emptied)
             at = self._proxy.url if self._proxy else address
@@ -154,6 +158,7 @@ class _Line:
             blocks[length] = _Block(
                 [time for part in parts for time in part.times],
                 sum(part.requests for part in parts),
+                sum(part.looks for part in parts),
                 sum(part.events for part in parts),
                 sum(part.bytes_sent for part in parts),
                 sum(part.bytes_received for part in parts),
@@ -162,13 +167,14 @@ class _Line:
 
     def _block(self, crowd: Crowd, directory: Directory, count: int) -> _Block:
         if self._proxy is None:
-            return _Block(milliseconds(crowd.pass_on(count)), 0, 0, 0, 0)
+            return _Block(milliseconds(crowd.pass_on(count)), 0, 0, 0, 0, 0)
         self._proxy.forget()
         turns = crowd.pass_on(count)
         directory.settled()
         counts = self._proxy.counts()
-        requests = counts.requests - counts.confirmations
-        return _Block(milliseconds(turns), requests, counts.events, counts.bytes_sent, counts.bytes_received)
+        requests = counts.requests - counts.confirmations - counts.looks
+        traffic = (counts.events, counts.bytes_sent, counts.bytes_received)
+        return _Block(milliseconds(turns), requests, counts.looks, *traffic)
 
 
 def milliseconds(turns: Sequence[Call]) -> list[float]:

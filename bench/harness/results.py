@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .contended import Contended
+from .contenders import Look
 from .handoff import HandOff
 from .queues import Queue
 from .subjects import Subject
@@ -31,6 +32,7 @@ class Family:
     wire: dict[str, Wire] = field(default_factory=dict)
     queue: dict[str, list[Queue]] = field(default_factory=dict)
     wakeups: dict[str, Wakeups] = field(default_factory=dict)
+    contenders: dict[str, list[Look]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,9 @@ def _family(family: Family) -> dict[str, Any]:
         },
         "queue": {
             subject: [asdict(length) for length in lengths] for subject, lengths in family.queue.items()
+        },
+        "contenders": {
+            subject: [asdict(look) for look in looks] for subject, looks in family.contenders.items()
         },
     }
 

@@ -12,6 +12,7 @@ from rich.status import Status
 
 from . import (
     contended,
+    contenders,
     handoff,
     placement,
     plot,
@@ -102,6 +103,10 @@ def _family(name: str, family: Family, options: Options, control: Control, statu
         family.queue = queues.measure(family.subjects, options, control, f"{lock}-q", saying("queue"))
     if "wakeups" in options.scenarios:
         family.wakeups = wakeups.measure(family.subjects, control, f"{lock}-k", saying("wake-ups"))
+    if "contenders" in options.scenarios:
+        family.contenders = contenders.measure(
+            family.subjects, options, control, f"{lock}-l", saying("contenders")
+        )
     if "wire" in options.scenarios:
         family.wire = wire.measure(
             family.subjects, control, options.quick, f"{lock}-w", saying("on the wire")

@@ -46,6 +46,11 @@ class Counts:
         """How many session confirmations are among them: one per third of a session's timeout."""
         return self.by_kind.get("sync", 0)
 
+    @property
+    def looks(self) -> int:
+        """How many looks without a watch are among them: two per waiter in three of a session's timeouts."""
+        return self.by_kind.get("getData (no watch)", 0)
+
 
 class Control:
     """The control port."""
@@ -116,7 +121,12 @@ def url(family: str, address: str) -> str:
 
 def server_url(family: str) -> str:
     """The server itself."""
-    return url(family, _variable(VARIABLES[family]))
+    return url(family, server_address(family))
+
+
+def server_address(family: str) -> str:
+    """Its host and port."""
+    return _variable(VARIABLES[family])
 
 
 def _variable(name: str) -> str:

@@ -25,7 +25,11 @@ def show(console: Console, results: Results) -> None:
     for name, family in results.families.items():
         console.print()
         console.print(_family(TITLES[name], family))
-        for table in (*_queue(TITLES[name], family), *_wakeups(TITLES[name], family)):
+        for table in (
+            *_queue(TITLES[name], family),
+            *_wakeups(TITLES[name], family),
+            *_contenders(TITLES[name], family),
+        ):
             console.print()
             console.print(table)
     if results.verdicts:
@@ -65,6 +69,17 @@ def _wakeups(title: str, family: Family) -> Iterator[Table]:
         counts = (woken.writer, woken.writer_at_worst, woken.reader, woken.readers, woken.bystander)
         table.add_row(name, *(str(count) for count in counts))
     if family.wakeups:
+        yield table
+
+
+def _contenders(title: str, family: Family) -> Iterator[Table]:
+    heads = ("in line", "ms", "p99", "requests", "flights")
+    table = _plain(f"{title}: asking who holds and who waits", "subject", *heads)
+    for name, looks in family.contenders.items():
+        for each in looks:
+            times = (f"{each.contenders}", f"{each.p50:.2f}", f"{each.p99:.2f}")
+            table.add_row(name, *times, f"{each.requests}", f"{each.flights}")
+    if family.contenders:
         yield table
 
 

@@ -18,6 +18,8 @@ PROMISES = {
 
 #: Of a hand-off in a long line: delete, then the next one reads the list.
 IN_LINE = 2
+#: Of asking who contends: the list, then every contender.
+LOOK = 2
 
 
 def verdicts(families: Mapping[str, Family]) -> Iterator[Verdict]:
@@ -34,6 +36,9 @@ def verdicts(families: Mapping[str, Family]) -> Iterator[Verdict]:
                 for queue in family.queue.get(subject.name, []):
                     target = f"requests of a hand-off, {queue.contenders} in line"
                     yield Verdict(name, subject.name, target, queue.requests, IN_LINE, asserted=True)
+            for look in family.contenders.get(subject.name, []):
+                target = f"flights of asking who contends, {look.contenders} in line"
+                yield Verdict(name, subject.name, target, look.flights, LOOK, asserted=True)
             if subject.name in family.uncontended:
                 measured = family.uncontended[subject.name].ratios
                 for limit in subject.limits:

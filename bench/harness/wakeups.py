@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .complaint import Complaint
 from .crowd import Crowd
 from .directory import Directory
-from .servers import Control, Proxy, server_url
+from .servers import Control, Proxy, server_address
 from .subjects import Subject
 
 #: Readers or writers before the one that waits.
@@ -59,7 +59,7 @@ class _Pair:
         self._subjects: Mapping[str, Subject] = {"reader": reader, "writer": writer}
         self._control = control
         self._lock = lock
-        self._address = server_url(reader.family).split("/")[2].split("?")[0]
+        self._address = server_address(reader.family)
 
     def measure(self) -> Wakeups:
         """All of it."""

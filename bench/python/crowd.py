@@ -27,6 +27,7 @@ class Crowd:
         self._recipe = RECIPES[kind]
         self._clients: list[Any] = []
         self._joined = 0
+        self._looker: Any = None
         self._granted: SimpleQueue[tuple[int, int, Any]] = SimpleQueue()
         self._holding: dict[int, Any] = {}
         threading.stack_size(STACK)
@@ -42,6 +43,8 @@ class Crowd:
             return []
         if verb == "pass":
             return [self._pass() for _ in range(number)]
+        if verb == "look":
+            return [self._look() for _ in range(number)]
         if verb == "held":
             return [self._held()]
         if verb == "release":
@@ -87,6 +90,14 @@ class Crowd:
         called = clock()
         lock.release()
         return [called, self._next()]
+
+    def _look(self) -> list[int]:
+        if self._looker is None:
+            # It asks once whether the directory is there.
+            self._looker = getattr(self._clients[0], self._recipe)(self._path, "bench")
+        called = clock()
+        found = self._looker.contenders()
+        return [called, clock(), len(found)]
 
     def close(self) -> None:
         """Ends the sessions, and with them whoever still waits."""

@@ -42,8 +42,9 @@ def test_a_tiny_run_measures_everything(tmp_path: Path) -> None:
 
 
 def test_a_line_is_handed_on_and_drawn(tmp_path: Path) -> None:
-    options = ("--quick", "--only", "zookeeper", "--scenarios", "queue,wakeups", "--lengths", "10,60")
-    ran = bench(*options, "--subjects", "kazoo-lock,kazoo-read,kazoo-write", "--out", str(tmp_path))
+    options = ["--quick", "--only", "zookeeper", "--scenarios", "queue,wakeups,contenders"]
+    options += ["--lengths", "10,60", "--subjects", "kazoo-lock,kazoo-read,kazoo-write"]
+    ran = bench(*options, "--out", str(tmp_path))
     assert ran.returncode == 0, ran.stderr
     found = json.loads((tmp_path / "latest.json").read_text())["results"]["zookeeper"]
     ten, sixty = found["queue"]["kazoo-lock"]
@@ -61,6 +62,12 @@ def test_a_line_is_handed_on_and_drawn(tmp_path: Path) -> None:
             "bystander": 0,
         }
     }
+    # The list, then one contender after the other.
+    asked = [
+        (look["contenders"], look["requests"], look["flights"]) for look in found["contenders"]["kazoo-lock"]
+    ]
+    assert asked == [(10, 11, 11), (60, 61, 61)]
+    assert "asking who holds and who waits" in ran.stdout
     assert "a hand-off by the length of the line" in ran.stdout
     assert ElementTree.parse(tmp_path / "queue.svg").getroot().tag.endswith("svg")
 

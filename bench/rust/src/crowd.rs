@@ -95,6 +95,18 @@ impl Crowd {
         Ok(turns)
     }
 
+    /// Asks so many times who holds and who waits: when it was asked and answered, and how many there are.
+    async fn look(&self, count: usize) -> Result<Vec<[i64; 3]>, Failed> {
+        let (_, lock) = self.clients.first().ok_or("look before open")?;
+        let mut looks = Vec::with_capacity(count);
+        for _ in 0..count {
+            let called = clock();
+            let found = lock.contenders().await?;
+            looks.push([called, clock(), found.len().try_into()?]);
+        }
+        Ok(looks)
+    }
+
     fn held(&mut self) -> Result<usize, Failed> {
         while let Ok(next) = self.granted.try_recv() {
             self.keep(next)?;
@@ -123,6 +135,7 @@ impl Obey for Crowd {
             "open" => self.open(number).await.map(|()| "[]".into()),
             "join" => self.join(number).map(|()| "[]".into()),
             "pass" => Ok(format!("{:?}", self.pass(number).await?)),
+            "look" => Ok(format!("{:?}", self.look(number).await?)),
             "held" => Ok(format!("[{}]", self.held()?)),
             "release" => Ok(format!("{:?}", self.release(number).await?)),
             _ => Err(format!("unknown command: {line}").into()),
