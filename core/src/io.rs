@@ -16,6 +16,28 @@ pub enum Output<Q, E> {
     Wait(Wait),
 }
 
+impl<Q, E> Output<Q, E> {
+    /// The same, of a driver that knows the request in another form.
+    #[must_use]
+    pub fn with_request<R: From<Q>>(self) -> Output<R, E> {
+        match self {
+            Self::Command(Command {
+                id,
+                target,
+                deadline,
+                request,
+            }) => Output::Command(Command {
+                id,
+                target,
+                deadline,
+                request: request.into(),
+            }),
+            Self::Event(event) => Output::Event(event),
+            Self::Wait(wait) => Output::Wait(wait),
+        }
+    }
+}
+
 /// Nothing to do before an input arrives or a time is reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Wait {
@@ -44,8 +66,8 @@ pub enum Timer {
     Patience,
     /// When to try again what a server or connection has failed.
     Retry,
-    /// When to ask whether the lock has become free, or is held still: Redis announces neither expiry nor foreign releases, ZooKeeper nothing to whoever may not read any
-    /// more, and a client library can lose an announcement.
+    /// When to ask whether the lock has become free, or is held still: Redis announces neither expiry nor foreign releases, ZooKeeper nothing
+    /// to whoever may not read any more, and a client library can lose an announcement.
     Poll,
     /// When to renew a lease or confirm a session.
     Renew,

@@ -1,7 +1,8 @@
 //! Maps and sets as sorted vectors.
 //!
 //! The hub's keys and ids count up, so that new entries go to the end, and what leaves early moves a few kilobytes. Only timers come in anywhere: with
-//! ten thousand machines that is a hundred kilobytes, some microseconds. Every use of a B-tree would add two kilobytes (compressed) to the WebAssembly module: a third of it in all.
+//! ten thousand machines that is a hundred kilobytes, some microseconds. Every use of a B-tree would add two kilobytes (compressed) to the
+//! WebAssembly module: a third of it in all.
 
 use alloc::vec::Vec;
 use core::borrow::Borrow;

@@ -1,8 +1,8 @@
 //! One hub for any family.
 
 use crate::{
-    Command, CommandId, ConfigError, Event, Failure, Instant, Intent, Key, Misuse, Output, OwnerId, Settings,
-    hub, redis, zookeeper,
+    CommandId, ConfigError, Event, Failure, Instant, Intent, Key, Misuse, Output, OwnerId, Settings, hub,
+    redis, zookeeper,
 };
 
 use super::request::Request;
@@ -145,7 +145,7 @@ impl Hub {
     pub fn poll_output(&mut self, only: Option<Key>) -> HubOutput {
         each!(&mut self.0, hub => {
             let (key, output) = hub.poll_output(only);
-            (key, lower(output))
+            (key, output.with_request())
         })
     }
 
@@ -169,23 +169,5 @@ impl Hub {
         Misuse::WrongFamily {
             expected: self.family(),
         }
-    }
-}
-
-fn lower<Q: Into<Request>>(output: Output<Q, Event>) -> Output<Request, Event> {
-    match output {
-        Output::Command(Command {
-            id,
-            target,
-            deadline,
-            request,
-        }) => Output::Command(Command {
-            id,
-            target,
-            deadline,
-            request: request.into(),
-        }),
-        Output::Event(event) => Output::Event(event),
-        Output::Wait(wait) => Output::Wait(wait),
     }
 }

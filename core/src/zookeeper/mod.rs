@@ -47,6 +47,15 @@ enum Verdict {
     Final(Refusal, Cause),
 }
 
+/// Why a lock's directory cannot be made.
+const fn no_directory(forbidden: bool) -> Refusal {
+    if forbidden {
+        Refusal::NoPermission
+    } else {
+        Refusal::NoParent
+    }
+}
+
 fn judge(error: i32, id: CommandId, deed: &str) -> Verdict {
     let refusal = match error {
         code::SESSION_MOVED | code::THROTTLED => return Verdict::Transient,

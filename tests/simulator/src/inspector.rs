@@ -12,7 +12,6 @@ use fencepost_core::{
 use crate::{
     backend::Subject,
     checker::{Aim, Deed, Mode},
-    subject::next_output,
     zookeeper::{Ask, Servers},
 };
 
@@ -183,7 +182,7 @@ impl Subject<Servers> for Inspector {
     }
 
     fn poll_output(&mut self) -> Output<Ask, Event> {
-        let output = next_output(&mut self.hub);
+        let output = self.hub.poll_output(None).1.with_request();
         if let Output::Event(Event::Found { contenders }) = &output {
             self.plan.has_found(contenders);
         }

@@ -1,7 +1,7 @@
 //! A machine of fencepost in a hub of its own, as the thing under test.
 
 use fencepost_core::{
-    Command, CommandId, Event, Instant, Intent, Key, Misuse, Outcome, Output, OwnerId,
+    CommandId, Event, Instant, Intent, Key, Misuse, Outcome, Output, OwnerId,
     hub::{Family, Hub},
 };
 
@@ -18,26 +18,6 @@ pub fn owner(client: Number, crashes: u8) -> OwnerId {
     owner[0] = client + 1;
     owner[1] = crashes;
     OwnerId(owner)
-}
-
-/// What a hub has to say next.
-pub(crate) fn next_output<F: Family, A: From<F::Request>>(hub: &mut Hub<F>) -> Output<A, Event> {
-    match hub.poll_output(None).1 {
-        Output::Command(Command {
-            id,
-            target,
-            deadline,
-            request,
-        }) => Output::Command(Command {
-            id,
-            target,
-            deadline,
-            request: request.into(),
-        }),
-        Output::Event(event) => Output::Event(event),
-        Output::Wait(wait) => Output::Wait(wait),
-        _ => unreachable!("an output that the simulator does not know"),
-    }
 }
 
 /// A hub with one machine.
@@ -94,7 +74,7 @@ impl<B: Backend> Subject<B> for Fencepost<B::Family> {
     }
 
     fn poll_output(&mut self) -> Output<B::Ask, Event> {
-        next_output(&mut self.hub)
+        self.hub.poll_output(None).1.with_request()
     }
 
     fn shutdown(&mut self, now: Instant) {

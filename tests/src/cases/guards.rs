@@ -19,6 +19,7 @@ const GUARDS: &[(&str, &str)] = &[
         zookeeper/old-sessions-watch zookeeper/own-look-refused-for-now zookeeper/own-node-deleted-before-its-watch
         zookeeper/own-node-deleted-while-waiting zookeeper/own-node-found-gone zookeeper/own-node-missing
         zookeeper/own-node-replaced zookeeper/own-watch-refused-for-now zookeeper/permit-free zookeeper/permits-inconsistent
+        zookeeper/permits-inconsistent-meanwhile zookeeper/permits-not-compared zookeeper/permits-compared-after-a-suspend
         zookeeper/reader-behind-writers zookeeper/second-to-last-leaves zookeeper/sequence-at-its-end
         zookeeper/sequence-near-its-end zookeeper/sequence-wrapped zookeeper/single-held zookeeper/single-snatched
         zookeeper/two-machines-in-one-hub zookeeper/waiter-meets-its-old-session zookeeper/waiter-suspended-and-resumed

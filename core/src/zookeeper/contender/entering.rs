@@ -8,7 +8,7 @@ use super::super::{
     Verdict, judge,
     layout::{Child, Role, SEQUENCE_END},
     line::{self, Place},
-    path,
+    no_directory, path,
     wire::{Answer, Request, code},
 };
 use super::{Contender, Node, Phase, Purpose, queued::Queued, single::Holder};
@@ -119,7 +119,8 @@ impl Contender {
         let request = if self.is_single() {
             Request::Get {
                 path: self.settings.lock_path(),
-                watch: true,
+                // A try waits for nobody: somebody who tries often would leave many watches.
+                watch: !self.trying,
             }
         } else {
             Request::Children {
@@ -276,12 +277,7 @@ impl Contender {
             }
             Setback::NoDirectory if parents_made >= MOST_PARENT_FLIGHTS => {
                 let detail = [self.settings.directory(), " cannot be made"].concat();
-                let reason = if forbidden {
-                    Refusal::NoPermission
-                } else {
-                    Refusal::NoParent
-                };
-                self.refuse(now, reason, Cause::detail(detail));
+                self.refuse(now, no_directory(forbidden), Cause::detail(detail));
             }
             Setback::NoDirectory => {
                 let parents_made = parents_made.saturating_add(1);
@@ -358,7 +354,7 @@ impl Contender {
             let watch = self.send(Purpose::WatchNeighbour, Request::Get { path, watch: true });
             self.phase = Phase::Queued(Queued::behind(behind, watch));
         }
-        self.announce_place(now);
+        self.await_turn(now);
         self.watch_own();
     }
 
@@ -369,7 +365,7 @@ impl Contender {
             Phase::Queued(queued) => queued.watch_room(list, over),
             _ => self.phase = Phase::Queued(Queued::full(list, over)),
         }
-        self.announce_place(now);
+        self.await_turn(now);
         self.watch_own();
         if self.stale == Some(list) {
             self.watch_fired_for_room();

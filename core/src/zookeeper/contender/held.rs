@@ -6,7 +6,7 @@ use super::super::{
     Verdict, judge,
     wire::{Answer, code},
 };
-use super::{Contender, Phase, Purpose, Wanted};
+use super::{Contender, Phase, Wanted};
 
 /// What Curator's `Revoker` writes into the node of a contender whose lock it would like to have.
 pub(in crate::zookeeper) const REVOKE: &[u8] = b"__REVOKE__";
@@ -88,9 +88,18 @@ impl Contender {
         self.advance_disposal();
     }
 
+    /// The hold begins: of one of many locks, when all of them are held.
+    pub(in crate::zookeeper) fn hold(&mut self, now: Instant) {
+        self.seated = false;
+        if let Some(most) = self.settings.max_hold {
+            self.out.set_after(Timer::MaxHold, now, most);
+        }
+        self.tell_wanted();
+    }
+
     /// Tells a holder, once, that somebody wants the lock.
-    pub(super) fn tell_wanted(&mut self) {
-        if self.wanted == Wanted::Yes && matches!(self.phase, Phase::Held { .. }) {
+    fn tell_wanted(&mut self) {
+        if self.wanted == Wanted::Yes && matches!(self.phase, Phase::Held { .. }) && !self.seated {
             self.wanted = Wanted::Told;
             self.out.event(Event::RevokeRequested);
         }
@@ -149,7 +158,7 @@ impl Contender {
         self.out.stop(Timer::Retry);
         self.farewell.hurry(&mut self.out);
         // Everything is read again when the connection is back; only what a create has come to still matters.
-        self.pending.retain(|(_, purpose)| *purpose == Purpose::Create);
+        self.forget_all_but_creates();
         if let Phase::Entering(entering) = &mut self.phase {
             entering.forget_list();
         }

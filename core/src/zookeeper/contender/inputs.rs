@@ -32,7 +32,7 @@ impl Machine for Contender {
             return Ok(());
         };
         let (result, verdict) = self.read(id, outcome, expected);
-        self.pending.retain(|(waiting, _)| *waiting != id);
+        self.forget(id);
         match purpose {
             Some(Purpose::Parent) => self.parent_made(now, &result),
             Some(Purpose::Create) => self.created(now, id, result),

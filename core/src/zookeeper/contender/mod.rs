@@ -64,7 +64,7 @@ pub struct Contender {
     failures: u32,
     /// Whether the acquire has to succeed at once or not at all.
     trying: bool,
-    /// Whether its place was taken for it, as one of many.
+    /// Whether its place was taken for it, as one of many, not all of which are held yet.
     seated: bool,
     /// Whether a contender that cannot see us has been reported.
     mixed: bool,
@@ -271,6 +271,15 @@ impl Contender {
         id
     }
 
+    /// No answer to this is waited for any more.
+    fn forget(&mut self, id: CommandId) {
+        self.pending.retain(|(waiting, _)| *waiting != id);
+    }
+
+    fn forget_all_but_creates(&mut self) {
+        self.pending.retain(|(_, purpose)| *purpose == Purpose::Create);
+    }
+
     fn waits_for(&self, purpose: Purpose) -> bool {
         self.pending.iter().any(|(_, pending)| *pending == purpose)
     }
@@ -307,7 +316,7 @@ impl Contender {
         self.own_watch = None;
         self.failures = 0;
         // A create under way is waited for; of everything else no answer is needed.
-        self.pending.retain(|(_, purpose)| *purpose == Purpose::Create);
+        self.forget_all_but_creates();
         self.phase = Phase::Leaving;
         self.advance_leaving();
     }

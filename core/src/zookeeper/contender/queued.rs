@@ -89,8 +89,8 @@ impl Queued {
 }
 
 impl Contender {
-    /// Says how many come first, when that has changed. Whoever waits looks again in time, too.
-    pub(super) fn announce_place(&mut self, now: Instant) {
+    /// Waits for its turn, and says how many come first when that has changed.
+    pub(super) fn await_turn(&mut self, now: Instant) {
         if self.out.at(Timer::Poll).is_none() {
             self.look_later(now);
         }
@@ -178,7 +178,7 @@ impl Contender {
     }
 
     fn watch_own_again(&mut self, spent: CommandId) {
-        self.pending.retain(|(id, _)| *id != spent);
+        self.forget(spent);
         self.watch_own();
     }
 
@@ -229,9 +229,6 @@ impl Contender {
         self.out.stop_all();
         self.out.set(Timer::Validity, valid_until);
         self.look_later(now);
-        if let Some(most) = self.settings.max_hold {
-            self.out.set_after(Timer::MaxHold, now, most);
-        }
         let (attempt, fence) = (self.attempt, self.fence());
         self.out.event(Event::Acquired {
             grant: Grant {
@@ -245,6 +242,8 @@ impl Contender {
         }
         // A clean-up that was to be tried again later is tried now: its timer has just been stopped, and others may wait for it.
         self.advance_disposal();
-        self.tell_wanted();
+        if !self.seated {
+            self.hold(now);
+        }
     }
 }

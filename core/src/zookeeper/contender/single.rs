@@ -65,7 +65,7 @@ impl Contender {
             Holder::Us(czxid) => {
                 let name = path::last_part(&self.settings.lock_path()).into();
                 self.node = Some(Node { name, czxid });
-                self.own_watch = Some(look);
+                self.own_watch = Some(look).filter(|_| !self.trying);
                 self.first(now);
             }
             Holder::Nobody => {
@@ -85,7 +85,7 @@ impl Contender {
                 self.node = None;
                 self.placed = true;
                 self.phase = Phase::Queued(Queued::behind_holder(look, czxid));
-                self.announce_place(now);
+                self.await_turn(now);
             }
         }
     }

@@ -5,7 +5,7 @@ use alloc::{string::String, vec::Vec};
 use crate::{Cause, CommandId, Failure, Instant, Misuse, Refusal, Timer};
 
 use super::super::{
-    Verdict, judge,
+    Verdict, judge, no_directory,
     wire::{Answer, Request, Write, code},
 };
 use super::{MultiLock, Phase};
@@ -20,6 +20,7 @@ impl MultiLock {
             return;
         }
         self.attempt.number = self.attempt.number.saturating_add(1);
+        self.forbidden = false;
         if parents {
             for place in &self.places {
                 for (path, mode) in place.contender.parents() {
@@ -68,8 +69,9 @@ impl MultiLock {
             Ok(Answer::Error(code::NO_NODE)) if waited => {
                 self.parents_made = self.parents_made.saturating_add(1);
                 if self.parents_made > MOST_PARENT_FLIGHTS {
+                    let reason = no_directory(self.forbidden);
                     let detail = "a lock's directory cannot be made".into();
-                    self.refuse(now, Refusal::NoParent, Cause::answer(id, detail));
+                    self.refuse(now, reason, Cause::answer(id, detail));
                 } else {
                     self.enqueue(true);
                 }

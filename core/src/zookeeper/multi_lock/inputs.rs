@@ -26,10 +26,14 @@ impl Machine for MultiLock {
         } else if self.parents.contains(&id) {
             // Made, or there, or not ours to make: the transaction behind it tells.
             self.parents.retain(|parent| *parent != id);
-            if matches!(self.read(outcome), Ok(Answer::Error(code::UNIMPLEMENTED))) {
-                for place in &mut self.places {
-                    place.contender.do_without_containers();
+            match self.read(outcome) {
+                Ok(Answer::Error(code::UNIMPLEMENTED)) => {
+                    for place in &mut self.places {
+                        place.contender.do_without_containers();
+                    }
                 }
+                Ok(Answer::Error(code::NO_AUTH)) => self.forbidden = true,
+                _ => {}
             }
             Ok(())
         } else {

@@ -40,6 +40,8 @@ pub struct MultiLock {
     /// The transaction under way, and the parents that are made before it.
     enqueuing: Option<CommandId>,
     parents: Vec<CommandId>,
+    /// Whether one of them was not ours to make.
+    forbidden: bool,
     /// How many flights have found no directory in spite of making it.
     parents_made: u32,
     failures: u32,
@@ -87,6 +89,7 @@ impl MultiLock {
             ended: None,
             enqueuing: None,
             parents: Vec::new(),
+            forbidden: false,
             parents_made: 0,
             failures: 0,
             trying: false,
@@ -185,8 +188,8 @@ impl MultiLock {
             self.place_says(now, index, event);
         }
         // Only now: what grants one place may make another's last longer.
-        if self.phase == Phase::Waiting {
-            self.grant_if_all();
+        if self.phase == Phase::Waiting && self.grant_if_all(now) {
+            return self.heed(now);
         }
         let at_rest = self.enqueuing.is_none() && self.places.iter().all(|place| place.contender.is_idle());
         match self.phase {
@@ -283,13 +286,13 @@ impl MultiLock {
     }
 
     /// All or none: the transaction's number is the fence of all.
-    fn grant_if_all(&mut self) {
+    fn grant_if_all(&mut self, now: Instant) -> bool {
         let grants: Option<Vec<Grant>> = self
             .places
             .iter()
             .map(|place| place.grant.filter(|_| !place.suspended))
             .collect();
-        let Some(grants) = grants else { return };
+        let Some(grants) = grants else { return false };
         let fence: Option<Fence> = grants.iter().filter_map(|grant| grant.fence).max();
         let valid_until = grants.iter().filter_map(|grant| grant.valid_until).min();
         self.phase = Phase::Held { suspended: false };
@@ -301,5 +304,11 @@ impl MultiLock {
             valid_until,
         };
         self.out.event(Event::Acquired { grant });
+        for place in &mut self.places {
+            place
+                .contender
+                .lent(&mut self.out, |contender| contender.hold(now));
+        }
+        true
     }
 }

@@ -4,7 +4,8 @@ use serde_json::json;
 
 use super::{
     DIR, at, code, hold, other, own, queue,
-    recipes::{lose_the_line, queue_for_many, release_many, semaphore, take},
+    recipes::{queue_for_many, release_many},
+    semaphore::{lose_the_line, semaphore, take},
     warm,
 };
 use crate::{cases::cases, transcript::Recorder};
@@ -57,8 +58,6 @@ fn orphan_forbidden(story: &mut Recorder) {
 
 fn line_forbidden(story: &mut Recorder) {
     let key = semaphore(story);
-    let number = story.reply_data("2", 0, 9);
-    story.answer("get", number);
     take(story, key, &[]);
     story.says(&["acquired", "delete"]).error("delete", code::NO_AUTH);
     story.says(&[]).release(key).says(&["delete"]).done("delete");
@@ -70,8 +69,9 @@ fn try_forbidden(story: &mut Recorder) {
     let settings = json!({"kind": "zookeeper-semaphore", "name": "stock", "prefix": "shop", "permits": 1});
     let key = story.open(&settings);
     let line = own(key, 3);
+    let number = story.try_acquire(key).reply_data("1", 0, 9);
     story
-        .try_acquire(key)
+        .answer("get", number)
         .created_at(&format!("{DIR}/locks/{line}"), 41)
         .children(&[&other(2), &line]);
     story.children(&["a-lease-0000000001"]).says(&["delete"]);

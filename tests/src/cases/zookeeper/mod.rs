@@ -14,6 +14,7 @@ mod read_write;
 mod recipes;
 mod refusals;
 mod second_look;
+mod semaphore;
 mod sessions;
 mod single;
 mod watches;
@@ -30,6 +31,7 @@ pub(super) fn cases() -> Vec<super::Case> {
         watches::cases(),
         sessions::cases(),
         second_look::cases(),
+        semaphore::cases(),
         single::cases(),
         confirmations::cases(),
         downgrade::cases(),

@@ -4,7 +4,7 @@ use super::{
     DIR, at, code,
     downgrade::write,
     hold, other, own, own_of_attempt, queue, queue_behind_two,
-    recipes::{lease, wait_for_a_permit},
+    semaphore::{lease, wait_for_a_permit},
     single,
 };
 use crate::{cases::cases, transcript::Recorder};

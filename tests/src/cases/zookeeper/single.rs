@@ -10,6 +10,7 @@ cases! { "zookeeper":
     single_first_ever, "The directories above it are made when they are missing.";
     single_held, "Another one holds: its node is watched, and when it goes the node is created again.";
     single_try, "Another one holds: a try says so at once.";
+    single_tried, "A try that is granted has set no watch: the next confirmation does, if the grant lasts.";
     single_snatched, "Between the release and our create somebody else was quicker: it is watched in its turn.";
     single_create_lost, "The create is not answered, and was carried out: what stands in the node says that it is ours.",
         "kazoo and Curator leave such a node behind on a living session";
@@ -97,10 +98,25 @@ fn single_held(story: &mut Recorder) {
     story.says(&["acquired"]);
 }
 
-fn single_try(story: &mut Recorder) {
+fn try_it(story: &mut Recorder) -> u64 {
     warm(story);
     let key = story.open(&json!({"kind": "zookeeper-single", "name": "stock", "prefix": "shop"}));
     story.try_acquire(key).says(&["create", "get"]);
+    key
+}
+
+fn single_tried(story: &mut Recorder) {
+    let key = try_it(story);
+    made(story, 41);
+    ours(story, key, 1, 41);
+    story.says(&["acquired"]).after(3_000_000).timeout();
+    story.confirmed().says(&["extended", "get"]);
+    ours(story, key, 1, 41);
+    story.watch(DIR, "deleted").says(&["lost deleted"]);
+}
+
+fn single_try(story: &mut Recorder) {
+    let key = try_it(story);
     theirs(story);
     story.says(&["refused not-available"]).close(key).leaves(0);
 }

@@ -13,16 +13,15 @@
 //! head of the line makes a node there and watches the directory, so a permit that comes back wakes one waiter; and a waiter that leaves the line
 //! strands nobody, because nobody waits for a permit by its index (Curator's `InterProcessSemaphoreV2`, Kazoo's `Semaphore`).
 
+mod number;
+
 use core::time::Duration;
 
 use alloc::string::String;
 
 use crate::{
     Cause, CommandId, Event, Instant, Intent, Machine, Misuse, Outcome, Output, OwnerId, Patience, Refusal,
-    Timer,
-    io::sealed,
-    outbox::Outbox,
-    text::{self, decimal},
+    Timer, io::sealed, outbox::Outbox,
 };
 
 use super::{
@@ -30,8 +29,9 @@ use super::{
     farewell::Farewell,
     layout::Role,
     settings::semaphore_directories,
-    wire::{Answer, Notice, Reply, Request, code},
+    wire::{Answer, Notice, Reply, Request, SessionState},
 };
+use number::Number;
 
 /// One contender for a permit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -40,11 +40,7 @@ pub struct Semaphore {
     line: Contender,
     permit: Contender,
     phase: Phase,
-    /// Where the number of permits is written, and what it is.
-    path: String,
-    permits: u32,
-    /// The request that reads it.
-    check: Option<CommandId>,
+    number: Number,
     /// Where the permits lie.
     room: String,
     /// The list that tells a try in the line whether all permits are taken.
@@ -52,8 +48,8 @@ pub struct Semaphore {
     /// How long a try waits for the server's answers.
     answer_within: Duration,
     trying: bool,
-    /// Whether the number of permits is to be written as soon as there is a node to write it into.
-    unwritten: bool,
+    /// Whether somebody wants the permit back that is not taken yet.
+    wanted: bool,
     /// What is said when both halves have left.
     farewell: Farewell,
     /// Whether a server has ever shown us a place: then a timeout is a timeout, and before it the server was unreachable.
@@ -88,6 +84,7 @@ impl Semaphore {
         let line = ContenderSettings {
             directory: line,
             role: Role::Mutex,
+            // Nothing is held in the line: a wish that is met there is kept for the permit.
             revocable: false,
             max_hold: None,
             ..settings.clone()
@@ -102,14 +99,12 @@ impl Semaphore {
             line: Contender::part(line, owner, seed),
             permit: Contender::part(permit, owner, seed),
             phase: Phase::Idle,
-            path,
-            permits: number,
-            check: None,
+            number: Number::new(path, number),
             room: permits,
             count: None,
             answer_within,
             trying: false,
-            unwritten: false,
+            wanted: false,
             farewell: Farewell::NOTHING,
             placed: false,
         }
@@ -162,6 +157,11 @@ impl Semaphore {
 
     fn queue(&mut self, now: Instant) {
         self.phase = Phase::Lining;
+        self.wanted = false;
+        self.number.forget();
+        if self.line.expects_answers() {
+            self.ask_number();
+        }
         // It rests: it cannot refuse. A try waits in the line, too: whoever is before it may just be being served.
         let _accepted = self.line(|line| line.intent(now, Intent::Acquire(Patience::Forever)));
     }
@@ -185,15 +185,10 @@ impl Semaphore {
 
     fn leave(&mut self, now: Instant) {
         self.out.stop_all_but_patience();
-        self.forget();
+        self.number.forget();
+        self.count = None;
         self.phase = Phase::Leaving;
         self.withdraw(now);
-    }
-
-    /// What is under way has nothing to say any more.
-    const fn forget(&mut self) {
-        self.check = None;
-        self.count = None;
     }
 
     /// Gives back whatever the two halves hold or wait for.
@@ -254,24 +249,29 @@ impl Semaphore {
             }
             (Phase::Lining, Event::Refused { reason, cause }) => self.refuse(now, reason, cause),
             // Whoever comes next may take permits now: nothing is ours before it is our turn again.
-            (Phase::Taking, Event::Lost { .. }) => {
-                self.forget();
-                self.phase = Phase::Restarting;
-                self.withdraw(now);
-            }
+            (Phase::Taking, Event::Lost { .. }) => self.restart(now),
+            (Phase::Taking, Event::RevokeRequested) => self.wanted = true,
             _ => {}
         }
     }
 
+    fn restart(&mut self, now: Instant) {
+        self.phase = Phase::Restarting;
+        self.withdraw(now);
+    }
+
     fn permit_says(&mut self, now: Instant, event: Event) {
-        if self.unwritten && matches!(event, Event::Acquired { .. } | Event::Queued { .. }) {
-            self.write_permits();
-        }
         match (self.phase, event) {
+            // A permit of another number of them is none.
+            (Phase::Taking, Event::Acquired { .. }) if !self.number.is_ours() => self.restart(now),
             (Phase::Taking, Event::Acquired { grant }) => {
+                self.write_number();
                 self.phase = Phase::Held;
                 self.out.stop_all();
                 self.out.event(Event::Acquired { grant });
+                if self.wanted {
+                    self.out.event(Event::RevokeRequested);
+                }
                 let _was_held = self.line(|line| line.intent(now, Intent::Release));
             }
             (Phase::Taking, Event::Refused { reason, cause }) => self.refuse(now, reason, cause),
@@ -279,19 +279,21 @@ impl Semaphore {
                 self.out.event(event);
                 self.leave(now);
             }
-            (Phase::Taking, event @ Event::Queued { .. }) | (Phase::Held, event) => self.out.event(event),
+            (Phase::Taking, event @ Event::Queued { .. }) => {
+                self.write_number();
+                self.out.event(event);
+            }
+            (Phase::Held, event) => self.out.event(event),
             _ => {}
         }
     }
 
-    /// At the head of the line: the number of permits is compared, and a permit taken, in one flight.
+    /// At the head of the line a permit is taken.
     fn take(&mut self, now: Instant) {
         self.placed = true;
-        self.unwritten = false;
         self.count = None;
         self.phase = Phase::Taking;
-        let (path, watch) = (self.path.clone(), false);
-        self.check = Some(self.out.command(Request::Get { path, watch }, None));
+        self.ask_number();
         let patience = if self.trying {
             Patience::Try
         } else {
@@ -308,7 +310,7 @@ impl Semaphore {
                 answer: Answer::Children(permits),
                 ..
             }) => {
-                if u32::try_from(permits.len()).is_ok_and(|taken| taken < self.permits) {
+                if u32::try_from(permits.len()).is_ok_and(|taken| taken < self.number.of_permits()) {
                     return Ok(());
                 }
                 self.refuse(now, Refusal::NotAvailable, Cause::command(id));
@@ -326,54 +328,6 @@ impl Semaphore {
         }
         Ok(())
     }
-
-    fn write_permits(&mut self) {
-        self.unwritten = false;
-        let (path, data) = (self.path.clone(), decimal(self.permits).into());
-        // Nobody is the worse off if it fails.
-        self.out.command(Request::Set { path, data }, None);
-    }
-
-    /// The number that the first contender has written, as Kazoo does. Who finds none writes it; what is no number is somebody else's.
-    fn compare(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {
-        self.check = None;
-        let answer = match outcome {
-            Outcome::Reply(Reply { answer, .. }) => answer,
-            Outcome::Failed(_) => return Ok(()),
-        };
-        match answer {
-            Answer::Data { data, .. } if data.is_empty() => {
-                self.write_permits();
-            }
-            // Nobody has ever been here: the permit's own node brings the directory with it.
-            Answer::Error(code::NO_NODE) => self.unwritten = true,
-            Answer::Data { data, .. } => {
-                let written = core::str::from_utf8(&data).ok();
-                let number = written
-                    .and_then(text::whole)
-                    .and_then(|number| u32::try_from(number).ok());
-                // A server answers in order, so this comes before the permit.
-                let number = number.filter(|number| *number != self.permits && self.phase == Phase::Taking);
-                if let Some(number) = number {
-                    let detail = [
-                        &self.path,
-                        " has ",
-                        &decimal(number),
-                        " permits, not ",
-                        &decimal(self.permits),
-                    ]
-                    .concat();
-                    self.refuse(now, Refusal::InconsistentPermits, Cause::answer(id, detail));
-                }
-            }
-            Answer::Error(_) => {}
-            Answer::Created { .. } | Answer::Children(_) | Answer::Done => {
-                let expected = "data";
-                return Err(Misuse::WrongReply { id: id.0, expected });
-            }
-        }
-        Ok(())
-    }
 }
 
 impl sealed::Sealed for Semaphore {}
@@ -385,7 +339,7 @@ impl Machine for Semaphore {
     type Event = Event;
 
     fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {
-        let verdict = if self.check == Some(id) {
+        let verdict = if self.number.is_asked_by(id) {
             self.compare(now, id, outcome)
         } else if self.count == Some(id) {
             self.counted(now, id, outcome)
@@ -400,9 +354,13 @@ impl Machine for Semaphore {
     }
 
     fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
-        if let Notice::Session { .. } = &notice {
-            self.forget();
+        if let Notice::Session { state, .. } = &notice {
+            self.count = None;
             self.out.purge_commands();
+            // Before the halves ask, so that it is answered before there is a permit.
+            if *state == SessionState::Connected && matches!(self.phase, Phase::Lining | Phase::Taking) {
+                self.ask_number();
+            }
         }
         let other = notice.clone();
         self.permit(|permit| permit.handle_notice(now, notice))?;
