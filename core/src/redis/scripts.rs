@@ -1,5 +1,5 @@
-//! The scripts: everything that has to happen at once on the server happens there. Their text is in `scripts/`; what they take and answer is said here,
-//! not in every program that carries them.
+//! The scripts: everything that has to happen at once on the server happens there. Their text is in `scripts/`; what they take and answer, and why, is
+//! said here, not in every program that carries them.
 
 /// A script of the layout `string`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,6 +10,8 @@ pub enum Script {
     /// - KEYS: lock, fence, tombstone of this attempt.
     /// - ARGV: attempt, lease in ms, how long to keep the fence in ms.
     /// - Answers `{1, fence}`: granted; `{0, ms left, or -1 without end}`: held by somebody else; `{2}`: this attempt has been given up.
+    /// - Where the attempt holds already, it is repeated because its first reply was lost: the same grant, with a full lease from now on.
+    /// - The fence is greater than the last one and, after a loss of all data, than any before it, as long as the server's clock has not gone back.
     Acquire,
     /// Make the lease last from now on, if the lock is still this attempt's. A lease is never shortened.
     ///
@@ -22,6 +24,7 @@ pub enum Script {
     /// - KEYS: lock, tombstone of this attempt.
     /// - ARGV: attempt, channel, how long to keep the tombstone in ms (0: none is needed).
     /// - Answers `{1}`: released; `{0, holder}`: it was not this attempt's.
+    /// - The tombstone is for an acquire of this attempt that may still be on its way: it must find that it comes too late.
     Release,
 }
 
@@ -43,9 +46,9 @@ impl Script {
     #[must_use]
     pub const fn sha(self) -> &'static str {
         match self {
-            Self::Acquire => "ba07e88c392eff6c77129e1cf43dd3b545d138f2",
+            Self::Acquire => "98920298c007e81b5a2156f330670fe52b94a5d6",
             Self::Renew => "d0f0fff77850d4893d3bd5dce35c0fdb7c662dae",
-            Self::Release => "fc2eabaf77f60dd8a2a6cec7d125af660bac1c2d",
+            Self::Release => "627c482e9a68a0df412311fb8d7b0b52c19f3b1a",
         }
     }
 }

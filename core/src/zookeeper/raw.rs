@@ -155,10 +155,6 @@ impl RawZooKeeper {
             (Some("break" | "revoke"), Err(_)) => {
                 return invalid("fence", given, "give the contender's fence as a decimal number");
             }
-            // Its data say whose it is.
-            (Some(wish @ "revoke"), Ok(_)) if of == Role::Single => {
-                return invalid("action", wish, "a single node is not revocable");
-            }
             (Some("break"), Ok(fence)) => Action::Break { node, fence },
             (Some("revoke"), Ok(fence)) => Action::Revoke { node, fence },
             (Some(other), _) => {

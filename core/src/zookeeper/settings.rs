@@ -150,7 +150,8 @@ impl InspectionSettings {
     /// Of the lock below `prefix`/`name`, of which `of` says what kind it is: any role of a lock stands for the lock.
     ///
     /// # Errors
-    /// [`ConfigError`] as for a contender, and for a node that does not lie in the lock's directories.
+    /// [`ConfigError`] as for a contender, and for a node that does not lie in the lock's directories,
+    /// and to ask for a single node.
     pub fn new(
         prefix: &str,
         name: &str,
@@ -174,15 +175,18 @@ impl InspectionSettings {
         };
         if let Action::Break { node, .. } | Action::Revoke { node, .. } = &settings.action {
             let parent = text::split_last(node, b'/').map_or("", |(parent, _)| parent);
-            let inside = match settings.single() {
-                Some(path) => *node == path,
-                None => settings.directories().iter().any(|directory| directory == parent),
+            let why = match (settings.single(), &settings.action) {
+                // A wish would overwrite whose it is.
+                (Some(_), Action::Revoke { .. }) => Some("a single node is not revocable"),
+                (Some(path), _) if *node == path => None,
+                (None, _) if settings.directories().iter().any(|directory| directory == parent) => None,
+                _ => Some("it is no node of this lock: take the path that contenders() gives"),
             };
-            if !inside {
+            if let Some(why) = why {
                 return Err(ConfigError::InvalidOption {
                     option: "node",
                     value: node.clone(),
-                    why: "it is no node of this lock: take the path that contenders() gives",
+                    why,
                 });
             }
         }

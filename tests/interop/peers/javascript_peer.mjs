@@ -24,6 +24,7 @@ async function given() {
 
 const client = await (login === undefined ? connect(`zk://${hosts}?session_timeout=${sessionMs}`) : given());
 const holds = [];
+let released;
 const counters = new Map();
 let acquires = 0;
 let enough = new AbortController();
@@ -137,8 +138,21 @@ async function acquire(kind, path, timeout) {
 
 async function release(what) {
   const [hold] = holds.splice(find(what), 1);
+  released = hold;
   clearInterval(hold.looking);
   await hold.grant.release();
+  return described(hold);
+}
+
+async function releaseAgain() {
+  if (released === undefined) throw new Error("nothing was released");
+  await released.grant.release();
+  return described(released);
+}
+
+async function downgrade(what) {
+  const hold = holds[find(what)];
+  await hold.grant.downgrade();
   return described(hold);
 }
 
@@ -260,6 +274,8 @@ function cancel() {
 const later = {
   acquire,
   release,
+  "release-again": releaseAgain,
+  downgrade,
   increment: async (address) => ({ accepted: await increment(address, holds[find()].czxid) }),
   work,
   toil,

@@ -67,7 +67,14 @@ class Recipes:
             return None
         assert grant.fence is not None
         self._run(self._watch(grant, path))
-        return Hold(kind, path, self._node(path, grant.fence), grant.fence, lambda: self._release(grant))
+        return Hold(
+            kind,
+            path,
+            self._node(path, grant.fence),
+            grant.fence,
+            release=lambda: self._release(grant),
+            downgrade=lambda: self._run(grant.downgrade()),
+        )
 
     def cancel(self) -> None:
         """Ends the acquire that waits, if there is one."""
@@ -167,7 +174,7 @@ class Recipes:
         self._telling[grant] = telling
 
     def _release(self, grant: fencepost.asyncio.Grant) -> None:
-        for telling in self._telling.pop(grant):
+        for telling in self._telling.pop(grant, ()):
             self._loop.call_soon_threadsafe(telling.cancel)
         try:
             self._run(grant.release())

@@ -45,6 +45,7 @@ class Hold:
     node: str
     czxid: int
     release: Callable[[], object]
+    downgrade: Callable[[], object] | None = None
 
     def describe(self) -> dict[str, str]:
         """What the answers tell of it."""
@@ -73,6 +74,7 @@ class Peer:
     def __init__(self, recipes: Recipes) -> None:
         self._recipes = recipes
         self._holds: list[Hold] = []
+        self._released: Hold | None = None
         self._counters: dict[str, CounterClient] = {}
         # How many acquires were asked for, and answered: each number is of one thread.
         self._asked = self._answered = 0
@@ -97,7 +99,11 @@ class Peer:
             if hasattr(self._recipes, name):
                 now[name] = getattr(self._recipes, name)
         if hasattr(self._recipes, "toil"):
-            later["toil"] = self._toil
+            later |= {
+                "toil": self._toil,
+                "downgrade": self._downgrade,
+                "release-again": self._release_again,
+            }
         verb = words[0]
         if verb == "acquire":
             self._asked += 1
@@ -144,7 +150,20 @@ class Peer:
     def _release(self, what: str | None = None) -> Answer:
         hold = self._find(what)
         self._holds.remove(hold)
+        self._released = hold
         hold.release()
+        return hold.describe()
+
+    def _release_again(self) -> Answer:
+        if self._released is None:
+            raise NotHere("nothing was released")
+        self._released.release()
+        return self._released.describe()
+
+    def _downgrade(self, what: str | None = None) -> Answer:
+        hold = self._find(what)
+        assert hold.downgrade is not None
+        hold.downgrade()
         return hold.describe()
 
     def _increment(self, address: str) -> Answer:

@@ -37,24 +37,12 @@ def waited_for(
             return [node for node in tree.contenders(path) if "/leases/" in node and node not in there]
 
         [permit] = wait_until(own, "the waiter asks for a permit")
-        [session] = wait_until(lambda: watchers(operator, permit), f"{permit} is watched")
+        [session] = wait_until(lambda: tree.watchers(permit), f"{permit} is watched")
         return f"{path}/leases", session
     owner = operator.exists(watched).ephemeralOwner
-    others = wait_until(lambda: watchers(operator, watched) - {owner}, f"{watched} is watched by another")
+    others = wait_until(lambda: tree.watchers(watched) - {owner}, f"{watched} is watched by another")
     [session] = others
     return watched, session
-
-
-def watchers(operator: KazooClient, path: str) -> set[int]:
-    """The sessions that watch a node's data."""
-    sessions: set[int] = set()
-    mine = False
-    for line in operator.command(b"wchp").splitlines():
-        if not line.startswith("\t"):
-            mine = line == path
-        elif mine:
-            sessions.add(int(line, 16))
-    return sessions
 
 
 def is_there(operator: KazooClient, session: int) -> bool:

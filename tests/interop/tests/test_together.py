@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from company import has_got, together
 from conftest import Start
 from counter import CounterServer
 from steer import PATIENCE, Peer, Servers, wait_until
@@ -14,31 +15,11 @@ PAIRS = [(theirs, f"{language}-{theirs}") for theirs in ("curator", "kazoo") for
 #: Whoever comes first.
 BOTH_WAYS = [*PAIRS, *((ours, theirs) for theirs, ours in PAIRS)]
 EXCLUSIVE = ("mutex", "write", "leader", "semaphore:1")
-#: Short, for those who are to be killed: their sessions have to run out.
-BRIEF_MS = 2000
-
-
-def together(start: Start, *names: str, doomed: int = 0) -> list[Peer]:
-    """Peers that start at once. The first `doomed` of them are to be killed."""
-    peers = [start(name, BRIEF_MS) for name in names[:doomed]] + [start(name) for name in names[doomed:]]
-    for peer, name in zip(peers, names, strict=True):
-        assert peer.answer("ready")["peer"] == name
-    return peers
 
 
 def join(tree: Tree, path: str, peer: Peer, kind: str, timeout_ms: str = "") -> None:
     """Has a peer wait in the line."""
     tree.see_join(path, peer, f"{kind} {path} {timeout_ms}")
-
-
-def has_got(peer: Peer, after: int = 0) -> int:
-    """The fence of the acquire that was waiting; it is higher than that one's."""
-    answer = peer.answer("acquire")
-    assert answer["ok"], f"{peer.name}: {answer}"
-    assert answer["granted"], f"{peer.name}: {answer}"
-    fence = int(answer["czxid"])
-    assert fence > after
-    return fence
 
 
 @pytest.mark.parametrize(("first", "second"), BOTH_WAYS)
@@ -141,7 +122,8 @@ def test_many_locks_are_taken_together(start: Start, tree: Tree, path: str, firs
     assert tree.contenders(path) == []
 
 
-#: The machines are the same in every language: one has them all.
+#: The machines are the same in every language: one has them all here. Permits, many locks and readers of the
+#: others are in `test_losses.py`.
 LOSSES = [
     (*pair, kind)
     for pair in BOTH_WAYS
@@ -235,35 +217,3 @@ def test_not_one_increment_is_lost_through_kills_and_expired_sessions(
         assert counter.lost_updates == 0
         assert counter.fences == sorted(counter.fences)
     tree.wait_for_none(path)
-
-
-def test_our_writer_waits_for_a_curator_writer_that_goes_on_as_a_reader(
-    start: Start, tree: Tree, path: str
-) -> None:
-    theirs, ours = together(start, "curator", "rust-curator")
-    writer = theirs.acquire(f"write {path}")
-    join(tree, path, ours, "write", "1500")
-    reader = theirs.acquire(f"read {path}")
-    theirs.ask(f"release {writer['node']}")
-    # The reader has the writer's number, and is still before ours, whose neighbour has gone.
-    assert ours.answer("acquire") == {"answer": "acquire", "ok": True, "granted": False, "cancelled": False}
-    join(tree, path, ours, "write")
-    theirs.ask(f"release {reader['node']}")
-    has_got(ours, int(reader["czxid"]))
-    ours.ask("release")
-    assert tree.contenders(path) == []
-
-
-def test_our_reader_shares_with_a_curator_writer_that_goes_on_as_a_reader(
-    start: Start, tree: Tree, path: str
-) -> None:
-    theirs, ours = together(start, "curator", "rust-curator")
-    writer = theirs.acquire(f"write {path}")
-    join(tree, path, ours, "read")
-    reader = theirs.acquire(f"read {path}")
-    theirs.ask(f"release {writer['node']}")
-    has_got(ours, int(writer["czxid"]))
-    assert reader["node"] in tree.contenders(path)
-    for peer in (theirs, ours):
-        peer.ask("release")
-    assert tree.contenders(path) == []

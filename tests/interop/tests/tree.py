@@ -18,7 +18,22 @@ class Tree:
 
     def contenders(self, path: str) -> list[str]:
         """The paths of all nodes here that go with a session; kazoo's semaphores have lines beside them."""
-        return sorted((*self._walk(path), *self._walk(f"{path}-__lock__")))
+        return sorted(self._owned(path))
+
+    def sessions(self, path: str) -> set[int]:
+        """The sessions that these nodes go with."""
+        return set(self._owned(path).values())
+
+    def watchers(self, path: str) -> set[int]:
+        """The sessions that watch a node's data."""
+        sessions: set[int] = set()
+        mine = False
+        for line in self.client.command(b"wchp").splitlines():
+            if not line.startswith("\t"):
+                mine = line == path
+            elif mine:
+                sessions.add(int(line, 16))
+        return sessions
 
     def see_join(self, path: str, peer: Peer, line: str) -> None:
         """Has a peer acquire what its protocol calls so, and waits until it stands in the line."""
@@ -40,13 +55,16 @@ class Tree:
         self.client.stop()
         self.client.close()
 
-    def _walk(self, path: str) -> Iterator[str]:
+    def _owned(self, path: str) -> dict[str, int]:
+        return dict((*self._walk(path), *self._walk(f"{path}-__lock__")))
+
+    def _walk(self, path: str) -> Iterator[tuple[str, int]]:
         try:
             _, stat = self.client.get(path)
             children = self.client.get_children(path)
         except NoNodeError:
             return
         if stat.ephemeralOwner:
-            yield path
+            yield path, stat.ephemeralOwner
         for child in children:
             yield from self._walk(f"{path}/{child}")

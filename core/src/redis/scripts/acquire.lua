@@ -1,6 +1,5 @@
 local holder = redis.call('GET', KEYS[1])
 if holder == ARGV[1] then
-  -- A repeated acquire, its first reply lost: the same grant, with a full lease from now on.
   redis.call('PEXPIRE', KEYS[1], ARGV[2])
   return {1, redis.call('GET', KEYS[2]) or '0'}
 end
@@ -10,7 +9,6 @@ end
 if holder then
   return {0, redis.call('PTTL', KEYS[1])}
 end
--- Greater than the last one and, after a loss of all data, greater than any before it as long as this clock has not gone back.
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local last = tonumber(redis.call('GET', KEYS[2]) or '0')

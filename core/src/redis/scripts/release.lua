@@ -1,5 +1,4 @@
 if ARGV[3] ~= '0' then
-  -- An acquire of this attempt may still be on its way: it must find that it comes too late.
   redis.call('SET', KEYS[2], '1', 'PX', ARGV[3])
 end
 local holder = redis.call('GET', KEYS[1])

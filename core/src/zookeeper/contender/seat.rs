@@ -31,6 +31,10 @@ impl Contender {
         self.session.connected && !self.waits_for(Purpose::Create)
     }
 
+    pub(in crate::zookeeper) const fn is_connected(&self) -> bool {
+        self.session.connected
+    }
+
     /// Lends it the command ids of the machine that it is a part of.
     pub(in crate::zookeeper) fn lent<T>(
         &mut self,

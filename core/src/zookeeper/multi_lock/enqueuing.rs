@@ -96,7 +96,8 @@ impl MultiLock {
                     self.phase = Phase::Restarting;
                 }
                 if let Ok(_odd) = result {
-                    let expected = "children: the nodes, in the order of the writes";
+                    // The nodes, in the order of the writes.
+                    let expected = "children";
                     return Err(Misuse::WrongReply { id: id.0, expected });
                 }
             }

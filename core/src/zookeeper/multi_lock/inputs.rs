@@ -70,7 +70,7 @@ impl Machine for MultiLock {
             {
                 self.refuse(now, reason, Cause::none());
             } else if self.phase == Phase::Enqueuing && self.enqueuing.is_none() {
-                self.enqueue(false);
+                self.enqueue(self.parents_made > 0);
             }
         }
         self.heed(now);

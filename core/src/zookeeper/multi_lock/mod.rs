@@ -18,6 +18,7 @@ mod enqueuing;
 mod inputs;
 
 use alloc::vec::Vec;
+use core::mem;
 
 use crate::{
     AttemptId, Cause, CommandId, Event, Fence, Grant, Instant, Intent, Misuse, OwnerId, Patience, Refusal,
@@ -49,6 +50,8 @@ pub struct MultiLock {
     /// What is said when all places are clear.
     farewell: Farewell,
     told: Option<u32>,
+    /// Whether it has been told that somebody wants one of the locks back.
+    wanted: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -95,6 +98,7 @@ impl MultiLock {
             trying: false,
             farewell: Farewell::NOTHING,
             told: None,
+            wanted: false,
         }
     }
 
@@ -139,6 +143,7 @@ impl MultiLock {
         self.trying = patience == Patience::Try;
         self.failures = 0;
         self.told = None;
+        self.wanted = false;
         if let Some(place) = self.places.first() {
             let answer_within = place.contender.answer_within();
             self.out.set_patience(now, patience, answer_within);
@@ -279,6 +284,7 @@ impl MultiLock {
             (Phase::Held { suspended: false }, event @ Event::Extended { .. }) if index == 0 => {
                 self.out.event(event);
             }
+            (Phase::Held { .. }, Event::RevokeRequested) if mem::replace(&mut self.wanted, true) => {}
             (Phase::Waiting, event @ Event::MixedLayouts { .. })
             | (Phase::Held { .. }, event @ Event::RevokeRequested) => self.out.event(event),
             _ => {}

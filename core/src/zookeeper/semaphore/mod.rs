@@ -15,7 +15,7 @@
 
 mod number;
 
-use core::time::Duration;
+use core::{mem, time::Duration};
 
 use alloc::string::String;
 
@@ -29,7 +29,7 @@ use super::{
     farewell::Farewell,
     layout::Role,
     settings::semaphore_directories,
-    wire::{Answer, Notice, Reply, Request, SessionState},
+    wire::{Answer, Notice, Reply, Request},
 };
 use number::Number;
 
@@ -48,7 +48,7 @@ pub struct Semaphore {
     /// How long a try waits for the server's answers.
     answer_within: Duration,
     trying: bool,
-    /// Whether somebody wants the permit back that is not taken yet.
+    /// Whether somebody wants the permit back: told once a grant.
     wanted: bool,
     /// What is said when both halves have left.
     farewell: Farewell,
@@ -84,8 +84,6 @@ impl Semaphore {
         let line = ContenderSettings {
             directory: line,
             role: Role::Mutex,
-            // Nothing is held in the line: a wish that is met there is kept for the permit.
-            revocable: false,
             max_hold: None,
             ..settings.clone()
         };
@@ -159,11 +157,9 @@ impl Semaphore {
         self.phase = Phase::Lining;
         self.wanted = false;
         self.number.forget();
-        if self.line.expects_answers() {
-            self.ask_number();
-        }
         // It rests: it cannot refuse. A try waits in the line, too: whoever is before it may just be being served.
         let _accepted = self.line(|line| line.intent(now, Intent::Acquire(Patience::Forever)));
+        self.ask_number();
     }
 
     fn line<T>(&mut self, put: impl FnOnce(&mut Contender) -> T) -> T {
@@ -281,8 +277,10 @@ impl Semaphore {
             }
             (Phase::Taking, event @ Event::Queued { .. }) => {
                 self.write_number();
+                self.ask_number();
                 self.out.event(event);
             }
+            (Phase::Held, Event::RevokeRequested) if mem::replace(&mut self.wanted, true) => {}
             (Phase::Held, event) => self.out.event(event),
             _ => {}
         }
@@ -354,17 +352,21 @@ impl Machine for Semaphore {
     }
 
     fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
-        if let Notice::Session { state, .. } = &notice {
+        let session = matches!(notice, Notice::Session { .. });
+        if session {
             self.count = None;
             self.out.purge_commands();
-            // Before the halves ask, so that it is answered before there is a permit.
-            if *state == SessionState::Connected && matches!(self.phase, Phase::Lining | Phase::Taking) {
-                self.ask_number();
+            // Directories may be made anew; at the head of the line there is a node in them.
+            if self.phase == Phase::Lining || !self.number.is_ours() {
+                self.number.forget();
             }
         }
         let other = notice.clone();
         self.permit(|permit| permit.handle_notice(now, notice))?;
         self.line(|line| line.handle_notice(now, other))?;
+        if session {
+            self.ask_number();
+        }
         if !self.line.expects_answers() {
             self.farewell.hurry(&mut self.out);
         }

@@ -66,11 +66,18 @@ impl Number {
 }
 
 impl Semaphore {
-    /// Has the number read, unless it is known.
+    /// Has the number read, unless it is known or about to be: behind the node in the line, on a server that knows of it, and before a permit.
     pub(super) fn ask_number(&mut self) {
-        if !self.number.is_ours() {
+        let asks = self.line.is_connected() && matches!(self.phase, Phase::Lining | Phase::Taking);
+        if asks && self.number.known == Known::Nothing {
             let (path, watch) = (self.number.path.clone(), false);
-            self.number.known = Known::Asked(self.out.command(Request::Get { path, watch }, None));
+            let request = Request::Get { path, watch };
+            let id = if self.phase == Phase::Lining {
+                self.line(|line| line.outbox().command(request, None))
+            } else {
+                self.out.command(request, None)
+            };
+            self.number.known = Known::Asked(id);
         }
     }
 
@@ -93,9 +100,9 @@ impl Semaphore {
     ) -> Result<(), Misuse> {
         self.number.forget();
         let answer = match outcome {
-            Outcome::Reply(Reply { answer, .. }) => answer,
+            Outcome::Reply(reply) if !reply.is_made_up() => reply.answer,
             // It is asked again.
-            Outcome::Failed(_) => return Ok(()),
+            _ => return Ok(()),
         };
         let written = match &answer {
             // Nobody has ever been here: the permit's own node brings the directory with it.
@@ -113,7 +120,8 @@ impl Semaphore {
             }
         };
         if written.is_empty() {
-            // Whoever is before us in the line may just be about to write it.
+            // Who is not first in the line comes behind somebody who may be about to write it. Who was first when the answer came was so when it
+            // was asked for: servers tell everything in order.
             if self.phase == Phase::Taking {
                 self.number.known = Known::Unwritten;
             }

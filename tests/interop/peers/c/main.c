@@ -38,7 +38,8 @@ static fencepost_result begin(char **argv) {
 #endif
 
 static void obey(const command *order) {
-    static const char *const later[] = {"acquire", "release", "increment", "work", "toil"};
+    static const char *const later[] = {
+        "acquire", "release", "release-again", "downgrade", "increment", "work", "toil"};
     const char *verb = order->words[0];
     for (size_t i = 0; i < sizeof later / sizeof *later; i += 1) {
         if (strcmp(verb, later[i]) == 0) {

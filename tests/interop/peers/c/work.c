@@ -20,11 +20,21 @@ static order *orders, **end = &orders;
 static fencepost_attempt *waiting;
 static int acquires;
 static volatile bool stopped;
+/* What was released last. */
+static hold *released;
 
 static void describe(const char *command, const char *begin, const hold *one) {
     answer(
         command, "%s\"kind\": \"%s\", \"path\": \"%s\", \"node\": \"%s\", \"czxid\": \"%" PRIu64 "\"", begin, one->kind,
         one->path, one->node, fencepost_grant_fence(one->grant));
+}
+
+static void report(const char *command, fencepost_result result, const hold *one) {
+    if (result == FENCEPOST_OK) {
+        describe(command, "", one);
+    } else {
+        complain(command, fencepost_detail());
+    }
 }
 
 /* Waits in a way that `cancel` can end. */
@@ -96,13 +106,29 @@ static void release(const char *what) {
         complain("release", "nothing is held");
         return;
     }
-    if (fencepost_release(one->grant) == FENCEPOST_OK) {
-        describe("release", "", one);
+    if (released != NULL)
+        fencepost_grant_free(released->grant);
+    free(released);
+    released = one;
+    report("release", fencepost_release(one->grant), one);
+}
+
+static void release_again(void) {
+    if (released == NULL) {
+        complain("release-again", "nothing was released");
     } else {
-        complain("release", fencepost_detail());
+        report("release-again", fencepost_release(released->grant), released);
     }
-    fencepost_grant_free(one->grant);
-    free(one);
+}
+
+static void downgrade(const char *what) {
+    hold *one = holds_take(what);
+    if (one == NULL) {
+        complain("downgrade", "nothing is held");
+        return;
+    }
+    report("downgrade", fencepost_downgrade(one->grant), one);
+    holds_add(one);
 }
 
 /* Holds for so long, or until it is over: the last moment at which the grant was seen to be valid, or -1. */
@@ -177,6 +203,10 @@ static void obey(const command *order) {
         acquire(order->words[1], order->words[2], order->count == 4 ? order->words[3] : NULL);
     } else if (strcmp(verb, "release") == 0 && order->count <= 2) {
         release(order->count == 2 ? order->words[1] : NULL);
+    } else if (strcmp(verb, "release-again") == 0 && order->count == 1) {
+        release_again();
+    } else if (strcmp(verb, "downgrade") == 0 && order->count <= 2) {
+        downgrade(order->count == 2 ? order->words[1] : NULL);
     } else if (strcmp(verb, "increment") == 0 && order->count == 2) {
         FILE *resource = counter(order->words[1]);
         bool accepted = resource != NULL && increment(resource, holds_fence());

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{DIR, at, code, other, own, warm};
+use super::{at, code, other, own, warm};
 use crate::{cases::cases, transcript::Recorder};
 
 cases! { "zookeeper":

@@ -27,7 +27,7 @@ cases! { "zookeeper":
 fn ask(story: &mut Recorder) -> u64 {
     let settings = json!({"kind": "zookeeper-semaphore", "name": "stock", "prefix": "shop", "permits": 2});
     let key = begin(story, &settings);
-    story.says(&["get", "create", "children"]);
+    story.says(&["create", "children", "get"]);
     key
 }
 
@@ -55,7 +55,7 @@ pub(super) fn semaphore(story: &mut Recorder) -> u64 {
     key
 }
 
-/// The head of the line, where nobody has answered how many permits there are.
+/// The head of the line, where nobody has said how many permits there are.
 fn ask_again(story: &mut Recorder, key: u64) {
     lead(story, key);
     story.says(&["get", "create", "children"]);
@@ -208,13 +208,13 @@ fn permits_not_compared(story: &mut Recorder) {
     story.fail("get", "unknown").says(&[]);
     take(story, key, &[]);
     story.says(&["delete", "delete"]).done("delete").done("delete");
-    story.says(&["get", "create", "children"]);
+    story.says(&["create", "children", "get"]);
 }
 
 fn permits_compared_after_a_suspend(story: &mut Recorder) {
     let key = ask(story);
     lead(story, key);
-    story.says(&["get", "create", "children"]).disconnected();
+    story.says(&["create", "children"]).disconnected();
     story
         .connected(1)
         .says(&["sync", "get", "create", "children", "get"]);
@@ -230,5 +230,5 @@ pub(super) fn lose_the_line(story: &mut Recorder) -> u64 {
 
 fn line_lost_while_taking(story: &mut Recorder) {
     lose_the_line(story);
-    story.done("delete").says(&["get", "create", "children"]);
+    story.done("delete").says(&["create", "children", "get"]);
 }

@@ -19,8 +19,8 @@ from kazoo.exceptions import (
 )
 from kazoo.protocol.states import KazooState, KeeperState
 
-from ..._client import Client
-from ..._contender import Contender, Hold, decided
+from ..._client import Client, Waiter
+from ..._contender import Contender, Hold, Until, decided
 from ..._engine import log
 from ..._fencepost import Settings
 from ...errors import CleanupIncomplete, FencepostError, Refused
@@ -67,8 +67,26 @@ class Bridge(Client):
             raise
 
     def cancel(self, contender: Contender) -> None:
-        """Stops an acquire."""
-        self._engine.cancel(contender)
+        """Stops an acquire; whoever watches the contender looks again."""
+        engine = self._engine
+        engine.cancel(contender)
+        with engine.order:
+            waiters, contender.waiters = contender.waiters, []
+        for wake in waiters:
+            wake()
+
+    def watch(self, contender: Contender, until: Until, limit: float | None) -> None:
+        """Waits until that may be so, or the time is up. What the contender has to do is left to its own
+        thread.
+        """
+        engine = self._engine
+        engine.check_process()
+        waiter = Waiter()
+        with engine.order:
+            if until(contender):
+                return
+            contender.waiters.append(waiter.wake)
+        waiter.wait(limit)
 
     def give_back(self, hold: Hold) -> None:
         """Releases what is held."""
@@ -98,8 +116,6 @@ class Bridge(Client):
         with self._making:
             if getattr(self._kazoo, _BRIDGE, None) is self:
                 delattr(self._kazoo, _BRIDGE)
-        for recipe in list(self.recipes):
-            recipe.wake()
 
     def __del__(self) -> None:
         """It goes with its KazooClient, and nobody has to close it."""

@@ -16,12 +16,22 @@ from kazoo.exceptions import CancelledError, ConnectionLoss, LockTimeout, NoNode
 
 from ..._contender import Contender, Hold, State
 from ..._engine import log
-from ..._fencepost import Settings
+from ..._fencepost import Event, Settings
 from ..._values import micros, settings
 from ...errors import FencepostError, LockLost, MisuseError, MixedLayoutsWarning, ReleaseUnconfirmed
 from ._bridge import Bridge, translated
 
 _LONGEST = 365 * 24 * 3600.0
+
+
+class Entrant(Contender):
+    """A contender whose object's other threads wait for the end of a suspension, too."""
+
+    __slots__ = ()
+
+    def tell(self, event: Event, cause: BaseException | None) -> bool:
+        """Takes an event in; whether somebody may have waited for it."""
+        return super().tell(event, cause) or event.name == "resumed"
 
 
 class Contest:
@@ -30,7 +40,7 @@ class Contest:
     _KIND = "lock"
     _NODE_NAME = ""
     _REACQUIRED = False
-    """What an acquire gives when the object holds already and does not wait."""
+    """Whether an acquire is content with what the object holds already."""
 
     client: Any
     path: str
@@ -52,9 +62,13 @@ class Contest:
         """Not in kazoo: set once what was acquired has ended without a release."""
         self._unused = uuid.uuid4().hex
         self._changed = threading.Condition()
-        self._busy = False
+        self._acquiring: Hold | None = None
         self._cancels = 0
         self._hold: Hold | None = None
+        self._bridge: Bridge | None = None
+        """Whose contender the hold has: a client that was stopped and started has another one by then."""
+        self._latest: Hold | None = None
+        """Whose loss sets the events."""
         self._checked: tuple[bytes, Settings] | None = None
         self._settings()
 
@@ -104,27 +118,31 @@ class Contest:
 
     # What they do.
 
+    def acquire(self, blocking: bool = True, timeout: float | None = None) -> bool:
+        """Waits until it is held."""
+        raise NotImplementedError
+
     def cancel(self) -> None:
         """Ends the acquire that waits, with CancelledError. The next one is not concerned."""
         with self._changed:
             self.cancelled = True
             self._cancels += 1
-            contender = self._contender if self._busy else None
+            contender, bridge = self._contender, self._bridge
             self._changed.notify_all()
         self.wake_event.set()
-        if contender is not None:
-            Bridge.of(self.client).cancel(contender)
+        if contender is not None and bridge is not None:
+            bridge.cancel(contender)
 
     def release(self) -> bool:
         """Gives it back; returns when the server has confirmed it. False: it was not held.
 
         Raises ConnectionLoss after 5 seconds without an answer; the release goes on in the background.
         """
-        hold = self._hold
-        if hold is None or hold.state is not State.HELD:
+        hold, bridge = self._hold, self._bridge
+        if hold is None or bridge is None or hold.state is not State.HELD:
             return False
         try:
-            Bridge.of(self.client).give_back(hold)
+            bridge.give_back(hold)
         except LockLost:
             return True
         except MisuseError:  # Another thread was faster, or the client has been stopped.
@@ -133,14 +151,7 @@ class Contest:
             raise ConnectionLoss(str(error)) from error
         except FencepostError as error:
             raise translated(error, False) from error
-        finally:
-            self.wake()
         return True
-
-    def wake(self) -> None:
-        """Has threads that wait for this object look again."""
-        with self._changed:
-            self._changed.notify_all()
 
     def _acquire(self, blocking: bool, timeout: float | None) -> bool:
         if timeout is not None:
@@ -150,42 +161,58 @@ class Contest:
                 raise ValueError("timeout value must be a non-negative number")
             timeout = min(timeout, _LONGEST)
         end = None if timeout is None else time.monotonic() + timeout
-        with self._changed:
-            if not self._turn(blocking, end):
-                return self._REACQUIRED and self.is_acquired
-            self._busy = True
-            self.cancelled = False
-            seen = self._cancels
-            self._hold = hold = Hold(Contender(self.path))
+        seen = self._cancels
+        hold = Hold(Entrant(self.path))
         try:
+            answer = self._turn(hold, blocking, timeout, end, seen)
+            if answer is not None:
+                return answer
             self.create_tried = self.assured_path = True
             return self._contend(hold, blocking, timeout, end, lambda: self._cancels != seen)
         finally:
             with self._changed:
-                self._busy = False
-                if hold.contender.state is not State.HELD:
-                    self._hold = None
-                self._changed.notify_all()
+                if self._acquiring is hold:
+                    self._acquiring = None
+                    if hold.contender.state is not State.HELD:
+                        self._hold = None
+                    self._changed.notify_all()
 
-    def _turn(self, blocking: bool, end: float | None) -> bool:
-        """Waits, with the condition held, until no other thread acquires with this object or holds. False: it
-        is to wait no longer.
+    def _turn(
+        self, hold: Hold, blocking: bool, timeout: float | None, end: float | None, seen: int
+    ) -> bool | None:
+        """Waits until no other thread acquires with this object, and it neither holds nor gives back: None,
+        and it is this one's turn. Otherwise the answer to the acquire.
         """
-        seen = self._cancels
+
+        def settled(contender: Contender) -> bool:
+            content = self._REACQUIRED and contender.is_valid()
+            return content or contender.is_over or self._cancels != seen
+
         while True:
-            contender = self._contender
-            held = contender is not None and contender.state in (State.HELD, State.RELEASING)
-            if not self._busy and not held:
-                return True
-            if not blocking or (self._REACQUIRED and held and not self._busy):
-                return False
-            left = None if end is None else end - time.monotonic()
-            if left is not None and left <= 0:
-                return False
-            self._changed.wait(left)
-            if self._cancels != seen:
-                self.cancelled = False
-                raise CancelledError("the acquire was cancelled")
+            with self._changed:
+                if self._cancels != seen:
+                    self.cancelled = False
+                    raise CancelledError("the acquire was cancelled")
+                contender, bridge, busy = self._contender, self._bridge, self._acquiring is not None
+                held = contender is not None and contender.state in (State.HELD, State.RELEASING)
+                if not busy and not held:
+                    self._acquiring = self._hold = hold
+                    self.cancelled = False
+                    return None
+                if self._REACQUIRED and not busy and self.is_acquired:
+                    return True
+                if not blocking:
+                    return False
+                left = None if end is None else end - time.monotonic()
+                if left is not None and left <= 0:
+                    if self._REACQUIRED:
+                        raise LockTimeout(self._late(timeout))
+                    return False
+                if busy or contender is None or bridge is None:
+                    self._changed.wait(left)
+                    continue
+            # Its own thread may have given up waiting for the release, and waits for no suspension's end.
+            bridge.watch(contender, settled, left)
 
     def _contend(
         self,
@@ -200,11 +227,17 @@ class Contest:
             left = end - time.monotonic()
             wait = micros("timeout", left) if left > 0 else False
         try:
-            bridge = Bridge.of(self.client)
+            self._bridge = bridge = Bridge.of(self.client)
             bridge.recipes.add(self)
-            hold.on_loss.append(self._on_loss)
-            self.lost.clear()
-            self.wake_event.clear()
+            hold.on_loss.append(lambda: self._on_loss(hold))
+            with self._changed:
+                before, self._latest = self._latest, hold
+                if before is not None and before.contender.state is State.LOST:
+                    # Told by the engine a moment later, it would be a loss of what is acquired here.
+                    self.lost.set()
+                    self.wake_event.set()
+                self.lost.clear()
+                self.wake_event.clear()
             bridge.contend(hold, self._settings(), wait, is_cancelled)
             contender = hold.contender
             self._warn(contender)
@@ -216,11 +249,13 @@ class Contest:
                 return False
             told = translated(error, timeout is not None)
             if isinstance(told, LockTimeout):
-                text = f"Failed to acquire lock on {self.path} after {timeout} seconds"
-                raise LockTimeout(text) from error
+                raise LockTimeout(self._late(timeout)) from error
             if isinstance(told, CancelledError):
                 self.cancelled = False
             raise told from error
+
+    def _late(self, timeout: float | None) -> str:
+        return f"Failed to acquire lock on {self.path} after {timeout} seconds"
 
     def _settings(self) -> Settings:
         if self._checked is None or self._checked[0] != self.data:
@@ -241,14 +276,20 @@ class Contest:
             stranger = f"{contender.mixed_layouts} is a contender of another layout"
             warnings.warn(f"{self.path}: {stranger}, which cannot see ours", MixedLayoutsWarning, 5)
 
-    def _on_loss(self) -> None:
-        event = self._contender.event if self._contender is not None else None
+    def _on_loss(self, hold: Hold) -> None:
+        event = hold.contender.event
         reason = None if event is None else event.reason
         if reason != "lost-connection-closed":  # Whoever has stopped the client knows.
             log.warning("fencepost: what was held on %s is lost: %s", self.path, reason)
-        self.lost.set()
-        self.wake_event.set()
-        self.wake()
+        with self._changed:
+            if self._latest is hold:
+                self.lost.set()
+                self.wake_event.set()
+
+    def __enter__(self) -> None:
+        # Whatever a subclass makes of acquire: without a grant there is no body.
+        if not self.acquire():
+            raise LockTimeout(f"Failed to acquire lock on {self.path}")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -62,9 +62,6 @@ class Lock(Contest):
         ]
         return identifiers(self.client, self.path, [name for _, name in sorted(found)])
 
-    def __enter__(self) -> None:
-        self.acquire()
-
     def _expects(self, stranger: str) -> bool:
         return any(pattern in stranger for pattern in self._expected)
 

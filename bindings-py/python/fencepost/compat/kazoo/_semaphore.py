@@ -23,8 +23,10 @@ class Semaphore(Contest):
     def acquire(self, blocking: bool = True, timeout: float | None = None) -> bool:
         """Waits until a lease is held (True), for at most ``timeout`` seconds, connecting and all included.
 
-        True at once if this object holds one. False: there is none, and ``blocking`` is False. Raises
-        LockTimeout, CancelledError, kazoo's errors, and ValueError if the server has another ``max_leases``.
+        True at once if this object holds one for certain. What another thread acquires or gives back with
+        this object is waited for, and so is the end of a suspension. False: there is none, and ``blocking``
+        is False. Raises LockTimeout, CancelledError, kazoo's errors, and ValueError if the server has another
+        ``max_leases``.
         """
         return self._acquire(bool(blocking), timeout)
 
@@ -35,9 +37,6 @@ class Semaphore(Contest):
         except NoNodeError:
             return []
         return identifiers(self.client, self.path, children)
-
-    def __enter__(self) -> None:
-        self.acquire()
 
     def _options(self) -> dict[str, object]:
         return {"permits": self.max_leases}

@@ -1,0 +1,32 @@
+"""Peers that meet at one lock: they start at once, and wait for their turn."""
+
+from __future__ import annotations
+
+from conftest import Start
+from steer import Peer
+
+#: Short, for those who are to be killed: their sessions have to run out.
+BRIEF_MS = 2000
+
+
+def together(start: Start, *names: str, doomed: int = 0) -> list[Peer]:
+    """Peers that start at once. The first `doomed` of them are to be killed."""
+    peers = [start(name, BRIEF_MS) for name in names[:doomed]] + [start(name) for name in names[doomed:]]
+    for peer, name in zip(peers, names, strict=True):
+        assert peer.answer("ready")["peer"] == name
+    return peers
+
+
+def waits(peer: Peer) -> bool:
+    """Whether its acquire has not been answered yet."""
+    return all(line.get("answer") != "acquire" for line in peer.heard())
+
+
+def has_got(peer: Peer, after: int = 0) -> int:
+    """The fence of the acquire that was waiting; it is higher than that one's."""
+    answer = peer.answer("acquire")
+    assert answer["ok"], f"{peer.name}: {answer}"
+    assert answer["granted"], f"{peer.name}: {answer}"
+    fence = int(answer["czxid"])
+    assert fence > after
+    return fence

@@ -1,0 +1,92 @@
+"""A writer goes on as a reader, ours or Curator's, and those who wait are others."""
+
+from __future__ import annotations
+
+import pytest
+from company import has_got, together, waits
+from conftest import Start
+from steer import Answer, wait_until
+from tree import Tree
+
+#: What a reader's node is called.
+MARKS = {"curator": "__READ__", "kazoo": "__rlock__"}
+
+
+def as_reader(tree: Tree, writer: Answer, mark: str) -> str:
+    """The reader's node that a writer has turned into: it has its place in the line."""
+    nodes = tree.contenders(writer["path"])
+    assert writer["node"] not in nodes
+    [reader] = [node for node in nodes if node[-10:] == writer["node"][-10:]]
+    assert mark in reader
+    return reader
+
+
+def wait_for_a_watch(tree: Tree, node: str) -> None:
+    """Waits until somebody else waits for this node."""
+    owner = tree.client.exists(node).ephemeralOwner
+    wait_until(lambda: tree.watchers(node) - {owner}, f"{node} is waited for")
+
+
+@pytest.mark.parametrize("theirs", MARKS)
+@pytest.mark.parametrize("language", ["c", "python", "javascript"])
+def test_their_readers_share_with_our_writer_that_goes_on_as_a_reader_and_their_writers_wait(
+    start: Start, tree: Tree, path: str, theirs: str, language: str
+) -> None:
+    ours, reader, writer = together(start, f"{language}-{theirs}", theirs, theirs)
+    held = ours.acquire(f"write {path}")
+    tree.see_join(path, reader, f"read {path}")
+    tree.see_join(path, writer, f"write {path}")
+    ours.ask("downgrade")
+    has_got(reader, int(held["czxid"]))
+    reader.ask("release")
+    wait_for_a_watch(tree, as_reader(tree, held, MARKS[theirs]))
+    assert waits(writer)
+    ours.ask("release")
+    fence = has_got(writer, int(held["czxid"]))
+    assert not ours.ask(f"acquire read {path} 0")["granted"]
+    writer.ask("release")
+    # Who stands right behind ours is told that the writer's node is gone.
+    held = ours.acquire(f"write {path}")
+    assert int(held["czxid"]) > fence
+    tree.see_join(path, writer, f"write {path}")
+    wait_for_a_watch(tree, held["node"])
+    ours.ask("downgrade")
+    wait_for_a_watch(tree, as_reader(tree, held, MARKS[theirs]))
+    assert waits(writer)
+    assert not ours.heard("lost")
+    ours.ask("release")
+    has_got(writer, int(held["czxid"]))
+    writer.ask("release")
+    assert tree.contenders(path) == []
+
+
+def test_our_writer_waits_for_a_curator_writer_that_goes_on_as_a_reader(
+    start: Start, tree: Tree, path: str
+) -> None:
+    theirs, ours = together(start, "curator", "rust-curator")
+    writer = theirs.acquire(f"write {path}")
+    tree.see_join(path, ours, f"write {path} 1500")
+    reader = theirs.acquire(f"read {path}")
+    theirs.ask(f"release {writer['node']}")
+    # The reader has the writer's number, and is still before ours, whose neighbour has gone.
+    assert ours.answer("acquire") == {"answer": "acquire", "ok": True, "granted": False, "cancelled": False}
+    tree.see_join(path, ours, f"write {path}")
+    theirs.ask(f"release {reader['node']}")
+    has_got(ours, int(reader["czxid"]))
+    ours.ask("release")
+    assert tree.contenders(path) == []
+
+
+def test_our_reader_shares_with_a_curator_writer_that_goes_on_as_a_reader(
+    start: Start, tree: Tree, path: str
+) -> None:
+    theirs, ours = together(start, "curator", "rust-curator")
+    writer = theirs.acquire(f"write {path}")
+    tree.see_join(path, ours, f"read {path}")
+    reader = theirs.acquire(f"read {path}")
+    theirs.ask(f"release {writer['node']}")
+    has_got(ours, int(writer["czxid"]))
+    assert reader["node"] in tree.contenders(path)
+    for peer in (theirs, ours):
+        peer.ask("release")
+    assert tree.contenders(path) == []
