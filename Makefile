@@ -9,7 +9,7 @@ SERVERS := python3 tests/servers run --
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test setup build lint bench soak deletions clean \
-	suites waiting-suites computing-suites faults-suite interop-suite server-suites
+	suites computing-suites python-suite c-suite client-suites faults-suite interop-suite
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -77,15 +77,14 @@ build-bench: build-c
 build-bench-java:
 	javac -Xlint:all -Werror --release 17 -d build/bench/java -cp 'build/jars/*' bench/java/*.java
 
-# One after the other: a session that ends because a compiler has taken the processor is no finding.
+# Most suites wait, for sessions to end above all: they stand in lines beside each other. What computes gives way to them.
+BESIDE := --jobs 4 --output-sync=line
 suites:
 	rm -rf build/logs
-	$(MAKE) --no-print-directory computing-suites waiting-suites faults-suite interop-suite
+	$(MAKE) --no-print-directory $(BESIDE) computing-suites python-suite c-suite client-suites || { tools/closing-lines; exit 1; }
+	$(MAKE) --no-print-directory faults-suite || { tools/closing-lines; exit 1; }
+	$(MAKE) --no-print-directory interop-suite || { tools/closing-lines; exit 1; }
 	tools/closing-lines
-
-waiting-suites:
-	$(SERVERS) env --unset MAKEFLAGS $(MAKE) --no-print-directory $(MAKEOVERRIDES) server-suites
-	$(SUITE) servers $(PYTHON) -m pytest -q tests/servers
 
 COMPUTE := nice -n 19
 computing-suites:
@@ -95,7 +94,23 @@ computing-suites:
 	$(SUITE) core $(COMPUTE) cargo test --quiet --package fencepost-core --package fencepost-models --package fencepost-tests --all-features
 	$(SUITE) deletions $(PYTHON) -m pytest -q tests/deletions
 	$(SUITE) wasi $(COMPUTE) node tests/wasi/run.mjs
-	$(if $(LINT),$(SUITE) lint $(COMPUTE) $(MAKE) --no-print-directory lint)
+	$(if $(LINT),$(SUITE) lint $(COMPUTE) make --no-print-directory lint)
+
+python-suite:
+	cd bindings-py && $(CURDIR)/$(PYTHON) ../tests/servers run -- $(SUITE) python ../$(PYTHON) -m pytest -q
+
+c-suite:
+	$(SERVERS) $(SUITE) c make --no-print-directory -C bindings-c test
+
+client-suites:
+	$(SERVERS) $(SUITE) rust cargo test $(RUST) -- --test-threads 1
+	CARGO_PROFILE_DEV_DEBUG=line-tables-only $(SERVERS) $(SUITE) readme $(PYTHON) -m pytest -q tests/readme
+	$(SERVERS) $(SUITE) javascript npm --prefix bindings-wasm test --silent
+	$(SUITE) replay $(PYTHON) -m pytest -q tests/replay
+	$(SUITE) replay-js node tests/replay/replay.mjs
+	$(SERVERS) $(SUITE) mixed $(PYTHON) -m pytest -q tests/mixed
+	$(SERVERS) $(SUITE) bench $(PYTHON) -m pytest -q bench/tests
+	$(SUITE) servers $(PYTHON) -m pytest -q tests/servers
 
 # Nothing beside it: members and sessions are to end by faults alone.
 faults-suite:
@@ -104,18 +119,6 @@ faults-suite:
 # Three at a time, each with servers of its own: they wait for each other, and start many processes.
 interop-suite:
 	$(SUITE) interop $(PYTHON) -m pytest -q -n 3 tests/interop
-
-# What talks to real servers, whose addresses are in the environment.
-server-suites:
-	$(SUITE) rust cargo test $(RUST) -- --test-threads 1
-	CARGO_PROFILE_DEV_DEBUG=line-tables-only $(SUITE) readme $(PYTHON) -m pytest -q tests/readme
-	cd bindings-py && $(SUITE) python ../$(PYTHON) -m pytest -q
-	$(SUITE) javascript npm --prefix bindings-wasm test --silent
-	$(SUITE) c $(MAKE) --no-print-directory -C bindings-c test
-	$(SUITE) replay $(PYTHON) -m pytest -q tests/replay
-	$(SUITE) replay-js node tests/replay/replay.mjs
-	$(SUITE) mixed $(PYTHON) -m pytest -q tests/mixed
-	$(SUITE) bench $(PYTHON) -m pytest -q bench/tests
 
 lint: ## formatting and lints of every language
 	cargo fmt --all --check
