@@ -33,6 +33,9 @@ use super::{
 };
 use number::Number;
 
+/// How long a server that does not say how many permits there are is left alone.
+const PAUSE: Duration = Duration::from_millis(100);
+
 /// One contender for a permit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Semaphore {
@@ -209,7 +212,7 @@ impl Semaphore {
         }
         let at_rest = self.line.is_idle() && self.permit.is_idle();
         match self.phase {
-            Phase::Restarting if at_rest => {
+            Phase::Restarting if at_rest && self.out.at(Timer::Retry).is_none() => {
                 match self.complaint() {
                     None => self.queue(now),
                     // It stays before us: nobody would ever make way.
@@ -259,7 +262,10 @@ impl Semaphore {
     fn permit_says(&mut self, now: Instant, event: Event) {
         match (self.phase, event) {
             // A permit of another number of them is none.
-            (Phase::Taking, Event::Acquired { .. }) if !self.number.is_ours() => self.restart(now),
+            (Phase::Taking, Event::Acquired { .. }) if !self.number.is_ours() => {
+                self.out.set_after(Timer::Retry, now, PAUSE);
+                self.restart(now);
+            }
             (Phase::Taking, Event::Acquired { grant }) => {
                 self.write_number();
                 self.phase = Phase::Held;
@@ -387,6 +393,8 @@ impl Machine for Semaphore {
                 self.farewell.hurry(&mut self.out);
             }
         }
+        // What waits for it is seen to below.
+        self.out.expired(Timer::Retry, now);
         self.permit(|permit| permit.handle_timeout(now));
         self.line(|line| line.handle_timeout(now));
         self.heed(now);
@@ -397,9 +405,13 @@ impl Machine for Semaphore {
             Output::Wait(wait) => wait,
             output => return output,
         };
-        // A permit goes before the line does, so that the next in the line finds it free.
+        // A permit goes before the line does, so that the next in the line finds it free; and the number of permits is asked for with the line.
+        let mut halves = [&mut self.permit, &mut self.line];
+        if !self.number.is_ours() {
+            halves.reverse();
+        }
         let mut earliest = own;
-        for half in [&mut self.permit, &mut self.line] {
+        for half in halves {
             match half.poll_output() {
                 Output::Wait(wait) => earliest = earliest.or_earlier(wait),
                 output => return output,

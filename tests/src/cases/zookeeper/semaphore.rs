@@ -18,7 +18,7 @@ cases! { "zookeeper":
         "kazoo's Semaphore raises ValueError";
     permits_inconsistent_meanwhile, "Somebody else has written another number of permits while the line was joined: refused before a permit is taken.";
     permits_not_ours_to_read, "The number of permits may not be read: whoever holds could have another one, so it is refused.";
-    permits_not_compared, "The number of permits was asked for twice, and no answer came: the permit is given back, and all begins anew.";
+    permits_not_compared, "The number of permits was asked for twice, and no answer came: the permit is given back, and all begins anew after a pause.";
     permits_compared_after_a_suspend, "The connection goes while the number of permits is being read: read again before anything else.";
     line_lost_while_taking, "The head of the line is deleted while it waits for a permit: all is given back, and queued for anew.";
 }
@@ -208,6 +208,7 @@ fn permits_not_compared(story: &mut Recorder) {
     story.fail("get", "unknown").says(&[]);
     take(story, key, &[]);
     story.says(&["delete", "delete"]).done("delete").done("delete");
+    story.says(&[]).waits_for(Some("retry")).timeout();
     story.says(&["create", "children", "get"]);
 }
 
@@ -217,7 +218,7 @@ fn permits_compared_after_a_suspend(story: &mut Recorder) {
     story.says(&["create", "children"]).disconnected();
     story
         .connected(1)
-        .says(&["sync", "get", "create", "children", "get"]);
+        .says(&["sync", "get", "get", "create", "children"]);
 }
 
 /// A semaphore that waits for a permit, and whose place in the line is deleted.

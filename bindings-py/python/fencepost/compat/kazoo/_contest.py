@@ -74,7 +74,8 @@ class Contest:
 
     @property
     def _contender(self) -> Contender | None:
-        return None if self._hold is None else self._hold.contender
+        hold = self._hold
+        return None if hold is None else hold.contender
 
     # What kazoo's classes tell of themselves.
 
