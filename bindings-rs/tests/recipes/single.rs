@@ -64,7 +64,11 @@ pub(crate) async fn its_holder_is_seen_and_broken(url: &str) {
         let theirs = theirs.clone();
         async move { theirs.acquire().await }
     });
-    let found = soon(theirs.contenders()).await.unwrap();
+    // Its server may be one that has not heard of it yet.
+    let mut found = Vec::new();
+    while found.is_empty() {
+        found = soon(theirs.contenders()).await.unwrap();
+    }
     let [holder] = found.as_slice() else {
         panic!("{found:?}")
     };
