@@ -79,6 +79,9 @@ pub(crate) async fn its_holder_is_seen_and_broken(url: &str) {
     assert_eq!(Some(holder.fence), grant.fence());
     // The name is the node.
     assert!(holder.node.ends_with(mine.name()), "{holder:?}");
+    // A wish would overwrite whose the node is.
+    let error = soon(theirs.revoke(holder)).await.unwrap_err();
+    assert_eq!(error.name(), "invalid-option", "{error}");
     soon(theirs.break_contender(holder)).await.unwrap();
     assert_eq!(soon(grant.lost()).await.reason(), Loss::Deleted);
     let next = soon(waiting).await.unwrap().unwrap();

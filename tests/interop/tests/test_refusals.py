@@ -167,6 +167,21 @@ def test_permits_that_do_not_agree_are_told(
     tree.wait_for_none(path)
 
 
+@pytest.mark.parametrize("name", OURS)
+def test_permits_that_do_not_agree_are_told_behind_those_who_wait(
+    start: Start, tree: Tree, path: str, name: str
+) -> None:
+    holder, waiter, mine = (started(start, name) for _ in range(3))
+    holder.acquire(f"semaphore:1 {path}")
+    tree.see_join(path, waiter, f"semaphore:1 {path}")
+    refused(mine, f"acquire semaphore:2 {path}")
+    assert not holder.ask(f"acquire semaphore:1 {path} 0")["granted"]
+    holder.ask("release")
+    waiter.answer("acquire")
+    waiter.ask("release")
+    tree.wait_for_none(path)
+
+
 # In Rust nobody can: a release takes the grant with it.
 @pytest.mark.parametrize("name", [name for name in OURS if not name.startswith("rust")])
 def test_who_gives_back_again_takes_nothing_from_others(
