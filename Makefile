@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 SUITE := $(CURDIR)/tools/suite
 SEEDS := 500000
 FIRST := 1
-SERVERS := python3 tests/servers run --
+SERVERS := python3 $(CURDIR)/tests/servers run --
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test setup build lint bench soak deletions clean \
@@ -98,7 +98,7 @@ computing-suites:
 	$(if $(LINT),$(SUITE) lint $(COMPUTE) make --no-print-directory lint)
 
 python-suite:
-	cd bindings-py && $(CURDIR)/$(PYTHON) ../tests/servers run -- $(SUITE) python ../$(PYTHON) -m pytest -q
+	cd bindings-py && $(SERVERS) $(SUITE) python ../$(PYTHON) -m pytest -q
 
 c-suite:
 	$(SERVERS) $(SUITE) c make --no-print-directory -C bindings-c test
