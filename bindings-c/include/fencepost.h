@@ -1288,6 +1288,14 @@ enum fencepost_result fencepost_hub_poll_output(struct fencepost_hub *hub,
                                                 struct fencepost_output *output);
 
 /**
+ * Whether an error of a Redis server, from its code on, says that the server is a replica. On such an answer a driver drops this
+ * connection and resolves the server's address again, if the driver made the connection; on the caller's own connection it does
+ * nothing. The hub gets the answer in any case.
+ */
+bool fencepost_is_from_replica(const uint8_t *error,
+                               size_t error_size);
+
+/**
  * The kebab-case name of a result, the same in every language; NULL for a number that is none.
  */
 const char *fencepost_result_name(int32_t result);

@@ -22,6 +22,7 @@ pub mod names;
 pub mod notices;
 pub mod outcomes;
 pub mod output;
+pub mod redis;
 pub mod result;
 pub mod result_names;
 pub mod settings;

@@ -204,6 +204,20 @@ static void names_of_everything(void) {
     CHECK(strncmp(fencepost_detail(), "a", 1) == 0 && strlen(fencepost_detail()) > 2);
 }
 
+static void a_replicas_answer_is_known(void) {
+    static const char *const replica[] = {
+        "READONLY You can't write against a read only replica.",
+        "ERR Error running script (call to f_1234): @user_script:1: @user_script: 1: -READONLY You can't write.",
+    };
+    static const char loading[] = "LOADING Redis is loading the dataset in memory";
+    size_t i;
+
+    for (i = 0; i < sizeof replica / sizeof *replica; i++)
+        CHECK(fencepost_is_from_replica((const uint8_t *)replica[i], strlen(replica[i])));
+    CHECK(!fencepost_is_from_replica((const uint8_t *)loading, strlen(loading)));
+    CHECK(!fencepost_is_from_replica(NULL, 0) && !fencepost_is_from_replica(NULL, 8));
+}
+
 int main(void) {
     TEST(settings_are_checked);
     TEST(nothing_at_all);
@@ -211,5 +225,6 @@ int main(void) {
     TEST(replies_of_the_wrong_shape);
     TEST(memory_needs_no_driver);
     TEST(names_of_everything);
+    TEST(a_replicas_answer_is_known);
     return check_close();
 }

@@ -3,6 +3,7 @@
 mod errors;
 mod hub;
 mod output;
+mod redis;
 mod reply;
 mod settings;
 
@@ -15,6 +16,7 @@ mod _fencepost {
         errors::misuse,
         hub::{Hub, MemoryServer, check_timeout},
         output::{Command, Event, Wait},
+        redis::is_from_replica,
         settings::{Address, Settings},
     };
 }

@@ -12,7 +12,7 @@ from typing import Any
 
 import fencepost
 import pytest
-from fencepost.hub import Address, Command, Event, Hub, MemoryServer, Settings, Wait, now
+from fencepost.hub import Address, Command, Event, Hub, MemoryServer, Settings, Wait, is_from_replica, now
 from support import LONG, RedisBackend
 
 OWNER = bytes(range(16))
@@ -296,3 +296,11 @@ def test_the_documented_loop(redis_server: RedisBackend) -> None:
     words = [line.split()[0] for line in rest.splitlines()]
     assert [word for word in words if word != "extended"] == ["acquired", "released"]
     assert program.returncode == 0
+
+
+def test_a_replicas_answer_is_known() -> None:
+    replica = "READONLY You can't write against a read only replica."
+    wrapped = f"ERR Error running script (call to f_1234): @user_script:1: @user_script: 1: -{replica}"
+    assert is_from_replica(replica)
+    assert is_from_replica(wrapped)
+    assert not is_from_replica("LOADING Redis is loading the dataset in memory")

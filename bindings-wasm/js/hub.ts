@@ -40,6 +40,16 @@ export function parseAddress(url: string): Address {
   return takeAddress();
 }
 
+/**
+ * Whether an error of a Redis server, from its code on, says that the server is a replica.
+ *
+ * On such an answer a driver drops this connection and resolves the server's address again, if the driver made the connection; on
+ * the caller's own connection it does nothing. The hub gets the answer in any case.
+ */
+export function isFromReplica(error: string): boolean {
+  return wasm.isFromReplica(error);
+}
+
 /** What a {@link MemoryServer} is to a hub: its own file is loaded by those who use it. */
 export abstract class Inside {
   /** @internal A hub with a session of its own. */

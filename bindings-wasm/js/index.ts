@@ -35,6 +35,7 @@ export {
   type SessionState,
   Settings,
   type Stat,
+  isFromReplica,
   parseAddress,
 } from "./hub.js";
 export { MemoryServer } from "./memory/server.js";

@@ -10,4 +10,4 @@ import { base64 } from "./glue/module.js";
 
 initSync({ module: bytes(base64) });
 
-export { RawHub, Settings as RawSettings, parseAddress } from "./glue/fencepost_wasm.js";
+export { RawHub, Settings as RawSettings, isFromReplica, parseAddress } from "./glue/fencepost_wasm.js";

@@ -15,6 +15,7 @@ mod error;
 mod exports;
 mod hub;
 mod output;
+mod redis;
 mod reply;
 #[cfg(target_family = "wasm")]
 mod runtime;

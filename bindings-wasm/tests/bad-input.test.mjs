@@ -6,7 +6,17 @@ import { test } from "node:test";
 import zookeeper from "node-zookeeper-client";
 import { createClient } from "redis";
 
-import { ConfigError, Hub, MisuseError, Refused, Settings, connect, fromRedis, fromZooKeeper } from "../dist/index.js";
+import {
+  ConfigError,
+  Hub,
+  MisuseError,
+  Refused,
+  Settings,
+  connect,
+  fromRedis,
+  fromZooKeeper,
+  isFromReplica,
+} from "../dist/index.js";
 import { address, backends, unique, within } from "./servers.mjs";
 
 const config = (kind) => (error) => error instanceof ConfigError && error.kind === kind;
@@ -129,6 +139,13 @@ test("values of another type in settings and calls of the raw hub name the field
   assert.throws(() => hub.poll(1n), says("only", "1n"));
   assert.throws(() => hub.session(0, "connected", 1n, 10n), says("timeout", "10n"));
   assert.throws(() => hub.session(0, "connected", 1, 10), says("session", "1"));
+});
+
+test("a replica's answer is known", () => {
+  const replica = "READONLY You can't write against a read only replica.";
+  assert.ok(isFromReplica(replica));
+  assert.ok(isFromReplica(`ERR Error running script (call to f_1234): @user_script:1: @user_script: 1: -${replica}`));
+  assert.ok(!isFromReplica("LOADING Redis is loading the dataset in memory"));
 });
 
 test("replies of the wrong shape into the raw hub", () => {

@@ -13,6 +13,7 @@ __all__ = [
     "Settings",
     "Wait",
     "check_timeout",
+    "is_from_replica",
     "misuse",
 ]
 
@@ -336,3 +337,10 @@ def misuse(name: str) -> MisuseError:
 
 def check_timeout(given: int) -> None:
     """Raises ConfigError for a timeout, in microseconds, that makes no sense."""
+
+def is_from_replica(error: str) -> bool:
+    """Whether an error of a Redis server, from its code on, says that the server is a replica.
+
+    On such an answer a driver drops this connection and resolves the address again, if the driver made the
+    connection; on the caller's own connection it does nothing. The hub gets the answer in any case.
+    """

@@ -30,6 +30,16 @@ must never do, is in ``docs/drivers.md``; ``examples/hub_loop.py`` is a complete
 from __future__ import annotations
 
 from ._clock import now
-from ._fencepost import Address, Command, Event, Hub, MemoryServer, Settings, Wait
+from ._fencepost import Address, Command, Event, Hub, MemoryServer, Settings, Wait, is_from_replica
 
-__all__ = ["Address", "Command", "Event", "Hub", "MemoryServer", "Settings", "Wait", "now"]
+__all__ = [
+    "Address",
+    "Command",
+    "Event",
+    "Hub",
+    "MemoryServer",
+    "Settings",
+    "Wait",
+    "is_from_replica",
+    "now",
+]

@@ -48,7 +48,7 @@ pub use fencepost_core::{
     Cause, Command, CommandId, Event, Failure, Fence, Found, Grant, Instant, Intent, Key, Output, OwnerId,
     Patience, RawSettings, SessionId, Settings, Target, Timer, Wait,
     lowered::{Hub, HubOutput, Notice, Operation, Outcome, Request, flags},
-    redis::{Notice as RedisNotice, Reply},
+    redis::{Notice as RedisNotice, Reply, is_from_replica},
     zookeeper::{
         Answer, Notice as ZooKeeperNotice, RawZooKeeper, Reply as ZooKeeperReply, SessionState, Stat,
         WatchEvent, code,

@@ -9,6 +9,9 @@ export class Settings {
 /** Whether it is one: then `outputs.ts` has it, else `errors.ts` the error. */
 export function parseAddress(url: string): boolean;
 
+/** Whether an error of a Redis server says that the server is a replica. */
+export function isFromReplica(error: string): boolean;
+
 /** Methods give false (or 0) when they have failed: then `errors.ts` has the error. */
 export class RawHub {
   constructor(family: string, seed: number);

@@ -19,6 +19,7 @@ mod wire;
 
 pub use family::{Machine, Redis};
 pub use lock::StringLock;
+pub use reply::is_from_replica;
 pub use scripts::Script;
 pub use settings::{DEFAULT_ANSWER_WITHIN, DEFAULT_POLL, StringSettings};
 pub use subscriptions::Subscriptions;

@@ -97,8 +97,40 @@ const TRANSIENT: [&str; 9] = [
     "ASK",
 ];
 
+/// Whether a server's error says that the server is a replica: it carries out no write, and what it would read may be old.
+///
+/// On such an answer, a driver drops **this** connection if the driver made it, and resolves the server's address again: after a
+/// failover the address may lead to the new primary, and the old connection still leads to the old one. On the caller's own
+/// connection the driver does nothing. The answer is a reply in any case.
+#[must_use]
+pub fn is_from_replica(error: &str) -> bool {
+    code(unwrapped(error)) == "READONLY"
+}
+
+/// The word that an error begins with.
+fn code(error: &str) -> &str {
+    text::split(error, b' ').map_or(error, |(code, _)| code)
+}
+
+/// The error that stopped a script. Servers before 7.0 wrap it:
+/// `ERR Error running script (call to f_<sha>): @user_script:1: @user_script: 1: -READONLY You can't write …`.
+fn unwrapped(error: &str) -> &str {
+    if !error.starts_with("ERR Error running script") {
+        return error;
+    }
+    let mut rest = error;
+    while let Some(at) = text::find(rest, PLACE) {
+        let behind = rest.get(at.saturating_add(PLACE.len())..).unwrap_or_default();
+        rest = behind.trim_start_matches(|mark: char| matches!(mark, ':' | ' ' | '0'..='9'));
+    }
+    rest.strip_prefix('-').unwrap_or(rest)
+}
+
+/// What stands before the line's number in an error of a script.
+const PLACE: &str = "@user_script";
+
 pub(super) fn judge(error: &str) -> Trouble {
-    let code = text::split(error, b' ').map_or(error, |(code, _)| code);
+    let code = code(unwrapped(error));
     if code == "NOSCRIPT" {
         return Trouble::NoScript;
     }
@@ -109,8 +141,7 @@ pub(super) fn judge(error: &str) -> Trouble {
     let refusal = match code {
         "NOAUTH" | "WRONGPASS" => Refusal::AuthFailed,
         "NOPERM" => Refusal::NoPermission,
-        // Before Redis 7 a script's error is wrapped in another one.
-        _ if says("WRONGTYPE") => Refusal::WrongType,
+        "WRONGTYPE" => Refusal::WrongType,
         _ if says("unknown command") || says("non deterministic") => Refusal::Unsupported,
         _ => Refusal::ServerError,
     };
@@ -169,5 +200,37 @@ mod tests {
             Trouble::Final(Refusal::AuthFailed, _)
         ));
         assert!(matches!(judge(""), Trouble::Final(Refusal::ServerError, _)));
+    }
+
+    /// What Redis 6.2.14 answers to `EVAL "return redis.call(…)" …`, then what Redis 7.0.15 answers.
+    const WRAPPED: [(&str, &str); 6] = [
+        (
+            "READONLY",
+            "ERR Error running script (call to f_bbfa921ef52916eecf62afc6471035a4411917e4): @user_script:1: @user_script: 1: -READONLY You can't write against a read only replica. ",
+        ),
+        (
+            "OOM",
+            "ERR Error running script (call to f_897afd4d23ee70efe0ede1685c1c94834429da77): @user_script:12: @user_script: 12: -OOM command not allowed when used memory > 'maxmemory'. ",
+        ),
+        (
+            "WRONGTYPE",
+            "ERR Error running script (call to f_d3c21d0c2b9ca22f82737626a27bcaf5d288f99f): @user_script:1: WRONGTYPE Operation against a key holding the wrong kind of value ",
+        ),
+        (
+            "READONLY",
+            "READONLY You can't write against a read only replica. script: bbfa921ef52916eecf62afc6471035a4411917e4, on @user_script:1.",
+        ),
+        ("READONLY", "READONLY You can't write against a read only replica."),
+        ("ERR", "ERR the value is not READONLY, @user_script: 1: -READONLY"),
+    ];
+
+    #[test]
+    fn a_wrapped_error_is_judged_by_what_is_inside() {
+        for (inside, error) in WRAPPED {
+            assert_eq!(code(unwrapped(error)), inside, "{error}");
+            assert_eq!(is_from_replica(error), inside == "READONLY", "{error}");
+        }
+        assert_eq!(unwrapped("ERR Error running script"), "ERR Error running script");
+        assert_eq!(unwrapped("ERR Error running script @user_script"), "");
     }
 }
