@@ -11,6 +11,8 @@ use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 mod _fencepost {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use super::{
         errors::misuse,
@@ -19,4 +21,9 @@ mod _fencepost {
         redis::is_from_replica,
         settings::{Address, Settings},
     };
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
 }

@@ -23,7 +23,9 @@ async def take(lock: fencepost.asyncio.Lock) -> fencepost.asyncio.Grant:
 
 
 @pytest.mark.parametrize("layout", [None, "kazoo"])
-async def test_readers_share(place: Backend, aconnect: AsyncConnect, layout: str | None) -> None:
+async def test_readers_share(
+    place: Backend, aconnect: AsyncConnect, layout: fencepost.SharedLayout | None
+) -> None:
     ours, theirs = (aconnect(place.url).read_write_lock("prices", layout=layout) for _ in range(2))
     async with ours.reader, theirs.reader:
         assert await ours.writer.acquire(blocking=False) is None
@@ -107,8 +109,8 @@ async def test_bad_input(aconnect: AsyncConnect) -> None:
     anything: Any = "ignore"
     for call, name in (
         (lambda: client.semaphore("a", 0), "invalid-option"),
-        (lambda: client.lock("a", layout="any"), "invalid-option"),
-        (lambda: client.read_write_lock("a", layout="plain"), "invalid-option"),
+        (lambda: client.lock("a", layout=anything), "invalid-option"),
+        (lambda: client.read_write_lock("a", layout=anything), "invalid-option"),
         (lambda: client.lock("a", identifier="x" * 2000), "invalid-option"),
         (lambda: client.election("a", on_lost=anything), "unreadable-settings"),
         (lambda: redis.election("a"), "unknown-option"),

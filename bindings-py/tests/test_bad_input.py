@@ -154,8 +154,9 @@ def test_permits(connect: Connect, permits: Any) -> None:
 
 def test_plain_is_for_mutexes_and_elections(connect: Connect) -> None:
     client = connect("memory:")
-    assert error_of(lambda: client.read_write_lock("a", layout="plain")).name == "invalid-option"
-    assert error_of(lambda: client.semaphore("a", 1, layout="plain")).name == "invalid-option"
+    plain: Any = "plain"
+    assert error_of(lambda: client.read_write_lock("a", layout=plain)).name == "invalid-option"
+    assert error_of(lambda: client.semaphore("a", 1, layout=plain)).name == "invalid-option"
 
 
 @pytest.mark.parametrize(
@@ -197,7 +198,8 @@ def test_on_lost() -> None:
 
     async def ask() -> None:
         async with fencepost.asyncio.connect("memory:") as client:
-            client.lock("a", on_lost="ignore")
+            ignore: Any = "ignore"
+            client.lock("a", on_lost=ignore)
 
     assert error_of(lambda: asyncio.run(ask())).name == "unreadable-settings"
 

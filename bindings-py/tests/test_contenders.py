@@ -60,7 +60,7 @@ def test_holders_and_waiters(pair: Pair, place: Backend) -> None:
 
 
 @pytest.mark.parametrize("layout", ["curator", "kazoo"])
-def test_every_kind(pair: Pair, layout: str) -> None:
+def test_every_kind(pair: Pair, layout: fencepost.SharedLayout) -> None:
     client = pair[0]
     both = client.read_write_lock("rw", layout=layout)
     permits = client.semaphore("s", 2, layout=layout)

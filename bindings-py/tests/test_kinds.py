@@ -37,7 +37,7 @@ def take(lock: fencepost.Lock) -> fencepost.Grant:
 
 
 @pytest.mark.parametrize("layout", [None, "curator", "kazoo"])
-def test_readers_share_and_writers_do_not(pair: Pair, layout: str | None) -> None:
+def test_readers_share_and_writers_do_not(pair: Pair, layout: fencepost.SharedLayout | None) -> None:
     ours, theirs = (client.read_write_lock("prices", layout=layout) for client in pair)
     one, other = take(ours.reader), take(theirs.reader)
     assert ours.writer.acquire(blocking=False) is None
@@ -89,7 +89,7 @@ def test_elections_have_terms(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("layout", ["curator", "kazoo"])
-def test_many_locks_or_none(pair: Pair, layout: str) -> None:
+def test_many_locks_or_none(pair: Pair, layout: fencepost.SharedLayout) -> None:
     both = pair[0].multi_lock(["a", "b"], layout=layout)
     others = pair[1].multi_lock(iter(["b", "a"]), layout=layout)
     single = pair[1].lock("b", layout=layout)

@@ -169,7 +169,9 @@ def test_a_node_that_goes_with_no_session_is_no_lock(zookeeper: ZooKeeperBackend
 
 
 @pytest.mark.parametrize("layout", ["curator", "kazoo"])
-def test_readers_get_in_at_a_downgrade_and_writers_do_not(pair: Pair, place: Backend, layout: str) -> None:
+def test_readers_get_in_at_a_downgrade_and_writers_do_not(
+    pair: Pair, place: Backend, layout: fencepost.SharedLayout
+) -> None:
     mine = pair[0].read_write_lock("prices", layout=layout, identifier="till-7")
     theirs = pair[1].read_write_lock("prices", layout=layout)
     grant = take(mine.writer)

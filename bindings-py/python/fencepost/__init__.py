@@ -18,9 +18,10 @@ the resource.
 from __future__ import annotations
 
 from ._client import Client, connect
+from ._fencepost import __version__
 from ._inspection import Found
-from ._lock import Election, Grant, Lock, ReadWriteLock
-from ._values import Duration
+from ._lock import Election, Grant, Lock, ReadWriteLock, Scope
+from ._values import Duration, Layout, SharedLayout
 from .errors import (
     CleanupIncomplete,
     ConfigError,
@@ -43,6 +44,7 @@ __all__ = [
     "FencepostError",
     "Found",
     "Grant",
+    "Layout",
     "Lock",
     "LockLost",
     "MisuseError",
@@ -51,6 +53,9 @@ __all__ = [
     "ReadWriteLock",
     "Refused",
     "ReleaseUnconfirmed",
+    "Scope",
+    "SharedLayout",
     "WrongProcess",
+    "__version__",
     "connect",
 ]

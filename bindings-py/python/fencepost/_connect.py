@@ -74,6 +74,8 @@ def choose(connection: object, prefix: object) -> tuple[SyncDriver, str]:
         no_prefix(prefix)
         return RedisDriver(connection), ""
     hint = "give a KazooClient or a redis.Redis"
+    if isinstance(connection, str):
+        hint = "an address goes to fencepost.connect()"
     if is_instance(connection, "redis.asyncio.client", "Redis"):
         hint = "it is for asyncio: give it to fencepost.asyncio.Client"
     raise unreadable(f"{type(connection).__name__} is no connection for this client: {hint}")

@@ -12,10 +12,13 @@ __all__ = [
     "MemoryServer",
     "Settings",
     "Wait",
+    "__version__",
     "check_timeout",
     "is_from_replica",
     "misuse",
 ]
+
+__version__: str
 
 @final
 class Settings:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ._contender import OVER, Contender, Hold
 from ._engine import Engine
+from ._unique import Unique
 
 
-class BaseGrant:
+class BaseGrant(Unique):
     """The right to hold a lock, from its acquire to its release or loss. Any thread or task may use it."""
 
     __slots__ = ("__weakref__", "_engine", "_hold")

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from ._lock import Election, Lock, ReadWriteLock
-from ._values import MULTI_LOCK, Duration, plain_kind, texts
+from ._unique import Unique
+from ._values import MULTI_LOCK, Duration, Layout, SharedLayout, plain_kind, texts
 
 AnyLock = TypeVar("AnyLock", bound=Lock)
 
 
-class Kinds:
+class Kinds(Unique):
     """The constructors of a client. None of them sends anything."""
 
     _family: str
@@ -26,7 +27,7 @@ class Kinds:
         margin: Duration | None = None,
         poll: Duration | None = None,
         answer_within: Duration | None = None,
-        layout: str | None = None,
+        layout: Layout | None = None,
         node_prefix: str | None = None,
         identifier: str | None = None,
         revocable: bool | None = None,
@@ -80,7 +81,7 @@ class Kinds:
         self,
         name: str,
         *,
-        layout: str | None = None,
+        layout: SharedLayout | None = None,
         identifier: str | None = None,
         revocable: bool | None = None,
         owner: str | None = None,
@@ -115,7 +116,7 @@ class Kinds:
         name: str,
         permits: int,
         *,
-        layout: str | None = None,
+        layout: SharedLayout | None = None,
         identifier: str | None = None,
         revocable: bool | None = None,
         max_hold: Duration | None = None,
@@ -146,7 +147,7 @@ class Kinds:
         self,
         name: str,
         *,
-        layout: str | None = None,
+        layout: Layout | None = None,
         node_prefix: str | None = None,
         identifier: str | None = None,
         revocable: bool | None = None,
@@ -178,7 +179,7 @@ class Kinds:
         self,
         names: Iterable[str],
         *,
-        layout: str | None = None,
+        layout: Layout | None = None,
         node_prefix: str | None = None,
         identifier: str | None = None,
         revocable: bool | None = None,

@@ -12,6 +12,8 @@ from ._grant import BaseGrant
 from ._inspection import Found, Subject
 from ._owners import Ownership
 from ._pair import Pair
+from ._scope import End, Scopes, enter, leave
+from ._unique import Unique
 from ._values import Duration, patience
 from .errors import FencepostError, LockLost, NotAcquired
 
@@ -19,13 +21,38 @@ if TYPE_CHECKING:
     from ._client import Client
 
 
-class Lock:
+class _Scoped(Unique):
+    """What a ``with`` statement enters: every block has a grant of its own."""
+
+    __slots__ = ("__weakref__", "_scopes")
+
+    def __init__(self, single: bool) -> None:
+        self._scopes = Scopes(single)
+
+    def _obtain(self) -> Grant:
+        """The grant of a block that is entered."""
+        raise NotImplementedError
+
+    if TYPE_CHECKING:
+
+        def __enter__(self) -> Grant: ...
+
+        def __exit__(
+            self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        ) -> None: ...
+
+    else:
+        __enter__, __exit__ = End(enter, False), End(leave, True)
+
+
+class Lock(_Scoped):
     """A name with settings. Made by :meth:`Client.lock`; every acquire is a contender of its own.
 
-    ``with lock as grant`` waits for the lock and releases it; :meth:`hold` does the same with a limit.
+    ``with lock as grant`` waits for the lock and releases it; :meth:`hold` does the same with a limit. Blocks
+    may end in any order and in any thread: each releases what it has acquired.
     """
 
-    __slots__ = ("_client", "_ownership", "_scopes", "_settings", "_subject", "name")
+    __slots__ = ("_client", "_ownership", "_settings", "_subject", "name")
 
     def __init__(
         self,
@@ -40,7 +67,7 @@ class Lock:
         self._client = client
         self._settings = checked
         self._ownership = ownership
-        self._scopes = threading.local()
+        super().__init__(single=False)
 
     def acquire(self, timeout: Duration | None = None, *, blocking: bool = True) -> Grant | None:
         """Waits until the lock is granted, for at most ``timeout`` (seconds or a timedelta) if that is given.
@@ -79,16 +106,10 @@ class Lock:
         """
         self._client._inspect(self._subject, "break", contender)
 
-    def __enter__(self) -> Grant:
-        scopes = self._scopes.__dict__.setdefault("open", [])
-        grant = Scope(self, True).__enter__()
-        scopes.append(grant)
+    def _obtain(self) -> Grant:
+        grant = self.acquire()
+        assert grant is not None, "without a limit there is no end to the waiting"
         return grant
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._scopes.open.pop().__exit__(kind, error, trace)
 
     def __repr__(self) -> str:
         return f"<fencepost.{type(self).__name__} {self.name!r}>"
@@ -114,29 +135,30 @@ class ReadWriteLock(Pair[Lock]):
     __slots__ = ()
 
 
-class Scope:
-    """An acquire and a release around a block. Made by :meth:`Lock.hold`."""
+class Scope(_Scoped):
+    """An acquire and a release around a block. Made by :meth:`Lock.hold`, one for each block.
 
-    __slots__ = ("_grant", "_lock", "_wait")
+    It may be entered again when it was left; before, that is a MisuseError (``busy``).
+    """
+
+    __slots__ = ("_lock", "_wait")
 
     def __init__(self, lock: Lock, wait: int | bool) -> None:
+        super().__init__(single=True)
         self._lock = lock
         self._wait = wait
 
-    def __enter__(self) -> Grant:
+    def _obtain(self) -> Grant:
         lock = self._lock
         grant = lock._client._acquire(lock, self._wait)
         if grant is None:
             tried = self._wait is False
             code, name = (302, "not-available") if tried else (301, "timeout")
             raise NotAcquired(f"{lock.name}: somebody else holds the lock", code, name)
-        self._grant = grant
         return grant
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._grant.__exit__(kind, error, trace)
+    def __repr__(self) -> str:
+        return f"<fencepost.Scope of {self._lock.name!r}>"
 
 
 class Grant(BaseGrant):
@@ -202,11 +224,14 @@ class Grant(BaseGrant):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._engine.check_process()
-        if self._hold.state in _GIVEN_BACK:
-            return
+        self._leave(error)
+
+    def _leave(self, error: BaseException | None) -> None:
+        """The block has ended, perhaps with an error."""
         try:
-            self.release()
+            self._engine.check_process()
+            if self._hold.state not in _GIVEN_BACK:
+                self.release()
         except FencepostError as trouble:
             # The body's own exception is the one to see.
             if error is None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
+from ._unique import Unique
+
 Side = TypeVar("Side")
 
 
-class Pair(Generic[Side]):
+class Pair(Unique, Generic[Side]):
     """A lock that readers share and writers have alone. Made by ``client.read_write_lock(name)``.
 
     A reader's fence is no older than the last writer's: a resource refuses a reader whose fence is below the
@@ -15,7 +17,7 @@ class Pair(Generic[Side]):
     writer: release first.
     """
 
-    __slots__ = ("name", "reader", "writer")
+    __slots__ = ("__weakref__", "name", "reader", "writer")
 
     def __init__(self, name: str, reader: Side, writer: Side) -> None:
         self.name = name

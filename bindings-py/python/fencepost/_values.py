@@ -9,13 +9,20 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from ._fencepost import Settings, check_timeout
 from .errors import ConfigError
 
 Duration: TypeAlias = "float | timedelta"
 """Seconds as a number, or a timedelta."""
+
+Layout: TypeAlias = Literal["curator", "kazoo", "plain"]
+"""The names that contenders have on ZooKeeper."""
+SharedLayout: TypeAlias = Literal["curator", "kazoo"]
+"""Those in which a lock can be shared."""
+OnLost: TypeAlias = Literal["cancel", "keep"]
+"""What becomes of the body of an ``async with`` whose lock is lost."""
 
 _LARGEST = 2**63 - 1
 MULTI_LOCK = "multi-lock"

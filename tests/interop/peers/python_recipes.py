@@ -7,7 +7,7 @@ import concurrent.futures
 import os
 import threading
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import fencepost
 import fencepost.asyncio
@@ -39,7 +39,7 @@ class Recipes:
         self, loop: asyncio.AbstractEventLoop, layout: str, hosts: str, session_ms: int, login: str = ""
     ) -> None:
         self._loop = loop
-        self._layout = layout
+        self._layout = cast(fencepost.SharedLayout, layout)
         url = f"zk://{hosts}?session_timeout={session_ms}"
         self._given = given(hosts, session_ms, login) if login else None
         self._client = self._run(self._take(self._given) if self._given else self._connect(url))

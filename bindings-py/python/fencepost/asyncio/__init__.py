@@ -11,7 +11,8 @@ Errors are those of :mod:`fencepost`.
 
 from __future__ import annotations
 
+from .._values import OnLost
 from ._client import Client, connect
 from ._lock import Election, Grant, Lock, ReadWriteLock, Scope
 
-__all__ = ["Client", "Election", "Grant", "Lock", "ReadWriteLock", "Scope", "connect"]
+__all__ = ["Client", "Election", "Grant", "Lock", "OnLost", "ReadWriteLock", "Scope", "connect"]

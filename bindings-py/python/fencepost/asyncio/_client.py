@@ -12,12 +12,12 @@ from .._client import CONFIRM_WITHIN
 from .._contender import Contender, Hold, State, Until, decided, over, turned
 from .._inspection import Found, Subject, found
 from .._owners import ownership
-from .._values import Duration, micros, settings, unreadable
+from .._values import Duration, OnLost, micros, settings, unreadable
 from ..errors import CleanupIncomplete, FencepostError, NotAcquired, ReleaseUnconfirmed
 from ._connect import AsyncDriver, choose, choose_by_address
 from ._kinds import AnyLock, Kinds
 from ._lock import Grant, Lock
-from ._loop import LoopEngine, LoopTimer, settle
+from ._loop import LoopEngine, LoopTimer, running_loop, settle
 
 
 def connect(url: str) -> Client:
@@ -52,7 +52,7 @@ class Client(Kinds):
         return client
 
     def _begin(self, driver: AsyncDriver, prefix: str) -> None:
-        loop = asyncio.get_running_loop()
+        loop = running_loop()
         self._prefix = prefix
         self._driver = driver
         self._family = driver.hub.family
@@ -73,7 +73,7 @@ class Client(Kinds):
         kind: str,
         name: str,
         options: Mapping[str, object],
-        on_lost: str,
+        on_lost: OnLost,
         owner: str | None = None,
     ) -> AnyLock:
         if on_lost not in ("cancel", "keep"):

@@ -122,6 +122,8 @@ def choose(connection: object, prefix: object) -> tuple[AsyncDriver, str]:
         no_prefix(prefix)
         return AsyncRedisDriver(connection), ""
     hint = "give a KazooClient or a redis.asyncio.Redis"
+    if isinstance(connection, str):
+        hint = "an address goes to fencepost.asyncio.connect()"
     if is_instance(connection, "redis.client", "Redis"):
         hint = "it is for threads: give it to fencepost.Client"
     raise unreadable(f"{type(connection).__name__} is no connection for this client: {hint}")

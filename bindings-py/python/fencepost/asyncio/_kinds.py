@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from .._values import MULTI_LOCK, Duration, plain_kind, texts
+from .._unique import Unique
+from .._values import MULTI_LOCK, Duration, Layout, OnLost, SharedLayout, plain_kind, texts
 from ._lock import Election, Lock, ReadWriteLock
 
 AnyLock = TypeVar("AnyLock", bound=Lock)
 
 
-class Kinds:
+class Kinds(Unique):
     """The constructors of a client. None of them sends anything."""
 
     _family: str
@@ -26,13 +27,13 @@ class Kinds:
         margin: Duration | None = None,
         poll: Duration | None = None,
         answer_within: Duration | None = None,
-        layout: str | None = None,
+        layout: Layout | None = None,
         node_prefix: str | None = None,
         identifier: str | None = None,
         revocable: bool | None = None,
         owner: str | None = None,
         fair: bool | None = None,
-        on_lost: str = "cancel",
+        on_lost: OnLost = "cancel",
     ) -> Lock:
         """A lock: a name with checked settings. It sends nothing and is cheap; tasks share it freely.
 
@@ -64,13 +65,13 @@ class Kinds:
         self,
         name: str,
         *,
-        layout: str | None = None,
+        layout: SharedLayout | None = None,
         identifier: str | None = None,
         revocable: bool | None = None,
         owner: str | None = None,
         max_hold: Duration | None = None,
         answer_within: Duration | None = None,
-        on_lost: str = "cancel",
+        on_lost: OnLost = "cancel",
     ) -> ReadWriteLock:
         """ZooKeeper: the read/write lock of that name. Its ``reader`` and ``writer`` are locks like others::
 
@@ -100,12 +101,12 @@ class Kinds:
         name: str,
         permits: int,
         *,
-        layout: str | None = None,
+        layout: SharedLayout | None = None,
         identifier: str | None = None,
         revocable: bool | None = None,
         max_hold: Duration | None = None,
         answer_within: Duration | None = None,
-        on_lost: str = "cancel",
+        on_lost: OnLost = "cancel",
     ) -> Lock:
         """ZooKeeper: the semaphore of that name. So many contenders hold it at a time, first come, first
         served.
@@ -133,13 +134,13 @@ class Kinds:
         self,
         name: str,
         *,
-        layout: str | None = None,
+        layout: Layout | None = None,
         node_prefix: str | None = None,
         identifier: str | None = None,
         revocable: bool | None = None,
         max_hold: Duration | None = None,
         answer_within: Duration | None = None,
-        on_lost: str = "cancel",
+        on_lost: OnLost = "cancel",
     ) -> Election:
         """ZooKeeper: the election of that name. The identifier tells the others who leads::
 
@@ -167,13 +168,13 @@ class Kinds:
         self,
         names: Iterable[str],
         *,
-        layout: str | None = None,
+        layout: Layout | None = None,
         node_prefix: str | None = None,
         identifier: str | None = None,
         revocable: bool | None = None,
         max_hold: Duration | None = None,
         answer_within: Duration | None = None,
-        on_lost: str = "cancel",
+        on_lost: OnLost = "cancel",
     ) -> Lock:
         """ZooKeeper: many locks or none (up to 64), with a place in every line taken at once::
 
@@ -201,7 +202,7 @@ class Kinds:
         kind: str,
         name: str,
         options: Mapping[str, object],
-        on_lost: str,
+        on_lost: OnLost,
         owner: str | None = None,
     ) -> AnyLock:
         raise NotImplementedError

@@ -14,20 +14,48 @@ from .._inspection import Found, Subject
 from .._lock import note
 from .._owners import Ownership
 from .._pair import Pair
+from .._scope import End, Scopes
+from .._unique import Unique
 from .._values import Duration, patience
 from ..errors import FencepostError, NotAcquired
+from ._scope import enter, leave
 
 if TYPE_CHECKING:
     from ._client import Client
 
 
-class Lock:
+class _Scoped(Unique):
+    """What an ``async with`` statement enters: every block has a grant of its own."""
+
+    __slots__ = ("__weakref__", "_scopes")
+
+    def __init__(self, single: bool) -> None:
+        self._scopes = Scopes(single)
+
+    async def _obtain(self) -> Grant:
+        """The grant of a block that is entered."""
+        raise NotImplementedError
+
+    if TYPE_CHECKING:
+
+        async def __aenter__(self) -> Grant: ...
+
+        async def __aexit__(
+            self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        ) -> None: ...
+
+    else:
+        __aenter__, __aexit__ = End(enter, False), End(leave, True)
+
+
+class Lock(_Scoped):
     """A name with settings. Made by :meth:`Client.lock`; every acquire is a contender of its own.
 
     ``async with lock as grant`` waits for the lock and releases it; :meth:`hold` does the same with a limit.
+    Blocks may end in any order and in any task: each releases what it has acquired.
     """
 
-    __slots__ = ("_cancels", "_client", "_ownership", "_scopes", "_settings", "_subject", "name")
+    __slots__ = ("_cancels", "_client", "_ownership", "_settings", "_subject", "name")
 
     def __init__(
         self,
@@ -44,7 +72,7 @@ class Lock:
         self._settings = checked
         self._ownership = ownership
         self._cancels = cancels
-        self._scopes: dict[asyncio.Task[object] | None, list[Scope]] = {}
+        super().__init__(single=False)
 
     async def acquire(self, timeout: Duration | None = None, *, blocking: bool = True) -> Grant | None:
         """Waits until the lock is granted, for at most ``timeout`` (seconds or a timedelta) if that is given.
@@ -84,21 +112,10 @@ class Lock:
         """
         await self._client._inspect(self._subject, "break", contender)
 
-    async def __aenter__(self) -> Grant:
-        scope = Scope(self, True)
-        grant = await scope.__aenter__()
-        self._scopes.setdefault(asyncio.current_task(), []).append(scope)
-        return grant
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        task = asyncio.current_task()
-        scopes = self._scopes[task]
-        scope = scopes.pop()
-        if not scopes:
-            del self._scopes[task]
-        await scope.__aexit__(kind, error, trace)
+    async def _obtain(self) -> Grant:
+        grant = await self.acquire()
+        assert grant is not None, "without a limit there is no end to the waiting"
+        return await grant.__aenter__()
 
     def __repr__(self) -> str:
         return f"<fencepost.asyncio.{type(self).__name__} {self.name!r}>"
@@ -124,29 +141,30 @@ class ReadWriteLock(Pair[Lock]):
     __slots__ = ()
 
 
-class Scope:
-    """An acquire and a release around a block. Made by :meth:`Lock.hold`."""
+class Scope(_Scoped):
+    """An acquire and a release around a block. Made by :meth:`Lock.hold`, one for each block.
 
-    __slots__ = ("_grant", "_lock", "_wait")
+    It may be entered again when it was left; before, that is a MisuseError (``busy``).
+    """
+
+    __slots__ = ("_lock", "_wait")
 
     def __init__(self, lock: Lock, wait: int | bool) -> None:
+        super().__init__(single=True)
         self._lock = lock
         self._wait = wait
 
-    async def __aenter__(self) -> Grant:
+    async def _obtain(self) -> Grant:
         lock = self._lock
         grant = await lock._client._acquire(lock, self._wait)
         if grant is None:
             tried = self._wait is False
             code, name = (302, "not-available") if tried else (301, "timeout")
             raise NotAcquired(f"{lock.name}: somebody else holds the lock", code, name)
-        self._grant = grant
         return await grant.__aenter__()
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._grant.__aexit__(kind, error, trace)
+    def __repr__(self) -> str:
+        return f"<fencepost.asyncio.Scope of {self._lock.name!r}>"
 
 
 class Grant(BaseGrant):
@@ -207,7 +225,7 @@ class Grant(BaseGrant):
 
     async def __aenter__(self) -> Grant:
         self._engine.check()
-        if self._cancels:
+        if self._cancels and self._body is None:
             self._body = Body()
             self._on_loss(self._body.lost)
         return self
@@ -215,14 +233,17 @@ class Grant(BaseGrant):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._engine.check_process()
+        await self._leave(error)
+
+    async def _leave(self, error: BaseException | None) -> None:
+        """The block has ended, perhaps with an error."""
         body, self._body = self._body, None
         if body is not None and await body.end(error):
             raise self._contender.error() from (self._contender.cause or error)
-        if self._hold.state in _GIVEN_BACK:
-            return
         try:
-            await self.release()
+            self._engine.check_process()
+            if self._hold.state not in _GIVEN_BACK:
+                await self.release()
         except FencepostError as trouble:
             # The body's own exception is the one to see.
             if error is None:
@@ -249,14 +270,15 @@ class Body:
 
     def lost(self) -> None:
         """Cancels the block, unless it has ended. Called on the loop."""
-        if self._task is not None:
+        # A task that runs at this moment closes the client itself: it hears of it when it leaves the block.
+        if self._task is not None and self._task is not asyncio.current_task():
             self._cancelled = True
             self._task.cancel()
 
     async def end(self, error: BaseException | None) -> bool:
         """The block has ended; whether its end is our cancellation and nobody else's."""
         task, self._task = self._task, None
-        if task is None or not self._cancelled:
+        if task is None or not self._cancelled or task is not asyncio.current_task():
             return False
         uncancel = getattr(task, "uncancel", None)  # Python 3.11
         others = uncancel() > self._before if uncancel is not None else False

@@ -42,6 +42,17 @@ class LoopEngine(Engine):
         return threading.get_ident() == self._thread
 
 
+def running_loop() -> asyncio.AbstractEventLoop:
+    """The loop that runs here. Raises RuntimeError where there is none."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError as error:
+        raise RuntimeError(
+            "a client of fencepost.asyncio is made inside a coroutine of asyncio, and there is no running "
+            "event loop: threads use fencepost.connect(); loops of other libraries (trio) are not supported"
+        ) from error
+
+
 def settle(future: asyncio.Future[bool], value: bool) -> None:
     """Gives a future its result, unless it has one."""
     if not future.done():

@@ -1,0 +1,35 @@
+"""The ends of a block of ``async with``: see :mod:`fencepost._scope`."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from .._scope import Block, Scopes
+
+
+async def enter(block: Block, manager: Any) -> Any:
+    """Acquires the lock."""
+    scopes: Scopes = manager._scopes
+    scopes.entering(block, asyncio.current_task())
+    try:
+        scopes.entered(block, await manager._obtain())
+        return block.grant
+    except BaseException:
+        scopes.left(block)
+        raise
+
+
+async def leave(block: Block, manager: Any, kind: Any = None, error: Any = None, trace: Any = None) -> None:
+    """Releases what this block has acquired."""
+    scopes: Scopes = manager._scopes
+    await _leave(scopes, scopes.leaving(block, asyncio.current_task()), error)
+
+
+async def _leave(scopes: Scopes, blocks: list[Block], error: BaseException | None) -> None:
+    try:
+        await blocks[0].grant._leave(error)
+    finally:
+        scopes.left(blocks.pop(0))
+        if blocks:
+            await _leave(scopes, blocks, error)
