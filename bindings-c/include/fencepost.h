@@ -672,7 +672,7 @@ typedef struct fencepost_address_parts {
      */
     struct fencepost_view name;
     /**
-     * `zk:` `HOST:PORT,HOST:PORT`. `redis:` the host alone.
+     * `zk:` `HOST:PORT,HOST:PORT`. `redis:` the host alone, an IPv6 address without brackets.
      */
     struct fencepost_view hosts;
     /**
@@ -980,7 +980,7 @@ extern "C" {
 
 /**
  * Reads an address: `memory:`, `memory:NAME`, `zk://HOST:PORT,…/PREFIX?session_timeout=MS`, `redis://USER:PASSWORD@HOST:PORT/DATABASE`, `rediss://…?ca=PATH`.
- * Errors: 1xx; `fencepost_detail` does not repeat a password.
+ * Errors: 1xx; `fencepost_detail` repeats neither user nor password. Schemes ignore case.
  */
 enum fencepost_result fencepost_address_parse(const uint8_t *url,
                                               size_t url_size,

@@ -14,6 +14,7 @@ $(TESTS)/holder: tests/holder.c $(SHARED) $(HEADERS)
 	$(COMPILE) -Iinclude $< $(LINK) -lfencepost-client -lfencepost -o $@
 
 # What single tests need beside.
+DEFINE_addresses := -DTABLE='"$(abspath ../tests/addresses.json)"'
 WITH_attach := tests/loop.c
 WITH_verdicts_zookeeper := $(OBJ)/zookeeper/zookeeper/verdict.o
 # The driver itself, so that what it tells the hub can be written down.
@@ -32,7 +33,7 @@ THREADED_requests_zookeeper := yes
 IN_SIGHT := -Wl,--no-as-needed -lzookeeper_mt
 OUT_OF_SIGHT := -Wl,-Bstatic -lzookeeper_mt -Wl,-Bdynamic
 
-BUILD_TEST = $(COMPILE) -DTHREADED -D_GNU_SOURCE -DWITH_ST=$(if $(filter yes,$(ZOOKEEPER_ST)),1,0) -Iinclude $< $(WITH_$*) tests/support.c $(LINK) -lfencepost-client -lfencepost $(LINK_$*) \
+BUILD_TEST = $(COMPILE) $(DEFINE_$*) -DTHREADED -D_GNU_SOURCE -DWITH_ST=$(if $(filter yes,$(ZOOKEEPER_ST)),1,0) -Iinclude $< $(WITH_$*) tests/support.c $(LINK) -lfencepost-client -lfencepost $(LINK_$*) \
     $(1) -lhiredis -lcjson -ldl -lm -o $@
 
 .SECONDEXPANSION:
@@ -64,7 +65,7 @@ $(BUILD)/examples/%: examples/%.c $(SHARED) $(PKGCONFIG) $(HEADERS:include/%=$(I
 	    $$(PKG_CONFIG_PATH=$(LIB)/pkgconfig pkg-config --cflags --libs $$(sed -n 's/.*--libs \([a-z -]*\)).*/\1/p' $<))
 
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
-SUITES := hub fuzz client kinds owners downgrade single inspection event_loop bad_input attach verdicts_zookeeper requests_zookeeper verdicts_redis faults \
+SUITES := hub addresses fuzz client kinds owners downgrade single inspection event_loop bad_input attach verdicts_zookeeper requests_zookeeper verdicts_redis faults \
     client-threaded kinds-threaded event_loop-threaded faults-threaded $(if $(filter yes,$(TLS)),tls)
 PROGRAMS := $(SUITES:%=$(TESTS)/%) $(TESTS)/transcripts $(TESTS)/header $(TESTS)/static
 
@@ -77,7 +78,7 @@ test: test-programs
 
 # Without servers.
 test-local: test-programs
-	tests/run $(TESTS) hub fuzz transcripts header
+	tests/run $(TESTS) hub addresses fuzz transcripts header
 
 # On the servers that the environment names.
 test-servers: test-programs

@@ -38,45 +38,54 @@ impl Settings {
 /// Where locks are: an address that has been read.
 #[pyclass(frozen, module = "fencepost.hub")]
 #[derive(Debug)]
-pub(crate) struct Address {
-    inner: url::Address,
-    text: String,
+pub(crate) struct Address(url::Address);
+
+impl Address {
+    const fn redis(&self) -> Option<&url::RedisAddress> {
+        match &self.0 {
+            url::Address::Redis(server) => Some(server),
+            _ => None,
+        }
+    }
 }
 
 #[pymethods]
 impl Address {
     #[new]
     fn new(py: Python<'_>, text: &str) -> PyResult<Self> {
-        let inner = url::Address::parse(text).map_err(|error| errors::config(py, &error))?;
-        Ok(Self {
-            inner,
-            text: text.into(),
-        })
+        url::Address::parse(text)
+            .map(Self)
+            .map_err(|error| errors::config(py, &error))
     }
 
     #[getter]
     const fn family(&self) -> &'static str {
-        self.inner.family()
+        self.0.family()
     }
 
     /// `memory`, `zookeeper` or `redis`.
     #[getter]
     const fn kind(&self) -> &'static str {
-        match self.inner {
+        match self.0 {
             url::Address::Memory { .. } => "memory",
             url::Address::ZooKeeper { .. } => "zookeeper",
             _ => "redis",
         }
     }
 
+    /// For people: without user, password and options.
     #[getter]
-    fn text(&self) -> &str {
-        &self.text
+    fn shown(&self) -> String {
+        self.0.shown()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Address {}>", self.0.shown())
     }
 
     #[getter]
     fn name(&self) -> &str {
-        match &self.inner {
+        match &self.0 {
             url::Address::Memory { name } => name,
             _ => "",
         }
@@ -84,7 +93,7 @@ impl Address {
 
     #[getter]
     fn hosts(&self) -> Vec<String> {
-        match &self.inner {
+        match &self.0 {
             url::Address::ZooKeeper { hosts, .. } => hosts.clone(),
             _ => Vec::new(),
         }
@@ -92,37 +101,55 @@ impl Address {
 
     #[getter]
     fn prefix(&self) -> &str {
-        match &self.inner {
+        match &self.0 {
             url::Address::ZooKeeper { prefix, .. } => prefix,
             _ => "",
-        }
-    }
-
-    /// For the client library, without options.
-    #[getter]
-    fn url(&self) -> &str {
-        match &self.inner {
-            url::Address::Redis { url, .. } => url,
-            _ => "",
-        }
-    }
-
-    /// The path of the file of certificates to check the server's against; nothing for the system's.
-    #[getter]
-    fn ca(&self) -> Option<&str> {
-        match &self.inner {
-            url::Address::Redis { ca, .. } => ca.as_deref(),
-            _ => None,
         }
     }
 
     /// In microseconds.
     #[getter]
     fn session_timeout(&self) -> Option<u64> {
-        match &self.inner {
+        match &self.0 {
             url::Address::ZooKeeper { session_timeout, .. } => Some(micros(*session_timeout)),
             _ => None,
         }
+    }
+
+    #[getter]
+    fn host(&self) -> &str {
+        self.redis().map_or("", |server| &server.host)
+    }
+
+    #[getter]
+    fn port(&self) -> u16 {
+        self.redis().map_or(0, |server| server.port)
+    }
+
+    #[getter]
+    fn user(&self) -> &str {
+        self.redis().map_or("", |server| &server.credentials.user)
+    }
+
+    #[getter]
+    fn password(&self) -> &str {
+        self.redis().map_or("", |server| &server.credentials.password)
+    }
+
+    #[getter]
+    fn database(&self) -> u32 {
+        self.redis().map_or(0, |server| server.database)
+    }
+
+    #[getter]
+    fn tls(&self) -> bool {
+        self.redis().is_some_and(|server| server.tls)
+    }
+
+    /// The path of the file of certificates to check the server's against; nothing for the system's.
+    #[getter]
+    fn ca(&self) -> Option<&str> {
+        self.redis().and_then(|server| server.ca.as_deref())
     }
 }
 

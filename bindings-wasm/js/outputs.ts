@@ -158,7 +158,27 @@ export type Output = Command | Event | Wait;
 export type Address =
   | { readonly kind: "memory"; readonly name: string }
   | { readonly kind: "zookeeper"; readonly hosts: string; readonly prefix: string; readonly sessionTimeout: number }
-  | { readonly kind: "redis"; readonly url: string; readonly ca: string };
+  | RedisAddress;
+
+/** Where a Redis server is, and what it wants to know of a client. */
+export interface RedisAddress {
+  readonly kind: "redis";
+  /** A name or an IP address; an IPv6 address without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** As whom. It is not enumerable, so that no log shows it. */
+  readonly credentials: Credentials;
+  readonly database: number;
+  readonly tls: boolean;
+  /** With TLS: the path of the file of certificates that the server's is checked against; empty for the system's. */
+  readonly ca: string;
+}
+
+/** A user and a password, decoded; empty if there is none. */
+export interface Credentials {
+  readonly user: string;
+  readonly password: string;
+}
 
 // The numbers are those of `Operation` in the core, which are the same for ever.
 const NODE_OPERATIONS = {
@@ -392,6 +412,18 @@ export function zooKeeperAddress(hosts: string, prefix: string, sessionTimeout: 
 }
 
 /** @internal */
-export function redisAddress(url: string, ca: string): void {
-  address = { kind: "redis", url, ca };
+export function redisAddress(
+  host: string,
+  port: number,
+  user: string,
+  password: string,
+  database: number,
+  tls: boolean,
+  ca: string,
+): void {
+  const credentials: Credentials = { user, password };
+  const shown = { kind: "redis", host, port, database, tls, ca } as const;
+  address = Object.defineProperty(shown, "credentials", { value: credentials }) as typeof shown & {
+    credentials: Credentials;
+  };
 }

@@ -12,10 +12,11 @@ extern "C" {
     #[wasm_bindgen(js_name = zooKeeperAddress)]
     fn zookeeper(hosts: &str, prefix: &str, session_timeout: f64);
     #[wasm_bindgen(js_name = redisAddress)]
-    fn redis(url: &str, ca: &str);
+    #[allow(clippy::too_many_arguments, reason = "an address has so many parts")]
+    fn redis(host: &str, port: u16, user: &str, password: &str, database: u32, tls: bool, ca: &str);
 }
 
-/// Reads an address such as `zk://localhost:2181/shop`; says whether it is one. It does not repeat passwords in its error.
+/// Reads an address such as `zk://localhost:2181/shop`; says whether it is one. Its error repeats neither user nor password.
 #[wasm_bindgen(js_name = parseAddress)]
 pub fn parse_address(url: &str) -> bool {
     match Address::parse(url) {
@@ -29,7 +30,15 @@ pub fn parse_address(url: &str) -> bool {
             let millis = number(whole) * 1000.0 + f64::from(rest) / 1000.0;
             zookeeper(&hosts.join(","), &prefix, millis);
         }
-        Ok(Address::Redis { url, ca }) => redis(&url, ca.as_deref().unwrap_or_default()),
+        Ok(Address::Redis(server)) => redis(
+            &server.host,
+            server.port,
+            &server.credentials.user,
+            &server.credentials.password,
+            server.database,
+            server.tls,
+            server.ca.as_deref().unwrap_or_default(),
+        ),
         Ok(_) => return false,
         Err(why) => {
             error::config(&why);

@@ -47,7 +47,7 @@ def choose_by_address(url: object) -> tuple[SyncDriver, str]:
     if address.kind == "memory":
         from .drivers.memory import MemoryDriver, shared
 
-        return MemoryDriver(shared(address.name), address.text), ""
+        return MemoryDriver(shared(address.name), address.shown), ""
     if address.kind == "zookeeper":
         try:
             from .drivers.kazoo import KazooDriver

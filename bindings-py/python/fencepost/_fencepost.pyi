@@ -40,8 +40,8 @@ class Settings:
 
 @final
 class Address:
-    """An address that has been read: ``memory:``, ``zk://HOST:PORT,HOST:PORT/PREFIX``, ``redis://…``. Raises
-    ConfigError.
+    """An address that has been read: ``memory:``, ``zk://HOST:PORT,HOST:PORT/PREFIX``, ``redis://…``. Its
+    ``repr`` shows neither user nor password. Raises ConfigError.
     """
 
     def __new__(cls, text: str) -> Address: ...
@@ -50,7 +50,9 @@ class Address:
     @property
     def family(self) -> Literal["zookeeper", "redis"]: ...
     @property
-    def text(self) -> str: ...
+    def shown(self) -> str:
+        """The address for people: without user, password and options."""
+
     @property
     def name(self) -> str:
         """Of ``memory:NAME``."""
@@ -64,16 +66,36 @@ class Address:
         """ZooKeeper: where the locks lie."""
 
     @property
-    def url(self) -> str:
-        """Redis: the address for redis-py, without options."""
+    def session_timeout(self) -> int | None:
+        """ZooKeeper: the session timeout to ask for, in microseconds."""
+
+    @property
+    def host(self) -> str:
+        """Redis: a name or an IP address; an IPv6 address without brackets."""
+
+    @property
+    def port(self) -> int:
+        """Redis: from 1 to 65535."""
+
+    @property
+    def user(self) -> str:
+        """Redis: the user, decoded; empty for the server's default user."""
+
+    @property
+    def password(self) -> str:
+        """Redis: the password, decoded; empty if there is none."""
+
+    @property
+    def database(self) -> int:
+        """Redis: the database's number."""
+
+    @property
+    def tls(self) -> bool:
+        """Redis: whether the connection is made with TLS."""
 
     @property
     def ca(self) -> str | None:
         """Redis: the file of the certificates to check the server's against; None: the system's."""
-
-    @property
-    def session_timeout(self) -> int | None:
-        """ZooKeeper: the session timeout to ask for, in microseconds."""
 
 @final
 class Command:

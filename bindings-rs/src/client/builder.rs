@@ -1,7 +1,7 @@
 //! From an address or a connection to a client.
 
 use alloc::sync::Arc;
-use core::time::Duration;
+use core::{fmt, time::Duration};
 
 use fencepost_core::{ConfigError, lowered::Hub, positive, url::Address};
 
@@ -31,7 +31,7 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 ///     .await?;
 /// # client.close().await }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use]
 pub struct Builder {
     connect_within: Duration,
@@ -43,6 +43,25 @@ pub struct Builder {
     prefix: String,
     #[cfg(feature = "redis")]
     subscribe_with: Option<redis::Client>,
+}
+
+/// Without credentials.
+impl fmt::Debug for Builder {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("Builder");
+        shown.field("connect_within", &self.connect_within);
+        #[cfg(feature = "zookeeper")]
+        {
+            let schemes: Vec<&str> = self.auth.iter().map(|(scheme, _)| scheme.as_str()).collect();
+            shown
+                .field("acl", &self.acl.len())
+                .field("auth", &schemes)
+                .field("prefix", &self.prefix);
+        }
+        #[cfg(feature = "redis")]
+        shown.field("subscribe_with", &self.subscribe_with.is_some());
+        shown.finish_non_exhaustive()
+    }
 }
 
 impl Default for Builder {
@@ -143,12 +162,12 @@ impl Builder {
                 driven(driver, Place::ZooKeeper { prefix }, self.connect_within)
             }
             #[cfg(feature = "redis")]
-            Address::Redis { url, ca } => {
-                let driver = crate::drivers::redis::Driver::own(&url, ca.as_deref())?;
+            Address::Redis(server) => {
+                let driver = crate::drivers::redis::Driver::own(&server)?;
                 driven(Arc::new(driver), Place::Redis, self.connect_within)
             }
-            _ => Err(ConfigError::InvalidUrl {
-                url: url.split('@').next_back().unwrap_or_default().into(),
+            other => Err(ConfigError::InvalidUrl {
+                url: other.shown(),
                 why: "this build has no driver for it: turn on the feature zookeeper or redis".into(),
             }
             .into()),

@@ -13,7 +13,7 @@ import { STATE, type ZkClient, isZkClient } from "../drivers/zookeeper/library.j
 import type { Acl } from "../drivers/zookeeper/requests.js";
 import { unreadable } from "../errors.js";
 import { parseAddress } from "../hub.js";
-import type { Address } from "../outputs.js";
+import type { Address, RedisAddress } from "../outputs.js";
 import { Client } from "./client.js";
 import { known } from "./options.js";
 
@@ -138,23 +138,18 @@ async function connectZooKeeper(
   return new Client(new ZooKeeperDriver({ make }, checkedAcl(options?.acl)), prefix);
 }
 
-async function redisDriver({ url, ca }: Extract<Address, { kind: "redis" }>): Promise<RedisDriver> {
-  const name = "redis or ioredis";
-  const trusted = ca === "" ? undefined : { ca: certificates(ca) };
+async function redisDriver(address: RedisAddress): Promise<RedisDriver> {
+  const trusted = !address.tls ? undefined : address.ca === "" ? {} : { ca: certificates(address.ca) };
   try {
     const { createClient } = await import("redis");
-    return new RedisDriver(
-      nodeRedis.library((overrides) => createClient({ url, ...overrides }) as unknown as nodeRedis.NodeRedis, trusted),
-    );
+    return new RedisDriver(nodeRedis.byAddress(createClient as nodeRedis.CreateClient, address, trusted));
   } catch (error) {
     if (!isMissing(error)) {
       throw error;
     }
   }
-  const { Redis } = await load(name, () => import("ioredis"));
-  return new RedisDriver(
-    ioRedis.library((overrides) => new Redis(url, { ...overrides, ...(trusted && { tls: trusted }) })),
-  );
+  const { Redis } = await load("redis or ioredis", () => import("ioredis"));
+  return new RedisDriver(ioRedis.byAddress(Redis, address, trusted));
 }
 
 async function load<T>(name: string, get: () => Promise<T>): Promise<T> {

@@ -220,7 +220,10 @@ mod tests {
             "READONLY",
             "READONLY You can't write against a read only replica. script: bbfa921ef52916eecf62afc6471035a4411917e4, on @user_script:1.",
         ),
-        ("READONLY", "READONLY You can't write against a read only replica."),
+        (
+            "READONLY",
+            "READONLY You can't write against a read only replica.",
+        ),
         ("ERR", "ERR the value is not READONLY, @user_script: 1: -READONLY"),
     ];
 

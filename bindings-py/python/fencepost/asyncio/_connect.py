@@ -95,7 +95,7 @@ def choose_by_address(url: object) -> tuple[AsyncDriver, str]:
     if address.kind == "memory":
         from ..drivers.memory import MemoryDriver, shared
 
-        return FromThreads(MemoryDriver(shared(address.name), address.text)), ""
+        return FromThreads(MemoryDriver(shared(address.name), address.shown)), ""
     if address.kind == "zookeeper":
         try:
             from ..drivers.kazoo import KazooDriver

@@ -60,10 +60,17 @@ def distrust(error: BaseException) -> ssl.SSLError | None:
     return None
 
 
-def trust(address: Address) -> dict[str, Any]:
-    """The settings for redis-py that make sure of a server with TLS."""
-    if not address.url.startswith("rediss:"):
-        return {}
+def client_settings(address: Address) -> dict[str, Any]:
+    """The settings of a redis-py client for an address. With TLS it makes sure of the server."""
+    settings: dict[str, Any] = {
+        "host": address.host,
+        "port": address.port,
+        "db": address.database,
+        "username": address.user or None,
+        "password": address.password or None,
+    }
+    if not address.tls:
+        return settings
     if address.ca is not None:
         try:
             ssl.create_default_context(cafile=address.ca)
@@ -71,7 +78,13 @@ def trust(address: Address) -> dict[str, Any]:
             raise ConfigError(
                 f"ca={address.ca}: {error}: give a file of certificates", 106, "invalid-url"
             ) from error
-    return {"ssl_cert_reqs": "required", "ssl_check_hostname": True, "ssl_ca_certs": address.ca}
+    return {
+        **settings,
+        "ssl": True,
+        "ssl_cert_reqs": "required",
+        "ssl_check_hostname": True,
+        "ssl_ca_certs": address.ca,
+    }
 
 
 def failure(error: BaseException, sent: bool) -> str:
@@ -109,5 +122,7 @@ def place(pool: Any) -> str:
         return f"unix://{settings['path']}"
     secure = "ssl" in getattr(pool.connection_class, "__name__", "").lower()
     scheme = "rediss" if secure else "redis"
-    server = f"{settings.get('host', 'localhost')}:{settings.get('port', 6379)}"
+    host = settings.get("host", "localhost")
+    host = f"[{host}]" if ":" in host else host
+    server = f"{host}:{settings.get('port', 6379)}"
     return f"{scheme}://{server}/{settings.get('db') or 0}"

@@ -20,7 +20,7 @@ from .._contender import Contender
 from .._engine import Engine
 from .._fencepost import Address, Command, Hub
 from ._redis_background import Background
-from ._redis_common import ANSWER_WITHIN, answer, failure, own_settings, pack, place, trust
+from ._redis_common import ANSWER_WITHIN, answer, client_settings, failure, own_settings, pack, place
 
 _MOST_IDLE = 8
 
@@ -102,7 +102,7 @@ class RedisDriver:
     @classmethod
     def connect(cls, address: Address) -> RedisDriver:
         """A driver for an address."""
-        return cls(redis.Redis.from_url(address.url, **trust(address)))
+        return cls(redis.Redis(**client_settings(address)))
 
     def describe(self) -> str:
         """Where it connects to."""

@@ -21,7 +21,7 @@ from .._contender import Contender
 from .._engine import Engine
 from .._fencepost import Address, Command, Hub
 from ..asyncio._loop import LoopEngine
-from ._redis_common import ANSWER_WITHIN, answer, failure, own_settings, pack, place, trust
+from ._redis_common import ANSWER_WITHIN, answer, client_settings, failure, own_settings, pack, place
 
 
 class Line:
@@ -268,7 +268,7 @@ class AsyncRedisDriver:
     @classmethod
     def connect(cls, address: Address) -> AsyncRedisDriver:
         """A driver for an address."""
-        return cls(redis.asyncio.Redis.from_url(address.url, **trust(address)))
+        return cls(redis.asyncio.Redis(**client_settings(address)))
 
     def describe(self) -> str:
         """Where it connects to."""

@@ -17,6 +17,7 @@ use fencepost_core::{
     Command, CommandId, ConfigError, Failure,
     lowered::{Operation, Outcome, Request},
     redis::Reply,
+    url::RedisAddress,
 };
 use futures_util::{
     FutureExt,
@@ -58,8 +59,8 @@ enum Line {
 
 impl Driver {
     /// A driver that makes its own connections.
-    pub(crate) fn own(url: &str, ca: Option<&str>) -> Result<Self, ConfigError> {
-        let server = Server::new(url, ca)?;
+    pub(crate) fn own(address: &RedisAddress) -> Result<Self, ConfigError> {
+        let server = Server::new(address)?;
         Ok(Self {
             orders: Some(Orders::new(Source::Server(server.clone()))),
             server: Some(server),

@@ -1,9 +1,12 @@
 //! The server of an address, and how connections to it are made.
 
-use fencepost_core::ConfigError;
+use fencepost_core::{
+    ConfigError,
+    url::{Address, RedisAddress},
+};
 use futures_util::{FutureExt, future::BoxFuture};
 use redis::{
-    AsyncConnectionConfig, Client, ConnectionAddr, RedisConnectionInfo, RedisError,
+    AsyncConnectionConfig, RedisConnectionInfo, RedisError,
     aio::{MultiplexedConnection, PubSub},
 };
 use tokio::{
@@ -26,29 +29,28 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// The server of an address that the core has read. `ca` is the file of the certificates that the server's own is checked against,
-    /// instead of the system's.
-    pub(super) fn new(url: &str, ca: Option<&str>) -> Result<Self, ConfigError> {
-        let invalid = |why: String| ConfigError::InvalidUrl {
-            // The password stays out of it.
-            url: url.rsplit_once('@').map_or(url, |(_, place)| place).into(),
+    /// The server of an address.
+    pub(super) fn new(address: &RedisAddress) -> Result<Self, ConfigError> {
+        let RedisAddress {
+            host, credentials, ..
+        } = address;
+        let tls = || Tls::new(host, address.ca.as_deref());
+        let tls = address.tls.then(tls).transpose();
+        let tls = tls.map_err(|why| ConfigError::InvalidUrl {
+            url: Address::Redis(address.clone()).shown(),
             why,
-        };
-        // The library reads the rest: the connections are ours, and so is their TLS.
-        let (plain, secure) = match url.strip_prefix("rediss:") {
-            Some(rest) => (format!("redis:{rest}"), true),
-            None => (url.into(), false),
-        };
-        let client = Client::open(plain).map_err(|error| invalid(error.to_string()))?;
-        let info = client.get_connection_info();
-        let ConnectionAddr::Tcp(host, port) = info.addr() else {
-            return Err(invalid("write redis://HOST:PORT".into()));
-        };
-        let tls = secure.then(|| Tls::new(host, ca)).transpose().map_err(invalid)?;
+        })?;
+        let mut settings = RedisConnectionInfo::default().set_db(address.database.into());
+        if !credentials.is_empty() {
+            settings = settings.set_password(&credentials.password);
+        }
+        if !credentials.user.is_empty() {
+            settings = settings.set_username(&credentials.user);
+        }
         Ok(Self {
             host: host.clone(),
-            port: *port,
-            settings: info.redis_settings().clone(),
+            port: address.port,
+            settings,
             tls,
         })
     }

@@ -5,7 +5,7 @@
  */
 
 import type { RedisValue } from "../../hub.js";
-import type { Argument } from "../../outputs.js";
+import type { Argument, RedisAddress } from "../../outputs.js";
 import { type Judged, type Library, type Session, Unsent, binary, bytes } from "./library.js";
 
 type Listener = (...event: unknown[]) => void;
@@ -71,6 +71,18 @@ export function judge(error: unknown): Judged {
     }
   }
   return { failure: "unknown" };
+}
+
+/** Our own connections to the server of an address; `tls`: with TLS, and with these settings. */
+export function byAddress(
+  Redis: new (options: object) => IoRedis,
+  address: RedisAddress,
+  tls: object | undefined,
+): Library {
+  const { host, port, database: db, credentials } = address;
+  const { user, password } = credentials;
+  const who = { ...(user !== "" && { username: user }), ...(password !== "" && { password }) };
+  return library((overrides) => new Redis({ host, port, db, ...who, ...(tls && { tls }), ...overrides }));
 }
 
 /**

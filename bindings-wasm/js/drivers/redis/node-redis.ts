@@ -5,7 +5,7 @@
  */
 
 import type { RedisValue } from "../../hub.js";
-import type { Argument } from "../../outputs.js";
+import type { Argument, RedisAddress } from "../../outputs.js";
 import {
   type Borrowed,
   type Judged,
@@ -82,6 +82,18 @@ export function judge(error: unknown): Judged {
     }
   }
   return { failure: "unknown" };
+}
+
+/** How the library makes a client. */
+export type CreateClient = (options: object) => NodeRedis;
+
+/** Our own connections to the server of an address; `tls`: with TLS, and with these settings. */
+export function byAddress(createClient: CreateClient, address: RedisAddress, tls: object | undefined): Library {
+  const { host, port, database, credentials } = address;
+  const { user, password } = credentials;
+  const who = { ...(user !== "" && { username: user }), ...(password !== "" && { password }) };
+  const socket = { host, port, ...(tls && { tls: true, ...tls }) };
+  return library((overrides) => createClient({ ...who, database, ...overrides }), socket);
 }
 
 /** Our own connections; `make` gives a client that has not been connected. */

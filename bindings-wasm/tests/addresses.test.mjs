@@ -1,0 +1,124 @@
+// The table of addresses that all languages read, and what is said of them: never a user or a password.
+// Every secret in the table has `sesa` or `same` in it.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { test } from "node:test";
+import { inspect } from "node:util";
+
+import { Redis } from "ioredis";
+
+import { byAddress } from "../dist/drivers/redis/ioredis.js";
+import { ConfigError, Refused, connect, parseAddress } from "../dist/index.js";
+import { within } from "./servers.mjs";
+
+const rows = JSON.parse(readFileSync(new URL("../../tests/addresses.json", import.meta.url), "utf8"));
+
+function hidesSecrets(...shown) {
+  for (const value of shown) {
+    assert.doesNotMatch(`${inspect(value, { depth: 9 })} ${String(value)} ${JSON.stringify(value)}`, /sesa|same/);
+  }
+}
+
+/** For errors that another assertion judges. */
+const ignore = () => undefined;
+
+/** The parts of an address, as the table has them. */
+function parts(address) {
+  switch (address.kind) {
+    case "memory":
+      return address;
+    case "zookeeper": {
+      const { kind, hosts, prefix, sessionTimeout } = address;
+      return { kind, hosts: hosts.split(","), prefix, session_timeout: sessionTimeout };
+    }
+    case "redis": {
+      const { kind, host, port, credentials, database, tls, ca } = address;
+      return { kind, host, port, ...credentials, database, tls, ca: ca === "" ? null : ca };
+    }
+  }
+}
+
+for (const { url, ...expected } of rows.filter((row) => row.kind !== undefined)) {
+  test(`a good address is read: ${url}`, () => {
+    const address = parseAddress(url);
+    assert.deepEqual(parts(address), expected);
+    hidesSecrets(address, { ...address });
+  });
+}
+
+for (const { url, error, says } of rows.filter((row) => row.error !== undefined)) {
+  test(`a bad address is refused: ${url}`, async () => {
+    await assert.rejects(connect(url), (caught) => {
+      assert.ok(caught instanceof ConfigError);
+      assert.equal(caught.kind, error);
+      assert.ok(caught.message.includes(says), caught.message);
+      hidesSecrets(caught);
+      return true;
+    });
+  });
+}
+
+// Nothing listens at port 1.
+for (const user of ["u:sesame@", ":se%2Fsa%23me@"]) {
+  test(`a client shows no password: ${user}`, async () => {
+    const client = await connect(`redis://${user}127.0.0.1:1`);
+    const lock = client.lock("stock/42");
+    hidesSecrets(client, lock);
+    await assert.rejects(lock.acquire({ timeout: 300 }), (caught) => {
+      assert.ok(caught instanceof Refused);
+      for (let at = caught; at !== undefined; at = at.cause) {
+        hidesSecrets(at);
+      }
+      return true;
+    });
+    await client.close();
+  });
+}
+
+/** What a client says first to a server that answers everything with "OK"; `open` connects to the server's port. */
+async function greeted(host, open) {
+  let tell;
+  const said = new Promise((resolve) => (tell = resolve));
+  const server = createServer((socket) => {
+    let heard = "";
+    socket.on("data", (data) => {
+      heard += data;
+      if (heard.includes("AUTH")) {
+        tell(heard);
+      }
+      socket.write("+OK\r\n".repeat(String(data).split("*").length - 1));
+    });
+    socket.on("error", ignore);
+  });
+  await new Promise((listening) => server.listen(0, host, listening));
+  const end = await open(server.address().port);
+  try {
+    return await within(said, "the password");
+  } finally {
+    await end();
+    server.close();
+  }
+}
+
+test("an IPv6 address and its decoded password reach the server: node-redis", async () => {
+  const heard = await greeted("::1", async (port) => {
+    const client = await connect(`redis://u:p%40ss@[::1]:${port}`);
+    const acquired = client.lock("stock/42").acquire({ timeout: 1000 });
+    return async () => {
+      await acquired.catch(ignore);
+      await client.close().catch(ignore);
+    };
+  });
+  assert.match(heard, /AUTH\r\n\$1\r\nu\r\n\$4\r\np@ss\r\n/);
+});
+
+test("an IPv6 address and its decoded password reach the server: ioredis", async () => {
+  const heard = await greeted("::1", (port) => {
+    const library = byAddress(Redis, parseAddress(`redis://u:p%40ss@[::1]:${port}`), undefined);
+    const opening = library.open(ignore).catch(() => null);
+    return async () => (await opening)?.end();
+  });
+  assert.match(heard, /auth\r\n\$1\r\nu\r\n\$4\r\np@ss\r\n/i);
+});

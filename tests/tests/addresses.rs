@@ -1,0 +1,68 @@
+//! The table of addresses, `tests/addresses.json`: what they are read as, or which error they give. The bindings have tests of their own
+//! that read the same table.
+//!
+//! Every secret in the table has `sesa` or `same` in it.
+
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use core::time::Duration;
+
+use fencepost_core::url::Address;
+use serde_json::{Value, json};
+
+/// The parts of an address, as the table has them.
+fn parts(address: &Address) -> Value {
+    match address {
+        Address::Memory { name } => json!({"kind": "memory", "name": name}),
+        Address::ZooKeeper {
+            hosts,
+            prefix,
+            session_timeout,
+        } => json!({
+            "kind": "zookeeper",
+            "hosts": hosts,
+            "prefix": prefix,
+            "session_timeout": session_timeout.as_micros() / Duration::from_millis(1).as_micros(),
+        }),
+        Address::Redis(server) => json!({
+            "kind": "redis",
+            "host": server.host,
+            "port": server.port,
+            "user": server.credentials.user,
+            "password": server.credentials.password,
+            "database": server.database,
+            "tls": server.tls,
+            "ca": server.ca,
+        }),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn hides_secrets(url: &str, shown: &str) {
+    assert!(
+        !shown.contains("sesa") && !shown.contains("same"),
+        "{url}: {shown}"
+    );
+}
+
+#[test]
+fn addresses_are_read_as_the_table_says() {
+    let rows: Vec<Value> = serde_json::from_str(include_str!("../addresses.json")).unwrap();
+    for row in rows {
+        let url = row["url"].as_str().unwrap();
+        match Address::parse(url) {
+            Ok(address) => {
+                let mut expected = row.clone();
+                expected.as_object_mut().unwrap().remove("url");
+                assert_eq!(parts(&address), expected, "{url}");
+                hides_secrets(url, &format!("{address:?} {}", address.shown()));
+            }
+            Err(error) => {
+                assert_eq!(row["error"], error.name(), "{url}: {error}");
+                let says = row["says"].as_str().unwrap();
+                assert!(error.to_string().contains(says), "{url}: {error}");
+                hides_secrets(url, &format!("{error:?} {error}"));
+            }
+        }
+    }
+}
