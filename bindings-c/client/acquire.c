@@ -123,22 +123,37 @@ fencepost_result fencepost_lock_try_acquire_start(fencepost_lock *lock, fencepos
     return start(lock, TRY, attempt);
 }
 
+/* Decided; or another thread, which waited for the same attempt, has taken its grant, and may have freed it. */
+static bool attempt_decided(const void *subject) {
+    const fencepost_grant *contender = ((const fencepost_attempt *)subject)->begun.contender;
+
+    return contender == NULL || contender_decided(contender);
+}
+
+/* Hands the grant of an attempt over, to the first who asks. With the lock. */
+static fencepost_result take(fencepost_attempt *attempt, fencepost_grant **grant) {
+    fencepost_result result;
+
+    if (attempt->begun.contender == NULL)
+        return fault(FENCEPOST_RESULT_NOT_WAITING, "the grant of this attempt has been taken already");
+    result = decided(attempt->begun.contender, grant);
+    if (result == FENCEPOST_RESULT_OK)
+        attempt->begun.contender = NULL;
+    return result;
+}
+
 static fencepost_result finish(fencepost_attempt *attempt, bool wait, fencepost_grant **grant) {
     fencepost_client *client = attempt == NULL ? NULL : attempt->begun.client;
     fencepost_result result = client_enter(client);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
-    if (grant == NULL)
+    if (grant == NULL) {
         result = fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
-    else if (attempt->begun.contender == NULL)
-        result = fault(FENCEPOST_RESULT_NOT_WAITING, "the grant of this attempt has been taken already");
-    else if (!wait || (result = client_may_block(client)) == FENCEPOST_RESULT_OK) {
+    } else if (!wait || (result = client_may_block(client)) == FENCEPOST_RESULT_OK) {
         if (wait)
-            client_wait(client, contender_decided, attempt->begun.contender, FENCEPOST_NEVER);
-        result = decided(attempt->begun.contender, grant);
-        if (result == FENCEPOST_RESULT_OK)
-            attempt->begun.contender = NULL;
+            client_wait(client, attempt_decided, attempt, FENCEPOST_NEVER);
+        result = take(attempt, grant);
     }
     client_leave(client);
     return result;
@@ -157,7 +172,7 @@ int64_t fencepost_attempt_ahead(const fencepost_attempt *attempt) {
 
     if (attempt == NULL || !IS_OURS(attempt->begun.client))
         return ahead;
-    pthread_mutex_lock(&attempt->begun.client->mutex);
+    client_lock(attempt->begun.client);
     if (attempt->begun.contender != NULL)
         ahead = attempt->begun.contender->ahead;
     client_unlock(attempt->begun.client);

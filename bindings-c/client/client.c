@@ -1,4 +1,4 @@
-/* Clients: their beginning and their end. */
+/* Clients: their beginning, and who keeps them in memory. Their end is in close.c. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +22,7 @@ static void destroy(fencepost_client *client) {
         close(client->news);
     if (client->wake >= 0)
         close(client->wake);
+    pthread_cond_destroy(&client->dispatched);
     pthread_mutex_destroy(&client->mutex);
     free(client);
 }
@@ -36,6 +37,7 @@ fencepost_result fencepost_client_new(
         return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
     }
     pthread_mutex_init(&made->mutex, NULL);
+    pthread_cond_init(&made->dispatched, NULL);
     made->references = 1;
     made->process = process_number();
     made->hub = hub;
@@ -60,52 +62,27 @@ void fencepost_client_ref(fencepost_client *client) {
 }
 
 void fencepost_client_unref(fencepost_client *client) {
+    int before;
+
     if (__atomic_sub_fetch(&client->references, 1, __ATOMIC_ACQ_REL) > 0)
         return;
+    before = cancel_hold();
     client->driver->free(client->self);
     destroy(client);
-}
-
-static bool is_settled(const void *subject) {
-    return fencepost_hub_pending(((const fencepost_client *)subject)->hub) == 0;
-}
-
-fencepost_result fencepost_close(fencepost_client *client) {
-    fencepost_result result = client_enter(client);
-    size_t left;
-
-    if (result != FENCEPOST_RESULT_OK)
-        return result;
-    client->closing = true;
-    table_each(&client->contenders, contender_closed);
-    fencepost_hub_shutdown(client->hub, fencepost_now());
-    client_pump(client);
-    client_wake(client);
-    if (client->driving)
-        client_signal(client->wake); /* who drives is told, too */
-    if (client->driver->descriptor(client->self) != FENCEPOST_OWNER_DRIVEN)
-        client_wait(client, is_settled, client, fencepost_now() + PATIENCE_OF_RELEASE);
-    left = fencepost_hub_pending(client->hub);
-    client->closed = true;
-    client_leave(client);
-    keeper_stop(client);
-    client->driver->close(client->self);
-    if (left > 0)
-        return fault(
-            FENCEPOST_RESULT_CLEANUP_INCOMPLETE,
-            "closed before the server had confirmed the release of %zu lock(s): they go with their lease or session",
-            left);
-    return FENCEPOST_RESULT_OK;
+    cancel_allow(before);
 }
 
 void fencepost_client_free(fencepost_client *client) {
-    bool open;
+    bool open, inside;
 
     if (client == NULL || !IS_OURS(client))
         return;
-    pthread_mutex_lock(&client->mutex);
-    open = !client->closing;
+    client_lock(client);
+    open = !client->closed;
+    inside = client_is_dispatcher(client);
     client_unlock(client);
+    if (inside)
+        return; /* the caller's own callback: this thread goes on with the client behind it */
     if (open)
         fencepost_close(client);
     fencepost_client_unref(client);

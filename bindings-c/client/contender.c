@@ -304,7 +304,7 @@ void contender_closed(fencepost_grant *contender) {
 void contender_free(fencepost_grant *contender) {
     fencepost_client *client = contender->client;
 
-    pthread_mutex_lock(&client->mutex);
+    client_lock(client);
     if (contender_is_held(contender) && tenure_lowers(contender))
         contender_lower(contender);
     if (contender->stage != OVER)

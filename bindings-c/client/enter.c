@@ -1,11 +1,15 @@
 /* The client's lock, and the hub behind it: whoever holds the lock puts something in; before it is given back, the hub
  * is polled dry. */
 #define _GNU_SOURCE
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "internal.h"
+
+/* How often to look for more before a timer that is due: each look takes in thousands of bytes. */
+#define MOST_LOOKS 256
 
 static void read_output(fencepost_client *client, const fencepost_output *output) {
     switch (output->kind) {
@@ -13,6 +17,7 @@ static void read_output(fencepost_client *client, const fencepost_output *output
         client->driver->command(client->self, client->hub, &output->command);
         break;
     case FENCEPOST_OUTPUT_KIND_EVENT:
+        client->stirred = true;
         contender_event(client, output->key, &output->event);
         break;
     case FENCEPOST_OUTPUT_KIND_WAIT:
@@ -56,36 +61,89 @@ uint64_t client_until(fencepost_client *client) {
         if (drivers < until)
             until = drivers;
     }
+    if (client->closes_stepwise && client->close_by < until)
+        until = client->close_by;
     return until;
 }
 
-/* Takes in what has arrived and does what is due. */
+/* Whether this thread is in a callback that the driver's library has called from `dispatch`. With the lock. */
+bool client_is_dispatcher(const fencepost_client *client) {
+    return client->dispatching && pthread_equal(client->dispatcher, pthread_self());
+}
+
+/* Lets the driver into a library that calls the program's own callbacks: without the lock, one thread at a time. */
+static void dispatch(fencepost_client *client) {
+    bool driving = client->driving;
+    int before;
+
+    if (client->driver->dispatch == NULL || client->dispatching)
+        return;
+    client->dispatching = client->driving = true;
+    client->dispatcher = pthread_self();
+    before = client_pause(client);
+    client->driver->dispatch(client->self);
+    client_resume(client, before);
+    client->dispatching = false;
+    client->driving = driving;
+    pthread_cond_broadcast(&client->dispatched);
+}
+
+/* Takes in what has arrived. */
+static void take_in(fencepost_client *client) {
+    if (client->driver->process != NULL)
+        client->driver->process(client->self, client->hub);
+    dispatch(client);
+}
+
+/* Whether more has arrived than one look has taken in. */
+static bool has_more(const fencepost_client *client) {
+    struct pollfd source = {client->driver->descriptor(client->self), POLLIN, 0};
+
+    return source.fd >= 0 && poll(&source, 1, 0) > 0;
+}
+
+/* Takes in what has arrived and does what is due. An answer that has arrived beats a timer that is late. */
 void client_advance(fencepost_client *client) {
+    int looks = MOST_LOOKS;
     uint64_t now;
 
     if (client->closed)
         return;
-    if (client->driver->process != NULL)
-        client->driver->process(client->self, client->hub);
+    take_in(client);
+    while (!client->closed && fencepost_now() >= client->until && --looks > 0 && has_more(client))
+        take_in(client);
+    if (client->closed)
+        return;
     now = fencepost_now();
     if (now >= client->until)
         fencepost_hub_handle_timeout(client->hub, now);
     client_pump(client);
 }
 
-/* The beginning of every call of the program. */
-fencepost_result client_enter(fencepost_client *client) {
+/* The beginning of a call that goes on with a client's end. */
+fencepost_result client_enter_late(fencepost_client *client) {
     if (client == NULL)
         return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
     /* Not even the lock is safe to touch: another thread of the parent may have held it. */
     if (!IS_OURS(client))
         return fault(FENCEPOST_RESULT_WRONG_PROCESS, NULL);
-    pthread_mutex_lock(&client->mutex);
-    if (client->closing) {
+    client_lock(client);
+    if (client->closed) {
         client_unlock(client);
         return fault(FENCEPOST_RESULT_CLIENT_CLOSED, NULL);
     }
     return FENCEPOST_RESULT_OK;
+}
+
+/* The beginning of every other call of the program. */
+fencepost_result client_enter(fencepost_client *client) {
+    fencepost_result result = client_enter_late(client);
+
+    if (result == FENCEPOST_RESULT_OK && client->closing) {
+        client_unlock(client);
+        result = fault(FENCEPOST_RESULT_CLIENT_CLOSED, NULL);
+    }
+    return result;
 }
 
 /* Makes an eventfd readable. */
@@ -105,14 +163,20 @@ void client_drain(int descriptor) {
         return; /* it was empty */
 }
 
+/* Wakes the program's loop if it has to look: something has happened, or it would look too late. With the lock. */
+void client_tell_loop(fencepost_client *client) {
+    if (client->looped && (client->stirred || client_until(client) < client->looped_until))
+        client_signal(client->news);
+    client->stirred = false;
+}
+
 /* The end of every call: what was put in is carried out, and whoever it concerns is told. */
 void client_leave(fencepost_client *client) {
     client_settle(client);
     client_wake(client);
     if (client->driving)
         client_signal(client->wake);
-    if (client->looped)
-        client_signal(client->news);
+    client_tell_loop(client);
     keeper_look(client);
     client_unlock(client);
     if (client->driver->left != NULL)
@@ -120,7 +184,9 @@ void client_leave(fencepost_client *client) {
 }
 
 fencepost_hub *fencepost_client_enter(fencepost_client *client) {
-    pthread_mutex_lock(&client->mutex);
+    if (!IS_OURS(client))
+        return NULL;
+    client_lock(client);
     if (client->closed) {
         client_unlock(client);
         return NULL;

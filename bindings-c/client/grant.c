@@ -9,7 +9,7 @@ static fencepost_client *client_of(const fencepost_grant *grant) {
 static bool observe(const fencepost_grant *grant) {
     if (grant == NULL || !IS_OURS(grant->client))
         return false;
-    pthread_mutex_lock(&grant->client->mutex);
+    client_lock(grant->client);
     return true;
 }
 

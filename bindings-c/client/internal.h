@@ -99,6 +99,7 @@ struct pool {
 
 struct fencepost_client {
     pthread_mutex_t mutex;
+    int cancel_state; /* of the thread that has the lock, from before it took the lock */
     unsigned references;
     unsigned process; /* see process.c */
 
@@ -123,7 +124,14 @@ struct fencepost_client {
     struct waiter *waiters; /* threads that sleep in blocking calls */
     unsigned *to_ring;      /* the bell of whom to wake, once the lock is given back */
     bool looped;            /* the program drives */
+    bool stirred;           /* something has happened that the program's loop does not know of */
+    uint64_t looped_until;  /* when the program's loop will look by itself */
+    bool dispatching;       /* a thread is in the driver's library, without the lock; see enter.c */
+    pthread_t dispatcher;   /* which */
+    pthread_cond_t dispatched;
     bool closing;
+    bool closes_stepwise; /* and the last step has not been done */
+    uint64_t close_by;
     bool closed;
     int wake; /* eventfd: for the thread that sleeps on the driver's descriptor */
     int news; /* eventfd: for the program's loop, once asked for */
@@ -137,8 +145,31 @@ struct fencepost_client {
     uint64_t quiet_from;    /* nobody has called for a while: the keeper listens */
 };
 
+/* mutex.c */
+void client_lock(fencepost_client *client);
+void client_unlock(fencepost_client *client);
+int client_pause(fencepost_client *client);
+void client_resume(fencepost_client *client, int before);
+void client_sleep(fencepost_client *client, unsigned *bell, uint64_t until);
+void client_call(fencepost_client *client, unsigned *bell);
+
+/* No cancellation of this thread until `cancel_allow`; says what was before. */
+static inline int cancel_hold(void) {
+    int before;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
+}
+
+static inline void cancel_allow(int before) {
+    pthread_setcancelstate(before, &before);
+}
+
 /* enter.c */
 fencepost_result client_enter(fencepost_client *client);
+fencepost_result client_enter_late(fencepost_client *client);
+bool client_is_dispatcher(const fencepost_client *client);
+void client_tell_loop(fencepost_client *client);
 void client_leave(fencepost_client *client);
 void client_pump(fencepost_client *client);
 void client_settle(fencepost_client *client);
@@ -150,10 +181,7 @@ void client_drain(int descriptor);
 /* wait.c */
 typedef bool client_condition(const void *subject);
 bool client_wait(fencepost_client *client, client_condition *condition, const void *subject, uint64_t deadline);
-void client_sleep(fencepost_client *client, unsigned *bell, uint64_t until);
-void client_call(fencepost_client *client, unsigned *bell);
 void client_wake(fencepost_client *client);
-void client_unlock(fencepost_client *client);
 fencepost_result client_may_block(const fencepost_client *client);
 uint64_t client_deadline(int64_t timeout);
 void client_poll(fencepost_client *client, uint64_t now, uint64_t until);

@@ -34,7 +34,7 @@ static uint64_t due(fencepost_client *client) {
 static void *keep(void *argument) {
     fencepost_client *client = argument;
 
-    pthread_mutex_lock(&client->mutex);
+    client_lock(client);
     while (!client->closed && !client->looped) {
         uint64_t until = client_until(client), now = fencepost_now();
 
@@ -49,7 +49,7 @@ static void *keep(void *argument) {
             client_unlock(client);
             if (client->driver->left != NULL)
                 client->driver->left(client->self);
-            pthread_mutex_lock(&client->mutex);
+            client_lock(client);
         } else if (client->waiters == NULL && (has_to_drive(client) || has_to_listen(client, now))) {
             client_poll(client, now, until);
             client_wake(client); /* whoever has begun to wait meanwhile drives from here on */
@@ -97,9 +97,10 @@ void keeper_look(fencepost_client *client) {
 
 /* Ends the thread. Called once, without the lock, when the client is closed or looped. */
 void keeper_stop(fencepost_client *client) {
+    int before = cancel_hold();
     bool runs;
 
-    pthread_mutex_lock(&client->mutex);
+    client_lock(client);
     runs = client->keeper_runs;
     client->keeper_runs = false;
     client_call(client, &client->keeper_bell);
@@ -107,4 +108,5 @@ void keeper_stop(fencepost_client *client) {
     client_unlock(client);
     if (runs)
         pthread_join(client->keeper, NULL);
+    cancel_allow(before);
 }

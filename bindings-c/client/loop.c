@@ -35,6 +35,7 @@ int fencepost_client_fd(fencepost_client *client) {
     if (descriptor < 0)
         fault(FENCEPOST_RESULT_SYSTEM_ERROR, NULL);
     client->looped = descriptor >= 0;
+    client->looped_until = FENCEPOST_NEVER;
     client_leave(client);
     if (descriptor >= 0)
         keeper_stop(client);
@@ -44,9 +45,9 @@ int fencepost_client_fd(fencepost_client *client) {
 int fencepost_client_timeout(fencepost_client *client) {
     uint64_t until, now;
 
-    if (client_enter(client) != FENCEPOST_RESULT_OK)
+    if (client_enter_late(client) != FENCEPOST_RESULT_OK)
         return -1;
-    until = client_until(client);
+    until = client->looped_until = client_until(client);
     client_unlock(client);
     now = fencepost_now();
     if (until == FENCEPOST_NEVER)
@@ -57,7 +58,7 @@ int fencepost_client_timeout(fencepost_client *client) {
 }
 
 fencepost_result fencepost_client_process(fencepost_client *client) {
-    fencepost_result result = client_enter(client);
+    fencepost_result result = client_enter_late(client);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
@@ -65,6 +66,8 @@ fencepost_result fencepost_client_process(fencepost_client *client) {
         client_drain(client->news);
     if (!client->driving)
         client_advance(client);
+    client->stirred = false;
+    client->looped_until = client_until(client);
     client_wake(client);
     client_unlock(client);
     if (client->driver->left != NULL)

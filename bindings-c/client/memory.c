@@ -24,6 +24,9 @@ struct member {
 static pthread_mutex_t rooms_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct room *rooms;
 
+/* The parent's servers are not the child's: others of the parent's threads may have been inside them. */
+FENCEPOST_FORK_SAFE(rooms_mutex, rooms = NULL)
+
 static struct room *room_find(const char *name, size_t size) {
     struct room *room;
 
@@ -90,13 +93,12 @@ static void memory_left(void *self) {
     fencepost_client *woken;
 
     while ((woken = next_woken(self)) != NULL) {
-        pthread_mutex_lock(&woken->mutex);
+        client_lock(woken);
         if (!woken->closed) {
             fencepost_hub_handle_timeout(woken->hub, fencepost_now());
             client_pump(woken);
             client_wake(woken);
-            if (woken->looped)
-                client_signal(woken->news);
+            client_tell_loop(woken);
             keeper_look(woken);
         }
         client_unlock(woken);
@@ -119,9 +121,10 @@ static size_t memory_busy(void *self) {
 }
 
 /* Nobody wakes it any more. */
-static void memory_close(void *self) {
+static void memory_close(void *self, bool silent) {
     struct member *member = self;
 
+    (void)silent;
     pthread_mutex_lock(&rooms_mutex);
     member->client = NULL;
     pthread_mutex_unlock(&rooms_mutex);

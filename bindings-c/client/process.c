@@ -5,17 +5,16 @@
 #include "internal.h"
 
 static unsigned forks;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void forked(void) {
     __atomic_add_fetch(&forks, 1, __ATOMIC_RELAXED);
 }
 
-static void prepare(void) {
+/* When the library is loaded: a thread that forks must not meet one that is just beginning to count. */
+static void __attribute__((constructor)) prepare(void) {
     pthread_atfork(NULL, NULL, forked);
 }
 
 unsigned process_number(void) {
-    pthread_once(&once, prepare);
     return __atomic_load_n(&forks, __ATOMIC_RELAXED);
 }

@@ -1,13 +1,10 @@
 /* Waiting. Whoever waits, drives: one thread sleeps on the driver's descriptor, the others wait for it. */
 #define _GNU_SOURCE
-#include <linux/futex.h>
 #include <poll.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "internal.h"
 
-/* The time of such sleeps stands still while the computer sleeps, so they are cut short (microseconds). */
+/* The time of poll stands still while the computer sleeps, so it is cut short (microseconds). */
 #define LONGEST_SLEEP 60000000u
 
 /* A thread that sleeps in a blocking call. Each has a bell of its own: an answer wakes whom it concerns, and not
@@ -19,48 +16,6 @@ struct waiter {
     uint64_t until; /* when it will look by itself */
     struct waiter *next;
 };
-
-/* Whose bell it is may have looked and gone: only its address is used, and whoever has something else there looks once
- * more than he had to. */
-static void ring(unsigned *bell) {
-    if (bell != NULL)
-        syscall(SYS_futex, bell, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-}
-
-/* Gives the lock back, and only then wakes whom it has called: he would find it taken, and fall asleep again. */
-void client_unlock(fencepost_client *client) {
-    unsigned *bell = client->to_ring;
-
-    client->to_ring = NULL;
-    pthread_mutex_unlock(&client->mutex);
-    ring(bell);
-}
-
-/* Calls who sleeps by a bell. With the lock. */
-void client_call(fencepost_client *client, unsigned *bell) {
-    *bell = 1;
-    ring(client->to_ring); /* one can wait for the unlocking */
-    client->to_ring = bell;
-}
-
-/* Sleeps until it is called, without the lock. It may wake early. */
-void client_sleep(fencepost_client *client, unsigned *bell, uint64_t until) {
-    uint64_t left = until - fencepost_now();
-    long limit[2]; /* as the call has it, whatever a timespec is */
-
-    *bell = 0;
-    if (until != FENCEPOST_NEVER) {
-        if ((int64_t)left <= 0)
-            return;
-        if (left > LONGEST_SLEEP)
-            left = LONGEST_SLEEP;
-        limit[0] = (long)(left / 1000000u);
-        limit[1] = (long)(left % 1000000u) * 1000;
-    }
-    client_unlock(client);
-    syscall(SYS_futex, bell, FUTEX_WAIT_PRIVATE, 0, until == FENCEPOST_NEVER ? NULL : limit, NULL, 0);
-    pthread_mutex_lock(&client->mutex);
-}
 
 /* Whether one of those who sleep has to get up and drive, or look at the timers. */
 static bool is_needed(fencepost_client *client, uint64_t earliest) {
@@ -110,6 +65,7 @@ void client_poll(fencepost_client *client, uint64_t now, uint64_t until) {
     struct pollfd sources[FENCEPOST_SOURCES + 1];
     nfds_t count = 1;
     uint64_t left = until > now ? until - now : 0;
+    int before;
 
     sources[0].fd = client->wake;
     sources[0].events = POLLIN;
@@ -122,25 +78,27 @@ void client_poll(fencepost_client *client, uint64_t now, uint64_t until) {
     }
     client->driving = true;
     client->driven_until = until;
-    client_unlock(client);
+    before = client_pause(client);
     /* Not ppoll: where the process is stopped for a while, that goes on with what was left of the time, and is late. */
     if (poll(sources, count, left < LONGEST_SLEEP ? (int)((left + 999u) / 1000u) : (int)(LONGEST_SLEEP / 1000u)) < 0)
         sources[0].revents = 0; /* a signal; the caller looks at the time and comes back */
-    pthread_mutex_lock(&client->mutex);
+    client_resume(client, before);
     if (sources[0].revents != 0)
         client_drain(client->wake);
     client_advance(client);
     /* This thread still drives: nobody is called for that. */
     client_wake(client);
     client->driving = false;
-    if (client->looped)
-        client_signal(client->news);
+    client_tell_loop(client);
 }
 
 /* Whether a call may block here at all. */
 fencepost_result client_may_block(const fencepost_client *client) {
     if (client->driver->descriptor(client->self) == FENCEPOST_OWNER_DRIVEN)
         return fault(FENCEPOST_RESULT_WOULD_BLOCK, NULL);
+    if (client_is_dispatcher(client))
+        return fault(
+            FENCEPOST_RESULT_WOULD_BLOCK, "this is a callback of the connection, on the thread that reads its answers");
     return FENCEPOST_RESULT_OK;
 }
 
@@ -179,7 +137,9 @@ bool client_wait(fencepost_client *client, client_condition *condition, const vo
 
 /* The end of a timeout in milliseconds. */
 uint64_t client_deadline(int64_t timeout) {
-    if (timeout == FENCEPOST_FOREVER)
+    uint64_t now = fencepost_now();
+
+    if (timeout == FENCEPOST_FOREVER || (timeout > 0 && (uint64_t)timeout > (FENCEPOST_NEVER - now) / 1000u))
         return FENCEPOST_NEVER;
-    return fencepost_now() + (timeout <= 0 ? 0 : (uint64_t)timeout * 1000u);
+    return now + (timeout <= 0 ? 0 : (uint64_t)timeout * 1000u);
 }

@@ -20,7 +20,10 @@
  * are written on success only. NULL where an object is needed gives `FENCEPOST_RESULT_NULL_POINTER`.
  * - Clients, locks, attempts and grants may be used from any thread at the same time; freeing one while another thread
  * uses it, and setting the options of a shared lock, are the exceptions.
- * - There are no callbacks: no code of the program ever runs inside fencepost.
+ * - There are no callbacks: no code of the program ever runs inside fencepost, but for what the program has registered
+ * with a client library itself (see fencepost-redis.h), and then without any lock of fencepost.
+ * - A thread that is cancelled (`pthread_cancel`) in a call finishes the call: the cancellation acts behind it. What
+ * ends a wait is `fencepost_attempt_cancel`.
  * - After a fork, the child connects anew: every call on an object of its parent gives
  * `FENCEPOST_RESULT_WRONG_PROCESS`, and frees of such objects do nothing.
  *
@@ -65,11 +68,20 @@ fencepost_result fencepost_connect(const char *url, fencepost_client **client);
 
 /**
  * Releases all grants, gives up all attempts, waits at most five seconds for the server's answers, and closes the
- * connection, unless it was the caller's. Every later call on the client and its grants gives `CLIENT_CLOSED`. Errors:
- * `CLEANUP_INCOMPLETE`, with the number of locks whose release the server has not confirmed; they go with their lease
- * or session. `CLIENT_CLOSED` if it was closed before.
+ * connection, unless it was the caller's. Every later call on the client and its grants gives `CLIENT_CLOSED`. On a
+ * connection that its owner's event loop drives, it does not wait: use `fencepost_close_start`. Errors:
+ * `CLEANUP_INCOMPLETE`, with the number of locks whose release the server has not confirmed, or has refused; they go
+ * with their lease or session. `CLIENT_CLOSED` if it was closed before.
  */
 fencepost_result fencepost_close(fencepost_client *client);
+
+/** Begins to close, in an event loop: grants and attempts are over at once, the rest needs turns of the loop. Errors:
+ * `CLIENT_CLOSED`. */
+fencepost_result fencepost_close_start(fencepost_client *client);
+
+/** What has become of it, without waiting for the server: `PENDING`, five seconds at most; then as `fencepost_close`.
+ * `fencepost_client_process` and `fencepost_client_timeout` work until then. */
+fencepost_result fencepost_close_finish(fencepost_client *client);
 
 /** Frees a client, and closes it first if that was not done. Its locks, attempts and grants may be freed later. NULL is
  * ignored. */
@@ -221,7 +233,8 @@ fencepost_result fencepost_lock_try_acquire_start(fencepost_lock *lock, fencepos
  * `fencepost_lock_acquire`. */
 fencepost_result fencepost_attempt_finish(fencepost_attempt *attempt, fencepost_grant **grant);
 
-/** Waits until it is decided, then the same. */
+/** Waits until it is decided, then the same. Of several threads that wait for one attempt, one gets the grant, the
+ * others get `NOT_WAITING`. */
 fencepost_result fencepost_attempt_wait(fencepost_attempt *attempt, fencepost_grant **grant);
 
 /** How many contenders come before it, as far as the server has said; -1 if nobody knows. */

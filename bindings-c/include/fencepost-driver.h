@@ -3,14 +3,15 @@
  * How a library makes a client of a server connection: for those who write a driver for another client library. See
  * docs/drivers.md for what a driver does; this is how it does it here.
  *
- * Everything is done under the client's lock: the client holds it when it calls a driver's operations, `left`, `close`
- * and `free` excepted; a driver that is called from elsewhere (a library's thread, an event loop) takes it by
- * `fencepost_client_enter`.
+ * Everything is done under the client's lock: the client holds it when it calls a driver's operations, `dispatch`,
+ * `left`, `close` and `free` excepted; a driver that is called from elsewhere (a library's thread, an event loop) takes
+ * it by `fencepost_client_enter`.
  */
 #ifndef FENCEPOST_DRIVER_H
 #define FENCEPOST_DRIVER_H
 
 #include <poll.h>
+#include <pthread.h>
 
 #include "fencepost-client.h"
 
@@ -39,6 +40,9 @@ typedef struct fencepost_driver {
     void (*flush)(void *self, fencepost_hub *hub);
     /** Takes in what has arrived, without waiting. May be NULL. */
     void (*process)(void *self, fencepost_hub *hub);
+    /** After each `process`, without the lock, and never by two threads at once: for a library that calls the program's
+     * own callbacks. It enters the client by itself. May be NULL. */
+    void (*dispatch)(void *self);
     /** When to call `process` at the latest, or `FENCEPOST_NEVER`. May be NULL. */
     uint64_t (*until)(void *self);
     /** Whether the server may speak unasked, so that somebody has to listen also while nobody waits: of a driver with a
@@ -48,8 +52,13 @@ typedef struct fencepost_driver {
     size_t (*busy)(void *self);
     /** After the lock has been given back. May be NULL. */
     void (*left)(void *self);
-    /** Ends all use of the connection, and closes it if it is the driver's own. Without the lock; called once. */
-    void (*close)(void *self);
+    /** The client is being closed: what waits for a connection and has not left need not be sent. May be NULL. */
+    void (*closing)(void *self, fencepost_hub *hub);
+    /** How long `close` may wait for a silent server, in microseconds; 2 seconds at most. */
+    uint64_t farewell;
+    /** Ends all use of the connection, and closes it if it is the driver's own; `silent`: the server has not answered
+     * for some time, and is not waited for. Without the lock; called once. */
+    void (*close)(void *self, bool silent);
     /** Frees the driver: with its client, after `close`. */
     void (*free)(void *self);
 } fencepost_driver;
@@ -70,13 +79,32 @@ void fencepost_client_ref(fencepost_client *client);
 /** The last one frees the client and its driver. */
 void fencepost_client_unref(fencepost_client *client);
 
-/** Takes the lock; NULL, without it, if the client has been closed. */
+/** Takes the lock; NULL, without it, if the client has been closed, or is that of a process that was forked. */
 fencepost_hub *fencepost_client_enter(fencepost_client *client);
 /** Does what the hub says, wakes who waits, gives the lock back. */
 void fencepost_client_leave(fencepost_client *client);
 
 /** Remembers for a while what the client library said about a command; NUL-terminated. Under the lock. */
 void fencepost_client_note(fencepost_client *client, uint64_t command, const char *text);
+
+/**
+ * Makes a static mutex of a library safe for programs that fork while other threads use it: nobody has it when the
+ * child begins. `forked`, unless empty, is what else the child does, with the mutex. Stands once in a file.
+ */
+#define FENCEPOST_FORK_SAFE(mutex, forked)                                                                             \
+    static void before_fork(void) {                                                                                    \
+        pthread_mutex_lock(&(mutex));                                                                                  \
+    }                                                                                                                  \
+    static void after_fork(void) {                                                                                     \
+        pthread_mutex_unlock(&(mutex));                                                                                \
+    }                                                                                                                  \
+    static void in_child(void) {                                                                                       \
+        forked;                                                                                                        \
+        pthread_mutex_init(&(mutex), NULL);                                                                            \
+    }                                                                                                                  \
+    static void __attribute__((constructor)) register_fork(void) {                                                     \
+        pthread_atfork(before_fork, after_fork, in_child);                                                             \
+    }
 
 #ifdef __cplusplus
 }

@@ -30,11 +30,14 @@ fencepost_result fencepost_redis_connect(const char *url, fencepost_client **cli
  * `fencepost_close`. `subscriptions` is a second connection that is used for nothing else, or NULL: then a waiter asks
  * ten times a second instead of being told.
  *
- * If the contexts have no event loop attached, the client drives them, and blocking calls work. If they have, both are
+ * If the contexts have no event loop attached, the client drives them, from whatever thread, and blocking calls work:
+ * the program leaves them alone until `fencepost_close`. Its callbacks on them (their end, replies to what it has sent
+ * before) run without any lock of fencepost: they may ask and begin everything, cannot close or free the client, and
+ * blocking calls give `WOULD_BLOCK` in them. If they have, both are
  * driven by that loop: then use everything of this client on the loop's thread, `fencepost_client_fd` among it, and the
  * `_start` and `_finish` functions; blocking calls give `WOULD_BLOCK`. The contexts' disconnect callbacks are wrapped,
  * and put back by `fencepost_close`. When a connection has ended, acquires give `CONNECTION_CLOSED`: make a new client.
- * Errors: `BAD_ARGUMENT` for a context that is not connected.
+ * Errors: `BAD_ARGUMENT` for a context that is not connected, or one that has a client already.
  */
 fencepost_result
 fencepost_redis_attach(redisAsyncContext *commands, redisAsyncContext *subscriptions, fencepost_client **client);

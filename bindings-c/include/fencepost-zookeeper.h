@@ -21,7 +21,8 @@ fencepost_result fencepost_zookeeper_connect(const char *url, fencepost_client *
 /**
  * Makes a client on a handle of libzookeeper_mt that the caller has; locks lie below `prefix`, which may be NULL or
  * empty, and get `acl`, which has to outlive the client; NULL for an open one. The handle is never closed by fencepost,
- * and has to outlive `fencepost_close`. Its session watcher is wrapped, and put back by `fencepost_close`: what is set
+ * and has to outlive `fencepost_close` or its session: a watcher that is called for the end of the session may close
+ * it. Its session watcher is wrapped, and put back by `fencepost_close` or with the end of the session: what is set
  * meanwhile with `zoo_set_watcher` takes the client's news away. When the session ends, grants are lost, and later
  * acquires give `CONNECTION_CLOSED`: make a new client on the new handle. Blocking calls must not be made on the
  * handle's own threads (in its completions and watchers). By default the library resolves the servers' names anew

@@ -1062,6 +1062,12 @@ enum fencepost_result fencepost_hub_shutdown(struct fencepost_hub *hub, uint64_t
 size_t fencepost_hub_pending(const struct fencepost_hub *hub);
 
 /**
+ * How many grants have come to an end since `fencepost_hub_shutdown` without being given back: the server has refused the release, or the
+ * connection was closed for good before it. Such a lock stays on the server until its lease or session ends. 0 for NULL.
+ */
+size_t fencepost_hub_unreleased(const struct fencepost_hub *hub);
+
+/**
  * Settings of an inspection of the lock that `lock` is for: `action` is `list`; or `break` or `revoke`, with the node's path and the fence of the contender
  * that is meant, as an inspection has found them. An acquire, or a try, of a machine with these settings begins it; it ends in the event found
  * or refused. Errors: 1xx, `UNKNOWN_OPTION` for a lock that cannot be looked at.

@@ -109,7 +109,7 @@ static bool send(struct driver *driver, struct channel *channel) {
 void channels_send(struct driver *driver) {
     struct channel *channel, *next = NULL;
 
-    if (driver->subscriptions.phase != READY)
+    if (driver->subscriptions.phase != READY || driver->subscriptions.busy)
         return;
     for (channel = driver->first_channel; channel != NULL; channel = channel->next) {
         if (channel->sent)

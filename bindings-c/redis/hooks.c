@@ -7,12 +7,19 @@ static void ignore(void *data) {
     (void)data; /* everything is read at once */
 }
 
+/* On a connection of the caller's, what is left in its buffer says it: see `link_work`. */
 static void add_write(void *data) {
-    ((struct link *)data)->write_wanted = true;
+    struct link *link = data;
+
+    if (link->ours)
+        link->write_wanted = true;
 }
 
 static void del_write(void *data) {
-    ((struct link *)data)->write_wanted = false;
+    struct link *link = data;
+
+    if (link->ours)
+        link->write_wanted = false;
 }
 
 /* The last call: the context is being freed, and everybody who waited on it has been told. */
@@ -23,6 +30,7 @@ static void cleanup(void *data) {
 
     epoll_ctl(link->driver->poll, EPOLL_CTL_DEL, secure_descriptor(link), NULL);
     secure_end(link);
+    attached_give_back(link);
     link->context = NULL;
     link_ended(link, why);
     if (inside)
@@ -59,7 +67,7 @@ void hooks_poll(struct link *link) {
         return;
     if (link->phase == CONNECTING)
         wanted = EPOLLOUT;
-    else if (link->write_wanted)
+    else if (link->write_wanted || link->unwritten)
         wanted |= EPOLLOUT;
     if (wanted == link->polled)
         return;

@@ -44,6 +44,7 @@ struct link {
     enum phase phase;
     bool ours;         /* made by us, and made again; otherwise the caller's */
     bool driven;       /* read and written by us; otherwise by the caller's loop */
+    bool busy;         /* hiredis is at work on one of the caller's, without the lock: see `dispatch` in redis.c */
     bool unwritten;    /* something was handed to hiredis */
     bool write_wanted; /* hiredis waits until it can write */
     uint32_t polled;   /* what epoll watches for */
@@ -55,6 +56,7 @@ struct link {
     int socket;                       /* below the session; hiredis has another */
     int silence;                      /* the other end of what hiredis has */
     redisDisconnectCallback *wrapped; /* the caller's own */
+    redisAsyncContext *taken;         /* the caller's, for as long as no other client may have it */
     struct link *next;                /* among the callers' */
 };
 
@@ -89,7 +91,7 @@ struct driver {
     struct text text;       /* the command that is being handed over */
     struct request *unused; /* one kept for the next command */
     int poll;               /* epoll of both connections; -1 if the caller's loop reads them */
-    fencepost_hub *hub;     /* while we are inside: callbacks of hiredis come in the middle of a call */
+    fencepost_hub *hub;     /* while a thread is inside, see `driver_enter` */
 };
 
 /* redis.c */
@@ -104,6 +106,8 @@ void link_ready(struct link *link);
 void link_flush(struct link *link);
 int link_source(const struct link *link, struct pollfd *source);
 void link_process(struct link *link);
+void link_work(struct link *link);
+bool link_has_rest(const struct link *link);
 void link_check_time(struct link *link);
 uint64_t link_until(const struct link *link);
 
@@ -126,8 +130,10 @@ void hooks_detach(struct link *link);
 void hooks_poll(struct link *link);
 
 /* attached.c */
+bool attached_take(struct link *link, redisAsyncContext *context);
 void attached_open(struct link *link, redisAsyncContext *context);
 void attached_close(struct link *link);
+void attached_give_back(struct link *link);
 
 /* requests.c */
 void request_call(struct driver *driver, const fencepost_command *command);

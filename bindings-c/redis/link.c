@@ -117,12 +117,31 @@ static bool send_out(redisContext *context) {
     return true;
 }
 
+/* Writes on a connection of the caller's by hiredis's own function, which encrypts where the caller's context has TLS,
+ * and calls nobody. What is left, and errors, `link_work` sees to. */
+static void write_lent(struct link *link) {
+    struct quiet quiet;
+    int done = 0;
+
+    hush(&quiet);
+    if (redisBufferWrite(&link->context->c, &done) != REDIS_OK)
+        done = 0;
+    unhush(&quiet, !done);
+    link->unwritten = !done;
+}
+
 /* Writes at once what was handed to hiredis, instead of asking first whether that is possible. */
 void link_flush(struct link *link) {
     struct quiet quiet;
 
-    if (link->unwritten && link->context != NULL && link->driven && link->phase != CONNECTING &&
-        link->phase != SHAKING) {
+    if (!link->unwritten || link->context == NULL || !link->driven) {
+        hooks_poll(link);
+        return;
+    }
+    if (!link->ours) {
+        if (!link->busy)
+            write_lent(link);
+    } else if (link->phase != CONNECTING && link->phase != SHAKING) {
         link->unwritten = false;
         if (link->session != NULL) {
             link->write_wanted = !secure_send(link);
@@ -141,7 +160,7 @@ void link_flush(struct link *link) {
 static short wanted(const struct link *link) {
     if (link->phase == CONNECTING)
         return POLLOUT;
-    return link->write_wanted ? POLLIN | POLLOUT : POLLIN;
+    return link->write_wanted || link->unwritten ? POLLIN | POLLOUT : POLLIN;
 }
 
 /* What a blocking call polls; without a connection nothing, which poll allows. Says how many. */
@@ -196,6 +215,33 @@ void link_process(struct link *link) {
         read_replies(link);
     else
         redisAsyncHandleRead(link->context);
+}
+
+/* Whether the caller's callbacks have left something to be sent. With the lock. */
+bool link_has_rest(const struct link *link) {
+    return link->context != NULL && sdslen(link->context->c.obuf) > 0;
+}
+
+/* Lets hiredis work on a connection of the caller's: reads, writes the rest, and calls whom it concerns. Without the
+ * lock: `busy` keeps everybody else off the context, and callbacks, which may free it, enter the client by themselves.
+ */
+void link_work(struct link *link) {
+    struct pollfd source;
+    struct quiet quiet;
+
+    if (link->context == NULL)
+        return;
+    source.fd = link->context->c.fd;
+    source.events = POLLIN | POLLOUT;
+    source.revents = 0;
+    if (poll(&source, 1, 0) <= 0)
+        return;
+    hush(&quiet);
+    if (source.revents & (POLLOUT | POLLERR | POLLHUP))
+        redisAsyncHandleWrite(link->context);
+    if (link->context != NULL && source.revents & (POLLIN | POLLERR | POLLHUP))
+        redisAsyncHandleRead(link->context);
+    unhush(&quiet, link->context == NULL);
 }
 
 /* When `link_check_time` has something to do. */

@@ -12,19 +12,29 @@ static fencepost_result say(fencepost_result result, const char *text) {
     return result;
 }
 
-/* hiredis calls back in the middle of our calls, with the lock; and from the caller's loop, without. False: the client
- * has been closed. */
+/* The driver whose client's lock this thread has. */
+static __thread const struct driver *inside;
+
+/* hiredis calls back in the middle of our calls, with the lock; and from the caller's loop or from `dispatch`, without.
+ * False: the client has been closed. */
 bool driver_enter(struct driver *driver, bool *entered) {
-    *entered = driver->hub == NULL;
-    if (*entered)
-        driver->hub = fencepost_client_enter(driver->client);
-    return driver->hub != NULL;
+    fencepost_hub *hub;
+
+    *entered = inside != driver;
+    if (!*entered)
+        return true;
+    if ((hub = fencepost_client_enter(driver->client)) == NULL)
+        return false;
+    inside = driver;
+    driver->hub = hub;
+    return true;
 }
 
 void driver_leave(struct driver *driver, bool entered) {
     if (!entered)
         return;
     driver->hub = NULL;
+    inside = NULL;
     fencepost_client_leave(driver->client);
 }
 
@@ -36,15 +46,18 @@ static int descriptor(void *self) {
 
 /* Whether this call has come from outside; then it is the one to end it. */
 static bool begin(struct driver *driver, fencepost_hub *hub) {
-    bool outermost = driver->hub == NULL;
+    bool outermost = inside != driver;
 
     driver->hub = hub;
+    inside = driver;
     return outermost;
 }
 
 static void finish(struct driver *driver, bool outermost) {
-    if (outermost)
-        driver->hub = NULL;
+    if (!outermost)
+        return;
+    driver->hub = NULL;
+    inside = NULL;
 }
 
 static void command(void *self, fencepost_hub *hub, const fencepost_command *command) {
@@ -81,6 +94,10 @@ static void process(void *self, fencepost_hub *hub) {
 
     if (driver->poll < 0)
         return;
+    if (!driver->commands.ours) {
+        driver->commands.busy = driver->subscriptions.busy = true; /* `dispatch` follows */
+        return;
+    }
     outermost = begin(driver, hub);
     link_process(&driver->commands);
     link_process(&driver->subscriptions);
@@ -89,6 +106,30 @@ static void process(void *self, fencepost_hub *hub) {
     link_flush(&driver->commands);
     link_flush(&driver->subscriptions);
     finish(driver, outermost);
+}
+
+/* The caller's connections, which no event loop drives: hiredis calls the caller's own callbacks on them, so that it
+ * works without the lock. What is to be sent waits meanwhile. */
+static void dispatch(void *self) {
+    struct driver *driver = self;
+    bool entered;
+
+    if (driver->poll < 0 || driver->commands.ours)
+        return;
+    link_work(&driver->commands);
+    link_work(&driver->subscriptions);
+    if (!driver_enter(driver, &entered)) {
+        driver->commands.busy = driver->subscriptions.busy = false;
+        return;
+    }
+    driver->commands.busy = driver->subscriptions.busy = false;
+    driver->commands.unwritten = link_has_rest(&driver->commands);
+    driver->subscriptions.unwritten = link_has_rest(&driver->subscriptions);
+    requests_send(&driver->commands);
+    channels_send(driver);
+    link_flush(&driver->commands);
+    link_flush(&driver->subscriptions);
+    driver_leave(driver, entered);
 }
 
 static uint64_t until(void *self) {
@@ -104,11 +145,21 @@ static size_t busy(void *self) {
     return driver->commands.waiting.count + driver->commands.under_way.count;
 }
 
-static void end(void *self) {
+/* What waits for a connection has not left. */
+static void closing(void *self, fencepost_hub *hub) {
+    struct driver *driver = self;
+    bool outermost = begin(driver, hub);
+
+    requests_fail(&driver->commands, FENCEPOST_FAILURE_NOT_SENT, "the client is being closed");
+    finish(driver, outermost);
+}
+
+static void end(void *self, bool silent) {
     struct driver *driver = self;
     struct link *links[2] = {&driver->subscriptions, &driver->commands};
     int i;
 
+    (void)silent; /* nothing waits here */
     for (i = 0; i < 2; i++) {
         if (links[i]->ours && links[i]->context != NULL)
             redisAsyncFree(links[i]->context);
@@ -118,12 +169,15 @@ static void end(void *self) {
         requests_forget(links[i]);
         if (!links[i]->ours)
             attached_close(links[i]);
+        attached_give_back(links[i]);
     }
 }
 
 static void release(void *self) {
     struct driver *driver = self;
 
+    attached_give_back(&driver->commands);
+    attached_give_back(&driver->subscriptions);
     secure_close(driver);
     if (driver->poll >= 0)
         close(driver->poll);
@@ -140,8 +194,10 @@ static const fencepost_driver operations = {
     .sources = sources,
     .command = command,
     .process = process,
+    .dispatch = dispatch,
     .until = until,
     .busy = busy,
+    .closing = closing,
     .close = end,
     .free = release,
 };
@@ -235,26 +291,37 @@ static bool is_usable(const redisAsyncContext *context) {
            !(context->c.flags & (REDIS_DISCONNECTING | REDIS_FREEING));
 }
 
+/* Takes both for one driver. */
+static fencepost_result
+take_both(struct driver *driver, redisAsyncContext *commands, redisAsyncContext *subscriptions) {
+    if (!attached_take(&driver->commands, commands) ||
+        (subscriptions != NULL && !attached_take(&driver->subscriptions, subscriptions)))
+        return say(FENCEPOST_RESULT_BAD_ARGUMENT, "this context has a client already: share that one");
+    if (subscriptions != NULL && (commands->ev.addRead == NULL) != (subscriptions->ev.addRead == NULL))
+        return say(
+            FENCEPOST_RESULT_BAD_ARGUMENT, "one of these contexts has an event loop attached and the other has none");
+    return FENCEPOST_RESULT_OK;
+}
+
 fencepost_result
 fencepost_redis_attach(redisAsyncContext *commands, redisAsyncContext *subscriptions, fencepost_client **client) {
     struct driver *driver;
     fencepost_result result;
-    bool driven;
 
     if (commands == NULL || client == NULL)
         return say(FENCEPOST_RESULT_NULL_POINTER, "an argument is NULL that must not be");
     if (!is_usable(commands) || (subscriptions != NULL && !is_usable(subscriptions)))
         return say(FENCEPOST_RESULT_BAD_ARGUMENT, "this context is not connected: wait until it is");
-    driven = commands->ev.addRead == NULL;
-    if (subscriptions != NULL && driven != (subscriptions->ev.addRead == NULL))
-        return say(
-            FENCEPOST_RESULT_BAD_ARGUMENT, "one of these contexts has an event loop attached and the other has none");
     if (commands == subscriptions)
         return say(FENCEPOST_RESULT_BAD_ARGUMENT, "a subscribed connection takes no commands: give a second one");
     if ((driver = calloc(1, sizeof *driver)) == NULL)
         return say(FENCEPOST_RESULT_OUT_OF_MEMORY, "out of memory");
     driver->poll = -1;
-    if ((result = make_client(driver, driven, false)) != FENCEPOST_RESULT_OK)
+    if ((result = take_both(driver, commands, subscriptions)) != FENCEPOST_RESULT_OK) {
+        release(driver);
+        return result;
+    }
+    if ((result = make_client(driver, commands->ev.addRead == NULL, false)) != FENCEPOST_RESULT_OK)
         return result;
     attached_open(&driver->commands, commands);
     if (subscriptions != NULL)

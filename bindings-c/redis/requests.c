@@ -1,5 +1,4 @@
 /* Commands: in the order of their arrival, each answered once. */
-#include <hiredis/sds.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,13 +53,15 @@ static void keep(struct driver *driver, struct request *request) {
  * carried out. */
 static void settle(struct request *request, const redisReply *reply, const char *why) {
     struct driver *driver = request->link->driver;
+    struct link *link = request->link;
     bool entered;
 
-    take(&request->link->under_way, request);
     if (!driver_enter(driver, &entered)) {
+        take(&link->under_way, request);
         discard(request);
         return;
     }
+    take(&link->under_way, request);
     if (reply != NULL) {
         if (reply_give(driver->hub, request->command, reply) != FENCEPOST_OK)
             fencepost_client_note(driver->client, request->command, fencepost_detail());
@@ -106,15 +107,9 @@ void requests_lose(struct link *link, const char *why) {
 }
 
 static bool write_command(struct link *link, struct request *request, const char *text, size_t size) {
-    redisContext *context = &link->context->c;
-    char *longer;
-
     if (!link->ours)
         return redisAsyncFormattedCommand(link->context, answered, request, text, size) == REDIS_OK;
-    if ((longer = sdscatlen(context->obuf, text, size)) == NULL)
-        return false;
-    context->obuf = longer;
-    return true;
+    return redisAppendFormattedCommand(&link->context->c, text, size) == REDIS_OK;
 }
 
 /* Hands a command to hiredis. */
@@ -132,7 +127,7 @@ void requests_send(struct link *link) {
     struct request *request;
     char *text;
 
-    while ((request = link->waiting.first) != NULL) {
+    while (link->phase == READY && (request = link->waiting.first) != NULL) {
         take(&link->waiting, request);
         text = request->text;
         request->text = NULL;
@@ -209,7 +204,7 @@ void request_call(struct driver *driver, const fencepost_command *command) {
             link->phase == OVER ? "the connection has ended" : link->trouble);
         return;
     }
-    if (link->phase == READY)
+    if (link->phase == READY && !link->busy)
         hand_over(link, request, driver->text.data, driver->text.size);
     else
         wait_for(link, request, &driver->text);

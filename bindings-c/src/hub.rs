@@ -123,6 +123,13 @@ impl fencepost_hub {
             Inner::Memory(hub, _) => hub.pending(),
         }
     }
+
+    fn unreleased(&self) -> usize {
+        match &self.inner {
+            Inner::Driven(hub) => hub.unreleased(),
+            Inner::Memory(hub, _) => hub.unreleased(),
+        }
+    }
 }
 
 impl Drop for fencepost_hub {
@@ -235,4 +242,12 @@ pub unsafe extern "C" fn fencepost_hub_shutdown(hub: *mut fencepost_hub, now: u6
 pub unsafe extern "C" fn fencepost_hub_pending(hub: *const fencepost_hub) -> usize {
     // SAFETY: the header asks for a valid hub or NULL.
     quietly(|| unsafe { shared(hub) }.map_or(0, fencepost_hub::pending))
+}
+
+/// How many grants have come to an end since `fencepost_hub_shutdown` without being given back: the server has refused the release, or the
+/// connection was closed for good before it. Such a lock stays on the server until its lease or session ends. 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_hub_unreleased(hub: *const fencepost_hub) -> usize {
+    // SAFETY: the header asks for a valid hub or NULL.
+    quietly(|| unsafe { shared(hub) }.map_or(0, fencepost_hub::unreleased))
 }

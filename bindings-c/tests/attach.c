@@ -283,6 +283,42 @@ static void unconnected_contexts(void) {
     redisAsyncFree(context);
 }
 
+static int closed;
+
+/* What ZooKeeper's own examples do. */
+static void closing_watcher(zhandle_t *handle, int type, int state, const char *path, void *context) {
+    (void)path, (void)context;
+    if (type == ZOO_SESSION_EVENT && state == ZOO_EXPIRED_SESSION_STATE) {
+        zookeeper_close(handle);
+        __atomic_add_fetch(&closed, 1, __ATOMIC_SEQ_CST);
+    }
+}
+
+static void watcher_closes_its_handle(void) {
+    zhandle_t *handle = zookeeper_open(address(ZOOKEEPER), 4000);
+    fencepost_grant *grant, *other = NULL;
+    fencepost_client *client;
+    char password[40];
+    int i;
+
+    zoo_set_watcher(handle, closing_watcher);
+    CHECK_RESULT(fencepost_zookeeper_attach(handle, NULL, NULL, &client), FENCEPOST_OK);
+    grant = hold(client, new_name("closing"));
+    NEED(grant != NULL);
+    for (i = 0; i < 16; i++)
+        sprintf(password + 2 * i, "%02x", (unsigned char)zoo_client_id(handle)->passwd[i]);
+    closed = 0;
+    NEED(
+        control("session", "expire zookeeper 0x%llx %s", (long long)zoo_client_id(handle)->client_id, password) !=
+        NULL);
+    EVENTUALLY(__atomic_load_n(&closed, __ATOMIC_SEQ_CST) == 1);
+    /* The program knew of the loss before its watcher heard of the end. */
+    CHECK(fencepost_grant_is_lost(grant));
+    CHECK_RESULT(fencepost_acquire(client, new_name("closing"), LONG, &other), FENCEPOST_RESULT_CONNECTION_CLOSED);
+    close_client(client);
+    fencepost_grant_free(grant);
+}
+
 int main(void) {
     if (address(ZOOKEEPER) != NULL) {
         TEST(handle_is_given_back);
@@ -290,6 +326,7 @@ int main(void) {
         TEST(access_list_is_used);
         TEST(credentials_that_are_refused);
         TEST(session_is_expired);
+        TEST(watcher_closes_its_handle);
     }
     if (address(REDIS) != NULL) {
         TEST(contexts_without_a_loop);

@@ -95,11 +95,15 @@ static void nothing_to_end(void *self) {
     (void)self;
 }
 
+static void nothing_to_close(void *self, bool silent) {
+    (void)self, (void)silent;
+}
+
 static const fencepost_driver operations = {
     .descriptor = no_descriptor,
     .command = no_command,
     .busy = nothing_under_way,
-    .close = nothing_to_end,
+    .close = nothing_to_close,
     .free = nothing_to_end,
 };
 

@@ -16,6 +16,9 @@ $(TESTS)/holder: tests/holder.c $(SHARED) $(HEADERS)
 # What single tests need beside.
 DEFINE_addresses := -DTABLE='"$(abspath ../tests/addresses.json)"'
 WITH_attach := tests/loop.c
+WITH_turns := tests/loop.c
+WITH_close := tests/loop.c
+WITH_lent := tests/loop.c
 WITH_verdicts_zookeeper := $(OBJ)/zookeeper/zookeeper/verdict.o
 # The driver itself, so that what it tells the hub can be written down.
 WITH_verdicts_redis := tests/loop.c $(OBJECTS_redis)
@@ -24,6 +27,9 @@ LINK_verdicts_redis := $(foreach function,failed reply gone,-Wl,--wrap=fencepost
 LINK_requests_zookeeper := $(foreach function,created children data done error failed watch,-Wl,--wrap=fencepost_hub_$(function))
 LINK_attach := -lfencepost-zookeeper -lfencepost-redis
 LINK_bad_input := -lfencepost-zookeeper -lfencepost-redis
+LINK_turns := -lfencepost-redis
+LINK_close := -lfencepost-redis
+LINK_lent := -lfencepost-redis
 
 # The tests' own ZooKeeper handles are of the library with threads. Where its names are in the program for all to see, fencepost takes that
 # library too; where they are hidden in it, the one without threads.
@@ -65,8 +71,10 @@ $(BUILD)/examples/%: examples/%.c $(SHARED) $(PKGCONFIG) $(HEADERS:include/%=$(I
 	    $$(PKG_CONFIG_PATH=$(LIB)/pkgconfig pkg-config --cflags --libs $$(sed -n 's/.*--libs \([a-z -]*\)).*/\1/p' $<))
 
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
-SUITES := hub addresses fuzz client kinds owners downgrade single inspection event_loop bad_input attach verdicts_zookeeper requests_zookeeper verdicts_redis faults \
-    client-threaded kinds-threaded event_loop-threaded faults-threaded $(if $(filter yes,$(TLS)),tls)
+SUITES := hub addresses fuzz client kinds owners downgrade single inspection event_loop \
+    turns threads lent close bad_input attach verdicts_zookeeper requests_zookeeper verdicts_redis faults \
+    client-threaded threads-threaded close-threaded kinds-threaded event_loop-threaded faults-threaded \
+    $(if $(filter yes,$(TLS)),tls)
 PROGRAMS := $(SUITES:%=$(TESTS)/%) $(TESTS)/transcripts $(TESTS)/header $(TESTS)/static
 
 .PHONY: test-programs test test-local test-servers test-valgrind test-asan

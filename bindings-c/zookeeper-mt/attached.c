@@ -8,6 +8,8 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct driver *drivers;
 
+FENCEPOST_FORK_SAFE(mutex, )
+
 static struct driver *find(const zhandle_t *handle) {
     struct driver *driver;
 
@@ -16,8 +18,13 @@ static struct driver *find(const zhandle_t *handle) {
     return driver;
 }
 
+static bool is_end(int type, int state) {
+    return type == ZOO_SESSION_EVENT && (state == ZOO_EXPIRED_SESSION_STATE || state == ZOO_AUTH_FAILED_STATE);
+}
+
 /* The context belongs to the caller: whose handle it is says who is concerned. The caller's own watcher hears
- * everything first. */
+ * everything first, but for the end of the session: it may close the handle then, so the handle is given back before.
+ */
 static void watcher(zhandle_t *handle, int type, int state, const char *path, void *context) {
     fencepost_client *client = NULL;
     watcher_fn wrapped = NULL;
@@ -32,7 +39,7 @@ static void watcher(zhandle_t *handle, int type, int state, const char *path, vo
         fencepost_client_ref(client);
     }
     pthread_mutex_unlock(&mutex);
-    if (wrapped != NULL)
+    if (wrapped != NULL && !is_end(type, state))
         wrapped(handle, type, state, path, context);
     if (client == NULL)
         return;
@@ -40,7 +47,11 @@ static void watcher(zhandle_t *handle, int type, int state, const char *path, vo
         session_news(driver, hub, handle, state);
         fencepost_client_leave(client);
     }
+    if (is_end(type, state))
+        attached_close(driver);
     fencepost_client_unref(client);
+    if (wrapped != NULL && is_end(type, state))
+        wrapped(handle, type, state, path, context);
 }
 
 /* False: the handle has a client already. */
@@ -53,18 +64,17 @@ static bool attached_open(struct driver *driver) {
         driver->next = drivers;
         drivers = driver;
         driver->wrapped = zoo_set_watcher(driver->handle, watcher);
+        driver->listed = true;
     }
     pthread_mutex_unlock(&mutex);
     return !taken;
 }
 
-void attached_close(struct driver *driver) {
+static void give_back(struct driver *driver) {
     struct driver **place;
     struct record *record;
     watcher_fn present;
 
-    if (driver->handle == NULL)
-        return; /* it was never opened */
     /* Watches that are still set would find nothing; the handle need not keep them either. */
     for (record = driver->records; record != NULL && driver->connected; record = record->next) {
         if (record->kind == DATA_WATCH || record->kind == CHILD_WATCH)
@@ -79,7 +89,16 @@ void attached_close(struct driver *driver) {
     present = zoo_set_watcher(driver->handle, driver->wrapped);
     if (present != watcher)
         zoo_set_watcher(driver->handle, present); /* the caller has set another one meanwhile */
+    driver->listed = false;
     pthread_mutex_unlock(&mutex);
+}
+
+/* Gives a handle back, unless that was done. */
+void attached_close(struct driver *driver) {
+    pthread_mutex_lock(&driver->using);
+    if (driver->listed)
+        give_back(driver);
+    pthread_mutex_unlock(&driver->using);
 }
 
 fencepost_result fencepost_zookeeper_attach(
@@ -100,7 +119,6 @@ fencepost_result fencepost_zookeeper_attach(
     if ((result = client_make(driver, prefix)) != FENCEPOST_RESULT_OK)
         return result;
     if (!attached_open(driver)) {
-        driver->handle = NULL;
         fencepost_client_free(driver->client);
         return driver_fault(FENCEPOST_RESULT_BAD_ARGUMENT, "this handle has a client already: share that one");
     }

@@ -51,9 +51,10 @@ static void process(void *self, fencepost_hub *hub) {
         session_open(driver, hub);
 }
 
-static void end(void *self) {
+static void end(void *self, bool silent) {
     struct driver *driver = self;
 
+    (void)silent;
     if (driver->hosts == NULL)
         attached_close(driver);
     else if (driver->handle != NULL) {
@@ -64,12 +65,16 @@ static void end(void *self) {
         record_close(driver->records);
 }
 
+/* How long the library waits for the server's answer to the end of a session. */
+#define FAREWELL 1500000u
+
 const fencepost_driver driving = {
     .descriptor = descriptor,
     .command = request_send,
     .process = process,
     .until = until,
     .busy = driver_busy,
+    .farewell = FAREWELL,
     .close = end,
     .free = driver_free,
 };

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -237,9 +238,12 @@ static void process(void *self, fencepost_hub *hub) {
     wire->hub = NULL;
 }
 
-static void end(void *self) {
+static void end(void *self, bool silent) {
     struct driver *driver = self;
 
+    /* The library would wait for a silent server to take its farewell. */
+    if (silent && driver->wire->socket >= 0)
+        shutdown(driver->wire->socket, SHUT_RDWR);
     forget_socket(driver->wire);
     if (driver->handle != NULL)
         zookeeper_close(driver->handle);

@@ -43,8 +43,11 @@ struct driver {
     size_t requests;
     struct record *spare; /* for the next ones */
     size_t spares;
-    struct driver *next; /* among those on callers' handles */
-    struct wire *wire;   /* to a library without threads */
+    pthread_mutex_t using; /* of a caller's handle: until it is given back, the caller's watcher does not hear of its
+                              end */
+    bool listed;           /* among those on callers' handles */
+    struct driver *next;
+    struct wire *wire; /* to a library without threads */
 };
 
 /* tickets.c */

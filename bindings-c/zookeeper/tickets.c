@@ -12,6 +12,8 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct record *buckets[BUCKETS];
 static uint64_t last_ticket;
 
+FENCEPOST_FORK_SAFE(mutex, )
+
 /* With threads, records go on another one than they come: what one has freed, the other's allocator would not find. */
 static struct record *record_new(struct driver *driver) {
     struct record *record = driver->spare;

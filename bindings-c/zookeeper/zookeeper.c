@@ -22,6 +22,7 @@ void driver_free(void *self) {
 
     records_free(driver);
     driving_forget(driver);
+    pthread_mutex_destroy(&driver->using);
     free(driver->hosts);
     free(driver);
 }
@@ -32,6 +33,7 @@ fencepost_result client_make(struct driver *driver, const char *prefix) {
     fencepost_result result = FENCEPOST_RESULT_SYSTEM_ERROR;
 
     driver->again = FENCEPOST_NEVER;
+    pthread_mutex_init(&driver->using, NULL);
     if (driving_prepare(driver))
         result = fencepost_hub_new(FENCEPOST_FAMILY_ZOOKEEPER, fencepost_now(), &hub);
     if (result == FENCEPOST_RESULT_OK)

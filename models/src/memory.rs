@@ -174,6 +174,12 @@ impl Hub {
         self.inner.pending()
     }
 
+    /// See [`lowered::Hub::unreleased`].
+    #[must_use]
+    pub fn unreleased(&self) -> usize {
+        self.inner.unreleased()
+    }
+
     /// Ends the session: everything held is gone, and the machines are told.
     pub fn disconnect(&mut self, server: &mut Server, now: Instant) {
         server.model.end_session(self.session);

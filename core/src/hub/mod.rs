@@ -10,7 +10,7 @@ mod routes;
 use alloc::{boxed::Box, vec::Vec};
 
 use crate::{
-    Command, CommandId, Event, Instant, Intent, Key, Machine, Misuse, Outcome, Output, OwnerId, Wait,
+    Command, CommandId, Event, Instant, Intent, Key, Loss, Machine, Misuse, Outcome, Output, OwnerId, Wait,
     sorted::SortedMap,
 };
 
@@ -35,6 +35,7 @@ pub struct Hub<F: Family> {
     next_id: u64,
     now: Instant,
     shut: bool,
+    unreleased: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -43,6 +44,8 @@ struct Entry<F: Family> {
     wait: Wait,
     dirty: bool,
     closing: bool,
+    /// A grant is being given back.
+    leaving: bool,
 }
 
 impl<F: Family> Hub<F> {
@@ -58,6 +61,7 @@ impl<F: Family> Hub<F> {
             next_id: 1,
             now: Instant::ZERO,
             shut: false,
+            unreleased: 0,
         }
     }
 
@@ -86,6 +90,7 @@ impl<F: Family> Hub<F> {
                 wait: Wait::default(),
                 dirty: false,
                 closing: false,
+                leaving: false,
             },
         );
         let greeting = self.with_shared(|shared| shared.opened(now));
@@ -105,6 +110,9 @@ impl<F: Family> Hub<F> {
             return Err(Misuse::UnknownKey { key: key.0 });
         }
         self.input(key, |machine| machine.intent(now, intent))?;
+        if intent == Intent::Release {
+            self.leaves(key);
+        }
         if intent == Intent::Extend {
             self.with_shared(|shared| shared.extend(now));
         }
@@ -198,6 +206,9 @@ impl<F: Family> Hub<F> {
         if !entry.machine.is_idle() {
             for intent in [Intent::Release, Intent::Cancel] {
                 if self.input(key, |machine| machine.intent(now, intent)).is_ok() {
+                    if intent == Intent::Release {
+                        self.leaves(key);
+                    }
                     break;
                 }
             }
@@ -217,6 +228,19 @@ impl<F: Family> Hub<F> {
     #[must_use]
     pub fn pending(&self) -> usize {
         self.members.len()
+    }
+
+    /// How many grants have come to an end since [`shutdown`](Self::shutdown) without being given back: the server has refused the
+    /// release, or the connection was closed for good before it. Such a lock stays on the server until its lease or session ends.
+    #[must_use]
+    pub const fn unreleased(&self) -> usize {
+        self.unreleased
+    }
+
+    fn leaves(&mut self, key: Key) {
+        if let Some(entry) = self.members.get_mut(&key) {
+            entry.leaving = true;
+        }
     }
 
     fn wait(&self, shared: Output<F::Request, Event>) -> Wait {
@@ -239,8 +263,15 @@ impl<F: Family> Hub<F> {
         };
         match entry.machine.poll_output() {
             Output::Command(command) => self.pass_on(key, command).map(Output::Command),
-            Output::Event(_) if entry.closing => None,
-            Output::Event(event) => Some(Output::Event(event)),
+            Output::Event(event) => {
+                if entry.leaving && is_last_word(&event) {
+                    entry.leaving = false;
+                    if self.shut && stays_on_server(&event) {
+                        self.unreleased = self.unreleased.saturating_add(1);
+                    }
+                }
+                (!entry.closing).then_some(Output::Event(event))
+            }
             Output::Wait(wait) => {
                 entry.dirty = false;
                 let idle = entry.machine.is_idle();
@@ -337,4 +368,24 @@ impl<F: Family> Hub<F> {
         self.next_id = *self.shared.next_id();
         result
     }
+}
+
+/// Whether a release ends with this.
+const fn is_last_word(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Released | Event::Refused { .. } | Event::Lost { .. }
+    )
+}
+
+/// Whether the lock whose release ends with this stays on the server for a while.
+const fn stays_on_server(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Refused { .. }
+            | Event::Lost {
+                reason: Loss::ConnectionClosed,
+                ..
+            }
+    )
 }

@@ -165,6 +165,12 @@ impl Hub {
         each!(&self.0, hub => hub.pending())
     }
 
+    /// See [`hub::Hub::unreleased`].
+    #[must_use]
+    pub fn unreleased(&self) -> usize {
+        each!(&self.0, hub => hub.unreleased())
+    }
+
     const fn wrong_family(&self) -> Misuse {
         Misuse::WrongFamily {
             expected: self.family(),

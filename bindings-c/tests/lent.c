@@ -1,0 +1,112 @@
+/* Connections of the program's own that no event loop drives: the program's callbacks on them may do what they like. */
+#include <fencepost-redis.h>
+#include <poll.h>
+
+#include "loop.h"
+#include "support.h"
+
+static fencepost_client *client;
+static fencepost_grant *grant;
+static fencepost_lock *lock;
+static int replies, ends;
+
+/* Everything that does not wait works in a callback; what waits says so. */
+static void ask_all(void) {
+    fencepost_attempt *attempt = NULL;
+    fencepost_grant *other = NULL;
+
+    fencepost_grant_is_valid(grant);
+    fencepost_grant_is_lost(grant);
+    CHECK_RESULT(fencepost_acquire(client, "c-tests/never", LONG, &other), FENCEPOST_RESULT_WOULD_BLOCK);
+    CHECK_RESULT(fencepost_close(client), FENCEPOST_RESULT_WOULD_BLOCK);
+    CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempt), FENCEPOST_OK);
+    fencepost_attempt_free(attempt);
+}
+
+static void on_reply(redisAsyncContext *context, void *reply, void *data) {
+    (void)context, (void)data;
+    if (reply == NULL)
+        return;
+    __atomic_add_fetch(&replies, 1, __ATOMIC_SEQ_CST);
+    ask_all();
+}
+
+static void on_end(const redisAsyncContext *context, int status) {
+    (void)context, (void)status;
+    __atomic_add_fetch(&ends, 1, __ATOMIC_SEQ_CST);
+    ask_all();
+}
+
+/* Connected, and detached from its loop again. */
+static redisAsyncContext *open_one(const char *address) {
+    struct loop loop;
+
+    if (!loop_connect(&loop, address))
+        return NULL;
+    loop_detach(&loop);
+    loop.context->onDisconnect = on_end;
+    return loop.context;
+}
+
+static void callbacks_run_without_the_lock(void) {
+    const char *address_ = NULL, *proxy = proxy_open("redis-1", &address_);
+    redisAsyncContext *commands, *subscriptions;
+    const char *name = new_name("lent");
+
+    NEED(proxy != NULL);
+    commands = open_one(address_);
+    subscriptions = open_one(address_);
+    NEED(commands != NULL && subscriptions != NULL);
+    replies = ends = 0;
+    CHECK_RESULT(fencepost_redis_attach(commands, subscriptions, &client), FENCEPOST_OK);
+    lock = lock_with(client, new_name("lent"), NULL);
+    grant = hold(client, name);
+    NEED(grant != NULL);
+    redisAsyncCommand(commands, on_reply, NULL, "PING");
+    CHECK_RESULT(fencepost_extend(grant), FENCEPOST_OK);
+    EVENTUALLY(__atomic_load_n(&replies, __ATOMIC_SEQ_CST) == 1);
+    /* Both connections end under it: the client's own thread, or this one, reads that. */
+    control("ok", "proxy-cut %s", proxy);
+    EVENTUALLY(fencepost_grant_is_lost(grant) || __atomic_load_n(&ends, __ATOMIC_SEQ_CST) == 2);
+    EVENTUALLY(__atomic_load_n(&ends, __ATOMIC_SEQ_CST) == 2);
+    CHECK_FAULT(fencepost_close(client), FENCEPOST_RESULT_CLEANUP_INCOMPLETE, "1 lock");
+    fencepost_grant_free(grant);
+    fencepost_lock_free(lock);
+    fencepost_client_free(client);
+    control("ok", "proxy-close %s", proxy);
+}
+
+/* A context belongs to one client: in a loop or not, for commands or for subscriptions. */
+static void context_has_one_client(void) {
+    struct loop one, two;
+    fencepost_client *first = NULL, *second = NULL;
+    int driven;
+
+    for (driven = 0; driven < 2; driven++) {
+        NEED(loop_connect(&one, address(REDIS)) && loop_connect(&two, address(REDIS)));
+        if (driven == 0) {
+            loop_detach(&one);
+            loop_detach(&two);
+        }
+        CHECK_RESULT(fencepost_redis_attach(one.context, NULL, &first), FENCEPOST_OK);
+        CHECK_FAULT(fencepost_redis_attach(one.context, NULL, &second), FENCEPOST_RESULT_BAD_ARGUMENT, "already");
+        CHECK_FAULT(
+            fencepost_redis_attach(two.context, one.context, &second), FENCEPOST_RESULT_BAD_ARGUMENT, "already");
+        /* Nothing of the refused ones is left; and the first one has done nobody any harm. */
+        CHECK_RESULT(fencepost_redis_attach(two.context, NULL, &second), FENCEPOST_OK);
+        close_client(second);
+        close_client(first);
+        CHECK_RESULT(fencepost_redis_attach(one.context, two.context, &first), FENCEPOST_OK);
+        close_client(first);
+        redisAsyncFree(one.context);
+        redisAsyncFree(two.context);
+    }
+}
+
+int main(void) {
+    if (address(REDIS) != NULL) {
+        TEST(callbacks_run_without_the_lock);
+        TEST(context_has_one_client);
+    }
+    return check_close();
+}
