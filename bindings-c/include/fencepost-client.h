@@ -25,7 +25,9 @@
  * - A thread that is cancelled (`pthread_cancel`) in a call finishes the call: the cancellation acts behind it. What
  * ends a wait is `fencepost_attempt_cancel`.
  * - After a fork, the child connects anew: every call on an object of its parent gives
- * `FENCEPOST_RESULT_WRONG_PROCESS`, and frees of such objects do nothing.
+ * `FENCEPOST_RESULT_WRONG_PROCESS`, and frees of such objects do nothing. Other threads may use fencepost while one
+ * forks; but a name look-up of the C library (in a connect, or after a lost connection) is not made for that: a child
+ * that was forked meanwhile may hang in its own look-up.
  *
  * Two ways to wait. **Blocking**: the calls without `_start`. While no call is under way, a thread of the client renews
  * what is held; it blocks all signals, starts with the first need, and ends with `fencepost_close`. **An event loop**:
