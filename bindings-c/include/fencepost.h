@@ -174,7 +174,7 @@ typedef enum fencepost_result {
      */
     FENCEPOST_RESULT_CANCELLED = 303,
     /**
-     * No server has answered within the patience of this acquire.
+     * No server has answered in time.
      */
     FENCEPOST_RESULT_UNREACHABLE = 304,
     /**

@@ -55,7 +55,7 @@ pub enum fencepost_result {
     NotAvailable = 302,
     /// The application has cancelled the acquire.
     Cancelled = 303,
-    /// No server has answered within the patience of this acquire.
+    /// No server has answered in time.
     Unreachable = 304,
     /// The server does not let this client do what the lock needs.
     NoPermission = 305,

@@ -52,7 +52,7 @@ results! {
     Timeout, c"timeout", c"somebody else held the lock until the patience of this acquire ended";
     NotAvailable, c"not-available", c"somebody else holds the lock";
     Cancelled, c"cancelled", c"the acquire was cancelled";
-    Unreachable, c"unreachable", c"no server has answered within the patience of this acquire";
+    Unreachable, c"unreachable", c"no server has answered in time";
     NoPermission, c"no-permission", c"the server does not permit what the lock needs";
     AuthFailed, c"auth-failed", c"the server has refused the client's credentials";
     NoParent, c"no-parent", c"the directory above the lock is missing and cannot be made";

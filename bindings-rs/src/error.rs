@@ -36,8 +36,13 @@ pub enum Error {
     Lost(#[from] Lost),
     /// The server has not confirmed a release within 5 s (501). The client goes on releasing in the background; at the latest, the
     /// lock goes with its lease or session.
-    #[error("the server has not confirmed the release within 5 s: the client goes on in the background")]
-    ReleaseUnconfirmed,
+    #[error(
+        "lock {lock:?}: the server has not confirmed the release within 5 s: the client goes on in the background"
+    )]
+    ReleaseUnconfirmed {
+        /// The lock's name.
+        lock: Shown,
+    },
     /// A client or grant is used in a fork of the process that it was made in (502): its runtime, its connection and its place in the
     /// line are the other process's.
     #[error("it was made in another process, before a fork: make a client in each process")]
@@ -48,8 +53,10 @@ pub enum Error {
         /// How many contenders the server has not answered for.
         left: usize,
     },
-    /// A client was made outside of a tokio runtime (504).
-    #[error("there is no tokio runtime here: make the client inside of one, and keep it running")]
+    /// A client was made outside of a tokio runtime, or in one that lacks timers or sockets (504). Tokio itself has said on standard error which.
+    #[error(
+        "there is no tokio runtime with timers and sockets here: make the client inside of one that was built with enable_all, and keep it running"
+    )]
     NoRuntime,
     /// The operating system gives no random bytes, without which contenders could not be told apart (505).
     #[error("the operating system gives no random bytes: contenders could not be told apart")]
@@ -66,7 +73,7 @@ impl Error {
             Self::OwnerBusy { .. } => Misuse::Busy.code(),
             Self::Refused(error) => error.reason.code(),
             Self::Lost(error) => error.reason.code(),
-            Self::ReleaseUnconfirmed => 501,
+            Self::ReleaseUnconfirmed { .. } => 501,
             Self::WrongProcess => 502,
             Self::CleanupIncomplete { .. } => 503,
             Self::NoRuntime => 504,
@@ -83,12 +90,45 @@ impl Error {
             Self::OwnerBusy { .. } => Misuse::Busy.name(),
             Self::Refused(error) => error.reason.name(),
             Self::Lost(error) => error.reason.name(),
-            Self::ReleaseUnconfirmed => "release-unconfirmed",
+            Self::ReleaseUnconfirmed { .. } => "release-unconfirmed",
             Self::WrongProcess => "wrong-process",
             Self::CleanupIncomplete { .. } => "cleanup-incomplete",
             Self::NoRuntime => "no-runtime",
             Self::NoRandomness => "no-randomness",
         }
+    }
+}
+
+/// A lock's name as errors show it: its first 64 characters.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Shown(Arc<str>);
+
+impl Shown {
+    const LONGEST: usize = 64;
+
+    pub(crate) fn new(name: &str) -> Self {
+        match name.char_indices().nth(Self::LONGEST) {
+            Some((end, _)) => Self(format!("{}…", &name[..end]).into()),
+            None => Self(name.into()),
+        }
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
 
@@ -98,13 +138,26 @@ macro_rules! reasoned {
         #[derive(Clone, Debug)]
         pub struct $name {
             reason: $reason,
+            lock: Option<Shown>,
             detail: Option<String>,
             native: Option<Native>,
         }
 
         impl $name {
             pub(crate) const fn new(reason: $reason, detail: Option<String>, native: Option<Native>) -> Self {
-                Self { reason, detail, native }
+                Self { reason, lock: None, detail, native }
+            }
+
+            /// The same of that lock.
+            pub(crate) fn of(mut self, lock: &Shown) -> Self {
+                self.lock = Some(lock.clone());
+                self
+            }
+
+            /// The lock's name, or the first 64 characters of it; `None` if no lock was concerned.
+            #[must_use]
+            pub fn lock(&self) -> Option<&str> {
+                self.lock.as_ref().map(Shown::as_str)
             }
 
             /// Why.
@@ -122,6 +175,9 @@ macro_rules! reasoned {
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                if let Some(lock) = &self.lock {
+                    write!(f, "lock {lock:?}: ")?;
+                }
                 write!(f, "{}", self.reason)?;
                 match &self.detail {
                     Some(detail) => write!(f, " ({detail})"),

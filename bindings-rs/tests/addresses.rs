@@ -51,7 +51,7 @@ async fn a_client_shows_no_password() {
         assert!(!format!("{builder:?}").contains(bytes.trim_matches(['[', ']'])));
         hides_secrets(&format!("{builder:?}"));
         let client = Client::builder()
-            .connect_within(Duration::from_millis(300))
+            .connect_timeout(Duration::from_millis(300))
             .connect_lazily(url)
             .unwrap();
         hides_secrets(&format!("{client:?}"));

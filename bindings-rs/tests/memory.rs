@@ -1,5 +1,6 @@
 //! The client without a server: `memory:`, and what goes wrong before any server is asked.
 
+mod attention;
 mod recipes;
 mod reentry;
 mod scenarios;
@@ -15,6 +16,7 @@ mod on_memory {
     crate::reentry!(format!("memory:{}", crate::unique("server")));
     crate::sides!(format!("memory:{}", crate::unique("server")));
     crate::single!(format!("memory:{}", crate::unique("server")));
+    crate::attention!(format!("memory:{}", crate::unique("server")));
 }
 
 #[tokio::test]
@@ -84,7 +86,7 @@ async fn addresses_are_checked() {
         .await
         .unwrap_err();
     assert!(!format!("{error} {error:?}").contains("secret"), "{error:?}");
-    let builder = Client::builder().connect_within(Duration::ZERO);
+    let builder = Client::builder().connect_timeout(Duration::ZERO);
     assert_eq!(
         soon(builder.connect("memory:")).await.unwrap_err().name(),
         "not-positive"
@@ -148,11 +150,15 @@ async fn a_server_that_is_not_there_is_an_error_and_no_hang() {
             };
             assert_eq!(refused.reason(), Refusal::Unreachable);
             assert!(std::error::Error::source(&error).is_some(), "{scheme}: {error:?}");
+            let text = error.to_string();
+            for part in ["127.0.0.1:", "check the address"] {
+                assert!(text.contains(part), "{text}");
+            }
         };
-        let connecting = Client::builder().connect_within(limit).connect(&url);
+        let connecting = Client::builder().connect_timeout(limit).connect(&url);
         refused(soon(connecting).await.unwrap_err());
         let client = Client::builder()
-            .connect_within(limit)
+            .connect_timeout(limit)
             .connect_lazily(&url)
             .unwrap();
         let lock = client.lock("x").unwrap();
@@ -162,6 +168,65 @@ async fn a_server_that_is_not_there_is_an_error_and_no_hang() {
         soon(client.close()).await.unwrap();
         assert_eq!(soon(lock.acquire()).await.unwrap_err().name(), "client-closed");
     }
+}
+
+#[tokio::test]
+async fn options_that_do_not_apply_are_refused() {
+    let acl = || {
+        let all = zookeeper_client::Permission::ALL;
+        vec![zookeeper_client::Acl::new(
+            all,
+            zookeeper_client::AuthId::anyone(),
+        )]
+    };
+    let subscriber = || redis::Client::open("redis://127.0.0.1:1").unwrap();
+    let builder = Client::builder;
+    for (option, builder, urls) in [
+        (
+            "prefix",
+            builder().prefix("/shop"),
+            &["memory:", "zk://127.0.0.1:1", "redis://127.0.0.1:1"][..],
+        ),
+        ("auth", builder().auth("digest", b"u:p"), &["redis://127.0.0.1:1"]),
+        ("acl", builder().acl(acl()), &["redis://127.0.0.1:1"]),
+        (
+            "subscribe_with",
+            builder().subscribe_with(subscriber()),
+            &["memory:", "zk://127.0.0.1:1", "redis://127.0.0.1:1"],
+        ),
+    ] {
+        for url in urls {
+            let error = builder.clone().connect_lazily(url).unwrap_err();
+            assert_eq!(error.name(), "unknown-option", "{option} {url}");
+            assert!(error.to_string().contains(option), "{error}");
+        }
+    }
+    // What ZooKeeper has, memory: takes, so that a program may be tried there.
+    let client = builder().acl(acl()).auth("digest", b"u:p").connect("memory:");
+    soon(soon(client).await.unwrap().close()).await.unwrap();
+}
+
+#[tokio::test]
+async fn errors_and_grants_name_their_lock() {
+    let client = fencepost::connect("memory:").await.unwrap();
+    let long = "n".repeat(100);
+    for (name, shown) in [
+        ("stock/42", "stock/42".to_owned()),
+        (&long, format!("{}…", "n".repeat(64))),
+    ] {
+        let options = LockOptions::new().max_hold(Duration::from_millis(1));
+        let grant = soon(client.lock_with(name, options).unwrap().acquire())
+            .await
+            .unwrap();
+        assert_eq!(grant.lock(), shown);
+        assert!(format!("{grant:?}").contains(&shown), "{grant:?}");
+        let lost = soon(grant.lost()).await;
+        assert_eq!(lost.lock(), Some(shown.as_str()));
+        assert!(lost.to_string().contains(&shown), "{lost}");
+        let error = soon(grant.release()).await.unwrap_err();
+        assert!(error.to_string().contains(&shown), "{error}");
+    }
+    soon(client.close()).await.unwrap();
 }
 
 #[test]

@@ -215,8 +215,8 @@ reasons! {
         NotAvailable = 302, "not-available", "somebody else holds the lock";
         /// The application has cancelled the acquire.
         Cancelled = 303, "cancelled", "the acquire was cancelled";
-        /// No server has answered within the caller's patience.
-        Unreachable = 304, "unreachable", "no server has answered within the patience of this acquire";
+        /// No server has answered in time.
+        Unreachable = 304, "unreachable", "no server has answered in time";
         /// The server does not let this client do what the lock needs.
         NoPermission = 305, "no-permission", "the server does not permit what the lock needs";
         /// The server has refused the client's credentials.

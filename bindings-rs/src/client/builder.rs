@@ -12,12 +12,13 @@ use crate::{
     hub::{
         engine::Engine,
         machines::{Driven, Driver, Keep},
+        runtime::Runtime,
         settings::micros,
     },
 };
 
-/// How long the first connection may take by default.
-const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+/// How long the first connection may take by default, as in all languages.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Options for a [`Client`].
 ///
@@ -26,95 +27,112 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 /// use core::time::Duration;
 ///
 /// let client = fencepost::Client::builder()
-///     .connect_within(Duration::from_secs(1))
+///     .connect_timeout(Duration::from_secs(1))
 ///     .connect("memory:")
 ///     .await?;
 /// # client.close().await }
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Default)]
 #[must_use]
 pub struct Builder {
-    connect_within: Duration,
+    connect_timeout: Option<Duration>,
     #[cfg(feature = "zookeeper")]
-    acl: Vec<zookeeper_client::Acl>,
+    acl: Option<Vec<zookeeper_client::Acl>>,
     #[cfg(feature = "zookeeper")]
     auth: Vec<(String, Vec<u8>)>,
     #[cfg(feature = "zookeeper")]
-    prefix: String,
+    prefix: Option<String>,
     #[cfg(feature = "redis")]
     subscribe_with: Option<redis::Client>,
 }
 
-/// Without credentials.
-impl fmt::Debug for Builder {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = formatter.debug_struct("Builder");
-        shown.field("connect_within", &self.connect_within);
-        #[cfg(feature = "zookeeper")]
-        {
-            let schemes: Vec<&str> = self.auth.iter().map(|(scheme, _)| scheme.as_str()).collect();
-            shown
-                .field("acl", &self.acl.len())
-                .field("auth", &schemes)
-                .field("prefix", &self.prefix);
-        }
-        #[cfg(feature = "redis")]
-        shown.field("subscribe_with", &self.subscribe_with.is_some());
-        shown.finish_non_exhaustive()
-    }
-}
-
-impl Default for Builder {
-    fn default() -> Self {
-        Self {
-            connect_within: CONNECT_WITHIN,
-            #[cfg(feature = "zookeeper")]
-            acl: crate::drivers::zookeeper::open_acl(),
-            #[cfg(feature = "zookeeper")]
-            auth: Vec::new(),
-            #[cfg(feature = "zookeeper")]
-            prefix: String::new(),
-            #[cfg(feature = "redis")]
-            subscribe_with: None,
-        }
-    }
+/// What a client is made from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Memory,
+    #[cfg(feature = "zookeeper")]
+    ZooKeeperAddress,
+    #[cfg(feature = "redis")]
+    RedisAddress,
+    #[cfg(feature = "zookeeper")]
+    ZooKeeperClient,
+    #[cfg(feature = "redis")]
+    RedisConnection,
 }
 
 impl Builder {
-    /// How long the first connection may take (5 s). Later ones are made in the background, and count towards the patience of the
-    /// acquires that wait for them.
-    pub const fn connect_within(mut self, limit: Duration) -> Self {
-        self.connect_within = limit;
+    /// How long the first connection may take (5 s). Until it is there, `connect` and every acquire fail after that time, with
+    /// [`Refusal::Unreachable`](crate::Refusal::Unreachable), the address and the cause. Later connections are made in the background, and
+    /// count towards the patience of the acquires that wait for them.
+    pub const fn connect_timeout(mut self, limit: Duration) -> Self {
+        self.connect_timeout = Some(limit);
         self
     }
 
     /// The ACL of the nodes that locks create on ZooKeeper: everything for everybody by default. All contenders for a lock have to
-    /// be allowed to create and read.
+    /// be allowed to create and read. For ZooKeeper alone, by address or on a client of your own; `memory:` takes it, and permits everything.
     #[cfg(feature = "zookeeper")]
     pub fn acl(mut self, acl: impl Into<Vec<zookeeper_client::Acl>>) -> Self {
-        self.acl = acl.into();
+        self.acl = Some(acl.into());
         self
     }
 
-    /// Credentials for ZooKeeper, such as `("digest", b"user:password")`. May be given several times.
+    /// Credentials for ZooKeeper, such as `("digest", b"user:password")`. May be given several times. For `zk://` addresses alone: a client of
+    /// your own has credentials of its own. `memory:` takes them, and asks for none.
     #[cfg(feature = "zookeeper")]
     pub fn auth(mut self, scheme: &str, credentials: &[u8]) -> Self {
         self.auth.push((scheme.into(), credentials.into()));
         self
     }
 
-    /// Where the locks lie on a ZooKeeper connection of your own: the root by default. In an address it is the path.
+    /// Where the locks lie on a ZooKeeper client of your own, and only there: the root by default. In an address it is the path.
     #[cfg(feature = "zookeeper")]
     pub fn prefix(mut self, prefix: &str) -> Self {
-        self.prefix = prefix.into();
+        self.prefix = Some(prefix.into());
         self
     }
 
-    /// What to subscribe with, for a client on a Redis connection of your own.
+    /// What to subscribe with, for a client on a Redis connection of your own, and only there.
     #[cfg(feature = "redis")]
     pub fn subscribe_with(mut self, client: redis::Client) -> Self {
         self.subscribe_with = Some(client);
         self
+    }
+
+    /// How long the first connection may take. Fails if an option was given that does not belong there: ignored, it would put locks elsewhere, or
+    /// leave them unprotected.
+    fn check(&self, from: Origin) -> Result<Duration, ConfigError> {
+        #[cfg(feature = "zookeeper")]
+        {
+            let (by_address, given) = (from == Origin::ZooKeeperAddress, from == Origin::ZooKeeperClient);
+            let memory = from == Origin::Memory;
+            refuse(
+                "acl",
+                self.acl.is_some() && !(by_address || given || memory),
+                "only ZooKeeper has it",
+            )?;
+            refuse(
+                "auth",
+                !(self.auth.is_empty() || by_address || memory),
+                "it is for zk:// addresses: a client of your own has credentials of its own, and a redis:// address has them inside",
+            )?;
+            refuse(
+                "prefix",
+                self.prefix.is_some() && !given,
+                "it is for a ZooKeeper client of your own: write it into an address, as in zk://HOST:PORT/PREFIX",
+            )?;
+        }
+        #[cfg(feature = "redis")]
+        refuse(
+            "subscribe_with",
+            self.subscribe_with.is_some() && from != Origin::RedisConnection,
+            "it is for a Redis connection of your own: a client of an address subscribes by itself",
+        )?;
+        positive(
+            "connect_timeout",
+            micros(self.connect_timeout.unwrap_or(CONNECT_TIMEOUT)),
+            ": connecting takes its time",
+        )
     }
 
     /// Connects to the server at `url`.
@@ -123,7 +141,7 @@ impl Builder {
     /// As [`connect`](crate::connect).
     pub async fn connect(self, url: &str) -> Result<Client, Error> {
         let client = self.connect_lazily(url)?;
-        client.0.engine.ready(client.0.connect_within).await?;
+        client.0.engine.ready(client.0.connect_timeout).await?;
         Ok(client)
     }
 
@@ -133,18 +151,16 @@ impl Builder {
     /// # Errors
     /// [`Error::Config`] for an address that makes no sense; [`Error::NoRuntime`] outside of a tokio runtime.
     pub fn connect_lazily(self, url: &str) -> Result<Client, Error> {
-        positive(
-            "connect_within",
-            micros(self.connect_within),
-            ": connecting takes its time",
-        )?;
-        match Address::parse(url)? {
+        let address = Address::parse(url)?;
+        let at = address.shown();
+        match address {
             Address::Memory { name } => {
-                let (engine, keep) = memory::open(&name);
+                let limit = self.check(Origin::Memory)?;
+                let (engine, keep) = memory::open(Runtime::here()?, &name);
                 let place = Place::ZooKeeper {
                     prefix: String::new(),
                 };
-                Client::start(engine, keep, place, self.connect_within)
+                Ok(Client::start(engine, keep, place, limit))
             }
             #[cfg(feature = "zookeeper")]
             Address::ZooKeeper {
@@ -153,18 +169,32 @@ impl Builder {
                 session_timeout,
             } => {
                 use crate::drivers::zookeeper::{Driver, Source};
+                let limit = self.check(Origin::ZooKeeperAddress)?;
                 let source = Source::Hosts {
                     hosts,
                     session_timeout,
                     auth: self.auth,
                 };
                 let driver = Arc::new(Driver::new(source, self.acl));
-                driven(driver, Place::ZooKeeper { prefix }, self.connect_within)
+                driven(
+                    Runtime::with_sockets()?,
+                    at,
+                    driver,
+                    Place::ZooKeeper { prefix },
+                    limit,
+                )
             }
             #[cfg(feature = "redis")]
             Address::Redis(server) => {
+                let limit = self.check(Origin::RedisAddress)?;
                 let driver = crate::drivers::redis::Driver::own(&server)?;
-                driven(Arc::new(driver), Place::Redis, self.connect_within)
+                driven(
+                    Runtime::with_sockets()?,
+                    at,
+                    Arc::new(driver),
+                    Place::Redis,
+                    limit,
+                )
             }
             other => Err(ConfigError::InvalidUrl {
                 url: other.shown(),
@@ -177,34 +207,69 @@ impl Builder {
     /// As [`Client::from_zookeeper`].
     ///
     /// # Errors
-    /// [`Error::NoRuntime`] outside of a tokio runtime.
+    /// [`Error::NoRuntime`] outside of a tokio runtime; [`Error::Config`] for an option that does not belong here.
     #[cfg(feature = "zookeeper")]
     pub fn from_zookeeper(self, client: zookeeper_client::Client) -> Result<Client, Error> {
         use crate::drivers::zookeeper::{Driver, Source};
+        let limit = self.check(Origin::ZooKeeperClient)?;
         let driver = Arc::new(Driver::new(Source::Given(client), self.acl));
-        let place = Place::ZooKeeper { prefix: self.prefix };
-        driven(driver, place, self.connect_within)
+        let prefix = self.prefix.unwrap_or_default();
+        let at = "on the ZooKeeper client that was given".into();
+        driven(Runtime::here()?, at, driver, Place::ZooKeeper { prefix }, limit)
     }
 
     /// As [`Client::from_redis`].
     ///
     /// # Errors
-    /// [`Error::NoRuntime`] outside of a tokio runtime.
+    /// [`Error::NoRuntime`] outside of a tokio runtime; [`Error::Config`] for an option that does not belong here.
     #[cfg(feature = "redis")]
     pub fn from_redis<C>(self, connection: C) -> Result<Client, Error>
     where
         C: redis::aio::ConnectionLike + Clone + Send + Sync + 'static,
     {
+        let limit = self.check(Origin::RedisConnection)?;
         let driver = crate::drivers::redis::Driver::given(connection, self.subscribe_with);
-        driven(Arc::new(driver), Place::Redis, self.connect_within)
+        let at = "on the Redis connection that was given".into();
+        driven(Runtime::here()?, at, Arc::new(driver), Place::Redis, limit)
     }
+}
+
+impl fmt::Debug for Builder {
+    /// Without credentials.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Builder");
+        shown.field("connect_timeout", &self.connect_timeout);
+        #[cfg(feature = "zookeeper")]
+        {
+            let schemes: Vec<&str> = self.auth.iter().map(|(scheme, _)| scheme.as_str()).collect();
+            shown
+                .field("acl", &self.acl.as_ref().map(Vec::len))
+                .field("auth", &schemes)
+                .field("prefix", &self.prefix);
+        }
+        #[cfg(feature = "redis")]
+        shown.field("subscribe_with", &self.subscribe_with.is_some());
+        shown.finish()
+    }
+}
+
+fn refuse(option: &str, given: bool, known: &'static str) -> Result<(), ConfigError> {
+    if given {
+        return Err(ConfigError::UnknownOption {
+            option: option.into(),
+            known,
+        });
+    }
+    Ok(())
 }
 
 /// A client on a hub and a driver.
 fn driven<D: Driver + Keep + 'static>(
+    runtime: Runtime,
+    at: String,
     driver: Arc<D>,
     place: Place,
-    connect_within: Duration,
+    connect_timeout: Duration,
 ) -> Result<Client, Error> {
     let family = match place {
         Place::ZooKeeper { .. } => "zookeeper",
@@ -214,6 +279,6 @@ fn driven<D: Driver + Keep + 'static>(
     let seed = crate::drivers::seed();
     let hub = Hub::new(family, seed)?;
     let commands: Arc<dyn Driver> = Arc::clone(&driver) as Arc<dyn Driver>;
-    let engine = Engine::new(seed, |_| Box::new(Driven::new(hub, commands)));
-    Client::start(engine, driver, place, connect_within)
+    let engine = Engine::new(runtime, at, seed, |_| Box::new(Driven::new(hub, commands)));
+    Ok(Client::start(engine, driver, place, connect_timeout))
 }

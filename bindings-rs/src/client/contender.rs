@@ -1,13 +1,19 @@
 //! One contender: an acquire on its way, or the grant it has come to.
 
 use alloc::sync::Arc;
+use core::{
+    future::{Future, poll_fn},
+    pin::pin,
+    time::Duration,
+};
 
 use fencepost_core::{Found, Intent, Key, Patience, Settings};
 
 use super::Shared;
 use crate::{
-    Error,
+    Error, Shown, clock,
     hub::{
+        alarm::within,
         engine::CONFIRM_WITHIN,
         pocket::Pocket,
         seat::{End, Seat},
@@ -25,10 +31,11 @@ impl Contender {
     /// Opens a contender and waits until it has the lock.
     pub(super) async fn acquire(
         shared: &Arc<Shared>,
+        lock: &Shown,
         settings: &Settings,
         patience: Patience,
     ) -> Result<Self, Error> {
-        match Self::open(shared, settings, patience).await? {
+        match Self::open(shared, lock, settings, patience).await? {
             (contender, None) => Ok(contender),
             (_, Some(end)) => Err(end.error()),
         }
@@ -37,10 +44,11 @@ impl Contender {
     /// Looks at contenders from outside.
     pub(super) async fn inspect(
         shared: &Arc<Shared>,
+        lock: &Shown,
         settings: &Settings,
         patience: Patience,
     ) -> Result<Vec<Found>, Error> {
-        match Self::open(shared, settings, patience).await? {
+        match Self::open(shared, lock, settings, patience).await? {
             (_, Some(End::Found(found))) => Ok(found),
             (_, Some(end)) => Err(end.error()),
             (_, None) => Ok(Vec::new()),
@@ -48,12 +56,31 @@ impl Contender {
     }
 
     /// Opens a machine and waits until it has come to something: a grant, or its end.
+    ///
+    /// A grant that this task has not taken in time was given back. The task is back now, so it contends again, for the time that is left.
     async fn open(
         shared: &Arc<Shared>,
+        lock: &Shown,
         settings: &Settings,
         patience: Patience,
     ) -> Result<(Self, Option<End>), Error> {
-        let (key, seat, flights) = shared.engine.acquire(settings, patience)?;
+        let start = clock::now();
+        let mut left = patience;
+        loop {
+            match Self::open_once(shared, lock, settings, left).await? {
+                (_, Some(End::GivenBack)) => left = after(patience, clock::now().since(start)),
+                done => return Ok(done),
+            }
+        }
+    }
+
+    async fn open_once(
+        shared: &Arc<Shared>,
+        lock: &Shown,
+        settings: &Settings,
+        patience: Patience,
+    ) -> Result<(Self, Option<End>), Error> {
+        let (key, seat, flights) = shared.engine.acquire(lock, settings, patience)?;
         let contender = Self {
             shared: Arc::clone(shared),
             seat,
@@ -62,9 +89,12 @@ impl Contender {
         // Dropped before the contender: what is under way goes first to the background task.
         let mut pocket = Pocket::new(&shared.engine, key, flights);
         let end = pocket
-            .until(&contender.seat, |told| match &told.end {
-                Some(end) => Some(Some(end.clone())),
-                None => told.grant.map(|_| None),
+            .until(&contender.seat, |told| {
+                told.taken |= told.grant.is_some();
+                match &told.end {
+                    Some(end) => Some(Some(end.clone())),
+                    None => told.grant.map(|_| None),
+                }
             })
             .await;
         drop(pocket);
@@ -102,7 +132,7 @@ impl Contender {
             .until(&self.seat, |told| match &told.end {
                 Some(End::Released) => Some(Ok(())),
                 Some(end) => Some(Err(end.error())),
-                None => told.unconfirmed.then_some(Err(Error::ReleaseUnconfirmed)),
+                None => told.unconfirmed.then(|| Err(self.unconfirmed())),
             })
             .await
     }
@@ -131,9 +161,17 @@ impl Contender {
     /// The same for a release that leaves readers' holds: it waits no longer than any release.
     pub(super) async fn downgrade_at_release(&self) -> Result<(), Error> {
         self.not_over()?;
-        match tokio::time::timeout(CONFIRM_WITHIN, self.downgrade()).await {
-            Ok(done) => done,
-            Err(_elapsed) => Err(Error::ReleaseUnconfirmed),
+        let mut downgrading = pin!(within(CONFIRM_WITHIN, self.downgrade()));
+        let done = poll_fn(|cx| {
+            let _inside = self.shared.engine.runtime.inside();
+            downgrading.as_mut().poll(cx)
+        });
+        done.await.unwrap_or_else(|| Err(self.unconfirmed()))
+    }
+
+    fn unconfirmed(&self) -> Error {
+        Error::ReleaseUnconfirmed {
+            lock: self.seat.lock.clone(),
         }
     }
 
@@ -162,5 +200,16 @@ impl Drop for Contender {
         if !over {
             self.shared.engine.discard(self.key);
         }
+    }
+}
+
+/// What is left of a patience. When it has ended, the lock is the caller's if it is free.
+fn after(patience: Patience, elapsed: Duration) -> Patience {
+    match patience {
+        Patience::For(limit) => match limit.saturating_sub(elapsed) {
+            Duration::ZERO => Patience::Try,
+            left => Patience::For(left),
+        },
+        Patience::Forever | Patience::Try => patience,
     }
 }

@@ -83,7 +83,7 @@ impl Lock {
         let place = &self.shared.place;
         let settings = what.options.inspection(place, &what.kind, &what.name, &action)?;
         let patience = self.when_connected(Patience::Try).await?;
-        Contender::inspect(&self.shared, &settings, patience).await
+        Contender::inspect(&self.shared, &what.shown, &settings, patience).await
     }
 }
 

@@ -7,6 +7,9 @@ use crate::{Error, Lost, clock};
 
 /// The right to hold a lock, until it is [released](Self::release) or [lost](Self::lost). Dropped, it is released in the background.
 ///
+/// The background needs a runtime that goes on: a grant that is dropped as the last thing in `main` stays on the server for its lease or session.
+/// End with [`Client::close`](crate::Client::close), which waits for the server.
+///
 /// It may be shared and moved between tasks and threads. It can be released only once, as the release takes it:
 ///
 /// ```compile_fail
@@ -28,6 +31,12 @@ impl Grant {
             fence: fence.map(|fence| fence.0),
             hold,
         }
+    }
+
+    /// The lock's name, or the first 64 characters of it.
+    #[must_use]
+    pub fn lock(&self) -> &str {
+        self.hold.seat().lock.as_str()
     }
 
     /// The grant's number, which grows from grant to grant. Present it to the resource, and have the resource refuse lower ones than it has
@@ -135,6 +144,7 @@ impl Grant {
 impl fmt::Debug for Grant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Grant")
+            .field("lock", &self.lock())
             .field("fence", &self.fence)
             .field("remaining", &self.remaining())
             .finish_non_exhaustive()

@@ -12,7 +12,7 @@ use super::{
     options::{Kind, LockOptions},
     owners::{Entered, Ownership},
 };
-use crate::{Error, clock, hub::settings::micros};
+use crate::{Error, Shown, clock, hub::settings::micros};
 
 /// How long a try waits for the server's first answer.
 const TRY_WITHIN: Duration = Duration::from_secs(5);
@@ -27,6 +27,8 @@ pub struct Lock {
 /// What is locked, and how.
 pub(super) struct What {
     pub(super) name: String,
+    /// The name as errors and grants show it.
+    pub(super) shown: Shown,
     pub(super) kind: Kind,
     pub(super) options: LockOptions,
     settings: Settings,
@@ -43,9 +45,9 @@ impl Lock {
     ) -> Result<Self, ConfigError> {
         let settings = options.settings(&shared.place, &kind, name)?;
         let ownership = options.ownership(&kind, name)?.map(Arc::new);
-        let name = name.into();
         let what = What {
-            name,
+            shown: Shown::new(name),
+            name: name.into(),
             kind,
             options,
             settings,
@@ -65,7 +67,9 @@ impl Lock {
 
     /// Waits until the lock is granted. On ZooKeeper contenders are served in the order in which they came.
     ///
-    /// Dropping the future withdraws the contender.
+    /// Dropping the future withdraws the contender. A future that is kept and not polled (in a `select!` whose handler waits, in a stream that is not
+    /// read) holds nothing for long either: a grant that no task has taken within half a lease, 10 s at most, is given back, and the future
+    /// contends again when it is polled. An [`acquire_within`](Self::acquire_within) whose time has passed by then tries once more.
     ///
     /// # Errors
     /// [`Error::Refused`] if the lock cannot be had (no permission, a key of another type, sequence numbers used up); [`Error::Lost`] if it was
@@ -117,7 +121,7 @@ impl Lock {
             },
         };
         let patience = self.when_connected(patience).await?;
-        let contender = Contender::acquire(&self.shared, &what.settings, patience).await?;
+        let contender = Contender::acquire(&self.shared, &what.shown, &what.settings, patience).await?;
         let hold = Hold::first(contender, what.ownership.clone(), side);
         if let Some(turn) = turn {
             turn.take(hold.joint());
@@ -132,16 +136,24 @@ impl Lock {
             return Ok(patience);
         }
         let start = clock::now();
-        match patience {
-            Patience::Forever => engine.ready(self.shared.connect_within).await?,
-            Patience::Try => engine.ready(self.shared.connect_within.min(TRY_WITHIN)).await?,
+        let most = self.shared.connect_timeout;
+        let limit = match patience {
+            Patience::Forever => most,
+            Patience::Try => most.min(TRY_WITHIN),
+            Patience::For(limit) => most.min(limit),
+        };
+        let ready = engine.ready(limit).await;
+        ready.map_err(|error| match error {
+            Error::Refused(refused) => Error::Refused(refused.of(&self.what.shown)),
+            other => other,
+        })?;
+        Ok(match patience {
             Patience::For(limit) => {
-                engine.ready(limit).await?;
                 let left = limit.saturating_sub(clock::now().since(start));
-                return Ok(Patience::For(left.max(Duration::from_micros(1))));
+                Patience::For(left.max(Duration::from_micros(1)))
             }
-        }
-        Ok(patience)
+            Patience::Forever | Patience::Try => patience,
+        })
     }
 }
 

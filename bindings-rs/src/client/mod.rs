@@ -15,7 +15,7 @@ use core::{fmt, time::Duration};
 use std::sync::{Mutex, PoisonError};
 
 use fencepost_core::Misuse;
-use tokio::{runtime::Handle, task::JoinHandle};
+use tokio::task::JoinHandle;
 
 use crate::{
     Error,
@@ -43,7 +43,7 @@ pub struct Client(Arc<Shared>);
 struct Shared {
     engine: Arc<Engine>,
     place: Place,
-    connect_within: Duration,
+    connect_timeout: Duration,
     owners: Owners,
     background: Mutex<Option<JoinHandle<usize>>>,
 }
@@ -75,8 +75,9 @@ impl Client {
         Self::builder().from_zookeeper(client)
     }
 
-    /// A client on a Redis connection that you already have: a `MultiplexedConnection`, a `ConnectionManager` or anything else that can
-    /// be cloned. It is never closed for you. Waiting acquires ask every 100 ms, because such a connection cannot subscribe:
+    /// A client on a Redis connection that you already have: a `ConnectionManager` or anything else that can be cloned. It is never closed for you.
+    /// Take one that is made again when it ends. A `MultiplexedConnection` is over with its socket, after a restart of the server for example:
+    /// every acquire is refused with [`Refusal::ConnectionClosed`](crate::Refusal::ConnectionClosed) then, and it is time for a new client. Waiting acquires ask every 100 ms, because such a connection cannot subscribe:
     /// [`Builder::subscribe_with`] has them woken at once.
     ///
     /// # Errors
@@ -90,21 +91,15 @@ impl Client {
     }
 
     /// Starts the background task.
-    fn start(
-        engine: Arc<Engine>,
-        keep: Arc<dyn Keep>,
-        place: Place,
-        connect_within: Duration,
-    ) -> Result<Self, Error> {
-        let runtime = Handle::try_current().map_err(|_none| Error::NoRuntime)?;
-        let task = runtime.spawn(background::run(Arc::clone(&engine), keep));
-        Ok(Self(Arc::new(Shared {
+    fn start(engine: Arc<Engine>, keep: Arc<dyn Keep>, place: Place, connect_timeout: Duration) -> Self {
+        let task = engine.runtime.spawn(background::run(Arc::clone(&engine), keep));
+        Self(Arc::new(Shared {
             engine,
             place,
-            connect_within,
+            connect_timeout,
             owners: Owners::default(),
             background: Mutex::new(Some(task)),
-        })))
+        }))
     }
 
     /// The lock of that name, with the usual settings. Nothing is sent.

@@ -18,6 +18,7 @@ use crate::{
     hub::{
         engine::Engine,
         machines::{Keep, Machines, Polled},
+        runtime::Runtime,
     },
 };
 
@@ -41,14 +42,14 @@ impl Place {
 }
 
 /// A client of the server of that name; of a server of its own if the name is empty.
-pub(crate) fn open(name: &str) -> (Arc<Engine>, Arc<dyn Keep>) {
+pub(crate) fn open(runtime: Runtime, name: &str) -> (Arc<Engine>, Arc<dyn Keep>) {
     let place = if name.is_empty() {
         Arc::default()
     } else {
         named(name)
     };
     let seed = super::seed();
-    let engine = Engine::new(seed, |engine| {
+    let engine = Engine::new(runtime, "memory:".into(), seed, |engine| {
         let hub = {
             let mut inner = place.lock();
             let hub = Hub::connect(&mut inner.server, clock::now(), seed);
@@ -148,7 +149,7 @@ impl Keep for Nothing {
         Box::pin(core::future::pending())
     }
 
-    fn finish(self: Arc<Self>) -> BoxFuture<'static, ()> {
+    fn finish(self: Arc<Self>, _limit: Instant) -> BoxFuture<'static, ()> {
         Box::pin(core::future::ready(()))
     }
 }

@@ -6,14 +6,11 @@ use core::time::Duration;
 use fencepost_core::Instant;
 use futures_util::{FutureExt, StreamExt, stream::FuturesUnordered};
 
-use super::{engine::Engine, machines::Keep, state::Mine};
+use super::{alarm::Alarm, engine::Engine, machines::Keep, state::Mine};
 use crate::clock;
 
 /// How long a closing client waits for the server's answers.
 const CLEAN_UP_WITHIN: Duration = Duration::from_secs(5);
-
-/// Tokio's timers stand still while the computer sleeps, leases do not: no sleep is longer than this.
-const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 
 /// Runs until the client has been closed or hung up; gives how many contenders the server has not answered for.
 pub(crate) async fn run(engine: Arc<Engine>, keep: Arc<dyn Keep>) -> usize {
@@ -21,39 +18,36 @@ pub(crate) async fn run(engine: Arc<Engine>, keep: Arc<dyn Keep>) -> usize {
     let mut keeping = Arc::clone(&keep).run(Arc::clone(&engine)).fuse();
     let mut flights = FuturesUnordered::new();
     let mut closing: Option<Instant> = None;
+    let (mut alarm, mut rung) = (Alarm::default(), false);
     loop {
-        let turn = engine.tend();
+        let turn = engine.tend(rung);
         flights.extend(turn.flights);
         if turn.hang_up && closing.is_none() {
             closing = Some(clock::now().plus(CLEAN_UP_WITHIN));
             engine.shutdown();
             continue;
         }
-        if closing.is_some_and(|limit| engine.pending() == 0 || clock::now() >= limit) {
+        if closing.is_some_and(|limit| engine.pending() == 0 || (rung && clock::now() >= limit)) {
             break;
         }
         let until = turn.until.into_iter().chain(closing).min();
+        rung = false;
+        // Answers first: a timer that rings beside them is late.
         tokio::select! {
+            biased;
             Some((key, landed)) = flights.next() => flights.extend(engine.land(Mine::All, key, landed)),
             () = &mut keeping => {}
+            () = alarm.ring(until) => rung = true,
             () = engine.bell.notified() => {}
-            () = sleep_until(until) => {}
         }
     }
     let left = engine.pending();
     drop((keeping, flights));
-    keep.finish().await;
+    keep.finish(closing.unwrap_or(Instant::ZERO)).await;
     left
 }
 
-async fn sleep_until(until: Option<Instant>) {
-    match until {
-        Some(until) => tokio::time::sleep(until.since(clock::now()).min(LONGEST_SLEEP)).await,
-        None => core::future::pending().await,
-    }
-}
-
-/// The task has ended, or its runtime was shut down under it: nobody must go on waiting.
+/// The task has ended, or its runtime was shut down under it: no caller may go on waiting.
 struct End(Arc<Engine>);
 
 impl Drop for End {

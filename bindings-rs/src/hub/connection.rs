@@ -1,10 +1,15 @@
 //! The first connection, and what is the matter with the present one.
 
-use core::{sync::atomic::Ordering, time::Duration};
+use core::{
+    future::{Future, poll_fn},
+    pin::pin,
+    sync::atomic::Ordering,
+    time::Duration,
+};
 
 use fencepost_core::{Misuse, Refusal};
 
-use super::engine::Engine;
+use super::{alarm::within, engine::Engine};
 use crate::{Error, Native, Refused};
 
 /// What is known of a connection.
@@ -47,7 +52,7 @@ impl Engine {
     pub(crate) async fn ready(&self, limit: Duration) -> Result<(), Error> {
         let first = async {
             loop {
-                let mut changed = core::pin::pin!(self.link_changed.notified());
+                let mut changed = pin!(self.link_changed.notified());
                 changed.as_mut().enable();
                 if self.is_connected() {
                     return Ok(());
@@ -64,12 +69,19 @@ impl Engine {
                 changed.await;
             }
         };
-        match tokio::time::timeout(limit, first).await {
-            Ok(first) => first,
-            Err(_elapsed) => {
-                let native = self.state().link.trouble.clone();
-                Err(Refused::new(Refusal::Unreachable, None, native).into())
-            }
-        }
+        let mut waiting = pin!(within(limit, first));
+        // Whatever executor polls it: the timer is tokio's.
+        let first = poll_fn(|cx| {
+            let _inside = self.runtime.inside();
+            waiting.as_mut().poll(cx)
+        });
+        first.await.unwrap_or_else(|| {
+            let native = self.state().link.trouble.clone();
+            let detail = format!(
+                "{} within {limit:?}: check the address, and that a server runs there",
+                self.at
+            );
+            Err(Refused::new(Refusal::Unreachable, Some(detail), native).into())
+        })
     }
 }

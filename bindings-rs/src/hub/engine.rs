@@ -16,10 +16,12 @@ use tokio::sync::Notify;
 
 use super::{
     machines::{Flight, Landed, Machines},
+    pocket::Bag,
+    runtime::Runtime,
     seat::{End, Seat},
     state::{Drained, Mine, State},
 };
-use crate::{Error, Lost, Refused, clock};
+use crate::{Error, Lost, Refused, Shown, clock};
 
 /// How long a release waits for the server's word.
 pub(crate) const CONFIRM_WITHIN: Duration = Duration::from_secs(5);
@@ -28,6 +30,9 @@ pub(crate) const CONFIRM_WITHIN: Duration = Duration::from_secs(5);
 pub(crate) struct Engine {
     /// Where it was made.
     process: u32,
+    pub(crate) runtime: Runtime,
+    /// Where its server is, for people.
+    pub(super) at: String,
     state: Mutex<State>,
     errands: Mutex<Errands>,
     /// Rung when the background task has something to do.
@@ -47,9 +52,16 @@ struct Errands {
 }
 
 impl Engine {
-    pub(crate) fn new(seed: u64, machines: impl FnOnce(&Weak<Self>) -> Box<dyn Machines>) -> Arc<Self> {
+    pub(crate) fn new(
+        runtime: Runtime,
+        at: String,
+        seed: u64,
+        machines: impl FnOnce(&Weak<Self>) -> Box<dyn Machines>,
+    ) -> Arc<Self> {
         Arc::new_cyclic(|this| Self {
             process: process::id(),
+            runtime,
+            at,
             state: Mutex::new(State::new(machines(this), seed)),
             errands: Mutex::default(),
             bell: Notify::new(),
@@ -104,6 +116,7 @@ impl Engine {
     /// Opens a contender and has it acquire. Its commands are the caller's to await.
     pub(crate) fn acquire(
         &self,
+        lock: &Shown,
         settings: &Settings,
         patience: Patience,
     ) -> Result<(Key, Arc<Seat>, Vec<Flight>), Error> {
@@ -113,13 +126,13 @@ impl Engine {
                 return Err(Error::from(Misuse::Closed));
             }
             if let Some(refused) = &state.link.rejected {
-                return Err(refused.clone().into());
+                return Err(refused.clone().of(lock).into());
             }
             state.seed = state.seed.wrapping_add(1);
             let owner = state.owners.next()?;
             let key = state.machines.open(now, settings, owner, state.seed)?;
             state.machines.intent(now, key, Intent::Acquire(patience))?;
-            let seat = Arc::new(Seat::default());
+            let seat = Arc::new(Seat::new(lock.clone()));
             state.seats.insert(key, Arc::clone(&seat));
             state.newest = Some(key);
             Ok((key, seat))
@@ -166,6 +179,20 @@ impl Engine {
         });
     }
 
+    /// Remembers what a task awaits itself: it is recalled if the task takes long.
+    pub(super) fn lend(&self, bag: &Arc<Bag>) {
+        let earlier = {
+            let mut state = self.state();
+            let now = clock::now();
+            state.loans.lend(now, bag);
+            let due = state.loans.due();
+            state.arm(now, due)
+        };
+        if earlier {
+            self.bell.notify_one();
+        }
+    }
+
     /// Leaves something under way to the background task.
     pub(crate) fn entrust(&self, flights: Vec<Flight>) {
         self.errands().flights.extend(flights);
@@ -190,11 +217,12 @@ impl Engine {
         self.bell.notify_one();
     }
 
-    /// The background task's turn: errands and timers.
-    pub(crate) fn tend(&self) -> Turn {
+    /// The background task's turn: errands and, when its alarm has rung, timers.
+    pub(crate) fn tend(&self, rung: bool) -> Turn {
         let errands = mem::take(&mut *self.errands());
         let mut flights = errands.flights;
         let mut late = Vec::new();
+        let mut recalled = Vec::new();
         let ((), more) = self.put(Mine::All, |state, now| {
             for (key, intent) in errands.intents {
                 // It may have ended meanwhile.
@@ -208,6 +236,11 @@ impl Engine {
                 }
                 state.machines.close(now, key);
             }
+            if !rung {
+                return;
+            }
+            recalled = state.loans.recall(now);
+            late.extend(state.give_back(now));
             state.machines.handle_timeout(now);
             while let Some((_, key)) = state.releases.pop_front_if(|(due, _)| *due <= now) {
                 if let Some(seat) = state.seats.get(&key) {
@@ -219,6 +252,7 @@ impl Engine {
         for seat in late {
             seat.ring();
         }
+        flights.extend(recalled);
         flights.extend(more);
         Turn {
             flights,
@@ -267,9 +301,9 @@ impl Engine {
             let held = seat.told().grant.is_some();
             let detail = Some("the client's runtime was shut down".into());
             seat.end(if held {
-                End::Lost(Lost::new(Loss::ConnectionClosed, detail, None))
+                End::Lost(Lost::new(Loss::ConnectionClosed, detail, None).of(&seat.lock))
             } else {
-                End::Refused(Refused::new(Refusal::ConnectionClosed, detail, None))
+                End::Refused(Refused::new(Refusal::ConnectionClosed, detail, None).of(&seat.lock))
             });
             seat.ring();
         }

@@ -28,8 +28,8 @@ pub(crate) trait Keep: Send + Sync {
     /// Connects, reconnects, and tells the engine what the server says unasked. Ends when nothing will come any more.
     fn run(self: Arc<Self>, engine: Arc<Engine>) -> BoxFuture<'static, ()>;
 
-    /// Gives the connection up. One that was made for this client is closed when this ends.
-    fn finish(self: Arc<Self>) -> BoxFuture<'static, ()>;
+    /// Gives the connection up. One that was made for this client is closed when this ends, which is by `limit` if it can be.
+    fn finish(self: Arc<Self>, limit: Instant) -> BoxFuture<'static, ()>;
 }
 
 /// What comes of a flight.

@@ -34,15 +34,18 @@
 //!
 //! `examples/hub_loop.rs` is a whole program on a real connection.
 
+pub(crate) mod alarm;
 pub(crate) mod background;
 mod connection;
 pub(crate) mod engine;
 pub(crate) mod machines;
 mod owners;
 pub(crate) mod pocket;
+pub(crate) mod runtime;
 pub(crate) mod seat;
 pub mod settings;
 mod state;
+mod untaken;
 
 pub use fencepost_core::{
     Cause, Command, CommandId, Event, Failure, Fence, Found, Grant, Instant, Intent, Key, Output, OwnerId,

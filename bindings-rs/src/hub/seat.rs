@@ -6,11 +6,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use fencepost_core::{Cause, CommandId, Event, Found, Grant, Instant, Loss, Misuse, Refusal};
 use tokio::sync::Notify;
 
-use crate::{Error, Lost, Native, Refused};
+use crate::{Error, Lost, Native, Refused, Shown};
 
 /// One contender, from its acquire to its end.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Seat {
+    /// The lock's name.
+    pub(crate) lock: Shown,
     told: Mutex<Told>,
     /// Rung after every change of `told`, never under a lock.
     changed: Notify,
@@ -23,6 +25,8 @@ pub(crate) struct Told {
     pub(crate) grant: Option<Grant>,
     /// The connection is gone at present.
     pub(crate) suspended: bool,
+    /// A task has taken the grant.
+    pub(crate) taken: bool,
     /// The application has asked for the release.
     pub(crate) releasing: bool,
     /// Somebody would like to have the lock.
@@ -50,12 +54,22 @@ pub(crate) enum End {
     Lost(Lost),
     /// The client was closed, which has released whatever there was.
     Closed,
+    /// No task has taken the grant in time: it was given back, and the acquire contends again.
+    GivenBack,
 }
 
 /// The errors that a cause may still name: a machine has few commands under way.
 const NATIVES: usize = 8;
 
 impl Seat {
+    pub(crate) fn new(lock: Shown) -> Self {
+        Self {
+            lock,
+            told: Mutex::default(),
+            changed: Notify::new(),
+        }
+    }
+
     pub(crate) fn told(&self) -> MutexGuard<'_, Told> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -107,7 +121,7 @@ impl Seat {
                     Loss::ConnectionClosed | Loss::LeaseEnded | Loss::SessionExpired => trouble.cloned(),
                     _ => None,
                 });
-                told.end = Some(End::Lost(Lost::new(reason, cause.detail, native)));
+                told.end = Some(End::Lost(Lost::new(reason, cause.detail, native).of(&self.lock)));
             }
             Event::Refused { reason, cause } => {
                 let native = told.native(&cause).or_else(|| match reason {
@@ -116,7 +130,7 @@ impl Seat {
                     }
                     _ => None,
                 });
-                let refused = Refused::new(reason, cause.detail, native);
+                let refused = Refused::new(reason, cause.detail, native).of(&self.lock);
                 if told.grant.is_some() && !told.releasing {
                     // Not the acquire, and not the release: the grant stays as it was.
                     told.downgrade = Some(Err(refused));
@@ -138,6 +152,16 @@ impl Seat {
     /// Ends the contender, unless it has ended.
     pub(crate) fn end(&self, end: End) {
         self.told().end.get_or_insert(end);
+    }
+
+    /// Ends a contender whose grant no task has taken.
+    pub(super) fn give_back(&self) -> bool {
+        let mut told = self.told();
+        let untaken = told.end.is_none() && !told.taken;
+        if untaken {
+            told.end = Some(End::GivenBack);
+        }
+        untaken
     }
 }
 
@@ -174,7 +198,7 @@ impl End {
             Self::Released | Self::Found(_) => Error::Misuse(Misuse::NotHeld),
             Self::Refused(refused) => Error::Refused(refused.clone()),
             Self::Lost(lost) => Error::Lost(lost.clone()),
-            Self::Closed => Error::Misuse(Misuse::Closed),
+            Self::Closed | Self::GivenBack => Error::Misuse(Misuse::Closed),
         }
     }
 
@@ -182,7 +206,7 @@ impl End {
     pub(crate) fn lost(&self) -> Lost {
         match self {
             Self::Lost(lost) => lost.clone(),
-            Self::Released | Self::Found(_) | Self::Refused(_) | Self::Closed => {
+            Self::Released | Self::Found(_) | Self::Refused(_) | Self::Closed | Self::GivenBack => {
                 Lost::new(Loss::ConnectionClosed, Some("the client was closed".into()), None)
             }
         }

@@ -13,7 +13,9 @@ use super::{
     engine::CONFIRM_WITHIN,
     machines::{Flight, Landed, Machines, Polled},
     owners::Owners,
+    pocket::Loans,
     seat::Seat,
+    untaken::Untaken,
 };
 
 /// Machines, and who waits for them.
@@ -26,6 +28,9 @@ pub(super) struct State {
     pub(super) under_way: SortedSet<CommandId>,
     /// Releases under way, by the time when their callers stop waiting: each waits as long, so they stand in that order.
     pub(super) releases: VecDeque<(Instant, Key)>,
+    /// Commands that tasks await themselves, for a while.
+    pub(super) loans: Loans,
+    pub(super) untaken: Untaken,
     /// When the background task wakes by itself.
     pub(super) armed: Option<Instant>,
     pub(super) seed: u64,
@@ -62,6 +67,8 @@ impl State {
             newest: None,
             under_way: SortedSet::new(),
             releases: VecDeque::new(),
+            loans: Loans::default(),
+            untaken: Untaken::default(),
             armed: None,
             seed,
             owners: Owners::new(),
@@ -100,9 +107,18 @@ impl State {
                         Mine::Only(_) | Mine::Newest | Mine::Nothing => drained.others.push(flight),
                     }
                 }
-                Polled::Event(key, event) => drained.told.extend(self.tell(now, key, event)),
+                Polled::Event(key, event) => {
+                    // The task of its own looks as soon as this returns.
+                    let seen = match mine {
+                        Mine::Only(own) => own == key,
+                        Mine::Newest => self.newest == Some(key),
+                        Mine::All | Mine::Nothing => false,
+                    };
+                    drained.told.extend(self.tell(now, key, event, seen));
+                }
                 Polled::Wait(until) => {
-                    let earlier = self.arm(now, self.earliest(until));
+                    let until = self.earliest(until);
+                    let earlier = self.arm(now, until);
                     let done = self.closed && self.machines.pending() == 0;
                     // The background task itself sees both before it goes to sleep.
                     drained.ring = (earlier || done) && !matches!(mine, Mine::All);
@@ -114,20 +130,28 @@ impl State {
 
     /// Sees to it that the background task wakes in time; whether it has to be told. It is left asleep for a time that has become too
     /// early: of the many timers that locks set, hardly one ever fires.
-    fn arm(&mut self, now: Instant, until: Option<Instant>) -> bool {
+    pub(super) fn arm(&mut self, now: Instant, until: Option<Instant>) -> bool {
         let armed = self.armed.filter(|armed| *armed > now);
         let earlier = until.is_some_and(|until| armed.is_none_or(|armed| until < armed));
         self.armed = if earlier { until } else { armed };
         earlier
     }
 
-    fn earliest(&self, until: Option<Instant>) -> Option<Instant> {
+    fn earliest(&mut self, until: Option<Instant>) -> Option<Instant> {
         let release = self.releases.front().map(|(due, _)| *due);
-        until.into_iter().chain(release).min()
+        let (recall, give_back) = (self.loans.due(), self.untaken.due());
+        let all = until.into_iter().chain(release).chain(recall).chain(give_back);
+        all.min()
     }
 
-    fn tell(&mut self, now: Instant, key: Key, event: Event) -> Option<Arc<Seat>> {
+    /// Tells a contender of an event. `seen`: its own task looks at once.
+    fn tell(&mut self, now: Instant, key: Key, event: Event, seen: bool) -> Option<Arc<Seat>> {
         let seat = self.seats.get(&key)?;
+        if let Event::Acquired { grant } = &event
+            && !seen
+        {
+            self.untaken.granted(now, key, seat, grant);
+        }
         let over = seat.tell(event, self.link.trouble.as_ref());
         if !over {
             return Some(Arc::clone(seat));
@@ -139,6 +163,19 @@ impl State {
         }
         self.machines.close(now, key);
         self.seats.remove(&key)
+    }
+
+    /// Gives back what no task has taken in time, and says whose that was.
+    pub(super) fn give_back(&mut self, now: Instant) -> Vec<Arc<Seat>> {
+        let mut given = Vec::new();
+        while let Some((key, seat)) = self.untaken.take_due(now) {
+            if seat.give_back() {
+                self.seats.remove(&key);
+                self.machines.close(now, key);
+                given.push(seat);
+            }
+        }
+        given
     }
 
     /// Takes what a flight has come to; gives the watch that is to be awaited next.

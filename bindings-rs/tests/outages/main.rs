@@ -10,8 +10,8 @@ mod scenarios;
 
 use std::time::Duration;
 
-use control::{ensemble, order, redis, until, zookeeper};
-use fencepost::{LockOptions, Loss};
+use control::{bare_redis, ensemble, order, redis, until, zookeeper};
+use fencepost::{Client, Error, LockOptions, Loss};
 use scenarios::{soon, unique, waits};
 use tokio::sync::Mutex;
 
@@ -132,4 +132,39 @@ async fn a_release_without_an_answer_is_told_and_goes_on() {
     drop(next);
     let mut bare = redis::Client::open(redis()).unwrap().get_connection().unwrap();
     let _: i64 = redis::cmd("DEL").arg(&name).query(&mut bare).unwrap();
+}
+
+#[tokio::test]
+async fn a_given_connection_that_nothing_makes_again_is_over() {
+    let _alone = ONE_AT_A_TIME.lock().await;
+    let client = Client::from_redis(bare_redis("FENCEPOST_REDIS").await).unwrap();
+    let lock = client.lock_with(&unique("given"), brief()).unwrap();
+    let grant = soon(lock.acquire()).await.unwrap();
+    order("restart redis-1").await;
+    assert_eq!(soon(grant.lost()).await.reason(), Loss::ConnectionClosed);
+    let error = soon(lock.acquire()).await.unwrap_err();
+    assert_eq!((error.code(), error.name()), (313, "connection-closed"));
+    let native = std::error::Error::source(&error).unwrap();
+    assert!(native.is::<redis::RedisError>(), "{native:?}");
+    drop(grant);
+    let start = std::time::Instant::now();
+    let closed = soon(client.close()).await;
+    assert!(
+        matches!(closed, Ok(()) | Err(Error::CleanupIncomplete { .. })),
+        "{closed:?}"
+    );
+    assert!(start.elapsed() < Duration::from_secs(4));
+}
+
+#[tokio::test]
+async fn a_given_connection_that_is_made_again_goes_on() {
+    let _alone = ONE_AT_A_TIME.lock().await;
+    let theirs = redis::Client::open(redis()).unwrap();
+    let manager = theirs.get_connection_manager().await.unwrap();
+    let client = Client::from_redis(manager).unwrap();
+    let lock = client.lock_with(&unique("managed"), brief()).unwrap();
+    soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
+    order("restart redis-1").await;
+    soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
+    soon(client.close()).await.unwrap();
 }

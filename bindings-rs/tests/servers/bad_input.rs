@@ -225,3 +225,13 @@ async fn acls_and_credentials_are_used() {
     soon(client.close()).await.unwrap();
     soon(other.close()).await.unwrap();
 }
+
+#[tokio::test]
+async fn a_missing_database_is_told_at_once() {
+    let patient = Client::builder().connect_timeout(Duration::from_secs(3600));
+    let error = soon(patient.connect(&format!("{}/99", redis())))
+        .await
+        .unwrap_err();
+    is(&error, 312, "server-error");
+    assert!(format!("{error:?}").contains("DB index"), "{error:?}");
+}

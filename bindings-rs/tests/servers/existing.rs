@@ -1,6 +1,6 @@
 //! Clients on connections that somebody else has made, and goes on using.
 
-use fencepost::Client;
+use fencepost::{Client, Error, Loss};
 
 use crate::{
     control::{
@@ -118,4 +118,31 @@ async fn the_native_error_is_the_source() {
             .unwrap()
             .is::<redis::RedisError>()
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_zookeeper_client_whose_runtime_has_ended_is_over() {
+    let theirs = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let made = theirs.spawn(bare_zookeeper()).await.unwrap();
+    let client = Client::builder()
+        .prefix(&unique("rs"))
+        .from_zookeeper(made)
+        .unwrap();
+    let lock = client.lock("x").unwrap();
+    let grant = soon(lock.acquire()).await.unwrap();
+    let waiting = tokio::spawn({
+        let lock = lock.clone();
+        async move { lock.acquire().await.map(drop) }
+    });
+    assert!(waits(grant.lost()).await);
+    theirs.shutdown_background();
+    assert_eq!(soon(grant.lost()).await.reason(), Loss::ConnectionClosed);
+    let over = |error: Error| assert_eq!(error.name(), "connection-closed", "{error}");
+    over(soon(waiting).await.unwrap().unwrap_err());
+    over(soon(lock.acquire()).await.unwrap_err());
+    soon(client.close()).await.unwrap();
 }

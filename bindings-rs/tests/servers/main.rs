@@ -1,5 +1,7 @@
 //! The client on real servers: `python3 tests/servers run -- cargo test -p fencepost --features servers`.
 
+#[path = "../attention/mod.rs"]
+mod attention;
 #[path = "../recipes/mod.rs"]
 mod recipes;
 #[path = "../reentry/mod.rs"]
@@ -26,6 +28,7 @@ mod on_zookeeper {
     crate::reentry!(crate::control::zookeeper());
     crate::sides!(crate::control::zookeeper());
     crate::single!(crate::control::zookeeper());
+    crate::attention!(crate::control::zookeeper());
 }
 
 mod on_an_ensemble {
@@ -42,4 +45,5 @@ mod on_redis_with_tls {
 mod on_redis {
     crate::scenarios!(crate::control::redis());
     crate::reentry!(crate::control::redis());
+    crate::attention!(crate::control::redis());
 }

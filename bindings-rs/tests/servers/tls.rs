@@ -97,7 +97,7 @@ async fn a_server_that_nobody_vouches_for_is_refused_at_once() {
         ),
     ] {
         // Without the patience for a server that is not there.
-        let patient = Client::builder().connect_within(Duration::from_secs(3600));
+        let patient = Client::builder().connect_timeout(Duration::from_secs(3600));
         let error = soon(patient.connect(&url)).await.unwrap_err();
         is(&error, "server-error", why);
         let lazy = Client::builder().connect_lazily(&url).unwrap();
@@ -109,7 +109,7 @@ async fn a_server_that_nobody_vouches_for_is_refused_at_once() {
 
 #[tokio::test]
 async fn tls_and_no_tls_do_not_mix() {
-    let brief = || Client::builder().connect_within(Duration::from_millis(500));
+    let brief = || Client::builder().connect_timeout(Duration::from_millis(500));
     let error = soon(brief().connect(&trusted().replace("rediss:", "redis:").replace("?ca=", "#")))
         .await
         .unwrap_err();
@@ -140,7 +140,7 @@ async fn a_cut_connection_is_made_again_and_a_handshake_that_hangs_is_no_hang() 
     proxy.order("cut").await;
     proxy.order("hold").await;
     proxy.order("heal").await;
-    let brief = Client::builder().connect_within(Duration::from_millis(300));
+    let brief = Client::builder().connect_timeout(Duration::from_millis(300));
     let error = soon(brief.connect(&url)).await.unwrap_err();
     assert_eq!(error.name(), "unreachable");
     assert!(waits(grant.lost()).await);

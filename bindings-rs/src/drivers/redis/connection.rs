@@ -2,8 +2,13 @@
 
 use alloc::sync::Arc;
 use core::{
+    any::TypeId,
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
     time::Duration,
+};
+use std::{
+    io,
+    sync::{Mutex, PoisonError},
 };
 
 use fencepost_core::{CommandId, Refusal};
@@ -15,7 +20,7 @@ use redis::{
 use tokio::{sync::Notify, time};
 
 use super::{Driver, Line, outcomes, server::Server};
-use crate::hub::{engine::Engine, machines::Landed};
+use crate::hub::{alarm::within, engine::Engine, machines::Landed};
 
 /// What a command has come to, as the library says it.
 pub(super) type Answer = Result<Value, RedisError>;
@@ -27,6 +32,14 @@ pub(super) trait Calls: Send + Sync {
 
 /// Somebody else's connection.
 pub(super) struct Given<C>(pub(super) C);
+
+impl<C: 'static> Given<C> {
+    /// Whether the library makes such a connection again when it has ended. A multiplexed connection ends with its socket; managers and
+    /// clusters go on, and of a type that the program has made itself it is assumed.
+    pub(super) fn is_made_again() -> bool {
+        TypeId::of::<C>() != TypeId::of::<MultiplexedConnection>()
+    }
+}
 
 impl<C: ConnectionLike + Clone + Send + Sync + 'static> Calls for Given<C> {
     fn call(&self, id: CommandId, command: Cmd, health: Arc<Health>) -> BoxFuture<'static, Landed> {
@@ -48,6 +61,9 @@ impl Calls for Own {
         Box::pin(async move {
             let answer = connection.send_packed_command(&command).await;
             health.answered(&answer);
+            if outcomes::is_from_replica(&answer) {
+                health.leave();
+            }
             outcomes::landed(id, answer)
         })
     }
@@ -60,9 +76,20 @@ pub(super) struct Health {
     answered: AtomicU64,
     dead: AtomicBool,
     died: Notify,
+    /// The connection cannot be used any more once an error has said so: there is nothing that makes it again.
+    mortal: bool,
+    error: Mutex<Option<RedisError>>,
 }
 
 impl Health {
+    /// Of a connection that ends with its first fatal error.
+    pub(super) fn mortal() -> Self {
+        Self {
+            mortal: true,
+            ..Self::default()
+        }
+    }
+
     pub(super) fn is_dead(&self) -> bool {
         self.dead.load(Ordering::Acquire)
     }
@@ -76,8 +103,28 @@ impl Health {
         if let Err(error) = answer
             && (error.is_connection_dropped() || error.is_unrecoverable_error())
         {
-            self.died.notify_one();
+            *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.clone());
+            if self.mortal {
+                self.die();
+            } else {
+                self.died.notify_one();
+            }
         }
+    }
+
+    /// The server at the other end is not the one that is wanted any more.
+    fn leave(&self) {
+        self.died.notify_one();
+    }
+
+    /// Completes when a mortal connection has ended, with the error that has said so.
+    pub(super) async fn death(&self) -> RedisError {
+        while !self.is_dead() {
+            self.died.notified().await;
+        }
+        let error = self.error.lock().unwrap_or_else(PoisonError::into_inner);
+        let gone = || io::Error::from(io::ErrorKind::NotConnected).into();
+        error.clone().unwrap_or_else(gone)
     }
 
     fn die(&self) {
@@ -90,7 +137,7 @@ impl Health {
         let mut silent = 0;
         let mut before = self.answered.load(Ordering::Relaxed);
         while silent < SILENT_TICKS {
-            if time::timeout(TICK, self.died.notified()).await.is_ok() {
+            if within(TICK, self.died.notified()).await.is_some() {
                 return;
             }
             let answered = self.answered.load(Ordering::Relaxed);
@@ -127,6 +174,7 @@ pub(super) async fn keep(driver: &Driver, server: &Server, engine: &Engine) {
                 engine.connected();
                 health.over().await;
                 health.die();
+                driver.leave_subscriptions();
                 // The library's own error comes with the commands that were under way.
                 *driver.line() = Line::Down(None);
             }
@@ -154,18 +202,21 @@ fn refusal(error: &RedisError) -> Option<(Refusal, String)> {
     {
         return Some((Refusal::AuthFailed, format!("WRONGPASS {error}")));
     }
+    // The server has answered and will answer so again, whatever the code: the library keeps that to itself.
+    let said = error.detail().unwrap_or_default();
+    let no_database = ["DB index", "cluster mode", "permissions"]
+        .iter()
+        .any(|part| said.contains(part));
     let distrusted = error.kind() == ErrorKind::InvalidClientConfig;
-    distrusted.then(|| (Refusal::ServerError, format!("ERR {error}")))
+    (distrusted || no_database).then(|| (Refusal::ServerError, format!("ERR {error}")))
 }
 
 /// Limits the time of something that connects.
 pub(super) async fn limited<T>(
     connecting: impl Future<Output = Result<T, RedisError>>,
 ) -> Result<T, RedisError> {
-    match time::timeout(CONNECT_WITHIN, connecting).await {
-        Ok(connected) => connected,
-        Err(_elapsed) => Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()),
-    }
+    let timed_out = || Err(io::Error::from(io::ErrorKind::TimedOut).into());
+    within(CONNECT_WITHIN, connecting).await.unwrap_or_else(timed_out)
 }
 
 /// One connection, watched until its end.

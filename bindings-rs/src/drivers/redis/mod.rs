@@ -14,7 +14,7 @@ use alloc::sync::Arc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fencepost_core::{
-    Command, CommandId, ConfigError, Failure,
+    Command, CommandId, ConfigError, Failure, Instant, Refusal,
     lowered::{Operation, Outcome, Request},
     redis::Reply,
     url::RedisAddress,
@@ -73,15 +73,27 @@ impl Driver {
     where
         C: ConnectionLike + Clone + Send + Sync + 'static,
     {
+        let health = if Given::<C>::is_made_again() {
+            Health::default()
+        } else {
+            Health::mortal()
+        };
         Self {
             server: None,
-            line: Mutex::new(Line::Up(Arc::new(Given(connection)), Arc::default())),
+            line: Mutex::new(Line::Up(Arc::new(Given(connection)), Arc::new(health))),
             orders: subscribe_with.map(Source::Library).map(Orders::new),
         }
     }
 
     fn line(&self) -> MutexGuard<'_, Line> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The subscriptions may be with a server that is not the one of the address any more.
+    fn leave_subscriptions(&self) {
+        if let Some(orders) = &self.orders {
+            orders.leave();
+        }
     }
 
     fn call(&self, id: CommandId, arguments: &[Vec<u8>]) -> BoxFuture<'static, Landed> {
@@ -96,6 +108,7 @@ impl Driver {
                 // The library takes it when it is first polled, outside of the engine's lock: order does not matter here.
                 return calls.call(id, command, Arc::clone(health));
             }
+            Line::Up(_, _) if self.server.is_none() => (Outcome::Failed(Failure::Closed), None),
             Line::Up(_, _) => (Outcome::Failed(Failure::NotSent), None),
             Line::Down(native) => (Outcome::Failed(Failure::NotSent), native.clone()),
             Line::Refused(error, native) => (
@@ -144,7 +157,15 @@ impl Keep for Driver {
             async move {
                 match driver.server.clone() {
                     Some(server) => connection::keep(&driver, &server, &engine).await,
-                    None => engine.connected(),
+                    None => {
+                        engine.connected();
+                        let health = match &*driver.line() {
+                            Line::Up(_, health) => Arc::clone(health),
+                            _ => return,
+                        };
+                        let native = Arc::new(health.death().await);
+                        engine.rejected(Refusal::ConnectionClosed, native);
+                    }
                 }
             }
         };
@@ -159,7 +180,7 @@ impl Keep for Driver {
         .boxed()
     }
 
-    fn finish(self: Arc<Self>) -> BoxFuture<'static, ()> {
+    fn finish(self: Arc<Self>, _limit: Instant) -> BoxFuture<'static, ()> {
         *self.line() = Line::Over;
         future::ready(()).boxed()
     }

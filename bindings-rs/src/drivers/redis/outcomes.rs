@@ -46,6 +46,19 @@ pub(super) fn of(answer: Answer) -> (Outcome, Option<Native>) {
     }
 }
 
+/// Whether a replica has answered, which carries out no write.
+pub(super) fn is_from_replica(answer: &Answer) -> bool {
+    let error = match answer {
+        Ok(Value::ServerError(error)) => line(error),
+        Ok(_) => return false,
+        Err(error) => match error.code() {
+            Some(code) => format!("{code} {}", error.detail().unwrap_or_default()),
+            None => return false,
+        },
+    };
+    fencepost_core::redis::is_from_replica(&error)
+}
+
 /// A value in the core's own form.
 fn reply(value: Value) -> Reply {
     match value {

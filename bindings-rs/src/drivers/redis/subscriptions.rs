@@ -3,6 +3,7 @@
 //! It is a separate one, because on a shared one a server before 7.2 may mix messages into replies.
 
 use alloc::collections::BTreeMap;
+use core::time::Duration;
 use std::sync::{Mutex, PoisonError};
 
 use fencepost_core::{
@@ -12,16 +13,19 @@ use fencepost_core::{
 };
 use futures_util::{FutureExt, StreamExt, future::BoxFuture};
 use redis::{
-    Client, RedisError,
+    Client, RedisError, Value,
     aio::{PubSub, PubSubSink, PubSubStream},
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::{connection::limited, landed, outcomes, server::Server};
 use crate::{
     Native,
     hub::{engine::Engine, machines::Landed},
 };
+
+/// How long a connection may be silent before it is asked for a sign of life.
+const HEARTBEAT: Duration = Duration::from_secs(5);
 
 /// Something to do for the connection's keeper.
 pub(super) enum Order {
@@ -54,6 +58,7 @@ pub(super) struct Orders {
     source: Source,
     give: mpsc::UnboundedSender<Slip>,
     take: Mutex<Option<mpsc::UnboundedReceiver<Slip>>>,
+    left: Notify,
 }
 
 impl Orders {
@@ -63,7 +68,13 @@ impl Orders {
             source,
             give,
             take: Mutex::new(Some(take)),
+            left: Notify::new(),
         }
+    }
+
+    /// Has the connection given up, if there is one: the next subscription looks for the server anew.
+    pub(super) fn leave(&self) {
+        self.left.notify_one();
     }
 
     pub(super) fn give(&self, id: CommandId, order: Order) -> BoxFuture<'static, Landed> {
@@ -88,6 +99,7 @@ pub(super) async fn keep(orders: &Orders, engine: &Engine) {
         channels: BTreeMap::new(),
     };
     loop {
+        let connected = listener.connection.is_some();
         tokio::select! {
             order = taken.recv() => match order {
                 Some((order, done)) => {
@@ -101,6 +113,8 @@ pub(super) async fn keep(orders: &Orders, engine: &Engine) {
                 Some(channel) => listener.pass_on(&channel, engine),
                 None => listener.lost(engine),
             },
+            () = orders.left.notified() => listener.lost(engine),
+            () = silence(connected) => listener.ask(engine).await,
         }
     }
 }
@@ -149,6 +163,15 @@ impl Listener<'_> {
         }
     }
 
+    /// A connection on which nothing comes may be one on which nothing ever will.
+    async fn ask(&mut self, engine: &Engine) {
+        if let Some((sink, _)) = &mut self.connection
+            && limited(sink.ping::<Value>()).await.is_err()
+        {
+            self.lost(engine);
+        }
+    }
+
     /// The channel of the next message; nothing when the connection has ended.
     async fn next(&mut self) -> Option<Vec<u8>> {
         match &mut self.connection {
@@ -172,5 +195,14 @@ impl Listener<'_> {
         for id in core::mem::take(&mut self.channels).into_values() {
             engine.notice(Notice::Redis(RedisNotice::Gone { id }));
         }
+    }
+}
+
+/// Completes when nothing has come for so long that a connection has to be looked after.
+async fn silence(connected: bool) {
+    if connected {
+        tokio::time::sleep(HEARTBEAT).await;
+    } else {
+        core::future::pending().await
     }
 }

@@ -20,11 +20,15 @@ use core::time::Duration;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fencepost_core::{
-    Command, Failure, SessionId,
+    Command, Failure, Instant, SessionId,
     lowered::{Outcome, Request},
 };
-use futures_util::future::{self, BoxFuture};
-use zookeeper_client::{Acl, Acls, AuthId, Client, Permission, SessionState};
+use futures_util::{
+    FutureExt,
+    future::{self, BoxFuture},
+};
+use tokio::sync::Notify;
+use zookeeper_client::{Acl, Acls, AuthId, Client, Error, Permission, SessionState};
 
 use crate::hub::{
     engine::Engine,
@@ -49,6 +53,8 @@ pub(crate) struct Driver {
     source: Source,
     acl: Arc<[Acl]>,
     line: Mutex<Line>,
+    /// Rung when a request on a user's own client has failed without an answer, though the client says that it is connected.
+    doubt: Arc<Notify>,
 }
 
 /// What can be sent at present.
@@ -64,21 +70,42 @@ enum Line {
 }
 
 /// Everything for everybody, as ZooKeeper's own shell has it.
-pub(crate) fn open_acl() -> Vec<Acl> {
+fn open_acl() -> Vec<Acl> {
     vec![Acl::new(Permission::ALL, AuthId::anyone())]
 }
 
 impl Driver {
-    pub(crate) fn new(source: Source, acl: Vec<Acl>) -> Self {
+    pub(crate) fn new(source: Source, acl: Option<Vec<Acl>>) -> Self {
         Self {
             source,
-            acl: acl.into(),
+            acl: acl.unwrap_or_else(open_acl).into(),
             line: Mutex::default(),
+            doubt: Arc::default(),
         }
     }
 
     fn line(&self) -> MutexGuard<'_, Line> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Driver {
+    /// The library's requests fail for good when the runtime is gone that a user's own client was made in; no state tells of that.
+    fn watched(&self, request: BoxFuture<'static, Landed>) -> BoxFuture<'static, Landed> {
+        let doubt = Arc::clone(&self.doubt);
+        let look = move |landed: Landed| {
+            if let Landed::Outcome {
+                native: Some(native),
+                outcome: Outcome::Failed(_),
+                ..
+            } = &landed
+                && matches!(native.downcast_ref(), Some(Error::UnexpectedError(_)))
+            {
+                doubt.notify_one();
+            }
+            landed
+        };
+        request.map(look).boxed()
     }
 }
 
@@ -88,7 +115,11 @@ impl Commands for Driver {
         let failure = match &*self.line() {
             Line::Up(client) if client.state() == SessionState::SyncConnected => {
                 let session = SessionId(client.session_id().0);
-                return requests::start(Arc::clone(client), session, Arc::clone(&self.acl), command);
+                let request = requests::start(Arc::clone(client), session, Arc::clone(&self.acl), command);
+                return match self.source {
+                    Source::Given(_) => self.watched(request),
+                    Source::Hosts { .. } => request,
+                };
             }
             Line::Up(_) | Line::Down => Failure::NotSent,
             Line::Over => Failure::Closed,
@@ -107,11 +138,11 @@ impl Keep for Driver {
         Box::pin(session::keep(self, engine))
     }
 
-    fn finish(self: Arc<Self>) -> BoxFuture<'static, ()> {
+    fn finish(self: Arc<Self>, limit: Instant) -> BoxFuture<'static, ()> {
         let last = core::mem::replace(&mut *self.line(), Line::Over);
         Box::pin(async move {
             if let (Line::Up(client), Source::Hosts { .. }) = (last, &self.source) {
-                session::close(client).await;
+                session::close(client, limit).await;
             }
         })
     }

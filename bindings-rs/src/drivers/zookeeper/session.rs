@@ -4,14 +4,18 @@ use alloc::sync::Arc;
 use core::{mem, time::Duration};
 
 use fencepost_core::{
-    Refusal, SessionId,
+    Instant, Refusal, SessionId,
     lowered::Notice,
     zookeeper::{Notice as ZooKeeperNotice, SessionState as Told},
 };
+use futures_util::FutureExt;
 use zookeeper_client::{Client, Error, SessionState};
 
 use super::{Driver, Line, Source};
-use crate::hub::engine::Engine;
+use crate::{
+    clock,
+    hub::{alarm::within, engine::Engine},
+};
 
 /// Between two attempts to connect.
 const RETRY_AFTER: Duration = Duration::from_millis(100);
@@ -29,7 +33,12 @@ pub(super) async fn keep(driver: Arc<Driver>, engine: Arc<Engine>) {
                 // Not ours to renew.
                 tell(&engine, &client, Told::Closed);
             }
-            engine.rejected(Refusal::ConnectionClosed, Arc::new(Error::SessionExpired));
+            let why = if last == SessionState::Expired {
+                Error::SessionExpired
+            } else {
+                Error::ClientClosed
+            };
+            engine.rejected(Refusal::ConnectionClosed, Arc::new(why));
         }
         Source::Hosts { .. } => {
             while let Some(client) = connect(&driver, &engine).await {
@@ -116,7 +125,20 @@ async fn follow(driver: &Driver, engine: &Engine, client: Client) -> SessionStat
                 return state;
             }
         }
-        state = states.changed().await;
+        state = tokio::select! {
+            state = states.changed() => state,
+            () = abandoned(driver, &client) => SessionState::Closed,
+        };
+    }
+}
+
+/// Completes when requests fail before they are sent, although the state is as it was: the task that sends them is gone.
+async fn abandoned(driver: &Driver, client: &Client) {
+    loop {
+        driver.doubt.notified().await;
+        if let Some(Err(Error::UnexpectedError(_))) = client.check_stat("/").now_or_never() {
+            return;
+        }
     }
 }
 
@@ -152,9 +174,10 @@ const fn session(state: Told, session: SessionId, timeout: Duration) -> Notice {
 }
 
 /// Closes a session of ours, and waits until the server knows, so that nothing ephemeral outlives its client.
-pub(super) async fn close(client: Arc<Client>) {
+pub(super) async fn close(client: Arc<Client>, limit: Instant) {
     let mut states = client.state_watcher();
     drop(client);
     let closed = async { while !states.changed().await.is_terminated() {} };
-    let _late = tokio::time::timeout(CLOSE_WITHIN, closed).await;
+    let left = limit.since(clock::now()).min(CLOSE_WITHIN);
+    let _late = within(left, closed).await;
 }

@@ -50,7 +50,7 @@ pub(crate) async fn toil(
         match grant.release().await {
             Ok(()) => {}
             Err(fencepost::Error::Lost(_)) => lost += 1,
-            Err(fencepost::Error::ReleaseUnconfirmed) => unconfirmed += 1,
+            Err(fencepost::Error::ReleaseUnconfirmed { .. }) => unconfirmed += 1,
             Err(error) => return Err(error.into()),
         }
     }

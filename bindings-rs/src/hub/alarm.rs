@@ -1,0 +1,65 @@
+//! Times to wake at, and limits of time.
+//!
+//! An answer that has arrived beats a timer that is late. When a program has kept its runtime busy, the timer rings together with
+//! answers that nothing has read so far, or before requests that nothing has written. So an alarm that rings late gives I/O some time.
+
+use core::{future::Future, pin::pin, time::Duration};
+
+use fencepost_core::Instant;
+
+use crate::clock;
+
+/// Tokio's timers stand still while the computer sleeps, leases do not: no sleep is longer than this.
+const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+
+/// A runtime with nothing else to do wakes a timer sooner than this.
+const LATE: Duration = Duration::from_millis(5);
+
+/// What I/O gets when an alarm rings late: as long as it is late, at most so much. Enough for a round trip to most servers.
+const GRACE: Duration = Duration::from_millis(50);
+
+/// An alarm for one time after another.
+#[derive(Debug, Default)]
+pub(crate) struct Alarm {
+    /// Until when I/O goes first, and for which late time.
+    grace: Option<(Instant, Instant)>,
+}
+
+impl Alarm {
+    /// Completes at that time, or never. A call that is dropped and made again goes on with the same grace.
+    pub(crate) async fn ring(&mut self, until: Option<Instant>) {
+        let Some(until) = until else {
+            return core::future::pending().await;
+        };
+        loop {
+            let now = clock::now();
+            let late = now.since(until);
+            let wake = match self.grace.filter(|(of, _)| *of == until) {
+                _ if now < until => until,
+                None if late >= LATE => {
+                    let grace = now.plus(late.min(GRACE));
+                    self.grace = Some((until, grace));
+                    grace
+                }
+                Some((_, grace)) if now < grace => grace,
+                None | Some(_) => {
+                    self.grace = None;
+                    return;
+                }
+            };
+            tokio::time::sleep(wake.since(now).min(LONGEST_SLEEP)).await;
+        }
+    }
+}
+
+/// What the future comes to, or `None` if that takes longer than the limit.
+pub(crate) async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Option<T> {
+    let until = clock::now().plus(limit);
+    let mut alarm = Alarm::default();
+    let (future, ring) = (pin!(future), pin!(alarm.ring(Some(until))));
+    tokio::select! {
+        biased;
+        done = future => Some(done),
+        () = ring => None,
+    }
+}

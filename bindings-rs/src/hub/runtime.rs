@@ -1,0 +1,53 @@
+//! The tokio runtime that a client was made in.
+
+use std::panic::{self, AssertUnwindSafe};
+
+use tokio::runtime::{EnterGuard, Handle};
+
+use crate::Error;
+
+/// The runtime of a client: its background task runs there, and so do its timers.
+pub(crate) struct Runtime(Handle);
+
+impl Runtime {
+    /// The runtime that the caller is in.
+    ///
+    /// # Errors
+    /// [`Error::NoRuntime`] if there is none, or if it lacks timers.
+    pub(crate) fn here() -> Result<Self, Error> {
+        let handle = Handle::try_current().map_err(|_none| Error::NoRuntime)?;
+        // Tokio tells of missing timers by a panic alone. Here nothing is locked or half done yet.
+        let timers = || drop(tokio::time::sleep(core::time::Duration::ZERO));
+        panic::catch_unwind(timers).map_err(|_panic| Error::NoRuntime)?;
+        Ok(Self(handle))
+    }
+
+    /// The same for a client that makes connections: it needs a runtime that watches sockets, too.
+    #[cfg(any(feature = "zookeeper", feature = "redis"))]
+    pub(crate) fn with_sockets() -> Result<Self, Error> {
+        let runtime = Self::here()?;
+        let Ok(socket) = std::net::UdpSocket::bind((core::net::Ipv4Addr::LOCALHOST, 0)) else {
+            // What is the matter with this machine's network, the first connection will say.
+            return Ok(runtime);
+        };
+        let watched = AssertUnwindSafe(move || {
+            let set = socket.set_nonblocking(true);
+            drop(set.and_then(|()| tokio::net::UdpSocket::from_std(socket)));
+        });
+        panic::catch_unwind(watched).map_err(|_panic| Error::NoRuntime)?;
+        Ok(runtime)
+    }
+
+    /// Has what follows run inside the runtime, if the caller's task is polled by another executor.
+    pub(crate) fn inside(&self) -> Option<EnterGuard<'_>> {
+        Handle::try_current().is_err().then(|| self.0.enter())
+    }
+
+    /// Starts a task.
+    pub(crate) fn spawn<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = T> + Send + 'static,
+    ) -> tokio::task::JoinHandle<T> {
+        self.0.spawn(task)
+    }
+}

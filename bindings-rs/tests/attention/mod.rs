@@ -1,0 +1,160 @@
+//! Futures that are not polled, and a runtime that is busy: each of these runs on memory:, on ZooKeeper and on Redis.
+
+use std::{pin::pin, time::Duration};
+
+use fencepost::{Client, Grant};
+use futures_util::poll;
+
+use crate::scenarios::{soon, unique, waits};
+
+/// Longer than commands are lent to a task.
+const REST: Duration = Duration::from_millis(400);
+
+pub(crate) async fn an_acquire_that_is_not_polled_holds_nothing(url: &str) {
+    let (a, b) = (
+        fencepost::connect(url).await.unwrap(),
+        fencepost::connect(url).await.unwrap(),
+    );
+    // From an acquire that was polled once to one that may have the lock already.
+    for polls in 1..4 {
+        let name = unique("resting");
+        let (mine, theirs) = (a.lock(&name).unwrap(), b.lock(&name).unwrap());
+        let mut resting = pin!(mine.acquire());
+        for _ in 0..polls {
+            if let std::task::Poll::Ready(granted) = poll!(&mut resting) {
+                // It was faster: a grant that a program has is its own affair.
+                granted.unwrap().release().await.unwrap();
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        // The program does something else, and another process wants the lock.
+        let next = soon(theirs.acquire()).await.unwrap();
+        assert!(next.is_valid());
+        soon(next.release()).await.unwrap();
+    }
+    soon(a.close()).await.unwrap();
+    soon(b.close()).await.unwrap();
+}
+
+pub(crate) async fn a_waiter_that_is_not_polled_queues_again(url: &str) {
+    let (a, b) = (
+        fencepost::connect(url).await.unwrap(),
+        fencepost::connect(url).await.unwrap(),
+    );
+    let name = unique("resting");
+    let (mine, theirs) = (a.lock(&name).unwrap(), b.lock(&name).unwrap());
+    let held = soon(theirs.acquire()).await.unwrap();
+    let mut resting = pin!(mine.acquire());
+    let mut limited = pin!(mine.acquire_within(Duration::from_millis(700)));
+    assert!(waits(async { tokio::join!(&mut resting, &mut limited) }).await);
+    // Both rest now. The lock comes to one of them, and to the other one after it; both have to pass it on.
+    soon(held.release()).await.unwrap();
+    let next = soon(theirs.acquire()).await.unwrap();
+    assert!(waits(&mut resting).await);
+    // Its time has run out while somebody else held the lock.
+    assert!(soon(&mut limited).await.unwrap().is_none());
+    soon(next.release()).await.unwrap();
+    let grant = soon(resting).await.unwrap();
+    assert!(grant.is_valid());
+    soon(grant.release()).await.unwrap();
+    soon(a.close()).await.unwrap();
+    soon(b.close()).await.unwrap();
+}
+
+pub(crate) async fn a_call_that_is_not_polled_delays_no_other(url: &str) {
+    let client = fencepost::connect(url).await.unwrap();
+    let grant = soon(client.lock(&unique("resting")).unwrap().acquire())
+        .await
+        .unwrap();
+    let mut extending = Box::pin(grant.extend());
+    let polled_once = poll!(&mut extending);
+    tokio::time::sleep(REST).await;
+    // Its answer may concern others: a confirmation of the session does.
+    let other = client.lock(&unique("other")).unwrap();
+    soon(soon(other.acquire()).await.unwrap().release())
+        .await
+        .unwrap();
+    if polled_once.is_pending() {
+        soon(&mut extending).await.unwrap();
+    }
+    drop(extending);
+    assert!(grant.is_valid());
+    soon(grant.release()).await.unwrap();
+    soon(client.close()).await.unwrap();
+}
+
+/// Has the only thread work for so long that every timer is late.
+fn work(long: Duration) {
+    std::thread::sleep(long);
+}
+
+async fn turns(turns: usize) {
+    for _ in 0..turns {
+        tokio::task::yield_now().await;
+    }
+}
+
+pub(crate) async fn an_answer_beats_a_timer_that_is_late(url: &str) {
+    let client = fencepost::connect(url).await.unwrap();
+    let limit = Duration::from_millis(200);
+    // What has been done once takes fewer answers.
+    let names: Vec<_> = (0..4).map(|_| unique("busy")).collect();
+    for name in &names {
+        let grant = soon(client.lock(name).unwrap().acquire()).await.unwrap();
+        soon(grant.release()).await.unwrap();
+    }
+    for _ in 0..5 {
+        let mut acquires = Vec::new();
+        for name in &names {
+            let free = client.lock(name).unwrap();
+            acquires.push(tokio::spawn(async move { free.acquire_within(limit).await }));
+            turns(1).await;
+        }
+        work(limit + Duration::from_millis(100));
+        for acquire in acquires {
+            let granted: Option<Grant> = soon(acquire).await.unwrap().unwrap();
+            soon(granted.unwrap().release()).await.unwrap();
+        }
+    }
+    soon(client.close()).await.unwrap();
+}
+
+pub(crate) async fn a_release_is_confirmed_by_a_busy_program(url: &str) {
+    let client: Client = fencepost::connect(url).await.unwrap();
+    let mut grants = Vec::new();
+    for _ in 0..4 {
+        let lock = client.lock(&unique("busy")).unwrap();
+        grants.push(soon(lock.acquire()).await.unwrap());
+    }
+    let mut releases = Vec::new();
+    for grant in grants {
+        releases.push(tokio::spawn(grant.release()));
+        turns(1).await;
+    }
+    // A release is given up after 5 s.
+    work(Duration::from_millis(5100));
+    for release in releases {
+        soon(release).await.unwrap().unwrap();
+    }
+    soon(client.close()).await.unwrap();
+}
+
+/// One test a scenario, all on one thread, on the server whose address the expression gives.
+#[macro_export]
+macro_rules! attention {
+    ($url:expr) => {
+        $crate::attention!($url;
+            an_acquire_that_is_not_polled_holds_nothing, a_waiter_that_is_not_polled_queues_again,
+            a_call_that_is_not_polled_delays_no_other, an_answer_beats_a_timer_that_is_late,
+            a_release_is_confirmed_by_a_busy_program);
+    };
+    ($url:expr; $($name:ident),*) => {
+        $(
+            #[tokio::test]
+            async fn $name() {
+                $crate::attention::$name(&$url).await;
+            }
+        )*
+    };
+}

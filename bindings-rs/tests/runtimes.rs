@@ -1,0 +1,77 @@
+//! Executors: runtimes that lack something, and tasks that another executor polls.
+
+use std::{
+    future::Future,
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll, Wake},
+    thread::{self, Thread},
+    time::Duration,
+};
+
+use fencepost::{Client, Error, Refusal};
+use tokio::runtime::Builder;
+
+/// The simplest executor there is.
+fn elsewhere<T>(future: impl Future<Output = T>) -> T {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Arc::new(Unpark(thread::current())).into();
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(done) => return done,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+#[test]
+fn a_runtime_that_lacks_something_is_an_error() {
+    let no_runtime = |error| {
+        assert!(matches!(error, Error::NoRuntime), "{error:?}");
+        assert!(error.to_string().contains("enable_all"), "{error}");
+    };
+    no_runtime(elsewhere(fencepost::connect("memory:")).unwrap_err());
+    let bare = Builder::new_current_thread().build().unwrap();
+    no_runtime(bare.block_on(fencepost::connect("memory:")).unwrap_err());
+    let timers = Builder::new_current_thread().enable_time().build().unwrap();
+    for url in ["redis://127.0.0.1:1", "zk://127.0.0.1:1"] {
+        no_runtime(timers.block_on(fencepost::connect(url)).unwrap_err());
+    }
+    let client = timers.block_on(fencepost::connect("memory:")).unwrap();
+    timers.block_on(client.close()).unwrap();
+}
+
+#[test]
+fn any_executor_may_wait_for_the_first_connection() {
+    let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
+    for url in ["redis://127.0.0.1:1", "zk://127.0.0.1:1"] {
+        let client = {
+            let _inside = runtime.enter();
+            let builder = Client::builder().connect_timeout(Duration::from_millis(50));
+            builder.connect_lazily(url).unwrap()
+        };
+        let lock = client.lock("x").unwrap();
+        let Err(Error::Refused(refused)) = elsewhere(lock.acquire()) else {
+            panic!("there is no server");
+        };
+        assert_eq!(refused.reason(), Refusal::Unreachable);
+        elsewhere(client.close()).unwrap();
+    }
+}
+
+#[test]
+fn any_executor_may_acquire_and_release() {
+    let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
+    let client = runtime.block_on(fencepost::connect("memory:")).unwrap();
+    let prices = client.read_write_lock("prices").unwrap();
+    let grant = elsewhere(prices.writer().acquire()).unwrap();
+    elsewhere(grant.downgrade()).unwrap();
+    elsewhere(grant.release()).unwrap();
+    elsewhere(client.close()).unwrap();
+}
