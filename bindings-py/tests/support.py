@@ -26,9 +26,9 @@ BRIEF = 1.0
 PROGRAMS = Path(__file__).parent / "programs"
 
 
-def wait_until(condition: Callable[[], Any], what: str) -> Any:
+def wait_until(condition: Callable[[], Any], what: str, within: float = LONG) -> Any:
     """The first true value of `condition`; fails if that takes too long."""
-    deadline = time.monotonic() + LONG
+    deadline = time.monotonic() + within
     while True:
         value = condition()
         if value:

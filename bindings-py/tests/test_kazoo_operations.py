@@ -8,6 +8,7 @@ from queue import Queue
 from typing import Any, cast
 
 import pytest
+from fencepost._contender import Contender
 from fencepost._engine import Engine
 from fencepost.drivers.kazoo import KazooDriver
 from kazoo.client import KazooClient
@@ -66,7 +67,10 @@ class Bench:
         self.root = path
         self.session = kazoo.client_id[0]
         self._count = 0
-        Engine(cast(Any, self.hub), self.driver).start(NoTimer())
+        engine = Engine(cast(Any, self.hub), self.driver)
+        # Whose watches are kept.
+        engine._contenders[0] = Contender("bench")
+        engine.start(NoTimer())
         assert self.next()[:2] == ("session", "connected")
 
     def give(self, operation: str, path: str = "", **more: Any) -> int:
@@ -97,8 +101,8 @@ def bench(request: pytest.FixtureRequest, zookeeper: ZooKeeperBackend) -> Iterat
     kazoo.start()
     bench = Bench(kazoo, "/x" if at else f"/{zookeeper.prefix}/x")
     yield bench
-    bench.driver.close()
-    assert not any(bench.driver.client._child_watchers.values())
+    bench.driver.close(LONG)
+    assert len(bench.driver.tap.watches) == 0
     kazoo.stop()
     kazoo.close()
 

@@ -18,7 +18,7 @@ from support import LONG, Control, ZooKeeperBackend, wait_until, wait_until_asyn
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 
 #: No host has such a name, and the look for one raises what kazoo does not expect.
-NO_HOST = f"zk://{'a' * 70}:2181"
+NO_HOST = f"{'a' * 70}:2181"
 
 
 class Broken:
@@ -133,18 +133,27 @@ async def test_the_thread_ends_below_a_loop(
 
 
 def test_the_thread_ends_before_it_was_ever_connected() -> None:
-    with fencepost.connect(NO_HOST) as client:
-        for acquire in (client.lock("a").acquire, client.lock("a").acquire):
-            with pytest.raises(fencepost.Refused) as error:
-                acquire()
-            assert error.value.name == "connection-closed"
+    kazoo = KazooClient(hosts=NO_HOST)
+    client = fencepost.Client(kazoo)
+    kazoo.start_async()
+    for acquire in (client.lock("a").acquire, client.lock("a").acquire):
+        with pytest.raises(fencepost.Refused) as error:
+            acquire()
+        assert error.value.name == "connection-closed"
+    client.close()
+    kazoo.stop()
+    kazoo.close()
 
 
 async def test_it_ends_so_below_a_loop_too() -> None:
-    async with fencepost.asyncio.connect(NO_HOST) as client:
+    kazoo = KazooClient(hosts=NO_HOST)
+    async with fencepost.asyncio.Client(kazoo) as client:
+        kazoo.start_async()
         with pytest.raises(fencepost.Refused) as error:
             await asyncio.wait_for(client.lock("a").acquire(), LONG)
         assert error.value.name == "connection-closed"
+    kazoo.stop()
+    kazoo.close()
 
 
 @pytest.mark.parametrize(("die", "listens"), DEATHS[:1])

@@ -25,6 +25,7 @@ from ._values import Duration, Layout, SharedLayout
 from .errors import (
     CleanupIncomplete,
     ConfigError,
+    DriverError,
     FencepostError,
     LockLost,
     MisuseError,
@@ -39,6 +40,7 @@ __all__ = [
     "CleanupIncomplete",
     "Client",
     "ConfigError",
+    "DriverError",
     "Duration",
     "Election",
     "FencepostError",

@@ -16,25 +16,28 @@ from ._inspection import Found, Subject, found
 from ._kinds import AnyLock, Kinds
 from ._lock import Grant, Lock
 from ._owners import ownership
-from ._timer import ThreadTimer
-from ._values import Duration, micros, settings
+from ._timer import LATE, TURN, ThreadTimer
+from ._values import Duration, micros, positive, settings
 from .errors import CleanupIncomplete, FencepostError, NotAcquired, ReleaseUnconfirmed
 
+CONNECT_WITHIN = 5.0
+"""For how many seconds an acquire waits for the first connection."""
 CONFIRM_WITHIN = 5.0
 """For how many seconds a release, or a close, waits for the server's word."""
 
 
-def connect(url: str) -> Client:
+def connect(url: str, *, connect_timeout: Duration = CONNECT_WITHIN) -> Client:
     """A client of the server at ``url``.
 
     ``memory:`` and ``memory:NAME`` (inside this process),
     ``zk://HOST:PORT,HOST:PORT/PREFIX?session_timeout=MILLISECONDS``,
     ``redis://USER:PASSWORD@HOST:PORT/DATABASE``, ``rediss://…?ca=PATH`` (TLS; the certificate is checked).
-    Nothing is waited for: connecting is part of the patience of the first acquire. Raises ConfigError for an
-    address that makes no sense.
+    Nothing is waited for: connecting is part of the patience of an acquire. Until the first connection an
+    acquire waits ``connect_timeout`` for it at most (seconds or a timedelta), then it is Refused
+    (``unreachable``). Raises ConfigError for an address that makes no sense.
     """
     driver, prefix = choose_by_address(url)
-    return Client._of(driver, prefix)
+    return Client._of(driver, prefix, connect_timeout)
 
 
 class Client(Kinds):
@@ -42,29 +45,34 @@ class Client(Kinds):
     own.
 
     Your own connection is never closed, and what was hung into it is removed on :meth:`close`. ``prefix``,
-    for ZooKeeper: the path below which the locks lie. Use it as a context manager, or close it.
+    for ZooKeeper: the path below which the locks lie. ``connect_timeout``: as for :func:`connect`; None: an
+    acquire waits for the first connection as long as its patience lasts. Use it as a context manager, or
+    close it.
     """
 
     _engine: Engine
 
-    def __init__(self, connection: object, *, prefix: str = "") -> None:
-        self._begin(*choose(connection, prefix))
+    def __init__(
+        self, connection: object, *, prefix: str = "", connect_timeout: Duration | None = CONNECT_WITHIN
+    ) -> None:
+        self._begin(*choose(connection, prefix), connect_timeout)
 
     @classmethod
-    def _of(cls, driver: SyncDriver, prefix: str) -> Client:
+    def _of(cls, driver: SyncDriver, prefix: str, connect_timeout: Duration) -> Client:
         client = cls.__new__(cls)
-        client._begin(driver, prefix)
+        client._begin(driver, prefix, connect_timeout)
         return client
 
-    def _begin(self, driver: SyncDriver, prefix: str) -> None:
+    def _begin(self, driver: SyncDriver, prefix: str, connect_timeout: Duration | None) -> None:
+        within = None if connect_timeout is None else positive("connect_timeout", connect_timeout)
         self._prefix = prefix
         self._driver = driver
         self._family = driver.hub.family
-        engine = Engine(driver.hub, driver)
+        engine = Engine(driver.hub, driver, within)
         timer = ThreadTimer(engine)
 
         def dispose() -> None:
-            driver.close()
+            driver.close(CONFIRM_WITHIN)
             timer.stop()
 
         engine.dispose = dispose
@@ -95,9 +103,10 @@ class Client(Kinds):
         idle = Waiter()
         if not engine.shut(idle.wake):
             return
+        end = time.monotonic() + CONFIRM_WITHIN
         idle.wait(CONFIRM_WITHIN)
         left = engine.hub.pending
-        self._driver.close()
+        self._driver.close(max(0.0, end - time.monotonic()))
         engine.timer.stop()
         if left:
             raise CleanupIncomplete(
@@ -248,7 +257,12 @@ class Client(Kinds):
                     if until(contender) or inbox:
                         continue
                     contender.waiters.append(waiter.wake)
-                if not waiter.wait(None if end is None else end - time.monotonic()):
+                if end is None:
+                    waiter.wait(None)
+                elif not waiter.wait(end - time.monotonic()):
+                    if time.monotonic() - end > LATE / 1e6:
+                        # The process was stopped: what has come meanwhile is taken in first.
+                        waiter.wait(TURN / 1e6)
                     return until(contender)
         except BaseException:
             engine.hand_over(contender, command)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Protocol
 
-from ._engine import Driver
+from ._driver import Driver
 from ._fencepost import Address, Hub
 from ._values import unreadable
 from .errors import ConfigError
@@ -18,12 +18,9 @@ class SyncDriver(Driver, Protocol):
     def hub(self) -> Hub:
         """The hub for its engine."""
 
-    def describe(self) -> str:
-        """Where the locks are, without passwords."""
-
-    def close(self) -> None:
-        """Takes back what was hung into the connection; closes it if it is the driver's own. Waits for a
-        bounded time.
+    def close(self, within: float) -> None:
+        """Takes back what was hung into the connection; closes it if it is the driver's own. Waits for so
+        many seconds at most.
         """
 
 

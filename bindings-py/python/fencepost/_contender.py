@@ -42,6 +42,7 @@ class Contender:
         "attempt",
         "cause",
         "downgrade",
+        "error_of_client",
         "event",
         "extended",
         "fence",
@@ -87,6 +88,8 @@ class Contender:
         """The event that ended it, with the reason."""
         self.cause: BaseException | None = None
         """The client library's own exception that brought the end to light."""
+        self.error_of_client: FencepostError | None = None
+        """What the client says of the end, where it was not the machine that ended it or knows less."""
         self.inbox: deque[Command] = deque()
         """Commands that the waiting thread carries out itself."""
         self.waiters: list[Wake] = []
@@ -155,6 +158,8 @@ class Contender:
 
     def error(self) -> FencepostError:
         """What has ended it, as an exception."""
+        if self.error_of_client is not None:
+            return self.error_of_client
         if self.event is None or self.event.reason is None:
             return misuse("client-closed" if self.state is State.CLOSED else "not-held")
         return self.exception(self.event, self.cause)

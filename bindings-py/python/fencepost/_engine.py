@@ -9,12 +9,14 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
 
 from ._clock import now
 from ._contender import Contender, Hold, State, Until, Wake, over, turned
+from ._driver import Driver, Timer
+from ._faults import driver_error, end, is_fault
 from ._fencepost import Command, Event, Hub, Settings, misuse
 from ._owners import Owners
+from ._reach import Reach
 from .errors import MisuseError, WrongProcess
 
 log = logging.getLogger("fencepost")
@@ -22,43 +24,10 @@ log = logging.getLogger("fencepost")
 _MOST_CAUSES = 256
 
 
-class Timer(Protocol):
-    """Calls the engine's tick when it is time."""
-
-    def plan(self, until: int | None) -> None:
-        """The engine wants a tick by then at the latest. Called inside the critical section."""
-
-    def nudge(self) -> None:
-        """The engine wants a tick now. Called from finalizers too: takes no lock."""
-
-    def stop(self) -> None:
-        """No more ticks."""
-
-
-class Driver(Protocol):
-    """What an engine asks of a driver. ``docs/drivers.md`` says what an operation means."""
-
-    @property
-    def inline(self) -> bool:
-        """Whether a waiting thread carries out its commands itself, with ``carry_out``."""
-
-    def start(self, engine: Engine) -> None:
-        """Begin to report to this engine, with ``put``, ``answered`` and ``failed``."""
-
-    def submit(self, command: Command) -> None:
-        """Hand a command over. Called inside the critical section: neither blocks nor waits."""
-
-    def carry_out(self, command: Command, contender: Contender) -> None:
-        """Carry a command out at once, on the calling thread, outside of the critical section."""
-
-    def after(self) -> None:
-        """Called after each critical section, outside of it."""
-
-
 class Engine:
     """Everything that the clients for threads and for asyncio have in common."""
 
-    def __init__(self, hub: Hub, driver: Driver) -> None:
+    def __init__(self, hub: Hub, driver: Driver, connect_within: int | None = None) -> None:
         self.hub = hub
         self.driver = driver
         self.closed = False
@@ -69,6 +38,9 @@ class Engine:
         self.pid = os.getpid()
         self.timer: Timer
         self.owners = Owners()
+        self.reach = Reach(connect_within, driver.describe)
+        self._fault: BaseException | None = None
+        """The programming error that has ended this client."""
         self._contenders: dict[int, Contender] = {}
         self._outputs: list[Command | Event] = []
         self._draining = False
@@ -95,6 +67,8 @@ class Engine:
         self.check_process()
         if self.closed:
             raise misuse("client-closed")
+        if self._fault is not None:
+            raise driver_error("this client has failed", self._fault)
 
     def check_process(self) -> None:
         """Raises WrongProcess in any other process than the one that made the client."""
@@ -121,6 +95,7 @@ class Engine:
                     self.hub.try_acquire(time, key)
                 else:
                     self.hub.acquire(time, key, patience)
+                self.reach.wait(contender, time)
                 self._drain(contender if mine else None)
             except BaseException as error:
                 self._interrupted(error)
@@ -234,7 +209,8 @@ class Engine:
                 self._yield(contender)
             return False
         self.owners.leave(contender)
-        if self._contenders.pop(contender.key, None) is not None:
+        if self.knows(contender.key):
+            self._forget(contender.key)
             self.hub.close(now(), contender.key)
         return True
 
@@ -268,7 +244,7 @@ class Engine:
                     contender.state = State.CLOSED
                     self._waking.extend(contender.waiters)
                     contender.waiters = []
-                self._contenders.clear()
+                self._forget(*self._contenders)
                 if idle is not None:
                     self._idle.append(idle)
                 self._drain()
@@ -296,6 +272,16 @@ class Engine:
         if not self._draining:
             self.driver.after()
 
+    def knows(self, key: int) -> bool:
+        """Whether that contender has not ended. Takes no lock."""
+        return key in self._contenders
+
+    def reached(self) -> None:
+        """There is a connection to the server."""
+        if not self.reach.reached:
+            with self.order:
+                self.reach.arrived()
+
     def made(self, key: int, path: str) -> None:
         """The server has made a contender's node."""
         contender = self._contenders.get(key)
@@ -307,29 +293,51 @@ class Engine:
     ) -> None:
         """Nobody has answered a command; ``cause`` is the library's own exception."""
         self.note(id, cause)
+        if cause is not None and is_fault(cause):
+            self.fail(cause)
         self.put(self.hub.failed, id, failure, mine=mine)
+
+    def fail(self, fault: BaseException) -> None:
+        """A driver has failed by a programming error: everything ends at once, and nothing is tried again."""
+        with self.order:
+            if self._fault is not None or self.closed:
+                return
+            self._fault = fault
+            for contender in self._contenders.values():
+                end(contender, fault)
+                self._ended(contender)
+                self.owners.leave(contender)
+            self._forget(*self._contenders)
+            self.hub.shutdown(now())
+            if self.hub.family == "zookeeper":
+                # Nothing waits for another session.
+                self.hub.session(now(), "closed")
+            self._drain()
 
     def note(self, id: int, cause: BaseException | None) -> None:
         """Keeps the library's own exception, for the case that an event names this command."""
         if cause is not None:
             self._causes[id] = cause
+            if not self.reach.reached:
+                self.reach.trouble = cause
             if len(self._causes) > _MOST_CAUSES:
                 self._causes.pop(next(iter(self._causes)), None)
 
-    def tick(self) -> None:
-        """Time has passed, or somebody has been orphaned."""
+    def tick(self, time: int) -> None:
+        """It is that time at least, and what had come by then was put in; or somebody has been orphaned."""
         with self.order:
-            time = now()
             while self._orphans:
                 hold = self._orphans.popleft()
                 if hold is None:
                     self.closed = True
-                    self._contenders.clear()
+                    self._forget(*self._contenders)
                     self._idle.append(self._dispose_later)
                     self.hub.shutdown(time)
                 elif hold.contender.key in self._contenders:
                     self._give_up(hold)
             self.hub.handle_timeout(time)
+            for contender in self.reach.overdue(time):
+                self._give_up_reaching(contender)
             self._drain()
         self.driver.after()
         while self._later:
@@ -350,6 +358,33 @@ class Engine:
         return bool(self._orphans)
 
     # The critical section.
+
+    def _ended(self, contender: Contender) -> None:
+        """Something has happened that somebody may wait for, perhaps the end."""
+        self._waking.extend(contender.waiters)
+        contender.waiters = []
+        if contender.state is State.LOST:
+            # Not from here: this may be anybody's thread, and an event has a lock of its own.
+            for hold in contender.holds:
+                self._later.extend(hold.on_loss)
+                hold.on_loss = []
+
+    def _give_up_reaching(self, contender: Contender) -> None:
+        """There was no connection in time."""
+        if contender.state is not State.WAITING or not self.knows(contender.key):
+            return
+        contender.state = State.REFUSED
+        contender.error_of_client = self.reach.unreachable(contender.name, "no server has answered", None)
+        self._ended(contender)
+        self.owners.leave(contender)
+        self._forget(contender.key)
+        self.hub.close(now(), contender.key)
+
+    def _forget(self, *keys: int) -> None:
+        """These contenders have ended."""
+        for key in keys:
+            del self._contenders[key]
+            self.driver.forget(key)
 
     def _drain(self, mine: Contender | None = None) -> None:
         """Carries out everything there is to do, and wakes whoever waits for it.
@@ -372,7 +407,7 @@ class Engine:
                     output = outputs[0]
                     if isinstance(output, Event):
                         self._tell(output)
-                    elif mine is not None and output.key == mine.key:
+                    elif mine is not None and output.key == mine.key and self._fault is None:
                         mine.inbox.append(output)
                     else:
                         self._submit(output)
@@ -383,8 +418,7 @@ class Engine:
             while self._waking:
                 self._waking[0]()
                 del self._waking[0]
-            if self._later:
-                until = now()
+            until = now() if self._later else self.reach.sooner(until)
         except BaseException:
             # The command at the head may have been handed over or not; an event may be told twice.
             if outputs and isinstance(outputs[0], Command):
@@ -401,12 +435,15 @@ class Engine:
             self.timer.plan(now())
 
     def _submit(self, command: Command) -> None:
+        if self._fault is not None:
+            self.hub.failed(now(), command.id, "closed")
+            return
         try:
             self.driver.submit(command)
         except Exception as error:
-            log.exception("fencepost: a driver could not hand over a command")
             self.note(command.id, error)
             self.hub.failed(now(), command.id, "unknown")
+            self.fail(error)
 
     def _tell(self, event: Event) -> None:
         contender = self._contenders.get(event.key)
@@ -415,15 +452,11 @@ class Engine:
         cause = None if event.command is None else self._causes.get(event.command)
         if not contender.tell(event, cause):
             return
-        self._waking.extend(contender.waiters)
-        contender.waiters = []
+        if event.reason == "unreachable":
+            contender.error_of_client = self.reach.unreachable(contender.name, event.text or "", cause)
+        self._ended(contender)
         if contender.is_over:
-            if contender.state is State.LOST:
-                # Not from here: this may be anybody's thread, and an event has a lock of its own.
-                for hold in contender.holds:
-                    self._later.extend(hold.on_loss)
-                    hold.on_loss = []
             # It has said its last word: it goes as soon as the server has answered for what it leaves.
             self.hub.close(now(), event.key)
             self.owners.leave(contender)
-            del self._contenders[event.key]
+            self._forget(event.key)

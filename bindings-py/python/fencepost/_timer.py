@@ -5,7 +5,8 @@ wait for.
 from __future__ import annotations
 
 import threading
-from _thread import allocate_lock
+from _thread import allocate_lock, start_new_thread
+from time import sleep
 from typing import TYPE_CHECKING
 
 from ._clock import now
@@ -17,6 +18,10 @@ NEVER = 2**63
 # Waiting stops while the computer sleeps, and the clock does not: so a wait is looked at again this often.
 LONGEST = 1.0
 JOIN_WITHIN = 1.0
+LATE = 10_000
+"""From how many microseconds on a timer is late, so that answers may have come meanwhile."""
+TURN = 20_000
+"""For how many microseconds they are taken in then: one turn, before the timer decides anything."""
 
 
 def pause(due: int) -> float:
@@ -42,16 +47,19 @@ class ThreadTimer:
             return
         self._due = until
         if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="fencepost timer", daemon=True)
-            try:
-                self._thread.start()
-            except RuntimeError:  # The interpreter is on its way out.
-                self._stopped = True
+            self._start()
         elif self._thread is not threading.current_thread():
             self.nudge()
 
     def nudge(self) -> None:
         """See the engine's Timer."""
+        if self._thread is None and not self._stopped:
+            try:
+                # To start a thread of `threading` takes a lock, which a finalizer may not.
+                start_new_thread(self._begin, ())
+            except RuntimeError:  # The interpreter is on its way out.
+                pass
+            return
         try:
             self._wake.release()
         except RuntimeError:  # It will wake up anyway.
@@ -65,12 +73,27 @@ class ThreadTimer:
         if thread is not None and thread is not threading.current_thread():
             thread.join(JOIN_WITHIN)
 
+    def _begin(self) -> None:
+        with self._engine.order:
+            if self._thread is None:
+                self._start()
+
+    def _start(self) -> None:
+        self._thread = threading.Thread(target=self._run, name="fencepost timer", daemon=True)
+        try:
+            self._thread.start()
+        except RuntimeError:  # The interpreter is on its way out.
+            self._stopped = True
+
     def _run(self) -> None:
         while not self._stopped:
-            due = self._due
-            if due <= now() or self._engine.has_orphans:
+            due, time = self._due, now()
+            if due <= time or self._engine.has_orphans:
+                if time - due > LATE:
+                    # What has come by now is taken in first, and what is due later is not decided yet.
+                    sleep(TURN / 1e6)
                 # Whatever is still to come is planned anew by the tick.
                 self._due = NEVER
-                self._engine.tick()
+                self._engine.tick(time)
             else:
                 self._wake.acquire(True, -1 if due == NEVER else pause(due))

@@ -66,6 +66,14 @@ def micros(what: str, value: object) -> int:
     return max(-_LARGEST, min(whole, _LARGEST))
 
 
+def positive(what: str, value: object) -> int:
+    """A duration in microseconds that must not be nothing. Raises ConfigError."""
+    given = micros(what, value)
+    if given <= 0:
+        raise unreadable(f"{what} is {value!r}: give more than 0 seconds")
+    return given
+
+
 def plain_kind(family: str, fair: object) -> str:
     """What kind a plain lock is: an unfair one is a single node."""
     if fair is None:

@@ -66,6 +66,17 @@ class WrongProcess(FencepostError):
         super().__init__(text, code, name)
 
 
+class DriverError(FencepostError):
+    """A call of the client library has ended in a programming error: a fault of ours, or a version of the
+    library that is not supported. Nothing is tried again, and the client is of no use any more.
+
+    The programming error is the ``__cause__``.
+    """
+
+    def __init__(self, text: str, code: int = 506, name: str = "driver-failed") -> None:
+        super().__init__(text, code, name)
+
+
 class CleanupIncomplete(FencepostError):
     """A closed client has had to leave something on the server. It goes with its lease or session."""
 

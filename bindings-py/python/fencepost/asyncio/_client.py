@@ -8,27 +8,27 @@ from collections.abc import Mapping
 from functools import partial
 from types import TracebackType
 
-from .._client import CONFIRM_WITHIN
+from .._client import CONFIRM_WITHIN, CONNECT_WITHIN
 from .._contender import Contender, Hold, State, Until, decided, over, turned
 from .._inspection import Found, Subject, found
 from .._owners import ownership
-from .._values import Duration, OnLost, micros, settings, unreadable
+from .._values import Duration, OnLost, micros, positive, settings, unreadable
 from ..errors import CleanupIncomplete, FencepostError, NotAcquired, ReleaseUnconfirmed
 from ._connect import AsyncDriver, choose, choose_by_address
 from ._kinds import AnyLock, Kinds
 from ._lock import Grant, Lock
-from ._loop import LoopEngine, LoopTimer, running_loop, settle
+from ._loop import Alarm, LoopEngine, LoopTimer, running_loop, settle
 
 
-def connect(url: str) -> Client:
+def connect(url: str, *, connect_timeout: Duration = CONNECT_WITHIN) -> Client:
     """A client of the server at ``url``, for the running loop: ``async with fencepost.asyncio.connect(url) as
     client``.
 
-    Addresses are those of :func:`fencepost.connect`. Nothing is waited for: connecting is part of the
-    patience of the first acquire.
+    Addresses and ``connect_timeout`` are those of :func:`fencepost.connect`. Nothing is waited for:
+    connecting is part of the patience of an acquire.
     """
     driver, prefix = choose_by_address(url)
-    return Client._of(driver, prefix)
+    return Client._of(driver, prefix, connect_timeout)
 
 
 class Client(Kinds):
@@ -42,21 +42,24 @@ class Client(Kinds):
 
     _engine: LoopEngine
 
-    def __init__(self, connection: object, *, prefix: str = "") -> None:
-        self._begin(*choose(connection, prefix))
+    def __init__(
+        self, connection: object, *, prefix: str = "", connect_timeout: Duration | None = CONNECT_WITHIN
+    ) -> None:
+        self._begin(*choose(connection, prefix), connect_timeout)
 
     @classmethod
-    def _of(cls, driver: AsyncDriver, prefix: str) -> Client:
+    def _of(cls, driver: AsyncDriver, prefix: str, connect_timeout: Duration) -> Client:
         client = cls.__new__(cls)
-        client._begin(driver, prefix)
+        client._begin(driver, prefix, connect_timeout)
         return client
 
-    def _begin(self, driver: AsyncDriver, prefix: str) -> None:
+    def _begin(self, driver: AsyncDriver, prefix: str, connect_timeout: Duration | None) -> None:
+        within = None if connect_timeout is None else positive("connect_timeout", connect_timeout)
         loop = running_loop()
         self._prefix = prefix
         self._driver = driver
         self._family = driver.hub.family
-        engine = LoopEngine(driver.hub, driver, loop)
+        engine = LoopEngine(driver.hub, driver, loop, within)
         timer = LoopTimer(engine)
 
         def dispose() -> None:
@@ -92,6 +95,7 @@ class Client(Kinds):
         engine = self._engine
         engine.check_process()
         idle = engine.loop.create_future()
+        end = engine.loop.time() + CONFIRM_WITHIN
         if not engine.shut(partial(engine.settle, idle)):
             return
         try:
@@ -99,7 +103,7 @@ class Client(Kinds):
         finally:
             left = engine.hub.pending
             engine.timer.stop()
-            await self._driver.close()
+            await self._driver.close(max(0.0, end - engine.loop.time()))
         if left:
             raise CleanupIncomplete(
                 f"{left} contenders were left on the server: they go with their leases or session", count=left
@@ -246,7 +250,7 @@ class Client(Kinds):
 
 async def _within(future: asyncio.Future[bool], seconds: float) -> bool:
     """Waits for a future; False: the time is up."""
-    handle = future.get_loop().call_later(max(0.0, seconds), settle, future, False)
+    handle = Alarm(future.get_loop(), seconds, partial(settle, future, False))
     try:
         return await future
     finally:

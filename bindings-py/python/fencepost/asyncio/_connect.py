@@ -15,10 +15,14 @@ from .._connect import (
     read_address,
 )
 from .._contender import Contender
-from .._engine import Driver, Engine
+from .._driver import Driver
+from .._engine import Engine
 from .._fencepost import Command, Hub
 from .._values import unreadable
 from ._loop import settle
+
+_DROP_WITHIN = 5.0
+"""For how many seconds a connection may say its farewell when nobody waits for it."""
 
 
 class AsyncDriver(Driver, Protocol):
@@ -28,12 +32,9 @@ class AsyncDriver(Driver, Protocol):
     def hub(self) -> Hub:
         """The hub for its engine."""
 
-    def describe(self) -> str:
-        """Where the locks are, without passwords."""
-
-    async def close(self) -> None:
-        """Takes back what was hung into the connection; closes it if it is the driver's own. Waits for a
-        bounded time.
+    async def close(self, within: float) -> None:
+        """Takes back what was hung into the connection; closes it if it is the driver's own. Waits for so
+        many seconds at most.
         """
 
     def drop(self) -> None:
@@ -61,6 +62,10 @@ class FromThreads:
         """See Driver."""
         self._driver.after()
 
+    def forget(self, key: int) -> None:
+        """See Driver."""
+        self._driver.forget(key)
+
     def describe(self) -> str:
         """See SyncDriver."""
         return self._driver.describe()
@@ -69,13 +74,13 @@ class FromThreads:
         """See Driver."""
         self._driver.carry_out(command, contender)
 
-    async def close(self) -> None:
+    async def close(self, within: float) -> None:
         """See AsyncDriver."""
         loop = asyncio.get_running_loop()
         closed: asyncio.Future[bool] = loop.create_future()
 
         def close() -> None:
-            self._driver.close()
+            self._driver.close(within)
             try:
                 loop.call_soon_threadsafe(settle, closed, True)
             except RuntimeError:  # The loop has not waited.
@@ -86,7 +91,9 @@ class FromThreads:
 
     def drop(self) -> None:
         """See AsyncDriver."""
-        threading.Thread(target=self._driver.close, name="fencepost close", daemon=True).start()
+        threading.Thread(
+            target=self._driver.close, args=(_DROP_WITHIN,), name="fencepost close", daemon=True
+        ).start()
 
 
 def choose_by_address(url: object) -> tuple[AsyncDriver, str]:

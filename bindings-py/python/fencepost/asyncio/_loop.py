@@ -9,16 +9,19 @@ import threading
 from collections.abc import Callable
 
 from .._clock import now
-from .._engine import Driver, Engine
+from .._driver import Driver
+from .._engine import Engine
 from .._fencepost import Hub
-from .._timer import NEVER, pause
+from .._timer import LATE, NEVER, TURN, pause
 
 
 class LoopEngine(Engine):
     """An engine whose waiters are futures of one loop."""
 
-    def __init__(self, hub: Hub, driver: Driver, loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__(hub, driver)
+    def __init__(
+        self, hub: Hub, driver: Driver, loop: asyncio.AbstractEventLoop, connect_within: int | None = None
+    ) -> None:
+        super().__init__(hub, driver, connect_within)
         self.loop = loop
         self._thread = threading.get_ident()
 
@@ -59,6 +62,28 @@ def settle(future: asyncio.Future[bool], value: bool) -> None:
         future.set_result(value)
 
 
+class Alarm:
+    """Calls back after so many seconds. A loop that was busy meanwhile first takes in what has come."""
+
+    __slots__ = ("_call", "_handle", "_loop", "_when")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float, call: Callable[[], object]) -> None:
+        self._loop = loop
+        self._call = call
+        self._when = loop.time() + max(0.0, seconds)
+        self._handle = loop.call_at(self._when, self._ring)
+
+    def cancel(self) -> None:
+        """It does not call."""
+        self._handle.cancel()
+
+    def _ring(self) -> None:
+        if self._loop.time() - self._when > LATE / 1e6:
+            self._handle = self._loop.call_later(TURN / 1e6, self._call)
+        else:
+            self._call()
+
+
 class LoopTimer:
     """Calls an engine's tick when it is time."""
 
@@ -67,6 +92,8 @@ class LoopTimer:
         self._due = NEVER
         self._handle: asyncio.TimerHandle | None = None
         self._stopped = False
+        self._is_late = False
+        """Whether a tick waits for what has come while the loop was busy."""
 
     def plan(self, until: int | None) -> None:
         """See the engine's Timer."""
@@ -96,9 +123,22 @@ class LoopTimer:
             self._handle = self._engine.loop.call_later(pause(self._due), self._fire)
 
     def _fire(self) -> None:
-        if self._stopped:
+        time = now()
+        if self._stopped or self._is_late:
             return
-        if self._due <= now() or self._engine.has_orphans:
+        if self._due <= time or self._engine.has_orphans:
+            if time - self._due > LATE:
+                # What has come by now is taken in first, and what is due later is not decided yet.
+                self._is_late = True
+                self._engine.loop.call_later(TURN / 1e6, self._tick, time)
+                return
+            self._tick(time)
+        else:
+            self._arm()
+
+    def _tick(self, time: int) -> None:
+        self._is_late = False
+        if not self._stopped:
             self._due = NEVER
-            self._engine.tick()
-        self._arm()
+            self._engine.tick(time)
+            self._arm()

@@ -1,15 +1,17 @@
 """What fencepost hangs into a KazooClient: one tap a client, shared by all drivers on it, gone with the last.
 
-Kazoo does not tell the negotiated session timeout, delivers watches on another thread than replies, and
-queues what is called while the connection is lost. So the tap listens to the state, reads the timeout off the
-connection's own calls, and has our watches called on the connection's thread, in the order of the wire. Nor
-does kazoo tell every end of its connection's thread: not one before it was ever connected, and none to those
-who listen behind a listener that has raised what is no Exception (``SystemExit``). So the tap sees the states
-where they are made. Where kazoo does not have the parts for it (another version), it refuses.
+Kazoo does not tell the negotiated session timeout, waits for room when a request is handed over, delivers
+watches on another thread than replies, and queues what is called while the connection is lost. So the tap
+listens to the state, reads the timeout off the connection's own calls, and has a queue and a table of watches
+of its own. Nor does kazoo tell every end of its connection's thread: not one before it was ever connected,
+and none to those who listen behind a listener that has raised what is no Exception (``SystemExit``). So the
+tap sees the states where they are made. Where kazoo does not have the parts for it (another version), it
+refuses.
 """
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -17,10 +19,12 @@ from typing import Any, Protocol
 from kazoo.client import KazooClient
 from kazoo.exceptions import EXCEPTIONS, ZookeeperError
 from kazoo.handlers.threading import SequentialThreadingHandler
-from kazoo.protocol.serialization import Connect
+from kazoo.protocol.serialization import Connect, Watch
 from kazoo.protocol.states import KazooState, KeeperState
 
 from .._values import unreadable
+from ._kazoo_outbox import Outbox
+from ._kazoo_watches import DELETED, Watches
 
 # A code that kazoo does not know ends its connection thread: it looks it up without care.
 for _code in range(-128, -99):
@@ -31,25 +35,32 @@ _TAP = "_fencepost_tap"
 """Where a client has its tap: they go together."""
 
 _NEEDED_OF_CLIENT = (
-    "_call",
     "_connection",
     "_notify_pending",
-    "_queue",
+    "_pending",
     "_session_callback",
     "_session_id",
-    "_data_watchers",
-    "_child_watchers",
     "_stopped",
     "add_listener",
     "chroot",
 )
-_NEEDED_OF_CONNECTION = ("_invoke", "_send_request")
+_HUNG_INTO_CONNECTION = (
+    "_connect",
+    "_expand_client_hosts",
+    "_invoke",
+    "_read_watch_event",
+    "_send_request",
+)
+_NEEDED_OF_CONNECTION = (*_HUNG_INTO_CONNECTION, "_connection_routine", "_submit", "_write_sock", "_xid")
 _FOR_GOOD = {KeeperState.CLOSED: "closed", KeeperState.AUTH_FAILED: "auth-failed"}
 """States that no connection comes after, unless the client is started again."""
 
 
 class Listener(Protocol):
     """A driver, as the tap sees it. Called on the connection's thread."""
+
+    def troubled(self, error: BaseException) -> None:
+        """An attempt to connect has failed."""
 
     def connecting(self) -> None:
         """A new session is about to be asked for."""
@@ -61,15 +72,6 @@ class Listener(Protocol):
         """``suspended``, ``expired``, ``auth-failed`` or ``closed``."""
 
 
-class InlineWatch:
-    """A watcher that may be called on the connection's thread: it neither blocks nor raises."""
-
-    __slots__ = ()
-
-    def __call__(self, event: Any) -> None:
-        """The watch has fired, or was dropped."""
-
-
 class Tap:
     """What is hung into one KazooClient."""
 
@@ -79,7 +81,11 @@ class Tap:
         self.client = client
         self.epoch = 0
         """Grows whenever the connection is lost: what was handed over before is not sent after."""
+        self.outbox = Outbox(client)
+        self.watches = Watches()
         self._timeout_ms: int | None = None
+        self._last_xid = 0
+        """The number of the last request on the connection before."""
         self._told = ""
         """What the listeners were last told."""
         self._listeners: list[Listener] = []
@@ -117,33 +123,60 @@ class Tap:
             )
             needed = "Fencepost needs kazoo 2.11 with the threading handler"
             raise unreadable(f"this KazooClient cannot be used: {what}. {needed}")
+        connect: Callable[..., Any] = connection._connect
+        expand: Callable[..., Any] = connection._expand_client_hosts
         invoke: Callable[..., Any] = connection._invoke
         send_request: Callable[..., Any] = connection._send_request
-        dispatch: Callable[..., Any] = client.handler.dispatch_callback
+        read_watch_event: Callable[..., Any] = connection._read_watch_event
         session_callback: Callable[..., Any] = client._session_callback
+
+        def connect_and_tell(host: str, address: str, port: int) -> Any:
+            try:
+                return connect(host, address, port)
+            except Exception as error:
+                # Kazoo's own exception says it in fewer words.
+                self._trouble(error.__context__ if isinstance(error.__context__, OSError) else error)
+                raise
+
+        def expand_and_tell() -> Any:
+            try:
+                found = expand()
+            except Exception as error:
+                self._trouble(error)
+                raise
+            if not found:
+                self._trouble(_unresolved(client.hosts))
+            return found
 
         def invoke_and_learn(timeout: float, request: Any, xid: Any = None) -> Any:
             if isinstance(request, Connect) and not request.session_id:
                 self._told = ""
                 for listener in self._listeners:
                     listener.connecting()
+            if isinstance(request, Connect):
+                # Kazoo begins at 1 again. A session that has moved to another member can then be given the
+                # answer to an earlier request for a new one of the same number.
+                connection._xid = self._last_xid
             result = invoke(timeout, request, xid)
             if isinstance(request, Connect):
                 self._timeout_ms = result[0].time_out
             return result
 
-        def send_request_and_learn(read_timeout: float, connect_timeout: float) -> Any:
+        def send_request_and_ours(read_timeout: float, connect_timeout: float) -> Any:
             # For a client that was connected before we came: this is two thirds of the negotiated timeout.
             if self._timeout_ms is None:
                 self._timeout_ms = round(read_timeout * 1500)
-            connection.__dict__.pop("_send_request", None)
+            self.outbox.flush(connect_timeout)
+            # One byte was read, whoever wrote it: kazoo takes it out with its own request, or without one.
             return send_request(read_timeout, connect_timeout)
 
-        def dispatch_in_order(callback: Any) -> None:
-            if isinstance(callback.func, InlineWatch):
-                callback.func(*callback.args)
-            else:
-                dispatch(callback)
+        def read_watch_event_and_tell(packet: Any, offset: int) -> None:
+            event, _ = Watch.deserialize(packet, offset)
+            read_watch_event(packet, offset)
+            if client._stopped.is_set():
+                return  # The session is being closed, and what it held is deleted with it.
+            for watch in self.watches.fired(event.type, event.path):
+                watch.told("deleted" if event.type == DELETED else "changed")
 
         def session_callback_and_tell(state: Any) -> None:
             try:
@@ -156,23 +189,36 @@ class Tap:
                 if state in _FOR_GOOD and self._told not in _FOR_GOOD.values():
                     self._listen(KazooState.LOST)
 
+        connection._connect = connect_and_tell
+        connection._expand_client_hosts = expand_and_tell
         connection._invoke = invoke_and_learn
-        connection._send_request = send_request_and_learn
-        client.handler.dispatch_callback = dispatch_in_order
+        connection._send_request = send_request_and_ours
+        connection._read_watch_event = read_watch_event_and_tell
         client._session_callback = session_callback_and_tell
         client.add_listener(self._listen)
 
     def _remove(self) -> None:
         client = self.client
         client.remove_listener(self._listen)
-        for name in _NEEDED_OF_CONNECTION:
+        for name in _HUNG_INTO_CONNECTION:
             client._connection.__dict__.pop(name, None)
-        client.handler.__dict__.pop("dispatch_callback", None)
         client.__dict__.pop("_session_callback", None)
+        self.outbox.drop()
+        self.watches.clear()
+
+    def is_starting(self) -> bool:
+        """Whether a client that counts as closed has been started, and its thread looks for a server."""
+        thread = self.client._connection._connection_routine
+        return thread is not None and thread.is_alive() and not self.client._stopped.is_set()
 
     def timeout_ms(self) -> int:
         """The negotiated session timeout, once anything was sent on the connection."""
         return self._timeout_ms or int(self.client._session_timeout)
+
+    def _trouble(self, error: BaseException | None) -> None:
+        if error is not None:
+            for listener in self._listeners:
+                listener.troubled(error)
 
     def _listen(self, state: str) -> None:
         client = self.client
@@ -183,14 +229,28 @@ class Tap:
                 listener.connected(session, timeout)
             return
         self.epoch += 1
+        self._last_xid = client._connection._xid or 0
         if state == KazooState.SUSPENDED:
             self._told = "suspended"
         elif client.client_state == KeeperState.EXPIRED_SESSION:
             self._told = "expired"
         else:
             self._told = _FOR_GOOD.get(client.client_state, "closed")
+        self.outbox.drop()
         for listener in self._listeners:
             listener.disconnected(self._told)
+        for watch in self.watches.clear():
+            watch.told("gone")
 
 
-__all__ = ["InlineWatch", "KazooClient", "Listener", "Tap"]
+def _unresolved(hosts: Any) -> OSError | None:
+    """Why none of the hosts has an address."""
+    for host, port in hosts:
+        try:
+            socket.getaddrinfo(host.strip(), port, 0, 0, socket.IPPROTO_TCP)
+        except OSError as error:
+            return error
+    return None
+
+
+__all__ = ["KazooClient", "Listener", "Tap"]

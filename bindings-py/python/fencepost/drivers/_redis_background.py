@@ -16,14 +16,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from .._clock import now
-from .._engine import Engine, log
-from .._fencepost import Command
+from .._engine import Engine
+from .._fencepost import Command, is_from_replica
+from ._redis_channels import PING, Channels, silent
 from ._redis_common import ANSWER_WITHIN, answer, failure, pack
 
 if TYPE_CHECKING:
     from .redis import Connections
 
 JOIN_WITHIN = 1.0
+_NEXT_PACKET = 0.001
+"""For how many seconds the rest of an answer is waited for before the thread looks at what else there is."""
 
 
 class Line:
@@ -43,9 +46,9 @@ class Line:
             return None
         return int(connection._sock.fileno())
 
-    def send(self, commands: list[tuple[Command, bytes]]) -> bool:
-        """Sends packed commands together; False: they have been settled, for they could not be sent for
-        certain.
+    def send(self, commands: list[tuple[Command, bytes]], more: bytes = b"") -> bool:
+        """Sends packed commands together, and perhaps what nobody has asked for; False: they have been
+        settled, for they could not be sent for certain.
         """
         sent = False
         try:
@@ -53,15 +56,15 @@ class Line:
                 self._connection = self._connections.make(ANSWER_WITHIN)
             sent = True
             self._connection.send_packed_command(
-                (b"".join(packed for _, packed in commands),), check_health=False
+                (b"".join(packed for _, packed in commands) + more,), check_health=False
             )
         except Exception as error:
             text = answer(error)
             for command, _ in commands:
-                self.engine.note(command.id, error)
                 if text is None:
-                    self.engine.put(self.engine.hub.failed, command.id, failure(error, sent))
+                    self.engine.failed(command.id, failure(error, sent), error)
                 else:
+                    self.engine.note(command.id, error)
                     self.engine.put(self.engine.hub.error_reply, command.id, text)
             self.lose(error)
             return False
@@ -69,15 +72,15 @@ class Line:
 
     def read(self) -> None:
         """Takes in everything that has arrived."""
-        while self._connection is not None:
+        while self._connection is not None and self._connection._sock is not None:
             try:
+                if not self._connection.can_read(timeout=0):
+                    return
+                self._connection._sock.settimeout(_NEXT_PACKET)
                 value = self._connection.read_response(
-                    disable_decoding=True, timeout=0, disconnect_on_error=False, **self.how_to_read
+                    disable_decoding=True, disconnect_on_error=False, **self.how_to_read
                 )
-            except (
-                RedisTimeoutError,
-                BlockingIOError,
-            ):  # The rest is still on its way: redis-py begins again with it.
+            except RedisTimeoutError:  # The rest is still on its way: redis-py begins again with it.
                 return
             except Exception as error:
                 text = answer(error)
@@ -95,6 +98,11 @@ class Line:
 
     def refused(self, text: str, error: BaseException) -> None:
         """An error has come."""
+
+    def renew(self) -> None:
+        """Gives the connection up if its server is a replica now."""
+        if self._connection is not None and not self._connections.is_current(self._connection):
+            self.lose(None)
 
     def lose(self, error: BaseException | None) -> None:
         """The connection is gone."""
@@ -140,6 +148,8 @@ class Calls(Line):
             id = self._pending.popleft()[0]
             self.engine.note(id, error)
             self.engine.put(self.engine.hub.error_reply, id, text)
+        if is_from_replica(text) and self._connection is not None:
+            self._connections.renew(self._connection)
 
     def lose(self, error: BaseException | None) -> None:
         """See Line."""
@@ -150,62 +160,52 @@ class Calls(Line):
 
 
 class Subscriptions(Line):
-    """Channels. Everything that comes on this connection is about them, in either version of the protocol."""
+    """Channels."""
 
     how_to_read: ClassVar[dict[str, bool]] = {"push_request": True}
 
     def __init__(self, engine: Engine, connections: Connections) -> None:
         super().__init__(engine, connections)
-        self._channels: dict[bytes, int] = {}
-        self._asked: deque[tuple[bytes, int]] = deque()
-
-    def subscribe(self, command: Command) -> None:
-        """Asks for a channel."""
-        channel = command.arguments[0]
-        if self.send([(command, pack((b"SUBSCRIBE", channel)))]):
-            self._channels[channel] = command.id
-            self._asked.append((channel, command.id))
-
-    def unsubscribe(self, command: Command) -> None:
-        """Gives a channel back."""
-        channel = command.arguments[0]
-        self._channels.pop(channel, None)
-        if self._connection is not None:
-            self.send([(command, pack((b"UNSUBSCRIBE", channel)))])
-        self.engine.put(self.engine.hub.reply, command.id, None)
+        self._channels = Channels(engine)
 
     def answered(self, value: Any) -> None:
         """See Line."""
-        if not isinstance(value, list) or len(value) < 2:
-            return
-        kind, channel = value[0], value[1]
-        if kind == b"message":
-            id = self._channels.get(channel)
-            if id is not None:
-                self.engine.put(self.engine.hub.message, id)
-        elif kind == b"subscribe" and self._asked:
-            self.engine.put(self.engine.hub.reply, self._asked.popleft()[1], 1)
+        self._channels.answered(value)
 
     def refused(self, text: str, error: BaseException) -> None:
         """See Line."""
-        if self._asked:
-            channel, id = self._asked.popleft()
-            if self._channels.get(channel) == id:
-                del self._channels[channel]
-            self.engine.note(id, error)
-            self.engine.put(self.engine.hub.error_reply, id, text)
+        self._channels.refused(text, error)
+
+    def subscribe(self, command: Command) -> None:
+        """Asks for a channel."""
+        self._channels.opened()
+        if self.send([(command, pack((b"SUBSCRIBE", command.arguments[0])))]):
+            self._channels.subscribed(command)
+
+    def unsubscribe(self, command: Command) -> None:
+        """Gives a channel back."""
+        if self._connection is not None:
+            self.send([(command, pack((b"UNSUBSCRIBE", command.arguments[0])))])
+        self._channels.unsubscribed(command)
+
+    def due(self) -> int | None:
+        """When there is something to do about the connection's silence."""
+        return None if self._connection is None else self._channels.due()
+
+    def beat(self) -> None:
+        """Asks a silent server for a word; gives the connection up when it has not said one."""
+        due = self.due()
+        if due is None or due > now():
+            return
+        if self._channels.is_dead():
+            self.lose(silent())
+        else:
+            self.send([], PING)
 
     def lose(self, error: BaseException | None) -> None:
         """See Line."""
         super().lose(error)
-        asked, self._asked = self._asked, deque()
-        channels, self._channels = self._channels, {}
-        unconfirmed = {id for _, id in asked}
-        for id in unconfirmed:
-            self.engine.failed(id, "unknown", error)
-        for id in channels.values():
-            if id not in unconfirmed:
-                self.engine.put(self.engine.hub.gone, id)
+        self._channels.lost(error)
 
 
 def readable(descriptors: list[int], timeout: float | None) -> list[int]:
@@ -242,13 +242,17 @@ class Background:
             self._start()
         self._ring()
 
-    def close(self) -> None:
+    def renew(self) -> None:
+        """Some connections may be of no use any more."""
+        self._ring()
+
+    def close(self, within: float) -> None:
         """Ends the thread; waits for it for a moment, unless it is the one that asks."""
         self._closed = True
         self._ring()
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
-            thread.join(JOIN_WITHIN)
+            thread.join(min(JOIN_WITHIN, within))
 
     def _start(self) -> None:
         here, there = socket.socketpair()
@@ -272,10 +276,11 @@ class Background:
                 try:
                     self._take_queue()
                     self._wait(alarm)
-                except Exception:
-                    log.exception("fencepost: in the background")
-                    self._calls.lose(None)
-                    self._subscriptions.lose(None)
+                except Exception as error:
+                    # Nothing but faults of the code comes here.
+                    self._engine.fail(error)
+                    self._calls.lose(error)
+                    self._subscriptions.lose(error)
         finally:
             self._calls.lose(None)
             self._subscriptions.lose(None)
@@ -305,8 +310,8 @@ class Background:
             descriptor = each.fileno()
             if descriptor is not None:
                 lines[descriptor] = each
-        overdue = self._calls.overdue()
-        timeout = None if overdue is None else max(0.0, (overdue - now()) / 1e6)
+        soonest = [due for due in (self._calls.overdue(), self._subscriptions.due()) if due is not None]
+        timeout = max(0.0, (min(soonest) - now()) / 1e6) if soonest else None
         for descriptor in readable([alarm.fileno(), *lines], timeout):
             line = lines.get(descriptor)
             if line is not None:
@@ -319,3 +324,6 @@ class Background:
         overdue = self._calls.overdue()
         if overdue is not None and overdue <= now():
             self._calls.lose(TimeoutError("no answer in time"))
+        self._subscriptions.beat()
+        self._calls.renew()
+        self._subscriptions.renew()

@@ -4,10 +4,12 @@ of errors.
 
 from __future__ import annotations
 
+import re
 import ssl
 from collections.abc import Iterable
 from typing import Any
 
+from redis import exceptions
 from redis.exceptions import (
     AuthenticationError,
     AuthorizationError,
@@ -25,6 +27,23 @@ ANSWER_WITHIN = 5.0
 # What redis-py takes for troubles of the connection, although the server has answered.
 _ANSWERS = (ResponseError, AuthenticationError, AuthorizationError, BusyLoadingError, MasterDownError)
 
+# Versions before 8 keep the code of an error to themselves.
+_CODES: dict[type[BaseException], str] = {
+    exceptions.AskError: "ASK",
+    exceptions.BusyLoadingError: "LOADING",
+    exceptions.ClusterCrossSlotError: "CROSSSLOT",
+    exceptions.ClusterDownError: "CLUSTERDOWN",
+    exceptions.ExecAbortError: "EXECABORT",
+    exceptions.MasterDownError: "MASTERDOWN",
+    exceptions.MovedError: "MOVED",
+    exceptions.NoPermissionError: "NOPERM",
+    exceptions.NoScriptError: "NOSCRIPT",
+    exceptions.OutOfMemoryError: "OOM",
+    exceptions.ReadOnlyError: "READONLY",
+    exceptions.TryAgainError: "TRYAGAIN",
+}
+_HAS_CODE = re.compile("[A-Z]{2,}(?: |$)").match
+
 
 def pack(arguments: Iterable[bytes]) -> bytes:
     """A command in the protocol's bytes."""
@@ -39,11 +58,14 @@ def answer(error: BaseException) -> str | None:
     if not isinstance(error, _ANSWERS):
         distrusted = distrust(error)
         return None if distrusted is None else f"ERR TLS: {distrusted}"
-    code = getattr(error, "status_code", None) or ""
+    text = str(error)
+    code = getattr(error, "status_code", None) or _CODES.get(type(error), "")
+    if not code and not _HAS_CODE(text):
+        code = "ERR"
     if isinstance(error, AuthenticationError) and code not in ("NOAUTH", "WRONGPASS"):
         # Older servers say it with the code ERR, and redis-py also by itself.
-        code = "WRONGPASS"
-    return f"{code} {error}".strip()
+        code = "NOAUTH" if text == "Authentication required." else "WRONGPASS"
+    return f"{code} {text}".strip()
 
 
 def distrust(error: BaseException) -> ssl.SSLError | None:

@@ -18,18 +18,16 @@ from kazoo.exceptions import (
     KazooException,
     SessionExpiredError,
 )
-from kazoo.protocol.states import EventType, KeeperState
-from kazoo.retry import KazooRetry
+from kazoo.protocol.states import KeeperState
 from kazoo.security import OPEN_ACL_UNSAFE
 
 from .._contender import Contender
 from .._engine import Engine, log
 from .._fencepost import Address, Command, Hub
 from . import _kazoo_wire as wire
-from ._kazoo_tap import InlineWatch, KazooClient, Tap
-from .kazoo_handler import PollHandler
+from ._kazoo_own import OwnClient
+from ._kazoo_tap import Tap
 
-CLOSE_WITHIN = 5.0
 _EPHEMERAL_SEQUENTIAL, _CONTAINER, _WATCH, _EPHEMERAL = 1, 2, 4, 8
 _EPHEMERALS = _EPHEMERAL_SEQUENTIAL | _EPHEMERAL
 _KINDS = {
@@ -63,62 +61,52 @@ class Request:
         "_driver",
         "_epoch",
         "_id",
-        "_maker",
-        "_opcode",
+        "_key",
+        "_makes",
         "_operation",
+        "_watches",
         "path",
         "sent",
         "session",
         "settled",
-        "watcher",
+        "type",
     )
 
     def __init__(self, driver: KazooDriver, command: Command) -> None:
         self._driver = driver
         self._id = command.id
-        self._maker = command.key if command.flags & _EPHEMERALS else 0
+        self._key = command.key
+        self._makes = bool(command.flags & _EPHEMERALS)
         self._epoch = driver.tap.epoch
         self._operation = command.operation
-        self._opcode, self._body, full_path = driver.packet(command)
-        watched = self._operation in ("get", "children") and command.flags & _WATCH
-        self.watcher = Watch(self) if watched else None
-        self.path = full_path
+        self._watches = command.operation in ("get", "children") and bool(command.flags & _WATCH)
+        self.type, self._body, self.path = driver.packet(command)
         self.session = 0
         self.sent = False
         self.settled = False
 
     @property
     def is_stale(self) -> bool:
-        """Whether the connection it was meant for is gone. Such a one may still lie in kazoo's queue."""
-        return self._epoch != self._driver.tap.epoch and not self.sent
-
-    @property
-    def type(self) -> int:
-        """The protocol's number of the request. A stale one is sent as something harmless."""
-        return wire.EXISTS if self.is_stale else self._opcode
+        """Whether the connection it was meant for is gone."""
+        return self._epoch != self._driver.tap.epoch
 
     def serialize(self) -> bytes:
         """The request's bytes: asked for when it is written."""
-        if self.is_stale:
-            self.settle_unsent()
-            return wire.text("/") + wire.NO_WATCH
         self.sent = True
         self.session = self._driver.client._session_id or 0
         return self._body
 
     def deserialize(self, packet: bytes, offset: int) -> tuple[()]:
         """The server's answer. What is given back is for kazoo, which goes through it after a multi."""
-        if not self.sent:
-            return ()
         driver, hub, operation = self._driver, self._driver.hub, self._operation
+        if self._watches:
+            driver.tap.watches.add(self)
         if operation == "create":
             path = driver.client.unchroot(wire.read_blob(packet, offset)[0].decode())
-            driver.engine.made(self._maker, path)
+            if self._makes:
+                driver.engine.made(self._key, path)
             self._settle(hub.created, path, wire.zxid(packet))
         elif operation == "children":
-            if self.watcher is not None:
-                driver.watch_children(self.path, self.watcher)
-                self.watcher = None
             self._settle(hub.children, wire.read_names(packet, offset))
         elif operation == "multi":
             answer = wire.read_multi(packet, offset)
@@ -137,18 +125,16 @@ class Request:
 
     def set_exception(self, error: BaseException) -> None:
         """There is an error instead of an answer. Kazoo may say so twice."""
-        self.watcher = None  # Kazoo registers a watcher even when the read has failed.
         verdict = failure(error, self.sent)
-        self._driver.engine.note(self._id, error)
         if isinstance(verdict, int):
+            self._driver.engine.note(self._id, error)
             self._settle(self._driver.hub.error, verdict)
         elif not self.settled:
             self.settled = True
-            self._driver.put(self._driver.hub.failed, self._id, verdict)
+            self._driver.failed(self._id, verdict, error)
 
     def settle_unsent(self) -> None:
         """It was not sent, and never will be."""
-        self.watcher = None
         if not self.settled:
             self.settled = True
             self._driver.put(self._driver.hub.failed, self._id, "not-sent")
@@ -158,25 +144,25 @@ class Request:
             self.settled = True
             self._driver.put(verb, self._id, self.session, *arguments)
 
+    # What it has watched.
+
+    @property
+    def owner(self) -> tuple[int, int]:
+        """See Watching."""
+        return id(self._driver), self._key
+
+    @property
+    def of_list(self) -> bool:
+        """See Watching."""
+        return self._operation == "children"
+
+    def is_wanted(self) -> bool:
+        """See Watching."""
+        return self._driver.engine.knows(self._key)
+
     def told(self, event: str) -> None:
-        """The watch that this request has set says something."""
+        """See Watching."""
         self._driver.put(self._driver.hub.watch, self._id, self.session, event)
-
-
-class Watch(InlineWatch):
-    """The watcher of a request."""
-
-    __slots__ = ("request",)
-
-    def __init__(self, request: Request) -> None:
-        self.request = request
-
-    def __call__(self, event: Any) -> None:
-        """The node was deleted or changed, or its children were; or kazoo has dropped the watch, which it
-        does whenever the connection is lost.
-        """
-        kinds = {EventType.NONE: "gone", EventType.DELETED: "deleted"}
-        self.request.told(kinds.get(event.type, "changed"))
 
 
 class KazooDriver:
@@ -195,13 +181,7 @@ class KazooDriver:
     @classmethod
     def connect(cls, address: Address) -> KazooDriver:
         """A driver with a client of its own."""
-        client = KazooClient(
-            hosts=",".join(address.hosts),
-            timeout=(address.session_timeout or 10_000_000) / 1e6,
-            handler=PollHandler(),
-            connection_retry=KazooRetry(max_tries=-1, delay=0.05, backoff=2, max_delay=0.5),
-        )
-        return cls(client, own=True)
+        return cls(OwnClient(address), own=True)
 
     def describe(self) -> str:
         """The members of the ensemble."""
@@ -216,23 +196,24 @@ class KazooDriver:
             return
         with engine.order:
             state = self.client.client_state
-            if state in (KeeperState.CLOSED, KeeperState.AUTH_FAILED):
-                told = "closed" if state == KeeperState.CLOSED else "auth-failed"
-                self.put(self.hub.session, told)
+            if state == KeeperState.AUTH_FAILED:
+                self.put(self.hub.session, "auth-failed")
+            elif state == KeeperState.CLOSED and not self.tap.is_starting():
+                self.put(self.hub.session, "closed")
         if self.client.connected:
             # Its answer comes on the connection's thread, in order with what happens to the connection.
-            probe = Probe(self)
-            self.client._call(probe, probe)
+            self.tap.outbox.post(Probe(self))
 
     def submit(self, command: Command) -> None:
         """See Driver."""
         request = Request(self, command)
         client = self.client
-        if not client.connected:  # Kazoo would queue it.
-            connecting = client.client_state == KeeperState.CONNECTING
+        stopped = client._stopped.is_set()
+        if stopped or not client.connected:  # Kazoo would queue it.
+            connecting = not stopped and client.client_state == KeeperState.CONNECTING
             request.set_exception(ConnectionLoss() if connecting else ConnectionClosedError())
             return
-        client._call(request, request)
+        self.tap.outbox.post(request)
         if request.is_stale:
             request.settle_unsent()
 
@@ -241,7 +222,12 @@ class KazooDriver:
         raise AssertionError("kazoo's thread carries everything out")
 
     def after(self) -> None:
+        """See Driver. Who was interrupted may not have rung."""
+        self.tap.outbox.ring()
+
+    def forget(self, key: int) -> None:
         """See Driver."""
+        self.tap.watches.forget((id(self), key))
 
     def packet(self, command: Command) -> tuple[int, bytes, str]:
         """The opcode and the bytes of a command, and its path with the client's chroot."""
@@ -274,21 +260,25 @@ class KazooDriver:
             return wire.SET_DATA, named + wire.blob(data) + wire.ANY_VERSION
         return wire.DELETE, named + wire.ANY_VERSION
 
-    def watch_children(self, path: str, watcher: Watch) -> None:
-        """Hangs the watch of a list where kazoo looks for it, which it does for its own requests only.
-        On the connection's thread, so it is there before the next event.
-        """
-        if not self.client._stopped.is_set():
-            self.client._child_watchers[path].add(watcher)
-
     def put(self, verb: Any, *arguments: object) -> None:
         """Puts something into the hub. An exception on the connection's thread would end it, so there is
         none.
         """
         try:
             self.engine.put(verb, *arguments)
-        except Exception:
-            log.exception("fencepost: an answer could not be taken in")
+        except Exception as error:
+            self.engine.fail(error)
+
+    def failed(self, id: int, verdict: str, error: BaseException) -> None:
+        """The same for a request that was not answered."""
+        try:
+            self.engine.failed(id, verdict, error)
+        except Exception as fault:
+            self.engine.fail(fault)
+
+    def troubled(self, error: BaseException) -> None:
+        """See Listener."""
+        self.engine.reach.trouble = error
 
     def connecting(self) -> None:
         """See Listener."""
@@ -296,29 +286,24 @@ class KazooDriver:
 
     def connected(self, session: int, timeout_ms: int) -> None:
         """See Listener."""
+        self.engine.reached()
         self.put(self.hub.session, "connected", session, timeout_ms * 1000)
 
     def disconnected(self, state: str) -> None:
-        """See Listener. What still lies in kazoo's queue will not be sent any more."""
-        for request, _ in list(self.client._queue):
-            if isinstance(request, Request) and request._driver is self:
-                request.settle_unsent()
+        """See Listener."""
         self.put(self.hub.session, state, self.client._session_id or 0)
 
-    def close(self) -> None:
-        """Takes off what was hung into the client; stops the client if it is the driver's own."""
-        if self._own:
-            # It may wait for a server that is not there: for that, nobody waits.
-            closer = threading.Thread(target=self._stop, name="fencepost close", daemon=True)
-            closer.start()
-            closer.join(CLOSE_WITHIN)
+    def close(self, within: float) -> None:
+        """See SyncDriver."""
+        if not self._own:
+            self.tap.detach(self)
             return
-        self.tap.detach(self)
-        client = self.client
-        for watchers in [*client._data_watchers.values(), *client._child_watchers.values()]:
-            for watcher in list(watchers):
-                if isinstance(watcher, Watch) and watcher.request._driver is self:
-                    watchers.discard(watcher)
+        # It may wait for a server that is not there: for that, nobody waits.
+        closer = threading.Thread(target=self._stop, name="fencepost close", daemon=True)
+        closer.start()
+        closer.join(within)
+        if closer.is_alive():
+            self.client.abort()
 
     def _stop(self) -> None:
         try:
@@ -336,8 +321,8 @@ class Probe:
     """
 
     type = wire.SYNC
-    watcher = None
     path = "/"
+    is_stale = False
 
     def __init__(self, driver: KazooDriver) -> None:
         self._driver = driver
@@ -345,6 +330,9 @@ class Probe:
     def serialize(self) -> bytes:
         """The request's bytes."""
         return wire.text(self._driver.client.chroot or "/")
+
+    def settle_unsent(self) -> None:
+        """The connection was lost meanwhile: kazoo tells when it is back."""
 
     def deserialize(self, packet: bytes, offset: int) -> None:
         """The server's answer."""

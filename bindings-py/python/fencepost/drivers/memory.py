@@ -49,6 +49,7 @@ class MemoryDriver:
     def start(self, engine: Engine) -> None:
         """See Driver."""
         self._engine = engine
+        engine.reached()
         self._shared.pokes[self.hub.id] = self._poke
 
     def submit(self, command: Command) -> None:
@@ -66,11 +67,14 @@ class MemoryDriver:
             if poke is not None:
                 poke()
 
+    def forget(self, key: int) -> None:
+        """See Driver."""
+
     def describe(self) -> str:
         """The address."""
         return self._address
 
-    def close(self) -> None:
+    def close(self, within: float) -> None:
         """Ends the session."""
         self._shared.pokes.pop(self.hub.id, None)
         self.hub.disconnect(now())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import socket
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import redis
@@ -18,7 +19,7 @@ from redis.retry import Retry
 from .._clock import now
 from .._contender import Contender
 from .._engine import Engine
-from .._fencepost import Address, Command, Hub
+from .._fencepost import Address, Command, Hub, is_from_replica
 from ._redis_background import Background
 from ._redis_common import ANSWER_WITHIN, answer, client_settings, failure, own_settings, pack, place
 
@@ -29,7 +30,11 @@ class Connections:
     """Connections of our own, with the settings of a caller's pool."""
 
     def __init__(self, pool: Any) -> None:
+        self.generation = 0
+        """Grows when the server at the address is not the one any more: older connections are of no use."""
         self._pool = pool
+        self.made: Callable[[], object] = lambda: None
+        """Called when the server was reached."""
         self._idle: deque[Any] = deque()
         self._closed = False
 
@@ -40,7 +45,9 @@ class Connections:
         if limit < ANSWER_WITHIN:
             connection.socket_connect_timeout = min(limit, connection.socket_connect_timeout)
             connection.socket_timeout = limit
+        connection.fencepost_generation = self.generation
         connection.connect()
+        self.made()
         return connection
 
     def take(self, limit: float) -> Any:
@@ -50,16 +57,26 @@ class Connections:
                 connection = self._idle.pop()
             except IndexError:
                 return self.make(limit)
-            if _is_open(connection):
+            if self.is_current(connection) and _is_open(connection):
                 return connection
             connection.disconnect()
 
     def give(self, connection: Any) -> None:
         """Gives a connection back. One that has had an error is disconnected already."""
-        if self._closed or not connection.is_connected or len(self._idle) >= _MOST_IDLE:
+        usable = connection._sock is not None and self.is_current(connection)
+        if self._closed or not usable or len(self._idle) >= _MOST_IDLE:
             connection.disconnect()
         else:
             self._idle.append(connection)
+
+    def is_current(self, connection: Any) -> bool:
+        """Whether it was made since the server was last found to be another one."""
+        return bool(connection.fencepost_generation == self.generation)
+
+    def renew(self, connection: Any) -> None:
+        """The server of this connection is a replica now: the next connections resolve the address again."""
+        if self.is_current(connection):
+            self.generation += 1
 
     def close(self) -> None:
         """Closes those that are not in use; the others when they are given back."""
@@ -111,6 +128,7 @@ class RedisDriver:
     def start(self, engine: Engine) -> None:
         """See Driver."""
         self._engine = engine
+        self._connections.made = engine.reached
         self._background = Background(engine, self._connections)
 
     def submit(self, command: Command) -> None:
@@ -132,18 +150,23 @@ class RedisDriver:
             packed = pack(command.arguments)
             sent = True
             connection.send_packed_command((packed,), check_health=False)
-            value = connection.read_response(disable_decoding=True, timeout=limit)
+            # What reads with a limit of its own is not in all versions.
+            connection._sock.settimeout(limit)
+            value = connection.read_response(disable_decoding=True)
         except Exception as error:
-            engine.note(id, error)
             text = answer(error)
             if connection is not None:
+                if text is not None and is_from_replica(text):
+                    self._connections.renew(connection)
+                    self._background.renew()
                 if text is None:
                     connection.disconnect()
                 else:
                     self._connections.give(connection)
             if text is None:
-                engine.put(engine.hub.failed, id, failure(error, sent), mine=contender)
+                engine.failed(id, failure(error, sent), error, mine=contender)
             else:
+                engine.note(id, error)
                 engine.put(engine.hub.error_reply, id, text, mine=contender)
         except BaseException:
             # Interrupted: the answer may still come, so this connection is of no use any more.
@@ -158,7 +181,10 @@ class RedisDriver:
     def after(self) -> None:
         """See Driver."""
 
-    def close(self) -> None:
+    def forget(self, key: int) -> None:
+        """See Driver."""
+
+    def close(self, within: float) -> None:
         """Closes its own connections."""
-        self._background.close()
+        self._background.close(within)
         self._connections.close()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import redis.asyncio
@@ -19,8 +20,11 @@ from redis.backoff import NoBackoff
 from .._clock import now
 from .._contender import Contender
 from .._engine import Engine
-from .._fencepost import Address, Command, Hub
+from .._faults import is_fault
+from .._fencepost import Address, Command, Hub, is_from_replica
+from .._timer import TURN
 from ..asyncio._loop import LoopEngine
+from ._redis_channels import PING, Channels
 from ._redis_common import ANSWER_WITHIN, answer, client_settings, failure, own_settings, pack, place
 
 
@@ -59,8 +63,13 @@ class Line:
     def lost(self, error: BaseException | None) -> None:
         """Nothing more will come for what was sent."""
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the connection is given up, and answers that had come before are read."""
+        return self._writer is None or self._writer.transport.is_closing()
+
     def abort(self) -> None:
-        """Gives the connection up: nothing has been heard for too long."""
+        """Gives the connection up: it is of no use any more."""
         if self._writer is not None:
             self._writer.transport.abort()
 
@@ -97,11 +106,14 @@ class Line:
             for command, _ in waiting:
                 self._settle_unsent(command, error)
             self.lost(error)
+            if error is not None and is_fault(error):
+                self.engine.fail(error)
 
     async def _connect(self) -> None:
         settings = own_settings(self._pool, Retry(NoBackoff(), 0), ANSWER_WITHIN)
         self._connection = self._pool.connection_class(**settings)
         await asyncio.wait_for(self._connection.connect(), ANSWER_WITHIN)
+        self.engine.reached()
         self._writer = self._connection._writer
         waiting, self._waiting = self._waiting, []
         time = now()
@@ -130,19 +142,21 @@ class Line:
     def _settle_unsent(self, command: Command, error: BaseException | None) -> None:
         text = None if error is None else answer(error)
         hub = self.engine.hub
-        self.engine.note(command.id, error)
         if text is None:
             told = "not-sent" if error is None else failure(error, False)
-            self.engine.put(hub.failed, command.id, told)
+            self.engine.failed(command.id, told, error)
         else:
+            self.engine.note(command.id, error)
             self.engine.put(hub.error_reply, command.id, text)
 
 
 class Calls(Line):
     """Scripts, answered in the order in which they were sent."""
 
-    def __init__(self, engine: LoopEngine, pool: Any) -> None:
+    def __init__(self, engine: LoopEngine, pool: Any, renew: Callable[[], object]) -> None:
         super().__init__(engine, pool)
+        self._renew = renew
+        """The server is a replica now: the next connections resolve the address again."""
         self._pending: deque[tuple[int, int]] = deque()
         self._watchdog: asyncio.TimerHandle | None = None
 
@@ -168,6 +182,8 @@ class Calls(Line):
             id = self._pending.popleft()[0]
             self.engine.note(id, error)
             self.engine.put(self.engine.hub.error_reply, id, text)
+        if is_from_replica(text) and not self.is_over:
+            self._renew()
 
     def lost(self, error: BaseException | None) -> None:
         """See Line."""
@@ -178,80 +194,84 @@ class Calls(Line):
         for id, _ in pending:
             self.engine.failed(id, "unknown", error)
 
-    def _watch(self) -> None:
+    def _watch(self, read: int | None = None) -> None:
         """A connection on which an answer is overdue may be dead, and would not say so for a quarter of an
-        hour.
+        hour. ``read``: what had come by then was read.
         """
         self._watchdog = None
         if not self._pending:
             return
-        left = min(deadline for _, deadline in self._pending) - now()
-        if left <= 0:
+        due, time = min(deadline for _, deadline in self._pending), now()
+        if read is not None and due <= read:
             self.abort()
+        elif due <= time:
+            self._watchdog = self.engine.loop.call_later(TURN / 1e6, self._watch, time)
         else:
-            self._watchdog = self.engine.loop.call_later(left / 1e6, self._watch)
+            self._watchdog = self.engine.loop.call_later((due - time) / 1e6, self._watch)
 
 
 class Subscriptions(Line):
-    """Channels. Everything that comes on this connection is about them, in either version of the protocol."""
+    """Channels."""
 
     how_to_read: ClassVar[dict[str, bool]] = {"push_request": True}
 
     def __init__(self, engine: LoopEngine, pool: Any) -> None:
         super().__init__(engine, pool)
-        self._channels: dict[bytes, int] = {}
-        self._asked: deque[tuple[bytes, int]] = deque()
+        self._channels = Channels(engine)
+        self._heart: asyncio.TimerHandle | None = None
+
+    def answered(self, value: Any) -> None:
+        """See Line."""
+        self._channels.answered(value)
+
+    def refused(self, text: str, error: BaseException) -> None:
+        """See Line."""
+        self._channels.refused(text, error)
 
     def subscribe(self, command: Command) -> None:
         """Asks for a channel."""
+        self._channels.opened()
         self.send(command, pack((b"SUBSCRIBE", command.arguments[0])))
 
     def unsubscribe(self, command: Command) -> None:
         """Gives a channel back."""
         channel = command.arguments[0]
-        self._channels.pop(channel, None)
         self._waiting = [each for each in self._waiting if each[0].arguments[0] != channel]
         if self._writer is not None:
             self._writer.write(pack((b"UNSUBSCRIBE", channel)))
-        self.engine.put(self.engine.hub.reply, command.id, None)
+        self._channels.unsubscribed(command)
 
     def sent(self, command: Command) -> None:
         """See Line."""
-        channel = command.arguments[0]
-        self._channels[channel] = command.id
-        self._asked.append((channel, command.id))
-
-    def answered(self, value: Any) -> None:
-        """See Line."""
-        if not isinstance(value, list) or len(value) < 2:
-            return
-        kind, channel = value[0], value[1]
-        if kind == b"message":
-            id = self._channels.get(channel)
-            if id is not None:
-                self.engine.put(self.engine.hub.message, id)
-        elif kind == b"subscribe" and self._asked:
-            self.engine.put(self.engine.hub.reply, self._asked.popleft()[1], 1)
-
-    def refused(self, text: str, error: BaseException) -> None:
-        """See Line."""
-        if self._asked:
-            channel, id = self._asked.popleft()
-            if self._channels.get(channel) == id:
-                del self._channels[channel]
-            self.engine.note(id, error)
-            self.engine.put(self.engine.hub.error_reply, id, text)
+        self._channels.subscribed(command)
+        if self._heart is None:
+            self._listen()
 
     def lost(self, error: BaseException | None) -> None:
         """See Line."""
-        asked, self._asked = self._asked, deque()
-        channels, self._channels = self._channels, {}
-        unconfirmed = {id for _, id in asked}
-        for id in unconfirmed:
-            self.engine.failed(id, "unknown", error)
-        for id in channels.values():
-            if id not in unconfirmed:
-                self.engine.put(self.engine.hub.gone, id)
+        if self._heart is not None:
+            self._heart.cancel()
+            self._heart = None
+        self._channels.lost(error)
+
+    def _listen(self, read: int | None = None) -> None:
+        """Asks a silent server for a word; gives the connection up when it has not said one. ``read``: what
+        had come by then was read.
+        """
+        self._heart = None
+        due, time = self._channels.due(), now()
+        if due is None or self._writer is None:
+            return
+        if read is not None and due <= read:
+            if self._channels.is_dead():
+                self.abort()
+                return
+            self._writer.write(PING)
+            self._heart = self.engine.loop.call_later(ANSWER_WITHIN, self._listen)
+        elif due <= time:
+            self._heart = self.engine.loop.call_later(TURN / 1e6, self._listen, time)
+        else:
+            self._heart = self.engine.loop.call_later((due - time) / 1e6, self._listen)
 
 
 class AsyncRedisDriver:
@@ -277,8 +297,8 @@ class AsyncRedisDriver:
     def start(self, engine: Engine) -> None:
         """See Driver."""
         assert isinstance(engine, LoopEngine)
-        self._calls = Calls(engine, self._pool)
         self._subscriptions = Subscriptions(engine, self._pool)
+        self._calls = Calls(engine, self._pool, self._renew)
 
     def submit(self, command: Command) -> None:
         """See Driver."""
@@ -294,11 +314,18 @@ class AsyncRedisDriver:
         """See Driver."""
         self.submit(command)
 
+    def _renew(self) -> None:
+        self._calls.abort()
+        self._subscriptions.abort()
+
     def after(self) -> None:
         """See Driver."""
 
-    async def close(self) -> None:
-        """See AsyncDriver."""
+    def forget(self, key: int) -> None:
+        """See Driver."""
+
+    async def close(self, within: float) -> None:
+        """See AsyncDriver. It waits for no server."""
         await self._calls.close()
         await self._subscriptions.close()
 

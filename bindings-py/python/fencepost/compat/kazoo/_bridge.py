@@ -20,6 +20,7 @@ from kazoo.exceptions import (
 from kazoo.protocol.states import KazooState, KeeperState
 
 from ..._client import Client, Waiter
+from ..._clock import now
 from ..._contender import Contender, Hold, Until, decided
 from ..._engine import log
 from ..._fencepost import Settings
@@ -48,7 +49,7 @@ class Bridge(Client):
         self.ending = False
         self.recipes: weakref.WeakSet[Any] = weakref.WeakSet()
         self._kazoo = kazoo
-        super().__init__(kazoo)
+        super().__init__(kazoo, connect_timeout=None)
         kazoo.add_listener(self._listen)
 
     def contend(
@@ -108,7 +109,7 @@ class Bridge(Client):
         # order, so the driver may not have said so yet.
         over = "auth-failed" if self._kazoo.client_state == KeeperState.AUTH_FAILED else "closed"
         self._engine.put(self._engine.hub.session, over)
-        self._engine.tick()
+        self._engine.tick(now())
         try:
             self.close()
         except CleanupIncomplete as error:

@@ -1,0 +1,17 @@
+"""Connects, waits for a line, acquires with a limit and says what came of it."""
+
+import sys
+
+import fencepost
+
+url, name, patience = sys.argv[1:]
+with fencepost.connect(url) as client:
+    lock = client.lock(name, ttl=60)
+    with lock:
+        pass
+    print("ready", flush=True)
+    sys.stdin.readline()
+    grant = lock.acquire(timeout=float(patience))
+    print("granted" if grant else "nothing", flush=True)
+    if grant:
+        grant.release()

@@ -1,0 +1,167 @@
+"""A server that is not there, or does not answer: who waits is told so, in time, and why."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+
+import fencepost
+import fencepost.asyncio
+import pytest
+from kazoo.client import KazooClient
+from support import BRIEF, LONG, Backend, Control, options, wait_until
+
+#: No server listens there.
+ABSENT = ["zk://127.0.0.1:1", "redis://127.0.0.1:1"]
+WITHIN = 0.5
+
+
+@pytest.fixture
+def stranger() -> Iterator[str]:
+    """The address of a server that accepts connections and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield f"127.0.0.1:{listening.getsockname()[1]}"
+
+
+def check(error: fencepost.Refused, url: str) -> None:
+    """It says what is wrong, where, and what to do."""
+    assert (error.code, error.name) == (304, "unreachable")
+    text = str(error)
+    assert text.startswith("stock/42: ")
+    assert url.partition("://")[2] in text
+    assert "Check the address" in text
+    assert isinstance(error.__cause__, Exception)
+    assert str(error.__cause__) in text
+
+
+@pytest.mark.parametrize("url", ABSENT)
+def test_an_acquire_without_a_limit(url: str) -> None:
+    with fencepost.connect(url, connect_timeout=WITHIN) as client:
+        for _ in range(2):
+            with pytest.raises(fencepost.Refused) as error:
+                client.lock("stock/42").acquire()
+            check(error.value, url)
+
+
+@pytest.mark.parametrize("url", ABSENT)
+def test_a_limit_that_is_shorter(url: str) -> None:
+    with fencepost.connect(url) as client, pytest.raises(fencepost.Refused) as error:
+        client.lock("stock/42").acquire(timeout=WITHIN)
+    check(error.value, url)
+
+
+@pytest.mark.parametrize("url", ABSENT)
+def test_a_limit_that_is_longer(url: str) -> None:
+    with fencepost.connect(url, connect_timeout=WITHIN) as client, pytest.raises(fencepost.Refused) as error:
+        client.lock("stock/42").acquire(timeout=LONG)
+    check(error.value, url)
+
+
+@pytest.mark.parametrize("url", ABSENT)
+async def test_below_a_loop(url: str) -> None:
+    async with fencepost.asyncio.connect(url, connect_timeout=WITHIN) as client:
+        with pytest.raises(fencepost.Refused) as error:
+            await asyncio.wait_for(client.lock("stock/42").acquire(), LONG)
+        check(error.value, url)
+
+
+@pytest.mark.parametrize("scheme", ["zk", "redis"])
+def test_a_host_that_does_not_exist(scheme: str) -> None:
+    url = f"{scheme}://no-such-host.invalid:1234"
+    with fencepost.connect(url, connect_timeout=WITHIN) as client, pytest.raises(fencepost.Refused) as error:
+        client.lock("stock/42").acquire()
+    check(error.value, url)
+    assert isinstance(error.value.__cause__, OSError) or "no-such-host" in str(error.value.__cause__)
+
+
+@pytest.mark.parametrize("host", ["a" * 70, "a..b"])
+def test_a_host_that_cannot_exist(host: str) -> None:
+    url = f"zk://{host}:2181"
+    with fencepost.connect(url, connect_timeout=WITHIN) as client, pytest.raises(fencepost.Refused) as error:
+        client.lock("stock/42").acquire()
+    check(error.value, url)
+
+
+def test_a_client_of_the_caller_s_own_that_does_not_connect() -> None:
+    kazoo = KazooClient(hosts="127.0.0.1:1")
+    kazoo.start_async()
+    with fencepost.Client(kazoo, connect_timeout=WITHIN) as client:
+        with pytest.raises(fencepost.Refused) as error:
+            client.lock("stock/42").acquire()
+        check(error.value, ABSENT[0])
+    kazoo.stop()
+    kazoo.close()
+
+
+@pytest.mark.parametrize("within", [0, -1, "5"])
+def test_a_limit_that_makes_no_sense(within: object) -> None:
+    with pytest.raises(fencepost.ConfigError, match="connect_timeout"):
+        fencepost.connect("memory:", connect_timeout=within)  # type: ignore[arg-type]
+
+
+def test_a_server_that_comes_later(server: Backend, control: Control) -> None:
+    # A port of a proxy to a server that is down: connections are accepted, and closed.
+    proxy = control.do(f"proxy {server.server}")
+    control.do(f"kill {server.server}")
+    with fencepost.connect(server.at(proxy["address"]), connect_timeout=LONG) as client:
+        lock = client.lock(server.name())
+        control.do(f"start {server.server}")
+        with lock.hold(timeout=LONG):
+            pass
+        # It was reached: from now on an acquire waits as long as it wants to.
+        control.do(f"kill {server.server}")
+        with pytest.raises(fencepost.Refused) as error:
+            lock.acquire(timeout=BRIEF)
+        assert error.value.name == "unreachable"
+        control.do(f"start {server.server}")
+        with lock.hold(timeout=LONG):
+            pass
+
+
+#: What a close may take, and what a busy machine adds.
+CLOSE = 5.0 + 0.9
+
+
+@pytest.mark.parametrize("warm", [True, False], ids=["connected", "never-connected"])
+def test_a_close_while_the_server_is_silent(server: Backend, control: Control, warm: bool) -> None:
+    client = fencepost.connect(server.url)
+    if warm:
+        held = client.lock(server.name(), **options(server, 60)).acquire()
+        assert held is not None
+    control.do(f"pause {server.server}")
+    begun = time.monotonic()
+    with suppress(fencepost.CleanupIncomplete):
+        client.close()
+    took = time.monotonic() - begun
+    control.do(f"resume {server.server}")
+    assert took < CLOSE
+
+
+@pytest.mark.parametrize("warm", [True, False], ids=["connected", "never-connected"])
+async def test_so_below_a_loop(server: Backend, control: Control, warm: bool) -> None:
+    client = fencepost.asyncio.connect(server.url)
+    if warm:
+        held = await client.lock(server.name(), **options(server, 60)).acquire()
+        assert held is not None
+    await asyncio.to_thread(control.do, f"pause {server.server}")
+    begun = time.monotonic()
+    with suppress(fencepost.CleanupIncomplete):
+        await client.close()
+    took = time.monotonic() - begun
+    await asyncio.to_thread(control.do, f"resume {server.server}")
+    assert took < CLOSE
+
+
+@pytest.mark.parametrize("scheme", ["zk", "redis"])
+def test_a_close_beside_a_server_that_says_nothing(stranger: str, scheme: str) -> None:
+    client = fencepost.connect(f"{scheme}://{stranger}")
+    with pytest.raises(fencepost.Refused):
+        client.lock("stock/42").acquire(timeout=WITHIN)
+    begun = time.monotonic()
+    with suppress(fencepost.CleanupIncomplete):
+        client.close()
+    assert time.monotonic() - begun < CLOSE
+    wait_until(lambda: client.closed, "it is closed")
