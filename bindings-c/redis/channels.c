@@ -30,7 +30,8 @@ static void discard(struct channel *channel) {
     free(channel);
 }
 
-/* The connection has ended, and with it the subscription. An error of the server ends it too, with its text. */
+/* A connection of the caller's has ended, and with it the subscription. An error of the server ends it too, with its
+ * text. */
 static void ended(const redisAsyncContext *context, const struct channel *channel, fencepost_hub *hub) {
     uint64_t now = fencepost_now();
 
@@ -69,7 +70,53 @@ static bool is_end(const redisReply *reply) {
                              reply->element[0]->str != NULL && strcmp(reply->element[0]->str, "unsubscribe") == 0);
 }
 
-/* Everything that a channel says comes here. */
+/* Whom a reply on our own connection concerns; NULL: nobody any more. Two may have one name: one that is given back,
+ * and the next. */
+static struct channel *find(const struct driver *driver, const redisReply *reply) {
+    const redisReply *name = reply->elements > 1 ? reply->element[1] : NULL;
+    struct channel *channel;
+    enum step step;
+
+    if (name == NULL || name->type != REDIS_REPLY_STRING || reply->element[0]->type != REDIS_REPLY_STRING)
+        return NULL;
+    step = strcmp(reply->element[0]->str, "subscribe") == 0     ? SUBSCRIBING
+           : strcmp(reply->element[0]->str, "unsubscribe") == 0 ? UNSUBSCRIBING
+                                                                : LISTENING;
+    for (channel = driver->first_channel; channel != NULL; channel = channel->next) {
+        if ((channel->step == step || (channel->sent && step == SUBSCRIBING)) && channel->size == (size_t)name->len &&
+            memcmp(channel->name, name->str, name->len) == 0)
+            return channel;
+    }
+    return NULL;
+}
+
+static struct channel *changing(const struct driver *driver) {
+    struct channel *channel = driver->first_channel;
+
+    while (channel != NULL && !channel->sent)
+        channel = channel->next;
+    return channel;
+}
+
+/* Everything that our own connection says comes here. */
+void channels_answer(struct driver *driver, const redisReply *reply) {
+    struct channel *channel;
+
+    driver->subscriptions.heard = fencepost_now();
+    driver->subscriptions.pinged = false;
+    if (reply->type == REDIS_REPLY_ARRAY) {
+        if ((channel = find(driver, reply)) != NULL && hear(channel, reply, driver->hub))
+            discard(channel);
+    } else if (reply->type == REDIS_REPLY_ERROR && (channel = changing(driver)) != NULL) {
+        /* Or to a ping, of a server that is too old for one. */
+        if (channel->step == SUBSCRIBING)
+            reply_give_error(driver->hub, channel->command, reply->str);
+        discard(channel);
+    }
+    channels_send(driver);
+}
+
+/* Everything that a channel says on a connection of the caller's comes here. */
 static void heard(redisAsyncContext *context, void *reply, void *data) {
     struct channel *channel = data;
     struct driver *driver = channel->driver;
@@ -102,6 +149,8 @@ static bool send(struct driver *driver, struct channel *channel) {
     const char *arguments[2] = {channel->step == SUBSCRIBING ? "SUBSCRIBE" : "UNSUBSCRIBE", channel->name};
     size_t sizes[2] = {strlen(arguments[0]), channel->size};
 
+    if (driver->subscriptions.ours)
+        return redisAppendCommandArgv(&driver->subscriptions.context->c, 2, arguments, sizes) == REDIS_OK;
     return redisAsyncCommandArgv(driver->subscriptions.context, heard, channel, 2, arguments, sizes) == REDIS_OK;
 }
 
@@ -167,20 +216,29 @@ void channel_unsubscribe(struct driver *driver, const fencepost_command *command
     channels_send(driver);
 }
 
-/* The connection has ended, or not come about. What hiredis knew of has been told by `heard`. */
+/* The connection has ended, or not come about. What hiredis knows of on a connection of the caller's it tells by
+ * `heard`, before this or after it. */
 void channels_fail(struct driver *driver) {
     struct link *link = &driver->subscriptions;
-    uint64_t command;
+    struct channel *channel, *next;
 
-    while (driver->first_channel != NULL) {
-        command = driver->first_channel->command;
-        discard(driver->first_channel);
-        if (driver->hub == NULL)
+    for (channel = driver->first_channel; channel != NULL; channel = next) {
+        uint64_t command = channel->command, now = fencepost_now();
+        bool known = channel->sent || channel->step != SUBSCRIBING, lost = channel->step == LISTENING;
+
+        next = channel->next;
+        if (known && !link->ours)
             continue;
-        if (link->trouble[0] != '\0')
+        if (driver->hub == NULL || channel->step == UNSUBSCRIBING)
+            ; /* nobody waits for it */
+        else if (lost)
+            fencepost_hub_gone(driver->hub, now, command);
+        else if (link->trouble[0] != '\0')
             reply_give_error(driver->hub, command, link->trouble);
         else
-            fencepost_hub_failed(driver->hub, fencepost_now(), command, FENCEPOST_FAILURE_NOT_SENT);
+            fencepost_hub_failed(
+                driver->hub, now, command, known ? FENCEPOST_FAILURE_UNKNOWN : FENCEPOST_FAILURE_NOT_SENT);
+        discard(channel);
     }
 }
 

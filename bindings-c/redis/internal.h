@@ -11,6 +11,8 @@
 /* How long after its command's deadline an answer is still waited for; without a deadline, how long at all. */
 #define GRACE 1000000u
 #define LONGEST_ANSWER 30000000u
+/* For how long subscriptions may hear nothing before the server is asked, and how long it may take to answer. */
+#define SILENCE 5000000u
 
 enum phase {
     DOWN,       /* no connection; one of ours is made when it is needed */
@@ -52,6 +54,8 @@ struct link {
     unsigned greetings;
     char trouble[160]; /* what the server said to a greeting */
     struct requests waiting, under_way;
+    uint64_t heard;                   /* when the server has last said something; of subscriptions of ours */
+    bool pinged;                      /* it has been asked to say something since */
     void *session;                    /* of TLS; NULL without */
     int socket;                       /* below the session; hiredis has another */
     int silence;                      /* the other end of what hiredis has */
@@ -151,6 +155,7 @@ bool protocol_write(struct text *text, const fencepost_command *command);
 void channel_subscribe(struct driver *driver, const fencepost_command *command);
 void channel_unsubscribe(struct driver *driver, const fencepost_command *command);
 void channels_send(struct driver *driver);
+void channels_answer(struct driver *driver, const redisReply *reply);
 void channels_fail(struct driver *driver);
 void channels_forget(struct driver *driver);
 

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -96,6 +97,8 @@ void link_ended(struct link *link, const char *why) {
 /* What waited for the connection goes out. */
 void link_ready(struct link *link) {
     link->phase = READY;
+    link->heard = fencepost_now();
+    link->pinged = false;
     if (link == &link->driver->subscriptions)
         channels_send(link->driver);
     else
@@ -171,18 +174,46 @@ int link_source(const struct link *link, struct pollfd *source) {
     return 1;
 }
 
-/* Replies on our own connection for commands: without the callbacks that hiredis keeps for each command. */
+/* Whether the server is no primary any more, so that the address has to be resolved again. */
+static bool is_from_replica(const redisReply *reply) {
+    return reply->type == REDIS_REPLY_ERROR && fencepost_is_from_replica((const uint8_t *)reply->str, reply->len);
+}
+
+/* Whether a reply on our own connection was expected. */
+static bool answer(struct link *link, const redisReply *reply) {
+    if (link == &link->driver->commands)
+        return requests_answer(link, reply);
+    channels_answer(link->driver, reply);
+    return true;
+}
+
+/* Replies on our own connections: without the callbacks that hiredis keeps for each command, and which its versions
+ * call in different orders when a connection ends. */
 static void read_replies(struct link *link) {
     redisContext *context = &link->context->c;
     void *reply = NULL;
-    bool sound = link->session != NULL || redisBufferRead(context) == REDIS_OK;
+    bool sound = link->session != NULL || redisBufferRead(context) == REDIS_OK, demoted = false;
 
     while (sound && (sound = redisGetReplyFromReader(context, &reply) == REDIS_OK) && reply != NULL) {
-        sound = requests_answer(link, reply);
+        sound = answer(link, reply);
+        demoted = demoted || is_from_replica(reply);
         freeReplyObject(reply);
     }
-    if (!sound)
+    if (!sound || demoted)
         redisAsyncFree(link->context);
+    if (demoted)
+        link_drop(&link->driver->subscriptions, "its server is a replica");
+}
+
+/* Whether a connection has not come about. The socket says why, once: hiredis since 1.1 asks it and forgets. */
+static bool has_failed(struct link *link) {
+    int error = 0;
+    socklen_t size = sizeof error;
+
+    if (getsockopt(link->context->c.fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error == 0)
+        return false;
+    link_drop(link, strerror(error));
+    return true;
 }
 
 /* Takes in what has arrived. Reading without asking first costs less than asking; writing and connecting have to ask.
@@ -194,6 +225,8 @@ void link_process(struct link *link) {
     if (link->context != NULL && ((link->write_wanted && link->session == NULL) || link->phase == CONNECTING)) {
         link_source(link, &source);
         if (poll(&source, 1, 0) <= 0)
+            return;
+        if (link->phase == CONNECTING && has_failed(link))
             return;
         hush(&quiet);
         if (source.revents & (POLLOUT | POLLERR | POLLHUP))
@@ -211,7 +244,7 @@ void link_process(struct link *link) {
         if (!secure_receive(link))
             return;
     }
-    if (link->ours && link->phase == READY && link == &link->driver->commands)
+    if (link->phase == READY)
         read_replies(link);
     else
         redisAsyncHandleRead(link->context);
@@ -250,7 +283,18 @@ uint64_t link_until(const struct link *link) {
         return FENCEPOST_NEVER;
     if (link->phase != READY)
         return link->deadline;
+    if (link == &link->driver->subscriptions)
+        return link->driver->first_channel == NULL ? FENCEPOST_NEVER : link->heard + SILENCE;
     return link->under_way.first != NULL ? link->under_way.first->expires : FENCEPOST_NEVER;
+}
+
+/* Asks a server that has nothing to say to say something. */
+static void ping(struct link *link) {
+    static const char command[] = "*1\r\n$4\r\nPING\r\n";
+
+    redisAppendFormattedCommand(&link->context->c, command, sizeof command - 1);
+    link->unwritten = link->pinged = true;
+    link->heard = fencepost_now();
 }
 
 /* A connection that says nothing is given up. */
@@ -258,6 +302,10 @@ void link_check_time(struct link *link) {
     uint64_t until = link_until(link);
 
     /* Mostly there is nothing to wait for: then the time does not matter. */
-    if (until != FENCEPOST_NEVER && until <= fencepost_now())
+    if (until == FENCEPOST_NEVER || until > fencepost_now())
+        return;
+    if (link->phase == READY && link == &link->driver->subscriptions && !link->pinged)
+        ping(link);
+    else
         link_drop(link, "no answer in time");
 }

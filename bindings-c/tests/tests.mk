@@ -30,6 +30,7 @@ LINK_bad_input := -lfencepost-zookeeper -lfencepost-redis
 LINK_turns := -lfencepost-redis
 LINK_close := -lfencepost-redis
 LINK_lent := -lfencepost-redis
+LINK_lent_tls := -lfencepost-redis -lhiredis_ssl
 
 # The tests' own ZooKeeper handles are of the library with threads. Where its names are in the program for all to see, fencepost takes that
 # library too; where they are hidden in it, the one without threads.
@@ -40,7 +41,7 @@ IN_SIGHT := -Wl,--no-as-needed -lzookeeper_mt
 OUT_OF_SIGHT := -Wl,-Bstatic -lzookeeper_mt -Wl,-Bdynamic
 
 BUILD_TEST = $(COMPILE) $(DEFINE_$*) -DTHREADED -D_GNU_SOURCE -DWITH_ST=$(if $(filter yes,$(ZOOKEEPER_ST)),1,0) -Iinclude $< $(WITH_$*) tests/support.c $(LINK) -lfencepost-client -lfencepost $(LINK_$*) \
-    $(1) -lhiredis -lcjson -ldl -lm -o $@
+    $(1) $(LINK_HIREDIS) -lcjson -ldl -lm -o $@
 
 .SECONDEXPANSION:
 $(TESTS)/%: tests/%.c $$(WITH_%) tests/support.c tests/support.h tests/check.h $(TESTS)/holder
@@ -97,6 +98,18 @@ test-valgrind: test-programs
 	RUNNER="valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible \
 	    --child-silent-after-fork=yes --suppressions=tests/valgrind.supp" \
 	    $(PYTHON) ../tests/servers run -- tests/run $(TESTS) $(filter-out static header,$(notdir $(PROGRAMS)))
+
+# What concerns Redis with the newest hiredis, beside the oldest that is supported, which is the system's.
+NEWEST := lent lent_tls attach turns close client verdicts_redis faults $(if $(filter yes,$(TLS)),tls)
+HIREDIS_NEWEST := $(abspath ../build/hiredis)
+.PHONY: test-newest test-newest-programs test-newest-servers
+test-newest-programs: $(SHARED) $(NEWEST:%=$(TESTS)/%)
+test-newest:
+	PYTHON="$(PYTHON)" CC="$(CC)" tests/newest-hiredis $(HIREDIS_NEWEST)
+	$(MAKE) --no-print-directory BUILD=$(BUILD)-newest HIREDIS=$(HIREDIS_NEWEST) test-newest-programs
+	$(if $(FENCEPOST_SERVERS),,$(PYTHON) ../tests/servers run --) $(MAKE) --no-print-directory BUILD=$(BUILD)-newest test-newest-servers
+test-newest-servers:
+	tests/run $(TESTS) $(NEWEST)
 
 # The same with the C libraries built for AddressSanitizer and UndefinedBehaviorSanitizer, in a folder of their own. Their dlopen does not
 # look where our libraries lie.

@@ -217,6 +217,74 @@ static void a_lost_subscription_is_gone(void) {
     control("id", "proxy-close %s", proxy);
 }
 
+/* The connection is open, and nothing comes through: the server is asked for a word, and given up. */
+static void a_silent_subscription_is_gone(void) {
+    const char *place, *proxy = proxy_open("redis-1", &place), *name = new_name("x");
+    fencepost_client *mine = client_of(url(REDIS, "")), *other;
+    fencepost_grant *held = hold(mine, name), *grant = NULL;
+    fencepost_attempt *attempt;
+    fencepost_lock *lock;
+
+    CHECK_RESULT(fencepost_redis_connect(url_of("redis://", place, ""), &other), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_new(other, name, &lock), FENCEPOST_OK);
+    gone = confirmed = 0;
+    CHECK_RESULT(fencepost_lock_acquire_start(lock, FENCEPOST_FOREVER, &attempt), FENCEPOST_OK);
+    EVENTUALLY(confirmed == 1);
+    /* While the server answers, a quiet subscription stays. */
+    poll(NULL, 0, 7000);
+    CHECK(gone == 0);
+    CHECK(control("id", "proxy-hold %s", proxy) != NULL);
+    EVENTUALLY(gone == 1);
+    CHECK(control("id", "proxy-pass %s", proxy) != NULL);
+    EVENTUALLY(confirmed == 2);
+    let_go(held);
+    CHECK_RESULT(fencepost_attempt_wait(attempt, &grant), FENCEPOST_OK);
+    let_go(grant);
+    fencepost_attempt_free(attempt);
+    fencepost_lock_free(lock);
+    close_client(mine);
+    close_client(other);
+    control("id", "proxy-close %s", proxy);
+}
+
+/* The number of the connection that has last sent a script; 0: there is none. */
+static long scripts_connection(void) {
+    redisReply *reply = redis("CLIENT LIST");
+    const char *line = reply->str, *command;
+    long number = 0;
+
+    for (; line != NULL && *line != '\0'; line = strchr(line, '\n') == NULL ? NULL : strchr(line, '\n') + 1) {
+        command = strstr(line, " cmd=eval");
+        if (command != NULL && (strchr(line, '\n') == NULL || command < strchr(line, '\n')))
+            number = strtol(line + strlen("id="), NULL, 10);
+    }
+    freeReplyObject(reply);
+    return number;
+}
+
+/* Behind the same address may be the new primary: it is resolved again, on a new connection. */
+static void a_replicas_connection_is_given_up(void) {
+    fencepost_client *client = client_of(url(REDIS, ""));
+    fencepost_attempt *attempt = NULL;
+    fencepost_grant *grant = NULL;
+    fencepost_lock *lock;
+    long before;
+
+    let_go(hold(client, new_name("x")));
+    before = scripts_connection();
+    NEED(before > 0);
+    freeReplyObject(redis("REPLICAOF 127.0.0.1 1"));
+    lock = lock_with(client, new_name("x"), NULL);
+    CHECK_RESULT(fencepost_lock_acquire_start(lock, FENCEPOST_FOREVER, &attempt), FENCEPOST_OK);
+    EVENTUALLY(scripts_connection() > before);
+    freeReplyObject(redis("REPLICAOF NO ONE"));
+    CHECK_RESULT(fencepost_attempt_wait(attempt, &grant), FENCEPOST_OK);
+    let_go(grant);
+    fencepost_attempt_free(attempt);
+    fencepost_lock_free(lock);
+    close_client(client);
+}
+
 static void an_error_to_a_subscription_is_an_answer(void) {
     fencepost_client *mine = client_of(url(REDIS, "")), *other;
     const char *name = new_name("x");
@@ -261,6 +329,8 @@ int main(void) {
         TEST(silence_is_unknown);
         TEST(an_ended_connection_of_the_owner_is_closed);
         TEST(a_lost_subscription_is_gone);
+        TEST(a_silent_subscription_is_gone);
+        TEST(a_replicas_connection_is_given_up);
         TEST(an_error_to_a_subscription_is_an_answer);
         TEST(an_answer_that_fits_no_command_is_told);
     }
