@@ -48,9 +48,11 @@ pub enum Error {
     #[error("it was made in another process, before a fork: make a client in each process")]
     WrongProcess,
     /// A closing client has had to leave something to leases and sessions (503).
-    #[error("{left} contenders were not cleaned up within 5 s: they go with their leases or their session")]
+    #[error(
+        "{left} contenders stay on the server, which has not answered within 5 s or has refused: they go with their leases or their session"
+    )]
     CleanupIncomplete {
-        /// How many contenders the server has not answered for.
+        /// How many contenders the server has not answered for, or has refused to take back.
         left: usize,
     },
     /// A client was made outside of a tokio runtime, or in one that lacks timers or sockets (504). Tokio itself has said on standard error which.

@@ -100,13 +100,24 @@ async fn names_are_checked() {
         let error = client.lock(name).unwrap_err();
         assert_eq!(error.name(), "invalid-name", "{name:?}: {error}");
     }
-    for options in [
-        LockOptions::new().ttl(Duration::from_secs(1)),
-        LockOptions::new().renew(false),
-    ] {
-        let error = client.lock_with("x", options).unwrap_err();
-        assert_eq!(error.name(), "unknown-option", "{error}");
-    }
+}
+
+#[tokio::test]
+async fn options_of_leases_are_checked_as_on_redis() {
+    let client = fencepost::connect("memory:").await.unwrap();
+    let options = LockOptions::new().ttl(Duration::from_secs(10)).renew(false);
+    let grant = soon(client.lock_with("x", options).unwrap().acquire())
+        .await
+        .unwrap();
+    assert!(grant.is_valid());
+    soon(grant.release()).await.unwrap();
+    let brief = || LockOptions::new().ttl(Duration::from_millis(1));
+    let error = client.lock_with("x", brief()).unwrap_err();
+    assert_eq!(error.name(), "lease-too-short", "{error}");
+    // What no server has is refused.
+    let error = client.semaphore_with("x", 2, brief()).unwrap_err();
+    assert_eq!(error.name(), "unknown-option", "{error}");
+    soon(client.close()).await.unwrap();
 }
 
 #[tokio::test]

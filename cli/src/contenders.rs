@@ -1,16 +1,13 @@
 //! Who holds a lock on ZooKeeper and who waits; asking one of them for the lock, or breaking its place.
 
-use std::{
-    io::{self, Write},
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
 use comfy_table::{Cell, CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use fencepost::{Client, Found, Layout, Lock, LockOptions};
 use serde_json::{Value, json};
 
-use crate::demo::Failure;
+use crate::{demo::Failure, output::print};
 
 /// Which lock.
 #[derive(Args, Clone, Debug)]
@@ -28,10 +25,12 @@ pub(crate) struct Which {
     /// The names that its contenders have on the server; usually Curator's
     #[arg(long, value_name = "LAYOUT")]
     layout: Option<Names>,
-    /// What the names of its contenders begin with, in the layout plain
-    #[arg(long, value_name = "PREFIX", default_value = "node_")]
-    node_prefix: String,
+    /// What the names of its contenders begin with, in the layout plain; usually node_
+    #[arg(long, value_name = "PREFIX")]
+    node_prefix: Option<String>,
 }
+
+const NODE_PREFIX: &str = "node_";
 
 /// What is to be seen of the contenders.
 #[derive(Args, Clone, Debug)]
@@ -82,7 +81,7 @@ pub(crate) async fn list(list: List) -> Result<bool, Failure> {
     } else {
         table(&found).to_string()
     };
-    writeln!(io::stdout(), "{text}")?;
+    print(&text)?;
     Ok(true)
 }
 
@@ -91,7 +90,7 @@ pub(crate) async fn break_one(one: One) -> Result<bool, Failure> {
     let (client, lock, found) = one.find().await?;
     lock.break_contender(&found).await?;
     client.close().await?;
-    writeln!(io::stdout(), "broken: {}", found.node)?;
+    print(&format!("broken: {}", found.node))?;
     Ok(true)
 }
 
@@ -100,12 +99,30 @@ pub(crate) async fn revoke_one(one: One) -> Result<bool, Failure> {
     let (client, lock, found) = one.find().await?;
     lock.revoke(&found).await?;
     client.close().await?;
-    writeln!(io::stdout(), "asked: {}", found.node)?;
+    print(&format!("asked: {}", found.node))?;
     Ok(true)
 }
 
 impl Which {
+    /// Fails for what would look at another lock than the one that is meant, and find nobody.
+    fn check(&self) -> Result<(), Failure> {
+        let (scheme, _) = self.url.split_once(':').unwrap_or_default();
+        if scheme.eq_ignore_ascii_case("memory") {
+            return Err("memory: locks within one process, and no other process sees them: give the address of a server, such as zk://HOST:PORT/PREFIX".into());
+        }
+        if self.node_prefix.is_some() && self.layout != Some(Names::Plain) {
+            return Err(
+                "--node-prefix is for the layout plain alone: add --layout plain, or leave it out".into(),
+            );
+        }
+        if self.permits.is_some() && self.of != Kind::Semaphore {
+            return Err("--permits is for semaphores alone: add --of semaphore, or leave it out".into());
+        }
+        Ok(())
+    }
+
     async fn open(&self) -> Result<(Client, Lock), Failure> {
+        self.check()?;
         let client = fencepost::connect(&self.url).await?;
         let mut options = LockOptions::new();
         if let Some(layout) = self.layout {
@@ -113,7 +130,7 @@ impl Which {
                 Names::Curator => Layout::Curator,
                 Names::Kazoo => Layout::Kazoo,
                 Names::Plain => Layout::Plain {
-                    prefix: self.node_prefix.clone(),
+                    prefix: self.node_prefix.as_deref().unwrap_or(NODE_PREFIX).into(),
                 },
             });
         }

@@ -2,6 +2,7 @@
 
 mod contenders;
 mod demo;
+mod output;
 
 use std::process::ExitCode;
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import fencepost
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -83,6 +84,17 @@ def test_c(snippet: str, tmp_path: Path) -> None:
     (tmp_path / "snippet.c").write_text(on_real_servers(snippet))
     build_c(tmp_path)
     assert "selling with fence" in run("./snippet", cwd=tmp_path)
+
+
+@pytest.mark.parametrize("snippet", snippets("c"))
+def test_c_that_sells_nothing_says_so(snippet: str, tmp_path: Path) -> None:
+    """What was not locked is a failure, with a reason."""
+    (tmp_path / "snippet.c").write_text(on_real_servers(snippet))
+    build_c(tmp_path)
+    with fencepost.connect(f"redis://{os.environ['FENCEPOST_REDIS']}") as other, other.lock("stock/42"):
+        held = subprocess.run(["./snippet"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert held.returncode == 1
+    assert "not sold: timeout" in held.stderr
 
 
 @pytest.mark.parametrize("snippet", snippets("rust"))

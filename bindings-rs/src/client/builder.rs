@@ -157,10 +157,7 @@ impl Builder {
             Address::Memory { name } => {
                 let limit = self.check(Origin::Memory)?;
                 let (engine, keep) = memory::open(Runtime::here()?, &name);
-                let place = Place::ZooKeeper {
-                    prefix: String::new(),
-                };
-                Ok(Client::start(engine, keep, place, limit))
+                Ok(Client::start(engine, keep, Place::Memory, limit))
             }
             #[cfg(feature = "zookeeper")]
             Address::ZooKeeper {
@@ -272,7 +269,7 @@ fn driven<D: Driver + Keep + 'static>(
     connect_timeout: Duration,
 ) -> Result<Client, Error> {
     let family = match place {
-        Place::ZooKeeper { .. } => "zookeeper",
+        Place::ZooKeeper { .. } | Place::Memory => "zookeeper",
         #[cfg(feature = "redis")]
         Place::Redis => "redis",
     };

@@ -53,9 +53,22 @@ struct Shared {
 pub(crate) enum Place {
     /// In ZooKeeper's tree, below a prefix.
     ZooKeeper { prefix: String },
+    /// On a server inside the process, which stands for both.
+    Memory,
     /// In Redis.
     #[cfg(feature = "redis")]
     Redis,
+}
+
+impl Place {
+    fn prefix(&self) -> &str {
+        match self {
+            Self::ZooKeeper { prefix } => prefix,
+            Self::Memory => "",
+            #[cfg(feature = "redis")]
+            Self::Redis => "",
+        }
+    }
 }
 
 impl Client {
@@ -142,7 +155,7 @@ impl Client {
     /// with this client fails with [`Misuse::Closed`]. A connection that you have brought along stays open.
     ///
     /// # Errors
-    /// [`Error::CleanupIncomplete`] with a count of what the server has not answered for: it goes with its leases or its session;
+    /// [`Error::CleanupIncomplete`] with a count of what the server has not answered for, or has refused to take back: it goes with its leases or its session;
     /// [`Misuse::Closed`] the second time; [`Error::WrongProcess`] after a fork, as everything that was made with the client.
     pub async fn close(&self) -> Result<(), Error> {
         self.0.engine.check_process()?;
@@ -161,7 +174,7 @@ impl Client {
             Ok(0) => Ok(()),
             Ok(left) => Err(Error::CleanupIncomplete { left }),
             // The runtime was shut down, and the task with it.
-            Err(_gone) => match self.0.engine.pending() {
+            Err(_gone) => match self.0.engine.left() {
                 0 => Ok(()),
                 left => Err(Error::CleanupIncomplete { left }),
             },

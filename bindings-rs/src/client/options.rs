@@ -85,14 +85,14 @@ impl LockOptions {
     }
 
     /// Redis: how long the server keeps the lock when it is not renewed (10 s). ZooKeeper's counterpart is the `session_timeout` of
-    /// the address.
+    /// the address. `memory:` checks it as Redis does; a lock there lasts as long as its client.
     pub const fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
         self
     }
 
     /// Redis: whether the lease is renewed in the background until the release (yes). Without, a grant lasts for `ttl`, or until the next
-    /// [`extend`](crate::Grant::extend) has to be.
+    /// [`extend`](crate::Grant::extend) has to be. `memory:` takes it; a lock there lasts as long as its client.
     pub const fn renew(mut self, renew: bool) -> Self {
         self.renew = Some(renew);
         self
@@ -201,7 +201,14 @@ impl LockOptions {
 
     pub(super) fn settings(&self, place: &Place, kind: &Kind, name: &str) -> Result<Settings, ConfigError> {
         let raw = match place {
-            Place::ZooKeeper { prefix } => self.on_zookeeper(prefix, kind, name)?,
+            Place::ZooKeeper { prefix } => {
+                refuse(
+                    self.leases(),
+                    "on ZooKeeper a lock lasts as long as its session: give the address a session_timeout, or the lock a max_hold",
+                )?;
+                self.on_zookeeper(prefix, kind, name)?
+            }
+            Place::Memory => self.in_memory(kind, name)?,
             #[cfg(feature = "redis")]
             Place::Redis => self.on_redis(kind, name)?,
         };
@@ -235,13 +242,13 @@ impl LockOptions {
             }
         };
         match place {
-            Place::ZooKeeper { prefix } => {
+            Place::ZooKeeper { .. } | Place::Memory => {
                 Settings::try_from(RawSettings::ZookeeperInspection(RawZooKeeper {
                     of: Some(of.into()),
                     action: Some(action.into()),
                     node: contender.map(|contender| contender.node.clone()),
                     fence: contender.map(|contender| contender.fence.to_string()),
-                    ..self.common(prefix, kind, name)
+                    ..self.common(place.prefix(), kind, name)
                 }))
             }
             #[cfg(feature = "redis")]
@@ -279,10 +286,6 @@ impl LockOptions {
     }
 
     fn on_zookeeper(&self, prefix: &str, kind: &Kind, name: &str) -> Result<RawSettings, ConfigError> {
-        refuse(
-            [("ttl", self.ttl.is_some()), ("renew", self.renew.is_some())],
-            "on ZooKeeper a lock lasts as long as its session: give the address a session_timeout, or the lock a max_hold",
-        )?;
         let lined = !matches!(kind, Kind::Mutex | Kind::Single);
         refuse(
             [("fair", lined && self.fair.is_some())],
@@ -305,6 +308,25 @@ impl LockOptions {
         })
     }
 
+    /// What only leases have, and whether it was given.
+    const fn leases(&self) -> [(&'static str, bool); 2] {
+        [("ttl", self.ttl.is_some()), ("renew", self.renew.is_some())]
+    }
+
+    /// The server inside the process stands for ZooKeeper, and for Redis: a program that is to run there may be tried here. What
+    /// Redis would refuse is refused.
+    fn in_memory(&self, kind: &Kind, name: &str) -> Result<RawSettings, ConfigError> {
+        if matches!(kind, Kind::Mutex) {
+            let leased = self.leases().iter().any(|(_, given)| *given);
+            if leased {
+                Settings::try_from(self.leased(name))?;
+            }
+        } else {
+            refuse(self.leases(), "only locks have it, on Redis and on memory:")?;
+        }
+        self.on_zookeeper("", kind, name)
+    }
+
     #[cfg(feature = "redis")]
     fn on_redis(&self, kind: &Kind, name: &str) -> Result<RawSettings, ConfigError> {
         refuse(
@@ -320,7 +342,11 @@ impl LockOptions {
             ],
             ELSEWHERE,
         )?;
-        Ok(RawSettings::RedisString {
+        Ok(self.leased(name))
+    }
+
+    fn leased(&self, name: &str) -> RawSettings {
+        RawSettings::RedisString {
             name: name.into(),
             ttl: self.ttl.map(micros),
             margin: None,
@@ -328,7 +354,7 @@ impl LockOptions {
             poll: None,
             answer_within: None,
             max_hold: self.max_hold.map(micros),
-        })
+        }
     }
 }
 

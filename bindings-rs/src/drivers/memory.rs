@@ -124,6 +124,10 @@ impl Machines for OnPlace {
         self.hub.pending()
     }
 
+    fn unreleased(&self) -> usize {
+        self.hub.unreleased()
+    }
+
     fn woken(&mut self) -> Vec<Arc<Engine>> {
         let own = self.hub.id();
         let mut inner = self.place.lock();

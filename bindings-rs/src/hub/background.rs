@@ -12,7 +12,7 @@ use crate::clock;
 /// How long a closing client waits for the server's answers.
 const CLEAN_UP_WITHIN: Duration = Duration::from_secs(5);
 
-/// Runs until the client has been closed or hung up; gives how many contenders the server has not answered for.
+/// Runs until the client has been closed or hung up; gives how many contenders it has to leave behind.
 pub(crate) async fn run(engine: Arc<Engine>, keep: Arc<dyn Keep>) -> usize {
     let _end = End(Arc::clone(&engine));
     let mut keeping = Arc::clone(&keep).run(Arc::clone(&engine)).fuse();
@@ -41,7 +41,7 @@ pub(crate) async fn run(engine: Arc<Engine>, keep: Arc<dyn Keep>) -> usize {
             () = engine.bell.notified() => {}
         }
     }
-    let left = engine.pending();
+    let left = engine.left();
     drop((keeping, flights));
     keep.finish(closing.unwrap_or(Instant::ZERO)).await;
     left

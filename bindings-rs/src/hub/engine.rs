@@ -282,6 +282,15 @@ impl Engine {
         self.state().machines.pending()
     }
 
+    /// How many contenders a closed client has to leave behind: the server has not answered for them, or has not let go.
+    pub(crate) fn left(&self) -> usize {
+        let state = self.state();
+        state
+            .machines
+            .pending()
+            .saturating_add(state.machines.unreleased())
+    }
+
     pub(crate) fn is_closed(&self) -> bool {
         self.state().closed
     }

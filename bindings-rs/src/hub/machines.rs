@@ -84,6 +84,8 @@ pub(crate) trait Machines: Send {
     fn close(&mut self, now: Instant, key: Key);
     fn shutdown(&mut self, now: Instant);
     fn pending(&self) -> usize;
+    /// How many grants have come to an end since the shutdown without being given back.
+    fn unreleased(&self) -> usize;
     /// Other engines that have something to poll because of this one's doing.
     fn woken(&mut self) -> Vec<Arc<Engine>> {
         Vec::new()
@@ -150,5 +152,9 @@ impl Machines for Driven {
 
     fn pending(&self) -> usize {
         self.hub.pending()
+    }
+
+    fn unreleased(&self) -> usize {
+        self.hub.unreleased()
     }
 }

@@ -4,14 +4,16 @@
 #[path = "../servers/control.rs"]
 #[allow(dead_code, reason = "shared with the other suite")]
 mod control;
+mod relay;
 #[path = "../scenarios/mod.rs"]
 #[allow(dead_code, unused_macros, reason = "shared with the other suites")]
 mod scenarios;
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
-use control::{bare_redis, ensemble, order, redis, until, zookeeper};
+use control::{ask, bare_redis, ensemble, order, redis, until, variable, zookeeper};
 use fencepost::{Client, Error, LockOptions, Loss};
+use relay::Relay;
 use scenarios::{soon, unique, waits};
 use tokio::sync::Mutex;
 
@@ -167,4 +169,66 @@ async fn a_given_connection_that_is_made_again_goes_on() {
     order("restart redis-1").await;
     soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
     soon(client.close()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_primary_that_was_demoted_is_left() {
+    let _alone = ONE_AT_A_TIME.lock().await;
+    let (old, new) = (variable("FENCEPOST_REDIS"), variable("FENCEPOST_REDIS_2"));
+    let relay = Relay::to(old).await;
+    let client = fencepost::connect(&format!("redis://{}", relay.address))
+        .await
+        .unwrap();
+    let (name, waited) = (unique("demoted"), unique("waited"));
+    let lock = client.lock(&name).unwrap();
+    soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
+    // Both connections are there.
+    let held = soon(client.lock(&waited).unwrap().acquire()).await.unwrap();
+    assert!(waits(client.lock(&waited).unwrap().acquire()).await);
+    soon(held.release()).await.unwrap();
+
+    // The name leads to the new primary; the connections lead to the old one, which is alive.
+    let (host, port) = new.split_once(':').unwrap();
+    relay.turn(new.clone());
+    let demoted = bare_redis("FENCEPOST_REDIS").await;
+    let _: String = ask(&demoted, &["REPLICAOF", host, port]).await;
+    let grant = soon(lock.acquire()).await.unwrap();
+    let promoted = bare_redis("FENCEPOST_REDIS_2").await;
+    assert_eq!(ask::<i64>(&promoted, &["EXISTS", &name]).await, 1);
+    soon(grant.release()).await.unwrap();
+    let _: String = ask(&demoted, &["REPLICAOF", "NO", "ONE"]).await;
+    soon(client.close()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_subscription_that_has_fallen_silent_is_made_again() {
+    let _alone = ONE_AT_A_TIME.lock().await;
+    let relay = Relay::to(variable("FENCEPOST_REDIS")).await;
+    let far = fencepost::connect(&format!("redis://{}", relay.address))
+        .await
+        .unwrap();
+    let near = fencepost::connect(&redis()).await.unwrap();
+    let name = unique("silent");
+    let held = soon(near.lock(&name).unwrap().acquire()).await.unwrap();
+    let lock = far.lock(&name).unwrap();
+    let waiting = tokio::spawn(async move { lock.acquire().await });
+    let bare = bare_redis("FENCEPOST_REDIS").await;
+    // The connections that the server knows to be subscribed, by their numbers.
+    let listeners = async || {
+        let list: String = ask(&bare, &["CLIENT", "LIST", "TYPE", "PUBSUB"]).await;
+        let numbers = list.lines().filter(|line| !line.contains(" sub=0 "));
+        let numbers = numbers.map(|line| line.split(' ').next().unwrap().to_owned());
+        numbers.collect::<BTreeSet<_>>()
+    };
+    until(async || !listeners().await.is_empty()).await;
+    let before = listeners().await;
+    // Commands have the first connection.
+    relay.silence(1);
+    until(async || !listeners().await.is_subset(&before)).await;
+    soon(held.release()).await.unwrap();
+    soon(soon(waiting).await.unwrap().unwrap().release())
+        .await
+        .unwrap();
+    soon(far.close()).await.unwrap();
+    soon(near.close()).await.unwrap();
 }

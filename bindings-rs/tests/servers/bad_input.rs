@@ -227,6 +227,22 @@ async fn acls_and_credentials_are_used() {
 }
 
 #[tokio::test]
+async fn a_lease_is_refused_where_sessions_are() {
+    let client = fencepost::connect(&zookeeper()).await.unwrap();
+    for options in [
+        LockOptions::new().ttl(Duration::from_secs(1)),
+        LockOptions::new().renew(false),
+    ] {
+        is(
+            &client.lock_with("x", options).unwrap_err(),
+            108,
+            "unknown-option",
+        );
+    }
+    soon(client.close()).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_missing_database_is_told_at_once() {
     let patient = Client::builder().connect_timeout(Duration::from_secs(3600));
     let error = soon(patient.connect(&format!("{}/99", redis())))
@@ -234,4 +250,27 @@ async fn a_missing_database_is_told_at_once() {
         .unwrap_err();
     is(&error, 312, "server-error");
     assert!(format!("{error:?}").contains("DB index"), "{error:?}");
+}
+
+#[tokio::test]
+async fn closing_counts_what_the_server_has_refused_to_take_back() {
+    let bare = bare_redis("FENCEPOST_REDIS").await;
+    let address = variable("FENCEPOST_REDIS");
+    let user = unique("user");
+    let _: String = ask(
+        &bare,
+        &["ACL", "SETUSER", &user, "on", ">pw", "~*", "&*", "+@all"],
+    )
+    .await;
+    let client = fencepost::connect(&format!("redis://{user}:pw@{address}"))
+        .await
+        .unwrap();
+    let grant = soon(client.lock(&unique("kept")).unwrap().acquire())
+        .await
+        .unwrap();
+    let _: String = ask(&bare, &["ACL", "SETUSER", &user, "-eval", "-evalsha"]).await;
+    let error = soon(client.close()).await.unwrap_err();
+    assert!(matches!(error, Error::CleanupIncomplete { left: 1 }), "{error:?}");
+    drop(grant);
+    let _: i64 = ask(&bare, &["ACL", "DELUSER", &user]).await;
 }

@@ -9,10 +9,9 @@ mod processes;
 mod report;
 mod shop;
 
-use std::io::{self, Write};
-
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::output::print;
 pub(crate) use options::Options;
 use report::{Report, Run};
 
@@ -30,7 +29,7 @@ pub(crate) async fn run(options: Options) -> Result<bool, Failure> {
     } else {
         report.table()
     };
-    writeln!(io::stdout(), "{text}")?;
+    print(&text)?;
     Ok(report.is_convincing())
 }
 

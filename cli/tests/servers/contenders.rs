@@ -103,7 +103,7 @@ fn what_makes_no_sense_is_refused() {
     for (arguments, word) in [
         (
             &["contenders", "redis://localhost:1", "x"][..],
-            "no server has answered",
+            "no server has answered in time (redis://localhost:1/0",
         ),
         (&["contenders", "http://localhost", "x"], "unknown scheme"),
         (&["contenders", &url], "<NAME>"),
@@ -134,6 +134,25 @@ fn what_makes_no_sense_is_refused() {
             ],
             "a/b",
         ),
+        (
+            &["contenders", &url, "x", "--node-prefix", "till-"],
+            "--layout plain",
+        ),
+        (
+            &[
+                "contenders",
+                &url,
+                "x",
+                "--layout",
+                "kazoo",
+                "--node-prefix",
+                "till-",
+            ],
+            "--layout plain",
+        ),
+        (&["contenders", &url, "x", "--permits", "2"], "--of semaphore"),
+        (&["contenders", "memory:", "x"], "no other process"),
+        (&["break", "Memory:shop", "x", "7"], "no other process"),
         (&["break", &url, "x"], "<FENCE>"),
         (&["break", &url, "x", "many"], "many"),
         (&["revoke", &url, "x", "7"], "no contender"),
@@ -145,5 +164,20 @@ fn what_makes_no_sense_is_refused() {
             text.contains(word),
             "{arguments:?}: {word:?} is missing in\n{text}"
         );
+        assert!(!text.contains("this acquire"), "{text}");
     }
+}
+
+#[test]
+fn a_reader_that_has_gone_is_no_error() {
+    let url = prefix();
+    // A pipe without a reader: `fencepost contenders … | true`.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let status = std::process::Command::new(env!("CARGO_BIN_EXE_fencepost"))
+        .args(["contenders", &url, "x"])
+        .stdout(writer)
+        .status()
+        .unwrap();
+    assert!(status.success(), "{status}");
 }

@@ -1,0 +1,94 @@
+//! A way to a server that can be turned to another server, as a name in DNS can, and can fall silent, as a network can.
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{
+        TcpListener, TcpStream,
+        tcp::{OwnedReadHalf, OwnedWriteHalf},
+    },
+    sync::watch,
+    task::JoinHandle,
+};
+
+/// Dropped, it takes no more connections.
+pub(crate) struct Relay {
+    pub(crate) address: SocketAddr,
+    target: Arc<Mutex<String>>,
+    /// The connection that says nothing any more, by its number.
+    silent: watch::Sender<Option<usize>>,
+    accepting: JoinHandle<()>,
+}
+
+impl Relay {
+    pub(crate) async fn to(server: String) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let target = Arc::new(Mutex::new(server));
+        let (silent, _) = watch::channel(None);
+        let accepting = tokio::spawn({
+            let (target, silent) = (Arc::clone(&target), silent.clone());
+            async move {
+                for number in 0.. {
+                    let (near, _) = listener.accept().await.unwrap();
+                    let server = target.lock().unwrap().clone();
+                    let far = TcpStream::connect(server).await.unwrap();
+                    let (near, far) = (near.into_split(), far.into_split());
+                    tokio::spawn(pass(near.0, far.1, number, silent.subscribe()));
+                    tokio::spawn(pass(far.0, near.1, number, silent.subscribe()));
+                }
+            }
+        });
+        Self {
+            address,
+            target,
+            silent,
+            accepting,
+        }
+    }
+
+    /// Leads new connections to another server. Those that there are stay where they are.
+    pub(crate) fn turn(&self, server: String) {
+        *self.target.lock().unwrap() = server;
+    }
+
+    /// Has a connection fall silent, without an end: the first one is number 0.
+    pub(crate) fn silence(&self, number: usize) {
+        self.silent.send_replace(Some(number));
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}
+
+async fn pass(
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    number: usize,
+    mut silent: watch::Receiver<Option<usize>>,
+) {
+    let mut bytes = [0; 4096];
+    loop {
+        tokio::select! {
+            asked = async { silent.wait_for(|silent| *silent == Some(number)).await.is_ok() } => {
+                if !asked {
+                    return;
+                }
+                // Silent, and open until the other end has had enough.
+                while from.read(&mut bytes).await.is_ok_and(|read| read > 0) {}
+                return;
+            }
+            read = from.read(&mut bytes) => match read {
+                Ok(read) if read > 0 && to.write_all(&bytes[..read]).await.is_ok() => {}
+                _ => return,
+            },
+        }
+    }
+}
