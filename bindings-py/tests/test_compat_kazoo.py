@@ -335,3 +335,23 @@ def test_kazoo_and_we_lose_no_increment(kazoos: Kazoos) -> None:
     for thread in threads:
         thread.join(LONG)
     assert count == 60
+
+
+@pytest.mark.parametrize("path", ["l/m", "/l/m", "//l/m", "/l//m"])
+@pytest.mark.parametrize("name", [*LOCKS, "Semaphore"])
+def test_a_path_is_what_kazoo_makes_of_it(
+    pair: tuple[Any, Any], kazoos: Kazoos, name: str, path: str
+) -> None:
+    client, other = pair
+    lock = getattr(client, name)(path)
+    assert lock.path == path
+    with lock:
+        assert len(kazoos.children("/l/m")) == 1
+        opposite = "WriteLock" if name == "ReadLock" else name
+        assert getattr(other, opposite)("/l/m").acquire(blocking=False) is False
+
+
+@pytest.mark.parametrize("path", ["/l/../m", "./l"])
+def test_a_path_that_is_relative(pair: tuple[Any, Any], path: str) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        pair[0].Lock(path).acquire(timeout=LONG)

@@ -59,6 +59,13 @@ def test_a_timeout_is_not_started_anew(kazoos: Kazoos, kind: str) -> None:
     assert took < 3
 
 
+@pytest.mark.parametrize("name", ["Lock", "Semaphore"])
+def test_a_path_with_a_slash_at_its_end(kazoos: Kazoos, name: str) -> None:
+    client = kazoos.client("ours")
+    with getattr(client, name)("/l/m/"):
+        assert getattr(client, name)("/l/m").acquire(blocking=False) is False
+
+
 @BOTH
 def test_a_cancel_that_nobody_waits_for_is_forgotten(kazoos: Kazoos, kind: str) -> None:
     lock = kazoos.client(kind).Lock("/l")

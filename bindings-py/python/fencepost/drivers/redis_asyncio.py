@@ -128,7 +128,13 @@ class Line:
         read = self._connection.read_response
         while True:
             try:
-                value = await read(disable_decoding=True, timeout=math.inf, **self.how_to_read)
+                value = await read(
+                    disable_decoding=True,
+                    timeout=math.inf,
+                    # Some versions take a server's refusal for the end of the connection.
+                    disconnect_on_error=False,
+                    **self.how_to_read,
+                )
             except Exception as error:
                 text = answer(error)
                 if text is None or self._connection is None or not self._connection.is_connected:

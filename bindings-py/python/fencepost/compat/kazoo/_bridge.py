@@ -89,6 +89,10 @@ class Bridge(Client):
             contender.waiters.append(waiter.wake)
         waiter.wait(limit)
 
+    def abandon(self, hold: Hold) -> None:
+        """Gives a hold up that was interrupted, in any state."""
+        self._engine.abandon(hold)
+
     def give_back(self, hold: Hold) -> None:
         """Releases what is held."""
         self._release(hold)

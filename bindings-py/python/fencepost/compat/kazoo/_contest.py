@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from kazoo.exceptions import CancelledError, ConnectionLoss, LockTimeout, NoNodeError
+from kazoo.protocol.paths import normpath
 
 from ..._contender import Contender, Hold, State
 from ..._engine import log
@@ -27,7 +28,12 @@ _LONGEST = 365 * 24 * 3600.0
 class Entrant(Contender):
     """A contender whose object's other threads wait for the end of a suspension, too."""
 
-    __slots__ = ()
+    __slots__ = ("thread",)
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.thread = threading.get_ident()
+        """Which thread acquires with it."""
 
     def tell(self, event: Event, cause: BaseException | None) -> bool:
         """Takes an event in; whether somebody may have waited for it."""
@@ -140,9 +146,11 @@ class Contest:
         Raises ConnectionLoss after 5 seconds without an answer; the release goes on in the background.
         """
         hold, bridge = self._hold, self._bridge
-        if hold is None or bridge is None or hold.state is not State.HELD:
+        if hold is None or bridge is None:
             return False
         try:
+            if hold.state is not State.HELD:
+                return False
             bridge.give_back(hold)
         except LockLost:
             return True
@@ -152,7 +160,26 @@ class Contest:
             raise ConnectionLoss(str(error)) from error
         except FencepostError as error:
             raise translated(error, False) from error
+        except BaseException:
+            self._give_up(hold)
+            raise
         return True
+
+    def _give_up(self, hold: Hold) -> None:
+        """Ends what an interrupted acquire or release has left, in whatever state; the server is cleaned up
+        behind it.
+        """
+        bridge = self._bridge
+        try:
+            if bridge is not None:
+                bridge.abandon(hold)
+        finally:
+            with self._changed:
+                if self._acquiring is hold:
+                    self._acquiring = None
+                if self._hold is hold:
+                    self._hold = None
+                self._changed.notify_all()
 
     def _acquire(self, blocking: bool, timeout: float | None) -> bool:
         if timeout is not None:
@@ -164,6 +191,15 @@ class Contest:
         end = None if timeout is None else time.monotonic() + timeout
         seen = self._cancels
         hold = Hold(Entrant(self.path))
+        try:
+            return self._acquire_with(hold, blocking, timeout, end, seen)
+        except BaseException:
+            self._give_up(hold)
+            raise
+
+    def _acquire_with(
+        self, hold: Hold, blocking: bool, timeout: float | None, end: float | None, seen: int
+    ) -> bool:
         try:
             answer = self._turn(hold, blocking, timeout, end, seen)
             if answer is not None:
@@ -262,8 +298,9 @@ class Contest:
         if self._checked is None or self._checked[0] != self.data:
             identifier = self.data.decode(errors="surrogateescape")
             options = {"layout": "kazoo", "identifier": identifier, **self._options()}
-            path = self.path.removeprefix("/")
-            self._checked = (self.data, settings("zookeeper", "", self._KIND, path, options))
+            # As kazoo has it: `line`, `/line/` and `//line` are one path.
+            name = normpath(self.path.lstrip("/"))
+            self._checked = (self.data, settings("zookeeper", "", self._KIND, name, options))
         return self._checked[1]
 
     def _options(self) -> dict[str, object]:
@@ -288,14 +325,27 @@ class Contest:
                 self.wake_event.set()
 
     def __enter__(self) -> None:
-        # Whatever a subclass makes of acquire: without a grant there is no body.
-        if not self.acquire():
-            raise LockTimeout(f"Failed to acquire lock on {self.path}")
+        before = self._hold
+        try:
+            # Whatever a subclass makes of acquire: without a grant there is no body.
+            if not self.acquire():
+                raise LockTimeout(f"Failed to acquire lock on {self.path}")
+        except BaseException:
+            hold = self._hold
+            if hold is not None and hold is not before and _is_mine(hold):
+                self._give_up(hold)
+            raise
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.release()
+
+
+def _is_mine(hold: Hold) -> bool:
+    """Whether this thread acquires, or has acquired, with it."""
+    contender = hold.contender
+    return isinstance(contender, Entrant) and contender.thread == threading.get_ident()
 
 
 def identifiers(client: Any, path: str, nodes: list[str]) -> list[str]:

@@ -1,0 +1,120 @@
+"""The client libraries' oldest and newest versions that the package allows, and what lies between: each in a
+virtual environment of its own, in which the tests of its driver run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+ENVIRONMENTS = ROOT.parent / "build" / "python-versions"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A version, and what runs with it."""
+
+    library: str
+    version: str
+    """As pip takes it: the newest of what it stands for."""
+    tests: tuple[str, ...]
+    only: str
+    """Which of these tests, as pytest's -k takes it."""
+
+    @property
+    def directory(self) -> Path:
+        """Where it is installed."""
+        return ENVIRONMENTS / f"{self.library}-{self.version.replace('*', 'x')}"
+
+
+REDIS = (
+    "test_redis.py",
+    "test_client.py",
+    "test_asyncio_client.py",
+    "test_faults.py",
+    "test_redis_connections.py",
+    "test_tls.py",
+)
+KAZOO = ("test_kazoo.py", "test_kazoo_operations.py", "test_kazoo_thread.py", "test_kazoo_own.py")
+ROWS = [
+    Row("redis", "5.3.0", REDIS, "redis or tls or errors or subscription"),
+    Row("redis", "6.4.*", REDIS, "redis or tls or errors or subscription"),
+    Row("redis", "7.1.*", REDIS, "redis or tls or errors or subscription"),
+    Row("redis", "8.*", REDIS, "redis or tls or errors or subscription"),
+    Row("kazoo", "2.11.0", KAZOO, "test"),
+    Row("kazoo", "2.11.*", KAZOO, "test"),
+]
+
+
+def bounds(library: str) -> tuple[str, str]:
+    """The oldest version that the package's metadata allow, and the first that they do not."""
+    found = re.search(rf'"{library}>=([\d.]+),<([\d.]+)"', (ROOT / "pyproject.toml").read_text())
+    assert found is not None
+    return found[1], found[2]
+
+
+def numbers(version: str) -> list[int]:
+    """A version's numbers, as far as they are given."""
+    return [int(part) for part in version.split(".") if part != "*"]
+
+
+@pytest.mark.parametrize("library", ["redis", "kazoo"])
+def test_the_rows_go_from_the_oldest_to_the_newest(library: str) -> None:
+    oldest, beyond = bounds(library)
+    versions = [row.version for row in ROWS if row.library == library]
+    first, last = numbers(versions[0]), numbers(versions[-1])
+    assert first[: len(numbers(oldest))] == numbers(oldest)
+    assert not any(first[len(numbers(oldest)) :])
+    # One more, at the last place that is given, would be too many.
+    assert versions[-1].endswith("*")
+    assert [*last[:-1], last[-1] + 1] == numbers(beyond)
+
+
+def install(row: Row) -> Path:
+    """The Python of its environment: beside the library it has what this one has."""
+    python = row.directory / "bin" / "python"
+    if not (row.directory / "done").exists():
+        subprocess.run([sys.executable, "-m", "venv", "--clear", row.directory], check=True)
+        wanted = f"{row.library}=={row.version}"
+        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wanted]
+        subprocess.run(pip, check=True)
+        paths = {"base": str(row.directory), "platbase": str(row.directory)}
+        packages = Path(sysconfig.get_path("purelib", "venv", vars=paths))
+        parent = sysconfig.get_path("purelib")
+        # Behind its own packages, with the editable one of this repository.
+        (packages / "behind.pth").write_text(f"import site; site.addsitedir({parent!r})\n")
+        (row.directory / "done").touch()
+    return python
+
+
+@pytest.mark.servers
+@pytest.mark.timeout(900)
+@pytest.mark.skipif("FENCEPOST_SERVERS" not in os.environ, reason="needs `python3 tests/servers run -- CMD`")
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.library}-{row.version}")
+def test_a_version(row: Row) -> None:
+    python = install(row)
+    found = subprocess.run(
+        [python, "-c", f"import {row.library} as it; print(it.__file__, it.__version__)"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.split()
+    assert found[0].startswith(str(row.directory))
+    wanted = numbers(row.version)
+    assert numbers(found[1])[: len(wanted)] == wanted
+    done = subprocess.run(
+        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", row.only, *row.tests],
+        cwd=ROOT / "tests",
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-8000:]
+    assert re.search(r"\d{2,} passed", done.stdout)
