@@ -105,7 +105,7 @@ class Client(Kinds):
             return
         end = time.monotonic() + CONFIRM_WITHIN
         idle.wait(CONFIRM_WITHIN)
-        left = engine.hub.pending
+        left = engine.left
         self._driver.close(max(0.0, end - time.monotonic()))
         engine.timer.stop()
         if left:

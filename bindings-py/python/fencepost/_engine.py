@@ -353,6 +353,11 @@ class Engine:
         self._later.append(self.dispose)
 
     @property
+    def left(self) -> int:
+        """How many contenders the server has not answered for. What never reached one has left nothing."""
+        return self.hub.pending if self.reach.reached else 0
+
+    @property
     def has_orphans(self) -> bool:
         """Whether a tick has something to clean up."""
         return bool(self._orphans)
@@ -412,7 +417,7 @@ class Engine:
                     else:
                         self._submit(output)
                     del outputs[0]
-            if self._idle and self.hub.pending == 0:
+            if self._idle and self.left == 0:
                 self._waking.extend(self._idle)
                 self._idle = []
             while self._waking:

@@ -36,6 +36,12 @@ class Reach:
         if not self.reached and self._within is not None:
             self._waiting.append((time + self._within, contender))
 
+    def limit(self, seconds: float) -> float:
+        """For how many of so many seconds a connection may be waited for."""
+        if self.reached or self._within is None:
+            return seconds
+        return min(seconds, self._within / 1e6)
+
     def overdue(self, time: int) -> list[Contender]:
         """Takes those out that have waited for too long."""
         found = []

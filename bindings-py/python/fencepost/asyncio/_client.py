@@ -101,7 +101,7 @@ class Client(Kinds):
         try:
             await _within(idle, CONFIRM_WITHIN)
         finally:
-            left = engine.hub.pending
+            left = engine.left
             engine.timer.stop()
             await self._driver.close(max(0.0, end - engine.loop.time()))
         if left:

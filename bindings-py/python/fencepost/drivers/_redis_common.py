@@ -144,7 +144,16 @@ def place(pool: Any) -> str:
         return f"unix://{settings['path']}"
     secure = "ssl" in getattr(pool.connection_class, "__name__", "").lower()
     scheme = "rediss" if secure else "redis"
+    database = settings.get("db") or 0
+    service = getattr(pool, "service_name", None)
+    if service is None:
+        return f"{scheme}://{_server(settings)}/{database}"
+    sentinels = [each.connection_pool.connection_kwargs for each in pool.sentinel_manager.sentinels]
+    return f"{scheme}+sentinel://{','.join(map(_server, sentinels))}/{service}/{database}"
+
+
+def _server(settings: dict[str, Any]) -> str:
+    """A server's host and port."""
     host = settings.get("host", "localhost")
     host = f"[{host}]" if ":" in host else host
-    server = f"{host}:{settings.get('port', 6379)}"
-    return f"{scheme}://{server}/{settings.get('db') or 0}"
+    return f"{host}:{settings.get('port', 6379)}"

@@ -146,7 +146,7 @@ class RedisDriver:
             limit = min(max(0.001, (command.deadline - now()) / 1e6), limit)
         connection, sent = None, False
         try:
-            connection = self._connections.take(limit)
+            connection = self._connections.take(engine.reach.limit(limit))
             packed = pack(command.arguments)
             sent = True
             connection.send_packed_command((packed,), check_health=False)

@@ -1,0 +1,72 @@
+"""A client of the caller's own that asks sentinels where the primary is."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import fencepost
+import fencepost.asyncio
+import pytest
+import redis
+from redis.asyncio.sentinel import Sentinel as AsyncSentinel
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+from redis.sentinel import Sentinel
+from support import LONG, RedisBackend, wait_until
+
+
+@pytest.fixture
+def sentinel(redis_server: RedisBackend, tmp_path: Path) -> Iterator[int]:
+    """The port of a sentinel that watches the server under the name ``stock``."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = int(free.getsockname()[1])
+    host, watched = redis_server.address.split(":")
+    settings = tmp_path / "sentinel.conf"
+    settings.write_text(f"port {port}\nsentinel monitor stock {host} {watched} 1\ndir {tmp_path}\n")
+    command = ["redis-server", str(settings), "--sentinel"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process, redis.Redis(port=port) as own:
+
+        def answers() -> bool:
+            try:
+                return bool(own.ping())
+            except redis.ConnectionError:
+                return False
+
+        wait_until(answers, "it answers")
+        yield port
+        process.terminate()
+
+
+async def test_a_client_of_sentinels(redis_server: RedisBackend, sentinel: int) -> None:
+    places = [("127.0.0.1", sentinel)]
+    own: Any = Sentinel(places).master_for("stock")  # type: ignore[no-untyped-call]
+    with (
+        fencepost.Client(own) as client,
+        client.lock(redis_server.name(), ttl=60).hold(timeout=LONG) as grant,
+    ):
+        assert grant.is_valid
+        assert repr(client) == f"<fencepost.Client of redis+sentinel://127.0.0.1:{sentinel}/stock/0>"
+    own.close()
+    aown: Any = AsyncSentinel(places).master_for("stock")  # type: ignore[no-untyped-call]
+    async with fencepost.asyncio.Client(aown) as aclient:
+        async with aclient.lock(redis_server.name(), ttl=60).hold(timeout=LONG) as agrant:
+            assert agrant.is_valid
+        assert f"redis+sentinel://127.0.0.1:{sentinel}/stock/0" in repr(aclient)
+    await aown.aclose()
+
+
+def test_sentinels_that_are_not_there() -> None:
+    places = [("127.0.0.1", 1), ("::1", 2)]
+    how = {"password": "secret", "retry": Retry(NoBackoff(), 0)}
+    own: Any = Sentinel(places, sentinel_kwargs=how).master_for("stock", db=3)  # type: ignore[no-untyped-call]
+    with fencepost.Client(own, connect_timeout=0.5) as client:
+        assert repr(client) == "<fencepost.Client of redis+sentinel://127.0.0.1:1,[::1]:2/stock/3>"
+        with pytest.raises(fencepost.Refused, match="stock") as error:
+            client.lock("stock").acquire()
+        assert error.value.name == "unreachable"
+        assert "secret" not in str(error.value)
+    own.close()
