@@ -4,6 +4,7 @@
 #[path = "../servers/control.rs"]
 #[allow(dead_code, reason = "shared with the other suite")]
 mod control;
+mod crowd;
 mod relay;
 #[path = "../scenarios/mod.rs"]
 #[allow(dead_code, unused_macros, reason = "shared with the other suites")]
