@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import fencepost
@@ -49,10 +50,12 @@ async def wait_until_async(condition: Callable[[], Any], what: str) -> Any:
 
 
 @contextmanager
-def interrupted(after: int) -> Iterator[None]:
+def interrupted(after: int) -> Iterator[list[str]]:
     """Raises KeyboardInterrupt in this thread at a call of, or return from, the package's functions: there
-    Ctrl-C may come.
+    Ctrl-C may come. Gives a list that has the place afterwards, if there was one. Not in a finalizer, where
+    Python itself drops the exception.
     """
+    places: list[str] = []
     package = str(Path(fencepost.__file__).parent)
     count = 0
 
@@ -60,19 +63,29 @@ def interrupted(after: int) -> Iterator[None]:
         nonlocal count
         if not frame.f_code.co_filename.startswith(package):
             return None
-        if event in ("call", "return"):
+        if event in ("call", "return") and not in_finalizer(frame):
             count += 1
             if count == after:
+                places.append(f"{event} {frame.f_code.co_name}")
                 raise KeyboardInterrupt
         return trace
 
     sys.settrace(trace)
     try:
-        yield
+        yield places
     except KeyboardInterrupt:
         pass
     finally:
         sys.settrace(None)
+
+
+def in_finalizer(frame: FrameType | None) -> bool:
+    """Whether a finalizer runs."""
+    while frame is not None:
+        if frame.f_code.co_name == "__del__":
+            return True
+        frame = frame.f_back
+    return False
 
 
 class Control:

@@ -244,10 +244,14 @@ async def test_close_releases_and_wakes(backend: Backend, aconnect: AsyncConnect
     await ours.close()
     async with theirs.lock(backend.name()).hold(timeout=LONG):
         pass
-    for call in (lock.acquire, grant.release, grant.extend, ours.__aenter__):
+    for call in (lock.acquire, ours.__aenter__):
         with pytest.raises(fencepost.MisuseError) as closed:
             await call()
         assert closed.value.code == 207
+    for end in (grant.release, grant.extend):
+        with pytest.raises(fencepost.LockLost) as lost:
+            await end()
+        assert lost.value.code == 406
 
 
 async def test_a_forgotten_client_warns_and_releases(backend: Backend, aconnect: AsyncConnect) -> None:

@@ -87,15 +87,25 @@ def test_names_that_are_no_paths(connect: Connect, name: str) -> None:
         ({"renew": 1}, "unreadable-settings"),
     ],
 )
-def test_options(connect: Connect, options: dict[str, Any], name: str) -> None:
-    client = connect("redis://localhost:1")
+@pytest.mark.parametrize("url", ["redis://localhost:1", "memory:"])
+def test_options(connect: Connect, url: str, options: dict[str, Any], name: str) -> None:
+    client = connect(url)
     assert error_of(lambda: client.lock("a", **options)).name == name
 
 
+def test_memory_takes_the_options_of_both_servers(connect: Connect) -> None:
+    lock = connect("memory:").lock(
+        "a", ttl=10, renew=False, margin=0.01, poll=1, max_hold=60, layout="kazoo", identifier="till-7"
+    )
+    with lock as grant:
+        assert grant.remaining() is not None
+        assert [each.identifier for each in lock.contenders()] == ["till-7"]
+
+
 @pytest.mark.parametrize("option", ["ttl", "margin", "poll", "renew"])
-def test_options_of_another_family(connect: Connect, option: str) -> None:
+def test_options_of_another_family(zookeeper: Backend, connect: Connect, option: str) -> None:
     options: dict[str, Any] = {option: 1}
-    error = error_of(lambda: connect("memory:").lock("a", **options))
+    error = error_of(lambda: connect(zookeeper.url).lock("a", **options))
     assert (error.code, error.name) == (108, "unknown-option")
     assert f"unknown option '{option}'" in str(error)
     assert "session_timeout" in str(error)

@@ -227,10 +227,14 @@ def test_close_releases_and_wakes(backend: Backend, connect: Connect) -> None:
     assert [error.name for error in errors] == ["client-closed"]
     with theirs.lock(backend.name()).hold(timeout=LONG):
         pass
-    for call in (lock.acquire, grant.release, grant.extend, ours.__enter__, lambda: lock.hold().__enter__()):
+    for call in (lock.acquire, ours.__enter__, lambda: lock.hold().__enter__()):
         with pytest.raises(fencepost.MisuseError) as error:
             call()
         assert (error.value.code, error.value.name) == (207, "client-closed")
+    for end in (grant.release, grant.extend):
+        with pytest.raises(fencepost.LockLost) as lost:
+            end()
+        assert (lost.value.code, lost.value.name) == (406, "lost-connection-closed")
     assert not grant.is_valid
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 
 import fencepost
 import pytest
@@ -79,3 +81,46 @@ def test_a_loss_is_told_to_every_thread(backend: Backend, connect: Connect) -> N
     assert told == [True] * 4
     with pytest.raises(fencepost.LockLost):
         grant.release()
+
+
+def by_block(lock: fencepost.Lock) -> None:
+    with lock:
+        pass
+
+
+def by_scope(lock: fencepost.Lock) -> None:
+    with lock.hold(timeout=LONG):
+        pass
+
+
+def by_calls(lock: fencepost.Lock) -> None:
+    grant = lock.acquire()
+    assert grant is not None
+    grant.release()
+
+
+def by_block_that_extends(lock: fencepost.Lock) -> None:
+    with lock as grant:
+        grant.extend()
+
+
+@pytest.mark.parametrize("use", [by_block, by_scope, by_calls, by_block_that_extends])
+def test_an_interrupt_at_any_place_leaves_the_lock_free(
+    backend: Backend, connect: Connect, use: Callable[[fencepost.Lock], None]
+) -> None:
+    """At every place in turn. An answer that nobody waits for any more, and the lease, take longer than the
+    other client waits.
+    """
+    ours, theirs = (connect(backend.url) for _ in range(2))
+    use(ours.lock(backend.name("first")))
+    for after in itertools.count(1):
+        name = backend.name(f"place{after}")
+        lock = ours.lock(name, answer_within=60, **options(backend, 120))
+        with interrupted(after) as places:
+            use(lock)
+        grant = theirs.lock(name).acquire(timeout=LONG)
+        assert grant is not None, places
+        grant.release()
+        if not places:
+            break
+    assert after > 20

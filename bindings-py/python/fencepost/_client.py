@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import warnings
 from _thread import allocate_lock
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from types import TracebackType
+from typing import TypeVar
 
-from ._connect import SyncDriver, choose, choose_by_address
+from ._connect import SyncDriver, choose, choose_by_address, family_of
 from ._contender import Contender, Hold, State, Until, decided, over, turned
-from ._engine import Engine
+from ._engine import CONFIRM_WITHIN, Engine
 from ._fencepost import Command
 from ._inspection import Found, Subject, found
 from ._kinds import AnyLock, Kinds
@@ -18,12 +21,29 @@ from ._lock import Grant, Lock
 from ._owners import ownership
 from ._timer import LATE, TURN, ThreadTimer
 from ._values import Duration, micros, positive, settings
-from .errors import CleanupIncomplete, FencepostError, NotAcquired, ReleaseUnconfirmed
+from ._waiting import may_wait
+from .errors import CleanupIncomplete, FencepostError, MisuseError, NotAcquired, ReleaseUnconfirmed
 
 CONNECT_WITHIN = 5.0
 """For how many seconds an acquire waits for the first connection."""
-CONFIRM_WITHIN = 5.0
-"""For how many seconds a release, or a close, waits for the server's word."""
+
+Given = TypeVar("Given")
+
+
+def to_the_end(verb: Callable[[Client, Hold], Given]) -> Callable[[Client, Hold], Given]:
+    """What is done with a grant. When the thread is interrupted, others carry out what it leaves."""
+
+    @wraps(verb)
+    def carried(client: Client, hold: Hold) -> Given:
+        try:
+            return verb(client, hold)
+        except Exception:
+            raise
+        except BaseException:
+            client._engine.hand_over(hold.contender)
+            raise
+
+    return carried
 
 
 def connect(url: str, *, connect_timeout: Duration = CONNECT_WITHIN) -> Client:
@@ -67,16 +87,25 @@ class Client(Kinds):
         within = None if connect_timeout is None else positive("connect_timeout", connect_timeout)
         self._prefix = prefix
         self._driver = driver
-        self._family = driver.hub.family
+        self._family = family_of(driver)
         engine = Engine(driver.hub, driver, within)
         timer = ThreadTimer(engine)
+        closing = threading.RLock()
 
-        def dispose() -> None:
-            driver.close(CONFIRM_WITHIN)
-            timer.stop()
+        def dispose(within: float = CONFIRM_WITHIN) -> None:
+            # The thread that closes this client does it, or else the timer's.
+            if closing.acquire(blocking=False):
+                try:
+                    if not engine.disposed:
+                        driver.close(within)
+                        timer.stop()
+                        engine.disposed = True
+                finally:
+                    closing.release()
 
         engine.dispose = dispose
         self._engine = engine
+        self._closing = closing
         engine.start(timer)
 
     def _lock(
@@ -96,18 +125,28 @@ class Client(Kinds):
         """Releases all grants, gives all waiting acquires up, and waits at most 5 seconds for the server's
         answers.
 
-        Closing again does nothing. Raises CleanupIncomplete if something had to be left.
+        Grants that are held are lost by it: their ``lost`` is set, and their blocks raise LockLost. Closing
+        again does nothing, or finishes what was interrupted. Raises CleanupIncomplete if something had to be
+        left.
         """
         engine = self._engine
         engine.check_process()
-        idle = Waiter()
-        if not engine.shut(idle.wake):
+        if not may_wait():
+            engine.orphan()
             return
-        end = time.monotonic() + CONFIRM_WITHIN
-        idle.wait(CONFIRM_WITHIN)
-        left = engine.left
-        self._driver.close(max(0.0, end - time.monotonic()))
-        engine.timer.stop()
+        with self._closing:
+            if engine.disposed:
+                return
+            end = time.monotonic() + CONFIRM_WITHIN
+            try:
+                idle = Waiter()
+                engine.shut(idle.wake)
+                idle.wait(CONFIRM_WITHIN)
+                left = engine.left
+                engine.dispose(max(0.0, end - time.monotonic()))
+            except BaseException:
+                engine.leave(CONFIRM_WITHIN)
+                raise
         if left:
             raise CleanupIncomplete(
                 f"{left} contenders were left on the server: they go with their leases or session", count=left
@@ -182,10 +221,14 @@ class Client(Kinds):
             raise look.error()
         return found(look.event)
 
+    @to_the_end
     def _release(self, hold: Hold) -> None:
         engine, contender = self._engine, hold.contender
         if hold.state is not State.LOST:
             engine.check()
+        if hold.state is State.HELD and not may_wait():
+            engine.orphan(hold)
+            return
         until = engine.release(hold, self._driver.inline)
         if until is not None and not self._wait(contender, until, CONFIRM_WITHIN):
             raise ReleaseUnconfirmed(
@@ -199,6 +242,7 @@ class Client(Kinds):
         if error is not None:
             raise error
 
+    @to_the_end
     def _downgrade(self, hold: Hold) -> None:
         engine, contender = self._engine, hold.contender
         if hold.state is not State.LOST:
@@ -213,6 +257,7 @@ class Client(Kinds):
                 engine.restore(hold)
             raise error
 
+    @to_the_end
     def _extend(self, hold: Hold) -> None:
         engine, contender = self._engine, hold.contender
         if hold.state is not State.LOST:
@@ -252,6 +297,13 @@ class Client(Kinds):
                     self._driver.carry_out(command, contender)
                 if until(contender):
                     return True
+                if not may_wait():
+                    raise MisuseError(
+                        f"{contender.name}: a finalizer or signal handler that has come in the middle of the "
+                        "client's own work cannot wait here: have another thread do this",
+                        543,
+                        "cannot-wait",
+                    )
                 waiter = Waiter()
                 with engine.order:
                     if until(contender) or inbox:

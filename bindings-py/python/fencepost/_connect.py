@@ -11,6 +11,17 @@ from ._values import unreadable
 from .errors import ConfigError
 
 
+class Describes(Protocol):
+    """What every driver says of itself."""
+
+    @property
+    def hub(self) -> Hub:
+        """The hub for its engine."""
+
+    def describe(self) -> str:
+        """Where the locks are, without passwords."""
+
+
 class SyncDriver(Driver, Protocol):
     """A driver for threads."""
 
@@ -76,6 +87,11 @@ def choose(connection: object, prefix: object) -> tuple[SyncDriver, str]:
     if is_instance(connection, "redis.asyncio.client", "Redis"):
         hint = "it is for asyncio: give it to fencepost.asyncio.Client"
     raise unreadable(f"{type(connection).__name__} is no connection for this client: {hint}")
+
+
+def family_of(driver: Describes) -> str:
+    """Whose options its locks take: ``zookeeper``, ``redis``, or ``memory``, which stands for either."""
+    return "memory" if driver.describe().startswith("memory:") else driver.hub.family
 
 
 def is_instance(connection: object, module: str, name: str) -> bool:

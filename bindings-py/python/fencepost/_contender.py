@@ -129,6 +129,11 @@ class Contender:
             self.cause = cause
         return True
 
+    def close(self) -> None:
+        """Its client is closed: a grant is lost by that, and everything else is over."""
+        if not self.is_over:
+            self.state = State.LOST if self.state is State.HELD else State.CLOSED
+
     @property
     def is_over(self) -> bool:
         """Whether the machine has said its last word."""
@@ -160,6 +165,9 @@ class Contender:
         """What has ended it, as an exception."""
         if self.error_of_client is not None:
             return self.error_of_client
+        if self.event is None and self.state is State.LOST:
+            text = f"{self.name}: the client was closed while it held the lock"
+            return LockLost(text, 406, "lost-connection-closed")
         if self.event is None or self.event.reason is None:
             return misuse("client-closed" if self.state is State.CLOSED else "not-held")
         return self.exception(self.event, self.cause)

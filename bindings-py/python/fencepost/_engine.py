@@ -11,20 +11,24 @@ from collections import deque
 from collections.abc import Callable
 
 from ._clock import now
-from ._contender import Contender, Hold, State, Until, Wake, over, turned
+from ._contender import Contender, Hold, State, Wake
 from ._driver import Driver, Timer
 from ._faults import driver_error, end, is_fault
 from ._fencepost import Command, Event, Hub, Settings, misuse
+from ._holding import Holding
 from ._owners import Owners
 from ._reach import Reach
-from .errors import MisuseError, WrongProcess
+from ._waiting import watch
+from .errors import MisuseError, WrongProcess, without_frames
 
 log = logging.getLogger("fencepost")
 
+CONFIRM_WITHIN = 5.0
+"""For how many seconds a release, or a close, waits for the server's answers."""
 _MOST_CAUSES = 256
 
 
-class Engine:
+class Engine(Holding):
     """Everything that the clients for threads and for asyncio have in common."""
 
     def __init__(self, hub: Hub, driver: Driver, connect_within: int | None = None) -> None:
@@ -51,9 +55,12 @@ class Engine:
         """Called at the end of the section: they only wake somebody, and may be called twice."""
         self._later: deque[Wake] = deque()
         """Called by the next tick, outside of the section."""
-        self.dispose: Wake = lambda: None
-        """What is left to do when a client was dropped without being closed, and nothing is pending any more.
-        """
+        self.dispose: Callable[..., None] = lambda: None
+        """What is left to do for a client that nobody closes to the end, when nothing is pending any more."""
+        self.disposed = False
+        self._dispose_at: int | None = None
+        self._shut = False
+        watch(self)
 
     def start(self, timer: Timer) -> None:
         """Begins to work."""
@@ -101,85 +108,6 @@ class Engine:
                 self._interrupted(error)
                 raise
         self.driver.after()
-
-    def extend(self, hold: Hold, mine: bool) -> None:
-        """Makes a grant last from now on, for all its holds."""
-        self._ask(self._extend, hold, mine)
-
-    def release(self, hold: Hold, mine: bool) -> Until | None:
-        """Ends a hold. The last one releases the grant, the last that may write downgrades it. Gives what to
-        wait for.
-        """
-        return self._ask(self._release, hold, mine)
-
-    def downgrade(self, hold: Hold, mine: bool) -> Until | None:
-        """Turns a writer's hold into a reader's. The last one downgrades the grant. Gives what to wait
-        for.
-        """
-        return self._ask(self._downgrade, hold, mine)
-
-    def restore(self, hold: Hold) -> None:
-        """The server has refused to downgrade: the hold is a writer's as before."""
-        with self.order:
-            hold.shared = hold.contender.shared = False
-
-    def _extend(self, hold: Hold) -> Until | None:
-        self.hub.extend(now(), hold.contender.key)
-        return None
-
-    def _release(self, hold: Hold) -> Until | None:
-        contender = hold.contender
-        until: Until | None = over
-        if len(contender.holds) == 1:
-            self.hub.release(now(), contender.key)
-            contender.state = State.RELEASING
-            self.owners.leave(contender)
-        else:
-            contender.holds.discard(hold)
-            until = self._yield(contender)
-        if contender.waiters:
-            self._waking.extend(contender.waiters)
-            contender.waiters = []
-        return until
-
-    def _downgrade(self, hold: Hold) -> Until | None:
-        if hold.contender.kind != "writer" or hold.shared:
-            raise misuse("not-a-writer")
-        hold.shared = True
-        try:
-            return self._yield(hold.contender)
-        except MisuseError:
-            hold.shared = False
-            raise
-
-    def _yield(self, contender: Contender) -> Until | None:
-        """Downgrades a grant of which only holds through the reader are left."""
-        if contender.kind != "writer" or contender.shared:
-            return None
-        if not all(hold.shared for hold in contender.holds):
-            return None
-        self.hub.downgrade(now(), contender.key)
-        contender.shared = True
-        contender.downgrade = None
-        return turned
-
-    def _ask(self, verb: Callable[[Hold], Until | None], hold: Hold, mine: bool) -> Until | None:
-        """Does something with a grant."""
-        with self.order:
-            try:
-                if hold.state is not State.HELD:
-                    raise self.why_not_held(hold)
-                until = verb(hold)
-                self._drain(hold.contender if mine else None)
-            except BaseException as error:
-                self._interrupted(error)
-                raise
-        self.driver.after()
-        return until
-
-    def why_not_held(self, hold: Hold) -> Exception:
-        """The error for a call that needs a grant."""
-        return hold.contender.error() if hold.state is State.LOST else misuse("not-held")
 
     def cancel(self, contender: Contender) -> None:
         """Stops an acquire, which is refused then, unless it is decided already."""
@@ -232,27 +160,44 @@ class Engine:
         self._orphans.append(hold)
         self.timer.nudge()
 
-    def shut(self, idle: Wake | None = None) -> bool:
-        """Closes everything; ``idle`` is called once nothing is pending. Whether it was open until now."""
+    def shut(self, idle: Wake) -> None:
+        """Closes everything; ``idle`` is called once nothing is pending. Again it only waits for that."""
         with self.order:
-            if self.closed:
-                return False
-            self.closed = True
             try:
-                self.hub.shutdown(now())
-                for contender in self._contenders.values():
-                    contender.state = State.CLOSED
-                    self._waking.extend(contender.waiters)
-                    contender.waiters = []
-                self._forget(*self._contenders)
-                if idle is not None:
-                    self._idle.append(idle)
+                self._end_all()
+                self._idle.append(idle)
                 self._drain()
             except BaseException as error:
                 self._interrupted(error)
                 raise
         self.driver.after()
-        return True
+        self.tell()
+
+    def leave(self, within: float) -> None:
+        """Nobody waits for the end of a close any more: what is left is disposed of when nothing is pending,
+        or after so many seconds.
+        """
+        with self.order:
+            self._end_all()
+            self._leave(within)
+            self._drain()
+        self.driver.after()
+
+    def _leave(self, within: float) -> None:
+        self._idle.append(self._dispose_later)
+        self._dispose_at = now() + int(within * 1e6)
+
+    def _end_all(self) -> None:
+        """Ends every contender. A grant that is held is over without a release of its owner: it is lost."""
+        self.closed = True
+        if self._shut:
+            return
+        for contender in self._contenders.values():
+            contender.close()
+            self._ended(contender)
+        self.hub.shutdown(now())
+        self._forget(*self._contenders)
+        self._shut = True
 
     # What drivers and timers say.
 
@@ -317,6 +262,8 @@ class Engine:
     def note(self, id: int, cause: BaseException | None) -> None:
         """Keeps the library's own exception, for the case that an event names this command."""
         if cause is not None:
+            if not is_fault(cause):
+                without_frames(cause)
             self._causes[id] = cause
             if not self.reach.reached:
                 self.reach.trouble = cause
@@ -329,17 +276,21 @@ class Engine:
             while self._orphans:
                 hold = self._orphans.popleft()
                 if hold is None:
-                    self.closed = True
-                    self._forget(*self._contenders)
-                    self._idle.append(self._dispose_later)
-                    self.hub.shutdown(time)
+                    self._end_all()
+                    self._leave(CONFIRM_WITHIN)
                 elif hold.contender.key in self._contenders:
                     self._give_up(hold)
+            if self._dispose_at is not None and self._dispose_at <= time:
+                self._dispose_later()
             self.hub.handle_timeout(time)
             for contender in self.reach.overdue(time):
                 self._give_up_reaching(contender)
             self._drain()
         self.driver.after()
+        self.tell()
+
+    def tell(self) -> None:
+        """Tells of losses, outside of the section; and disposes of what is left."""
         while self._later:
             self._later.popleft()()
 
@@ -350,6 +301,7 @@ class Engine:
         self.driver.after()
 
     def _dispose_later(self) -> None:
+        self._dispose_at = None
         self._later.append(self.dispose)
 
     @property
@@ -424,6 +376,8 @@ class Engine:
                 self._waking[0]()
                 del self._waking[0]
             until = now() if self._later else self.reach.sooner(until)
+            if self._dispose_at is not None:
+                until = self._dispose_at if until is None else min(until, self._dispose_at)
         except BaseException:
             # The command at the head may have been handed over or not; an event may be told twice.
             if outputs and isinstance(outputs[0], Command):

@@ -44,7 +44,7 @@ class Subject:
 
     def settings(self, action: str, contender: Found | None = None) -> Settings:
         """The settings of one look. Raises ConfigError on Redis, and for what is no contender."""
-        if self.family != "zookeeper":
+        if self.family == "redis":
             raise unknown_option("contenders", self.family)
         if self.kind == MULTI_LOCK:
             raise unreadable("many locks have many lines: look at its locks one by one")

@@ -39,7 +39,8 @@ class Kinds(Unique):
         Durations are seconds or timedeltas. For every server: ``max_hold``, the longest hold allowed (no
         limit), and ``answer_within``, how long one answer may take (5). For Redis: ``ttl``, the lease (10),
         ``renew``, whether it is renewed until the release (True), ``margin``, what is taken off its validity
-        (0.002), ``poll``, how often a waiter asks at the latest (0.1).
+        (0.002), ``poll``, how often a waiter asks at the latest (0.1). ``memory:`` takes and checks these
+        four, too; they have no effect there, as a grant lasts as long as its client.
 
         For ZooKeeper: ``layout``, the names that contenders have on the server: ``"curator"`` (Apache
         Curator's, the usual ones), ``"kazoo"``, or ``"plain"``, which is ``node_prefix`` (``node_``) with a

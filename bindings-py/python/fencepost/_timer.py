@@ -10,6 +10,8 @@ from time import sleep
 from typing import TYPE_CHECKING
 
 from ._clock import now
+from ._threads import start
+from ._waiting import serve
 
 if TYPE_CHECKING:
     from ._engine import Engine
@@ -79,13 +81,12 @@ class ThreadTimer:
                 self._start()
 
     def _start(self) -> None:
-        self._thread = threading.Thread(target=self._run, name="fencepost timer", daemon=True)
-        try:
-            self._thread.start()
-        except RuntimeError:  # The interpreter is on its way out.
+        self._thread = start("timer", self._run)
+        if self._thread is None:
             self._stopped = True
 
     def _run(self) -> None:
+        serve()
         while not self._stopped:
             due, time = self._due, now()
             if due <= time or self._engine.has_orphans:

@@ -85,8 +85,14 @@ def plain_kind(family: str, fair: object) -> str:
 
 def settings(family: str, prefix: str, kind: str, name: object, options: Mapping[str, object]) -> Settings:
     """The checked settings of a lock of a kind (``lock``, ``reader``, ``election`` …); options that are None
-    are left to the core.
+    are left to the core. ``memory`` stands for either family: it takes the options of both, and checks them.
     """
+    if family == "memory":
+        leases = {option: value for option, value in options.items() if option in _REDIS_ONLY}
+        if any(value is not None for value in leases.values()):
+            settings("redis", "", "lock", "memory", leases)
+        options = {option: value for option, value in options.items() if option not in leases}
+        family = "zookeeper"
     if family == "redis" and kind != "lock":
         raise unknown_option({"reader": "read_write_lock", MULTI_LOCK: "multi_lock"}.get(kind, kind), family)
     data: dict[str, object] = {"kind": _KINDS.get((kind, family), f"{family}-{kind}")}

@@ -20,6 +20,17 @@ class FencepostError(Exception):
         return (type(self), (str(self), self.code, self.name))
 
 
+def without_frames(error: BaseException) -> None:
+    """Takes from an exception that is kept what it keeps itself: the frames that it came through, and by them
+    all of their callers. What was being handled when it was raised is the program's own, and stays as it is.
+    """
+    each: BaseException | None = error
+    while each is not None and (each.__traceback__ or each.__context__):
+        each.__traceback__ = None
+        each.__context__ = None
+        each = each.__cause__
+
+
 class ConfigError(FencepostError, ValueError):
     """A setting or argument that makes no sense. Raised before anything is sent."""
 

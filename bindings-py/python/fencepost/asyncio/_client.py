@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from functools import partial
 from types import TracebackType
 
-from .._client import CONFIRM_WITHIN, CONNECT_WITHIN
+from .._client import CONNECT_WITHIN
+from .._connect import family_of
 from .._contender import Contender, Hold, State, Until, decided, over, turned
+from .._engine import CONFIRM_WITHIN
 from .._inspection import Found, Subject, found
 from .._owners import ownership
 from .._values import Duration, OnLost, micros, positive, settings, unreadable
@@ -58,13 +60,15 @@ class Client(Kinds):
         loop = running_loop()
         self._prefix = prefix
         self._driver = driver
-        self._family = driver.hub.family
+        self._family = family_of(driver)
         engine = LoopEngine(driver.hub, driver, loop, within)
         timer = LoopTimer(engine)
 
         def dispose() -> None:
-            timer.stop()
-            driver.drop()
+            if not engine.disposed:
+                engine.disposed = True
+                timer.stop()
+                driver.drop()
 
         engine.dispose = dispose
         self._engine = engine
@@ -88,22 +92,28 @@ class Client(Kinds):
 
     async def close(self) -> None:
         """Releases all grants, gives all waiting acquires up, and waits at most 5 seconds for the server's
-        answers.
+        answers. Cancelled, it goes on in the background.
 
-        Closing again does nothing. Raises CleanupIncomplete if something had to be left.
+        Grants that are held are lost by it: their ``lost`` is set, their blocks are cancelled and raise
+        LockLost. Closing again does nothing. Raises CleanupIncomplete if something had to be left.
         """
         engine = self._engine
         engine.check_process()
+        engine.check_loop()
+        if engine.disposed:
+            return
         idle = engine.loop.create_future()
         end = engine.loop.time() + CONFIRM_WITHIN
-        if not engine.shut(partial(engine.settle, idle)):
-            return
         try:
+            engine.shut(partial(engine.settle, idle))
             await _within(idle, CONFIRM_WITHIN)
-        finally:
-            left = engine.left
-            engine.timer.stop()
-            await self._driver.close(max(0.0, end - engine.loop.time()))
+        except BaseException:
+            engine.leave(CONFIRM_WITHIN)
+            raise
+        left = engine.left
+        engine.disposed = True
+        engine.timer.stop()
+        await self._driver.close(max(0.0, end - engine.loop.time()))
         if left:
             raise CleanupIncomplete(
                 f"{left} contenders were left on the server: they go with their leases or session", count=left

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from typing import Protocol
 
 from .._connect import (
@@ -18,6 +17,7 @@ from .._contender import Contender
 from .._driver import Driver
 from .._engine import Engine
 from .._fencepost import Command, Hub
+from .._threads import start
 from .._values import unreadable
 from ._loop import settle
 
@@ -86,14 +86,15 @@ class FromThreads:
             except RuntimeError:  # The loop has not waited.
                 pass
 
-        threading.Thread(target=close, name="fencepost close", daemon=True).start()
-        await closed
+        if start("close", close) is None:
+            self._driver.close(within)
+        else:
+            await closed
 
     def drop(self) -> None:
         """See AsyncDriver."""
-        threading.Thread(
-            target=self._driver.close, args=(_DROP_WITHIN,), name="fencepost close", daemon=True
-        ).start()
+        if start("close", self._driver.close, _DROP_WITHIN) is None:
+            self._driver.close(_DROP_WITHIN)
 
 
 def choose_by_address(url: object) -> tuple[AsyncDriver, str]:

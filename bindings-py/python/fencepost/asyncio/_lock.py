@@ -271,7 +271,9 @@ class Body:
     def lost(self) -> None:
         """Cancels the block, unless it has ended. Called on the loop."""
         # A task that runs at this moment closes the client itself: it hears of it when it leaves the block.
-        if self._task is not None and self._task is not asyncio.current_task():
+        if self._cancelled or self._task is None:
+            return
+        if self._task is not asyncio.current_task():
             self._cancelled = True
             self._task.cancel()
 

@@ -5,14 +5,16 @@ keeps the time.
 from __future__ import annotations
 
 import asyncio
-import threading
+from _thread import start_new_thread
 from collections.abc import Callable
 
 from .._clock import now
+from .._contender import Contender
 from .._driver import Driver
 from .._engine import Engine
 from .._fencepost import Hub
 from .._timer import LATE, NEVER, TURN, pause
+from ..errors import MisuseError
 
 
 class LoopEngine(Engine):
@@ -23,7 +25,49 @@ class LoopEngine(Engine):
     ) -> None:
         super().__init__(hub, driver, connect_within)
         self.loop = loop
-        self._thread = threading.get_ident()
+
+    def check(self) -> None:
+        """See Engine. A loop other than the client's is none that it can use."""
+        super().check()
+        self.check_loop()
+
+    def check_loop(self) -> None:
+        """Raises MisuseError on another loop than that on which the client was made."""
+        running = running_loop()
+        if running is not self.loop:
+            raise MisuseError(
+                f"this client was made on the loop {_named(self.loop)}, and this is {_named(running)}: "
+                "make a client on each loop, and close it there",
+                542,
+                "wrong-loop",
+            )
+
+    def put(self, verb: Callable[..., None], *arguments: object, mine: Contender | None = None) -> None:
+        """See Engine."""
+        super().put(verb, *arguments, mine=mine)
+        if self.loop.is_closed():
+            self.outlive()
+
+    def poke(self) -> None:
+        """See Engine."""
+        super().poke()
+        if self.loop.is_closed():
+            self.outlive()
+
+    def tell(self) -> None:
+        """See Engine. What waits on a loop that is closed can be told nothing any more."""
+        while self._later:
+            try:
+                super().tell()
+            except RuntimeError:
+                if not self.loop.is_closed():
+                    raise
+
+    def outlive(self) -> None:
+        """The loop was closed before the client: what it holds or waits for is given back."""
+        if not self.closed:
+            self.shut(self._dispose_later)
+        self.tell()
 
     def settle(self, future: asyncio.Future[bool]) -> None:
         """Wakes whoever waits for a future of the loop. From any thread; again does nothing."""
@@ -41,8 +85,8 @@ class LoopEngine(Engine):
 
     @property
     def is_on_loop(self) -> bool:
-        """Whether this is the loop's thread."""
-        return threading.get_ident() == self._thread
+        """Whether the loop runs here, at this moment."""
+        return asyncio._get_running_loop() is self.loop
 
 
 def running_loop() -> asyncio.AbstractEventLoop:
@@ -54,6 +98,10 @@ def running_loop() -> asyncio.AbstractEventLoop:
             "a client of fencepost.asyncio is made inside a coroutine of asyncio, and there is no running "
             "event loop: threads use fencepost.connect(); loops of other libraries (trio) are not supported"
         ) from error
+
+
+def _named(loop: asyncio.AbstractEventLoop) -> str:
+    return f"{loop!r} at {id(loop):#x}"
 
 
 def settle(future: asyncio.Future[bool], value: bool) -> None:
@@ -107,7 +155,14 @@ class LoopTimer:
 
     def nudge(self) -> None:
         """See the engine's Timer."""
-        self._engine.on_loop(self._fire)
+        if not self._engine.loop.is_closed():
+            self._engine.on_loop(self._fire)
+        elif not self._stopped:
+            # The loop has ended before the client. A finalizer may be what calls: it waits for nothing.
+            try:
+                start_new_thread(self._engine.tick, (now(),))
+            except RuntimeError:  # The interpreter is on its way out.
+                pass
 
     def stop(self) -> None:
         """See the engine's Timer."""

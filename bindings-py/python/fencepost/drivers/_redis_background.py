@@ -18,6 +18,8 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from .._clock import now
 from .._engine import Engine
 from .._fencepost import Command, is_from_replica
+from .._threads import start
+from .._waiting import serve
 from ._redis_channels import PING, Channels, silent
 from ._redis_common import ANSWER_WITHIN, answer, failure, pack
 
@@ -232,19 +234,37 @@ class Background:
         self._alarm: socket.socket | None = None
         self._closed = False
 
+    @property
+    def runs(self) -> bool:
+        """Whether its thread was started."""
+        return self._thread is not None
+
     def submit(self, command: Command) -> None:
         """Hands a command over. Called inside the engine's critical section."""
         if self._closed:
             self._engine.failed(command.id, "closed", None)
             return
         self._queue.append(command)
-        if self._thread is None:
-            self._start()
+        self.start()
         self._ring()
 
     def renew(self) -> None:
         """Some connections may be of no use any more."""
         self._ring()
+
+    def start(self) -> None:
+        """Starts the thread, if there is none. Called inside the engine's critical section."""
+        if self._thread is not None or self._closed:
+            return
+        here, there = socket.socketpair()
+        here.setblocking(False)
+        there.setblocking(False)
+        self._alarm = here
+        self._thread = start("redis", self._run, there)
+        if self._thread is None:
+            self._alarm = None
+            here.close()
+            there.close()
 
     def close(self, within: float) -> None:
         """Ends the thread; waits for it for a moment, unless it is the one that asks."""
@@ -253,14 +273,6 @@ class Background:
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(min(JOIN_WITHIN, within))
-
-    def _start(self) -> None:
-        here, there = socket.socketpair()
-        here.setblocking(False)
-        there.setblocking(False)
-        self._alarm = here
-        self._thread = threading.Thread(target=self._run, args=(there,), name="fencepost redis", daemon=True)
-        self._thread.start()
 
     def _ring(self) -> None:
         alarm = self._alarm
@@ -271,23 +283,26 @@ class Background:
                 pass
 
     def _run(self, alarm: socket.socket) -> None:
+        serve()
+        runs = True
         try:
-            while not self._closed:
+            while runs and not self._closed:
                 try:
                     self._take_queue()
-                    self._wait(alarm)
+                    runs = self._wait(alarm)
                 except Exception as error:
                     # Nothing but faults of the code comes here.
                     self._engine.fail(error)
                     self._calls.lose(error)
                     self._subscriptions.lose(error)
         finally:
-            self._calls.lose(None)
-            self._subscriptions.lose(None)
             alarm.close()
-            ringing, self._alarm = self._alarm, None
-            if ringing is not None:
-                ringing.close()
+            if runs:
+                self._calls.lose(None)
+                self._subscriptions.lose(None)
+                ringing, self._alarm = self._alarm, None
+                if ringing is not None:
+                    ringing.close()
 
     def _take_queue(self) -> None:
         calls = []
@@ -302,9 +317,10 @@ class Background:
         if calls:
             self._calls.call(calls)
 
-    def _wait(self, alarm: socket.socket) -> None:
+    def _wait(self, alarm: socket.socket) -> bool:
+        """Waits for something to do. False: this thread was started by one that was interrupted."""
         if self._queue or self._closed:
-            return
+            return True
         lines: dict[int, Line] = {}
         for each in (self._calls, self._subscriptions):
             descriptor = each.fileno()
@@ -318,7 +334,8 @@ class Background:
                 line.read()
             else:
                 try:
-                    alarm.recv(4096)
+                    if not alarm.recv(4096):
+                        return False
                 except BlockingIOError:
                     pass
         overdue = self._calls.overdue()
@@ -327,3 +344,4 @@ class Background:
         self._subscriptions.beat()
         self._calls.renew()
         self._subscriptions.renew()
+        return True

@@ -8,7 +8,6 @@ woken.
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 from kazoo.exceptions import (
@@ -24,6 +23,7 @@ from kazoo.security import OPEN_ACL_UNSAFE
 from .._contender import Contender
 from .._engine import Engine, log
 from .._fencepost import Address, Command, Hub
+from .._threads import start
 from . import _kazoo_wire as wire
 from ._kazoo_own import OwnClient
 from ._kazoo_tap import Tap
@@ -299,8 +299,10 @@ class KazooDriver:
             self.tap.detach(self)
             return
         # It may wait for a server that is not there: for that, nobody waits.
-        closer = threading.Thread(target=self._stop, name="fencepost close", daemon=True)
-        closer.start()
+        closer = start("close", self._stop)
+        if closer is None:
+            self._stop()
+            return
         closer.join(within)
         if closer.is_alive():
             self.client.abort()

@@ -145,6 +145,10 @@ class RedisDriver:
         if command.deadline is not None:
             limit = min(max(0.001, (command.deadline - now()) / 1e6), limit)
         connection, sent = None, False
+        if not self._background.runs:
+            # What is to be done in the background may be asked for when no thread can be started any more.
+            with engine.order:
+                self._background.start()
         try:
             connection = self._connections.take(engine.reach.limit(limit))
             packed = pack(command.arguments)

@@ -39,9 +39,13 @@ class Line:
         self._waiting: list[tuple[Command, bytes]] = []
         """What is sent as soon as the connection is made."""
         self._task: asyncio.Task[None] | None = None
+        self._closed = False
 
     def send(self, command: Command, packed: bytes) -> None:
         """Sends a packed command, or has a connection made for it."""
+        if self._closed or self.engine.loop.is_closed():
+            self.engine.failed(command.id, "closed", None)
+            return
         writer = self._writer
         if writer is None:
             self._waiting.append((command, packed))
@@ -73,16 +77,16 @@ class Line:
         if self._writer is not None:
             self._writer.transport.abort()
 
-    async def close(self) -> None:
-        """Ends the task."""
+    async def ended(self) -> None:
+        """Waits until the task has ended."""
         task = self._task
         if task is not None:
-            task.cancel()
             await asyncio.wait([task])
 
     def drop(self) -> None:
         """Ends the task without waiting."""
-        if self._task is not None:
+        self._closed = True
+        if self._task is not None and not self.engine.loop.is_closed():
             self._task.cancel()
 
     async def _run(self) -> None:
@@ -331,9 +335,10 @@ class AsyncRedisDriver:
         """See Driver."""
 
     async def close(self, within: float) -> None:
-        """See AsyncDriver. It waits for no server."""
-        await self._calls.close()
-        await self._subscriptions.close()
+        """See AsyncDriver. It waits for no server; cancelled, it has asked both tasks to end, and they do."""
+        self.drop()
+        await self._calls.ended()
+        await self._subscriptions.ended()
 
     def drop(self) -> None:
         """See AsyncDriver."""

@@ -1,0 +1,55 @@
+"""Holds a lock, and gives it back by a function of `atexit`. Arguments: URL, name, and what that function
+does: `close` the client, `release` the grant, `drop` nothing at all, or close a client for `asyncio`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import sys
+
+import fencepost
+import fencepost.asyncio
+
+url, name, what = sys.argv[1:]
+
+
+def in_threads() -> None:
+    """The client for threads."""
+    client = fencepost.connect(url)
+    grant = client.lock(name).acquire(timeout=30)
+    assert grant is not None
+
+    def end() -> None:
+        if what == "close":
+            client.close()
+        elif what == "release":
+            grant.release()
+        print("done", flush=True)
+
+    atexit.register(end)
+
+
+def in_asyncio() -> None:
+    """The client for asyncio."""
+    loop = asyncio.new_event_loop()
+
+    async def begin() -> fencepost.asyncio.Client:
+        client = fencepost.asyncio.connect(url)
+        await client.lock(name).hold(timeout=30).__aenter__()
+        return client
+
+    client = loop.run_until_complete(begin())
+
+    def end() -> None:
+        loop.run_until_complete(client.close())
+        loop.close()
+        print("done", flush=True)
+
+    atexit.register(end)
+
+
+if what == "asyncio":
+    in_asyncio()
+else:
+    in_threads()
