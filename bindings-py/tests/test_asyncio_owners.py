@@ -138,10 +138,13 @@ async def test_closing_releases_once(backend: Backend, aconnect: AsyncConnect) -
     mine = client.lock(backend.name(), owner="request-17")
     outer, inner = await take(mine), await take(mine)
     await client.close()
-    for call in (mine.acquire, outer.release, inner.release):
-        with pytest.raises(fencepost.MisuseError) as error:
+    with pytest.raises(fencepost.MisuseError) as error:
+        await mine.acquire()
+    assert error.value.name == "client-closed"
+    for call in (outer.release, inner.release):
+        with pytest.raises(fencepost.LockLost) as lost:
             await call()
-        assert error.value.name == "client-closed"
+        assert lost.value.name == "lost-connection-closed"
     await (await take(aconnect(backend.url).lock(backend.name()))).release()
 
 

@@ -137,7 +137,7 @@ def test_an_interrupted_close_is_finished(server: Backend, connect: Connect, aga
 def test_a_close_that_waits_is_interrupted(server: Backend, control: Control) -> None:
     before = set(threading.enumerate())
     client = fencepost.connect(server.url)
-    assert client.lock(server.name()).acquire(timeout=LONG)
+    grant = client.lock(server.name()).acquire(timeout=LONG)
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -149,7 +149,10 @@ def test_a_close_that_waits_is_interrupted(server: Backend, control: Control) ->
         with pytest.raises(KeyboardInterrupt):
             client.close()
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
+    assert grant is not None
+    assert grant.lost.is_set()
     control.do(f"resume {server.server}")
     client.close()
     wait_until(lambda: set(threading.enumerate()) <= before, "its threads have ended")

@@ -228,10 +228,13 @@ def test_closing_releases_once(backend: Backend, clients: Pair) -> None:
     mine = clients[0].lock(backend.name(), owner="request-17")
     outer, inner = take(mine), take(mine)
     clients[0].close()
-    for call in (mine.acquire, outer.release, inner.extend, inner.release):
-        with pytest.raises(fencepost.MisuseError) as error:
+    with pytest.raises(fencepost.MisuseError) as error:
+        mine.acquire()
+    assert error.value.name == "client-closed"
+    for call in (outer.release, inner.extend, inner.release):
+        with pytest.raises(fencepost.LockLost) as lost:
             call()
-        assert error.value.name == "client-closed"
+        assert lost.value.name == "lost-connection-closed"
     take(clients[1].lock(backend.name())).release()
 
 
