@@ -17,11 +17,10 @@ from support import LONG, Backend, RedisBackend, options, wait_until, wait_until
 
 
 def end(loop: asyncio.AbstractEventLoop) -> None:
-    """Ends a loop as `asyncio.run` does."""
-    tasks = asyncio.all_tasks(loop)
-    for task in tasks:
-        task.cancel()
-    if tasks:
+    """Ends a loop as `asyncio.run` does, and waits for what the end of a task has begun."""
+    while tasks := asyncio.all_tasks(loop):
+        for task in tasks:
+            task.cancel()
         loop.run_until_complete(asyncio.wait(tasks))
     loop.close()
 

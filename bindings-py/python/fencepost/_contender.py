@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ._clock import now
 from ._fencepost import Command, Event, misuse
-from .errors import FencepostError, LockLost, MixedLayoutsWarning, NotAcquired, Refused
+from .errors import FencepostError, LockLost, MixedLayoutsWarning, NotAcquired, Refused, again
 
 if TYPE_CHECKING:
     from ._owners import Ownership
@@ -164,7 +164,7 @@ class Contender:
     def error(self) -> FencepostError:
         """What has ended it, as an exception."""
         if self.error_of_client is not None:
-            return self.error_of_client
+            return again(self.error_of_client)
         if self.event is None and self.state is State.LOST:
             text = f"{self.name}: the client was closed while it held the lock"
             return LockLost(text, 406, "lost-connection-closed")

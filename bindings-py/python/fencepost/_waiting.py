@@ -8,6 +8,7 @@ an answer, as no thread takes answers in meanwhile.
 from __future__ import annotations
 
 import threading
+from functools import partial
 from typing import TYPE_CHECKING
 from weakref import ref
 
@@ -31,7 +32,8 @@ def serve() -> None:
 def watch(engine: Engine) -> None:
     """An engine has come."""
     key = id(engine)
-    _engines[key] = ref(engine, lambda _: _engines.pop(key, None))
+    # Without a line of Python: an interrupt would be raised in it, and be dropped with the rest of it.
+    _engines[key] = ref(engine, partial(_engines.pop, key))
 
 
 def may_wait() -> bool:

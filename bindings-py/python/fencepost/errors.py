@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class FencepostError(Exception):
     """The base of all errors of this package."""
@@ -16,7 +18,7 @@ class FencepostError(Exception):
         self.code = code
         self.name = name
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), (str(self), self.code, self.name))
 
 
@@ -29,6 +31,14 @@ def without_frames(error: BaseException) -> None:
         each.__traceback__ = None
         each.__context__ = None
         each = each.__cause__
+
+
+def again(error: FencepostError) -> FencepostError:
+    """The same error, to be raised: what is raised keeps its callers' frames, and what is kept must not."""
+    kind, arguments = error.__reduce__()
+    made: FencepostError = kind(*arguments)
+    made.__cause__ = error.__cause__
+    return made
 
 
 class ConfigError(FencepostError, ValueError):
