@@ -23,6 +23,7 @@ from kazoo.protocol.serialization import Connect, Watch
 from kazoo.protocol.states import KazooState, KeeperState
 
 from .._values import unreadable
+from .._waiting import serve
 from ._kazoo_outbox import Outbox
 from ._kazoo_watches import DELETED, Watches
 
@@ -163,6 +164,7 @@ class Tap:
             return result
 
         def send_request_and_ours(read_timeout: float, connect_timeout: float) -> Any:
+            serve()
             # For a client that was connected before we came: this is two thirds of the negotiated timeout.
             if self._timeout_ms is None:
                 self._timeout_ms = round(read_timeout * 1500)
