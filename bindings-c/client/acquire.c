@@ -137,8 +137,10 @@ static fencepost_result take(fencepost_attempt *attempt, fencepost_grant **grant
     if (attempt->begun.contender == NULL)
         return fault(FENCEPOST_RESULT_NOT_WAITING, "the grant of this attempt has been taken already");
     result = decided(attempt->begun.contender, grant);
-    if (result == FENCEPOST_RESULT_OK)
+    if (result == FENCEPOST_RESULT_OK) {
+        overdue_forget(attempt->begun.contender);
         attempt->begun.contender = NULL;
+    }
     return result;
 }
 

@@ -7,6 +7,9 @@
 
 #include "internal.h"
 
+/* How long an acquire waits for the first connection, in microseconds, by default. */
+#define CONNECT_WITHIN 5000000u
+
 static char *copy(const char *text) {
     return text == NULL ? NULL : strdup(text);
 }
@@ -45,7 +48,8 @@ fencepost_result fencepost_client_new(
     made->self = self;
     made->kind = copy(kind);
     made->prefix = copy(prefix);
-    made->until = made->keeper_due = FENCEPOST_NEVER;
+    made->until = made->keeper_due = made->reach_by = FENCEPOST_NEVER;
+    made->connect_within = CONNECT_WITHIN;
     made->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     made->news = made->loop = -1;
     if (made->kind == NULL || (prefix != NULL && made->prefix == NULL) || made->wake < 0) {

@@ -20,9 +20,12 @@ static void describe(fencepost_grant *contender, const fencepost_event *event) {
             note = &contender->client->notes[i];
     }
     snprintf(
-        text, sizeof text, "%s%s%.*s%s%s", fencepost_result_text((int32_t)event->reason), event->has_detail ? ": " : "",
-        (int)event->detail.size, (const char *)event->detail.data, note != NULL ? ": " : "",
-        note != NULL ? note->text : "");
+        text, sizeof text, "%s%s%.*s%s%s%s", fencepost_result_text((int32_t)event->reason),
+        event->has_detail ? ": " : "", (int)event->detail.size, (const char *)event->detail.data,
+        note != NULL ? ": " : "", note != NULL ? note->text : "",
+        event->kind == FENCEPOST_EVENT_KIND_LOST && contender->client->unkept
+            ? ": the operating system gives no thread, so nothing renews between calls"
+            : "");
     free(contender->detail);
     contender->detail = strdup(text); /* without memory, the result has words of its own */
 }
@@ -34,6 +37,7 @@ static bool end_hold(fencepost_grant *contender, fencepost_result result) {
 
     if (contender->stage == ASKING)
         client->asking--;
+    overdue_forget(contender);
     contender->stage = OVER;
     contender->result = result;
     if (contender->tenure != NULL && (other = tenure_leave(contender)) != NULL) {
@@ -132,6 +136,7 @@ static void tell(fencepost_grant *contender, const fencepost_event *event) {
         contender->fence = event->fence;
         contender->attempt = event->attempt;
         contender->valid_until = event->valid_until;
+        overdue_granted(contender);
         break;
     case FENCEPOST_EVENT_KIND_EXTENDED:
         if (contender->stage == EXTENDING)
@@ -263,6 +268,7 @@ fencepost_result contender_open(fencepost_lock *lock, int64_t patience, fencepos
         return result;
     }
     client->asking++;
+    overdue_asked(opened);
     fencepost_client_ref(client);
     *contender = opened;
     return FENCEPOST_RESULT_OK;
@@ -284,6 +290,9 @@ fencepost_grant *contender_beside(const fencepost_grant *contender) {
     hold->detail = NULL;
     hold->stranger = stranger;
     hold->next = NULL;
+    hold->untaken = false;
+    hold->next_untaken = NULL;
+    hold->untaken_place = NULL;
     fencepost_client_ref(hold->client);
     return hold;
 }
@@ -300,15 +309,28 @@ void contender_closed(fencepost_grant *contender) {
     }
 }
 
+/* Ends it, and what it stands for. */
+static void give_up(fencepost_grant *contender, fencepost_result result) {
+    if (contender_is_held(contender) && tenure_lowers(contender))
+        contender_lower(contender);
+    if (contender->stage != OVER)
+        end(contender, result);
+}
+
+/* The same, for a reason that its attempt tells. With the lock. */
+void contender_give_up(fencepost_grant *contender, fencepost_result result, const char *why) {
+    free(contender->detail);
+    contender->detail = strdup(why);
+    contender->client->stirred = true;
+    give_up(contender, result);
+}
+
 /* Gives it up, and what it stands for. Takes the lock. */
 void contender_free(fencepost_grant *contender) {
     fencepost_client *client = contender->client;
 
     client_lock(client);
-    if (contender_is_held(contender) && tenure_lowers(contender))
-        contender_lower(contender);
-    if (contender->stage != OVER)
-        end(contender, FENCEPOST_RESULT_OK);
+    give_up(contender, FENCEPOST_RESULT_OK);
     client_leave(client);
     contender_forget(contender);
 }

@@ -11,6 +11,9 @@
 /* How often to look for more before a timer that is due: each look takes in thousands of bytes. */
 #define MOST_LOOKS 256
 
+/* How late a timer has to be for its loop to have been busy with something else, in microseconds. */
+#define LATE 20000u
+
 static void read_output(fencepost_client *client, const fencepost_output *output) {
     switch (output->kind) {
     case FENCEPOST_OUTPUT_KIND_COMMAND:
@@ -61,6 +64,8 @@ uint64_t client_until(fencepost_client *client) {
         if (drivers < until)
             until = drivers;
     }
+    if (overdue_until(client) < until)
+        until = overdue_until(client);
     if (client->closes_stepwise && client->close_by < until)
         until = client->close_by;
     return until;
@@ -102,6 +107,20 @@ static bool has_more(const fencepost_client *client) {
     return source.fd >= 0 && poll(&source, 1, 0) > 0;
 }
 
+/* Whether a late timer is put off for one turn of the loop that reads the connection: an answer may be there. */
+static bool puts_off(fencepost_client *client, uint64_t now) {
+    if (client->driver->descriptor(client->self) != FENCEPOST_OWNER_DRIVEN || now - client->until < LATE)
+        return false;
+    if (client->late_since != 0 && client->late_since < client->turns) {
+        client->late_since = 0;
+        return false;
+    }
+    if (client->late_since == 0)
+        client->late_since = client->turns;
+    client->stirred = true;
+    return true;
+}
+
 /* Takes in what has arrived and does what is due. An answer that has arrived beats a timer that is late. */
 void client_advance(fencepost_client *client) {
     int looks = MOST_LOOKS;
@@ -115,8 +134,9 @@ void client_advance(fencepost_client *client) {
     if (client->closed)
         return;
     now = fencepost_now();
-    if (now >= client->until)
+    if (now >= client->until && !puts_off(client, now))
         fencepost_hub_handle_timeout(client->hub, now);
+    overdue_look(client, now);
     client_pump(client);
 }
 

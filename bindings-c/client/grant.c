@@ -45,10 +45,15 @@ int64_t fencepost_grant_remaining(const fencepost_grant *grant) {
     return remaining;
 }
 
-/* Takes in what has arrived, unless somebody is doing that, and says why the grant was lost. With the lock. */
-static fencepost_result loss(fencepost_grant *grant) {
+/* Takes in what has arrived, unless somebody is doing that. With the lock. */
+static void take_in(fencepost_grant *grant) {
     if (!grant->client->driving)
         client_advance(grant->client);
+}
+
+/* Says why the grant was lost. With the lock. */
+static fencepost_result loss(fencepost_grant *grant) {
+    take_in(grant);
     return grant->lost ? contender_fault(grant) : FENCEPOST_RESULT_OK;
 }
 
@@ -57,7 +62,8 @@ bool fencepost_grant_is_lost(fencepost_grant *grant) {
 
     if (!observe(grant))
         return false;
-    lost = loss(grant) != FENCEPOST_RESULT_OK;
+    take_in(grant);
+    lost = grant->lost;
     client_leave(grant->client);
     return lost;
 }
@@ -93,8 +99,7 @@ bool fencepost_grant_revoke_requested(fencepost_grant *grant) {
 
     if (!observe(grant))
         return false;
-    if (!grant->client->driving)
-        client_advance(grant->client);
+    take_in(grant);
     wanted = grant->wanted;
     client_leave(grant->client);
     return wanted;

@@ -52,7 +52,11 @@ struct fencepost_grant {
     struct fencepost_grant *beside; /* the next hold of the tenure */
     enum way way;
     enum turn turn;
-    fencepost_result refusal; /* why it stays a writer */
+    fencepost_result refusal;                              /* why it stays a writer */
+    uint64_t reach_by;                                     /* an acquire: when the first connection has to be there */
+    bool untaken;                                          /* of an attempt: the program has not been given it */
+    uint64_t take_by;                                      /* ... and, once granted, when it is given back */
+    struct fencepost_grant *next_untaken, **untaken_place; /* among those that are granted */
 };
 
 /* What has been begun and is not waited for. */
@@ -66,6 +70,7 @@ struct fencepost_lock {
     uint64_t number; /* changes with the settings */
     fencepost_settings *settings;
     struct claim claim;
+    bool stands_in; /* on `memory:`: takes the options of a lock on Redis */
 };
 
 struct table {
@@ -116,18 +121,25 @@ struct fencepost_client {
     uint64_t last_lock; /* the number of the newest */
     struct spare spare;
     struct pool random;
-    uint64_t until;         /* when the hub wants to be called */
-    bool moved;             /* something was put into the hub, and not taken out yet */
-    bool driving;           /* a thread sleeps on the driver's descriptor */
-    uint64_t driven_until;  /* when it will look by itself */
-    unsigned asking;        /* attempts that are not decided */
-    struct waiter *waiters; /* threads that sleep in blocking calls */
-    unsigned *to_ring;      /* the bell of whom to wake, once the lock is given back */
-    bool looped;            /* the program drives */
-    bool stirred;           /* something has happened that the program's loop does not know of */
-    uint64_t looped_until;  /* when the program's loop will look by itself */
-    bool dispatching;       /* a thread is in the driver's library, without the lock; see enter.c */
-    pthread_t dispatcher;   /* which */
+    uint64_t until;           /* when the hub wants to be called */
+    uint64_t connect_within;  /* how long an acquire waits for the first connection */
+    uint64_t reach_by;        /* when the first acquire will have waited so long */
+    fencepost_grant *untaken; /* grants that no program has yet */
+    uint64_t turns;           /* of the program's loop */
+    uint64_t late_since;      /* the turn in which a timer was found to be late; 0: none was */
+    bool unkept;              /* no thread could be made that renews */
+    bool stands_in;           /* `memory:`: takes the options of the servers that it stands for */
+    bool moved;               /* something was put into the hub, and not taken out yet */
+    bool driving;             /* a thread sleeps on the driver's descriptor */
+    uint64_t driven_until;    /* when it will look by itself */
+    unsigned asking;          /* attempts that are not decided */
+    struct waiter *waiters;   /* threads that sleep in blocking calls */
+    unsigned *to_ring;        /* the bell of whom to wake, once the lock is given back */
+    bool looped;              /* the program drives */
+    bool stirred;             /* something has happened that the program's loop does not know of */
+    uint64_t looped_until;    /* when the program's loop will look by itself */
+    bool dispatching;         /* a thread is in the driver's library, without the lock; see enter.c */
+    pthread_t dispatcher;     /* which */
     pthread_cond_t dispatched;
     bool closing;
     bool closes_stepwise; /* and the last step has not been done */
@@ -196,6 +208,7 @@ void keeper_stop(fencepost_client *client);
 fencepost_result contender_open(fencepost_lock *lock, int64_t patience, fencepost_grant **contender);
 void contender_event(fencepost_client *client, uint64_t key, const fencepost_event *event);
 void contender_closed(fencepost_grant *contender);
+void contender_give_up(fencepost_grant *contender, fencepost_result result, const char *why);
 void contender_part(fencepost_grant *contender);
 fencepost_result contender_lower(fencepost_grant *contender);
 bool contender_is_held(const fencepost_grant *contender);
@@ -212,6 +225,7 @@ lock_new(fencepost_client *client, const char *name, const fencepost_options *op
 /* options.c */
 fencepost_result
 options_check(const fencepost_client *client, const char *name, const fencepost_options *options, fencepost_lock *lock);
+fencepost_result options_stand_in(const char *key, int64_t millis);
 int64_t micros_of(int64_t millis);
 
 /* owners.c */
@@ -225,6 +239,13 @@ bool tenure_lowers(const fencepost_grant *hold);
 void tenure_share(struct tenure *tenure, bool shared);
 fencepost_grant *tenure_first(const struct tenure *tenure);
 fencepost_grant *tenure_leave(fencepost_grant *hold);
+
+/* overdue.c */
+void overdue_granted(fencepost_grant *contender);
+void overdue_forget(fencepost_grant *contender);
+void overdue_asked(fencepost_grant *contender);
+uint64_t overdue_until(const fencepost_client *client);
+void overdue_look(fencepost_client *client, uint64_t now);
 
 /* pending.c */
 typedef fencepost_result opening(fencepost_lock *lock, const void *what, fencepost_grant **contender);

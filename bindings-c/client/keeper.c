@@ -70,8 +70,9 @@ static void start(fencepost_client *client) {
     /* Signals are the program's: none is delivered to this thread. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    /* Without a thread, what is held lasts as long as its lease, and the program is told of the loss. */
+    /* Without a thread, what is held lasts as long as its lease, and the program is told of the loss, and why. */
     client->keeper_runs = pthread_create(&client->keeper, NULL, keep, client) == 0;
+    client->unkept = !client->keeper_runs;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 

@@ -1,5 +1,6 @@
 /* Locks: a name with settings. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "internal.h"
 
@@ -56,23 +57,27 @@ void fencepost_lock_free(fencepost_lock *lock) {
     free(lock);
 }
 
-static fencepost_result set_millis(fencepost_lock *lock, const uint8_t *key, size_t size, int64_t millis) {
+/* One setting, by its key; a lock that stands in for another has it checked, and goes without. */
+static fencepost_result set_millis(fencepost_lock *lock, const char *key, int64_t millis, bool stands_in) {
     fencepost_result result = client_enter(lock == NULL ? NULL : lock->client);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
-    result = fencepost_settings_set_micros(lock->settings, key, size, micros_of(millis));
+    if (stands_in && lock->stands_in)
+        result = options_stand_in(key, millis);
+    else
+        result = fencepost_settings_set_micros(lock->settings, (const uint8_t *)key, strlen(key), micros_of(millis));
     renumber(lock);
     client_unlock(lock->client);
     return result;
 }
 
 fencepost_result fencepost_lock_set_ttl(fencepost_lock *lock, int64_t ttl) {
-    return set_millis(lock, KEY("ttl"), ttl);
+    return set_millis(lock, "ttl", ttl, true);
 }
 
 fencepost_result fencepost_lock_set_max_hold(fencepost_lock *lock, int64_t max_hold) {
-    return set_millis(lock, KEY("max_hold"), max_hold);
+    return set_millis(lock, "max_hold", max_hold, false);
 }
 
 fencepost_result fencepost_lock_set_renew(fencepost_lock *lock, bool renew) {
@@ -80,7 +85,8 @@ fencepost_result fencepost_lock_set_renew(fencepost_lock *lock, bool renew) {
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
-    result = fencepost_settings_set_switch(lock->settings, KEY("renew"), renew);
+    if (!lock->stands_in)
+        result = fencepost_settings_set_switch(lock->settings, KEY("renew"), renew);
     renumber(lock);
     client_unlock(lock->client);
     return result;

@@ -64,8 +64,11 @@ fencepost_result fencepost_client_process(fencepost_client *client) {
         return result;
     if (client->news >= 0)
         client_drain(client->news);
+    client->turns++;
     if (!client->driving)
         client_advance(client);
+    if (client->late_since != 0)
+        client_tell_loop(client);
     client->stirred = false;
     client->looped_until = client_until(client);
     client_wake(client);

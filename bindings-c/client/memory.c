@@ -170,6 +170,7 @@ fencepost_result memory_connect(const char *name, size_t size, fencepost_client 
     if (result == FENCEPOST_RESULT_OK) {
         member->next = room->members;
         room->members = member;
+        member->client->stands_in = true;
         *client = member->client;
     } else {
         fault(result, NULL);

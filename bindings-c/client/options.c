@@ -125,6 +125,26 @@ static fencepost_result add_names(struct gathered *all, const fencepost_options 
     return FENCEPOST_RESULT_OK;
 }
 
+/* `memory:` takes the options of a Redis, checks them as one, and has no use for them: a grant there lives as long as
+ * its client. */
+fencepost_result options_stand_in(const char *key, int64_t millis) {
+    fencepost_settings *settings;
+    struct gathered all = {.count = 0};
+    fencepost_result result;
+
+    add_text(&all, "kind", "redis-string");
+    add_text(&all, "name", "memory");
+    add_number(&all, key, micros_of(millis));
+    if ((result = fencepost_settings_of(all.settings, all.count, &settings)) == FENCEPOST_RESULT_OK)
+        fencepost_settings_free(settings);
+    return result;
+}
+
+/* Whether the options of another server than the one whose model it is mean anything for this lock. */
+static bool stands_in(const fencepost_client *client, const fencepost_options *options) {
+    return client->stands_in && options->kind == FENCEPOST_KIND_MUTEX && !options->unfair && options->layout == NULL;
+}
+
 /* Makes a lock's settings and its claim. */
 fencepost_result
 options_check(const fencepost_client *client, const char *name, const fencepost_options *given, fencepost_lock *lock) {
@@ -155,9 +175,15 @@ options_check(const fencepost_client *client, const char *name, const fencepost_
     add_text(&all, "identifier", options.identifier);
     if (options.revocable)
         add_switch(&all, "revocable", true);
-    if (options.without_renewal)
-        add_switch(&all, "renew", false);
-    add_millis(&all, "ttl", options.ttl);
+    lock->stands_in = stands_in(client, &options);
+    if (lock->stands_in) {
+        if (options.ttl != 0 && (result = options_stand_in("ttl", options.ttl)) != FENCEPOST_RESULT_OK)
+            return result;
+    } else {
+        if (options.without_renewal)
+            add_switch(&all, "renew", false);
+        add_millis(&all, "ttl", options.ttl);
+    }
     add_millis(&all, "max_hold", options.max_hold);
     if (options.owner != NULL &&
         ((result = owners_claim(name, &options, &lock->claim)) != FENCEPOST_RESULT_OK ||

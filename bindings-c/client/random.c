@@ -1,10 +1,27 @@
 /* Random bytes from the operating system, fetched for a few acquires at once. A fork cannot make two processes use the
  * same ones: the child may not use the client that they belong to. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <string.h>
 #include <sys/random.h>
 
 #include "internal.h"
+
+/* The system may give fewer than were asked for: before Linux 5.18 256 at once, and after a signal any number. */
+static bool fill(struct pool *pool) {
+    size_t filled = 0;
+
+    while (filled < sizeof pool->bytes) {
+        ssize_t more = getrandom(pool->bytes + filled, sizeof pool->bytes - filled, 0);
+
+        if (more < 0 && errno == EINTR)
+            continue;
+        if (more <= 0)
+            return false;
+        filled += (size_t)more;
+    }
+    return true;
+}
 
 /* An owner, whose uniqueness is a safety property, and a seed. Without the system's random source there is no acquire.
  */
@@ -12,11 +29,9 @@ fencepost_result random_take(struct pool *pool, uint8_t owner[16], uint64_t *see
     size_t needed = 16 + sizeof *seed;
 
     if (pool->used == 0 || pool->used + needed > sizeof pool->bytes) {
-        if (getrandom(pool->bytes, sizeof pool->bytes, 0) != (ssize_t)sizeof pool->bytes) {
-            pool->used = 0;
-            return fault(FENCEPOST_RESULT_SYSTEM_ERROR, "the operating system gives no random bytes");
-        }
         pool->used = 0;
+        if (!fill(pool))
+            return fault(FENCEPOST_RESULT_SYSTEM_ERROR, "the operating system gives no random bytes");
     }
     memcpy(owner, pool->bytes + pool->used, 16);
     memcpy(seed, pool->bytes + pool->used + 16, sizeof *seed);

@@ -10,6 +10,8 @@
  *     sell(42, fencepost_grant_fence(grant));   // the resource refuses lower fences
  *     fencepost_release(grant);
  *     fencepost_grant_free(grant);
+ * } else {
+ *     puts(fencepost_detail());                     // TIMEOUT: somebody else holds it
  * }
  * fencepost_close(client);
  * fencepost_client_free(client);
@@ -85,6 +87,12 @@ fencepost_result fencepost_close_start(fencepost_client *client);
  * `fencepost_client_process` and `fencepost_client_timeout` work until then. */
 fencepost_result fencepost_close_finish(fencepost_client *client);
 
+/** How long an acquire waits for the client's first connection, in milliseconds; by default 5000. Then it is
+ * `UNREACHABLE`, whatever its own timeout: a misspelt address is no lock that somebody holds. It is for acquires that
+ * begin from now on. After the first connection, acquires wait for a server to come back. Errors: `NOT_POSITIVE`;
+ * `CLIENT_CLOSED`. */
+fencepost_result fencepost_client_set_connect_timeout(fencepost_client *client, int64_t timeout);
+
 /** Frees a client, and closes it first if that was not done. Its locks, attempts and grants may be freed later. NULL is
  * ignored. */
 void fencepost_client_free(fencepost_client *client);
@@ -156,9 +164,15 @@ typedef struct fencepost_options {
     bool unfair;
 } fencepost_options;
 
-/** Options by their names: `FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_READER, .layout = "kazoo")`. (C++ before 2020
- * fills the structure in.) */
+/** Options by their names: `FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_READER, .layout = "kazoo")`. C++ has it since
+ * 2020, in the order of the structure (GCC's `-Wextra` warns there of the others: `-Wno-missing-field-initializers`),
+ * and fills the structure in before. */
+#ifdef __cplusplus
+#define FENCEPOST_OPTIONS(...)                                                                                         \
+    (&static_cast<const fencepost_options &>(fencepost_options{.size = sizeof(fencepost_options), __VA_ARGS__}))
+#else
 #define FENCEPOST_OPTIONS(...) (&(fencepost_options){.size = sizeof(fencepost_options), __VA_ARGS__})
+#endif
 
 /* ---- locks
  * ---------------------------------------------------------------------------------------------------------------------
@@ -175,8 +189,9 @@ fencepost_result fencepost_lock_new(fencepost_client *client, const char *name, 
 fencepost_result fencepost_lock_open(
     fencepost_client *client, const char *name, const fencepost_options *options, fencepost_lock **lock);
 
-/** Redis: how long the server keeps the lock without renewal; by default 10 s. Errors: 1xx, `UNKNOWN_OPTION` for a lock
- * that has no lease. */
+/** Redis: how long the server keeps the lock without renewal; by default 10 s. A mutex on `memory:` takes it, checks
+ * it, and has no use for it, as for `fencepost_lock_set_renew`: a grant there lives as long as its client. Errors: 1xx,
+ * `UNKNOWN_OPTION` for a lock that has no lease. */
 fencepost_result fencepost_lock_set_ttl(fencepost_lock *lock, int64_t ttl);
 
 /** Redis: whether the lease is renewed until the release; by default yes. Errors: `UNKNOWN_OPTION` for a lock that has
@@ -201,8 +216,8 @@ void fencepost_lock_free(fencepost_lock *lock);
  */
 fencepost_result fencepost_lock_acquire(fencepost_lock *lock, int64_t timeout, fencepost_grant **grant);
 
-/** Acquires at once or not at all. Answers `NOT_AVAILABLE` when somebody else holds the lock; other errors as for
- * `fencepost_lock_acquire`. */
+/** Acquires at once or not at all; a server that says nothing is waited for, at most five seconds. Answers
+ * `NOT_AVAILABLE` when somebody else holds the lock; other errors as for `fencepost_lock_acquire`. */
 fencepost_result fencepost_lock_try_acquire(fencepost_lock *lock, fencepost_grant **grant);
 
 /** The same for a name, with default settings. */
@@ -225,7 +240,9 @@ fencepost_result fencepost_try_acquire_with(
  * ----------------------------------------------------------------------------------------------------- */
 
 /** Begins an acquire, see `fencepost_lock_acquire`. Errors: those of the arguments; what the server does is told by the
- * attempt. */
+ * attempt. A grant that the program has not taken, by `fencepost_attempt_finish` or `fencepost_attempt_wait`, within
+ * half its lease (10 s at most) is given back, and the attempt ends as `LEASE_ENDED`: nobody holds a lock that nobody
+ * has asked for any more. */
 fencepost_result fencepost_lock_acquire_start(fencepost_lock *lock, int64_t timeout, fencepost_attempt **attempt);
 
 /** Begins a try, see `fencepost_lock_try_acquire`. */

@@ -48,6 +48,9 @@ typedef struct fencepost_driver {
     /** Whether the server may speak unasked, so that somebody has to listen also while nobody waits: of a driver with a
      * descriptor. May be NULL. */
     bool (*listens)(void *self);
+    /** NULL once a server has been reached for the first time; until then its address and, as far as that is known, why
+     * not: "HOST:PORT (Connection refused)". May be NULL. */
+    const char *(*absent)(void *self);
     /** How many commands have no answer yet. */
     size_t (*busy)(void *self);
     /** After the lock has been given back. May be NULL. */

@@ -95,6 +95,8 @@ struct driver {
     struct text text;       /* the command that is being handed over */
     struct request *unused; /* one kept for the next command */
     int poll;               /* epoll of both connections; -1 if the caller's loop reads them */
+    bool reached;           /* a server has answered at some time */
+    char absence[320];      /* until then: whose address, and why not */
     fencepost_hub *hub;     /* while a thread is inside, see `driver_enter` */
 };
 
@@ -105,6 +107,7 @@ void driver_leave(struct driver *driver, bool entered);
 /* link.c */
 bool link_need(struct link *link);
 void link_drop(struct link *link, const char *why);
+void link_note_absence(const struct link *link, const char *why);
 void link_ended(struct link *link, const char *why);
 void link_ready(struct link *link);
 void link_flush(struct link *link);

@@ -1,5 +1,6 @@
 /* One connection: made when it is needed, given up when it does not answer. */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <hiredis/sds.h>
 #include <poll.h>
 #include <signal.h>
@@ -50,7 +51,15 @@ static void connected(const redisAsyncContext *context, int status) {
         secure_begin(link);
 }
 
-static bool open(struct link *link) {
+/* Remembers why there has never been a connection. */
+void link_note_absence(const struct link *link, const char *why) {
+    struct driver *driver = link->driver;
+
+    if (!driver->reached && link->ours)
+        snprintf(driver->absence, sizeof driver->absence, "%.150s:%d (%.120s)", driver->host, driver->port, why);
+}
+
+static bool make(struct link *link) {
     struct driver *driver = link->driver;
     redisAsyncContext *context = redisAsyncConnect(driver->host, driver->port);
 
@@ -59,9 +68,11 @@ static bool open(struct link *link) {
         snprintf(link->trouble, sizeof link->trouble, "%s", context == NULL ? "out of memory" : context->errstr);
         if (context != NULL)
             redisAsyncFree(context);
+        link_note_absence(link, link->trouble);
         return false;
     }
     redisEnableKeepAlive(&context->c);
+    fcntl(context->c.fd, F_SETFD, FD_CLOEXEC); /* hiredis leaves it to programs that this one starts */
     link->context = context;
     link->phase = CONNECTING;
     link->deadline = fencepost_now() + CONNECT_WITHIN;
@@ -72,13 +83,14 @@ static bool open(struct link *link) {
 
 /* Says whether there is a connection, or soon may be. */
 bool link_need(struct link *link) {
-    return link->phase == DOWN ? open(link) : link->phase != OVER;
+    return link->phase == DOWN ? make(link) : link->phase != OVER;
 }
 
 /* Gives a connection of ours up. Whoever waits on it is told. */
 void link_drop(struct link *link, const char *why) {
     if (link->context == NULL)
         return;
+    link_note_absence(link, why);
     if (link->trouble[0] == '\0')
         requests_fail(link, FENCEPOST_FAILURE_NOT_SENT, why);
     redisAsyncFree(link->context);
@@ -97,6 +109,7 @@ void link_ended(struct link *link, const char *why) {
 /* What waited for the connection goes out. */
 void link_ready(struct link *link) {
     link->phase = READY;
+    link->driver->reached = true;
     link->heard = fencepost_now();
     link->pinged = false;
     if (link == &link->driver->subscriptions)

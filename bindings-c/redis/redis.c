@@ -1,5 +1,6 @@
 /* Clients over hiredis: two asynchronous connections, one for commands, one for subscriptions. */
 #define _GNU_SOURCE
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -139,6 +140,16 @@ static uint64_t until(void *self) {
     return commands < subscriptions ? commands : subscriptions;
 }
 
+static const char *absent(void *self) {
+    struct driver *driver = self;
+
+    if (driver->reached || !driver->commands.ours)
+        return NULL;
+    if (driver->absence[0] == '\0')
+        snprintf(driver->absence, sizeof driver->absence, "%s:%d (no answer)", driver->host, driver->port);
+    return driver->absence;
+}
+
 static size_t busy(void *self) {
     const struct driver *driver = self;
 
@@ -196,6 +207,7 @@ static const fencepost_driver operations = {
     .process = process,
     .dispatch = dispatch,
     .until = until,
+    .absent = absent,
     .busy = busy,
     .closing = closing,
     .close = end,

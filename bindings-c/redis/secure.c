@@ -74,6 +74,7 @@ void secure_end(struct link *link) {
 static void give_up(struct link *link, const char *why) {
     redisContext *context = &link->context->c;
 
+    link_note_absence(link, why);
     context->err = REDIS_ERR_EOF;
     snprintf(context->errstr, sizeof context->errstr, "%s", why);
     redisAsyncFree(link->context);

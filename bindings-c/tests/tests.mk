@@ -58,6 +58,11 @@ $(TESTS)/header: tests/header.cc $(SHARED) $(HEADERS)
 	@mkdir -p $(@D)
 	$(CXX) -std=c++11 -DTHREADED $(WARNINGS) $(CXXFLAGS) $(SANITIZE) -Iinclude $< $(LINK) -lfencepost-client -lfencepost -o $@
 
+# Options by their names, which C++ has since 2020.
+$(TESTS)/header20: tests/header20.cc $(SHARED) $(HEADERS)
+	@mkdir -p $(@D)
+	$(CXX) -std=c++20 -DTHREADED $(WARNINGS) -Wno-missing-field-initializers $(CXXFLAGS) $(SANITIZE) -Iinclude $< $(LINK) -lfencepost-client -lfencepost -o $@
+
 # Everything in one program, with no shared library of ours.
 $(TESTS)/static: examples/blocking.c $(CORE) $(STATIC) $(HEADERS)
 	@mkdir -p $(@D)
@@ -73,10 +78,10 @@ $(BUILD)/examples/%: examples/%.c $(SHARED) $(PKGCONFIG) $(HEADERS:include/%=$(I
 
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 SUITES := hub addresses fuzz client kinds owners downgrade single inspection event_loop \
-    turns threads lent close bad_input attach verdicts_zookeeper requests_zookeeper verdicts_redis faults \
-    client-threaded threads-threaded close-threaded kinds-threaded event_loop-threaded faults-threaded \
+    turns threads lent close overdue bad_input attach verdicts_zookeeper requests_zookeeper verdicts_redis faults \
+    client-threaded threads-threaded close-threaded overdue-threaded kinds-threaded event_loop-threaded faults-threaded \
     $(if $(filter yes,$(TLS)),tls)
-PROGRAMS := $(SUITES:%=$(TESTS)/%) $(TESTS)/transcripts $(TESTS)/header $(TESTS)/static
+PROGRAMS := $(SUITES:%=$(TESTS)/%) $(TESTS)/transcripts $(TESTS)/header $(TESTS)/header20 $(TESTS)/static
 
 .PHONY: test-programs test test-local test-servers test-valgrind test-asan
 test-programs: $(PROGRAMS) $(EXAMPLES)

@@ -73,6 +73,7 @@ const fencepost_driver driving = {
     .command = request_send,
     .process = process,
     .until = until,
+    .absent = driver_absent,
     .busy = driver_busy,
     .farewell = FAREWELL,
     .close = end,

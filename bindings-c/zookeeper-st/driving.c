@@ -259,6 +259,7 @@ const fencepost_driver driving = {
     .flush = flush,
     .process = process,
     .until = until,
+    .absent = driver_absent,
     .busy = driver_busy,
     .close = end,
     .free = driver_free,

@@ -37,6 +37,8 @@ struct driver {
     bool connected;
     bool over; /* the caller's handle is dead */
     int64_t session;
+    bool reached;           /* a server has answered at some time */
+    char absence[320];      /* until then: which servers, and why not */
     struct record *current; /* whose session news count: the present handle's */
     uint64_t again;         /* when to try to make a handle again */
     struct record *records;
@@ -77,6 +79,8 @@ void request_finish(struct record *record);
 int create_mode(uint32_t flags);
 void requests_settle(struct driver *driver, fencepost_hub *hub);
 void watch_fired(zhandle_t *handle, int type, int state, const char *path, void *context);
+
+const char *driver_absent(void *self);
 
 /* writes.c */
 int writes_send(struct driver *driver, const fencepost_command *command, struct record *request);

@@ -1,24 +1,57 @@
 /* Sessions: what the library says of them, and a new one after an expiry. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "internal.h"
 
 #define TRY_AGAIN_AFTER 1000000u
 
-/* The library logs to stderr otherwise. What matters is told by results. */
-static void no_log(const char *message) {
-    (void)message;
+/* The last error of a socket that the library has logged, of whatever handle. */
+static int last_error;
+
+/* The library logs to stderr otherwise. What matters is told by results, but for why there is no connection. */
+static void hear_log(const char *message) {
+    const char *error = strstr(message, "errno=");
+
+    if (error != NULL)
+        __atomic_store_n(&last_error, atoi(error + strlen("errno=")), __ATOMIC_RELAXED);
+}
+
+const char *driver_absent(void *self) {
+    struct driver *driver = self;
+    int error = __atomic_load_n(&last_error, __ATOMIC_RELAXED);
+
+    if (driver->reached || driver->hosts == NULL)
+        return NULL;
+    snprintf(
+        driver->absence, sizeof driver->absence, "%.180s (%s)", driver->hosts,
+        error == 0 ? "no answer" : strerror(error));
+    return driver->absence;
 }
 
 /* Makes a handle. It connects by itself, and tells of it. Under the client's lock. */
 bool session_open(struct driver *driver, fencepost_hub *hub) {
     struct record *current = record_open(driver, SESSION, 0);
+    sigset_t all, before;
+    int failed;
 
     driver->handle = NULL;
     if (current == NULL)
         return false;
     driver->current = current;
     fencepost_hub_session(hub, fencepost_now(), FENCEPOST_SESSION_STATE_CONNECTING, 0, 0);
+    /* Threads of the library's, where it has some, take no signals of the program's. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     driver->handle = zookeeper_init2(
-        driver->hosts, session_watcher, driver->timeout, NULL, record_context(current), ZOO_NO_LOG_CLIENTENV, no_log);
+        driver->hosts, session_watcher, driver->timeout, NULL, record_context(current), ZOO_NO_LOG_CLIENTENV, hear_log);
+    failed = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = failed;
     if (driver->handle == NULL) {
         record_close(current);
         driver->current = NULL;
@@ -66,7 +99,7 @@ static void expired(struct driver *driver, fencepost_hub *hub) {
 void session_news(struct driver *driver, fencepost_hub *hub, zhandle_t *handle, int state) {
     if (state == ZOO_CONNECTED_STATE) {
         driver->session = zoo_client_id(handle)->client_id;
-        driver->connected = true;
+        driver->connected = driver->reached = true;
         tell(driver, hub, FENCEPOST_SESSION_STATE_CONNECTED);
     } else if (state == ZOO_EXPIRED_SESSION_STATE) {
         expired(driver, hub);

@@ -62,7 +62,10 @@ static fencepost_result connect_parts(const fencepost_address_parts *parts, fenc
     if ((result = client_make(driver, prefix)) != FENCEPOST_RESULT_OK)
         return result;
     open = session_open(driver, fencepost_client_enter(driver->client));
-    snprintf(text, sizeof text, "no ZooKeeper connection to %s: %s", driver->hosts, strerror(errno));
+    /* The library says so of a name that the resolver does not know. */
+    snprintf(
+        text, sizeof text, "no ZooKeeper connection to %.180s: %s", driver->hosts,
+        errno == ENOENT ? "unknown host: check the name" : strerror(errno));
     fencepost_client_leave(driver->client);
     if (!open) {
         fencepost_client_free(driver->client);
