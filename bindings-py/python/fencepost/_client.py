@@ -11,9 +11,10 @@ from functools import wraps
 from types import TracebackType
 from typing import TypeVar
 
+from ._closing import CONFIRM_WITHIN
 from ._connect import SyncDriver, choose, choose_by_address, family_of
 from ._contender import Contender, Hold, State, Until, decided, over, turned
-from ._engine import CONFIRM_WITHIN, Engine
+from ._engine import Engine
 from ._fencepost import Command
 from ._inspection import Found, Subject, found
 from ._kinds import AnyLock, Kinds

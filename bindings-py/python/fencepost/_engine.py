@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable
 
 from ._clock import now
+from ._closing import CONFIRM_WITHIN, Closing
 from ._contender import Contender, Hold, State, Wake
 from ._driver import Driver, Timer
 from ._faults import driver_error, end, is_fault
@@ -23,12 +24,10 @@ from .errors import MisuseError, WrongProcess, without_frames
 
 log = logging.getLogger("fencepost")
 
-CONFIRM_WITHIN = 5.0
-"""For how many seconds a release, or a close, waits for the server's answers."""
 _MOST_CAUSES = 256
 
 
-class Engine(Holding):
+class Engine(Holding, Closing):
     """Everything that the clients for threads and for asyncio have in common."""
 
     def __init__(self, hub: Hub, driver: Driver, connect_within: int | None = None) -> None:
@@ -160,45 +159,6 @@ class Engine(Holding):
         self._orphans.append(hold)
         self.timer.nudge()
 
-    def shut(self, idle: Wake) -> None:
-        """Closes everything; ``idle`` is called once nothing is pending. Again it only waits for that."""
-        with self.order:
-            try:
-                self._end_all()
-                self._idle.append(idle)
-                self._drain()
-            except BaseException as error:
-                self._interrupted(error)
-                raise
-        self.driver.after()
-        self.tell()
-
-    def leave(self, within: float) -> None:
-        """Nobody waits for the end of a close any more: what is left is disposed of when nothing is pending,
-        or after so many seconds.
-        """
-        with self.order:
-            self._end_all()
-            self._leave(within)
-            self._drain()
-        self.driver.after()
-
-    def _leave(self, within: float) -> None:
-        self._idle.append(self._dispose_later)
-        self._dispose_at = now() + int(within * 1e6)
-
-    def _end_all(self) -> None:
-        """Ends every contender. A grant that is held is over without a release of its owner: it is lost."""
-        self.closed = True
-        if self._shut:
-            return
-        for contender in self._contenders.values():
-            contender.close()
-            self._ended(contender)
-        self.hub.shutdown(now())
-        self._forget(*self._contenders)
-        self._shut = True
-
     # What drivers and timers say.
 
     def put(self, verb: Callable[..., None], *arguments: object, mine: Contender | None = None) -> None:
@@ -289,25 +249,11 @@ class Engine(Holding):
         self.driver.after()
         self.tell()
 
-    def tell(self) -> None:
-        """Tells of losses, outside of the section; and disposes of what is left."""
-        while self._later:
-            self._later.popleft()()
-
     def poke(self) -> None:
         """The hub may have something to do, although nothing was put in."""
         with self.order:
             self._drain()
         self.driver.after()
-
-    def _dispose_later(self) -> None:
-        self._dispose_at = None
-        self._later.append(self.dispose)
-
-    @property
-    def left(self) -> int:
-        """How many contenders the server has not answered for. What never reached one has left nothing."""
-        return self.hub.pending if self.reach.reached else 0
 
     @property
     def has_orphans(self) -> bool:

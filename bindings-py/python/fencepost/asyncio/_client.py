@@ -9,9 +9,9 @@ from functools import partial
 from types import TracebackType
 
 from .._client import CONNECT_WITHIN
+from .._closing import CONFIRM_WITHIN
 from .._connect import family_of
 from .._contender import Contender, Hold, State, Until, decided, over, turned
-from .._engine import CONFIRM_WITHIN
 from .._inspection import Found, Subject, found
 from .._owners import ownership
 from .._values import Duration, OnLost, micros, positive, settings, unreadable
