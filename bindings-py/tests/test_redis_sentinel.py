@@ -43,20 +43,24 @@ def sentinel(redis_server: RedisBackend, tmp_path: Path) -> Iterator[int]:
 
 async def test_a_client_of_sentinels(redis_server: RedisBackend, sentinel: int) -> None:
     places = [("127.0.0.1", sentinel)]
-    own: Any = Sentinel(places).master_for("stock")  # type: ignore[no-untyped-call]
+    sentinels: Any = Sentinel(places)  # type: ignore[no-untyped-call]
+    own = sentinels.master_for("stock")
     with (
         fencepost.Client(own) as client,
         client.lock(redis_server.name(), ttl=60).hold(timeout=LONG) as grant,
     ):
         assert grant.is_valid
         assert repr(client) == f"<fencepost.Client of redis+sentinel://127.0.0.1:{sentinel}/stock/0>"
-    own.close()
-    aown: Any = AsyncSentinel(places).master_for("stock")  # type: ignore[no-untyped-call]
+    for each in (own, *sentinels.sentinels):
+        each.close()
+    sentinels = AsyncSentinel(places)  # type: ignore[no-untyped-call]
+    aown = sentinels.master_for("stock")
     async with fencepost.asyncio.Client(aown) as aclient:
         async with aclient.lock(redis_server.name(), ttl=60).hold(timeout=LONG) as agrant:
             assert agrant.is_valid
         assert f"redis+sentinel://127.0.0.1:{sentinel}/stock/0" in repr(aclient)
-    await aown.aclose()
+    for each in (aown, *sentinels.sentinels):
+        await each.aclose()
 
 
 def test_sentinels_that_are_not_there() -> None:

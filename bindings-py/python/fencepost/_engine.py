@@ -86,6 +86,7 @@ class Engine(Holding, Closing):
     def enter(self, hold: Hold, settings: Settings, patience: int | bool, mine: bool) -> None:
         """Opens a machine and has it acquire, unless the owner holds the lock already."""
         with self.order:
+            self.check()  # Again: another thread may have ended everything meanwhile.
             if self.owners.enter(hold):
                 return
             contender = hold.contender
