@@ -93,7 +93,7 @@ def test_a_waiter_hears_of_the_stop(kazoos: Kazoos) -> None:
 def test_bad_input(name: str) -> None:
     client = ours.KazooClient()
     recipe = getattr(client, name)
-    for arguments in (("",), ("/",), ("/a//b",), ("/a", "x" * 1025)):
+    for arguments in (("",), ("/",), ("/a/../b",), ("/a", "x" * 1025)):
         with pytest.raises(ValueError, match=r"."):
             recipe(*arguments)
     with pytest.raises(ValueError, match="timeout"):

@@ -312,7 +312,7 @@ class Contest:
     def _warn(self, contender: Contender) -> None:
         if contender.mixed_layouts is not None and not self._expects(contender.mixed_layouts):
             stranger = f"{contender.mixed_layouts} is a contender of another layout"
-            warnings.warn(f"{self.path}: {stranger}, which cannot see ours", MixedLayoutsWarning, 5)
+            warnings.warn(f"{self.path}: {stranger}, which cannot see ours", MixedLayoutsWarning, 6)
 
     def _on_loss(self, hold: Hold) -> None:
         event = hold.contender.event
