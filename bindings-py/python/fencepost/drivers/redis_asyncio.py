@@ -117,6 +117,9 @@ class Line:
         settings = own_settings(self._pool, Retry(NoBackoff(), 0), ANSWER_WITHIN)
         self._connection = self._pool.connection_class(**settings)
         await asyncio.wait_for(self._connection.connect(), ANSWER_WITHIN)
+        if self._closed:
+            # Before Python 3.12 `wait_for` keeps a cancellation to itself that comes with the result.
+            raise asyncio.CancelledError
         self.engine.reached()
         self._writer = self._connection._writer
         waiting, self._waiting = self._waiting, []
