@@ -258,12 +258,11 @@ impl Contender {
         self.kind != other.kind
     }
 
-    /// Whether this may leave a reader with its own number behind, if it is a writer (Curator's downgrade, CURATOR-621). Kazoo's mutex and
-    /// its writer have one name: it is a writer if `another` is.
-    pub(super) fn may_downgrade(self, another: Role) -> bool {
+    /// Whether this may leave a reader with its own number behind, if it is a writer (Curator's downgrade, CURATOR-621). In Kazoo's layout a
+    /// mutex, a candidate and a writer have one name: every one of them may be a writer.
+    pub(super) const fn may_downgrade(self) -> bool {
         let writes = match self.kind {
-            Kind::CuratorReadWrite => true,
-            Kind::Kazoo => another == Role::Writer,
+            Kind::CuratorReadWrite | Kind::Kazoo => true,
             Kind::CuratorMutex | Kind::CuratorLatch | Kind::Plain => false,
         };
         writes && !self.shared
@@ -341,9 +340,15 @@ mod tests {
         assert!(!own.is_strange_to(read("node_0000000002")));
         assert!(!read("a__lock__0000000001").is_strange_to(read("b__rlock__0000000001")));
         assert!(read("a__lock__0000000001").is_strange_to(read("_c_x-lock-0000000001")));
-        assert!(read("_c_x-__WRIT__0000000001").may_downgrade(Role::Writer));
-        let kazoo = read("a__lock__0000000001");
-        assert!(kazoo.may_downgrade(Role::Writer) && !kazoo.may_downgrade(Role::Mutex));
+        for (child, may) in [
+            ("_c_x-__WRIT__0000000001", true),
+            ("_c_x-__READ__0000000001", false),
+            ("_c_x-lock-0000000001", false),
+            ("a__lock__0000000001", true),
+            ("a__rlock__0000000001", false),
+        ] {
+            assert_eq!(read(child).may_downgrade(), may, "{child}");
+        }
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub(super) fn read(children: &[String], (own, read): (&str, Child), layout: &Lay
         // Nobody stands in a line there: who is there holds.
         Role::Single => Place::Missing,
         Role::Mutex | Role::Reader | Role::Writer | Role::Candidate => match read {
-            Child::Contender(mine) => return queue(children, own, layout, (mine, role)),
+            Child::Contender(mine) => return queue(children, own, layout, mine),
             Child::Bystander => Place::Missing,
         },
     };
@@ -68,7 +68,7 @@ fn permit(children: &[String], own: &str, permits: u32) -> Place {
     }
 }
 
-fn queue(children: &[String], own: &str, layout: &Layout, (mine, role): (Contender, Role)) -> Reading {
+fn queue(children: &[String], own: &str, layout: &Layout, mine: Contender) -> Reading {
     let (mut there, mut stranger) = (false, None);
     let mut ahead: u32 = 0;
     let mut nearest: Option<(Contender, &String)> = None;
@@ -101,7 +101,7 @@ fn queue(children: &[String], own: &str, layout: &Layout, (mine, role): (Contend
         None => Place::First,
         Some((contender, name)) => Place::Behind(Behind {
             neighbour: name.clone(),
-            doubtful: ahead > 1 || !mine.shared && contender.may_downgrade(role),
+            doubtful: ahead > 1 || !mine.shared && contender.may_downgrade(),
             ahead,
         }),
     };
@@ -197,6 +197,14 @@ mod tests {
         assert_eq!((&last.neighbour, last.doubtful), (&readers[1], true));
         let two = [readers[1].clone(), writers[2].clone()];
         assert!(!behind(&two, &writers[2], Role::Writer).doubtful);
+    }
+
+    #[test]
+    fn whoever_excludes_readers_looks_again_behind_one_of_kazoos_names() {
+        let children = ["a__lock__0000000004".into(), "b__lock__0000000005".into()];
+        for role in [Role::Mutex, Role::Candidate, Role::Writer] {
+            assert!(behind(&children, &children[1], role).doubtful, "{role:?}");
+        }
     }
 
     #[test]

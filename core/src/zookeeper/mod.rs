@@ -4,7 +4,8 @@
 //!
 //! - **One flight to acquire**: create and list are sent together. A server answers one session's requests in order, so the list
 //!   holds the new node.
-//! - **No request to hand over**: if the list named one contender before us, its deletion is our grant.
+//! - **No request to hand over**: if the list named one contender before us, its deletion is our grant, unless its name may be a writer's, which may
+//!   have turned into a reader: then a list tells.
 //! - **A lost reply loses nothing**: a node is found again by its attempt, in its session only (CURATOR-45, CURATOR-498).
 //! - **A session is believed for as long as its leader has vouched for it**: see the keeper.
 //! - **What was created is deleted**, however late its reply comes and whoever has stopped waiting (CURATOR-486, kazoo#732).

@@ -30,6 +30,9 @@ pub struct Case {
     pub in_order: bool,
     /// How many of those who wait may give up.
     pub may_give_up: u8,
+    /// How often time has passed before the walk begins. A session that a driver says nothing of has to be confirmed before it can be granted
+    /// anything, and confirmations need time: where none passes, its client waits to the end of every walk.
+    pub rested: u8,
     /// Chooses layouts and roles, as that of a run does.
     pub seed: u64,
 }
@@ -161,6 +164,10 @@ where
                 world.step(Step::Wish(0, wish), &self.make(), &mut ());
                 world.let_arrive(&mut ());
             }
+        }
+        for _ in 0..self.case.rested {
+            world.until_next_timer(&mut ());
+            world.let_arrive(&mut ());
         }
         world.forget_counts();
         vec![State {

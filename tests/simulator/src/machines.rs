@@ -12,6 +12,7 @@
 //! [`Hold`](crate::checker::Hold) of the new mode as soon as it has asked, because others may be granted before it hears of it.
 
 mod inspections;
+mod mixture;
 
 use core::{cell::RefCell, marker::PhantomData, time::Duration};
 
@@ -35,6 +36,7 @@ use crate::{
 
 pub use inspections::{AtALock, Kind, ZOOKEEPER_INSPECTION, ZOOKEEPER_LIST};
 pub(crate) use inspections::{inspects, turn};
+pub use mixture::ZOOKEEPER_MIXTURE;
 
 /// What can befall whoever is on an ensemble.
 const ENSEMBLE: Climate = Climate {
@@ -239,6 +241,7 @@ pub static ALL: &[&dyn Provable] = &[
     &ZOOKEEPER_PLAIN,
     &ZOOKEEPER_ELECTION,
     &ZOOKEEPER_READ_WRITE,
+    &ZOOKEEPER_MIXTURE,
     &ZOOKEEPER_SINGLE,
     &ZOOKEEPER_SEMAPHORE,
     &ZOOKEEPER_MULTI_LOCK,

@@ -33,6 +33,7 @@ const TWO: Case = Case {
     pauses: 2,
     in_order: false,
     may_give_up: 0,
+    rested: 0,
     seed: KAZOO,
 };
 
@@ -58,6 +59,7 @@ const fn several(contenders: u8, in_order: bool) -> Case {
         pauses: if in_order { 0 } else { 3 },
         in_order,
         may_give_up: 0,
+        rested: 0,
         seed: KAZOO,
     }
 }
@@ -116,6 +118,19 @@ fn read_write_three_in_every_order() {
             ..several(3, true)
         };
         explored(&machines::ZOOKEEPER_READ_WRITE, case, states);
+    }
+}
+
+/// A writer comes first; behind it, in the same line of Kazoo's: a mutex, a candidate, many locks.
+#[test]
+fn behind_a_writer_without_a_fault() {
+    for (seed, states) in [(5, 5007), (15, 5007), (20, 21_295)] {
+        let case = Case {
+            seed,
+            rested: 4,
+            ..several(2, true)
+        };
+        explored(&machines::ZOOKEEPER_MIXTURE, case, states);
     }
 }
 

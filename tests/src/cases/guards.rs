@@ -13,7 +13,7 @@ const GUARDS: &[(&str, &str)] = &[
     (
         "S1",
         "zookeeper/bystanders-are-ignored zookeeper/contenders-of-other-clients-are-waited-for zookeeper/create-lost-twice
-        zookeeper/downgraded-writer zookeeper/late-and-doubled-outcomes zookeeper/look-comes-late zookeeper/many-locks
+        zookeeper/downgraded-writer zookeeper/downgraded-writer-of-kazoos zookeeper/late-and-doubled-outcomes zookeeper/look-comes-late zookeeper/many-locks
         zookeeper/many-locks-wait zookeeper/middle-waiter-cancels zookeeper/mixed-layouts-before-ours
         zookeeper/neighbour-changed zookeeper/node-of-another-session zookeeper/old-sessions-answers
         zookeeper/old-sessions-watch zookeeper/own-look-refused-for-now zookeeper/own-node-deleted-before-its-watch

@@ -10,6 +10,7 @@ cases! { "zookeeper":
         "measured: Kazoo and Curator hold the same lock at once";
     mixed_layouts_before_ours, "A contender of Kazoo's layout has come earlier: waited for in the order of the numbers, and reported once.";
     kazoo_names, "The layout of Kazoo: its names, its marks, and parents that stay, because Kazoo does not make them again.";
+    downgraded_writer_of_kazoos, "A mutex in Kazoo's layout stands behind a writer, which has the name of a mutex. When that name has gone, the list shows the reader that the writer has become, and the mutex waits for it.";
     plain_names, "The layout of home-made locks: any prefix, nothing else in the name, the attempt in the data.";
     plain_create_lost, "Without a name of one's own a lost create is not found in a list: the contender queues again, and what may have been made is looked for by its data.";
     clean_up_after_the_grant, "The search for what a lost create may have made fails, and the grant comes before its next try: it is tried again with the grant, and does not wait for the release.",
@@ -53,7 +54,8 @@ fn mixed_layouts_before_ours(story: &mut Recorder) {
     story
         .says(&["mixed-layouts", "get", "queued", "get"])
         .answer_routine();
-    story.watch(&at(&theirs), "deleted").says(&["acquired"]);
+    story.watch(&at(&theirs), "deleted").says(&["children"]);
+    story.children(&[&own(key, 3)]).says(&["acquired"]);
 }
 
 fn kazoo_names(story: &mut Recorder) {
@@ -67,7 +69,22 @@ fn kazoo_names(story: &mut Recorder) {
     let earlier = format!("{KAZOO}0000000002");
     story.created_at(&at(&own), 41).children(&[&own, &earlier]);
     story.says(&["get", "queued", "get"]).answer_routine();
-    story.watch(&at(&earlier), "deleted").says(&["acquired"]);
+    story.watch(&at(&earlier), "deleted").says(&["children"]);
+    story.children(&[&own]).says(&["acquired"]);
+}
+
+fn downgraded_writer_of_kazoos(story: &mut Recorder) {
+    warm(story);
+    let key = ask(story, json!({"layout": "kazoo"}));
+    let own = format!("{key:08x}00000000000000000000feee__lock__0000000003");
+    let writer = format!("{KAZOO}0000000002");
+    let reader = writer.replace("__lock__", "__rlock__");
+    story.created_at(&at(&own), 41).children(&[&own, &writer]);
+    story.says(&["get", "queued", "get"]).answer_routine();
+    story.watch(&at(&writer), "deleted").says(&["children"]);
+    story.children(&[&own, &reader]).says(&["get", "queued"]);
+    story.answer_routine();
+    story.watch(&at(&reader), "deleted").says(&["acquired"]);
 }
 
 fn plain_names(story: &mut Recorder) {
