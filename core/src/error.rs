@@ -6,7 +6,7 @@
 
 use alloc::string::String;
 
-use crate::text::{decimal, quoted, signed};
+use crate::text::{decimal, quoted, quoted_whole, signed};
 
 /// A setting that makes no sense. Raised before anything is sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -153,7 +153,7 @@ impl ConfigError {
             ]
             .concat(),
             Self::InvalidUrl { url, why } => {
-                [&quoted(url), " is no address of a lock server: ", why].concat()
+                [&quoted_whole(url), " is no address of a lock server: ", why].concat()
             }
             Self::UnknownScheme { scheme } => [
                 "unknown scheme ",

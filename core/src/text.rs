@@ -40,8 +40,27 @@ fn push_decimal(text: &mut String, number: u64) {
     text.push(char::from(digit.wrapping_add(b'0')));
 }
 
-/// What was given, in quotes and without control characters. `{:?}` would bring tables of Unicode along, a twentieth of the WebAssembly module.
+/// The most that a message repeats of what it was given, in characters.
+const MOST_SHOWN: usize = 64;
+
+/// What a message says of a name: all of it, or its beginning.
+#[must_use]
+pub fn shown(name: &str) -> String {
+    let mut letters = name.chars();
+    let mut shown: String = letters.by_ref().take(MOST_SHOWN).collect();
+    if letters.next().is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// What was given, in quotes, without control characters, and no more of it than [`shown`] has.
 pub(crate) fn quoted(given: &str) -> String {
+    quoted_whole(&shown(given))
+}
+
+/// All of what was given, in quotes and without control characters. `{:?}` would bring tables of Unicode along, a twentieth of the WebAssembly module.
+pub(crate) fn quoted_whole(given: &str) -> String {
     let shown = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
     ['"']
         .into_iter()
@@ -113,6 +132,9 @@ mod tests {
             assert_eq!(signed(number), number.to_string());
         }
         assert_eq!(quoted("a\n\u{85}b"), "\"a\u{fffd}\u{fffd}b\"");
+        let (most, more) = ("ü".repeat(64), "ü".repeat(65));
+        assert_eq!(quoted(&most), ["\"", &most, "\""].concat());
+        assert_eq!(quoted(&more), ["\"", &most, "…\""].concat());
     }
 
     #[test]

@@ -58,7 +58,9 @@ pub(super) fn directory(prefix: &str, name: &str) -> Result<String, ConfigError>
         return invalid("ZooKeeper keeps /zookeeper for itself: take another name or prefix");
     }
     if path.chars().any(refused) {
-        return invalid("ZooKeeper takes no NUL, control or private-use characters in a path: remove them");
+        return invalid(
+            "ZooKeeper takes no NUL, control or private-use characters in a path, and none above U+FFFF (emoji, for example): remove them",
+        );
     }
     if path.len() > MAX_PATH {
         return invalid(
@@ -81,15 +83,18 @@ pub(super) fn check_part(part: &str) -> Result<(), ConfigError> {
         return invalid("it tells contenders from other children: give one, such as \"node_\"");
     }
     if text::has(part, b'/') || part.chars().any(refused) {
-        return invalid("ZooKeeper takes no slash, NUL, control or private-use characters in a node's name");
+        return invalid(
+            "ZooKeeper takes no slash, NUL, control or private-use characters in a node's name, and none above U+FFFF (emoji, for example)",
+        );
     }
     Ok(())
 }
 
 const MAX_PATH: usize = 4096;
 
+/// A server looks at a path in UTF-16, and takes no surrogate: so no character above U+FFFF.
 const fn refused(letter: char) -> bool {
-    matches!(letter, '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{e000}'..='\u{f8ff}' | '\u{fff0}'..='\u{ffff}')
+    matches!(letter, '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{e000}'..='\u{f8ff}' | '\u{fff0}'..=char::MAX)
 }
 
 #[cfg(test)]
@@ -101,7 +106,17 @@ mod tests {
         assert_eq!(directory("", "stock/42").unwrap(), "/stock/42");
         assert_eq!(directory("/shop/", "/stock").unwrap(), "/shop/stock");
         assert_eq!(directory("/", "").unwrap_err().name(), "empty-name");
-        for name in ["a/", "a//b", "..", "a/./b", "a\0b", "zookeeper/x", "a\u{f000}"] {
+        for name in [
+            "a/",
+            "a//b",
+            "..",
+            "a/./b",
+            "a\0b",
+            "zookeeper/x",
+            "a\u{f000}",
+            "a/\u{1f512}",
+            "\u{10000}",
+        ] {
             assert_eq!(
                 directory("", name).unwrap_err().name(),
                 "invalid-name",

@@ -3,7 +3,7 @@
 //! The cheapest lock there is (one flight in, one out), and an unfair one: every release wakes all who wait, and any of them may be the next.
 //! The node's name says nothing of whose it is, so its data do, and its creating transaction: it is one's own by these *and* by its session.
 
-use crate::{Cause, CommandId, Failure, Instant, Refusal};
+use crate::{Cause, CommandId, Failure, Instant, Refusal, text::shown};
 
 use super::super::{
     path,
@@ -72,13 +72,17 @@ impl Contender {
                 self.node = None;
                 self.enter();
             }
-            Holder::Nothing => self.refuse(now, Refusal::WrongType, Cause::detail(self.settings.lock_path())),
+            Holder::Nothing => self.refuse(
+                now,
+                Refusal::WrongType,
+                Cause::detail(shown(&self.settings.lock_path())),
+            ),
             Holder::Another(_) if self.trying => {
                 self.node = None;
                 self.refuse(
                     now,
                     Refusal::NotAvailable,
-                    Cause::detail(self.settings.lock_path()),
+                    Cause::detail(shown(&self.settings.lock_path())),
                 );
             }
             Holder::Another(czxid) => {

@@ -7,7 +7,7 @@ use alloc::string::String;
 
 use crate::{
     Cause, CommandId, Instant, Misuse, Outcome, Refusal,
-    text::{decimal, signed, whole},
+    text::{decimal, shown, signed, whole},
 };
 
 use super::{
@@ -131,7 +131,14 @@ impl Semaphore {
         let number = core::str::from_utf8(written).ok().and_then(whole);
         let (ours, path) = (self.number.permits, &self.number.path);
         if let Some(number) = number.filter(|number| *number != i64::from(ours)) {
-            let detail = [path, " has ", &signed(number), " permits, not ", &decimal(ours)].concat();
+            let detail = [
+                &*shown(path),
+                " has ",
+                &signed(number),
+                " permits, not ",
+                &decimal(ours),
+            ]
+            .concat();
             self.refuse(now, Refusal::InconsistentPermits, Cause::answer(id, detail));
         }
         Ok(())
