@@ -13,25 +13,24 @@
 //! head of the line makes a node there and watches the directory, so a permit that comes back wakes one waiter; and a waiter that leaves the line
 //! strands nobody, because nobody waits for a permit by its index (Curator's `InterProcessSemaphoreV2`, Kazoo's `Semaphore`).
 
+mod inputs;
 mod number;
+mod trying;
 
 use core::{mem, time::Duration};
 
 use alloc::string::String;
 
 use crate::{
-    Cause, CommandId, Event, Instant, Intent, Machine, Misuse, Outcome, Output, OwnerId, Patience, Refusal,
-    Timer, io::sealed, outbox::Outbox,
+    Cause, CommandId, Event, Instant, Intent, Misuse, OwnerId, Patience, Refusal, Timer, outbox::Outbox,
 };
 
 use super::{
-    Contender, ContenderSettings,
-    farewell::Farewell,
-    layout::Role,
-    settings::semaphore_directories,
-    wire::{Answer, Notice, Reply, Request},
+    Contender, ContenderSettings, farewell::Farewell, layout::Role, settings::semaphore_directories,
+    wire::Request,
 };
 use number::Number;
+use trying::Trying;
 
 /// How long a server that does not say how many permits there are is left alone.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -50,7 +49,7 @@ pub struct Semaphore {
     count: Option<CommandId>,
     /// How long a try waits for the server's answers.
     answer_within: Duration,
-    trying: bool,
+    trying: Option<Trying>,
     /// Whether somebody wants the permit back: told once a grant.
     wanted: bool,
     /// What is said when both halves have left.
@@ -104,7 +103,7 @@ impl Semaphore {
             room: permits,
             count: None,
             answer_within,
-            trying: false,
+            trying: None,
             wanted: false,
             farewell: Farewell::NOTHING,
             placed: false,
@@ -149,10 +148,11 @@ impl Semaphore {
     }
 
     fn acquire(&mut self, now: Instant, patience: Patience) {
-        self.trying = patience == Patience::Try;
         self.placed = false;
         // The patience of the whole is counted here, once.
         self.out.set_patience(now, patience, self.answer_within);
+        let limit = self.out.at(Timer::Patience).filter(|_| patience == Patience::Try);
+        self.trying = limit.map(|until| Trying::new(now, until));
         self.queue(now);
     }
 
@@ -237,11 +237,7 @@ impl Semaphore {
     fn line_says(&mut self, now: Instant, event: Event) {
         match (self.phase, event) {
             (Phase::Lining, Event::Acquired { .. }) => self.take(now),
-            (Phase::Lining, Event::Queued { .. }) if self.trying => {
-                self.placed = true;
-                let (path, watch) = (self.room.clone(), false);
-                self.count = Some(self.out.command(Request::Children { path, watch }, None));
-            }
+            (Phase::Lining, Event::Queued { .. }) if self.trying.is_some() => self.try_behind(now),
             (Phase::Lining, event @ (Event::Queued { .. } | Event::MixedLayouts { .. })) => {
                 self.placed = true;
                 self.out.event(event);
@@ -286,6 +282,9 @@ impl Semaphore {
                 self.ask_number();
                 self.out.event(event);
             }
+            (Phase::Leaving, Event::Lost { reason, cause }) => {
+                self.farewell.lose(reason, cause, &mut self.out);
+            }
             (Phase::Held, Event::RevokeRequested) if mem::replace(&mut self.wanted, true) => {}
             (Phase::Held, event) => self.out.event(event),
             _ => {}
@@ -298,125 +297,11 @@ impl Semaphore {
         self.count = None;
         self.phase = Phase::Taking;
         self.ask_number();
-        let patience = if self.trying {
+        let patience = if self.try_at_the_head() {
             Patience::Try
         } else {
             Patience::Forever
         };
         let _accepted = self.permit(|permit| permit.intent(now, Intent::Acquire(patience)));
-    }
-
-    /// A try that stands in the line goes on waiting only if not all permits are taken.
-    fn counted(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {
-        self.count = None;
-        match outcome {
-            Outcome::Reply(Reply {
-                answer: Answer::Children(permits),
-                ..
-            }) => {
-                if u32::try_from(permits.len()).is_ok_and(|taken| taken < self.number.of_permits()) {
-                    return Ok(());
-                }
-                self.refuse(now, Refusal::NotAvailable, Cause::command(id));
-            }
-            // Nobody has ever taken one; or nobody knows, and the line tells in time.
-            Outcome::Reply(Reply {
-                answer: Answer::Error(_),
-                ..
-            })
-            | Outcome::Failed(_) => {}
-            Outcome::Reply(_) => {
-                let expected = "children";
-                return Err(Misuse::WrongReply { id: id.0, expected });
-            }
-        }
-        Ok(())
-    }
-}
-
-impl sealed::Sealed for Semaphore {}
-
-impl Machine for Semaphore {
-    type Request = Request;
-    type Reply = Reply;
-    type Notice = Notice;
-    type Event = Event;
-
-    fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {
-        let verdict = if self.number.is_asked_by(id) {
-            self.compare(now, id, outcome)
-        } else if self.count == Some(id) {
-            self.counted(now, id, outcome)
-        } else {
-            // Each knows its own commands, and takes no notice of the other's.
-            let other = outcome.clone();
-            self.permit(|permit| permit.handle_outcome(now, id, outcome))
-                .and(self.line(|line| line.handle_outcome(now, id, other)))
-        };
-        self.heed(now);
-        verdict
-    }
-
-    fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
-        let session = matches!(notice, Notice::Session { .. });
-        if session {
-            self.count = None;
-            self.out.purge_commands();
-            // Directories may be made anew; at the head of the line there is a node in them.
-            if self.phase == Phase::Lining || !self.number.is_ours() {
-                self.number.forget();
-            }
-        }
-        let other = notice.clone();
-        self.permit(|permit| permit.handle_notice(now, notice))?;
-        self.line(|line| line.handle_notice(now, other))?;
-        if session {
-            self.ask_number();
-        }
-        if !self.line.expects_answers() {
-            self.farewell.hurry(&mut self.out);
-        }
-        self.heed(now);
-        Ok(())
-    }
-
-    fn handle_timeout(&mut self, now: Instant) {
-        if self.out.expired(Timer::Patience, now) {
-            let reason = match (self.placed, self.trying) {
-                (true, true) => Refusal::NotAvailable,
-                (true, false) => Refusal::Timeout,
-                (false, _) => Refusal::Unreachable,
-            };
-            if matches!(self.phase, Phase::Lining | Phase::Taking | Phase::Restarting) {
-                self.refuse(now, reason, Cause::none());
-            } else {
-                self.farewell.hurry(&mut self.out);
-            }
-        }
-        // What waits for it is seen to below.
-        self.out.expired(Timer::Retry, now);
-        self.permit(|permit| permit.handle_timeout(now));
-        self.line(|line| line.handle_timeout(now));
-        self.heed(now);
-    }
-
-    fn poll_output(&mut self) -> Output<Request, Event> {
-        let own = match self.out.poll() {
-            Output::Wait(wait) => wait,
-            output => return output,
-        };
-        // A permit goes before the line does, so that the next in the line finds it free; and the number of permits is asked for with the line.
-        let mut halves = [&mut self.permit, &mut self.line];
-        if !self.number.is_ours() {
-            halves.reverse();
-        }
-        let mut earliest = own;
-        for half in halves {
-            match half.poll_output() {
-                Output::Wait(wait) => earliest = earliest.or_earlier(wait),
-                output => return output,
-            }
-        }
-        Output::Wait(earliest)
     }
 }

@@ -12,6 +12,8 @@ cases! { "zookeeper":
     permit_without_a_directory, "Nobody has ever been there: the number of permits is written once the permit's node has brought the directory with it.";
     permit_comes_back, "All permits are taken: only the head of the line watches them, and one that comes back is one list.";
     permit_tried, "A try that comes while another contender is being served: permits are left, so it waits for its turn in the line.";
+    permit_tried_behind_a_stopped_one, "A try stands behind somebody in the line who takes none of the free permits: it does not wait for that, and says so.",
+        "a process that was stopped in the line: a try took five seconds";
     permit_tried_in_vain, "A try finds others in the line, and all permits taken: refused at once.";
     permit_wanted, "Somebody wants back what is still waited for, and says so to the place in the line: told as soon as there is a permit.";
     permits_inconsistent, "Somebody else has given another number of permits: refused before a place in the line is a turn.",
@@ -74,14 +76,17 @@ pub(super) fn take(story: &mut Recorder, key: u64, taken: &[&str]) {
     story.children(&names);
 }
 
-fn permit_free(story: &mut Recorder) {
+/// A permit is held, beside another one's; the place in the line has been given back.
+pub(super) fn held(story: &mut Recorder) -> u64 {
     let key = semaphore(story);
-    take(
-        story,
-        key,
-        &["_c_aaaaaaaa-0000-4000-8000-000000000000-lease-0000000006"],
-    );
+    let other = "_c_aaaaaaaa-0000-4000-8000-000000000000-lease-0000000006";
+    take(story, key, &[other]);
     story.says(&["acquired", "delete"]).done("delete").says(&[]);
+    key
+}
+
+fn permit_free(story: &mut Recorder) {
+    let key = held(story);
     story
         .release(key)
         .says(&["delete"])
@@ -148,6 +153,14 @@ fn permit_tried(story: &mut Recorder) {
     story.says(&["create", "children"]);
     take(story, key, &["a-lease-0000000001"]);
     story.says(&["acquired", "delete"]);
+}
+
+fn permit_tried_behind_a_stopped_one(story: &mut Recorder) {
+    let key = behind_in_the_line(story);
+    story.children(&["a-lease-0000000001"]).says(&[]).answer_routine();
+    story.waits_for(Some("patience")).timeout_after(50_000);
+    story.says(&["delete"]).done("delete");
+    story.says(&["refused not-available"]).close(key).leaves(0);
 }
 
 fn permit_tried_in_vain(story: &mut Recorder) {

@@ -1,0 +1,94 @@
+//! What is put in: each half knows its own commands, and the rest is about the number of permits.
+
+use crate::Cause;
+use crate::{CommandId, Event, Instant, Machine, Misuse, Outcome, Output, Refusal, Timer, io::sealed};
+
+use super::super::wire::{Notice, Reply, Request};
+use super::{Phase, Semaphore};
+
+impl sealed::Sealed for Semaphore {}
+
+impl Machine for Semaphore {
+    type Request = Request;
+    type Reply = Reply;
+    type Notice = Notice;
+    type Event = Event;
+
+    fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {
+        let verdict = if self.number.is_asked_by(id) {
+            self.compare(now, id, outcome)
+        } else if self.count == Some(id) {
+            self.counted(now, id, outcome)
+        } else {
+            // Each knows its own commands, and takes no notice of the other's.
+            let other = outcome.clone();
+            self.permit(|permit| permit.handle_outcome(now, id, outcome))
+                .and(self.line(|line| line.handle_outcome(now, id, other)))
+        };
+        self.heed(now);
+        verdict
+    }
+
+    fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
+        let session = matches!(notice, Notice::Session { .. });
+        if session {
+            self.count = None;
+            self.out.purge_commands();
+            // Directories may be made anew; at the head of the line there is a node in them.
+            if self.phase == Phase::Lining || !self.number.is_ours() {
+                self.number.forget();
+            }
+        }
+        let other = notice.clone();
+        self.permit(|permit| permit.handle_notice(now, notice))?;
+        self.line(|line| line.handle_notice(now, other))?;
+        if session {
+            self.ask_number();
+        }
+        if !self.line.expects_answers() {
+            self.farewell.hurry(&mut self.out);
+        }
+        self.heed(now);
+        Ok(())
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if self.out.expired(Timer::Patience, now) {
+            let reason = match (self.placed, self.trying.is_some()) {
+                (true, true) => Refusal::NotAvailable,
+                (true, false) => Refusal::Timeout,
+                (false, _) => Refusal::Unreachable,
+            };
+            if matches!(self.phase, Phase::Lining | Phase::Taking | Phase::Restarting) {
+                self.refuse(now, reason, Cause::none());
+            } else {
+                self.farewell.hurry(&mut self.out);
+            }
+        }
+        // What waits for it is seen to below.
+        self.out.expired(Timer::Retry, now);
+        self.permit(|permit| permit.handle_timeout(now));
+        self.line(|line| line.handle_timeout(now));
+        self.heed(now);
+    }
+
+    fn poll_output(&mut self) -> Output<Request, Event> {
+        let own = match self.out.poll() {
+            Output::Wait(wait) => wait,
+            output => return output,
+        };
+        // A permit goes before the line does, so that the next in the line finds it free; and the number of permits is asked for with the line.
+        let mut halves = [&mut self.permit, &mut self.line];
+        if !self.number.is_ours() {
+            halves.reverse();
+        }
+        let mut earliest = own;
+        for half in halves {
+            match half.poll_output() {
+                Output::Wait(wait) => earliest = earliest.or_earlier(wait),
+                output => return output,
+            }
+        }
+        Output::Wait(earliest)
+    }
+}
