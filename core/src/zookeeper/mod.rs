@@ -57,9 +57,16 @@ const fn no_directory(forbidden: bool) -> Refusal {
     }
 }
 
+/// Whether an answer to a request says that the server has not carried it out now, and may later.
+const fn is_transient(error: i32) -> bool {
+    matches!(error, code::SESSION_MOVED | code::THROTTLED)
+}
+
 fn judge(error: i32, id: CommandId, deed: &str) -> Verdict {
+    if is_transient(error) {
+        return Verdict::Transient;
+    }
     let refusal = match error {
-        code::SESSION_MOVED | code::THROTTLED => return Verdict::Transient,
         code::NO_AUTH => Refusal::NoPermission,
         code::AUTH_FAILED => Refusal::AuthFailed,
         code::NO_NODE | code::NO_CHILDREN_FOR_EPHEMERALS => Refusal::NoParent,

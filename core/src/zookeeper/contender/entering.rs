@@ -2,10 +2,10 @@
 
 use alloc::{string::String, vec::Vec};
 
-use crate::{Cause, CommandId, Event, Failure, Instant, Refusal};
+use crate::{Cause, CommandId, Event, Failure, Instant, Refusal, text::shown};
 
 use super::super::{
-    Verdict, judge,
+    Verdict, is_transient, judge,
     layout::{Child, Role, SEQUENCE_END},
     line::{self, Place},
     no_directory, path,
@@ -24,6 +24,8 @@ pub(super) struct Entering {
     parents_made: u32,
     /// Whether the server has not let us make one of the directories.
     forbidden: bool,
+    /// Whether one of the directories was not made for a reason that passes, or nobody knows whether it was.
+    postponed: bool,
 }
 
 impl Entering {
@@ -199,6 +201,12 @@ impl Contender {
         match (result, &mut self.phase) {
             (Ok(Answer::Error(code::UNIMPLEMENTED)), _) => self.containers = false,
             (Ok(Answer::Error(code::NO_AUTH)), Phase::Entering(entering)) => entering.forbidden = true,
+            (Ok(Answer::Error(error)), Phase::Entering(entering)) if is_transient(*error) => {
+                entering.postponed = true;
+            }
+            (Err(Failure::NotSent | Failure::Unknown), Phase::Entering(entering)) => {
+                entering.postponed = true
+            }
             _ => {}
         }
         self.settle(now);
@@ -268,6 +276,7 @@ impl Contender {
             return;
         };
         let (parents_made, forbidden) = (entering.parents_made, entering.forbidden);
+        let postponed = core::mem::take(&mut entering.postponed);
         match core::mem::take(&mut entering.setback) {
             Setback::Final(reason, cause) => self.refuse(now, reason, cause),
             // The node is there, or was: the list's answer is older, or somebody has removed the directory with it.
@@ -275,8 +284,10 @@ impl Contender {
                 self.node = None;
                 self.retry_later(now);
             }
+            // That the directory is missing still says nothing of whether it can be made.
+            Setback::NoDirectory if postponed => self.retry_later(now),
             Setback::NoDirectory if parents_made >= MOST_PARENT_FLIGHTS => {
-                let detail = [self.settings.directory(), " cannot be made"].concat();
+                let detail = [&*shown(self.settings.directory()), " cannot be made"].concat();
                 self.refuse(now, no_directory(forbidden), Cause::detail(detail));
             }
             Setback::NoDirectory => {

@@ -21,6 +21,7 @@ impl MultiLock {
         }
         self.attempt.number = self.attempt.number.saturating_add(1);
         self.forbidden = false;
+        self.postponed = false;
         if parents {
             for place in &self.places {
                 for (path, mode) in place.contender.parents() {
@@ -66,6 +67,8 @@ impl MultiLock {
                     self.withdraw(now);
                 }
             }
+            // That a directory is missing still says nothing of whether it can be made.
+            Ok(Answer::Error(code::NO_NODE)) if waited && self.postponed => self.retry_later(now),
             Ok(Answer::Error(code::NO_NODE)) if waited => {
                 self.parents_made = self.parents_made.saturating_add(1);
                 if self.parents_made > MOST_PARENT_FLIGHTS {

@@ -6,7 +6,7 @@ use crate::{
 };
 
 use super::super::{
-    Contender,
+    Contender, is_transient,
     wire::{Answer, Notice, Reply, Request, SessionState, code},
 };
 use super::{MultiLock, Phase};
@@ -33,6 +33,8 @@ impl Machine for MultiLock {
                     }
                 }
                 Ok(Answer::Error(code::NO_AUTH)) => self.forbidden = true,
+                Ok(Answer::Error(error)) if is_transient(error) => self.postponed = true,
+                Err(Failure::NotSent | Failure::Unknown) => self.postponed = true,
                 _ => {}
             }
             Ok(())

@@ -43,6 +43,8 @@ pub struct MultiLock {
     parents: Vec<CommandId>,
     /// Whether one of them was not ours to make.
     forbidden: bool,
+    /// Whether one of them was not made for a reason that passes, or nobody knows whether it was.
+    postponed: bool,
     /// How many flights have found no directory in spite of making it.
     parents_made: u32,
     failures: u32,
@@ -93,6 +95,7 @@ impl MultiLock {
             enqueuing: None,
             parents: Vec::new(),
             forbidden: false,
+            postponed: false,
             parents_made: 0,
             failures: 0,
             trying: false,
@@ -265,6 +268,9 @@ impl MultiLock {
             (Phase::Held { .. }, event @ Event::Lost { .. }) => {
                 self.out.event(event);
                 self.leave(now);
+            }
+            (Phase::Leaving, Event::Lost { reason, cause }) => {
+                self.farewell.lose(reason, cause, &mut self.out);
             }
             (Phase::Held { suspended }, Event::Suspended) => {
                 place.suspended = true;

@@ -1,6 +1,8 @@
 //! The directory above the contenders: missing, forbidden, vanishing.
 
-use super::{acquire, code, own_of_attempt, warm};
+use serde_json::json;
+
+use super::{acquire, code, own_of_attempt, recipes::begin, warm};
 use crate::{cases::cases, transcript::Recorder};
 
 cases! { "zookeeper":
@@ -10,6 +12,9 @@ cases! { "zookeeper":
     no_containers, "A server before 3.5.3 knows no containers: the directories are made persistent.";
     missing_chroot, "A directory that is missing however often it is made is missing for good: refused, not retried for ever.",
         "the classic zk://host/chroot that nobody has created";
+    parents_throttled, "A server that sheds load makes none of the directories: that passes, however often it does.",
+        "ZOOKEEPER-3243: throttled requests are answered at once, and not carried out";
+    parents_of_many_throttled, "The same of many locks at once.";
     parent_reaped_in_between, "The leader reaps the empty container between the making and the entering: it is made again.",
         "CURATOR-180, CURATOR-724";
     directory_removed_with_the_node, "The list finds no directory although the node was created: somebody has removed both, so the contender enters anew.",
@@ -65,6 +70,35 @@ fn missing_chroot(story: &mut Recorder) {
         .error("children", code::NO_NODE)
         .says(&["refused no-parent"]);
     story.close(key).leaves(0);
+}
+
+fn parents_throttled(story: &mut Recorder) {
+    warm(story);
+    let key = acquire(story);
+    no_directory(story);
+    for _ in 0..6 {
+        story.parent_error(code::THROTTLED).fail("create", "unknown");
+        story.error("create", code::NO_NODE);
+        story.error("children", code::NO_NODE).says(&[]);
+        story.waits_for(Some("retry")).timeout();
+        story.says(&["create", "create", "create", "children"]);
+    }
+    story.created_parent().created_parent().created(0, 41);
+    story.children(&[&own_of_attempt(key, 8, 0)]).says(&["acquired"]);
+}
+
+fn parents_of_many_throttled(story: &mut Recorder) {
+    let many = json!({"kind": "zookeeper-multi-lock", "names": ["stock", "till"], "prefix": "shop"});
+    let key = begin(story, &many);
+    story.says(&["multi"]).error("multi", code::NO_NODE);
+    for _ in 0..6 {
+        story.parent_error(code::THROTTLED).created_parent();
+        story.parent_error(code::THROTTLED).fail("create", "unknown");
+        story.error("multi", code::NO_NODE).says(&[]);
+        story.waits_for(Some("retry")).timeout();
+        story.says(&["create", "create", "create", "create", "multi"]);
+    }
+    story.close(key);
 }
 
 fn parent_reaped_in_between(story: &mut Recorder) {
