@@ -19,7 +19,9 @@ use super::{
 /// Nodes to delete and, if a create's outcome is not known, a search for more of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Disposal {
-    graves: Vec<(String, Option<CommandId>)>,
+    graves: Vec<Grave>,
+    /// What the deletions have shown of the nodes by which a grant was held.
+    held: Held,
     search: Search,
     /// The attempts whose nodes are searched for.
     sought: Vec<AttemptId>,
@@ -27,6 +29,28 @@ pub(super) struct Disposal {
     guarded: Option<i64>,
     /// Why the server would not delete, if it would not.
     pub(super) refused: Option<(Refusal, Cause)>,
+}
+
+/// A node to delete.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Grave {
+    name: String,
+    pending: Option<CommandId>,
+    /// Whether a grant that is being released was held by it.
+    held: bool,
+    /// Whether a deletion of it had no answer: it may have gone by that one.
+    repeated: bool,
+}
+
+/// Whether the nodes by which a grant was held were still there when it was released.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Held {
+    /// No deletion has been answered yet.
+    Unknown,
+    /// One of them was there, or may have been.
+    There,
+    /// Somebody else had deleted it, as the answer to this command shows.
+    Gone(CommandId),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -62,6 +86,7 @@ impl Disposal {
     pub(super) const fn new() -> Self {
         Self {
             graves: Vec::new(),
+            held: Held::Unknown,
             search: Search::No,
             sought: Vec::new(),
             guarded: None,
@@ -76,8 +101,34 @@ impl Disposal {
 
     /// Has the node of that name deleted.
     pub(super) fn bury(&mut self, name: String) {
-        if !self.graves.iter().any(|(known, _)| *known == name) {
-            self.graves.push((name, None));
+        self.dig(name, false);
+    }
+
+    /// Has the node of that name deleted, by which a grant was held: it has to be there.
+    pub(super) fn bury_held(&mut self, name: String) {
+        self.held = Held::Unknown;
+        self.dig(name, true);
+    }
+
+    fn dig(&mut self, name: String, held: bool) {
+        if !self.graves.iter().any(|grave| grave.name == name) {
+            self.graves.push(Grave {
+                name,
+                pending: None,
+                held,
+                repeated: false,
+            });
+        }
+    }
+
+    /// The command that has shown that what a released grant was held by had been deleted before; said once, when all of it is answered for.
+    pub(super) fn take_loss(&mut self) -> Option<CommandId> {
+        match self.held {
+            Held::Gone(id) if !self.graves.iter().any(|grave| grave.held) => {
+                self.held = Held::Unknown;
+                Some(id)
+            }
+            Held::Unknown | Held::There | Held::Gone(_) => None,
         }
     }
 
@@ -106,13 +157,9 @@ impl Disposal {
     /// Sends what is not under way.
     pub(super) fn advance(&mut self, settings: &ContenderSettings, out: &mut Outbox<Request>) {
         let directory = settings.directory.as_str();
-        for (name, pending) in self.graves.iter_mut().filter(|(_, pending)| pending.is_none()) {
-            *pending = Some(out.command(
-                Request::Delete {
-                    path: path::child_of(directory, name),
-                },
-                None,
-            ));
+        for grave in self.graves.iter_mut().filter(|grave| grave.pending.is_none()) {
+            let path = path::child_of(directory, &grave.name);
+            grave.pending = Some(out.command(Request::Delete { path }, None));
         }
         if matches!(self.search, Search::Wanted) {
             let path = settings.lock_path();
@@ -141,7 +188,7 @@ impl Disposal {
         settings: &ContenderSettings,
         out: &mut Outbox<Request>,
     ) -> Handled {
-        if let Some(index) = self.graves.iter().position(|(_, pending)| *pending == Some(id)) {
+        if let Some(index) = self.graves.iter().position(|grave| grave.pending == Some(id)) {
             return self.deleted(index, id, result, settings);
         }
         match &self.search {
@@ -264,12 +311,22 @@ impl Disposal {
     ) -> Handled {
         let single = settings.role == Role::Single;
         match result {
-            Ok(Answer::Done | Answer::Error(code::NO_NODE)) | Err(Failure::Closed) => {}
+            Ok(Answer::Error(code::NO_NODE)) => self.missed(index, id),
+            Ok(Answer::Done) | Err(Failure::Closed) => self.found(index),
             Ok(Answer::Error(error)) => match judge(*error, id, "deleting our node, which may stay") {
                 Verdict::Transient => return self.again(index, single),
-                Verdict::Final(refusal, cause) => self.refused = Some((refusal, cause)),
+                Verdict::Final(refusal, cause) => {
+                    self.found(index);
+                    self.refused = Some((refusal, cause));
+                }
             },
-            Ok(_) | Err(_) => return self.again(index, single),
+            Err(Failure::NotSent) => return self.again(index, single),
+            Ok(_) | Err(Failure::Unknown) => {
+                if let Some(grave) = self.graves.get_mut(index) {
+                    grave.repeated = true;
+                }
+                return self.again(index, single);
+            }
         }
         self.graves.swap_remove(index);
         if single && self.graves.is_empty() {
@@ -278,13 +335,33 @@ impl Disposal {
         Handled::Yes
     }
 
+    /// The node was there, or may have been: a grant that was held by it was not lost for all that anybody knows.
+    fn found(&mut self, index: usize) {
+        if self.graves.get(index).is_some_and(|grave| grave.held) {
+            self.held = Held::There;
+        }
+    }
+
+    /// The node was not there. If no deletion of ours can have done that, somebody else has.
+    fn missed(&mut self, index: usize, id: CommandId) {
+        let Some(grave) = self.graves.get(index).filter(|grave| grave.held) else {
+            return;
+        };
+        if grave.repeated {
+            self.held = Held::There;
+        } else if self.held != Held::There {
+            self.held = Held::Gone(id);
+        }
+    }
+
     fn again(&mut self, index: usize, single: bool) -> Handled {
         if single {
+            self.found(index);
             self.graves.swap_remove(index);
             return self.search_again();
         }
-        if let Some((_, pending)) = self.graves.get_mut(index) {
-            *pending = None;
+        if let Some(grave) = self.graves.get_mut(index) {
+            grave.pending = None;
         }
         Handled::Retry
     }
@@ -301,7 +378,7 @@ impl Disposal {
             _ => self
                 .graves
                 .iter()
-                .any(|(_, pending)| *pending == Some(id))
+                .any(|grave| grave.pending == Some(id))
                 .then_some("done"),
         }
     }

@@ -5,7 +5,7 @@
 
 use core::time::Duration;
 
-use crate::{Cause, Event, Instant, Refusal, Timer, outbox::Outbox};
+use crate::{Cause, Event, Instant, Loss, Refusal, Timer, outbox::Outbox};
 
 use super::wire::Request;
 
@@ -23,6 +23,13 @@ impl Farewell {
     /// A grant is given back: that is told when it is done, however long it takes.
     pub(super) fn release(&mut self) {
         self.0 = Some(Event::Released);
+    }
+
+    /// What is being given back was lost before: that is told instead of its release, and at once.
+    pub(super) fn lose(&mut self, reason: Loss, cause: Cause, out: &mut Outbox<Request>) {
+        if self.0.take_if(|word| *word == Event::Released).is_some() {
+            out.event(Event::Lost { reason, cause });
+        }
     }
 
     /// An acquire has come to nothing: the refusal waits, but not for ever.

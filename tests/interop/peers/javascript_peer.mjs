@@ -144,6 +144,14 @@ async function release(what) {
   return described(hold);
 }
 
+/** What the end of an `await using` block does. */
+async function leave(what) {
+  const [hold] = holds.splice(find(what), 1);
+  clearInterval(hold.looking);
+  await hold.grant[Symbol.asyncDispose]();
+  return described(hold);
+}
+
 async function releaseAgain() {
   if (released === undefined) throw new Error("nothing was released");
   await released.grant.release();
@@ -274,6 +282,7 @@ function cancel() {
 const later = {
   acquire,
   release,
+  leave,
   "release-again": releaseAgain,
   downgrade,
   increment: async (address) => ({ accepted: await increment(address, holds[find()].czxid) }),

@@ -6,7 +6,7 @@ import asyncio
 import concurrent.futures
 import os
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar, cast
 
 import fencepost
@@ -72,7 +72,8 @@ class Recipes:
             path,
             self._node(path, grant.fence),
             grant.fence,
-            release=lambda: self._release(grant),
+            release=lambda: self._end(grant, grant.release),
+            leave=lambda: self._end(grant, lambda: grant.__aexit__(None, None, None)),
             downgrade=lambda: self._run(grant.downgrade()),
         )
 
@@ -173,11 +174,11 @@ class Recipes:
         telling = {asyncio.ensure_future(each) for each in (tell(), tell_wish())}
         self._telling[grant] = telling
 
-    def _release(self, grant: fencepost.asyncio.Grant) -> None:
+    def _end(self, grant: fencepost.asyncio.Grant, ends: Callable[[], Coroutine[Any, Any, object]]) -> None:
         for telling in self._telling.pop(grant, ()):
             self._loop.call_soon_threadsafe(telling.cancel)
         try:
-            self._run(grant.release())
+            self._run(ends())
         except fencepost.LockLost as lost:
             raise Lost(str(lost)) from lost
 

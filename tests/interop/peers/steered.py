@@ -46,6 +46,7 @@ class Hold:
     czxid: int
     release: Callable[[], object]
     downgrade: Callable[[], object] | None = None
+    leave: Callable[[], object] | None = None
 
     def describe(self) -> dict[str, str]:
         """What the answers tell of it."""
@@ -102,6 +103,7 @@ class Peer:
             later |= {
                 "toil": self._toil,
                 "downgrade": self._downgrade,
+                "leave": self._leave,
                 "release-again": self._release_again,
             }
         verb = words[0]
@@ -152,6 +154,13 @@ class Peer:
         self._holds.remove(hold)
         self._released = hold
         hold.release()
+        return hold.describe()
+
+    def _leave(self, what: str | None = None) -> Answer:
+        hold = self._find(what)
+        self._holds.remove(hold)
+        assert hold.leave is not None
+        hold.leave()
         return hold.describe()
 
     def _release_again(self) -> Answer:

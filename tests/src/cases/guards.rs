@@ -41,7 +41,12 @@ const GUARDS: &[(&str, &str)] = &[
         zookeeper/many-locks-last-as-one zookeeper/many-locks-place-lost zookeeper/new-session
         zookeeper/new-session-without-a-word zookeeper/node-of-another-session zookeeper/old-sessions-answers
         zookeeper/old-sessions-confirmation zookeeper/own-node-deleted-while-holding zookeeper/own-node-replaced
-        zookeeper/paused-process zookeeper/seal-lost zookeeper/single-seen-late zookeeper/single-taken-away
+        zookeeper/paused-process zookeeper/release-after-a-pause
+        zookeeper/release-of-a-single-after-a-pause zookeeper/release-of-a-permit-after-a-pause
+        zookeeper/release-of-many-after-a-pause zookeeper/release-of-a-reader-after-a-pause zookeeper/downgrade-after-a-pause
+        zookeeper/release-of-a-deleted-node zookeeper/release-of-a-deleted-node-at-last
+        zookeeper/release-of-a-deleted-single zookeeper/release-of-a-deleted-permit
+        zookeeper/release-of-many-of-which-one-was-deleted zookeeper/release-of-a-deleted-writer-that-turns zookeeper/seal-lost zookeeper/single-seen-late zookeeper/single-taken-away
         zookeeper/timeout-unconfirmed redis/acquire-never-answered redis/late-grant redis/late-renewal redis/not-renewed
         redis/release-stops-the-renewal redis/renewal-finds-another-type redis/renewal-finds-nothing
         redis/renewal-finds-somebody-else redis/renewal-lost redis/renewal-refused redis/renewals-lost-for-good

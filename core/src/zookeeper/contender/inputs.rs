@@ -180,6 +180,10 @@ impl Contender {
         {
             self.refuse(now, reason, cause);
         }
+        if let Some(id) = self.disposal.take_loss() {
+            self.farewell
+                .lose(Loss::Deleted, Cause::command(id), &mut self.out);
+        }
         self.advance_leaving();
     }
 

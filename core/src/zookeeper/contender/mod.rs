@@ -16,6 +16,7 @@ mod downgrade;
 mod entering;
 mod held;
 mod inputs;
+mod leaving;
 mod queued;
 mod seat;
 mod second_look;
@@ -26,8 +27,8 @@ use alloc::{string::String, vec::Vec};
 use core::time::Duration;
 
 use crate::{
-    AttemptId, Cause, CommandId, Event, Fence, Instant, Intent, Loss, Misuse, OwnerId, Patience, Refusal,
-    SessionId, Timer, jitter::Jitter, outbox::Outbox,
+    AttemptId, Cause, CommandId, Fence, Instant, Intent, Loss, Misuse, OwnerId, Patience, Refusal, SessionId,
+    Timer, jitter::Jitter, outbox::Outbox,
 };
 
 use super::{ContenderSettings, disposal::Disposal, farewell::Farewell, wire::Request};
@@ -217,12 +218,15 @@ impl Contender {
         match (intent, &self.phase) {
             (Intent::Acquire(patience), Phase::Idle) => self.acquire(now, patience),
             (Intent::Acquire(_), _) => return Err(Misuse::Busy),
+            // Whatever is asked for, the grant has ended by its holder's own clock, and nobody has looked at it since.
+            (Intent::Extend | Intent::Release | Intent::Downgrade, Phase::Held { .. })
+                if self.out.expired(Timer::Validity, now) =>
+            {
+                self.lose(Loss::LeaseEnded, Cause::none());
+            }
             // The hub has asked the keeper: its confirmation extends the grant.
             (Intent::Extend, Phase::Held { .. }) => {}
-            (Intent::Release, Phase::Held { .. }) => {
-                self.farewell.release();
-                self.leave();
-            }
+            (Intent::Release, Phase::Held { .. }) => self.release(),
             (Intent::Downgrade, Phase::Held { .. }) => return self.downgrade(),
             (Intent::Extend | Intent::Release | Intent::Downgrade, _) => return Err(Misuse::NotHeld),
             (Intent::Cancel, Phase::Entering(_) | Phase::Queued(_) | Phase::First) => {
@@ -282,74 +286,6 @@ impl Contender {
 
     fn waits_for(&self, purpose: Purpose) -> bool {
         self.pending.iter().any(|(_, pending)| *pending == purpose)
-    }
-
-    /// The end of an acquire that has come to nothing: told when all is cleaned up, if an answer to that is to be expected.
-    fn refuse(&mut self, now: Instant, reason: Refusal, cause: Cause) {
-        self.farewell.refuse(now, reason, cause, &mut self.out);
-        self.leave();
-        if self.part || !self.expects_answers() {
-            self.farewell.hurry(&mut self.out);
-        }
-    }
-
-    /// The end of a grant that was not released: told at once, cleaned up behind.
-    fn lose(&mut self, reason: Loss, cause: Cause) {
-        self.out.event(Event::Lost { reason, cause });
-        self.leave();
-    }
-
-    /// Has everything deleted that this attempt has created.
-    fn leave(&mut self) {
-        self.out.stop_all_but_patience();
-        if self.turning == Turning::Asked
-            && let Some(reader) = self.name_as_reader()
-        {
-            self.disposal.bury(reader);
-        }
-        if let Some(node) = self.node.take() {
-            self.bury(node);
-        }
-        if self.doubt {
-            self.disposal.search(self.attempt);
-        }
-        self.own_watch = None;
-        self.failures = 0;
-        // A create under way is waited for; of everything else no answer is needed.
-        self.forget_all_but_creates();
-        self.phase = Phase::Leaving;
-        self.advance_leaving();
-    }
-
-    fn advance_leaving(&mut self) {
-        if self.phase != Phase::Leaving {
-            return;
-        }
-        if self.session.connected && !self.retrying() {
-            self.advance_disposal();
-        }
-        if !self.disposal.is_done() || self.waits_for(Purpose::Create) {
-            return;
-        }
-        let complaint = if self.part { None } else { self.complaint() };
-        self.farewell.say(complaint, &mut self.out);
-        self.rest();
-    }
-
-    fn advance_disposal(&mut self) {
-        self.disposal.advance(&self.settings, &mut self.out);
-    }
-
-    /// Whether a retry is waiting for its time.
-    fn retrying(&mut self) -> bool {
-        self.out.at(Timer::Retry).is_some()
-    }
-
-    fn rest(&mut self) {
-        self.out.stop_all();
-        self.doubt = false;
-        self.seated = false;
-        self.phase = Phase::Idle;
     }
 
     /// Tries again what has failed: later, if the connection is there; else when it is back.

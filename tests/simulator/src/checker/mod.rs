@@ -131,8 +131,8 @@ pub enum Belief {
     Ends(Instant),
     /// It holds.
     Holds(Hold),
-    /// It has asked to release this attempt's lock, which was of that kind at last.
-    Leaves(AttemptId, Mode),
+    /// It has asked to release this attempt's lock, which was of that kind at last, and valid then by its own clock, or not.
+    Leaves(AttemptId, Mode, bool),
 }
 
 /// A grant as its holder has it.
@@ -150,9 +150,20 @@ pub struct Hold {
     pub until: Option<Instant>,
     /// Whether its holder was told that somebody wants the lock.
     pub wanted: bool,
+    /// Whether its holder was told that the connection is gone, and not yet that it is back: the machine may know of a later end.
+    pub suspended: bool,
 }
 
 impl Belief {
+    /// What it holds as, or gives back.
+    #[must_use]
+    pub const fn held_as(&self) -> Option<Mode> {
+        match self {
+            Self::Holds(Hold { mode, .. }) | Self::Leaves(_, mode, _) => Some(*mode),
+            Self::Idle | Self::Waits(_) | Self::Ends(_) => None,
+        }
+    }
+
     /// The grant, if it is valid by its holder's clock.
     #[must_use]
     pub fn valid(&self, local: Instant) -> Option<&Hold> {
@@ -253,16 +264,22 @@ impl Checker {
                     turn: if broken { 0 } else { self.turns },
                     until: grant.valid_until,
                     wanted: false,
+                    suspended: false,
                 })
             }
             (Event::Extended { valid_until }, Belief::Holds(hold)) => Belief::Holds(Hold {
                 until: *valid_until,
                 ..hold
             }),
+            (Event::Suspended, Belief::Holds(hold)) => Belief::Holds(Hold {
+                suspended: true,
+                ..hold
+            }),
             (Event::Resumed { valid_until }, Belief::Holds(hold)) => {
                 self.seen.resumed += 1;
                 Belief::Holds(Hold {
                     until: *valid_until,
+                    suspended: false,
                     ..hold
                 })
             }
@@ -270,8 +287,16 @@ impl Checker {
                 self.lost();
                 Belief::Idle
             }
-            (Event::Released, Belief::Leaves(attempt, _)) => {
+            (Event::Released, Belief::Leaves(attempt, _, in_time)) => {
                 self.seen.released += 1;
+                if !in_time {
+                    self.violated(Property::S3, || {
+                        format!(
+                            "the grant of client {} had ended by its own clock when it released it, and it was not told so",
+                            name(client)
+                        )
+                    });
+                }
                 if !self.two_may_hold && holds(&attempt) {
                     self.violated(Property::S8, || {
                         format!(
@@ -299,8 +324,7 @@ impl Checker {
                 self.seen.downgraded += 1;
                 belief
             }
-            (Event::Suspended, Belief::Holds(_))
-            | (Event::Queued { .. } | Event::MixedLayouts { .. }, Belief::Waits(_)) => belief,
+            (Event::Queued { .. } | Event::MixedLayouts { .. }, Belief::Waits(_)) => belief,
             _ => {
                 self.violated(Property::S7, || {
                     format!("{event:?} was told to a client that was {belief:?}")

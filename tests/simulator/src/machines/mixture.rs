@@ -18,7 +18,7 @@ fn kind(client: Number, seed: u64) -> &'static str {
 fn settings(client: Number, seed: u64) -> String {
     let kind = kind(client, seed);
     let named = if kind == "multi-lock" {
-        r#""names": ["till", "stock"]"#
+        r#""names": ["stock"]"#
     } else {
         r#""name": "stock""#
     };

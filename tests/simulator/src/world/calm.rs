@@ -234,8 +234,12 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         match self.checker.belief(client) {
             Belief::Holds(hold) => hold.mode,
             // A writer that has gone on as a reader leaves as one.
-            Belief::Leaves(_, mode) => mode,
-            _ => self.clients[usize::from(client)].subject.mode(),
+            Belief::Leaves(_, mode, _) => mode,
+            Belief::Idle => {
+                let one = &self.clients[usize::from(client)];
+                one.left.unwrap_or_else(|| one.subject.mode())
+            }
+            Belief::Waits(_) | Belief::Ends(_) => self.clients[usize::from(client)].subject.mode(),
         }
     }
 

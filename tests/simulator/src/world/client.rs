@@ -6,7 +6,10 @@ use std::collections::VecDeque;
 use fencepost_core::{CommandId, Instant};
 
 use super::{BEGINNING, inspections::Inspections};
-use crate::backend::{Backend, NoticeOf, ReplyOf};
+use crate::{
+    backend::{Backend, NoticeOf, ReplyOf},
+    checker::Mode,
+};
 
 /// A request on its way.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -43,6 +46,8 @@ pub(crate) struct Client<B: Backend, S> {
     pub(crate) sent: u64,
     /// An answer of the present acquire was lost.
     pub(crate) doubt: bool,
+    /// What a grant that was lost had become at last, if another thing than was contended for: what is left of it on the server is of that kind.
+    pub(crate) left: Option<Mode>,
     /// Processes that have ended before this one.
     pub(crate) crashes: u8,
     pub(super) inspections: Inspections,
@@ -65,6 +70,7 @@ impl<B: Backend, S> Client<B, S> {
             untold: false,
             sent: 0,
             doubt: false,
+            left: None,
             crashes: 0,
             inspections: Inspections::default(),
         }

@@ -8,7 +8,9 @@ mod troubles;
 use core::time::Duration;
 use std::collections::VecDeque;
 
-use fencepost_core::{AttemptId, CommandId, Failure, Instant, Intent, Outcome, Output, Patience, Timer};
+use fencepost_core::{
+    AttemptId, CommandId, Event, Failure, Instant, Intent, Outcome, Output, Patience, Timer,
+};
 
 use crate::{
     backend::{Answered, Backend, Belongings, NoticeOf, Owner, Subject},
@@ -176,9 +178,14 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                     ..hold
                 }),
             ),
-            (Wish::Release, Belief::Holds(hold)) => {
-                (Intent::Release, Belief::Leaves(hold.attempt, hold.mode))
-            }
+            (Wish::Release, Belief::Holds(hold)) => (
+                Intent::Release,
+                Belief::Leaves(
+                    hold.attempt,
+                    hold.mode,
+                    hold.suspended || belief.valid(local).is_some(),
+                ),
+            ),
             (Wish::Write, _) => return self.write(client, local, tape),
             _ => return false,
         };
@@ -195,7 +202,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                 tape.input(client, local, || Input::Intent(intent));
                 if matches!(wish, Wish::Acquire | Wish::AcquireWithin(_) | Wish::Try) {
                     let one = self.client(client);
-                    (one.doubt, one.untold) = (false, false);
+                    (one.doubt, one.untold, one.left) = (false, false, None);
                 }
                 if wish == Wish::Cancel && self.has_won(client) {
                     self.checker.seen.cancelled_grants += 1;
@@ -493,6 +500,11 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                     self.has_found(client, &event);
                     let granted = self.checker.seen.granted;
                     let mode = self.clients[usize::from(client)].subject.mode();
+                    if let Event::Lost { .. } = event
+                        && let Some(held) = self.checker.belief(client).held_as()
+                    {
+                        self.client(client).left = Some(held).filter(|held| *held != mode);
+                    }
                     let (backend, now) = (&self.backend, self.now);
                     let holds = |attempt: &AttemptId| backend.holds(now, client, attempt);
                     self.checker.hear(client, local, &event, mode, holds);

@@ -32,7 +32,7 @@ pub(super) fn write(story: &mut Recorder) -> (u64, [String; 2]) {
 }
 
 /// The answer to the transaction.
-fn turned(story: &mut Recorder, reader: &str) {
+pub(super) fn turned(story: &mut Recorder, reader: &str) {
     let reply = story.reply_children(&[reader]);
     story.answer("multi", reply).says(&["downgraded", "get"]);
     story.present(42);

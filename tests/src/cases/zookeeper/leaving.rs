@@ -11,7 +11,6 @@ cases! { "zookeeper":
     release_while_suspended, "A release without a connection is carried out when it is back.";
     release_cut_off, "The connection breaks while the delete is under way: repeated after the reconnect.";
     release_and_expired, "The session ends before the release is carried out: that is a release, too.";
-    release_of_a_deleted_node, "Somebody has deleted the node before: the release is done, not an error.";
     own_watch_after_the_release, "The watch on the own node fires with its own release: that is no loss.";
     shutdown_leaves_nothing, "A client is closed with a holder and a waiter: both nodes are deleted, and nothing is told.";
 }
@@ -69,14 +68,6 @@ fn release_and_expired(story: &mut Recorder) {
     story.disconnected().release(key).says(&[]);
     story.session_is("expired").says(&["released"]);
     story.close(key).leaves(0);
-}
-
-fn release_of_a_deleted_node(story: &mut Recorder) {
-    let key = hold(story);
-    story
-        .release(key)
-        .error("delete", code::NO_NODE)
-        .says(&["released"]);
 }
 
 fn own_watch_after_the_release(story: &mut Recorder) {

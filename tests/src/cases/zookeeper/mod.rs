@@ -4,6 +4,7 @@ mod confirmations;
 mod directory;
 mod downgrade;
 mod forbidden;
+mod late_releases;
 mod layouts;
 mod leaving;
 mod line;
@@ -37,6 +38,7 @@ pub(super) fn cases() -> Vec<super::Case> {
         downgrade::cases(),
         patience::cases(),
         leaving::cases(),
+        late_releases::cases(),
         refusals::cases(),
         forbidden::cases(),
         misuse::cases(),

@@ -47,12 +47,18 @@ fn enqueued(story: &mut Recorder, key: u64) {
     story.says(&["children", "get", "children", "get"]);
 }
 
-/// Both are held, and given back.
-pub(super) fn release_many(story: &mut Recorder) -> u64 {
+/// Both are held.
+pub(super) fn hold_many(story: &mut Recorder) -> u64 {
     let key = multi(story, &many());
     enqueued(story, key);
     story.children(&[&own(key, 3)]).present(41);
     story.children(&[&own(key, 8)]).present(41).says(&["acquired"]);
+    key
+}
+
+/// Both are held, and given back.
+pub(super) fn release_many(story: &mut Recorder) -> u64 {
+    let key = hold_many(story);
     story.release(key).says(&["delete", "delete"]);
     key
 }

@@ -65,7 +65,7 @@ fn theirs(story: &mut Recorder) {
     story.error("create", code::NODE_EXISTS).answer("get", reply);
 }
 
-fn hold(story: &mut Recorder) -> u64 {
+pub(super) fn hold(story: &mut Recorder) -> u64 {
     let key = ask(story);
     made(story, 41);
     ours(story, key, 1, 41);
