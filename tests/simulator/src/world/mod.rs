@@ -183,7 +183,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                 Belief::Leaves(
                     hold.attempt,
                     hold.mode,
-                    hold.suspended || belief.valid(local).is_some(),
+                    !B::ORDERED || hold.suspended || belief.valid(local).is_some(),
                 ),
             ),
             (Wish::Write, _) => return self.write(client, local, tape),
