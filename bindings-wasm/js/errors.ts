@@ -102,6 +102,15 @@ export function unreadable(message: string): ConfigError {
   return new ConfigError(109, "unreadable-settings", message);
 }
 
+/** The most of a name that an error repeats, in characters. */
+const MOST_SHOWN = 64;
+
+/** @internal A lock's name in an error's text: all of it, or its beginning. */
+export function named(name: string): string {
+  const beginning = [...name.slice(0, 2 * MOST_SHOWN)].slice(0, MOST_SHOWN).join("");
+  return beginning.length < name.length ? `${beginning}…` : name;
+}
+
 /** @internal A value of any type in an error's text, as one would write it. */
 export function shown(value: unknown): string {
   switch (typeof value) {
@@ -128,11 +137,11 @@ export function notAWriter(lock: string): MisuseError {
   return new MisuseError(
     210,
     "not-a-writer",
-    `${lock}: only a writer's grant can be turned into a reader's, and only once`,
+    `${named(lock)}: only a writer's grant can be turned into a reader's, and only once`,
   );
 }
 
 /** @internal */
 export function notHeld(lock: string): MisuseError {
-  return new MisuseError(205, "not-held", `${lock}: there is no grant: it has been released`);
+  return new MisuseError(205, "not-held", `${named(lock)}: there is no grant: it has been released`);
 }

@@ -163,11 +163,29 @@ export function read(data: unknown): string[] {
   return ["kind", kind as string, ...written];
 }
 
+/** Half a character: it has no UTF-8, and would be written as the same mark as all others. */
+const HALF = /\p{Surrogate}/u;
+
+/** Refuses a text that servers could not tell from others. */
+function refuseHalves(name: string, one: string): void {
+  if (HALF.test(one)) {
+    const [code, kind] = name.startsWith("name") ? [102, "invalid-name"] : [110, "invalid-option"];
+    throw new ConfigError(
+      code,
+      kind,
+      `${name} is ${shown(one)}, which holds half a character (a lone surrogate): remove it`,
+    );
+  }
+}
+
 /** A BigInt is no number, and a number no string: nothing is converted. */
 function checked(name: string, write: Write, value: unknown): string | readonly string[] {
   const written = write(value);
   if (written === null) {
     throw unreadable(`${name} is ${shown(value)}: it has to be ${EXPECTED.get(write)}`);
+  }
+  for (const one of [written].flat()) {
+    refuseHalves(name, one);
   }
   return written;
 }

@@ -40,10 +40,31 @@ test("names", async (t) => {
   const client = await connect("memory:");
   t.after(() => client.close());
   assert.throws(() => client.lock(""), config("empty-name"));
-  for (const name of ["a//b", "a/", "a\0b", ".."]) {
+  for (const name of ["a//b", "a/", "a\0b", "..", "🔒", "a/𝒳"]) {
     assert.throws(() => client.lock(name), config("invalid-name"), name);
   }
   assert.throws(() => client.lock(7), ConfigError);
+  const long = "🔒".repeat(1000);
+  assert.throws(() => client.lock(long), { kind: "invalid-name", message: new RegExp(`^"${"🔒".repeat(64)}…" `) });
+});
+
+test("half a character", async (t) => {
+  const client = await connect(backends["redis:"]());
+  t.after(() => client.close());
+  // All of them would be written as U+FFFD, and be one lock.
+  for (const name of ["s\ud800", "s\udfff", "\udc00\ud800"]) {
+    assert.throws(() => client.lock(name), config("invalid-name"));
+  }
+  const grant = await client.lock(unique("🔒 s\ufffd")).tryAcquire();
+  await grant.release();
+});
+
+test("an error repeats the beginning of a name", async (t) => {
+  const client = await connect(backends["redis:"]());
+  t.after(() => client.close());
+  const grant = await client.lock(unique("ü".repeat(1000))).acquire();
+  await grant.release();
+  await assert.rejects(grant.release(), (error) => error.kind === "not-held" && error.message.length < 200);
 });
 
 test("durations", async (t) => {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ._clock import now
 from ._fencepost import Command, Event, misuse
+from ._values import shown
 from .errors import FencepostError, LockLost, MixedLayoutsWarning, NotAcquired, Refused, again
 
 if TYPE_CHECKING:
@@ -156,9 +157,8 @@ class Contender:
     def warn(self) -> None:
         """Warns the caller of an acquire of what is wrong with the lock's directory."""
         if self.mixed_layouts is not None:
-            text = (
-                f"{self.name}: {self.mixed_layouts} is a contender of another layout, which cannot see ours"
-            )
+            node = self.mixed_layouts
+            text = f"{shown(self.name)}: {node} is a contender of another layout, which cannot see ours"
             warnings.warn(f"{text}: have all processes use one layout", MixedLayoutsWarning, 4)
 
     def error(self) -> FencepostError:
@@ -174,7 +174,7 @@ class Contender:
 
     def exception(self, event: Event, cause: BaseException | None) -> FencepostError:
         """A refusal or a loss as an exception."""
-        text = f"{self.name}: {event.text}"
+        text = f"{shown(self.name)}: {event.text}"
         if event.detail:
             text = f"{text} ({event.detail})"
         kind: type[FencepostError] = LockLost

@@ -139,6 +139,15 @@ def unknown_option(option: str, family: str) -> ConfigError:
 _INVALID_NAME, _INVALID_OPTION = (102, "invalid-name"), (110, "invalid-option")
 
 
+_MOST_SHOWN = 64
+"""The most of a name that an error repeats, in characters."""
+
+
+def shown(name: str) -> str:
+    """A name in an error's text: all of it, or its beginning."""
+    return name if len(name) <= _MOST_SHOWN else f"{name[:_MOST_SHOWN]}…"
+
+
 def text(what: str, value: object, example: str, otherwise: tuple[int, str] = _INVALID_OPTION) -> str:
     """A text that a server takes."""
     if not isinstance(value, str):
@@ -147,7 +156,7 @@ def text(what: str, value: object, example: str, otherwise: tuple[int, str] = _I
         value.encode()
     except UnicodeEncodeError:
         raise ConfigError(
-            f"{what} is {value!r}, which holds half a character (a lone surrogate)", *otherwise
+            f"{what} is {shown(value)!r}, which holds half a character (a lone surrogate)", *otherwise
         ) from None
     return value
 

@@ -5,7 +5,7 @@
  */
 
 import { now } from "../clock.js";
-import { type FencepostError, LockLost, NotAcquired, Refused, clientClosed, notHeld } from "../errors.js";
+import { type FencepostError, LockLost, NotAcquired, Refused, clientClosed, named, notHeld } from "../errors.js";
 import type { Settings } from "../hub.js";
 import type { ContenderData, Event } from "../outputs.js";
 import type { Tenure, Way } from "./owners.js";
@@ -267,5 +267,5 @@ function describe(lock: string, { event, reason, cause }: Ended, native: unknown
   const detail = cause.detail === null ? "" : ` (${cause.detail})`;
   const kind = event === "lost" ? LockLost : NOT_ACQUIRED.includes(reason.code) ? NotAcquired : Refused;
   const options = native === undefined ? {} : { cause: native };
-  return new kind(reason.code, reason.kind, `${lock}: ${reason.message}${detail}`, options);
+  return new kind(reason.code, reason.kind, `${named(lock)}: ${reason.message}${detail}`, options);
 }

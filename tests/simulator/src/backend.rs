@@ -110,6 +110,22 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// Whether a request only reads: who holds what on the server is the same after it.
     fn reads(ask: &Self::Ask) -> bool;
 
+    /// Whether a request is carried out by a transaction, whose answer a server can take for that of another request of the same session.
+    fn is_committed(_ask: &Self::Ask) -> bool {
+        false
+    }
+
+    /// What a client library makes of the answer to the write `before` when it comes instead of the answer to `ask`; `None` if nothing can be made
+    /// of it.
+    fn instead(
+        _ask: &Self::Ask,
+        _reply: &ReplyOf<Self>,
+        _before: &Self::Ask,
+        _theirs: ReplyOf<Self>,
+    ) -> Option<ReplyOf<Self>> {
+        None
+    }
+
     /// Whether a request could take something away from somebody.
     fn harms(ask: &Self::Ask) -> bool;
 

@@ -107,6 +107,9 @@ named! {
         LoseNotice = "lose-notice",
         /// The connection breaks; so many of the requests under way are executed still.
         Disconnect(u8) = "disconnect",
+        /// Behind a lost connection, the next write is answered with what a write of before has come to: servers match answers by the session and the
+        /// request's number, and client libraries count from 1 on every connection.
+        Swap = "swap-answer",
         /// The connection is back, at the n-th server; with the highest bit set, what was watched and seen is forgotten.
         Reconnect(u8) = "reconnect",
         /// Nothing is told to the client, and its clock is not looked at, until it wakes.

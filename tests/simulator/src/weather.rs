@@ -40,7 +40,7 @@ pub struct Climate {
     pub nameless: bool,
 }
 
-const TROUBLES: [Trouble; 9] = [
+const TROUBLES: [Trouble; 10] = [
     Trouble::LoseRequest(0),
     Trouble::LoseAnswer(0),
     Trouble::GiveUp(0),
@@ -50,6 +50,7 @@ const TROUBLES: [Trouble; 9] = [
     Trouble::Pause,
     Trouble::Wake,
     Trouble::Crash,
+    Trouble::Swap,
 ];
 
 impl Weather {

@@ -74,7 +74,7 @@ const fn giving_up(contenders: u8) -> Case {
 
 #[test]
 fn zookeeper_two_with_one_fault() {
-    explored(&machines::ZOOKEEPER_MUTEX, TWO, 406_559);
+    explored(&machines::ZOOKEEPER_MUTEX, TWO, 396_386);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn read_write_two_with_one_fault() {
     explored(
         &machines::ZOOKEEPER_READ_WRITE,
         Case { pauses: 1, ..TWO },
-        1_623_052,
+        1_597_559,
     );
 }
 
@@ -124,7 +124,7 @@ fn read_write_three_in_every_order() {
 /// A writer comes first; behind it, in the same line of Kazoo's: a mutex, a candidate, many locks.
 #[test]
 fn behind_a_writer_without_a_fault() {
-    for (seed, states) in [(5, 5007), (15, 5007), (20, 21_295)] {
+    for (seed, states) in [(5, 5007), (15, 5007), (20, 3966)] {
         let case = Case {
             seed,
             rested: 4,
@@ -136,12 +136,12 @@ fn behind_a_writer_without_a_fault() {
 
 #[test]
 fn election_three_without_a_fault() {
-    explored(&machines::ZOOKEEPER_ELECTION, several(3, true), 12_411);
+    explored(&machines::ZOOKEEPER_ELECTION, several(3, true), 15_891);
 }
 
 #[test]
 fn election_two_with_one_fault() {
-    explored(&machines::ZOOKEEPER_ELECTION, TWO, 405_676);
+    explored(&machines::ZOOKEEPER_ELECTION, TWO, 398_924);
 }
 
 #[test]
@@ -166,17 +166,17 @@ fn single_three_of_whom_one_may_give_up() {
 
 #[test]
 fn semaphore_two_of_whom_one_may_give_up() {
-    explored(&machines::ZOOKEEPER_SEMAPHORE, giving_up(2), 34_558);
+    explored(&machines::ZOOKEEPER_SEMAPHORE, giving_up(2), 44_254);
 }
 
 #[test]
 fn multi_lock_two_of_whom_one_may_give_up() {
-    explored(&machines::ZOOKEEPER_MULTI_LOCK, giving_up(2), 157_253);
+    explored(&machines::ZOOKEEPER_MULTI_LOCK, giving_up(2), 191_533);
 }
 
 #[test]
 fn single_two_with_one_fault() {
-    explored(&machines::ZOOKEEPER_SINGLE, TWO, 455_493);
+    explored(&machines::ZOOKEEPER_SINGLE, TWO, 445_134);
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn single_three_without_a_fault() {
 
 #[test]
 fn semaphore_three_without_a_fault() {
-    explored(&machines::ZOOKEEPER_SEMAPHORE, several(3, true), 1_694_239);
+    explored(&machines::ZOOKEEPER_SEMAPHORE, several(3, true), 2_544_142);
 }
 
 #[test]
@@ -200,17 +200,17 @@ fn semaphore_three_as_curator_has_it() {
 
 #[test]
 fn semaphore_two_with_one_fault() {
-    explored(&machines::ZOOKEEPER_SEMAPHORE, TWO_BRIEFLY, 880_953);
+    explored(&machines::ZOOKEEPER_SEMAPHORE, TWO_BRIEFLY, 884_509);
 }
 
 #[test]
 fn multi_lock_two_without_a_fault() {
-    explored(&machines::ZOOKEEPER_MULTI_LOCK, several(2, true), 5993);
+    explored(&machines::ZOOKEEPER_MULTI_LOCK, several(2, true), 7707);
 }
 
 #[test]
 fn multi_lock_two_with_one_fault() {
-    explored(&machines::ZOOKEEPER_MULTI_LOCK, TWO_BRIEFLY, 867_869);
+    explored(&machines::ZOOKEEPER_MULTI_LOCK, TWO_BRIEFLY, 872_077);
 }
 
 #[test]
@@ -237,7 +237,7 @@ const BREAK_ANOTHER: u64 = 2;
 
 #[test]
 fn inspection_of_a_mutex_with_one_fault() {
-    for (turn, states) in [(BREAK, 24_251), (REVOKE, 25_496), (BREAK_ANOTHER, 14_158)] {
+    for (turn, states) in [(BREAK, 27_076), (REVOKE, 25_636), (BREAK_ANOTHER, 14_196)] {
         let case = Case {
             in_order: true,
             seed: inspected(MUTEX, turn),
@@ -253,15 +253,15 @@ fn inspection_of_two_who_contend() {
         seed: inspected(MUTEX, BREAK),
         ..several(3, true)
     };
-    explored(&machines::ZOOKEEPER_INSPECTION, case, 149_660);
+    explored(&machines::ZOOKEEPER_INSPECTION, case, 168_150);
 }
 
 #[test]
 fn inspection_that_may_be_given_up() {
     for (kind, turn, states) in [
-        (MUTEX, BREAK, 961),
+        (MUTEX, BREAK, 1027),
         (MUTEX, REVOKE, 961),
-        (SEMAPHORE, BREAK, 26_758),
+        (SEMAPHORE, BREAK, 26_844),
         (SEMAPHORE, REVOKE, 24_418),
     ] {
         let case = Case {
@@ -275,7 +275,7 @@ fn inspection_that_may_be_given_up() {
 /// A line of plain names, and a single node.
 #[test]
 fn list_of_names_that_are_used_again_with_one_fault() {
-    for (kind, states) in [(0, 10_232), (1, 5020)] {
+    for (kind, states) in [(0, 9925), (1, 5020)] {
         let case = Case {
             in_order: true,
             seed: inspected(kind, 0),

@@ -43,7 +43,7 @@ const GUARDS: &[(&str, &str)] = &[
         zookeeper/old-sessions-confirmation zookeeper/own-node-deleted-while-holding zookeeper/own-node-replaced
         zookeeper/paused-process zookeeper/release-after-a-pause
         zookeeper/release-of-a-single-after-a-pause zookeeper/release-of-a-permit-after-a-pause
-        zookeeper/release-of-many-after-a-pause zookeeper/release-of-a-reader-after-a-pause zookeeper/downgrade-after-a-pause
+        zookeeper/release-of-many-after-a-pause zookeeper/release-of-a-reader-after-a-pause zookeeper/downgrade-after-a-pause zookeeper/downgrade-answered-for-another
         zookeeper/release-of-a-deleted-node zookeeper/release-of-a-deleted-node-at-last
         zookeeper/release-of-a-deleted-single zookeeper/release-of-a-deleted-permit
         zookeeper/release-of-many-of-which-one-was-deleted zookeeper/release-of-a-deleted-writer-that-turns zookeeper/seal-lost zookeeper/single-seen-late zookeeper/single-taken-away

@@ -3,7 +3,7 @@
 //! It has the writer's number, so it stands before everybody who came later, and nobody gets in between (Curator's rule since CURATOR-621).
 //! The transaction can be asked for again until it is answered: when the reader's node is there, it has been carried out.
 
-use crate::{Cause, CommandId, Event, Failure, Instant, Misuse, Refusal};
+use crate::{Cause, CommandId, Event, Failure, Instant, Loss, Misuse, Refusal};
 
 use super::super::{
     Verdict, judge,
@@ -76,7 +76,7 @@ impl Contender {
             return;
         }
         match result {
-            Ok(Answer::Children(_) | Answer::Error(code::NODE_EXISTS)) => {
+            Ok(answer) if self.is_turned_by(answer) => {
                 let reader = self.name_as_reader();
                 // The fence stays the writer's: it is the number that the resource knows.
                 if let (Some(node), Some(reader)) = (&mut self.node, reader) {
@@ -87,7 +87,8 @@ impl Contender {
                 self.out.event(Event::Downgraded);
                 self.watch_own();
             }
-            Ok(Answer::Error(code::NO_NODE)) => self.own_node_gone(Some(id)),
+            // What is there still, of whatever name, is deleted.
+            Ok(Answer::Error(code::NO_NODE)) => self.lose(Loss::Deleted, Cause::command(id)),
             Ok(Answer::Error(error)) => match judge(*error, id, "turning from a writer into a reader") {
                 Verdict::Transient => self.retry_later(now),
                 Verdict::Final(reason, cause) => self.stays_a_writer(reason, cause),
@@ -96,6 +97,15 @@ impl Contender {
                 self.stays_a_writer(Refusal::ConnectionClosed, Cause::command(id));
             }
             Ok(_) | Err(Failure::NotSent | Failure::Unknown) => self.retry_later(now),
+        }
+    }
+
+    /// Whether the transaction has been carried out: the reader's node was made by it, or is there. Another name is another request's answer.
+    fn is_turned_by(&self, answer: &Answer) -> bool {
+        match answer {
+            Answer::Children(names) => self.name_as_reader().is_some_and(|reader| *names == [reader]),
+            Answer::Error(error) => *error == code::NODE_EXISTS,
+            Answer::Created { .. } | Answer::Data { .. } | Answer::Done => false,
         }
     }
 

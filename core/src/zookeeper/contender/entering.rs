@@ -5,13 +5,19 @@ use alloc::{string::String, vec::Vec};
 use crate::{Cause, CommandId, Event, Failure, Instant, Refusal, text::shown};
 
 use super::super::{
-    Verdict, is_transient, judge,
+    is_transient,
     layout::{Child, Role, SEQUENCE_END},
     line::{self, Place},
     no_directory, path,
     wire::{Answer, Request, code},
 };
-use super::{Contender, Node, Phase, Purpose, queued::Queued, single::Holder};
+use super::{
+    Contender, Node, Phase, Purpose,
+    queued::Queued,
+    seat::UNKNOWN,
+    setback::{Setback, closed, setback},
+    single::Holder,
+};
 
 /// A flight that makes the own node and lists the directory, or only lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -33,33 +39,6 @@ impl Entering {
     pub(super) fn forget_list(&mut self) {
         self.children = None;
         self.holder = None;
-    }
-}
-
-/// The worst that has happened to a flight.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) enum Setback {
-    #[default]
-    None,
-    /// Something was not executed, or not answered.
-    Retry,
-    /// The directory does not exist.
-    NoDirectory,
-    /// It will not work.
-    Final(Refusal, Cause),
-}
-
-impl Setback {
-    pub(super) fn worsen(&mut self, other: Self) {
-        let keep = match (&*self, &other) {
-            (Self::Final(..), _) => true,
-            (Self::NoDirectory, other) => !matches!(other, Self::Final(..)),
-            (Self::Retry, other) => matches!(other, Self::None),
-            (Self::None, _) => false,
-        };
-        if !keep {
-            *self = other;
-        }
     }
 }
 
@@ -154,17 +133,23 @@ impl Contender {
     }
 
     pub(super) fn created(&mut self, now: Instant, id: CommandId, result: Result<Answer, Failure>) {
+        let moved = self.session.moved;
+        // A server matches answers by the session and the request's number: the error may be that of a request of before the move.
+        self.doubt |= moved && matches!(result, Ok(Answer::Error(_)));
         let setback = match result {
             Ok(Answer::Created { path, zxid }) => {
+                // Where the name does not say whose it is, a look at the node has to.
+                let doubtful = moved && self.is_doubtful_name();
                 self.node = Some(Node {
                     name: self.name_in(&path).unwrap_or_default().into(),
-                    czxid: zxid,
+                    czxid: if doubtful { UNKNOWN } else { zxid },
                 });
                 Setback::None
             }
             Ok(Answer::Error(code::NO_NODE)) => Setback::NoDirectory,
             // The look behind it says whose it is: ours, perhaps.
             Ok(Answer::Error(code::NODE_EXISTS)) if self.is_single() => Setback::None,
+            Ok(Answer::Error(code::NODE_EXISTS)) if moved && !self.is_doubtful_name() => Setback::Retry,
             // Our name has a number of its own, unless the sequence sticks at its end (in the plain layout nothing else in it differs).
             Ok(Answer::Error(code::NODE_EXISTS)) => Setback::Final(
                 Refusal::SequenceExhausted,
@@ -184,10 +169,12 @@ impl Contender {
                 self.settle(now);
             }
             Phase::Leaving => {
+                self.doubt |= self.is_another_ones();
                 // It was made some time ago, and nobody has watched it since.
                 if let Some(node) = self.node.take() {
                     self.bury_if_there(node);
-                } else if self.doubt {
+                }
+                if self.doubt {
                     self.disposal.search(self.attempt);
                 }
                 self.advance_leaving();
@@ -349,7 +336,11 @@ impl Contender {
             Place::Full(_) if self.trying => self.refuse(now, Refusal::NotAvailable, Cause::none()),
             Place::Behind(behind) => self.stand_behind(now, behind),
             Place::Full(over) => self.wait_for_room(now, list, over),
-            Place::Missing => self.own_node_gone(None),
+            Place::Missing => {
+                // Perhaps the create was answered with another one's node, and ours has another number.
+                self.doubt |= self.session.moved && self.is_doubtful_name();
+                self.own_node_missed(list);
+            }
         }
     }
 
@@ -382,15 +373,4 @@ impl Contender {
             self.watch_fired_for_room();
         }
     }
-}
-
-pub(super) fn setback(error: i32, id: CommandId, deed: &str) -> Setback {
-    match judge(error, id, deed) {
-        Verdict::Transient => Setback::Retry,
-        Verdict::Final(refusal, cause) => Setback::Final(refusal, cause),
-    }
-}
-
-pub(super) fn closed(id: CommandId) -> Setback {
-    Setback::Final(Refusal::ConnectionClosed, Cause::command(id))
 }

@@ -40,7 +40,11 @@ impl Contender {
         match result {
             Ok(Answer::Data { stat, data }) => {
                 let own = Some(stat.ephemeral_owner) == self.session.id.map(|session| session.0);
-                if own && (!self.is_single() || self.is_own_single(data, stat)) {
+                if own && self.is_another_ones() && !self.attempt.is_written(data) {
+                    // The create was answered with the node of another contender of ours.
+                    self.doubt = true;
+                    self.own_node_gone(Some(id));
+                } else if own && (!self.is_single() || self.is_own_single(data, stat)) {
                     if self.is_unnumbered()
                         && let Some(node) = &mut self.node
                     {
@@ -78,9 +82,9 @@ impl Contender {
         self.own_watch.take_if(|watch| *watch == id);
     }
 
-    /// The server has not shown our node. It may be there all the same, on a server that has caught up: a client library that does not say
+    /// The server has not shown our node, or the list does not have it. It may be there all the same, on a server that has caught up: a client library that does not say
     /// what it has seen can be connected to one that has not.
-    fn own_node_missed(&mut self, look: CommandId) {
+    pub(super) fn own_node_missed(&mut self, look: CommandId) {
         if let Some(node) = self.node.take() {
             self.bury_if_there(node);
         }

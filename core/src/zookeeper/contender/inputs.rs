@@ -134,7 +134,8 @@ impl Contender {
         };
         let fits = match &answer {
             Answer::Created { path, .. } => {
-                expected == CREATED || expected == CREATED_OWN && self.is_own_path(path)
+                expected == CREATED && self.is_above(path)
+                    || expected == CREATED_OWN && self.is_own_path(path)
             }
             Answer::Children(_) => expected == "children",
             Answer::Data { .. } => expected == "data",
@@ -156,6 +157,11 @@ impl Contender {
         let settings = &self.settings;
         self.name_in(path)
             .is_some_and(|name| settings.layout.names(settings.role, &self.attempt, name))
+    }
+
+    /// Whether a path is that of a directory which the lock lies in.
+    fn is_above(&self, path: &str) -> bool {
+        self.parents().any(|(parent, _)| parent == path)
     }
 
     /// The name of a node in the lock's directory.
@@ -192,6 +198,7 @@ impl Contender {
             SessionState::Connecting => {}
             SessionState::Connected => {
                 let known = self.session.id.replace(session);
+                self.session.moved = known == Some(session);
                 if known.is_some_and(|known| known != session) {
                     self.expired();
                     self.session.id = Some(session);

@@ -40,6 +40,7 @@ impl Contender {
         {
             self.disposal.bury(reader);
         }
+        self.doubt |= self.is_another_ones();
         if let Some(node) = self.node.take() {
             self.bury(node);
         }

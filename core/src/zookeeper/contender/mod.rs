@@ -20,6 +20,7 @@ mod leaving;
 mod queued;
 mod seat;
 mod second_look;
+mod setback;
 mod single;
 mod twins;
 
@@ -91,6 +92,8 @@ struct Session {
     valid_until: Option<Instant>,
     /// Why there will be none any more, if so.
     ended: Option<Refusal>,
+    /// Whether it has moved to another connection: an answer may be that of a request of before then.
+    moved: bool,
 }
 
 /// The own node.
@@ -188,6 +191,7 @@ impl Contender {
                 timeout: Duration::ZERO,
                 valid_until: None,
                 ended: None,
+                moved: false,
             },
             phase: Phase::Idle,
             pending: Vec::new(),

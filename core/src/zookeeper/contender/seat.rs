@@ -123,4 +123,4 @@ impl Contender {
 }
 
 /// No transaction has this number.
-const UNKNOWN: i64 = 0;
+pub(super) const UNKNOWN: i64 = 0;

@@ -11,8 +11,8 @@ use super::super::{
 };
 use super::{
     Contender, Node, Phase, Purpose,
-    entering::{self, Setback},
     queued::Queued,
+    setback::{self, Setback},
 };
 
 /// Whose the node is.
@@ -27,11 +27,16 @@ pub(super) enum Holder {
 }
 
 impl Contender {
-    /// Whether the node that was looked at is this attempt's own.
+    /// Whether the node that was looked at is this attempt's own: its data say so, unless somebody has changed them.
     pub(super) fn is_own_single(&self, data: &[u8], stat: &Stat) -> bool {
         let known = self.node.as_ref().map(|node| node.czxid);
         Some(stat.ephemeral_owner) == self.session.id.map(|session| session.0)
-            && (known == Some(stat.czxid) || self.attempt.is_written(data))
+            && (self.attempt.is_written(data) || known == Some(stat.czxid) && stat.version > 0)
+    }
+
+    /// Whether another contender's node could have the name of ours, but for its number.
+    pub(super) const fn is_doubtful_name(&self) -> bool {
+        matches!(self.settings.layout, super::super::layout::Layout::Plain { .. }) && !self.is_single()
     }
 
     /// The server has shown the node, behind a create or a barrier.
@@ -41,9 +46,9 @@ impl Contender {
             Ok(Answer::Data { stat, .. }) if stat.ephemeral_owner == 0 => Ok(Holder::Nothing),
             Ok(Answer::Data { stat, .. }) => Ok(Holder::Another(stat.czxid)),
             Ok(Answer::Error(code::NO_NODE)) => Ok(Holder::Nobody),
-            Ok(Answer::Error(error)) => Err(entering::setback(error, id, "looking at the lock's node")),
+            Ok(Answer::Error(error)) => Err(setback::setback(error, id, "looking at the lock's node")),
             Ok(_) | Err(Failure::NotSent | Failure::Unknown) => Err(Setback::Retry),
-            Err(Failure::Closed) => Err(entering::closed(id)),
+            Err(Failure::Closed) => Err(setback::closed(id)),
         };
         if let Phase::Entering(entering) = &mut self.phase {
             match outcome {
@@ -92,6 +97,11 @@ impl Contender {
                 self.await_turn(now);
             }
         }
+    }
+
+    /// Whether the node that a create was answered with may be another contender's: nobody has looked at it yet.
+    pub(super) fn is_another_ones(&self) -> bool {
+        self.is_doubtful_name() && self.is_unnumbered()
     }
 
     /// Has the node deleted. A single one is deleted once; whether it is still there, and still ours, is looked at before it is deleted again.

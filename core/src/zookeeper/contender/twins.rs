@@ -10,7 +10,8 @@ use super::super::{
 };
 use super::{
     Contender, Node, Phase, Purpose,
-    entering::{self, Entering, Setback},
+    entering::Entering,
+    setback::{self, Setback},
 };
 
 impl Contender {
@@ -53,8 +54,8 @@ impl Contender {
             }
             // It has gone: the list behind this answer says whether there are others.
             (Ok(Answer::Error(code::NO_NODE)), _) => Setback::None,
-            (Ok(Answer::Error(error)), _) => entering::setback(*error, id, "looking at our node"),
-            (Err(Failure::Closed), _) => entering::closed(id),
+            (Ok(Answer::Error(error)), _) => setback::setback(*error, id, "looking at our node"),
+            (Err(Failure::Closed), _) => setback::closed(id),
             (Ok(_) | Err(_), _) => Setback::Retry,
         };
         if let Phase::Entering(entering) = &mut self.phase {

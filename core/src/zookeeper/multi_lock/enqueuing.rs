@@ -52,6 +52,11 @@ impl MultiLock {
     ) -> Result<(), Misuse> {
         self.enqueuing = None;
         let waited = self.phase == Phase::Enqueuing;
+        // The error may be that of a request of before a move, and the nodes may be there.
+        let doubtful = self.moved && matches!(result, Ok(Answer::Error(_)));
+        if doubtful {
+            self.search(waited);
+        }
         match result {
             Ok(Answer::Children(names)) if self.are_ours(&names) => {
                 for (place, name) in self.places.iter_mut().zip(names) {
@@ -75,7 +80,7 @@ impl MultiLock {
                     let reason = no_directory(self.forbidden);
                     let detail = "a lock's directory cannot be made".into();
                     self.refuse(now, reason, Cause::answer(id, detail));
-                } else {
+                } else if !doubtful {
                     self.enqueue(true);
                 }
             }
@@ -89,15 +94,7 @@ impl MultiLock {
             Err(Failure::NotSent | Failure::Closed) => {}
             // Nobody knows whether the nodes are there: they are searched for and deleted before new ones are made.
             Ok(_) | Err(Failure::Unknown) => {
-                let attempt = self.attempt;
-                for place in &mut self.places {
-                    place
-                        .contender
-                        .lent(&mut self.out, |contender| contender.search_for(attempt));
-                }
-                if waited {
-                    self.phase = Phase::Restarting;
-                }
+                self.search(waited);
                 if let Ok(_odd) = result {
                     // The nodes, in the order of the writes.
                     let expected = "children";
@@ -106,6 +103,19 @@ impl MultiLock {
             }
         }
         Ok(())
+    }
+
+    /// Has the nodes of the transaction searched for and deleted; whoever waits for them begins anew then.
+    fn search(&mut self, waited: bool) {
+        let attempt = self.attempt;
+        for place in &mut self.places {
+            place
+                .contender
+                .lent(&mut self.out, |contender| contender.search_for(attempt));
+        }
+        if waited {
+            self.phase = Phase::Restarting;
+        }
     }
 
     fn are_ours(&self, names: &[String]) -> bool {

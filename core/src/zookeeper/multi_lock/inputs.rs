@@ -135,6 +135,7 @@ impl MultiLock {
         match state {
             SessionState::Connected => {
                 self.session = Some(session);
+                self.moved = self.known.replace(session) == Some(session);
                 self.ended = None;
             }
             SessionState::Connecting | SessionState::Suspended => self.session = None,

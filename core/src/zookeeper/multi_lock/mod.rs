@@ -37,7 +37,11 @@ pub struct MultiLock {
     places: Vec<Place>,
     phase: Phase,
     session: Option<SessionId>,
+    /// The session, connected or not.
+    known: Option<SessionId>,
     ended: Option<Refusal>,
+    /// Whether the session has moved to another connection: an answer may be that of a request of before then.
+    moved: bool,
     /// The transaction under way, and the parents that are made before it.
     enqueuing: Option<CommandId>,
     parents: Vec<CommandId>,
@@ -92,6 +96,8 @@ impl MultiLock {
             phase: Phase::Idle,
             session: None,
             ended: None,
+            known: None,
+            moved: false,
             enqueuing: None,
             parents: Vec::new(),
             forbidden: false,
@@ -204,7 +210,7 @@ impl MultiLock {
             Phase::Restarting if at_rest && self.out.at(Timer::Retry).is_none() => match self.complaint() {
                 None => {
                     self.phase = Phase::Enqueuing;
-                    self.enqueue(false);
+                    self.enqueue(self.parents_made > 0);
                 }
                 // It stays before us: nobody would ever make way.
                 Some((reason, cause)) => {

@@ -118,7 +118,10 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
     /// Forgets what was only counted: to an explorer, worlds that differ in nothing else are the same.
     pub fn forget_counts(&mut self) {
         self.checker.forget_counts();
-        self.clients.iter_mut().for_each(|client| client.sent = 0);
+        for client in &mut self.clients {
+            client.sent = 0;
+            client.orphaned.clear();
+        }
     }
 
     fn failed(&self) -> bool {

@@ -21,6 +21,18 @@ pub(crate) struct Sent<B: Backend> {
     pub(crate) awaited: bool,
 }
 
+/// An answer on its way.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Answered<B: Backend> {
+    pub(crate) id: CommandId,
+    pub(crate) reply: ReplyOf<B>,
+    pub(crate) mark: i64,
+    /// What was asked, of a write.
+    pub(crate) write: Option<B::Ask>,
+    /// Whether it is another request's.
+    pub(crate) swapped: bool,
+}
+
 /// A client.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Client<B: Backend, S> {
@@ -30,7 +42,11 @@ pub(crate) struct Client<B: Backend, S> {
     /// How much faster its clock runs than the server's, in thousandths.
     pub(crate) drift: i8,
     pub(crate) requests: VecDeque<Sent<B>>,
-    pub(crate) answers: VecDeque<(CommandId, ReplyOf<B>, i64)>,
+    pub(crate) answers: VecDeque<Answered<B>>,
+    /// Writes that were executed, and whose answers the connection has taken along.
+    pub(crate) orphaned: VecDeque<(B::Ask, ReplyOf<B>)>,
+    /// Whether the next write is answered with one of them.
+    pub(crate) swaps: bool,
     pub(crate) notices: VecDeque<NoticeOf<B>>,
     /// Commands without an outcome.
     pub(crate) open: Vec<CommandId>,
@@ -62,6 +78,8 @@ impl<B: Backend, S> Client<B, S> {
             drift,
             requests: VecDeque::new(),
             answers: VecDeque::new(),
+            orphaned: VecDeque::new(),
+            swaps: false,
             notices: VecDeque::new(),
             open: Vec::new(),
             wait: None,
@@ -102,10 +120,10 @@ impl<B: Backend, S> Client<B, S> {
     }
 
     /// Takes the first (n-th) answer off its way.
-    pub(crate) fn take_answer(&mut self, nth: u8) -> Option<(CommandId, ReplyOf<B>, i64)> {
+    pub(crate) fn take_answer(&mut self, nth: u8) -> Option<Answered<B>> {
         let nth = if B::ORDERED { 0 } else { nth.into() };
         let answer = self.answers.remove(nth)?;
-        self.open.retain(|open| *open != answer.0);
+        self.open.retain(|open| *open != answer.id);
         Some(answer)
     }
 

@@ -292,10 +292,13 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             B::say_ask(&ask)
         });
         self.stale |= !B::reads(&ask);
+        let committed = B::is_committed(&ask).then(|| ask.clone());
         let crowded = self.crowd.checked_sub(1).and_then(|left| {
             self.crowd = left;
             self.backend.crowded(line, &ask)
         });
+        // What was not carried out has come to no transaction.
+        let write = committed.filter(|_| crowded.is_none());
         let answered = match crowded {
             Some(reply) => Some(Answered { reply, mark: 0 }),
             None => {
@@ -329,7 +332,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         if let Some(Answered { reply, mark }) = answered
             && awaited
         {
-            self.client(client).answers.push_back((id, reply, mark));
+            self.answer_later(client, id, reply, mark, write);
         }
         self.spread_notices();
         self.see_broken(tape);
@@ -364,14 +367,21 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         if one.paused || !one.connected {
             return false;
         }
-        let Some((id, reply, mark)) = one.take_answer(nth) else {
+        let Some(client::Answered {
+            id,
+            reply,
+            mark,
+            swapped,
+            ..
+        }) = one.take_answer(nth)
+        else {
             return false;
         };
         tape.act(self.now, Act::Arrow(Actor::Server, Actor::Client(client)), || {
             B::say_reply(&reply)
         });
         self.backend.delivered(client, mark);
-        self.settle(client, id, Outcome::Reply(reply), tape);
+        self.settle(client, id, Outcome::Reply(reply), swapped, tape);
         self.drain(client, tape);
         true
     }
@@ -381,11 +391,14 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         client: Number,
         id: CommandId,
         outcome: Outcome<crate::backend::ReplyOf<B>>,
+        swapped: bool,
         tape: &mut impl Tape<B>,
     ) {
         let local = self.local(client);
         tape.input(client, local, || Input::Outcome(id, outcome.clone()));
-        if let Err(misuse) = self.client(client).subject.handle_outcome(local, id, outcome) {
+        if let Err(misuse) = self.client(client).subject.handle_outcome(local, id, outcome)
+            && !swapped
+        {
             self.checker.violated(Property::S7, || {
                 format!("an answer to {} was refused: {misuse}", name(client))
             });
@@ -397,7 +410,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         let one = self.client(client);
         one.open.retain(|open| *open != id);
         one.doubt |= failure == Failure::Unknown;
-        self.settle(client, id, Outcome::Failed(failure), tape);
+        self.settle(client, id, Outcome::Failed(failure), false, tape);
     }
 
     fn notice(&mut self, client: Number, tape: &mut impl Tape<B>) -> bool {

@@ -1,15 +1,15 @@
 //! What goes wrong: between a client and its server, with a client, on the server.
 
-use fencepost_core::Failure;
+use fencepost_core::{CommandId, Failure};
 
 use crate::{
-    backend::{Backend, Subject},
+    backend::{Backend, ReplyOf, Subject},
     checker::{Belief, name},
     step::{Number, Outage, Trouble},
     tape::{Act, Actor, Tape},
 };
 
-use super::{Client, Make, World};
+use super::{Client, Make, World, client::Answered};
 
 impl<B: Backend, S: Subject<B>> World<B, S> {
     pub(super) fn trouble(
@@ -26,6 +26,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             Trouble::Double => self.double(client, tape),
             Trouble::LoseNotice => self.lose_notice(client),
             Trouble::Disconnect(executed) => self.disconnect(client, executed, tape),
+            Trouble::Swap => self.swap(client),
             Trouble::Reconnect(how) => self.reconnect(client, how, tape),
             Trouble::Pause => !core::mem::replace(&mut self.client(client).paused, true),
             Trouble::Wake => self.wake(client, tape),
@@ -64,7 +65,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         if one.paused || !one.connected {
             return false;
         }
-        let Some((id, ..)) = one.take_answer(nth) else {
+        let Some(Answered { id, .. }) = one.take_answer(nth) else {
             return false;
         };
         self.fail(client, id, Failure::Unknown, tape);
@@ -87,6 +88,41 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         self.fail(client, id, Failure::Unknown, tape);
         self.drain(client, tape);
         true
+    }
+
+    /// The next write is answered with the answer of one of before.
+    fn swap(&mut self, client: Number) -> bool {
+        let one = self.client(client);
+        !one.orphaned.is_empty() && !core::mem::replace(&mut one.swaps, true)
+    }
+
+    /// What a request has come to is on its way, or what another one has.
+    pub(super) fn answer_later(
+        &mut self,
+        client: Number,
+        id: CommandId,
+        reply: ReplyOf<B>,
+        mark: i64,
+        write: Option<B::Ask>,
+    ) {
+        let one = self.client(client);
+        let mut answer = Answered {
+            id,
+            reply,
+            mark,
+            write,
+            swapped: false,
+        };
+        if let Some(ask) = answer.write.as_ref().filter(|_| one.swaps)
+            && let Some((before, theirs)) = one.orphaned.pop_front()
+        {
+            one.swaps = false;
+            if let Some(reply) = B::instead(ask, &answer.reply, &before, theirs) {
+                answer.reply = reply;
+                answer.swapped = true;
+            }
+        }
+        one.answers.push_back(answer);
     }
 
     /// Nobody says what has happened: only a look tells.
@@ -128,7 +164,12 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         for sent in &mut one.requests {
             sent.awaited = false;
         }
-        one.answers.clear();
+        let left = core::mem::take(&mut one.answers);
+        let writes = left
+            .into_iter()
+            .filter_map(|answer| Some((answer.write?, answer.reply)));
+        one.orphaned = writes.collect();
+        one.swaps = false;
         let told = self.backend.disconnect(self.now, client);
         for notice in told {
             self.tell(client, notice, tape);

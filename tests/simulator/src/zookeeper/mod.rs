@@ -1,6 +1,7 @@
 //! ZooKeeper clients on the model server or ensemble: sessions that outlive connections, and end on the leader's clock.
 
 mod shown;
+mod swapped;
 mod words;
 
 use core::time::Duration;
@@ -433,6 +434,15 @@ impl Backend for Servers {
 
     fn reads(ask: &Ask) -> bool {
         alone(ask) || Self::is_routine(ask)
+    }
+
+    fn is_committed(ask: &Ask) -> bool {
+        !alone(ask)
+    }
+
+    // The server writes what its transaction has come to in the form of the request that it takes it for.
+    fn instead(ask: &Ask, reply: &Reply, before: &Ask, theirs: Reply) -> Option<Reply> {
+        swapped::answer(ask, reply, before, theirs).filter(|swapped| swapped.session == reply.session)
     }
 
     fn harms(ask: &Ask) -> bool {

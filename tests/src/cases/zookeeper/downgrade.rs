@@ -16,6 +16,7 @@ cases! { "zookeeper":
     downgrade_interrupted, "The connection is lost before the answer: asked for again when it is back, and the reader's node is watched.";
     downgrade_forbidden, "The server does not let us: told, and the writer's grant stays what it was.";
     downgrade_of_what_was_deleted, "Somebody has deleted the writer's node: there is nothing left to turn, and the grant is lost.";
+    downgrade_answered_for_another, "The answer names another node than was asked for: it belongs to another request, and the transaction is asked for again.";
     downgrade_released, "Released before the answer: whichever node is there is deleted.";
     downgrade_misused, "Only a writer's grant can be downgraded, and once.";
 }
@@ -96,7 +97,20 @@ fn downgrade_forbidden(story: &mut Recorder) {
 fn downgrade_of_what_was_deleted(story: &mut Recorder) {
     let (key, _) = write(story);
     story.downgrade(key).error("multi", code::NO_NODE);
-    story.says(&["lost deleted"]).close(key).leaves(0);
+    story.says(&["lost deleted", "delete", "delete"]);
+    story
+        .error("delete", code::NO_NODE)
+        .error("delete", code::NO_NODE);
+    story.close(key).leaves(0);
+}
+
+fn downgrade_answered_for_another(story: &mut Recorder) {
+    let (key, [_, reader]) = write(story);
+    story.downgrade(key).says(&["multi"]);
+    let reply = story.reply_children(&["_c_x-__READ__0000000009"]);
+    story.answer("multi", reply).says(&[]);
+    story.waits_for(Some("retry")).timeout().says(&["multi"]);
+    turned(story, &reader);
 }
 
 fn downgrade_released(story: &mut Recorder) {

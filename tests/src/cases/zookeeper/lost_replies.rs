@@ -152,8 +152,10 @@ fn own_node_missing(story: &mut Recorder) {
     warm(story);
     let key = acquire(story);
     story.created(3, 41).children(&[&other(2)]);
-    story.says(&["create", "children"]).created(4, 44);
+    // It may be there all the same, if the list was no answer to this request.
+    story.says(&["create", "children", "delete"]).created(4, 44);
     story.children(&[&own_of_attempt(key, 2, 4)]).says(&["acquired"]);
+    story.error("delete", code::NO_NODE).says(&[]);
 }
 
 fn list_lost_while_queued(story: &mut Recorder) {
