@@ -140,7 +140,7 @@ lint: ## formatting and lints of every language
 	$(MAKE) --no-print-directory -C bindings-c check-format check-header
 	$(MAKE) --no-print-directory -C bench/c check-format
 	clang-format --dry-run -Werror --style=file:bindings-c/.clang-format tests/interop/peers/c/*.[ch]
-	shellcheck tools/setup tools/suite tools/jars/fetch .ci/run
+	shellcheck tools/setup tools/suite tools/jars/fetch .ci/run bindings-c/tests/newest-hiredis
 
 soak: ## run SEEDS seeds (500000) of every machine in the simulator, and add to the report
 	cargo run --quiet --release --package fencepost-simulator -- soak --first $(FIRST) --seeds $(SEEDS) --report tests/simulator/REPORT.md

@@ -89,6 +89,7 @@ test-programs: $(PROGRAMS) $(EXAMPLES)
 # All suites; starts the servers by itself, unless they run already.
 test: test-programs
 	$(if $(FENCEPOST_SERVERS),$(MAKE) --no-print-directory test-servers,$(PYTHON) ../tests/servers run -- $(MAKE) --no-print-directory test-servers)
+	$(MAKE) --no-print-directory test-newest
 
 # Without servers.
 test-local: test-programs
@@ -105,7 +106,7 @@ test-valgrind: test-programs
 	    $(PYTHON) ../tests/servers run -- tests/run $(TESTS) $(filter-out static header,$(notdir $(PROGRAMS)))
 
 # What concerns Redis with the newest hiredis, beside the oldest that is supported, which is the system's.
-NEWEST := lent lent_tls attach turns close client verdicts_redis faults $(if $(filter yes,$(TLS)),tls)
+NEWEST := lent lent_tls attach turns close client verdicts_redis $(if $(filter yes,$(TLS)),tls)
 HIREDIS_NEWEST := $(abspath ../build/hiredis)
 .PHONY: test-newest test-newest-programs test-newest-servers
 test-newest-programs: $(SHARED) $(NEWEST:%=$(TESTS)/%)
