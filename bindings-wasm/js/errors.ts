@@ -107,7 +107,9 @@ const MOST_SHOWN = 64;
 
 /** @internal A lock's name in an error's text: all of it, or its beginning. */
 export function named(name: string): string {
-  const beginning = Array.from(name.slice(0, 2 * MOST_SHOWN)).slice(0, MOST_SHOWN).join("");
+  const beginning = Array.from(name.slice(0, 2 * MOST_SHOWN))
+    .slice(0, MOST_SHOWN)
+    .join("");
   return beginning.length < name.length ? `${beginning}…` : name;
 }
 
