@@ -110,6 +110,7 @@ client-suites:
 	$(SUITE) replay $(PYTHON) -m pytest -q tests/replay
 	$(SUITE) replay-js node tests/replay/replay.mjs
 	$(SERVERS) $(SUITE) mixed $(PYTHON) -m pytest -q tests/mixed
+	$(SUITE) redis-servers $(PYTHON) -m pytest -q tests/redis-servers
 	$(SERVERS) $(SUITE) bench $(PYTHON) -m pytest -q bench/tests
 	$(SUITE) servers $(PYTHON) -m pytest -q tests/servers
 
@@ -131,6 +132,7 @@ lint: ## formatting and lints of every language
 	cd tests/servers && ../../.venv/bin/mypy --strict .
 	cd tests/mixed && ../../.venv/bin/mypy --strict counter.py test_mixed.py
 	cd tests/interop && MYPYPATH=../mixed:tests:peers ../../.venv/bin/mypy --strict tests peers/*.py
+	cd tests/redis-servers && MYPYPATH=../mixed ../../.venv/bin/mypy --strict *.py
 	cd tests/deletions && ../../.venv/bin/mypy --strict .
 	cd tests/faults && MYPYPATH=../mixed:../interop/tests:. ../../.venv/bin/mypy --strict *.py
 	.venv/bin/mypy --strict tests/readme tools/closing-lines tools/stutter --scripts-are-modules

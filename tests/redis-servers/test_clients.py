@@ -1,0 +1,118 @@
+"""The clients of all four languages on servers of all kinds."""
+
+from __future__ import annotations
+
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from servers import KINDS, PATIENCE, ROOT, Server, running, switch, wait_until
+
+sys.path.insert(0, str(ROOT / "tests" / "mixed"))
+
+from counter import CounterServer
+from test_mixed import CONTENDERS, finish, start
+
+ROUNDS = 20
+#: The rights that docs/clients.md names, and no channel.
+RIGHTS = ["~stock/*", "~{stock/*", "+evalsha", "+eval", "+get", "+set", "+del", "+pexpire", "+pttl", "+time"]
+
+
+@pytest.fixture(params=CONTENDERS)
+def language(request: pytest.FixtureRequest) -> str:
+    """Every language."""
+    return str(request.param)
+
+
+@pytest.fixture(params=KINDS, scope="module")
+def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """Every kind of server."""
+    with running(str(request.param)) as server:
+        yield server
+
+
+@pytest.fixture
+def counter() -> Iterator[CounterServer]:
+    with CounterServer() as counter:
+        yield counter
+
+
+def work(languages: list[str], url: str, counter: CounterServer) -> None:
+    """One contender of each language increments the counter so many times, and loses nothing."""
+    name = f"stock/{uuid.uuid4()}"
+    contenders = [(language, start(language, url, name, ROUNDS, counter)) for language in languages]
+    for language, contender in contenders:
+        assert finish(language, contender) == {"done": ROUNDS, "stale": 0, "lost": 0}, language
+    assert counter.counter.value == ROUNDS * len(languages)
+
+
+def test_they_share_a_lock(server: Server, counter: CounterServer) -> None:
+    work(list(CONTENDERS), f"redis://{server.address}", counter)
+
+
+def test_a_user_without_channels_is_enough(server: Server, counter: CounterServer) -> None:
+    server.say("ACL", "SETUSER", "clerk", "reset", "resetchannels", "on", ">sesame", *RIGHTS)
+    work(list(CONTENDERS), f"redis://clerk:sesame@{server.address}", counter)
+
+
+def test_a_full_server_is_enough(server: Server, counter: CounterServer) -> None:
+    with closing(server.client()) as client:
+        client.config_set("maxmemory", 1)
+        try:
+            work(list(CONTENDERS), f"redis://{server.address}", counter)
+        finally:
+            client.config_set("maxmemory", 0)
+
+
+@pytest.fixture(params=["redis-7.0", "valkey-9.1"], scope="module")
+def cluster(request: pytest.FixtureRequest) -> Iterator[tuple[Server, Server]]:
+    """Two members of a cluster: the first has all slots, the second none."""
+    settings = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000"]
+    with running(request.param, *settings) as full, running(request.param, *settings) as empty:
+        full.say("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+        full.say("CLUSTER", "MEET", "127.0.0.1", empty.port)
+        wait_until(lambda: is_whole(full) and is_whole(empty), "the cluster is whole")
+        yield full, empty
+
+
+def is_whole(member: Server) -> bool:
+    """Whether the member knows the other one, and all slots."""
+    # redis-py may have read the lines already.
+    info = member.say("CLUSTER", "INFO").replace("'", "").replace(": ", ":")
+    return "cluster_state:ok" in info and "cluster_known_nodes:2" in info
+
+
+def test_a_cluster_of_one_member_is_enough(cluster: tuple[Server, Server], counter: CounterServer) -> None:
+    work(list(CONTENDERS), f"redis://{cluster[0].address}", counter)
+
+
+def test_a_redirection_is_refused_with_its_remedy(
+    cluster: tuple[Server, Server], language: str, counter: CounterServer
+) -> None:
+    contender = start(language, f"redis://{cluster[1].address}", "stock/42", ROUNDS, counter)
+    _, said = contender.communicate(timeout=PATIENCE)
+    assert contender.returncode != 0
+    assert "MOVED" in said, said
+    assert "Redis Cluster" in said, said
+
+
+@pytest.mark.parametrize("language", ["rust", "python", "c"])
+def test_a_failover_that_the_connection_survives_loses_nothing(language: str, counter: CounterServer) -> None:
+    """The primary becomes a replica and keeps its connections; the address leads to the new primary."""
+    with running("redis-7.0") as old, running("redis-7.0") as new, switch(old) as address:
+        new.replicate(old)
+        endless = 10**6
+        contender = start(language, f"redis://{address.address}", "stock/42", endless, counter)
+        try:
+            assert counter.counter.wait_for(10, PATIENCE), "the contender stands still"
+            new.promote()
+            address.target = new
+            old.replicate(new)
+            before = counter.counter.value
+            assert counter.counter.wait_for(before + 10, PATIENCE), "the contender stays on the old primary"
+            assert (counter.counter.lost_updates, counter.counter.stale) == (0, 0)
+        finally:
+            contender.kill()
+            contender.communicate()
