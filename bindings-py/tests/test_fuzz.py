@@ -63,7 +63,18 @@ names = st.sampled_from(["stock", "", "a//b", "lock-0000000001", "x" * 5000]) | 
 states = ["connected", "suspended", "expired", "auth-failed", "closed"]
 words = st.sampled_from([*states, "deleted", "changed", "gone", "not-sent", "unknown"])
 redis_values = st.sampled_from(
-    [[1, b"17"], [0, 250], [0, None], [0, b"x"], [2], None, [], RuntimeError("NOSCRIPT")]
+    [
+        [1, b"17"],
+        [0, 250, b"x"],
+        [0, 250],
+        [3, b"x"],
+        [0, None],
+        [0, b"x"],
+        [2],
+        None,
+        [],
+        RuntimeError("NOSCRIPT"),
+    ]
 )
 
 VERBS: dict[str, list[st.SearchStrategy[Any]]] = {

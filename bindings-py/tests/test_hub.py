@@ -223,7 +223,7 @@ def test_values_that_python_refuses() -> None:
 
 def test_failures_and_notices() -> None:
     hub, key, command = asking()
-    hub.reply(1_000_100, command.id, [0, 5000])
+    hub.reply(1_000_100, command.id, [0, 5000, b"somebody"])
     outputs, _ = drain(hub)
     subscribe = next(each for each in outputs if isinstance(each, Command))
     assert (subscribe.key, subscribe.operation, subscribe.arguments) == (
@@ -233,7 +233,7 @@ def test_failures_and_notices() -> None:
     )
     hub.reply(1_000_200, subscribe.id, None)
     (again,), _ = drain(hub)
-    hub.reply(1_000_300, again.id, [0, 5000])  # type: ignore[union-attr]
+    hub.reply(1_000_300, again.id, [0, 5000, b"somebody"])  # type: ignore[union-attr]
     hub.message(1_000_400, subscribe.id)
     (hinted,), _ = drain(hub)
     assert isinstance(hinted, Command)

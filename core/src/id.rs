@@ -131,6 +131,18 @@ impl AttemptId {
         [owner, "-", &decimal(self.number)].concat()
     }
 
+    /// Whether a value has the form of [`text`](Self::text).
+    pub(crate) fn is_text(value: &[u8]) -> bool {
+        let digit = |byte: &u8| byte.is_ascii_digit();
+        let owner = value.get(..32).unwrap_or_default();
+        let number = value.get(32..).and_then(|rest| rest.strip_prefix(b"-"));
+        owner.len() == 32
+            && owner
+                .iter()
+                .all(|byte| digit(byte) || matches!(byte, b'a'..=b'f'))
+            && number.is_some_and(|number| !number.is_empty() && number.iter().all(digit))
+    }
+
     /// Whether it is this attempt that stands in a node, up to the first space.
     pub(crate) fn is_written(&self, data: &[u8]) -> bool {
         data.split(|byte| *byte == b' ').next() == Some(self.text().as_bytes())
@@ -168,5 +180,16 @@ mod tests {
         assert_eq!(owner.to_string(), "0001090a0f107f8099a0abcdeff0feff");
         let attempt = AttemptId { owner, number: 7 };
         assert_eq!(attempt.to_string(), "0001090a0f107f8099a0abcdeff0feff-7");
+        assert!(AttemptId::is_text(attempt.text().as_bytes()));
+        for foreign in [
+            "",
+            "0001090a0f107f8099a0abcdeff0feff",
+            "0001090a0f107f8099a0abcdeff0feff-",
+            "0001090a0f107f8099a0abcdeff0feff-x",
+            "0001090A0f107f8099a0abcdeff0feff-7",
+            "0001090a-0f10-7f80-99a0-abcdeff0fe-7",
+        ] {
+            assert!(!AttemptId::is_text(foreign.as_bytes()), "{foreign}");
+        }
     }
 }

@@ -86,7 +86,11 @@ fn answer(request: &Request) -> Outcome {
             },
         },
         Operation::Call => {
-            return Outcome::Redis(Redis::Array(vec![Redis::Int(0), Redis::Int(5000)]));
+            return Outcome::Redis(Redis::Array(vec![
+                Redis::Int(0),
+                Redis::Int(5000),
+                Redis::Bytes(b"6f74686572206f6e6520697320686572-1".to_vec()),
+            ]));
         }
         Operation::Subscribe | Operation::Unsubscribe => return Outcome::Redis(Redis::Nil),
         _ => Answer::Done,

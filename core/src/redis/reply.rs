@@ -1,6 +1,6 @@
 //! Reading what the scripts answer, and what a server's errors mean for a lock.
 
-use alloc::string::String;
+use alloc::{string::String, vec::Vec};
 use core::time::Duration;
 
 use crate::{Refusal, text};
@@ -12,10 +12,17 @@ use super::wire::Reply;
 pub(super) enum Acquired {
     /// Granted, with this fence.
     Yes(u64),
-    /// Held by somebody else, for so long; `None`: without end.
-    Held(Option<Duration>),
+    /// Held by another contender.
+    Held {
+        /// For how long; `None`: without end.
+        left: Option<Duration>,
+        /// The value that it has written.
+        holder: Vec<u8>,
+    },
     /// The attempt has been given up.
     GivenUp,
+    /// The fence key holds this, which is no fence.
+    BadFence(Vec<u8>),
 }
 
 /// What `renew.lua` and `release.lua` answered.
@@ -38,40 +45,40 @@ pub(super) enum Trouble {
     NoScript,
     /// Not executed now, perhaps later.
     Transient(String),
+    /// The server takes no writes for want of memory or of a disk. A script may have been stopped in the middle.
+    Unwritable(String),
     /// It will not work.
     Final(Refusal, String),
 }
 
 pub(super) fn acquired(reply: &Reply) -> Result<Acquired, Trouble> {
     match fields(reply)? {
-        (1, Some(fence)) => text(fence)
+        [Reply::Int(1), fence] => text(fence)
             .and_then(|fence| fence.parse().ok())
             .map(Acquired::Yes)
             .ok_or(Trouble::Shape),
-        (0, Some(Reply::Int(left))) => Ok(Acquired::Held(
-            u64::try_from(*left).ok().map(Duration::from_millis),
-        )),
-        (2, _) => Ok(Acquired::GivenUp),
+        [Reply::Int(0), Reply::Int(left), Reply::Bytes(holder)] => Ok(Acquired::Held {
+            left: u64::try_from(*left).ok().map(Duration::from_millis),
+            holder: holder.clone(),
+        }),
+        [Reply::Int(2)] => Ok(Acquired::GivenUp),
+        [Reply::Int(3), Reply::Bytes(kept)] => Ok(Acquired::BadFence(kept.clone())),
         _ => Err(Trouble::Shape),
     }
 }
 
 pub(super) fn compared(reply: &Reply) -> Result<Compared, Trouble> {
     match fields(reply)? {
-        (1, _) => Ok(Compared::Own),
-        (0, Some(Reply::Bytes(_))) => Ok(Compared::Foreign),
-        (0, Some(Reply::Nil) | None) => Ok(Compared::Absent),
+        [Reply::Int(1), ..] => Ok(Compared::Own),
+        [Reply::Int(0), Reply::Bytes(_)] => Ok(Compared::Foreign),
+        [Reply::Int(0)] | [Reply::Int(0), Reply::Nil] => Ok(Compared::Absent),
         _ => Err(Trouble::Shape),
     }
 }
 
-fn fields(reply: &Reply) -> Result<(i64, Option<&Reply>), Trouble> {
+fn fields(reply: &Reply) -> Result<&[Reply], Trouble> {
     match reply {
-        Reply::Array(items) => match items.as_slice() {
-            [Reply::Int(kind)] => Ok((*kind, None)),
-            [Reply::Int(kind), rest] => Ok((*kind, Some(rest))),
-            _ => Err(Trouble::Shape),
-        },
+        Reply::Array(items) => Ok(items),
         Reply::Error(error) => Err(judge(error)),
         Reply::Nil | Reply::Int(_) | Reply::Bytes(_) => Err(Trouble::Shape),
     }
@@ -85,7 +92,7 @@ fn text(reply: &Reply) -> Option<&str> {
 }
 
 /// Errors that pass: a server that starts, fails over, is busy, or whose cluster is being rearranged.
-const TRANSIENT: [&str; 9] = [
+const TRANSIENT: [&str; 7] = [
     "LOADING",
     "READONLY",
     "BUSY",
@@ -93,9 +100,12 @@ const TRANSIENT: [&str; 9] = [
     "CLUSTERDOWN",
     "MASTERDOWN",
     "NOREPLICAS",
-    "MOVED",
-    "ASK",
 ];
+
+/// What a member of a cluster answers to those who ask the wrong one.
+const ELSEWHERE: [&str; 2] = ["MOVED", "ASK"];
+
+const MEMBER: &str = ": this address is a member of a Redis Cluster, and fencepost does not follow its redirections: give the address of a Redis that is no cluster, or of the cluster's proxy";
 
 /// Whether a server's error says that the server is a replica: it carries out no write, and what it would read may be old.
 ///
@@ -137,6 +147,12 @@ pub(super) fn judge(error: &str) -> Trouble {
     if TRANSIENT.contains(&code) {
         return Trouble::Transient(error.into());
     }
+    if matches!(code, "OOM" | "MISCONF") {
+        return Trouble::Unwritable(error.into());
+    }
+    if ELSEWHERE.contains(&code) {
+        return Trouble::Final(Refusal::ServerError, [error, MEMBER].concat());
+    }
     let says = |words| text::find(error, words).is_some();
     let refusal = match code {
         "NOAUTH" | "WRONGPASS" => Refusal::AuthFailed,
@@ -162,13 +178,19 @@ mod tests {
             acquired(&Reply::Array(fence)),
             Ok(Acquired::Yes(1_790_000_000_000_001))
         );
-        let held = vec![Reply::Int(0), Reply::Int(250)];
+        for (left, expected) in [(250, Some(Duration::from_millis(250))), (-1, None)] {
+            let held = vec![Reply::Int(0), Reply::Int(left), bytes("token")];
+            let expected = Acquired::Held {
+                left: expected,
+                holder: b"token".to_vec(),
+            };
+            assert_eq!(acquired(&Reply::Array(held)), Ok(expected));
+        }
+        let bad = vec![Reply::Int(3), bytes("soon")];
         assert_eq!(
-            acquired(&Reply::Array(held)),
-            Ok(Acquired::Held(Some(Duration::from_millis(250))))
+            acquired(&Reply::Array(bad)),
+            Ok(Acquired::BadFence(b"soon".to_vec()))
         );
-        let endless = vec![Reply::Int(0), Reply::Int(-1)];
-        assert_eq!(acquired(&Reply::Array(endless)), Ok(Acquired::Held(None)));
         assert_eq!(
             compared(&Reply::Array(vec![Reply::Int(0), bytes("x")])),
             Ok(Compared::Foreign)
@@ -200,6 +222,16 @@ mod tests {
             Trouble::Final(Refusal::AuthFailed, _)
         ));
         assert!(matches!(judge(""), Trouble::Final(Refusal::ServerError, _)));
+        assert!(matches!(judge("OOM command not allowed"), Trouble::Unwritable(_)));
+        for elsewhere in ["MOVED 3999 127.0.0.1:6381", "ASK 3999 127.0.0.1:6381"] {
+            let Trouble::Final(Refusal::ServerError, detail) = judge(elsewhere) else {
+                panic!("{elsewhere}");
+            };
+            assert!(
+                detail.starts_with(elsewhere) && detail.contains("Redis Cluster"),
+                "{detail}"
+            );
+        }
     }
 
     /// What Redis 6.2.14 answers to `EVAL "return redis.call(…)" …`, then what Redis 7.0.15 answers.

@@ -35,7 +35,8 @@ impl StringSettings {
     /// A lock at the key `name`, where redis-py and the redlock clients would have it.
     ///
     /// # Errors
-    /// [`ConfigError`] for an empty or overlong name, or a lease too short or too long.
+    /// [`ConfigError`] for an empty or overlong name, one whose keys a cluster would keep in different slots, or a lease too short or
+    /// too long.
     pub fn new(name: &str, ttl: Duration, margin: Duration) -> Result<Self, ConfigError> {
         if name.is_empty() {
             return Err(ConfigError::EmptyName);
@@ -47,10 +48,14 @@ impl StringSettings {
                 why,
             });
         }
+        let stem = stem(name).ok_or_else(|| ConfigError::InvalidName {
+            name: name.into(),
+            why: NO_COMMON_SLOT,
+        })?;
         lease::check(ttl, margin)?;
         Ok(Self {
             name: name.into(),
-            stem: stem(name),
+            stem,
             ttl,
             margin,
             renew: true,
@@ -87,22 +92,25 @@ impl StringSettings {
     }
 }
 
-/// What puts a name into the same slot of a cluster as the key: the whole name is the hash tag, unless it has one of its own.
-fn stem(name: &str) -> Arc<str> {
+/// What puts the names beside the key into its slot of a cluster: the whole name is their hash tag, unless it has one of its own. There
+/// is none for a name with a `}` and without a tag: the `}` would end the tag too early.
+fn stem(name: &str) -> Option<Arc<str>> {
     let tagged = text::split(name, b'{').and_then(|(_, rest)| text::split(rest, b'}'));
     let parts = match tagged {
         Some((tag, _)) if !tag.is_empty() => [name, ":", ""],
-        // Braces that make no tag would end ours too early: then the slots differ, and only a cluster minds.
+        _ if text::has(name, b'}') => return None,
         _ => ["{", name, "}:"],
     };
-    parts.concat().into()
+    Some(parts.concat().into())
 }
+
+const NO_COMMON_SLOT: &str = "it has a } and no hash tag, so that a cluster would keep the lock's keys in different slots (CROSSSLOT): leave the } out, or write a hash tag first, as in {shop}x}";
 
 const MAX_NAME: usize = 4096;
 
 #[cfg(test)]
 mod tests {
-    use alloc::string::String;
+    use alloc::string::{String, ToString};
 
     use super::*;
 
@@ -115,6 +123,16 @@ mod tests {
     fn all_keys_share_the_slot() {
         assert_eq!(beside("stock/42"), "{stock/42}:fence");
         assert_eq!(beside("a{tag}b"), "a{tag}b:fence");
-        assert_eq!(beside("a{}b"), "{a{}b}:fence");
+        assert_eq!(beside("a{b"), "{a{b}:fence");
+        assert_eq!(beside("{shop}a}b{}"), "{shop}a}b{}:fence");
+    }
+
+    #[test]
+    fn names_whose_keys_have_no_common_slot_are_refused() {
+        for name in ["a}b", "a{}b", "{}x", "}", "{}{a}", "}{"] {
+            let error = StringSettings::new(name, lease::DEFAULT_TTL, lease::DEFAULT_MARGIN).unwrap_err();
+            assert_eq!(error.name(), "invalid-name", "{name}");
+            assert!(error.to_string().contains("hash tag"), "{error}");
+        }
     }
 }

@@ -6,9 +6,22 @@ use fencepost_core::redis::Reply::{self, Array, Bytes, Error, Int, Nil};
 pub(crate) fn reply(variant: u8) -> (Reply, &'static str) {
     match variant % 20 {
         0 | 1 => (Array(vec![Int(1), Bytes(b"17".to_vec())]), "yes"),
-        2 => (Array(vec![Int(0), Int(i64::from(variant))]), "held"),
-        3 => (Array(vec![Int(0), Int(-1)]), "held without end"),
-        4 => (Array(vec![Int(0), Int(i64::MAX)]), "held for ages"),
+        2 => (
+            Array(vec![Int(0), Int(i64::from(variant)), Bytes(b"x".to_vec())]),
+            "held",
+        ),
+        3 => (
+            Array(vec![
+                Int(0),
+                Int(-1),
+                Bytes(b"6f74686572206f6e6520697320686572-1".to_vec()),
+            ]),
+            "held without end",
+        ),
+        4 => (
+            Array(vec![Int(0), Int(i64::MAX), Bytes(b"x".to_vec())]),
+            "held for ages",
+        ),
         5 => (Array(vec![Int(0), Bytes(b"x".to_vec())]), "foreign"),
         6 => (Array(vec![Int(0), Nil]), "absent"),
         7 => (Array(vec![Int(2)]), "given up"),

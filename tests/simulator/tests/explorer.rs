@@ -215,12 +215,12 @@ fn multi_lock_two_with_one_fault() {
 
 #[test]
 fn redis_two_with_one_fault() {
-    explored(&machines::REDIS_STRING, TWO, 15_734);
+    explored(&machines::REDIS_STRING, TWO, 15_626);
 }
 
 #[test]
 fn redis_three_without_a_fault() {
-    explored(&machines::REDIS_STRING, several(3, false), 412_516);
+    explored(&machines::REDIS_STRING, several(3, false), 424_948);
 }
 
 /// What is inspected, and what is done to whom was found. The third client contends, too.

@@ -1,10 +1,11 @@
 //! Wanting the lock: ask, listen, ask again.
 
-use alloc::vec::Vec;
+use alloc::{string::String, vec::Vec};
 use core::time::Duration;
 
 use crate::{
-    Cause, CommandId, Event, Failure, Fence, Grant, Instant, Refusal, Timer, lease, text::decimal,
+    AttemptId, Cause, CommandId, Event, Failure, Fence, Grant, Instant, Refusal, Timer, lease,
+    text::{decimal, quoted},
     time::millis_up,
 };
 
@@ -41,17 +42,22 @@ impl StringLock {
         let keys = arguments.len();
         arguments.push(self.stored.as_bytes().to_vec());
         if script == Script::Release {
-            let tombstone = if self.doubt {
-                settings.ttl.max(TOMBSTONE)
-            } else {
-                Duration::ZERO
-            };
+            // A release that was sent twice arrives within seconds; an acquire in doubt may take as long as its lease.
+            let tombstone = if self.doubt { self.grave() } else { TOMBSTONE };
             arguments.extend([settings.channel(), number(tombstone)]);
         } else {
             let keep = KEEP_FENCE.max(settings.ttl.saturating_mul(2));
             arguments.extend([number(settings.ttl), number(keep)]);
         }
+        if script == Script::Acquire {
+            arguments.push(number(self.grave()));
+        }
         (keys, arguments)
+    }
+
+    /// How long a late acquire is waited for.
+    fn grave(&self) -> Duration {
+        self.settings.ttl.max(TOMBSTONE)
     }
 
     pub(super) fn asked(&mut self, now: Instant, ran: Running, result: Result<&Reply, Failure>) -> bool {
@@ -64,12 +70,20 @@ impl StringLock {
         };
         match answer {
             Ok(Acquired::Yes(fence)) => self.granted(now, ran.start, fence),
-            Ok(Acquired::Held(left)) => self.held_by_another(now, left),
+            Ok(Acquired::Held { left, holder }) => self.held_by_another(now, left, holder),
+            Ok(Acquired::BadFence(kept)) => {
+                let detail = self.bad_fence(&kept);
+                self.refuse(now, Refusal::ServerError, Cause::answer(ran.id, detail));
+            }
             Ok(Acquired::GivenUp) => self.refuse(now, Refusal::GivenUp, Cause::command(ran.id)),
             Err(Trouble::NoScript) => self.run(now, Script::Acquire, true),
             Err(Trouble::Transient(detail)) => {
                 self.trouble = Cause::answer(ran.id, detail);
                 self.retry_later(now);
+            }
+            // The lock is what the script writes last: it is not there.
+            Err(Trouble::Unwritable(detail)) => {
+                self.refuse(now, Refusal::ServerError, Cause::answer(ran.id, detail));
             }
             Err(Trouble::Final(reason, detail)) => self.refuse(now, reason, Cause::answer(ran.id, detail)),
             Err(Trouble::Shape) => {
@@ -116,7 +130,14 @@ impl StringLock {
         self.out.event(Event::Acquired { grant });
     }
 
-    fn held_by_another(&mut self, now: Instant, left: Option<Duration>) {
+    fn bad_fence(&self, kept: &[u8]) -> String {
+        let key = String::from_utf8_lossy(&self.settings.fence_key()).into_owned();
+        let kept = String::from_utf8_lossy(kept.get(..MOST_SHOWN).unwrap_or(kept)).into_owned();
+        let why = ", which is no whole number below 2^53: set the key to the last fence that the lock has given, or delete it";
+        ["the key ", &quoted(&key), " holds ", &quoted(&kept), why].concat()
+    }
+
+    fn held_by_another(&mut self, now: Instant, left: Option<Duration>, holder: Vec<u8>) {
         self.failures = 0;
         if self.trying {
             return self.refuse(now, Refusal::NotAvailable, Cause::none());
@@ -139,11 +160,31 @@ impl StringLock {
             self.subscription = Subscription::Wanted(id);
         }
         // The holder's lease ends unannounced, and so does a foreign holder's hold.
-        let poll = self.jitter.spread(self.settings.poll);
+        let poll = self.poll_after(now, holder);
+        let poll = self.jitter.spread(poll);
         let wait = left.map_or(poll, |left| {
             left.saturating_add(Duration::from_millis(1)).min(poll)
         });
         self.out.set_after(Timer::Poll, now, wait);
+    }
+
+    /// When to ask again. A holder whose value is no attempt of ours is foreign, and announces nothing: the waiter asks again after
+    /// half of the time for which it has seen this holder, so that it is not much later than others that poll, and never more often
+    /// than [`EAGER`] times within a poll.
+    fn poll_after(&mut self, now: Instant, holder: Vec<u8>) -> Duration {
+        let poll = self.settings.poll;
+        if AttemptId::is_text(&holder) {
+            self.foreign = None;
+            return poll;
+        }
+        let since = match &self.foreign {
+            Some((known, since)) if *known == holder => *since,
+            _ => now,
+        };
+        self.foreign = Some((holder, since));
+        let least = poll.checked_div(EAGER).unwrap_or_default();
+        let half = now.since(since).checked_div(2).unwrap_or_default();
+        half.clamp(least, poll)
     }
 
     /// The server has answered the subscription.
@@ -193,10 +234,16 @@ impl StringLock {
 }
 
 /// How long a late acquire is waited for, at least.
-const TOMBSTONE: Duration = Duration::from_secs(10);
+pub(super) const TOMBSTONE: Duration = Duration::from_secs(10);
+
+/// How often a waiter asks within a poll, at the most, while a foreign holder has the lock.
+const EAGER: u32 = 16;
+
+/// How many bytes of somebody's value an error repeats.
+const MOST_SHOWN: usize = 64;
 
 /// Those of `acquire`, and the three words that a command begins with.
-const MOST_ARGUMENTS: usize = 9;
+const MOST_ARGUMENTS: usize = 10;
 
 /// Whole milliseconds as the scripts read them.
 fn number(duration: Duration) -> Vec<u8> {

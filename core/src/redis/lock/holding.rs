@@ -1,6 +1,6 @@
 //! Holding: renewed by the machine, valid by its own clock.
 
-use crate::{Cause, Event, Failure, Instant, Loss, Timer, lease};
+use crate::{Cause, CommandId, Event, Failure, Instant, Loss, Timer, lease};
 
 use super::super::{
     reply::{self, Compared, Trouble},
@@ -43,17 +43,9 @@ impl StringLock {
             }
         };
         match answer {
-            // The grant has ended by the holder's own clock, and stays ended.
-            Ok(Compared::Own) if self.out.expired(Timer::Validity, now) => self.lease_ended(now),
             Ok(Compared::Own) => {
-                self.failures = 0;
-                self.trouble = Cause::none();
                 self.out.stop(Timer::Retry);
-                let valid_until = lease::valid_until(ran.start, self.settings.ttl, self.settings.margin);
-                self.lease_runs(ran.start, valid_until);
-                self.out.event(Event::Extended {
-                    valid_until: Some(valid_until),
-                });
+                self.confirmed(now, ran.start);
             }
             Ok(Compared::Foreign) => self.lose(now, Loss::Taken, Cause::command(ran.id)),
             Ok(Compared::Absent) => self.lose(now, Loss::Deleted, Cause::command(ran.id)),
@@ -61,7 +53,7 @@ impl StringLock {
             Err(Trouble::Final(crate::Refusal::WrongType, detail)) => {
                 self.lose(now, Loss::Taken, Cause::answer(ran.id, detail));
             }
-            Err(Trouble::Transient(detail) | Trouble::Final(_, detail)) => {
+            Err(Trouble::Transient(detail) | Trouble::Unwritable(detail) | Trouble::Final(_, detail)) => {
                 self.renewal_failed(now, Cause::answer(ran.id, detail));
             }
             Err(Trouble::Shape) => {
@@ -71,6 +63,52 @@ impl StringLock {
             }
         }
         true
+    }
+
+    /// A renewal that was not answered in time is asked for again, and its own answer still counts.
+    pub(super) fn awaited_still(&mut self, renewal: Running) {
+        self.late_renewal = true;
+        if self.renewals.len() >= MOST_AWAITED {
+            self.renewals.remove(0);
+        }
+        self.renewals.push(renewal);
+    }
+
+    /// The answer of a renewal that has been asked for again meanwhile.
+    pub(super) fn renewed_late(&mut self, now: Instant, id: CommandId, result: Result<&Reply, Failure>) {
+        let Some(at) = self.renewals.iter().position(|renewal| renewal.id == id) else {
+            return;
+        };
+        let renewal = self.renewals.remove(at);
+        let (Phase::Held, Ok(reply)) = (self.phase, result) else {
+            return;
+        };
+        match reply::compared(reply) {
+            Ok(Compared::Own) => self.confirmed(now, renewal.start),
+            Ok(Compared::Foreign) => self.lose(now, Loss::Taken, Cause::command(id)),
+            Ok(Compared::Absent) => self.lose(now, Loss::Deleted, Cause::command(id)),
+            // What comes of the one that is under way counts.
+            Err(_) => {}
+        }
+    }
+
+    /// A renewal that was asked for at `start` has made the lease last.
+    fn confirmed(&mut self, now: Instant, start: Instant) {
+        if self.out.expired(Timer::Validity, now) {
+            // The grant has ended by the holder's own clock, and stays ended.
+            return self.lease_ended(now);
+        }
+        let valid_until = lease::valid_until(start, self.settings.ttl, self.settings.margin);
+        let known = self.out.at(Timer::Validity);
+        if known.is_some_and(|known| known > valid_until) {
+            return;
+        }
+        self.failures = 0;
+        self.trouble = Cause::none();
+        self.lease_runs(start, valid_until);
+        self.out.event(Event::Extended {
+            valid_until: Some(valid_until),
+        });
     }
 
     fn renewal_failed(&mut self, now: Instant, trouble: Cause) {
@@ -100,3 +138,6 @@ impl StringLock {
         matches!(self.phase, Phase::Held)
     }
 }
+
+/// How many overdue renewals are waited for: more than a lease has thirds.
+const MOST_AWAITED: usize = 4;

@@ -28,14 +28,15 @@ impl Machine for StringLock {
             return Ok(());
         }
         let Some(ran) = self.running.take_if(|running| running.id == id) else {
+            self.renewed_late(now, id, result);
             return Ok(());
         };
         self.out.stop(Timer::Retry);
         let fits = match (self.phase, ran.script) {
             (Phase::Asking, Script::Acquire) => self.asked(now, ran, result),
             (Phase::Held, Script::Renew) => self.renewed(now, ran, result),
-            (Phase::Leaving { release, repeated }, Script::Release) => {
-                self.released(now, ran, result, release, repeated)
+            (Phase::Leaving { release, earlier }, Script::Release) => {
+                self.released(now, ran, result, release, earlier)
             }
             _ => true,
         };
@@ -101,21 +102,21 @@ impl Machine for StringLock {
 impl StringLock {
     /// A retry is due, or an answer overdue: then the script counts as in doubt.
     fn try_again(&mut self, now: Instant) {
-        let overdue = self.running.take().is_some();
+        let overdue = self.running.take();
         match self.phase {
             Phase::Asking => {
-                self.doubt |= overdue;
+                self.doubt |= overdue.is_some();
                 self.ask(now);
             }
             Phase::Held => {
-                self.late_renewal |= overdue;
+                if let Some(renewal) = overdue {
+                    self.awaited_still(renewal);
+                }
                 self.run(now, Script::Renew, false);
             }
-            Phase::Leaving { release, repeated } => {
-                self.phase = Phase::Leaving {
-                    release,
-                    repeated: repeated || overdue,
-                };
+            Phase::Leaving { release, earlier } => {
+                let earlier = overdue.map_or(earlier, |ran| earlier.or_since(ran.start));
+                self.phase = Phase::Leaving { release, earlier };
                 self.run(now, Script::Release, false);
             }
             Phase::Idle | Phase::Waiting => {}

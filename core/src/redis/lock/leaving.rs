@@ -1,5 +1,7 @@
 //! Giving back: asked until the server has answered, or until the lease has ended by itself.
 
+use core::time::Duration;
+
 use crate::{Cause, Event, Failure, Instant, Loss, Timer, lease};
 
 use super::super::{
@@ -7,7 +9,7 @@ use super::super::{
     scripts::Script,
     wire::Reply,
 };
-use super::{Phase, Running, StringLock};
+use super::{Earlier, Phase, Running, StringLock, asking::TOMBSTONE};
 
 impl StringLock {
     pub(super) fn leave(&mut self, now: Instant, release: bool) {
@@ -16,7 +18,7 @@ impl StringLock {
         self.failures = 0;
         self.phase = Phase::Leaving {
             release,
-            repeated: false,
+            earlier: Earlier::No,
         };
         self.late_renewal |= matches!(self.running, Some(running) if running.script == Script::Renew);
         if !self.doubt && !self.late_renewal {
@@ -33,7 +35,7 @@ impl StringLock {
         ran: Running,
         result: Result<&Reply, Failure>,
         release: bool,
-        repeated: bool,
+        earlier: Earlier,
     ) -> bool {
         let answer = match result {
             Ok(reply) => reply::compared(reply),
@@ -42,7 +44,7 @@ impl StringLock {
                 return true;
             }
             Err(Failure::Unknown) => {
-                self.release_in_doubt(now, release);
+                self.release_in_doubt(now, release, earlier.or_since(ran.start));
                 return true;
             }
             Err(Failure::Closed) => {
@@ -59,11 +61,17 @@ impl StringLock {
             }
         };
         match answer {
-            Ok(Compared::Foreign) if release && !repeated => self.found_lost(Loss::Taken, ran),
-            Ok(Compared::Absent) if release && !repeated => self.found_lost(Loss::Deleted, ran),
+            Ok(Compared::Foreign) if release && !earlier.may_have_released(now) => {
+                self.found_lost(Loss::Taken, ran);
+            }
+            Ok(Compared::Absent) if release && !earlier.may_have_released(now) => {
+                self.found_lost(Loss::Deleted, ran);
+            }
             Ok(Compared::Own | Compared::Foreign | Compared::Absent) => self.gone(release),
             Err(Trouble::NoScript) => self.run(now, Script::Release, true),
             Err(Trouble::Transient(_)) => self.retry_later(now),
+            // Freed or not: the server may have refused the tombstone alone.
+            Err(Trouble::Unwritable(_)) => self.release_in_doubt(now, release, Earlier::Unmarked),
             Err(Trouble::Final(reason, detail)) => {
                 if release {
                     self.out.event(Event::Refused {
@@ -74,18 +82,15 @@ impl StringLock {
                 self.rest();
             }
             Err(Trouble::Shape) => {
-                self.release_in_doubt(now, release);
+                self.release_in_doubt(now, release, Earlier::Unmarked);
                 return false;
             }
         }
         true
     }
 
-    pub(super) fn release_in_doubt(&mut self, now: Instant, release: bool) {
-        self.phase = Phase::Leaving {
-            release,
-            repeated: true,
-        };
+    fn release_in_doubt(&mut self, now: Instant, release: bool, earlier: Earlier) {
+        self.phase = Phase::Leaving { release, earlier };
         self.retry_later(now);
     }
 
@@ -114,3 +119,25 @@ impl StringLock {
         self.phase = Phase::Idle;
     }
 }
+
+impl Earlier {
+    /// Another release may have been executed, which was sent at this time.
+    pub(super) fn or_since(self, sent: Instant) -> Self {
+        match self {
+            Self::No => Self::Marked(sent),
+            known => known,
+        }
+    }
+
+    /// Whether "not yours" may be the work of an earlier release: not while the tombstone that it has left would be there.
+    fn may_have_released(self, now: Instant) -> bool {
+        match self {
+            Self::No => false,
+            Self::Marked(sent) => now >= sent.plus(TOMBSTONE.saturating_sub(SURE)),
+            Self::Unmarked => true,
+        }
+    }
+}
+
+/// What the two clocks may differ by while a tombstone lasts, and more.
+const SURE: Duration = Duration::from_secs(1);

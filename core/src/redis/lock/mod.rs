@@ -13,7 +13,7 @@ mod holding;
 mod inputs;
 mod leaving;
 
-use alloc::string::String;
+use alloc::{string::String, vec::Vec};
 use core::time::Duration;
 
 use crate::{
@@ -35,6 +35,8 @@ pub struct StringLock {
     phase: Phase,
     /// The script under way and when it was asked for; there is never more than one that counts.
     running: Option<Running>,
+    /// Renewals that were not answered in time, and may be still: the last is the newest.
+    renewals: Vec<Running>,
     subscription: Subscription,
     /// A hint that came while an acquire was under way.
     hinted: bool,
@@ -45,6 +47,8 @@ pub struct StringLock {
     /// The last trouble with the server, told with the loss or refusal that it leads to.
     trouble: Cause,
     failures: u32,
+    /// The value of a foreign holder, and since when it has been seen.
+    foreign: Option<(Vec<u8>, Instant)>,
     trying: bool,
     /// Whether the server has ever answered that somebody else holds: then a timeout is a timeout.
     placed: bool,
@@ -64,9 +68,20 @@ enum Phase {
     Leaving {
         /// Whether the application waits for the answer.
         release: bool,
-        /// Whether an earlier release may have been executed, so that "not yours" proves nothing.
-        repeated: bool,
+        /// What an earlier release may have left behind.
+        earlier: Earlier,
     },
+}
+
+/// Whether an earlier release of the attempt may have been executed: then "not yours" may be its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Earlier {
+    /// No.
+    No,
+    /// Perhaps, and not before this time. If it was, it has left a tombstone, which says so.
+    Marked(Instant),
+    /// Perhaps only in part: without a tombstone.
+    Unmarked,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -100,12 +115,14 @@ impl StringLock {
             stored: String::new(),
             phase: Phase::Idle,
             running: None,
+            renewals: Vec::new(),
             subscription: Subscription::No,
             hinted: false,
             doubt: false,
             late_renewal: false,
             trouble: Cause::none(),
             failures: 0,
+            foreign: None,
             trying: false,
             placed: false,
         }
@@ -120,6 +137,8 @@ impl StringLock {
             (Intent::Acquire(patience), Phase::Idle) => self.acquire(now, patience),
             (Intent::Acquire(_), _) => return Err(Misuse::Busy),
             (Intent::Extend, Phase::Held) => self.renew(now),
+            // The grant has ended by its holder's clock before its time was looked at.
+            (Intent::Release, Phase::Held) if self.out.expired(Timer::Validity, now) => self.lease_ended(now),
             (Intent::Release, Phase::Held) => self.leave(now, true),
             (Intent::Downgrade, Phase::Held) => return Err(Misuse::NotAWriter),
             (Intent::Extend | Intent::Release | Intent::Downgrade, _) => return Err(Misuse::NotHeld),
@@ -150,6 +169,8 @@ impl StringLock {
         self.late_renewal = false;
         self.hinted = false;
         self.failures = 0;
+        self.foreign = None;
+        self.renewals.clear();
         self.trouble = Cause::none();
         self.out.set_patience(now, patience, self.settings.answer_within);
         self.ask(now);

@@ -1,3 +1,4 @@
+redis.call('PEXPIRE', KEYS[2], ARGV[3])
 local holder = redis.call('GET', KEYS[1])
 if holder ~= ARGV[1] then
   return {0, holder}
@@ -5,5 +6,4 @@ end
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then
   redis.call('PEXPIRE', KEYS[1], ARGV[2])
 end
-redis.call('PEXPIRE', KEYS[2], ARGV[3])
 return {1}

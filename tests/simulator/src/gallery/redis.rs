@@ -179,7 +179,7 @@ impl Small {
             _ => self.script(
                 Script::Acquire,
                 &[KEY, FENCE, "gone"],
-                &[self.value(), lease, b"604800000".to_vec()],
+                &[self.value(), lease, b"604800000".to_vec(), b"10000".to_vec()],
             ),
         };
         self.send(now, Asked::Acquire, ask);
@@ -209,15 +209,10 @@ impl Small {
             }
             _ => {
                 let channel = format!("{{{KEY}}}:released").into_bytes();
-                let tombstone = if self.doubt {
-                    b"10000".to_vec()
-                } else {
-                    b"0".to_vec()
-                };
                 self.script(
                     Script::Release,
                     &[KEY, "gone"],
-                    &[self.value(), channel, tombstone],
+                    &[self.value(), channel, b"10000".to_vec()],
                 )
             }
         };

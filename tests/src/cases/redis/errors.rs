@@ -1,5 +1,7 @@
 //! What a server refuses: for now, or for good.
 
+use serde_json::json;
+
 use super::{FENCE, acquire};
 use crate::{cases::cases, transcript::Recorder};
 
@@ -11,6 +13,12 @@ cases! { "redis":
     wrong_type, "The key holds a value of another type: refused, not overwritten.",
         "measured: a Redisson lock under the same name; sesamecare/redlock#6";
     wrong_type_before_redis_7, "Older servers wrap a script's error in another one: recognised all the same.";
+    server_demoted, "A primary has become a replica: it refuses the script at its first command, also in the words of Redis 6. Asked again, nothing in doubt.",
+        "a failover that the connection survives";
+    member_of_a_cluster, "A member of a cluster redirects: refused at once, with what to do.",
+        "MOVED and ASK, retried for ever";
+    no_memory, "The server has no memory for the lock: refused at once, and nothing is left to give back.";
+    no_fence, "The fence key holds no fence: refused, with the key, the value and what to do.";
     no_password, "The server wants a password: refused as such.";
     no_permission, "The user may not run scripts: refused as such.";
     unknown_command, "The server does not know EVALSHA: refused as unsupported, not retried for ever.",
@@ -52,6 +60,40 @@ fn server_starts(story: &mut Recorder) {
     }
     story.granted(FENCE).says(&["acquired"]);
     story.release(key).own().says(&["released"]);
+}
+
+fn server_demoted(story: &mut Recorder) {
+    let key = acquire(story);
+    for error in [
+        "READONLY You can't write against a read only replica. script: 5a1, on @user_script:1.",
+        "ERR Error running script (call to f_5a1): @user_script:1: @user_script: 1: -READONLY You can't write against a read only replica. ",
+        "ERR Error running script (call to f_5a1): @user_script:1: @user_script: 1: -NOREPLICAS Not enough good replicas to write. ",
+    ] {
+        story
+            .redis_error("call", error)
+            .says(&[])
+            .timeout()
+            .says(&["call"]);
+    }
+    story.granted(FENCE).says(&["acquired"]);
+    story.release(key).own().says(&["released"]);
+}
+
+fn member_of_a_cluster(story: &mut Recorder) {
+    for error in ["MOVED 3999 127.0.0.1:6381", "ASK 3999 127.0.0.1:6381"] {
+        refused(story, error, "server-error");
+    }
+}
+
+fn no_memory(story: &mut Recorder) {
+    let error = "OOM command not allowed when used memory > 'maxmemory'.";
+    refused(story, error, "server-error");
+}
+
+fn no_fence(story: &mut Recorder) {
+    let key = acquire(story);
+    story.value(json!([3, "soon"])).says(&["refused server-error"]);
+    story.waits_for(None).close(key).leaves(0);
 }
 
 fn wrong_type(story: &mut Recorder) {

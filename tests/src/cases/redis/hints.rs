@@ -20,10 +20,34 @@ cases! { "redis":
     subscription_fails, "The subscription does not come about for now: the poll goes on, and it is tried again with the next answer.";
     subscription_forbidden, "The server does not permit the channel: there remains the poll.",
         "ACL without the channel";
+    foreign_holder, "A holder of another program announces nothing and may be short: the waiter asks sooner, and the later the longer it sees the same holder.",
+        "redis-py's Lock";
     shared_subscription, "Two waiters of one client share one subscription: the second waits for the same confirmation, a message is for both, and it is given back a while after the last one leaves.",
         "CURATOR-716: local herds; redisson shares subscriptions";
     used_again_while_lingering, "An unused subscription is kept for a while: the next waiter finds it confirmed.";
     doubled_confirmation, "A second reply to a subscription, and be it an error, changes nothing: messages still arrive.";
+}
+
+fn foreign_holder(story: &mut Recorder) {
+    acquire(story);
+    story
+        .held_by("6f1c0b46e6b211ee", 5000)
+        .says(&["queued", "subscribe"]);
+    story.subscribed().says(&["call"]);
+    for _ in 0..8 {
+        story
+            .held_by("6f1c0b46e6b211ee", 5000)
+            .says(&[])
+            .waits_for(Some("poll"));
+        story.timeout().says(&["call"]);
+    }
+    story
+        .held_by("70aa0b46e6b211ee", 5000)
+        .says(&[])
+        .timeout()
+        .says(&["call"]);
+    story.held_for(5000).says(&[]).timeout().says(&["call"]);
+    story.granted(FENCE).says(&["acquired"]);
 }
 
 fn hint_before_the_confirmation(story: &mut Recorder) {

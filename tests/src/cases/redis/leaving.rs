@@ -9,6 +9,11 @@ cases! { "redis":
     release_finds_nothing, "The first release finds no lock: the grant had ended before, and the application is told so.";
     release_tried_again, "A server that starts or fails over refuses for now: the release is repeated.";
     release_refused, "The server does not permit the release: the application is told, the lock goes with its lease.";
+    release_without_memory, "The server has no memory for a release's tombstone, or says so in the words of Redis 6: repeated, and what it finds then is no loss, because the first one may have freed the lock.",
+        "maxmemory with noeviction";
+    release_without_a_disk, "The server takes no writes for want of a disk: the release is repeated.";
+    release_after_the_end, "A grant has ended by its holder's clock when it is released, and the driver has not said so: lost, and given back all the same.",
+        "a paused holder that leaves its block without an error";
     release_by_text, "The server has forgotten the script: its text is sent along, with the same arguments.",
         "SCRIPT FLUSH, restart, failover";
     release_of_a_closed_client, "Nothing will be sent any more: the release cannot be confirmed, and that is said.";
@@ -57,6 +62,45 @@ fn release_refused(story: &mut Recorder) {
         .waits_for(None)
         .close(key)
         .leaves(0);
+}
+
+fn release_without_memory(story: &mut Recorder) {
+    for error in [
+        "OOM command not allowed when used memory > 'maxmemory'. script: 5a1, on @user_script:9.",
+        "ERR Error running script (call to f_5a1): @user_script:9: @user_script: 9: -OOM command not allowed when used memory > 'maxmemory'. ",
+    ] {
+        let key = hold(story);
+        story.release(key).redis_error("call", error).says(&[]).timeout();
+        story.says(&["call"]).absent().says(&["released"]);
+        story.waits_for(None).close(key).leaves(0);
+    }
+}
+
+fn release_without_a_disk(story: &mut Recorder) {
+    let key = hold(story);
+    let error =
+        "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.";
+    story.release(key);
+    for _ in 0..2 {
+        story
+            .redis_error("call", error)
+            .says(&[])
+            .timeout()
+            .says(&["call"]);
+    }
+    story
+        .own()
+        .says(&["released"])
+        .waits_for(None)
+        .close(key)
+        .leaves(0);
+}
+
+fn release_after_the_end(story: &mut Recorder) {
+    let key = hold(story);
+    story.after(9_000_000).release(key);
+    story.says(&["lost lease-ended", "call"]).own().says(&[]);
+    story.waits_for(None).close(key).leaves(0);
 }
 
 fn release_by_text(story: &mut Recorder) {

@@ -22,12 +22,17 @@ cases! { "redis":
     late_grant, "The answer comes when less than an eighth of the lease that it grants is left: asked again before it is told, because nobody can work with a grant that is as good as over.";
     renewal_lost, "A renewal's reply is lost: repeated, and valid from the start of the one that was answered.",
         "redisson#775: one failed renewal ended them all";
+    renewal_answered_late, "A renewal is answered when it has been asked for again: its answer counts, from its own start, and the newer one's counts more.",
+        "a server that is slower than a third of the lease";
+    late_renewal_finds_another, "The late answer of a renewal says that another contender holds: lost, whatever the newer one will say.";
     renewals_lost_for_good, "No renewal is answered until the grant's own end: lost by the holder's clock, and released all the same.",
         "redisson#4698, redisson#5698";
     short_lease_renewed_in_time, "A lease shorter than the wait for an answer: the renewal is repeated while the lease lasts.";
-    release_lost, "The release's reply is lost: repeated, it finds nothing, and that is a release.",
+    release_lost, "The release's reply is lost: repeated, it finds the tombstone of the first, and that is a release.",
         "redis-py retries and answers \"not owned\", measured";
-    release_never_answered, "No answer to the release and no word of a failure: sent again, and \"somebody else's\" is no loss then.";
+    release_lost_on_the_way, "The release is lost before the server: repeated, it finds no lock and no tombstone, so the grant had been lost before, and the application hears of it.";
+    release_lost_for_long, "A release is answered when the tombstone of an earlier one would be gone: \"somebody else's\" proves nothing then.";
+    release_never_answered, "No answer to the release and no word of a failure: sent again, and its answer counts; the first one's late answer is not looked at.";
     release_without_a_server, "No release is ever answered: the lock is released when its lease has ended, reckoned from the release.",
         "redis-py#3847, redis-py#4258";
     release_after_a_lost_renewal, "A renewal is on its way when the lock is released, and no release is answered: it may arrive at any time and make the lease last, so only the server's answer ends this.",
@@ -115,6 +120,42 @@ fn renewal_lost(story: &mut Recorder) {
         .waits_for(Some("renew"));
 }
 
+/// A renewal is under way for as long as its answer is waited for, and so is the next one. Their ids.
+fn two_renewals(story: &mut Recorder) -> [u64; 2] {
+    hold(story);
+    let first = story.timeout().says(&["call"]).silence("call").last_id("call");
+    let second = story
+        .waits_for(Some("retry"))
+        .timeout()
+        .says(&["call"])
+        .last_id("call");
+    [first, second]
+}
+
+fn renewal_answered_late(story: &mut Recorder) {
+    let [first, second] = two_renewals(story);
+    let value = json!([1]);
+    story
+        .after(400)
+        .answer_id(first, Reply::Value { value })
+        .says(&["extended"]);
+    let value = json!([1]);
+    story
+        .after(400)
+        .answer_id(second, Reply::Value { value })
+        .says(&["extended"]);
+    story.waits_for(Some("renew"));
+}
+
+fn late_renewal_finds_another(story: &mut Recorder) {
+    let [first, _] = two_renewals(story);
+    let value = json!([0, "somebody"]);
+    story
+        .answer_id(first, Reply::Value { value })
+        .says(&["lost taken"]);
+    story.waits_for(None);
+}
+
 fn renewals_lost_for_good(story: &mut Recorder) {
     let key = hold(story);
     story.timeout();
@@ -155,14 +196,33 @@ fn short_lease_renewed_in_time(story: &mut Recorder) {
 fn release_lost(story: &mut Recorder) {
     let key = hold(story);
     story.release(key).fail("call", "unknown").says(&[]).timeout();
-    story.says(&["call"]).absent().says(&["released"]);
+    story.says(&["call"]).own().says(&["released"]);
+}
+
+fn release_lost_on_the_way(story: &mut Recorder) {
+    let key = hold(story);
+    story.release(key).fail("call", "unknown").says(&[]).timeout();
+    story.says(&["call"]).absent().says(&["lost deleted"]);
+    story.waits_for(None).close(key).leaves(0);
+}
+
+fn release_lost_for_long(story: &mut Recorder) {
+    let key = open_with(story, "ttl", json!(60_000_000));
+    story.acquire(key).granted(FENCE).says(&["acquired"]);
+    story.release(key).fail("call", "unknown").says(&[]);
+    story
+        .timeout_after(9_000_000)
+        .says(&["call"])
+        .foreign()
+        .says(&["released"]);
+    story.close(key).leaves(0);
 }
 
 fn release_never_answered(story: &mut Recorder) {
     let key = hold(story);
     let first = story.release(key).silence("call").last_id("call");
     story.waits_for(Some("retry")).timeout().says(&["call"]);
-    story.foreign().says(&["released"]);
+    story.own().says(&["released"]);
     let value = json!([1]);
     story
         .answer_id(first, Reply::Value { value })

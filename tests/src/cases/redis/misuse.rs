@@ -94,7 +94,7 @@ fn late_and_doubled_outcomes(story: &mut Recorder) {
     let key = wait(story);
     let [question, subscription] = [story.last_id("call"), story.last_id("subscribe")];
     story.message().granted(FENCE).says(&["acquired"]);
-    let value = json!([0, 5000]);
+    let value = json!([0, 5000, "6f74686572206f6e6520697320686572-1"]);
     story.answer_id(question, Reply::Value { value }).says(&[]);
     story.fail_id(question, "closed").says(&[]).message().says(&[]);
     story.fail_id(subscription, "unknown").says(&[]);

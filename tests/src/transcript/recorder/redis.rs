@@ -15,9 +15,14 @@ impl Recorder {
         self.value(json!([1, fence]))
     }
 
-    /// A script's answer: held by somebody else, for so many milliseconds.
+    /// A script's answer: held by another contender of ours, for so many milliseconds.
     pub fn held_for(&mut self, millis: i64) -> &mut Self {
-        self.value(json!([0, millis]))
+        self.value(json!([0, millis, "6f74686572206f6e6520697320686572-1"]))
+    }
+
+    /// A script's answer: held, for so many milliseconds, by another program, which has written this value.
+    pub fn held_by(&mut self, holder: &str, millis: i64) -> &mut Self {
+        self.value(json!([0, millis, holder]))
     }
 
     /// A script's answer: done.
