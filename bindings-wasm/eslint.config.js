@@ -41,6 +41,8 @@ export default ts.config(
     languageOptions: {
       parserOptions: { projectService: false },
       globals: {
+        AbortController: "readonly",
+        AbortSignal: "readonly",
         Buffer: "readonly",
         URL: "readonly",
         clearTimeout: "readonly",

@@ -8,12 +8,10 @@
  * @module
  */
 
+import { builtin, performance } from "./host.js";
+
 interface Os {
   uptime(): number;
-}
-
-interface Host {
-  getBuiltinModule?(name: "node:os"): Os | undefined;
 }
 
 /** Finer differences are noise: the uptime has a resolution of 10 ms. */
@@ -45,10 +43,10 @@ export function clockOf(steady: () => number, wall: () => number, uptime: (() =>
 }
 
 // A program's tests may replace the clocks later: leases are not to be fooled by that.
-const { performance, Date: WallClock } = globalThis;
+const { Date: WallClock } = globalThis;
 const steady = performance.now.bind(performance);
 const wall = WallClock.now.bind(WallClock);
-const os = (globalThis as { process?: Host }).process?.getBuiltinModule?.("node:os");
+const os = builtin("node:os") as Os | undefined;
 
 /** The present, in ms since some start. */
 export const now = clockOf(steady, wall, os === undefined ? null : () => os.uptime() * 1000);

@@ -17,6 +17,12 @@ export class FencepostError extends Error {
     this.code = code;
     this.kind = kind;
   }
+
+  /** The error for a log. */
+  toJSON(): { name: string; code: number; kind: string; message: string; cause?: string } {
+    const { name, code, kind, message, cause } = this;
+    return { name, code, kind, message, ...(cause instanceof Error && { cause: `${cause.name}: ${cause.message}` }) };
+  }
 }
 
 /** A setting or argument that makes no sense. Thrown before anything is sent. */
@@ -78,6 +84,14 @@ export class CleanupIncomplete extends FencepostError {
   }
 }
 
+/**
+ * A client library, or this package, has met a mistake in a program: a `TypeError` of a library whose methods take other arguments, for example. It is the
+ * `cause`. Asking again would meet it again, so every call of the client ends with this error.
+ */
+export class DriverError extends FencepostError {
+  override readonly name = "DriverError";
+}
+
 let kept: FencepostError | null = null;
 
 /** @internal For the WebAssembly module: made here, thrown by who has called it. */
@@ -132,6 +146,26 @@ export function shown(value: unknown): string {
 /** @internal */
 export function clientClosed(): MisuseError {
   return new MisuseError(207, "client-closed", "the client has been closed");
+}
+
+/** @internal */
+export function driverFailed(cause: unknown): DriverError {
+  const what = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+  const remedy = "use a version of the client library that this package supports, or report it; then make a new client";
+  return new DriverError(506, "driver-failed", `the client library could not be used (${what}): ${remedy}`, { cause });
+}
+
+/** @internal Where a server was looked for, and why it was not reached, for the end of an error's text. */
+export function whereabouts(at: string, cause: unknown): string {
+  const why = cause instanceof Error && cause.message !== "" ? `: ${cause.message}` : "";
+  return ` (${at}${why})`;
+}
+
+/** @internal There has been no connection to the server within so many ms. */
+export function notConnected(lock: string, at: string, within: number, cause: unknown): Refused {
+  const what = `no server has answered within ${within} ms${whereabouts(at, cause)}`;
+  const remedy = "check the address, and whether the server runs; the option connectTimeout sets the time";
+  return new Refused(304, "unreachable", `${lock}: ${what}: ${remedy}`, cause === undefined ? {} : { cause });
 }
 
 /** @internal */

@@ -11,8 +11,15 @@
  */
 
 export { Client } from "./client/client.js";
-export { type ConnectOptions, type ZooKeeperOptions, connect, fromRedis, fromZooKeeper } from "./client/connect.js";
-export type { Acl } from "./drivers/zookeeper/requests.js";
+export {
+  type ConnectOptions,
+  type RedisOptions,
+  type ZooKeeperOptions,
+  connect,
+  fromRedis,
+  fromZooKeeper,
+} from "./client/connect.js";
+export type { Acl } from "./drivers/zookeeper/acl.js";
 export { Grant } from "./client/grant.js";
 export { type AcquireOptions, Lock } from "./client/lock.js";
 export type { LockOptions, Owner, ReadWriteLockOptions, ZooKeeperLockOptions } from "./client/options.js";
@@ -20,6 +27,7 @@ export { Election, ReadWriteLock } from "./client/recipes.js";
 export {
   CleanupIncomplete,
   ConfigError,
+  DriverError,
   FencepostError,
   LockLost,
   MisuseError,
@@ -39,6 +47,7 @@ export {
   parseAddress,
 } from "./hub.js";
 export { MemoryServer } from "./memory/server.js";
+export type { Signal } from "./signal.js";
 export type { Layout, SettingsData, ZooKeeperSettings } from "./settings.js";
 export type {
   Address,

@@ -285,7 +285,7 @@ for (const make of [memory, zooKeeper]) {
       assert.throws(() => a.lock("x", { identifier: "ü".repeat(513) }), invalid(/identifier.*1024/));
       assert.throws(() => a.lock("x", { revocable: "yes" as never }), isConfig("unreadable-settings", /revocable/));
       assert.throws(() => a.election("x", { permits: 2 } as never), isConfig("unknown-option", /permits/));
-      assert.throws(() => a.lock("x", { ttl: 100 }), isConfig("unknown-option", /ttl.*layout/));
+      assert.throws(() => a.readWriteLock("x", { ttl: 100 } as never), isConfig("unknown-option", /ttl.*layout/));
       assert.throws(() => a.readWriteLock(""), isConfig("empty-name", /name/));
       await (await a.lock("x", { identifier: "ü".repeat(512), ttl: undefined }).acquire()).release();
     });

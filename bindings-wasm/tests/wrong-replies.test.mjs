@@ -10,7 +10,12 @@ import { RedisDriver } from "../dist/drivers/redis/driver.js";
 
 function answering(value) {
   const session = { ready: true, call: () => Promise.resolve(value), end: () => undefined };
-  return new Client(new RedisDriver({ open: () => Promise.resolve(session), judge: () => ({ failure: "unknown" }) }));
+  return new Client(
+    new RedisDriver({
+      open: () => ({ session: Promise.resolve(session), end: () => undefined }),
+      judge: () => ({ failure: "unknown" }),
+    }),
+  );
 }
 
 describe("a reply that fits no command", { concurrency: false }, () => {

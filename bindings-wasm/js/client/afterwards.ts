@@ -4,9 +4,7 @@
  * @module
  */
 
-interface Host {
-  nextTick?(call: () => void): void;
-}
+import { nextTick } from "../host.js";
 
 /** Where there is no such queue: how many turns of that of promises it waits. A caller goes on in the first or, behind async functions of its own, later. */
 const TURNS = 4;
@@ -17,10 +15,8 @@ function turn(left: number, call: () => void): void {
   void soon.then(left === 1 ? call : () => turn(left - 1, call));
 }
 
-const host = (globalThis as { process?: Host }).process;
-
 /** Calls a function when no promise has anything left to do, and before the event loop goes on. */
-const afterPromises: (call: () => void) => void = host?.nextTick?.bind(host) ?? ((call) => turn(TURNS, call));
+const afterPromises: (call: () => void) => void = nextTick ?? ((call) => turn(TURNS, call));
 
 /** Calls a function once after it has been wanted, however often that was. */
 export class Afterwards {

@@ -1,14 +1,16 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /**
  * Locks on one connection.
  *
  * @module
  */
 
-import type { Driver } from "../drivers/driver.js";
+import { type Driver, MEMORY } from "../drivers/driver.js";
 import { ConfigError, unreadable } from "../errors.js";
 import { Settings } from "../hub.js";
 import type { ContenderData } from "../outputs.js";
 import type { SettingsData } from "../settings.js";
+import { INSPECT, inspected } from "../shown.js";
 import { Engine } from "./engine.js";
 import { type Inspect, Lock } from "./lock.js";
 import { type LockOptions, type ReadWriteLockOptions, type ZooKeeperLockOptions, lockOptions } from "./options.js";
@@ -20,6 +22,11 @@ type Role = "mutex" | "single" | "reader" | "writer" | "election" | "semaphore";
 type LockParts = ConstructorParameters<typeof Lock>;
 type Inspected = "mutex" | "single" | "read-write" | "election" | "semaphore";
 
+interface Reach {
+  readonly prefix?: string | undefined;
+  readonly connectTimeout?: number | undefined;
+}
+
 /**
  * Locks on one connection: made by {@link connect}, {@link fromRedis} or {@link fromZooKeeper}.
  *
@@ -29,12 +36,16 @@ export class Client {
   readonly #engine: Engine;
   readonly #family: "zookeeper" | "redis";
   readonly #prefix: string;
+  readonly #at: string;
+  readonly #inMemory: boolean;
 
   /** @internal */
-  constructor(driver: Driver, prefix = "") {
+  constructor(driver: Driver, { prefix = "", connectTimeout }: Reach = {}) {
     this.#family = driver.family;
+    this.#at = driver.at;
     this.#prefix = prefix;
-    this.#engine = new Engine(driver);
+    this.#inMemory = driver.at === MEMORY;
+    this.#engine = new Engine(driver, connectTimeout);
   }
 
   /** Whether the client has been closed. */
@@ -54,6 +65,9 @@ export class Client {
       return new Lock(this.#engine, name, settings, inspect, claim(options?.owner, "redis-string", name, "whole"));
     }
     const { fair } = options ?? {};
+    if (this.#inMemory) {
+      options = this.#withoutLease(name, options);
+    }
     if (fair !== undefined && typeof fair !== "boolean") {
       throw unreadable("fair has to be true or false");
     }
@@ -148,10 +162,30 @@ export class Client {
     return this.close();
   }
 
+  /** @internal For `console.log`. */
+  [INSPECT](_depth: number, options: object, inspect?: (value: unknown, options: object) => string): string {
+    return inspected("Client", { at: this.#at, closed: this.closed }, options, inspect);
+  }
+
   #only(what: string): void {
     if (this.#family !== "zookeeper") {
       elsewhere(what, ON_REDIS);
     }
+  }
+
+  /**
+   * `memory:` stands for either kind of server, so it takes the options of a lock on Redis, too, and checks them as Redis would. They have no effect: what is
+   * granted there lives as long as its client.
+   */
+  #withoutLease(name: string, options: LockOptions | undefined): LockOptions | undefined {
+    const { ttl, renew, margin, poll, ...others } = options ?? {};
+    const lease = { ttl, renew, margin, poll };
+    if (Object.values(lease).every((value) => value === undefined)) {
+      return options;
+    }
+    const { maxHold, answerWithin } = others;
+    new Settings({ kind: "redis-string", name, ...lease, maxHold, answerWithin });
+    return others;
   }
 
   /** What a lock on ZooKeeper is made of. */

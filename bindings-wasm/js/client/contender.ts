@@ -5,7 +5,17 @@
  */
 
 import { now } from "../clock.js";
-import { type FencepostError, LockLost, NotAcquired, Refused, clientClosed, named, notHeld } from "../errors.js";
+import {
+  type FencepostError,
+  LockLost,
+  NotAcquired,
+  Refused,
+  clientClosed,
+  named,
+  notHeld,
+  whereabouts,
+} from "../errors.js";
+import { queueMicrotask } from "../host.js";
 import type { Settings } from "../hub.js";
 import type { ContenderData, Event } from "../outputs.js";
 import type { Tenure, Way } from "./owners.js";
@@ -54,8 +64,6 @@ export class Contender {
   extending: readonly Waiter[] = NOBODY;
   /** Who waits for a downgrade. */
   turning: Waiter | null = null;
-  /** When its release has to be confirmed, in ms. */
-  confirmBy = 0;
   /** What its owner has of the lock; null: its lock has no owner. */
   tenure: Tenure | null = null;
   way: Way = "whole";
@@ -120,7 +128,7 @@ export class Contender {
   }
 
   /** Takes in what its machine has said; `cause` is the client library's own error. */
-  tell(event: Event, cause: unknown): void {
+  tell(event: Event, cause: unknown, at: string): void {
     switch (event.event) {
       case "acquired":
         this.state = "held";
@@ -161,7 +169,7 @@ export class Contender {
         break;
       case "lost":
       case "refused":
-        this.end(event.event, describe(this.lock, event, cause));
+        this.end(event.event, describe(this.lock, event, cause, at));
         break;
       case "queued":
         break;
@@ -180,14 +188,19 @@ export class Contender {
   }
 
   /** A downgrade has been refused: what is held stays held, as it was. */
-  stay(event: Ended, cause: unknown): void {
-    const error = describe(this.lock, event, cause);
+  stay(event: Ended, cause: unknown, at: string): void {
+    const error = describe(this.lock, event, cause, at);
     if (this.state === "lowering") {
       this.end("refused", error);
     } else if (this.turning !== null) {
       this.way = this.tenure === null ? this.way : "writer";
       this.#settle("turning", error);
     }
+  }
+
+  /** The server has not confirmed the release in time: who waits for it goes on, and so does the release. */
+  unconfirmed(error: FencepostError): void {
+    this.#settle("releasing", error);
   }
 
   /** The client is closing: there is nothing more to hear. */
@@ -263,8 +276,9 @@ function deferred<T>(): Deferred<T> {
   return { promise, resolve };
 }
 
-function describe(lock: string, { event, reason, cause }: Ended, native: unknown): FencepostError {
-  const detail = cause.detail === null ? "" : ` (${cause.detail})`;
+function describe(lock: string, { event, reason, cause }: Ended, native: unknown, at: string): FencepostError {
+  const said = cause.detail === null ? "" : ` (${cause.detail})`;
+  const detail = reason.kind === "unreachable" && said === "" ? whereabouts(at, native) : said;
   const kind = event === "lost" ? LockLost : NOT_ACQUIRED.includes(reason.code) ? NotAcquired : Refused;
   const options = native === undefined ? {} : { cause: native };
   return new kind(reason.code, reason.kind, `${named(lock)}: ${reason.message}${detail}`, options);

@@ -6,53 +6,50 @@
 
 import { now } from "../clock.js";
 import type { Driver, Sink } from "../drivers/driver.js";
-import { CleanupIncomplete, MisuseError, ReleaseUnconfirmed, clientClosed } from "../errors.js";
+import {
+  CleanupIncomplete,
+  type DriverError,
+  MisuseError,
+  clientClosed,
+  driverFailed,
+  notConnected,
+} from "../errors.js";
 import type { Hub, Settings } from "../hub.js";
-import type { Event } from "../outputs.js";
+import type { Command, Event } from "../outputs.js";
 import { Afterwards } from "./afterwards.js";
+import { Causes } from "./causes.js";
+import { CONFIRM_WITHIN, Clockwork } from "./clockwork.js";
 import type { Contender } from "./contender.js";
+import { Garbage } from "./garbage.js";
+import { Machines } from "./machines.js";
 import { type Claim, Owners } from "./owners.js";
-import { owner, seed } from "./random.js";
-import { Alarm, KeepAlive, later } from "./timers.js";
-
-/** How long a release, or a close, waits for the server's word, in ms. */
-const CONFIRM_WITHIN = 5000;
+import { seed } from "./random.js";
+import { tell } from "./telling.js";
+import { KeepAlive, deadline } from "./timers.js";
 
 /** No patience is longer, in ms: a year. */
 const LONGEST = 365 * 24 * 3_600_000;
 
-/** How many errors of the client library are remembered: the one that ends something is among the last. */
-const REMEMBERED = 64;
+/** How long an acquire waits for the first connection to the server unless the program says otherwise, in ms. */
+export const CONNECT_WITHIN = 5000;
 
 /** How long an acquire may take: in ms, for ever, or as long as the server needs to say yes or no. */
 export type Patience = number | null | "try";
 
-interface Spare {
-  readonly key: number;
-  readonly settings: Settings;
-}
-
 /** Runs one hub. Everything happens in its turn of the event loop; nothing here calls user code. */
 export class Engine implements Sink {
+  readonly garbage = new Garbage(() => this.#afterwards.want());
   readonly keepAlive = new KeepAlive(() => this.#afterwards.want());
   readonly #driver: Driver;
   readonly #hub: Hub;
-  readonly #alarm: Alarm;
+  readonly #clockwork: Clockwork;
   /** By the machine: of several holds of one grant, any. */
   readonly #contenders = new Map<number, Contender>();
   readonly #owners = new Owners();
-  /** Releases that the server has not confirmed, oldest first. */
-  readonly #unconfirmed = new Set<Contender>();
-  readonly #errors = new Map<number, unknown>();
-  /** Machines that nobody asks anything of any more, still to be closed. */
-  readonly #leaving: number[] = [];
-  /** The machine that has given its lock back last: the next acquire of the same lock is its next attempt. */
-  #spare: Spare | null = null;
-  /** Holds whose grant objects are garbage. */
-  readonly #dropped: Contender[] = [];
-  readonly #finalizers: FinalizationRegistry<Contender>;
-  /** Those with grants that the finalizers do not know yet. */
-  readonly #fresh: Contender[] = [];
+  /** A mistake in a program, which asking again would meet again: nothing is asked any more. */
+  #failed: DriverError | null = null;
+  readonly #causes = new Causes();
+  readonly #machines: Machines;
   readonly #afterwards = new Afterwards(() => this.#rest());
   #pumping = false;
   /** Whether the hub may have more to say than has been taken out. */
@@ -65,14 +62,22 @@ export class Engine implements Sink {
   #idle: (() => void) | null = null;
   #ended = false;
 
-  constructor(driver: Driver) {
+  /** `connectWithin`: how long an acquire waits for the first connection, in ms. */
+  constructor(driver: Driver, connectWithin = CONNECT_WITHIN) {
     this.#driver = driver;
     this.#hub = driver.hub(now(), seed());
-    this.#alarm = new Alarm(() => this.#ring());
-    this.#finalizers = new FinalizationRegistry((contender) => {
-      this.#dropped.push(contender);
-      this.#afterwards.want();
-    });
+    this.#machines = new Machines(this.#hub);
+    const timed = {
+      contenders: { [Symbol.iterator]: () => this.#contenders.values() },
+      due: () => {
+        this.put((hub, present) => hub.handleTimeout(present));
+      },
+      notConnected: (contender: Contender) => {
+        contender.end("refused", notConnected(contender.lock, driver.at, connectWithin, this.#causes.trouble));
+        this.#forget(contender);
+      },
+    };
+    this.#clockwork = new Clockwork(timed, connectWithin);
     driver.start(this);
     this.#pump();
   }
@@ -81,10 +86,13 @@ export class Engine implements Sink {
     return this.#closing !== null;
   }
 
-  /** @throws MisuseError if the client has been closed. */
+  /** @throws MisuseError if the client has been closed; DriverError if it cannot ask the server anything. */
   check(): void {
     if (this.closed) {
       throw clientClosed();
+    }
+    if (this.#failed !== null) {
+      throw this.#failed;
     }
   }
 
@@ -108,7 +116,7 @@ export class Engine implements Sink {
   acquire(contender: Contender, settings: Settings, patience: Patience, claim: Claim | null): void {
     this.check();
     const present = now();
-    const key = this.#machine(present, settings);
+    const key = this.#machines.take(present, settings);
     contender.key = key;
     contender.settings = settings;
     try {
@@ -123,20 +131,11 @@ export class Engine implements Sink {
       throw error;
     }
     this.#contenders.set(key, contender);
+    this.#clockwork.acquiring(contender);
     if (claim !== null) {
       this.#owners.begin(claim, contender);
     }
     this.#pump();
-  }
-
-  /** A machine at rest: one that knows the lock, or a new one. */
-  #machine(present: number, settings: Settings): number {
-    const spare = this.#spare;
-    if (spare?.settings === settings) {
-      this.#spare = null;
-      return spare.key;
-    }
-    return this.#hub.open(present, settings, owner(), seed());
   }
 
   extend(contender: Contender): void {
@@ -180,9 +179,7 @@ export class Engine implements Sink {
       }
       contender.state = "releasing";
     }
-    contender.confirmBy = present + CONFIRM_WITHIN;
-    this.#unconfirmed.add(contender);
-    this.#alarm.set(contender.confirmBy);
+    this.#clockwork.releasing(contender);
     this.#pump();
   }
 
@@ -196,20 +193,6 @@ export class Engine implements Sink {
       contender.state = "closed";
     }
     this.#forget(contender);
-  }
-
-  /** Has a contender released when `grant` is garbage. */
-  watch(grant: object, contender: Contender): void {
-    contender.fresh = grant;
-    this.#fresh.push(contender);
-    this.#afterwards.want();
-  }
-
-  unwatch(contender: Contender): void {
-    if (contender.fresh === null) {
-      this.#finalizers.unregister(contender);
-    }
-    contender.fresh = null;
   }
 
   put(input: (hub: Hub, now: number) => void, id?: number): void {
@@ -231,13 +214,37 @@ export class Engine implements Sink {
   }
 
   blame(id: number, error: unknown): void {
-    if (this.#errors.size >= REMEMBERED) {
-      for (const oldest of this.#errors.keys()) {
-        this.#errors.delete(oldest);
-        break;
+    this.#causes.set(id, error);
+  }
+
+  broken({ id }: Command, error: unknown): void {
+    if (this.#ended) {
+      return;
+    }
+    const failed = (this.#failed ??= driverFailed(error));
+    this.blame(id, failed);
+    for (const contender of [...this.#contenders.values()]) {
+      if (contender.state === "waiting" || contender.state === "releasing") {
+        contender.end("refused", failed);
+        this.#forget(contender);
       }
     }
-    this.#errors.set(id, error);
+    this.#inputs += 1;
+    try {
+      this.#hub.failed(now(), id, "closed");
+      this.#pump();
+    } catch {
+      // It is the hub itself that has met the mistake: who waits has been told.
+    }
+  }
+
+  reached(): void {
+    this.#clockwork.reached();
+    this.#causes.trouble = undefined;
+  }
+
+  trouble(error: unknown): void {
+    this.#causes.trouble = error;
   }
 
   /** Releases everything, waits for the server's word for a bounded time, and ends the driver. */
@@ -249,6 +256,7 @@ export class Engine implements Sink {
   async #close(): Promise<void> {
     this.keepAlive.hold();
     try {
+      this.#driver.closing();
       this.#hub.shutdown(now());
       for (const contender of [...this.#contenders.values()]) {
         for (const hold of contender.tenure?.holds ?? [contender]) {
@@ -257,12 +265,12 @@ export class Engine implements Sink {
       }
       this.#contenders.clear();
       this.#owners.clear();
-      this.#unconfirmed.clear();
+      this.#clockwork.closing();
       this.#pump();
       await this.#settled();
       const left = this.#hub.pending;
       this.#ended = true;
-      this.#alarm.clear();
+      this.#clockwork.clear();
       await this.#driver.close();
       if (left > 0) {
         throw new CleanupIncomplete(left);
@@ -279,39 +287,18 @@ export class Engine implements Sink {
         resolve();
         return;
       }
-      const timer = later(CONFIRM_WITHIN, resolve);
+      const cancel = deadline(CONFIRM_WITHIN, resolve);
       this.#idle = () => {
-        clearTimeout(timer);
+        cancel();
         resolve();
       };
     });
   }
 
-  #ring(): void {
-    const present = now();
-    for (const contender of this.#unconfirmed) {
-      if (contender.confirmBy > present) {
-        break;
-      }
-      this.#unconfirmed.delete(contender);
-      contender.releasing?.reject(new ReleaseUnconfirmed(contender.lock));
-      contender.releasing = null;
-    }
-    this.put((hub, present) => hub.handleTimeout(present));
-    this.#alarm.set(this.#nextUnconfirmed());
-  }
-
-  #nextUnconfirmed(): number | null {
-    for (const contender of this.#unconfirmed) {
-      return contender.confirmBy;
-    }
-    return null;
-  }
-
   /** One is over, or is given up. Behind the last one the machine is closed a little later: who waited for its end goes on first, with the next request. */
   #forget(contender: Contender): void {
     const { key, tenure } = contender;
-    this.#unconfirmed.delete(contender);
+    this.#clockwork.forget(contender);
     if (tenure?.holds.delete(contender) === true) {
       for (const other of tenure.holds) {
         this.#contenders.set(key, other);
@@ -324,37 +311,28 @@ export class Engine implements Sink {
       return; // It has been over before; its machine may have gone on to the next.
     }
     this.#contenders.delete(key);
-    let over: number | undefined = key;
-    if (contender.state === "released" && contender.settings !== null) {
-      over = this.#spare?.key;
-      this.#spare = { key, settings: contender.settings };
+    this.#driver.forget(key);
+    if (this.#machines.leave(contender)) {
+      this.#closeMachines();
     }
-    if (over !== undefined) {
-      this.#leaving.push(over);
-      this.#afterwards.want();
+    this.#afterwards.want();
+  }
+
+  #closeMachines(): void {
+    if (!this.#ended && this.#machines.close()) {
+      this.#inputs += 1;
+      this.#behind = true;
     }
   }
 
   /** What nobody waits for. */
   #rest(): void {
     this.keepAlive.settle();
-    for (const contender of this.#fresh) {
-      if (contender.fresh !== null) {
-        this.#finalizers.register(contender.fresh, contender, contender);
-        contender.fresh = null;
-      }
-    }
-    this.#fresh.length = 0;
-    for (const contender of this.#dropped.splice(0)) {
+    this.garbage.register();
+    for (const contender of this.garbage.takeDropped()) {
       this.abandon(contender);
     }
-    if (this.#leaving.length > 0 && !this.#ended) {
-      const present = now();
-      for (const key of this.#leaving.splice(0)) {
-        this.#hub.close(present, key);
-      }
-      this.#behind = true;
-    }
+    this.#closeMachines();
     if (this.#behind) {
       this.#pump();
     }
@@ -380,7 +358,7 @@ export class Engine implements Sink {
       if (this.#behind) {
         this.#afterwards.want();
       } else {
-        this.#alarm.set(this.#due);
+        this.#clockwork.set(this.#due);
       }
     } finally {
       this.#pumping = false;
@@ -407,12 +385,15 @@ export class Engine implements Sink {
         }
         continue;
       }
+      if (this.#failed !== null) {
+        this.blame(output.id, this.#failed);
+        this.#hub.failed(now(), output.id, "closed");
+        continue;
+      }
       try {
         this.#driver.send(output);
       } catch (error) {
-        // The library has thrown instead of refusing: nobody knows how far it got.
-        this.blame(output.id, error);
-        this.#hub.failed(now(), output.id, "unknown");
+        this.broken(output, error);
       }
     }
   }
@@ -422,33 +403,8 @@ export class Engine implements Sink {
     if (contender === undefined) {
       return;
     }
-    let cause: unknown;
-    if ("cause" in event && event.cause.command !== null) {
-      cause = this.#errors.get(event.cause.command);
-    }
-    const { tenure } = contender;
-    // What is held stays held then: it is no acquire or release that was refused.
-    const refused = event.event === "refused" && (tenure?.count() ?? Number(contender.state === "held")) > 0;
-    if (refused && tenure !== null) {
-      tenure.shared = false;
-    }
-    if (tenure === null) {
-      this.#hear(contender, event, refused, cause);
-      return;
-    }
-    for (const hold of [...tenure.holds]) {
-      this.#hear(hold, event, refused, cause);
-    }
-  }
-
-  #hear(hold: Contender, event: Event, refused: boolean, cause: unknown): void {
-    if (refused && event.event === "refused") {
-      hold.stay(event, cause);
-    } else {
-      hold.tell(event, cause);
-    }
-    if (hold.over) {
+    tell(contender, event, this.#causes.of(event), this.#driver.at, (hold) => {
       this.#forget(hold);
-    }
+    });
   }
 }

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /**
  * The right to hold a lock.
  *
@@ -5,6 +6,8 @@
  */
 
 import { LockLost, notAWriter } from "../errors.js";
+import { INSPECT, inspected } from "../shown.js";
+import type { Signal } from "../signal.js";
 import type { Contender, Waiter } from "./contender.js";
 import type { Engine } from "./engine.js";
 import type { KeepAlive } from "./timers.js";
@@ -47,7 +50,7 @@ export class Grant {
   constructor(engine: Engine, contender: Contender) {
     this.#engine = engine;
     this.#contender = contender;
-    engine.watch(this, contender);
+    engine.garbage.watch(this, contender);
   }
 
   /** The lock's name. */
@@ -77,7 +80,7 @@ export class Grant {
   }
 
   /** Aborted when the grant is lost, with the {@link LockLost} as its reason. */
-  get signal(): AbortSignal {
+  get signal(): Signal {
     return this.#contender.signal;
   }
 
@@ -181,11 +184,16 @@ export class Grant {
         contender.releasing = null;
         throw error;
       }
-      this.#engine.unwatch(contender);
+      this.#engine.garbage.unwatch(contender);
     });
   }
 
-  /** Releases the grant, if that has not been done. @throws LockLost if it had been lost. */
+  /**
+   * Releases the grant, if that has not been done. If the body of `await using` has thrown too, JavaScript wraps both errors in a `SuppressedError`: the body's
+   * is its `suppressed`, this one its `error`. {@link Lock.using} throws the body's own.
+   *
+   * @throws LockLost if it had been lost.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     const { state, error } = this.#contender;
     if (state === "held") {
@@ -193,6 +201,23 @@ export class Grant {
     } else if (error instanceof LockLost) {
       throw error;
     }
+  }
+
+  /** The grant for a log: the fence as text, as JSON knows no whole numbers of this size. */
+  toJSON(): { name: string; fence: string | null; isValid: boolean; remaining: number | null } {
+    const { name, fence, isValid, remaining } = this;
+    return {
+      name,
+      fence: fence === null ? null : String(fence),
+      isValid,
+      remaining: Number.isFinite(remaining) ? remaining : null,
+    };
+  }
+
+  /** @internal For `console.log`. */
+  [INSPECT](_depth: number, options: object, inspect?: (value: unknown, options: object) => string): string {
+    const { name, fence, isValid, remaining } = this;
+    return inspected("Grant", { name, fence, isValid, remaining }, options, inspect);
   }
 
   #wait(begin: (waiter: Waiter) => void): Promise<void> {

@@ -7,6 +7,8 @@
 import { NotAcquired, unreadable } from "../errors.js";
 import type { Settings } from "../hub.js";
 import type { ContenderData } from "../outputs.js";
+import type { Signal } from "../signal.js";
+import { onAbort } from "./aborts.js";
 import { Contender } from "./contender.js";
 import type { Engine, Patience } from "./engine.js";
 import { Grant } from "./grant.js";
@@ -18,10 +20,10 @@ export interface AcquireOptions {
   /** How long to wait, in ms, connecting and everything else included; without it, for ever. */
   readonly timeout?: number | undefined;
   /** Withdraws the contender when it is aborted; the acquire then rejects with the signal's reason. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: Signal | undefined;
 }
 
-type Contend<G> = (timeout: number | null, signal: AbortSignal | undefined) => Promise<G>;
+type Contend<G> = (timeout: number | null, signal: Signal | undefined) => Promise<G>;
 
 /** Makes the settings of an inspection, or throws a ConfigError where there are none. */
 export type Inspect = (action: "list" | "break" | "revoke", meant: object) => Settings;
@@ -65,7 +67,9 @@ export class Lock {
   }
 
   /** The grant, or null when somebody else holds the lock. @throws as {@link acquire} does; Refused if the server does not answer within 5 s. */
-  tryAcquire(): Promise<Grant | null> {
+  async tryAcquire(...none: never[]): Promise<Grant | null> {
+    // An option that is ignored is a silent default: a try has no timeout, and nothing to abort.
+    known(none[0], ...[]);
     return this.#grant("try", undefined, true);
   }
 
@@ -132,9 +136,9 @@ export class Lock {
     return contend(timeout, signal);
   }
 
-  #grant(patience: Patience, signal: AbortSignal | undefined, orNull: true): Promise<Grant | null>;
-  #grant(patience: Patience, signal: AbortSignal | undefined, orNull: false): Promise<Grant>;
-  #grant(patience: Patience, signal: AbortSignal | undefined, orNull: boolean): Promise<Grant | null> {
+  #grant(patience: Patience, signal: Signal | undefined, orNull: true): Promise<Grant | null>;
+  #grant(patience: Patience, signal: Signal | undefined, orNull: false): Promise<Grant>;
+  #grant(patience: Patience, signal: Signal | undefined, orNull: boolean): Promise<Grant | null> {
     const claim = this.#claim;
     try {
       const hold = claim === null ? null : this.#engine.reenter(claim, this.name, patience);
@@ -152,7 +156,7 @@ export class Lock {
     settings: Settings,
     claim: Claim | null,
     patience: Patience,
-    signal: AbortSignal | undefined,
+    signal: Signal | undefined,
     finish: (contender: Contender, engine: Engine) => T,
     instead?: T,
   ): Promise<T> {
@@ -198,10 +202,4 @@ export class Lock {
 
 function granted(contender: Contender, engine: Engine): Grant {
   return new Grant(engine, contender);
-}
-
-/** Calls a function when the signal is aborted; gives one that makes it forget that. */
-function onAbort(signal: AbortSignal, call: () => void): () => void {
-  signal.addEventListener("abort", call, { once: true });
-  return () => signal.removeEventListener("abort", call);
 }

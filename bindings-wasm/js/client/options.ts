@@ -6,6 +6,7 @@
 
 import { ConfigError, unreadable } from "../errors.js";
 import type { Layout } from "../settings.js";
+import type { Signal } from "../signal.js";
 
 interface AnyLockOptions {
   /** The longest hold allowed, in ms (no limit). */
@@ -53,7 +54,7 @@ export interface LockOptions extends ZooKeeperLockOptions, Owner {
    * release gets it, and all who wait wake then. Such a lock has no layout, and cannot be asked for.
    */
   readonly fair?: boolean | undefined;
-  /** Redis: the lease (10000). */
+  /** Redis: the lease (10000). On `memory:` it is checked and has no effect, as the next three: a grant there lives as long as its client. */
   readonly ttl?: number | undefined;
   /** Redis: whether the lease is renewed until the release (true). */
   readonly renew?: boolean | undefined;
@@ -110,9 +111,15 @@ export function optionalMillis(what: string, value: unknown): number | null {
 }
 
 /** A signal, or nothing. */
-export function optionalSignal(value: unknown): AbortSignal | undefined {
-  if (value !== undefined && !(value instanceof AbortSignal)) {
+export function optionalSignal(value: unknown): Signal | undefined {
+  if (value !== undefined && !isSignal(value)) {
     throw unreadable("signal has to be an AbortSignal");
   }
   return value;
+}
+
+/** By its shape: some test runners have a second class of that name. */
+function isSignal(value: unknown): value is Signal {
+  const { aborted, addEventListener } = (value ?? {}) as Partial<Record<"aborted" | "addEventListener", unknown>>;
+  return typeof aborted === "boolean" && typeof addEventListener === "function";
 }

@@ -16,11 +16,22 @@ export interface Sink {
   put(input: (hub: Hub, now: number) => void, id?: number): void;
   /** Remembers the client library's own error for a command, as the cause of what comes of it. */
   blame(id: number, error: unknown): void;
+  /** A command has met a mistake in a program: every call ends with it, and nothing is asked any more. */
+  broken(command: Command, error: unknown): void;
+  /** The server has been reached: from now on an acquire without a timeout waits for as long as it takes. */
+  reached(): void;
+  /** Why there is no connection at the moment. */
+  trouble(error: unknown): void;
 }
+
+/** Where `memory:` is. */
+export const MEMORY = "memory:";
 
 /** Carries out commands with one client library. */
 export interface Driver {
   readonly family: Family;
+  /** Where the server is, for error texts: without a user and a password. */
+  readonly at: string;
   /** The hub that it drives. Called once, before everything else. */
   hub(now: number, seed: number): Hub;
   /** Begins: connects if the connection is its own, listens, tells of the session. */
@@ -29,6 +40,10 @@ export interface Driver {
   send(command: Command): void;
   /** Everything polled has been sent. */
   flush(): void;
+  /** Nobody asks this machine anything any more: what it watches is of no use. */
+  forget(key: number): void;
+  /** The client begins to close: the driver gives up what it has not sent, and waits for answers less long. */
+  closing(): void;
   /** Removes its listeners, and closes the connection if it is its own. Nothing is put into the sink after it. */
   close(): Promise<void>;
 }

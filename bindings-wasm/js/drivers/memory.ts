@@ -7,7 +7,7 @@
 import { now as present } from "../clock.js";
 import { Hub } from "../hub.js";
 import { MemoryServer } from "../memory/server.js";
-import type { Driver, Sink } from "./driver.js";
+import { type Driver, MEMORY, type Sink } from "./driver.js";
 
 interface Place {
   readonly server: MemoryServer;
@@ -30,6 +30,7 @@ function place(name: string): Place {
 /** One client of a server inside the process. */
 export class MemoryDriver implements Driver {
   readonly family = "zookeeper";
+  readonly at = MEMORY;
   readonly #place: Place;
   #hub: Hub | undefined;
   #sink: Sink | undefined;
@@ -47,6 +48,7 @@ export class MemoryDriver implements Driver {
 
   start(sink: Sink): void {
     this.#sink = sink;
+    sink.reached();
   }
 
   send(): void {
@@ -58,6 +60,14 @@ export class MemoryDriver implements Driver {
     for (const id of this.#place.server.takeWoken()) {
       this.#place.drivers.get(id)?.wake();
     }
+  }
+
+  forget(): void {
+    // Watches go with what they are for.
+  }
+
+  closing(): void {
+    // Everything is answered at once.
   }
 
   /** Something has happened on the server. */

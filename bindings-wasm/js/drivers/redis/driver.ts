@@ -5,31 +5,60 @@
  * @module
  */
 
+import { isProgramming } from "../../client/causes.js";
 import { now } from "../../clock.js";
-import { Hub, type RedisValue } from "../../hub.js";
-import type { Argument, Command, RedisCommand } from "../../outputs.js";
+import { type Failure, Hub, type RedisValue } from "../../hub.js";
+import type { Command, RedisCommand } from "../../outputs.js";
+import { isFromReplica } from "../../wasm.js";
 import type { Driver, Sink } from "../driver.js";
-import { type Borrowed, type Judged, type Library, type Session, Unsent } from "./library.js";
+import { type Borrowed, type Judged, type Library, Unsent } from "./library.js";
 import { OnDemand } from "./on-demand.js";
+import { type Fail, Owed } from "./owed.js";
+import { Subscriptions } from "./subscriptions.js";
 
 /** Carries out commands for Redis. */
 export class RedisDriver implements Driver {
   readonly family = "redis";
+  readonly at: string;
   readonly #library: Library;
   readonly #borrowed: Borrowed | null;
   readonly #calls: OnDemand;
-  readonly #listener: OnDemand;
-  /** The channels we listen to, by the command that wanted it. */
-  readonly #channels = new Map<number, Argument>();
+  readonly #owed: Owed;
+  readonly #subscriptions: Subscriptions;
+  /** Calls that wait for the connection. */
+  readonly #unsent = new Set<RedisCommand>();
+  /** Subscriptions that have not been answered. */
+  readonly #subscribing = new Map<number, RedisCommand>();
   #sink!: Sink;
-  #closed = false;
+  #reached = false;
+  #closing = false;
 
-  /** On `borrowed`, the caller's connection; without it, on one of our own. */
-  constructor(library: Library, borrowed: Borrowed | null = null) {
+  /** On `borrowed`, the caller's connection; without it, on one of our own. `at`: where the server is, for error texts. */
+  constructor(library: Library, borrowed: Borrowed | null = null, at = "the address of the given client") {
     this.#library = library;
     this.#borrowed = borrowed;
-    this.#calls = new OnDemand(library, () => undefined);
-    this.#listener = new OnDemand(library, () => this.#deaf());
+    this.at = at;
+    this.#calls = new OnDemand(library, {
+      opened: () => this.#arrived(),
+      trouble: (error) => this.#sink.trouble(error),
+      gone: () => undefined,
+    });
+    this.#owed = new Owed(() => this.#calls.drop());
+    this.#subscriptions = new Subscriptions(library, {
+      listening: (id) => {
+        this.#subscribing.delete(id);
+        this.#sink.put((hub, now) => hub.reply(now, id, null));
+      },
+      message: (id) => this.#sink.put((hub, now) => hub.message(now, id)),
+      gone: (id) => this.#sink.put((hub, now) => hub.gone(now, id)),
+      failed: (id, error) => {
+        const command = this.#subscribing.get(id);
+        if (command !== undefined) {
+          this.#subscribing.delete(id);
+          this.#failed(command, error, this.#judge(error));
+        }
+      },
+    });
   }
 
   hub(_now: number, seed: number): Hub {
@@ -41,6 +70,8 @@ export class RedisDriver implements Driver {
     if (this.#borrowed === null) {
       // The first acquire finds it open, or waits for it.
       this.#calls.open().catch(() => undefined);
+    } else if (this.#borrowed.ready) {
+      this.#arrived();
     }
   }
 
@@ -50,10 +81,11 @@ export class RedisDriver implements Driver {
         this.#call(command);
         break;
       case "subscribe":
-        void this.#subscribe(command.id, command.arguments[0] ?? "");
+        this.#subscribing.set(command.id, command);
+        this.#subscriptions.subscribe(command.id, command.arguments[0] ?? "");
         break;
       case "unsubscribe":
-        this.#unsubscribe(command.arguments[0] ?? "");
+        this.#subscriptions.unsubscribe(command.arguments[0] ?? "");
         break;
       default:
         this.#sink.put((hub, now) => hub.failed(now, command.id, "not-sent"));
@@ -64,89 +96,126 @@ export class RedisDriver implements Driver {
     // The libraries gather what is sent in one turn by themselves.
   }
 
+  forget(): void {
+    // Subscriptions are given back by commands.
+  }
+
+  closing(): void {
+    this.#closing = true;
+    this.#owed.hurry();
+    this.#calls.hurry();
+    this.#subscriptions.closing();
+    for (const command of [...this.#unsent]) {
+      this.#unsent.delete(command);
+      this.#giveUp(command);
+    }
+  }
+
   close(): Promise<void> {
-    this.#closed = true;
     this.#borrowed?.end();
+    this.#owed.end();
     this.#calls.end();
-    this.#listener.end();
+    this.#subscriptions.end();
     return Promise.resolve();
   }
 
   #call(command: RedisCommand): void {
-    const { id } = command;
     const borrowed = this.#borrowed;
     const ready = borrowed === null ? this.#calls.session : borrowed.ready ? borrowed : null;
     if (ready !== null) {
-      this.#expect(id, ready.call(command.arguments));
-    } else if (borrowed === null) {
-      const sent = this.#calls.open().then((session) => {
-        if (command.deadline !== null && now() >= command.deadline) {
-          throw new Unsent("the connection came too late", { failure: "not-sent" });
-        }
-        return session.call(command.arguments);
-      });
-      this.#expect(id, sent);
-    } else {
+      this.#expect(command, ready.call(command.arguments));
+    } else if (borrowed !== null) {
       const { error, ...judged } = borrowed.trouble;
-      this.#failed(id, error, judged);
+      this.#sink.trouble(error);
+      this.#failed(command, error, judged);
+    } else if (this.#closing && !this.#reached) {
+      this.#giveUp(command);
+    } else {
+      void this.#callLater(command);
     }
   }
 
-  #expect(id: number, answer: Promise<RedisValue>): void {
+  /** When the connection is there. */
+  async #callLater(command: RedisCommand): Promise<void> {
+    this.#unsent.add(command);
+    try {
+      const session = await this.#calls.open();
+      if (!this.#unsent.delete(command)) {
+        return;
+      }
+      if (command.deadline !== null && now() >= command.deadline) {
+        throw new Unsent("the connection came too late", { failure: "not-sent" });
+      }
+      this.#expect(command, session.call(command.arguments));
+    } catch (error) {
+      this.#unsent.delete(command);
+      this.#failed(command, error, this.#judge(error));
+    }
+  }
+
+  /** A client that closes, and has never reached the server, has nothing to clean up there. */
+  #giveUp(command: RedisCommand): void {
+    const failure: Failure = this.#reached ? "not-sent" : "closed";
+    this.#failed(command, new Error("the client has been closed"), { failure });
+  }
+
+  #expect(command: RedisCommand, answer: Promise<RedisValue>): void {
+    const { id } = command;
+    const fail: Fail = (error) => this.#failed(command, this.#silence(error), { failure: "unknown" });
+    this.#owed.begin(fail);
     answer.then(
-      (value) => this.#sink.put((hub, now) => hub.reply(now, id, value), id),
-      (error: unknown) => this.#failed(id, error, this.#judge(error)),
+      (value) => {
+        if (this.#owed.settle(fail)) {
+          this.#arrived();
+          this.#sink.put((hub, now) => hub.reply(now, id, value), id);
+        }
+      },
+      (error: unknown) => {
+        if (this.#owed.settle(fail)) {
+          const judged = this.#judge(error);
+          if ("reply" in judged && isFromReplica(judged.reply.message)) {
+            this.#leave();
+          }
+          this.#failed(command, error, judged);
+        }
+      },
     );
+  }
+
+  /** The server has become a replica: the address is looked up anew, and leads to another one if somebody has moved it. */
+  #leave(): void {
+    this.#calls.drop();
+    this.#subscriptions.drop();
+  }
+
+  #arrived(): void {
+    if (!this.#reached) {
+      this.#reached = true;
+      this.#sink.reached();
+    }
+  }
+
+  /** The caller's connection is not ours to end: it is reported. */
+  #silence(error: Error): Error {
+    return this.#borrowed === null
+      ? error
+      : new Error(`the client given to fromRedis: ${error.message}: end it and give another one`);
   }
 
   #judge(error: unknown): Judged {
     return error instanceof Unsent ? error.judged : this.#library.judge(error);
   }
 
-  #failed(id: number, error: unknown, judged: Judged): void {
-    this.#sink.blame(id, error instanceof Unsent ? (error.cause ?? error) : error);
+  #failed(command: RedisCommand, error: unknown, judged: Judged): void {
+    const { id } = command;
+    const native = error instanceof Unsent ? (error.cause ?? error) : error;
+    if (isProgramming(native)) {
+      this.#sink.broken(command, native);
+      return;
+    }
+    this.#sink.blame(id, native);
     this.#sink.put((hub, now) =>
       "reply" in judged ? hub.reply(now, id, judged.reply) : hub.failed(now, id, judged.failure),
     );
-  }
-
-  async #subscribe(id: number, channel: Argument): Promise<void> {
-    let session: Session;
-    this.#channels.set(id, channel);
-    try {
-      session = await this.#listener.open();
-      await session.subscribe(channel, () => this.#heard(id));
-    } catch (error) {
-      if (this.#channels.delete(id) && !this.#closed) {
-        this.#failed(id, error, this.#judge(error));
-      }
-      return;
-    }
-    this.#sink.put((hub, now) => hub.reply(now, id, null));
-  }
-
-  #heard(id: number): void {
-    if (this.#channels.has(id)) {
-      this.#sink.put((hub, now) => hub.message(now, id));
-    }
-  }
-
-  #unsubscribe(channel: Argument): void {
-    for (const [id, known] of this.#channels) {
-      if (known === channel) {
-        this.#channels.delete(id);
-      }
-    }
-    // A connection that has ended listens to nothing.
-    this.#listener.session?.unsubscribe(channel).catch(() => undefined);
-  }
-
-  /** The listening connection has ended: every channel is told once. */
-  #deaf(): void {
-    const lost = [...this.#channels.keys()];
-    this.#channels.clear();
-    for (const id of lost) {
-      this.#sink.put((hub, now) => hub.gone(now, id));
-    }
   }
 }

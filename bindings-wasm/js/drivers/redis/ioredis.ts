@@ -14,7 +14,7 @@ type Listener = (...event: unknown[]) => void;
 export interface IoRedis {
   readonly status: string;
   readonly isCluster?: boolean;
-  readonly stream?: { unref?: () => void } | undefined;
+  readonly stream?: { unref?: () => void; destroy?: () => void } | undefined;
   connect(): Promise<void>;
   disconnect(reconnect?: boolean): void;
   duplicate(overrides?: object): IoRedis;
@@ -91,9 +91,10 @@ export function byAddress(
  */
 export function library(make: (overrides: object) => IoRedis, over: () => boolean = () => false): Library {
   return {
-    async open(gone) {
+    open(gone) {
       if (over()) {
-        throw new Unsent("the client has been closed", { failure: "closed" });
+        const error = new Unsent("the client has been closed", { failure: "closed" });
+        return { session: Promise.reject(error), end: () => undefined };
       }
       const client = make(OURS);
       const heard = new Map<string, () => void>();
@@ -110,15 +111,17 @@ export function library(make: (overrides: object) => IoRedis, over: () => boolea
           gone();
         }
       });
-      try {
-        await client.connect();
-      } catch (error) {
-        client.disconnect();
-        // "Connection is closed." says less than what came before it.
-        throw last ?? error;
-      }
-      opened = true;
-      return session(client, heard, () => (opened = false));
+      const connected = async () => {
+        try {
+          await client.connect();
+        } catch (error) {
+          // "Connection is closed." says less than what came before it.
+          throw last ?? error;
+        }
+        opened = true;
+        return session(client, heard, () => (opened = false));
+      };
+      return { session: connected(), end: () => end(client) };
     },
     judge,
   };
@@ -141,7 +144,14 @@ function session(client: IoRedis, heard: Map<string, () => void>, silence: () =>
     },
     end() {
       silence();
-      client.disconnect();
+      end(client);
     },
   };
+}
+
+function end(client: IoRedis): void {
+  const { stream } = client;
+  client.disconnect();
+  // The library says goodbye, and waits for the peer to do so: a silent one never does.
+  stream?.destroy?.();
 }

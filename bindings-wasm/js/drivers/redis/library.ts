@@ -37,10 +37,17 @@ export interface Session {
   end(): void;
 }
 
+/** A connection that is being made. */
+export interface Opening {
+  readonly session: Promise<Session>;
+  /** Gives it up. */
+  end(): void;
+}
+
 /** Makes connections with one library. They do not reconnect by themselves, and keep no process alive. */
 export interface Library {
   /** Opens a connection of our own; `gone` is called once when it has ended after that. */
-  open(gone: () => void): Promise<Session>;
+  open(gone: () => void): Opening;
   judge(error: unknown): Judged;
 }
 

@@ -74,7 +74,6 @@ export function judge(error: unknown): Judged {
           return { reply: error };
         case "ClientOfflineError":
         case "AbortError":
-        case "TimeoutError":
           return { failure: "not-sent" };
         case "ClientClosedError":
           return { failure: "closed" };
@@ -99,7 +98,7 @@ export function byAddress(createClient: CreateClient, address: RedisAddress, tls
 /** Our own connections; `make` gives a client that has not been connected. */
 export function library(make: (overrides: object) => NodeRedis, socket?: object): Library {
   return {
-    async open(gone) {
+    open(gone) {
       const client = make({ ...OURS, socket: { ...socket, reconnectStrategy: false } });
       // Without a listener an error would end the process. It comes at every end of the connection.
       let opened = false;
@@ -109,15 +108,13 @@ export function library(make: (overrides: object) => NodeRedis, socket?: object)
           gone();
         }
       });
-      try {
+      const connected = async () => {
         await client.connect();
-      } catch (error) {
-        client.destroy();
-        throw error;
-      }
-      opened = true;
-      client.unref();
-      return session(client, () => (opened = false));
+        opened = true;
+        client.unref();
+        return session(client, () => (opened = false));
+      };
+      return { session: connected(), end: () => end(client) };
     },
     // Our own connection is opened again: what it says is not for good.
     judge: (error) => {
@@ -137,9 +134,16 @@ function session(client: NodeRedis, silence: () => void): Session {
     unsubscribe: (channel) => client.unsubscribe(bytes(channel)),
     end() {
       silence();
-      client.destroy();
+      end(client);
     },
   };
+}
+
+function end(client: NodeRedis): void {
+  // It throws if there is nothing left to end.
+  if (client.isOpen) {
+    client.destroy();
+  }
 }
 
 /** The caller's client: commands only, on its own terms. */

@@ -5,24 +5,35 @@
  * @module
  */
 
-import { later } from "../../client/timers.js";
-import type { Judged, Library, Session } from "./library.js";
+import { isProgramming } from "../../client/causes.js";
+import { deadline } from "../../client/timers.js";
+import type { Judged, Library, Opening, Session } from "./library.js";
 import { Unsent, isDistrust, isRefusal } from "./library.js";
+import { SILENT_AT_CLOSE } from "./owed.js";
 
 /** A server that accepts a connection and says nothing is as good as none. Less than a close waits: it finds the time for another attempt. */
 const OPEN_WITHIN = 3000;
 
+/** Who hears of a connection. */
+export interface Owner {
+  opened(): void;
+  /** It could not be opened. */
+  trouble(error: unknown): void;
+  /** A connection that was open has ended. */
+  gone(): void;
+}
+
 export class OnDemand {
   readonly #library: Library;
-  readonly #gone: () => void;
+  readonly #owner: Owner;
   #session: Session | null = null;
   #opening: Promise<Session> | null = null;
   #closed = false;
+  #within = OPEN_WITHIN;
 
-  /** `gone` is called when a connection that was open has ended. */
-  constructor(library: Library, gone: () => void) {
+  constructor(library: Library, owner: Owner) {
     this.#library = library;
-    this.#gone = gone;
+    this.#owner = owner;
   }
 
   /** The connection, if it is ready now. */
@@ -42,8 +53,18 @@ export class OnDemand {
     return this.#opening;
   }
 
+  /** The client closes: the server has less time to accept a connection. */
+  hurry(): void {
+    this.#within = SILENT_AT_CLOSE;
+  }
+
   end(): void {
     this.#closed = true;
+    this.drop();
+  }
+
+  /** Ends the connection: the next one goes wherever the address leads then. */
+  drop(): void {
     const session = this.#session;
     this.#session = null;
     session?.end();
@@ -52,27 +73,23 @@ export class OnDemand {
   async #open(): Promise<Session> {
     this.#session?.end();
     this.#session = null;
-    let late = false;
     let session: Session | null = null;
-    const attempt = this.#library
-      .open(() => this.#ended(session))
-      .then((opened) => {
-        session = opened;
-        if (late || this.#closed) {
-          opened.end();
-        }
-        return opened;
-      });
+    let opening: Opening | null = null;
     try {
-      this.#session = await within(OPEN_WITHIN, attempt);
+      opening = this.#library.open(() => this.#ended(session));
+      session = await within(this.#within, opening.session);
     } catch (error) {
-      late = true;
-      throw new Unsent("no connection", this.#judge(error), { cause: error });
+      opening?.end();
+      this.#owner.trouble(error);
+      throw isProgramming(error) ? error : new Unsent("no connection", this.#judge(error), { cause: error });
     }
     if (this.#closed) {
+      session.end();
       throw new Unsent("the client has been closed", { failure: "closed" });
     }
-    return this.#session;
+    this.#session = session;
+    this.#owner.opened();
+    return session;
   }
 
   /** A server that refuses the connection has answered: it would answer every command in the same way. */
@@ -94,14 +111,15 @@ export class OnDemand {
   #ended(session: Session | null): void {
     if (session !== null && session === this.#session) {
       this.#session = null;
-      this.#gone();
+      this.#owner.gone();
     }
   }
 }
 
 function within<T>(limit: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject: (error: unknown) => void) => {
-    const timer = later(limit, () => reject(new Error(`the server has not answered within ${limit} ms`)));
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
+    const silent = new Error(`it accepts connections, and has not answered within ${limit} ms`);
+    const cancel = deadline(limit, () => reject(silent));
+    work.then(resolve, reject).finally(cancel);
   });
 }

@@ -7,8 +7,8 @@
 import { Hub } from "../../hub.js";
 import type { Command, NodeCommand } from "../../outputs.js";
 import type { Driver, Sink } from "../driver.js";
+import { type Acl, OPEN } from "./acl.js";
 import type { PartResult, Response, ZkClient } from "./library.js";
-import { type Acl, OPEN } from "./requests.js";
 import { type Listener, type Result, Session } from "./session.js";
 
 /** The caller's connected client, or a function that makes clients for us: one a session. */
@@ -17,14 +17,17 @@ export type Source = { readonly client: ZkClient } | { readonly make: () => ZkCl
 /** Carries out commands for ZooKeeper. */
 export class ZooKeeperDriver implements Driver {
   readonly family = "zookeeper";
+  readonly at: string;
   readonly #source: Source;
   readonly #acl: readonly Acl[];
   #sink!: Sink;
   #session: Session | null = null;
 
-  constructor(source: Source, acl: readonly Acl[] = OPEN) {
+  /** `at`: where the server is, for error texts. */
+  constructor(source: Source, acl: readonly Acl[] = OPEN, at = "the address of the given client") {
     this.#source = source;
     this.#acl = acl;
+    this.at = at;
   }
 
   hub(_now: number, seed: number): Hub {
@@ -46,6 +49,14 @@ export class ZooKeeperDriver implements Driver {
 
   flush(): void {
     this.#session?.flush();
+  }
+
+  forget(key: number): void {
+    this.#session?.forget(key);
+  }
+
+  closing(): void {
+    // Without a session nothing has been sent, and with one the machines know what has.
   }
 
   async close(): Promise<void> {
@@ -72,8 +83,13 @@ export class ZooKeeperDriver implements Driver {
           sink.put((hub, now) => hub.watch(now, id, session, event));
         }
       },
+      broken: (command, error) => sink.broken(command, error),
+      trouble: (error) => sink.trouble(error),
       connecting: () => sink.put((hub, now) => hub.session(now, "connecting", 0n)),
-      connected: (session, timeout) => sink.put((hub, now) => hub.session(now, "connected", session, timeout)),
+      connected: (session, timeout) => {
+        sink.reached();
+        sink.put((hub, now) => hub.session(now, "connected", session, timeout));
+      },
       suspended: (session) => sink.put((hub, now) => hub.session(now, "suspended", session)),
       ended: (session, how) => {
         sink.put((hub, now) => hub.session(now, how, session));

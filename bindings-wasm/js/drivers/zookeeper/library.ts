@@ -64,6 +64,7 @@ export interface WatchedEvent {
 }
 
 interface Emitter {
+  listenerCount(event: string): number;
   on(event: string, listener: (...event: never[]) => void): unknown;
   removeListener(event: string, listener: (...event: never[]) => void): unknown;
 }

@@ -6,17 +6,8 @@
  */
 
 import type { NodeCommand, Part } from "../../outputs.js";
+import type { Acl } from "./acl.js";
 import type { Packet } from "./library.js";
-
-/** Who may do what with the nodes that are created. */
-export interface Acl {
-  /** A sum of 1 read, 2 write, 4 create, 8 delete, 16 admin. */
-  readonly permissions: number;
-  readonly scheme: string;
-  readonly id: string;
-}
-
-export const OPEN: readonly Acl[] = [{ permissions: 31, scheme: "world", id: "anyone" }];
 
 const OPCODE = { create: 1, container: 19, children: 12, get: 4, set: 5, delete: 2, sync: 9, multi: 14 };
 

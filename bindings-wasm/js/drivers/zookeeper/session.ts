@@ -5,10 +5,13 @@
  */
 
 import { later } from "../../client/timers.js";
+import { now } from "../../clock.js";
+import { type Timer, afterInput, clearInterval, clearTimeout, setInterval } from "../../host.js";
 import type { Failure } from "../../hub.js";
 import type { NodeCommand } from "../../outputs.js";
+import type { Acl } from "./acl.js";
 import { type Callback, type Manager, type Packet, type Response, STATE, type ZkClient } from "./library.js";
-import { type Acl, Request, WATCH } from "./requests.js";
+import { Request, WATCH } from "./requests.js";
 import { Watches } from "./watches.js";
 
 /** What came of a request: the answer, the server's error, or nothing. */
@@ -20,6 +23,10 @@ export type Result =
 /** Who hears of a session. */
 export interface Listener {
   answered(command: NodeCommand, session: bigint, result: Result): void;
+  /** What has been made of an answer has met a mistake in a program. */
+  broken(command: NodeCommand, error: unknown): void;
+  /** Why there is no connection. */
+  trouble(error: Error): void;
   fired(ids: readonly number[], session: bigint, event: "deleted" | "changed"): void;
   /** A new session is about to be asked for. */
   connecting(): void;
@@ -31,6 +38,18 @@ export interface Listener {
 
 /** Pauses between rounds over all servers, in ms at most. */
 const SPIN = 200;
+
+/**
+ * How long a server that has accepted a connection may take to answer the handshake, as a part of the session's timeout. A server that starts accepts connections
+ * before it answers, and may leave the first ones without an answer. After each failure it gets twice as long, up to the whole {@link SILENCE}.
+ */
+const HANDSHAKE = 1 / 12;
+
+/** Less than this is too little for a server that is merely busy, in ms. */
+const SHORTEST_HANDSHAKE = 200;
+
+/** After so much of the session's timeout without a word from the server the connection counts as dead: pings are sent each third. */
+const SILENCE = 2 / 3;
 
 /** How long a client of our own may take to say goodbye. */
 const CLOSE_WITHIN = 1000;
@@ -58,7 +77,9 @@ export class Session {
   #over = false;
   #heard = 0;
   #corked: Manager["socket"] | null = null;
-  #watchdog: NodeJS.Timeout | undefined;
+  /** How many handshakes have come to nothing, one after the other. */
+  #failures = 0;
+  #watchdog: Timer | undefined;
 
   constructor(client: ZkClient, own: boolean, acl: readonly Acl[], listener: Listener) {
     this.#client = client;
@@ -114,7 +135,24 @@ export class Session {
     Reflect.deleteProperty(manager, "onSocketData");
   }
 
+  /** The machine `key` watches nothing any more. */
+  forget(key: number): void {
+    this.#watches.forget(key);
+  }
+
   #answer(request: Request): Callback {
+    const answer = this.#heardOf(request);
+    return (error, response) => {
+      try {
+        answer(error, response);
+      } catch (mistake) {
+        // The library would take it for bad bytes from the server, connect anew, and ask again.
+        this.#listener.broken(request.command, mistake);
+      }
+    };
+  }
+
+  #heardOf(request: Request): Callback {
     return (error, response) => {
       this.#current = null;
       if (error === null || error === undefined) {
@@ -152,7 +190,8 @@ export class Session {
     switch (state) {
       case STATE.connected:
         this.#up = this.#told = true;
-        this.#heard = performance.now();
+        this.#failures = 0;
+        this.#heard = now();
         this.#id = this.#manager.sessionId.readBigInt64BE();
         this.#listener.connected(this.#id, this.#manager.sessionTimeout);
         break;
@@ -215,7 +254,7 @@ export class Session {
     // eslint-disable-next-line @typescript-eslint/unbound-method
     const original = (Object.getPrototypeOf(manager) as Manager).onSocketData;
     const guarded = (data: Buffer) => {
-      this.#heard = performance.now();
+      this.#heard = now();
       try {
         original.call(manager, data);
       } catch (error) {
@@ -255,25 +294,66 @@ export class Session {
         if (this.#over) {
           return;
         }
-        this.#heard = performance.now();
+        this.#heard = now();
         callback(manager.servers[manager.nextServerIndex % manager.servers.length]);
         manager.nextServerIndex += 1;
         manager.socket?.unref();
         manager.connectTimeoutHandler?.unref();
+        this.#explain();
       });
     };
-    const silence = () => (manager.sessionTimeout * 2) / 3;
-    this.#watchdog = setInterval(
-      () => {
-        const live = manager.state === STATE.connecting || manager.state === STATE.connected;
-        if (live && performance.now() - this.#heard > silence()) {
-          this.#heard = performance.now();
+    const look = () => {
+      // The event loop may have stood still: what has arrived meanwhile is heard first.
+      afterInput(() => {
+        if (!this.#over && this.#isSilent()) {
+          this.#heard = now();
+          this.#failures += 1;
           manager.socket?.destroy();
         }
-      },
-      Math.max(20, Math.min(silence() / 4, 1000)),
-    );
+      });
+    };
+    const often = Math.max(20, Math.min(this.#patience() / 4, 1000));
+    this.#watchdog = setInterval(() => {
+      if (this.#isSilent()) {
+        look();
+      }
+    }, often);
     this.#watchdog.unref();
+  }
+
+  #isSilent(): boolean {
+    const { state } = this.#manager;
+    return (state === STATE.connecting || state === STATE.connected) && now() - this.#heard > this.#patience();
+  }
+
+  /** How long the server may say nothing, in ms. */
+  #patience(): number {
+    const { state, sessionTimeout } = this.#manager;
+    const silence = sessionTimeout * SILENCE;
+    if (state === STATE.connected) {
+      return silence;
+    }
+    const handshake = Math.max(sessionTimeout * HANDSHAKE, SHORTEST_HANDSHAKE);
+    return Math.min(handshake * 2 ** this.#failures, silence);
+  }
+
+  /** The library keeps to itself why a connection has come to nothing. */
+  #explain(): void {
+    const { socket } = this.#manager;
+    let error: Error | null = null;
+    let accepted = false;
+    socket?.on("connect", () => {
+      accepted = true;
+    });
+    socket?.on("error", (why: Error) => {
+      error = why;
+    });
+    socket?.on("close", () => {
+      if (!this.#told && !this.#over) {
+        const silent = "the server has accepted a connection and not answered: is it a ZooKeeper?";
+        this.#listener.trouble(error ?? new Error(accepted ? silent : "no connection"));
+      }
+    });
   }
 
   /** Says goodbye, so that the session's nodes go at once; only a connected client can. */

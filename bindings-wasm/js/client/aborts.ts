@@ -1,0 +1,40 @@
+/**
+ * Signals of the program's: one listener for each, however many calls wait with it. Node.js warns of a leak when there are more than ten.
+ *
+ * @module
+ */
+
+import type { Signal } from "../signal.js";
+
+interface Waiting {
+  readonly calls: Set<() => void>;
+  readonly listener: () => void;
+}
+
+const known = new WeakMap<Signal, Waiting>();
+
+/** Calls a function when the signal is aborted; gives one that makes it forget that. */
+export function onAbort(signal: Signal, call: () => void): () => void {
+  let waiting = known.get(signal);
+  if (waiting === undefined) {
+    const calls = new Set<() => void>();
+    const listener = () => {
+      known.delete(signal);
+      for (const one of calls) {
+        one();
+      }
+    };
+    waiting = { calls, listener };
+    known.set(signal, waiting);
+    signal.addEventListener("abort", listener, { once: true });
+  }
+  const { calls, listener } = waiting;
+  calls.add(call);
+  return () => {
+    calls.delete(call);
+    if (calls.size === 0) {
+      signal.removeEventListener("abort", listener);
+      known.delete(signal);
+    }
+  };
+}

@@ -1,0 +1,185 @@
+/**
+ * The channels that a client listens to, on a connection of their own.
+ *
+ * @module
+ */
+
+import { later } from "../../client/timers.js";
+import { type Timer, clearTimeout } from "../../host.js";
+import type { Argument } from "../../outputs.js";
+import type { Library, Session } from "./library.js";
+import { bytes } from "./library.js";
+import { OnDemand } from "./on-demand.js";
+import { type Fail, Owed } from "./owed.js";
+
+/** How often a connection that listens is asked whether it is alive, in ms: nobody speaks on it otherwise. */
+const HEARTBEAT = 3000;
+
+/** Who hears of subscriptions, by the commands that wanted them. */
+export interface Subscriber {
+  /** The server has confirmed it. */
+  listening(id: number): void;
+  message(id: number): void;
+  /** A subscription that was confirmed has ended. */
+  gone(id: number): void;
+  /** It has come to nothing. */
+  failed(id: number, error: unknown): void;
+}
+
+interface Subscription {
+  readonly channel: Argument;
+  confirmed: boolean;
+}
+
+export class Subscriptions {
+  readonly #subscriber: Subscriber;
+  readonly #connection: OnDemand;
+  readonly #owed: Owed;
+  /** By the command that wanted it. */
+  readonly #known = new Map<number, Subscription>();
+  /** What is under way, by the channel: see {@link #after}. */
+  readonly #last = new Map<string, Promise<void>>();
+  #beat: Timer | null = null;
+  #closed = false;
+
+  constructor(library: Library, subscriber: Subscriber) {
+    this.#subscriber = subscriber;
+    this.#connection = new OnDemand(library, {
+      opened: () => undefined,
+      trouble: () => undefined,
+      gone: () => this.#deaf(),
+    });
+    this.#owed = new Owed(() => this.drop());
+  }
+
+  subscribe(id: number, channel: Argument): void {
+    this.#known.set(id, { channel, confirmed: false });
+    this.#after(channel, async () => {
+      try {
+        const session = await this.#connection.open();
+        if (!this.#known.has(id)) {
+          return;
+        }
+        await this.#expect(session.subscribe(channel, () => this.#heard(id)));
+      } catch (error) {
+        if (this.#known.delete(id)) {
+          this.#subscriber.failed(id, error);
+        }
+        return;
+      }
+      const subscription = this.#known.get(id);
+      if (subscription === undefined || this.#closed) {
+        return;
+      }
+      subscription.confirmed = true;
+      this.#listen();
+      this.#subscriber.listening(id);
+    });
+  }
+
+  unsubscribe(channel: Argument): void {
+    for (const [id, known] of this.#known) {
+      if (name(known.channel) === name(channel)) {
+        this.#known.delete(id);
+      }
+    }
+    this.#after(channel, async () => {
+      // A connection that has ended listens to nothing.
+      const { session } = this.#connection;
+      if (session !== null) {
+        await this.#expect(session.unsubscribe(channel)).catch(() => undefined);
+      }
+    });
+  }
+
+  /** Ends the connection: the next subscription makes another one. */
+  drop(): void {
+    this.#connection.drop();
+    this.#deaf();
+  }
+
+  closing(): void {
+    this.#owed.hurry();
+  }
+
+  end(): void {
+    this.#closed = true;
+    this.#known.clear();
+    this.#stop();
+    this.#owed.end();
+    this.#connection.end();
+  }
+
+  /**
+   * Does one thing with a channel after the other: node-redis takes a subscription for its own that is asked for within the round trip of an UNSUBSCRIBE of
+   * the same channel, and forgets who listens when that has been answered.
+   */
+  #after(channel: Argument, work: () => Promise<void>): void {
+    const key = name(channel);
+    const before = this.#last.get(key);
+    const done = (before === undefined ? work() : before.then(work)).then(() => {
+      if (this.#last.get(key) === done) {
+        this.#last.delete(key);
+      }
+    });
+    this.#last.set(key, done);
+  }
+
+  #heard(id: number): void {
+    if (this.#known.has(id)) {
+      this.#subscriber.message(id);
+    }
+  }
+
+  /** The connection has ended: every subscription is told once. */
+  #deaf(): void {
+    this.#stop();
+    for (const [id, { confirmed }] of [...this.#known]) {
+      // What is not confirmed yet fails with its own request.
+      if (confirmed) {
+        this.#known.delete(id);
+        this.#subscriber.gone(id);
+      }
+    }
+  }
+
+  #expect<T>(answer: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject: (error: unknown) => void) => {
+      const fail: Fail = reject;
+      this.#owed.begin(fail);
+      answer
+        .finally(() => {
+          this.#owed.settle(fail);
+        })
+        .then(resolve, reject);
+    });
+  }
+
+  /** Has the server say something now and then, as long as it is listened to. */
+  #listen(): void {
+    this.#beat ??= later(HEARTBEAT, () => {
+      this.#beat = null;
+      const { session } = this.#connection;
+      if (session !== null && this.#known.size > 0) {
+        this.#ping(session);
+        this.#listen();
+      }
+    });
+  }
+
+  /** Any answer will do, a refusal too. */
+  #ping(session: Session): void {
+    this.#expect(session.call(["PING"])).catch(() => undefined);
+  }
+
+  #stop(): void {
+    if (this.#beat !== null) {
+      clearTimeout(this.#beat);
+      this.#beat = null;
+    }
+  }
+}
+
+function name(channel: Argument): string {
+  return bytes(channel).toString();
+}

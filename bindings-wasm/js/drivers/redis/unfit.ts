@@ -1,0 +1,43 @@
+/**
+ * Objects of the Redis libraries that look like a client of one server and are none.
+ *
+ * @module
+ */
+
+interface Row {
+  /** What only such an object has. */
+  readonly when: (client: object) => boolean;
+  readonly why: string;
+}
+
+const has =
+  (...names: string[]) =>
+  (client: object) =>
+    names.every((name) => name in client);
+
+const ONE_SERVER = "give a client of the one server that the locks are on";
+
+const ROWS: readonly Row[] = [
+  {
+    when: (client) => (client as { isCluster?: unknown }).isCluster === true || has("slots", "masters")(client),
+    why: `a cluster client cannot be used: ${ONE_SERVER}`,
+  },
+  {
+    when: has("getMasterNode"),
+    why: `a sentinel client of node-redis cannot be used: ${ONE_SERVER}, or an ioredis client with sentinels`,
+  },
+  { when: has("totalClients"), why: "a pool of node-redis cannot be used: give one client" },
+  {
+    when: (client) => has("v4")(client) || (has("sendCommand", "isReady")(client) && !has("destroy")(client)),
+    why: "a client of node-redis 4 cannot be used, with legacyMode or without: install redis 5 or later, or give the address to connect()",
+  },
+  {
+    when: (client) => has("sendCommand", "multi")(client) && !has("connect")(client) && !has("exec")(client),
+    why: "the legacy interface of a client cannot be used: give the client itself",
+  },
+];
+
+/** Why an object cannot be used, or null. */
+export function unfit(client: object): string | null {
+  return ROWS.find(({ when }) => when(client))?.why ?? null;
+}

@@ -1,0 +1,32 @@
+/**
+ * What the runtime offers, taken when this file is loaded: a program's tests may replace timers and clocks later (fake timers), and leases, renewals and
+ * timeouts are not to stand still with them.
+ *
+ * @module
+ */
+
+export const { performance, clearInterval, clearTimeout, queueMicrotask, setInterval, setTimeout } = globalThis;
+
+/** A timer of this runtime: an object in Node.js, a number elsewhere. */
+export type Timer = ReturnType<typeof setTimeout>;
+
+interface Host {
+  nextTick?(call: () => void): void;
+  getBuiltinModule?(name: string): unknown;
+}
+
+const host = (globalThis as { process?: Host }).process;
+
+/** Calls a function before the event loop goes on; null where there is no such queue. */
+export const nextTick: ((call: () => void) => void) | null = host?.nextTick?.bind(host) ?? null;
+
+/** A module of Node.js, or nothing. */
+export function builtin(name: string): unknown {
+  return host?.getBuiltinModule?.(name);
+}
+
+const { setImmediate } = globalThis as { setImmediate?: (call: () => void) => unknown };
+
+/** Calls a function when the event loop has heard what has arrived. */
+export const afterInput: (call: () => void) => void =
+  setImmediate === undefined ? (call) => void setTimeout(call, 0) : (call) => void setImmediate(call);

@@ -1,0 +1,196 @@
+// What JavaScript programs do besides: fake timers, loops that never rest, one signal for many waits, logs, types without Node.js.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { inspect } from "node:util";
+
+import FakeTimers from "@sinonjs/fake-timers";
+import zookeeper from "node-zookeeper-client";
+
+import { ConfigError, connect, fromZooKeeper } from "../dist/index.js";
+import { address, backends, unique, within } from "./servers.mjs";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const real = { setTimeout, clearTimeout };
+
+/** As `within`, with timers that nobody has replaced. */
+function soon(promise, what) {
+  return new Promise((resolve, reject) => {
+    const timer = real.setTimeout(() => reject(new Error(`${what} has not come`)), 20_000);
+    promise.then(resolve, reject).finally(() => real.clearTimeout(timer));
+  });
+}
+
+/** What the client libraries themselves need: node-redis writes in an immediate, and node-zookeeper-client connects in a tick. */
+const THEIRS = { "memory:": [], "redis:": ["setImmediate", "clearImmediate", "nextTick", "queueMicrotask"] };
+THEIRS["zk:"] = THEIRS["redis:"];
+
+for (const [backend, url] of Object.entries(backends)) {
+  test(`${backend} waits end while a test has replaced all timers`, async (t) => {
+    const client = await connect(url());
+    const name = unique("fake");
+    const lock = client.lock(name, backend === "redis:" ? { ttl: 1500 } : {});
+    const grant = await within(lock.acquire(), "the grant");
+    const clock = FakeTimers.install({ toNotFake: THEIRS[backend] });
+    t.after(() => clock.uninstall());
+    assert.equal(await soon(lock.acquire({ timeout: 2500 }), "the timeout"), null);
+    // The lease was renewed meanwhile.
+    assert.ok(grant.isValid);
+    const waiting = lock.acquire();
+    await soon(grant.release(), "the release");
+    await soon(
+      waiting.then((next) => next.release()),
+      "the next grant",
+    );
+    await soon(client.close(), "the end");
+  });
+}
+
+test("memory: a loop that never rests collects nothing", async () => {
+  const client = await connect("memory:");
+  const cycle = async (times) => {
+    for (let time = 0; time < times; time++) {
+      const grant = await client.lock(`loop-${time % 100}`).acquire();
+      await grant.release();
+    }
+    globalThis.gc();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = await cycle(2000);
+  const after = await cycle(10_000);
+  const each = (after - before) / 10_000;
+  assert.ok(each < 100, `${each} bytes a cycle`);
+  await client.close();
+});
+
+test("one signal for many waits makes nobody warn of a leak", async (t) => {
+  const warnings = [];
+  const warn = (warning) => warnings.push(warning.message);
+  process.on("warning", warn);
+  t.after(() => process.off("warning", warn));
+  const client = await connect("memory:");
+  t.after(() => client.close());
+  const lock = client.lock("signal");
+  const grant = await lock.acquire();
+  const controller = new AbortController();
+  const { signal } = controller;
+  const waits = Array.from({ length: 50 }, () => lock.acquire({ signal }));
+  const refused = Promise.allSettled(waits);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  controller.abort(new Error("enough"));
+  assert.ok((await refused).every(({ status, reason }) => status === "rejected" && reason.message === "enough"));
+  assert.deepEqual(warnings, []);
+  await grant.release();
+});
+
+test("zk: an acquire that times out leaves no watch", async (t) => {
+  const own = zookeeper.createClient(address("FENCEPOST_ZOOKEEPER"), { sessionTimeout: 6000 });
+  own.connect();
+  t.after(() => own.close());
+  const client = fromZooKeeper(own, { prefix: "/js-watches" });
+  t.after(() => client.close());
+  const holder = await connect(`zk://${address("FENCEPOST_ZOOKEEPER")}/js-watches`);
+  t.after(() => holder.close());
+  const { watcherManager } = own.connectionManager;
+  const watched = () =>
+    Object.keys(watcherManager.dataWatchers).length + Object.keys(watcherManager.childWatchers).length;
+  for (const kind of ["lock", "election"]) {
+    const name = unique("watch");
+    const grant = await within(holder[kind](name).acquire(), "the grant");
+    const before = watched();
+    for (let time = 0; time < 6; time++) {
+      assert.equal(await client[kind](name).acquire({ timeout: 500 }), null);
+    }
+    assert.equal(watched(), before, kind);
+    await grant.release();
+  }
+});
+
+test("grants, clients and errors say in a log what they are", async () => {
+  const client = await connect("memory:");
+  const grant = await client.lock("stock/42").acquire();
+  assert.match(inspect(grant), /^Grant \{.*name: 'stock\/42'.*fence: \d+n.*isValid: true/s);
+  assert.match(inspect(client), /^Client \{ at: 'memory:', closed: false \}$/);
+  const logged = JSON.parse(JSON.stringify({ grant }));
+  assert.equal(logged.grant.name, "stock/42");
+  assert.equal(logged.grant.fence, String(grant.fence));
+  await grant.release();
+  const error = await grant.release().catch((error) => error);
+  const { name, code, kind, message } = JSON.parse(JSON.stringify(error));
+  assert.deepEqual([name, code, kind], ["MisuseError", 205, "not-held"]);
+  assert.match(message, /stock\/42/);
+  await client.close();
+});
+
+test("memory: takes the options of a lock on Redis, and checks them", async (t) => {
+  const client = await connect("memory:");
+  t.after(() => client.close());
+  const grant = await client.lock("stock/42", { ttl: 10_000, renew: false, margin: 2, poll: 50 }).acquire();
+  assert.equal(grant.isValid, true);
+  await grant.release();
+  for (const options of [
+    { ttl: 0 },
+    { ttl: -1 },
+    { ttl: "10" },
+    { poll: NaN },
+    { renew: 1 },
+    { ttl: 100, margin: 90 },
+  ]) {
+    assert.throws(() => client.lock("x", options), ConfigError, JSON.stringify(options));
+  }
+});
+
+/** A folder in which the package is installed, and nothing else. */
+function project(t) {
+  const folder = mkdtempSync(join(tmpdir(), "fencepost-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  mkdirSync(join(folder, "node_modules"));
+  symlinkSync(root, join(folder, "node_modules", "fencepost"));
+  return folder;
+}
+
+const COMMON = { target: "ES2022", strict: true, skipLibCheck: false, noEmit: true, types: [], preserveSymlinks: true };
+for (const [what, options] of [
+  ["NodeNext, without Node's types", { lib: ["ES2022", "DOM"], module: "NodeNext", moduleResolution: "NodeNext" }],
+  ["a bundler's, with no types but the language's", { lib: ["ES2022"], module: "ESNext", moduleResolution: "bundler" }],
+  ["the oldest resolution, which knows no exports", { lib: ["ES2022"], module: "ESNext", moduleResolution: "node10" }],
+]) {
+  test(`types: ${what}`, (t) => {
+    const folder = project(t);
+    writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+    writeFileSync(
+      join(folder, "main.ts"),
+      `import { type Grant, LockLost, connect, fromRedis, fromZooKeeper } from "fencepost";
+       const client = await connect("memory:", { connectTimeout: 100 });
+       const grant: Grant | null = await client.lock("x", { ttl: 100 }).acquire({ timeout: 5 });
+       const aborted: boolean | undefined = grant?.signal.aborted;
+       export { LockLost, aborted, fromRedis, fromZooKeeper };`,
+    );
+    writeFileSync(
+      join(folder, "tsconfig.json"),
+      JSON.stringify({ compilerOptions: { ...COMMON, ...options }, files: ["main.ts"] }),
+    );
+    const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+    try {
+      execFileSync(process.execPath, [tsc, "--project", folder]);
+    } catch (error) {
+      assert.fail(String(error.stdout));
+    }
+  });
+}
+
+test("the package carries its licence", () => {
+  const packed = execFileSync("npm", ["pack", "--dry-run", "--json"], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const [{ files }] = JSON.parse(packed);
+  assert.ok(files.some(({ path }) => path === "LICENSE"));
+  const text = (path) => readFileSync(join(root, path), "utf8");
+  assert.equal(text("LICENSE"), text("../LICENSE"));
+});

@@ -1,0 +1,145 @@
+// The oldest and the newest version of every client library do what the client needs, and other objects of theirs are refused by name.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { Cluster, Redis } from "ioredis";
+import { createClient, createClientPool, createCluster, createSentinel } from "redis";
+import { createClient as createClient4, createCluster as createCluster4 } from "redis-4";
+import { createClient as createClient5, createSentinel as createSentinel5 } from "redis-5";
+
+import { ConfigError, connect, fromRedis } from "../dist/index.js";
+import { REDIS_PEERS, given } from "./peers.mjs";
+import { address, control, unique, within } from "./servers.mjs";
+
+const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
+
+test("the rows are the oldest version that package.json allows, and the newest that there is", () => {
+  const { peerDependencies, devDependencies } = read("../package.json");
+  const rows = [...REDIS_PEERS, { package: "node-zookeeper-client", as: "node-zookeeper-client", age: "oldest" }];
+  assert.deepEqual([...new Set(rows.map((row) => row.package))].sort(), Object.keys(peerDependencies).sort());
+  for (const { package: name, as, age } of rows) {
+    const { version } = read(`../node_modules/${as}/package.json`);
+    const oldest = peerDependencies[name].replace(/^>=/, "").padEnd(5, ".0").slice(0, 5);
+    if (age === "oldest") {
+      assert.equal(version, oldest, name);
+    } else {
+      assert.equal(version, devDependencies[name], name);
+    }
+  }
+});
+
+for (const peer of REDIS_PEERS) {
+  const row = `${peer.package}, ${peer.age} version`;
+
+  test(`${row}: holds, excludes, extends, and wakes who waits by a message`, async (t) => {
+    const at = address("FENCEPOST_REDIS");
+    const [a, b] = [await given(t, peer, at), await given(t, peer, at)];
+    const name = unique("peers");
+    // Nobody asks by itself in this time: only a message wakes.
+    const options = { ttl: 600_000, poll: 500_000 };
+    const grant = await within(a.lock(name, options).acquire(), "the grant");
+    assert.equal(await b.lock(name, options).tryAcquire(), null);
+    await grant.extend();
+    const operator = await createClient({ url: `redis://${at}` }).connect();
+    t.after(() => operator.destroy());
+    const waiting = b.lock(name, options).acquire();
+    const channel = `{${name}}:released`;
+    const end = performance.now() + 30_000;
+    while ((await operator.pubSubNumSub(channel))[channel] !== 1) {
+      assert.ok(performance.now() < end, "nobody listens");
+    }
+    await grant.release();
+    const next = await within(waiting, "the message");
+    assert.ok(next.fence > grant.fence);
+    await next.release();
+    await operator.del(`{${name}}:fence`);
+  });
+
+  test(`${row}: goes on behind a cut connection`, async (t) => {
+    const proxy = await control("proxy redis-1");
+    t.after(() => control(`proxy-close ${proxy.id}`));
+    const client = await given(t, peer, proxy.address);
+    const lock = client.lock(unique("peers"));
+    const grant = await within(lock.acquire(), "the grant");
+    await control(`proxy-cut ${proxy.id}`);
+    await control(`proxy-heal ${proxy.id}`);
+    await within(grant.extend(), "the extension");
+    assert.ok(grant.isValid);
+    await grant.release();
+  });
+
+  test(`${row}: a mistake in a program is told at once, and not repeated`, async (t) => {
+    const client = await given(t, peer, address("FENCEPOST_REDIS"));
+    const [own, end] = await peer.make(address("FENCEPOST_REDIS"));
+    // A client whose methods take other arguments than ours: what a version that nobody has tried would be.
+    let calls = 0;
+    const other = (...parameters) => {
+      calls += 1;
+      throw new TypeError(`no such parameter: ${parameters.length}`);
+    };
+    const methods = peer.package === "redis" ? { sendCommand: other } : { evalsha: other, call: other };
+    const strange = (one) => Object.assign(one, methods);
+    const duplicate = own.duplicate.bind(own);
+    strange(own).duplicate = (...overrides) => strange(duplicate(...overrides));
+    const broken = fromRedis(own);
+    t.after(end);
+    const mistake = ({ code, kind, cause }) =>
+      code === 506 && kind === "driver-failed" && cause instanceof TypeError && /no such parameter/.test(cause.message);
+    const name = unique("mistake");
+    const lock = broken.lock(name);
+    await assert.rejects(within(lock.acquire(), "the mistake"), mistake);
+    await assert.rejects(within(lock.tryAcquire(), "the mistake"), mistake);
+    await within(broken.close(), "the end");
+    assert.equal(calls, 1);
+    const grant = await client.lock(name).tryAcquire();
+    assert.ok(grant);
+    await grant.release();
+  });
+}
+
+test("what is no client of one server is refused by name", async () => {
+  const url = "redis://127.0.0.1:1";
+  const sentinel = { name: "main", sentinelRootNodes: [{ host: "127.0.0.1", port: 1 }] };
+  const cluster = new Cluster([{ host: "127.0.0.1", port: 1 }], { lazyConnect: true });
+  const redis = new Redis(url, { lazyConnect: true });
+  for (const [object, why] of [
+    [createCluster({ rootNodes: [{ url }] }), /cluster/],
+    [createCluster4({ rootNodes: [{ url }] }), /cluster/],
+    [cluster, /cluster/],
+    [createSentinel(sentinel), /sentinel/],
+    [createSentinel5(sentinel), /sentinel/],
+    [createClientPool({ url }), /pool/],
+    [createClient4({ url }), /node-redis 4/],
+    [createClient4({ url, legacyMode: true }), /node-redis 4/],
+    [createClient({ url }).legacy(), /legacy/],
+    [createClient5({ url }).legacy(), /legacy/],
+    [redis.pipeline(), /takes a client/],
+  ]) {
+    assert.throws(
+      () => fromRedis(object),
+      (error) => error instanceof ConfigError && why.test(error.message),
+      String(why),
+    );
+  }
+  const client = createClient({ url });
+  assert.throws(
+    () => fromRedis(client, { prefix: "shop:" }),
+    (error) => error instanceof ConfigError && error.kind === "unknown-option" && /prefix/.test(error.message),
+  );
+});
+
+test("options that a call does not have are refused", async (t) => {
+  const client = await connect("memory:");
+  t.after(() => client.close());
+  const unknown = (error) => error instanceof ConfigError && error.kind === "unknown-option";
+  await assert.rejects(client.lock("x").tryAcquire({ timeout: 5 }), unknown);
+  await assert.rejects(connect("memory:", { acl: [] }), unknown);
+  for (const connectTimeout of [0, -1, NaN, Infinity, "5", 1e12]) {
+    await assert.rejects(
+      connect("memory:", { connectTimeout }),
+      (error) => error instanceof ConfigError && error.message.includes("connectTimeout"),
+    );
+  }
+});

@@ -1,0 +1,154 @@
+// Servers that are not there, or do not answer: who waits is told why, and closing takes no time.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import net from "node:net";
+import { test } from "node:test";
+
+import { Refused, connect } from "../dist/index.js";
+import { address, unique, within } from "./servers.mjs";
+import { relay } from "./support/relay.mjs";
+
+/** A server that accepts connections and says nothing. */
+async function silent(t) {
+  const sockets = new Set();
+  const server = net.createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    server.close();
+    sockets.forEach((socket) => socket.destroy());
+  });
+  return `127.0.0.1:${server.address().port}`;
+}
+
+const NOWHERE = "127.0.0.1:1";
+const WITHIN = 400;
+
+for (const [what, where, cause] of [
+  ["no server", () => NOWHERE, /ECONNREFUSED/],
+  ["an unknown host", () => "no-such-host.invalid:2181", /ENOTFOUND|EAI_AGAIN/],
+  ["a server that says nothing", silent, /not answered/],
+]) {
+  for (const scheme of ["redis", "zk"]) {
+    test(`${scheme}: ${what} is told, with the address and the cause`, async (t) => {
+      const at = await where(t);
+      const client = await connect(`${scheme}://${at}`, { connectTimeout: WITHIN });
+      t.after(() => client.close());
+      const lock = client.lock("stock");
+      const told = (error) => {
+        assert.ok(error instanceof Refused && error.kind === "unreachable", String(error));
+        assert.ok(error.message.includes(at), error.message);
+        assert.match(error.message, /^stock: .*connectTimeout/);
+        if (what !== "a server that says nothing") {
+          assert.match(error.cause.message, cause);
+          assert.match(error.message, cause);
+        }
+        return true;
+      };
+      await assert.rejects(within(lock.acquire(), "the refusal"), told);
+      await assert.rejects(within(lock.tryAcquire(), "the refusal"), told);
+      await assert.rejects(within(lock.acquire({ timeout: 60_000 }), "the refusal"), told);
+    });
+  }
+}
+
+test("an acquire that is less patient says where it has looked, too", async (t) => {
+  for (const scheme of ["redis", "zk"]) {
+    const client = await connect(`${scheme}://${NOWHERE}`);
+    t.after(() => client.close());
+    await assert.rejects(client.lock("stock").acquire({ timeout: 300 }), (error) => {
+      assert.ok(error instanceof Refused && error.kind === "unreachable", String(error));
+      assert.match(error.message, /127\.0\.0\.1:1.*ECONNREFUSED/);
+      assert.match(error.cause.message, /ECONNREFUSED/);
+      return true;
+    });
+  }
+});
+
+for (const [scheme, variable] of [
+  ["redis", "FENCEPOST_REDIS"],
+  ["zk", "FENCEPOST_ZOOKEEPER"],
+]) {
+  test(`${scheme}: once there has been a connection, an acquire without a timeout waits`, async (t) => {
+    const between = await relay(t, address(variable));
+    const client = await connect(`${scheme}://${between.address}?session_timeout=3000`.replace(/(redis.*)\?.*/, "$1"), {
+      connectTimeout: 3000,
+    });
+    t.after(() => client.close());
+    const name = unique("later");
+    await (await client.lock(name).acquire()).release();
+    between.lead(NOWHERE);
+    between.silence();
+    const waiting = client.lock(name).acquire();
+    waiting.catch(() => undefined);
+    const early = await Promise.race([
+      waiting.then(
+        () => "granted",
+        (error) => String(error),
+      ),
+      new Promise((resolve) => setTimeout(resolve, 4500, "waits")),
+    ]);
+    assert.equal(early, "waits");
+    between.lead(address(variable));
+    await (await within(waiting, "the grant", 60_000)).release();
+  });
+
+  test(`${scheme}: closing during the first connection leaves nothing, and takes no time`, async (t) => {
+    for (const at of [NOWHERE, await silent(t)]) {
+      for (const before of [
+        async () => undefined,
+        async (client) => {
+          client
+            .lock("x")
+            .acquire()
+            .catch(() => undefined);
+          await new Promise((resolve) => setTimeout(resolve, 100));
+        },
+        (client) =>
+          client
+            .lock("x")
+            .acquire({ signal: AbortSignal.timeout(100) })
+            .catch(() => undefined),
+        (client) =>
+          client
+            .lock("x")
+            .acquire({ timeout: 100 })
+            .catch(() => undefined),
+      ]) {
+        const client = await connect(`${scheme}://${at}`);
+        await before(client);
+        // Less than the time that a close has for answers: there is nobody to answer.
+        await within(client.close(), "the end", 4000);
+      }
+    }
+  });
+}
+
+test("zk: a connection that a server has accepted and does not answer is made again before a session is over", async (t) => {
+  const between = await relay(t, address("FENCEPOST_ZOOKEEPER"));
+  const client = await connect(`zk://${between.address}?session_timeout=10000`);
+  t.after(() => client.close());
+  const grant = await within(client.lock(unique("handshake")).acquire(), "the grant");
+  const { signal } = grant;
+  // What a server that starts does: it ends the old connections, accepts the next one, and leaves it without an answer.
+  between.mute(true);
+  const before = between.accepted;
+  between.silence();
+  between.end();
+  const end = performance.now() + 30_000;
+  while (between.accepted === before) {
+    assert.ok(performance.now() < end, "no connection");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  between.mute(false);
+  const start = performance.now();
+  while (!grant.isValid) {
+    assert.ok(!signal.aborted, `lost after ${performance.now() - start} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await grant.release();
+});
