@@ -145,6 +145,14 @@ impl Contender {
         }
     }
 
+    /// Fails if the contender has ended in another way than by its release: another hold of the same owner may have released it by now.
+    pub(super) fn not_lost(&self) -> Result<(), Error> {
+        match &self.seat.told().end {
+            None | Some(End::Released) => Ok(()),
+            Some(end) => Err(end.error()),
+        }
+    }
+
     /// Turns a writer's grant into a reader's and waits for the server's word.
     pub(super) async fn downgrade(&self) -> Result<(), Error> {
         let (verdict, flights) = self.shared.engine.intent(self.key, Intent::Downgrade);
@@ -160,13 +168,18 @@ impl Contender {
 
     /// The same for a release that leaves readers' holds: it waits no longer than any release.
     pub(super) async fn downgrade_at_release(&self) -> Result<(), Error> {
-        self.not_over()?;
+        self.not_lost()?;
         let mut downgrading = pin!(within(CONFIRM_WITHIN, self.downgrade()));
         let done = poll_fn(|cx| {
             let _inside = self.shared.engine.runtime.inside();
             downgrading.as_mut().poll(cx)
         });
-        done.await.unwrap_or_else(|| Err(self.unconfirmed()))
+        match done.await {
+            // The last reader's hold has released the grant meanwhile.
+            Some(Err(_)) if matches!(self.seat.told().end, Some(End::Released)) => Ok(()),
+            Some(done) => done,
+            None => Err(self.unconfirmed()),
+        }
     }
 
     fn unconfirmed(&self) -> Error {

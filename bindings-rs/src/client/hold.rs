@@ -147,7 +147,7 @@ impl Hold {
         match self.joint.leave(side) {
             Left::Free => contender.release().await,
             Left::Reading => contender.downgrade_at_release().await,
-            Left::Held => contender.not_over(),
+            Left::Held => contender.not_lost(),
         }
     }
 
