@@ -111,12 +111,12 @@ static bool has_more(const fencepost_client *client) {
 static bool puts_off(fencepost_client *client, uint64_t now) {
     if (client->driver->descriptor(client->self) != FENCEPOST_OWNER_DRIVEN || now - client->until < LATE)
         return false;
-    if (client->late_since != 0 && client->late_since < client->turns) {
-        client->late_since = 0;
-        return false;
-    }
-    if (client->late_since == 0)
+    if (client->late != client->until) {
+        client->late = client->until;
         client->late_since = client->turns;
+    }
+    if (client->late_since < client->turns)
+        return false;
     client->stirred = true;
     return true;
 }

@@ -126,7 +126,8 @@ struct fencepost_client {
     uint64_t reach_by;        /* when the first acquire will have waited so long */
     fencepost_grant *untaken; /* grants that no program has yet */
     uint64_t turns;           /* of the program's loop */
-    uint64_t late_since;      /* the turn in which a timer was found to be late; 0: none was */
+    uint64_t late;            /* the time of the last timer that was found to be late */
+    uint64_t late_since;      /* the turn in which it was */
     bool unkept;              /* no thread could be made that renews */
     bool stands_in;           /* `memory:`: takes the options of the servers that it stands for */
     bool moved;               /* something was put into the hub, and not taken out yet */

@@ -67,7 +67,7 @@ fencepost_result fencepost_client_process(fencepost_client *client) {
     client->turns++;
     if (!client->driving)
         client_advance(client);
-    if (client->late_since != 0)
+    if (client->late == client->until)
         client_tell_loop(client);
     client->stirred = false;
     client->looped_until = client_until(client);

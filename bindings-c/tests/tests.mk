@@ -17,6 +17,7 @@ $(TESTS)/holder: tests/holder.c $(SHARED) $(HEADERS)
 DEFINE_addresses := -DTABLE='"$(abspath ../tests/addresses.json)"'
 WITH_attach := tests/loop.c
 WITH_turns := tests/loop.c
+WITH_late := tests/loop.c
 WITH_close := tests/loop.c
 WITH_lent := tests/loop.c
 WITH_verdicts_zookeeper := $(OBJ)/zookeeper/zookeeper/verdict.o
@@ -28,6 +29,7 @@ LINK_requests_zookeeper := $(foreach function,created children data done error f
 LINK_attach := -lfencepost-zookeeper -lfencepost-redis
 LINK_bad_input := -lfencepost-zookeeper -lfencepost-redis
 LINK_turns := -lfencepost-redis
+LINK_late := -lfencepost-redis
 LINK_close := -lfencepost-redis
 LINK_lent := -lfencepost-redis
 LINK_lent_tls := -lfencepost-redis -lhiredis_ssl
@@ -78,8 +80,8 @@ $(BUILD)/examples/%: examples/%.c $(SHARED) $(PKGCONFIG) $(HEADERS:include/%=$(I
 
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 SUITES := hub addresses fuzz client kinds owners downgrade single inspection event_loop \
-    turns threads lent close overdue bad_input attach verdicts_zookeeper requests_zookeeper verdicts_redis faults \
-    client-threaded threads-threaded close-threaded overdue-threaded kinds-threaded event_loop-threaded faults-threaded \
+    turns late scarce crowd threads lent close overdue bad_input attach verdicts_zookeeper requests_zookeeper verdicts_redis faults \
+    client-threaded crowd-threaded late-threaded threads-threaded close-threaded overdue-threaded kinds-threaded event_loop-threaded faults-threaded \
     $(if $(filter yes,$(TLS)),tls)
 PROGRAMS := $(SUITES:%=$(TESTS)/%) $(TESTS)/transcripts $(TESTS)/header $(TESTS)/header20 $(TESTS)/static
 

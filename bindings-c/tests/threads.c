@@ -125,12 +125,12 @@ static void cancelled_anywhere(enum family family) {
 
 /* ---- the program forks ---- */
 
-static volatile bool stop;
+static bool stop; /* of all threads: atomic */
 
 static void *use_it(void *argument) {
     fencepost_client *client = argument;
 
-    while (!stop) {
+    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
         fencepost_grant *grant = NULL;
 
         if (fencepost_acquire(client, "c-tests/forking", LONG, &grant) == FENCEPOST_OK)
@@ -142,7 +142,7 @@ static void *use_it(void *argument) {
 
 /* Servers inside the process come and go. */
 static void *connect_it(void *argument) {
-    while (!stop) {
+    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
         fencepost_client *client = NULL;
 
         if (fencepost_connect("memory:forking", &client) != FENCEPOST_OK)
@@ -193,7 +193,7 @@ static void fork_at_any_moment(enum family family) {
         if (!CHECK(status == 0))
             break;
     }
-    stop = true;
+    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
     for (i = 0; i < 3; i++)
         pthread_join(threads[i], NULL);
     close_client(client);

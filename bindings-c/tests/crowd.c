@@ -1,0 +1,249 @@
+/* Two thousand at once on one client, in an event loop: acquires, waiters and grants, also through a restart of the
+ * server. */
+#include <poll.h>
+#include <pthread.h>
+
+#include "support.h"
+
+#define CROWD 2000
+
+/* More than enough for anything that does not hang, for a crowd on a busy machine (ms). */
+#define VERY_LONG 120000
+
+/* A client in a loop, with a lock of each number. */
+struct crowd {
+    fencepost_client *client;
+    fencepost_lock *locks[CROWD];
+    fencepost_attempt *attempts[CROWD]; /* NULL: none is open */
+    fencepost_grant *grants[CROWD];     /* NULL: none is held */
+};
+
+static struct crowd first, second;
+
+static bool gather(struct crowd *crowd, const char *url, const char *name) {
+    char text[128];
+    int i;
+
+    memset(crowd, 0, sizeof *crowd);
+    crowd->client = client_of(url);
+    for (i = 0; i < CROWD; i++) {
+        snprintf(text, sizeof text, "%s/%d", name, i);
+        if (fencepost_lock_new(crowd->client, text, &crowd->locks[i]) != FENCEPOST_OK)
+            return false;
+    }
+    return CHECK(fencepost_client_fd(crowd->client) >= 0);
+}
+
+static void disperse(struct crowd *crowd) {
+    int i;
+
+    for (i = 0; i < CROWD; i++) {
+        fencepost_attempt_free(crowd->attempts[i]);
+        fencepost_grant_free(crowd->grants[i]);
+        fencepost_lock_free(crowd->locks[i]);
+    }
+    fencepost_client_free(crowd->client);
+}
+
+/* One turn of a loop with one or two clients; a client that is closed may be among them. */
+static void turn(struct crowd *one, struct crowd *other) {
+    struct crowd *const crowds[] = {one, other};
+    struct pollfd sources[2];
+    int timeout, shortest = 100, i, count = other == NULL ? 1 : 2;
+
+    for (i = 0; i < count; i++) {
+        sources[i].fd = fencepost_client_fd(crowds[i]->client);
+        sources[i].events = POLLIN;
+        timeout = fencepost_client_timeout(crowds[i]->client);
+        if (timeout >= 0 && timeout < shortest)
+            shortest = timeout;
+    }
+    poll(sources, (nfds_t)count, shortest);
+    for (i = 0; i < count; i++)
+        fencepost_client_process(crowds[i]->client);
+}
+
+static bool start(struct crowd *crowd) {
+    int i, started = 0;
+
+    for (i = 0; i < CROWD; i++)
+        started +=
+            fencepost_lock_acquire_start(crowd->locks[i], FENCEPOST_FOREVER, &crowd->attempts[i]) == FENCEPOST_OK;
+    return CHECK(started == CROWD);
+}
+
+/* Takes the grants that have come; how many attempts are open. What was refused is a fault of the test. */
+static int take(struct crowd *crowd) {
+    fencepost_result result;
+    int i, left = 0;
+
+    for (i = 0; i < CROWD; i++) {
+        if (crowd->attempts[i] == NULL)
+            continue;
+        result = fencepost_attempt_finish(crowd->attempts[i], &crowd->grants[i]);
+        if (result == FENCEPOST_RESULT_PENDING) {
+            left++;
+            continue;
+        }
+        CHECK_RESULT(result, FENCEPOST_OK);
+        fencepost_attempt_free(crowd->attempts[i]);
+        crowd->attempts[i] = NULL;
+    }
+    return left;
+}
+
+/* Turns until all are granted. */
+static bool all_granted(struct crowd *crowd, struct crowd *beside) {
+    int64_t end = millis() + VERY_LONG;
+    int left;
+
+    while ((left = take(crowd)) > 0 && millis() < end)
+        turn(crowd, beside);
+    if (left > 0)
+        printf("    %d of %d acquires are open\n", left, CROWD);
+    return CHECK(left == 0);
+}
+
+/* Gives all back; how many releases the server confirmed. */
+static int all_released(struct crowd *crowd, struct crowd *beside) {
+    int64_t end = millis() + VERY_LONG;
+    fencepost_result result;
+    int i, left, confirmed = 0;
+
+    for (i = 0; i < CROWD; i++)
+        fencepost_release_start(crowd->grants[i]);
+    do {
+        turn(crowd, beside);
+        for (i = left = 0; i < CROWD; i++) {
+            if (crowd->grants[i] == NULL)
+                continue;
+            result = fencepost_release_finish(crowd->grants[i]);
+            if (result == FENCEPOST_RESULT_PENDING || result == FENCEPOST_RESULT_RELEASE_UNCONFIRMED) {
+                left++;
+                continue;
+            }
+            confirmed += result == FENCEPOST_OK;
+            fencepost_grant_free(crowd->grants[i]);
+            crowd->grants[i] = NULL;
+        }
+    } while (left > 0 && millis() < end);
+    CHECK(left == 0);
+    return confirmed;
+}
+
+static void a_burst_is_served(enum family family) {
+    int round;
+
+    NEED(gather(&first, url(family, ""), new_name("burst")));
+    for (round = 0; round < 2; round++) {
+        NEED(start(&first) && all_granted(&first, NULL));
+        CHECK(all_released(&first, NULL) == CROWD);
+    }
+    CHECK_RESULT(fencepost_close(first.client), FENCEPOST_OK);
+    disperse(&first);
+}
+
+/* All of them wait when a look behind the last one has been answered. */
+static bool all_wait(struct crowd *crowd, struct crowd *beside) {
+    fencepost_lock *lock = lock_with(crowd->client, new_name("behind"), NULL);
+    fencepost_attempt *attempt = NULL;
+    fencepost_grant *grant = NULL;
+    int64_t end = millis() + VERY_LONG;
+    bool granted;
+
+    CHECK_RESULT(fencepost_lock_acquire_start(lock, FENCEPOST_FOREVER, &attempt), FENCEPOST_OK);
+    while (fencepost_attempt_finish(attempt, &grant) == FENCEPOST_RESULT_PENDING && millis() < end)
+        turn(crowd, beside);
+    granted = CHECK(grant != NULL);
+    fencepost_attempt_free(attempt);
+    fencepost_grant_free(grant);
+    fencepost_lock_free(lock);
+    return granted && CHECK(take(crowd) == CROWD);
+}
+
+/* A restart beside the loop, which goes on turning. */
+struct restart {
+    const char *server;
+    bool done, ended;
+};
+
+static void *restart(void *argument) {
+    struct restart *order = argument;
+
+    order->done = control("name", "restart %s", order->server) != NULL;
+    __atomic_store_n(&order->ended, true, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+/* Two thousand hold and two thousand wait while the server restarts. ZooKeeper still knows of the locks then. */
+static void a_restart_is_survived(enum family family) {
+    const char *const servers[] = {"", "zookeeper", "redis-1"};
+    const char *at = url(family, family == ZOOKEEPER ? "?session_timeout=20000" : ""), *name = new_name("restart");
+    struct restart order = {servers[family], false, false};
+    pthread_t thread;
+    int released;
+
+    NEED(gather(&first, at, name) && gather(&second, at, name));
+    NEED(start(&first) && all_granted(&first, &second));
+    NEED(start(&second) && all_wait(&second, &first));
+    NEED(pthread_create(&thread, NULL, restart, &order) == 0);
+    while (!__atomic_load_n(&order.ended, __ATOMIC_ACQUIRE))
+        turn(&first, &second);
+    pthread_join(thread, NULL);
+    NEED(order.done);
+    released = all_released(&first, &second);
+    CHECK(released == CROWD || family != ZOOKEEPER);
+    NEED(all_granted(&second, &first));
+    CHECK_RESULT(fencepost_close(first.client), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_close(second.client), FENCEPOST_OK);
+    disperse(&first);
+    disperse(&second);
+}
+
+/* The close of a client that holds two thousand, and of one for which two thousand wait. */
+static void closing_gives_all_back(enum family family) {
+    const char *name = new_name("closing");
+    int64_t end;
+    int i, valid = 0;
+    fencepost_result result;
+
+    NEED(gather(&first, url(family, ""), name) && gather(&second, url(family, ""), name));
+    NEED(start(&first) && all_granted(&first, &second));
+    NEED(start(&second) && all_wait(&second, &first));
+    CHECK_RESULT(fencepost_close_start(first.client), FENCEPOST_OK);
+    for (i = 0; i < CROWD; i++)
+        valid += fencepost_grant_is_valid(first.grants[i]);
+    CHECK(valid == 0);
+    for (end = millis() + VERY_LONG;
+         (result = fencepost_close_finish(first.client)) == FENCEPOST_RESULT_PENDING && millis() < end;)
+        turn(&first, NULL);
+    CHECK_RESULT(result, FENCEPOST_OK);
+    disperse(&first);
+    NEED(all_granted(&second, NULL));
+    /* Again, with the waiters' client closed first. */
+    NEED(gather(&first, url(family, ""), name) && start(&first) && all_wait(&first, &second));
+    CHECK_RESULT(fencepost_close(first.client), FENCEPOST_OK);
+    for (i = 0; i < CROWD; i++)
+        valid += fencepost_attempt_finish(first.attempts[i], &first.grants[i]) != FENCEPOST_RESULT_CLIENT_CLOSED;
+    CHECK(valid == 0);
+    CHECK_RESULT(fencepost_close(second.client), FENCEPOST_OK);
+    disperse(&first);
+    disperse(&second);
+    /* Neither has left anything. */
+    NEED(gather(&first, url(family, ""), name) && start(&first) && all_granted(&first, NULL));
+    CHECK_RESULT(fencepost_close(first.client), FENCEPOST_OK);
+    disperse(&first);
+}
+
+int main(void) {
+    enum family family;
+
+    for (family = ZOOKEEPER; family < FAMILIES; family++) {
+        if (address(family) == NULL)
+            continue;
+        TEST_ON(a_burst_is_served, family, label(family));
+        TEST_ON(a_restart_is_survived, family, label(family));
+        TEST_ON(closing_gives_all_back, family, label(family));
+    }
+    return check_close();
+}

@@ -1,0 +1,91 @@
+/* A system that gives less than was asked for: random bytes, threads. The functions of the C library are the test's own
+ * here. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "support.h"
+
+/* What Linux before 5.18 gives at once, at most. */
+#define AT_ONCE 256
+
+static bool sparing, interrupted, threadless;
+static int refusals;
+
+ssize_t getrandom(void *bytes, size_t size, unsigned flags) {
+    if (sparing && size > AT_ONCE) {
+        refusals++;
+        interrupted = !interrupted;
+        if (interrupted) {
+            errno = EINTR;
+            return -1;
+        }
+        size = AT_ONCE;
+    }
+    return syscall(SYS_getrandom, bytes, size, flags);
+}
+
+static void random_bytes_come_in_parts(void) {
+    fencepost_client *client = client_of(url(MEMORY, ""));
+    int round;
+
+    sparing = true;
+    /* Enough for the client to ask for more several times. */
+    for (round = 0; round < 100; round++)
+        let_go(hold(client, new_name("random")));
+    CHECK(refusals > 0);
+    sparing = false;
+    close_client(client);
+}
+
+typedef void *body(void *);
+typedef int create(pthread_t *, const pthread_attr_t *, body *, void *);
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, body *run, void *argument) {
+    static create *real;
+
+    if (threadless)
+        return EAGAIN;
+    if (real == NULL)
+        *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
+    return real(thread, attributes, run, argument);
+}
+
+/* Nothing renews then, and the loss says why. When there are threads again, the next grant is renewed. */
+static void no_thread_can_be_made(enum family family) {
+    const fencepost_options *options = family == REDIS ? FENCEPOST_OPTIONS(.ttl = 3000) : NULL;
+    const char *name = new_name("threadless");
+    fencepost_client *client;
+    fencepost_grant *grant;
+    int64_t end;
+
+    threadless = true;
+    client = client_of(url(family, family == ZOOKEEPER ? "?session_timeout=4000" : ""));
+    grant = hold_with(client, name, options);
+    NEED(grant != NULL);
+    EVENTUALLY(!fencepost_grant_is_valid(grant));
+    CHECK_FAULT(fencepost_grant_loss(grant), FENCEPOST_RESULT_LEASE_ENDED, "gives no thread");
+    fencepost_grant_free(grant);
+    threadless = false;
+    grant = hold_with(client, name, options);
+    NEED(grant != NULL);
+    for (end = millis() + 6000; millis() < end && fencepost_grant_is_valid(grant);)
+        poll(NULL, 0, 10);
+    CHECK(fencepost_grant_is_valid(grant));
+    let_go(grant);
+    close_client(client);
+}
+
+int main(void) {
+    TEST(random_bytes_come_in_parts);
+    if (address(REDIS) != NULL)
+        TEST_ON(no_thread_can_be_made, REDIS, label(REDIS));
+    /* The ZooKeeper library with threads does not begin without them. */
+    if (address(ZOOKEEPER) != NULL && WITH_ST)
+        TEST_ON(no_thread_can_be_made, ZOOKEEPER, label(ZOOKEEPER));
+    return check_close();
+}
