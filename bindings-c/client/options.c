@@ -56,6 +56,18 @@ int64_t micros_of(int64_t millis) {
     return millis > INT64_MAX / 1000 ? INT64_MAX : millis < INT64_MIN / 1000 ? INT64_MIN : millis * 1000;
 }
 
+/* Every byte of the options is named, so that a later option may take the place of a reserved one. */
+typedef char
+    no_padding[sizeof(void *) != 8 || sizeof(fencepost_options) == offsetof(fencepost_options, unfair) + 8 ? 1 : -1];
+
+static bool is_reserved_zero(const fencepost_options *options) {
+    static const uint8_t zero[8];
+
+    return options->reserved_kind == 0 &&
+           memcmp(options->reserved_switches, zero, sizeof options->reserved_switches) == 0 &&
+           memcmp(options->reserved_end, zero, sizeof options->reserved_end) == 0;
+}
+
 /* The options as this library knows them, from a program that was built with another header. */
 static fencepost_result take(const fencepost_options *given, fencepost_options *options) {
     const uint8_t *bytes = (const uint8_t *)given;
@@ -74,6 +86,11 @@ static fencepost_result take(const fencepost_options *given, fencepost_options *
             return fault(FENCEPOST_RESULT_UNKNOWN_OPTION, "an option is newer than this libfencepost-client");
     }
     memcpy(options, given, given->size < sizeof *options ? given->size : sizeof *options);
+    if (!is_reserved_zero(options))
+        return fault(
+            FENCEPOST_RESULT_UNKNOWN_OPTION,
+            "an option is newer than this libfencepost-client, or the options were not set to zero: write "
+            "FENCEPOST_OPTIONS(...)");
     if ((size_t)options->kind >= KINDS)
         return fault(FENCEPOST_RESULT_BAD_ARGUMENT, "there is no kind of lock %d", (int)options->kind);
     return FENCEPOST_RESULT_OK;

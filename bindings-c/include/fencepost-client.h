@@ -24,6 +24,10 @@
  * uses it, and setting the options of a shared lock, are the exceptions.
  * - There are no callbacks: no code of the program ever runs inside fencepost, but for what the program has registered
  * with a client library itself (see fencepost-redis.h), and then without any lock of fencepost.
+ * - Without memory, what these libraries allocate gives `OUT_OF_MEMORY`. The hub below them, libfencepost, is written
+ * in Rust, whose small allocations end the process by `abort()` where there is no memory. On Linux memory as a rule
+ * runs out in another way: the system ends a process.
+ * - A program asks `fencepost_version` where it may meet an older library than its header: `FENCEPOST_VERSION`.
  * - A thread that is cancelled (`pthread_cancel`) in a call finishes the call: the cancellation acts behind it. What
  * ends a wait is `fencepost_attempt_cancel`.
  * - After a fork, the child connects anew: every call on an object of its parent gives
@@ -129,6 +133,8 @@ typedef struct fencepost_options {
     /** `sizeof(fencepost_options)`: later versions have more of them. */
     size_t size;
     fencepost_kind kind;
+    /** Zero, as all that is reserved: what is not is refused, as an option of a later version. */
+    uint32_t reserved_kind;
     /** How many may hold a semaphore at once. Everybody has to say the same number. */
     int64_t permits;
     /** The names of a multi-lock, which has no other; none of them twice. */
@@ -146,6 +152,8 @@ typedef struct fencepost_options {
     bool revocable;
     /** Redis: the lease is not renewed. See `fencepost_lock_set_renew`. */
     bool without_renewal;
+    /** Zero. */
+    uint8_t reserved_switches[6];
     /** In milliseconds. See `fencepost_lock_set_ttl`. */
     int64_t ttl;
     /** In milliseconds. See `fencepost_lock_set_max_hold`. */
@@ -162,6 +170,8 @@ typedef struct fencepost_options {
      * wake then. The cheapest lock there is for a try. It has no layout: the name is the node's; and is not revocable.
      */
     bool unfair;
+    /** Zero. */
+    uint8_t reserved_end[7];
 } fencepost_options;
 
 /** Options by their names: `FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_READER, .layout = "kazoo")`. C++ has it since
@@ -352,7 +362,8 @@ void fencepost_grant_free(fencepost_grant *grant);
  */
 
 /** A contender of a lock, as it was found on the server. It may have gone since: this is for people and tools, and no
- * ground to act as if one held the lock. */
+ * ground to act as if one held the lock. The library makes it, and later versions may have more members behind these:
+ * take it by its pointer, `fencepost_contenders_at`, and make no arrays of it. */
 typedef struct fencepost_contender {
     /** The path of its node. */
     const char *node;

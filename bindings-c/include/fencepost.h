@@ -13,6 +13,8 @@
  *   CLOCK_BOOTTIME where there is one. Read it before the input that it stands for.
  * - A hub, and settings that are being changed, are used by one thread at a time. Different objects are independent.
  * - Every fallible function answers a `fencepost_result`, 0 for success; `fencepost_detail` says what was wrong, with the values.
+ * - Where there is no memory, the process ends by `abort()`: Rust's allocations have no other way. Output structures may grow at their end
+ *   in a version with another soname, and in no other: `fencepost_version` says which one runs, `FENCEPOST_VERSION` is the header's.
  * - A defect inside (a Rust panic) is caught and answered by `FENCEPOST_RESULT_PANIC`: the object may then only be freed.
  *
  * The loop of a driver
@@ -71,6 +73,11 @@
  * Success, in short.
  */
 #define FENCEPOST_OK 0
+
+/**
+ * The version of this header: 10000 times the first number, 100 times the second, and the third.
+ */
+#define FENCEPOST_VERSION 100
 
 /**
  * What a function answers, and why an acquire was refused or a grant was lost. 0 is success. Numbers are the same in every language
@@ -1302,12 +1309,12 @@ bool fencepost_is_from_replica(const uint8_t *error,
                                size_t error_size);
 
 /**
- * The kebab-case name of a result, the same in every language; NULL for a number that is none.
+ * The kebab-case name of a result, the same in every language; `unknown-result` for a number that is none. Never NULL.
  */
 const char *fencepost_result_name(int32_t result);
 
 /**
- * What a result means, in one English sentence; NULL for a number that is none.
+ * What a result means, in one English sentence, also for a number that is none. Never NULL.
  */
 const char *fencepost_result_text(int32_t result);
 
@@ -1374,6 +1381,16 @@ void fencepost_settings_free(struct fencepost_settings *settings);
 enum fencepost_result fencepost_settings_of(const struct fencepost_setting *given,
                                             size_t given_count,
                                             struct fencepost_settings **settings);
+
+/**
+ * The version of the library that runs, as a number like `FENCEPOST_VERSION`, which is that of the header.
+ */
+uint32_t fencepost_version(void);
+
+/**
+ * The same in words, such as `0.1.0`.
+ */
+const char *fencepost_version_name(void);
 
 /**
  * Whether bytes are text: for what a program takes in its user's words and gives to no hub. Errors: `BAD_ARGUMENT` if they are not UTF-8;

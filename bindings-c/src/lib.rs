@@ -27,4 +27,5 @@ pub mod result;
 pub mod result_names;
 pub mod settings;
 pub mod values;
+pub mod version;
 pub mod view;

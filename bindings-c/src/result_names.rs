@@ -105,14 +105,21 @@ const _: () = {
     assert!(Refusal::ALL.len() == 16 && Loss::ALL.len() == 7);
 };
 
-/// The kebab-case name of a result, the same in every language; NULL for a number that is none.
+/// The kebab-case name of a result, the same in every language; `unknown-result` for a number that is none. Never NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn fencepost_result_name(result: i32) -> *const c_char {
-    fencepost_result::from_code(result).map_or(std::ptr::null(), |result| result.name().as_ptr())
+    fencepost_result::from_code(result)
+        .map_or(c"unknown-result", fencepost_result::name)
+        .as_ptr()
 }
 
-/// What a result means, in one English sentence; NULL for a number that is none.
+/// What a result means, in one English sentence, also for a number that is none. Never NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn fencepost_result_text(result: i32) -> *const c_char {
-    fencepost_result::from_code(result).map_or(std::ptr::null(), |result| result.text().as_ptr())
+    fencepost_result::from_code(result)
+        .map_or(
+            c"this number is no result of this libfencepost",
+            fencepost_result::text,
+        )
+        .as_ptr()
 }

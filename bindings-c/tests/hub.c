@@ -191,12 +191,23 @@ static void memory_needs_no_driver(void) {
     fencepost_hub_free(second);
 }
 
+static void version_is_told(void) {
+    char name[32];
+
+    CHECK(fencepost_version() == FENCEPOST_VERSION);
+    snprintf(
+        name, sizeof name, "%d.%d.%d", FENCEPOST_VERSION / 10000, FENCEPOST_VERSION / 100 % 100,
+        FENCEPOST_VERSION % 100);
+    CHECK(strcmp(fencepost_version_name(), name) == 0);
+}
+
 static void names_of_everything(void) {
     int code, named = 0;
 
     for (code = -1; code < 700; code++)
-        named += fencepost_result_name(code) != NULL && fencepost_result_text(code) != NULL;
+        named += strcmp(fencepost_result_name(code), "unknown-result") != 0 && *fencepost_result_text(code) != '\0';
     CHECK(named == 55);
+    CHECK(strcmp(fencepost_result_name(-1), "unknown-result") == 0 && strlen(fencepost_result_text(-1)) > 0);
     CHECK(strcmp(fencepost_result_name(FENCEPOST_RESULT_MIXED_LAYOUTS), "mixed-layouts") == 0);
     CHECK(strcmp(fencepost_operation_name(FENCEPOST_OPERATION_SYNC), "sync") == 0);
     CHECK(fencepost_operation_name(0) == NULL && fencepost_timer_name(99) == NULL);
@@ -225,6 +236,7 @@ int main(void) {
     TEST(replies_of_the_wrong_shape);
     TEST(memory_needs_no_driver);
     TEST(names_of_everything);
+    TEST(version_is_told);
     TEST(a_replicas_answer_is_known);
     return check_close();
 }

@@ -175,6 +175,9 @@ static void wrong_options(enum family family) {
     fencepost_client *client = client_of(url(family, ""));
     static const char *const no_names[] = {"a", NULL}, *const twice[] = {"a", "b", "a"}, *const wrong[] = {"a//b"};
     static const uint8_t bytes[sizeof(fencepost_options) + 8] = {0};
+    static const size_t reserved[] = {
+        offsetof(fencepost_options, reserved_kind), offsetof(fencepost_options, reserved_switches),
+        offsetof(fencepost_options, reserved_end), sizeof(fencepost_options) - 1};
     uint8_t newer[sizeof bytes];
     fencepost_options options = {0};
     fencepost_lock *lock = NULL;
@@ -248,6 +251,15 @@ static void wrong_options(enum family family) {
     CHECK_FAULT(
         fencepost_lock_open(client, "x", (const fencepost_options *)(const void *)newer, &lock),
         FENCEPOST_RESULT_UNKNOWN_OPTION, "newer");
+    /* A later option in the place of what is reserved now. */
+    options.size = sizeof options;
+    CHECK_RESULT(taken(client, "x", &options), FENCEPOST_OK);
+    for (i = 0; i < sizeof reserved / sizeof *reserved; i++) {
+        fencepost_options later = options;
+
+        ((uint8_t *)&later)[reserved[i]] = 1;
+        CHECK_FAULT(fencepost_lock_open(client, "x", &later, &lock), FENCEPOST_RESULT_UNKNOWN_OPTION, "newer");
+    }
     close_client(client);
 }
 

@@ -72,6 +72,12 @@ $(TESTS)/static: examples/blocking.c $(CORE) $(STATIC) $(HEADERS)
 	    $(LIB)/libfencepost-zookeeper.a $(LIB)/libfencepost-redis.a $(LIB)/libfencepost-client.a $(LIB)/libfencepost.a \
 	    -lzookeeper_mt -lhiredis -ldl -lm -o $@
 
+# Beside another static library in Rust, with the same standard library in it.
+$(TESTS)/beside: tests/beside.c tests/beside.rs $(CORE) $(STATIC) $(HEADERS)
+	@mkdir -p $(@D)
+	$(RUSTC) --crate-type staticlib -O tests/beside.rs -o $(OBJ)/libbeside.a
+	$(COMPILE) -Iinclude $< $(LIB)/libfencepost-client.a $(LIB)/libfencepost.a $(OBJ)/libbeside.a -ldl -lm -o $@
+
 # Examples, built as their own comments say.
 $(BUILD)/examples/%: examples/%.c $(SHARED) $(PKGCONFIG) $(HEADERS:include/%=$(INCLUDE)/%)
 	@mkdir -p $(@D)
@@ -83,7 +89,7 @@ SUITES := hub addresses fuzz client kinds owners downgrade single inspection eve
     turns late scarce crowd threads lent close overdue bad_input attach verdicts_zookeeper requests_zookeeper verdicts_redis faults \
     client-threaded crowd-threaded late-threaded threads-threaded close-threaded overdue-threaded kinds-threaded event_loop-threaded faults-threaded \
     $(if $(filter yes,$(TLS)),tls)
-PROGRAMS := $(SUITES:%=$(TESTS)/%) $(TESTS)/transcripts $(TESTS)/header $(TESTS)/header20 $(TESTS)/static
+PROGRAMS := $(SUITES:%=$(TESTS)/%) $(TESTS)/transcripts $(TESTS)/header $(TESTS)/header20 $(TESTS)/static $(TESTS)/beside
 
 .PHONY: test-programs test test-local test-servers test-valgrind test-asan
 test-programs: $(PROGRAMS) $(EXAMPLES)
@@ -95,7 +101,7 @@ test: test-programs
 
 # Without servers.
 test-local: test-programs
-	tests/run $(TESTS) hub addresses fuzz transcripts header
+	tests/run $(TESTS) hub addresses fuzz transcripts header beside
 
 # On the servers that the environment names.
 test-servers: test-programs

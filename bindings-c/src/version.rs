@@ -1,0 +1,38 @@
+//! Which version this is.
+
+use std::ffi::{CStr, c_char};
+
+/// The version of this header: 10000 times the first number, 100 times the second, and the third.
+pub const FENCEPOST_VERSION: u32 = 100;
+
+const NAME: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
+
+const fn number(text: &str) -> u32 {
+    let bytes = text.as_bytes();
+    let (mut number, mut place) = (0, 0);
+    while place < bytes.len() {
+        number = number * 10 + (bytes[place] - b'0') as u32;
+        place += 1;
+    }
+    number
+}
+
+const _: () = assert!(
+    FENCEPOST_VERSION
+        == number(env!("CARGO_PKG_VERSION_MAJOR")) * 10_000
+            + number(env!("CARGO_PKG_VERSION_MINOR")) * 100
+            + number(env!("CARGO_PKG_VERSION_PATCH")),
+    "the header's version is not the package's"
+);
+
+/// The version of the library that runs, as a number like `FENCEPOST_VERSION`, which is that of the header.
+#[unsafe(no_mangle)]
+pub extern "C" fn fencepost_version() -> u32 {
+    FENCEPOST_VERSION
+}
+
+/// The same in words, such as `0.1.0`.
+#[unsafe(no_mangle)]
+pub extern "C" fn fencepost_version_name() -> *const c_char {
+    CStr::from_bytes_with_nul(NAME.as_bytes()).map_or(std::ptr::null(), CStr::as_ptr)
+}
