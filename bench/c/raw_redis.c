@@ -1,15 +1,19 @@
 #include <stdio.h>
+#include <unistd.h>
 
 #include "raw.h"
 #include "rd.h"
 #include "scripts.h" /* generated: the texts in core/src/redis/scripts */
 
-#define ATTEMPT "00000000000000000000000000000000-1"
+#define KEEP_TOMBSTONE "10000"
 
 static struct {
     redisContext *c;
     char acquire[41], release[41];
-    char name[128], fence[160], tombstone[192], channel[160];
+    char name[128], fence[160], channel[160];
+    /* Each acquire is a new attempt: a server refuses one that has been released. */
+    unsigned long attempts;
+    char attempt[64], tombstone[256];
 } own;
 
 static void run(int count, const char **arguments) {
@@ -23,14 +27,17 @@ static void run(int count, const char **arguments) {
 
 static void acquire(void *self) {
     (void)self;
-    const char *arguments[] = {
-        "EVALSHA", own.acquire, "3", own.name, own.fence, own.tombstone, ATTEMPT, "10000", "604800000"};
-    run(9, arguments);
+    snprintf(own.attempt, sizeof own.attempt, "%032lx-%lu", (unsigned long)getpid(), ++own.attempts);
+    snprintf(own.tombstone, sizeof own.tombstone, "{%s}:gone:%s", own.name, own.attempt);
+    const char *arguments[] = {"EVALSHA",     own.acquire, "3",     own.name,    own.fence,
+                               own.tombstone, own.attempt, "10000", "604800000", KEEP_TOMBSTONE};
+    run(10, arguments);
 }
 
 static void release(void *self) {
     (void)self;
-    const char *arguments[] = {"EVALSHA", own.release, "2", own.name, own.tombstone, ATTEMPT, own.channel, "0"};
+    const char *arguments[] = {
+        "EVALSHA", own.release, "2", own.name, own.tombstone, own.attempt, own.channel, KEEP_TOMBSTONE};
     run(8, arguments);
 }
 
@@ -45,7 +52,6 @@ lock raw_redis(const address *at, const char *name) {
     rd_load(own.c, RELEASE_LUA, own.release);
     snprintf(own.name, sizeof own.name, "%s", name);
     snprintf(own.fence, sizeof own.fence, "{%s}:fence", own.name);
-    snprintf(own.tombstone, sizeof own.tombstone, "{%s}:gone:" ATTEMPT, own.name);
     snprintf(own.channel, sizeof own.channel, "{%s}:released", own.name);
     return (lock){acquire, release, end, NULL, NULL};
 }

@@ -1,6 +1,6 @@
 // The client libraries alone, with the requests of fencepost in the same flights; names, data and arguments are as long.
 
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 
@@ -33,16 +33,28 @@ export async function rawZooKeeper(address, name) {
 }
 
 const script = (name) => readFileSync(new URL(`../../core/src/redis/scripts/${name}.lua`, import.meta.url), "utf8");
-const ATTEMPT = `${"0".repeat(32)}-1`;
+const KEEP_TOMBSTONE = "10000";
 
-/** What both scripts are given. */
+/** What both scripts are given. Each acquire is a new attempt: a server refuses one that has been released. */
 function calls(name) {
-  const tombstone = `{${name}}:gone:${ATTEMPT}`;
-  const sha = (script) => createHash("sha1").update(script).digest("hex");
-  return [
-    { text: script("acquire"), keys: [name, `{${name}}:fence`, tombstone], arguments: [ATTEMPT, "10000", "604800000"] },
-    { text: script("release"), keys: [name, tombstone], arguments: [ATTEMPT, `{${name}}:released`, "0"] },
-  ].map((call) => ({ ...call, sha: sha(call.text) }));
+  const texts = [script("acquire"), script("release")];
+  const [acquire, release] = texts.map((text) => createHash("sha1").update(text).digest("hex"));
+  const fence = `{${name}}:fence`;
+  const channel = `{${name}}:released`;
+  const contender = randomBytes(16).toString("hex");
+  let attempts = 0;
+  let attempt, tombstone;
+  return {
+    texts,
+    acquire() {
+      attempts += 1;
+      attempt = `${contender}-${attempts}`;
+      tombstone = `{${name}}:gone:${attempt}`;
+      const values = [attempt, "10000", "604800000", KEEP_TOMBSTONE];
+      return { sha: acquire, keys: [name, fence, tombstone], arguments: values };
+    },
+    release: () => ({ sha: release, keys: [name, tombstone], arguments: [attempt, channel, KEEP_TOMBSTONE] }),
+  };
 }
 
 /** A cycle that does nothing would be quick. */
@@ -53,11 +65,12 @@ function check(answer) {
 /** Our own scripts by EVALSHA, over node-redis. */
 export async function rawNodeRedis(address, name) {
   const client = await nodeRedis(address);
-  const [acquire, release] = calls(name);
-  for (const { text } of [acquire, release]) await client.scriptLoad(text);
+  const { texts, acquire, release } = calls(name);
+  for (const text of texts) await client.scriptLoad(text);
+  const run = async ({ sha, ...call }) => check(await client.evalSha(sha, call));
   return {
-    acquire: async () => check(await client.evalSha(acquire.sha, acquire)),
-    release: async () => check(await client.evalSha(release.sha, release)),
+    acquire: () => run(acquire()),
+    release: () => run(release()),
     close: () => client.close(),
   };
 }
@@ -65,13 +78,13 @@ export async function rawNodeRedis(address, name) {
 /** The same over ioredis. */
 export async function rawIoredis(address, name) {
   const client = await ioredis(address);
-  const [acquire, release] = calls(name);
-  for (const { text } of [acquire, release]) await client.script("LOAD", text);
+  const { texts, acquire, release } = calls(name);
+  for (const text of texts) await client.script("LOAD", text);
   const run = async ({ sha, keys, arguments: values }) =>
     check(await client.evalsha(sha, keys.length, ...keys, ...values));
   return {
-    acquire: () => run(acquire),
-    release: () => run(release),
+    acquire: () => run(acquire()),
+    release: () => run(release()),
     close: async () => client.disconnect(),
   };
 }

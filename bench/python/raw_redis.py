@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,9 @@ import redis.asyncio
 from addresses import Address
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "core" / "src" / "redis" / "scripts"
-ATTEMPT = "0" * 32 + "-1"
 LEASE = 10_000
 KEEP_FENCE = 7 * 86_400_000
+KEEP_TOMBSTONE = 10_000
 
 
 def scripts() -> tuple[str, str]:
@@ -21,14 +23,29 @@ def scripts() -> tuple[str, str]:
     return (SCRIPTS / "acquire.lua").read_text(), (SCRIPTS / "release.lua").read_text()
 
 
-def calls(name: str) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """The arguments of both EVALSHAs."""
-    acquire, release = (hashlib.sha1(text.encode()).hexdigest() for text in scripts())
-    tombstone = f"{{{name}}}:gone:{ATTEMPT}"
-    return (
-        (acquire, 3, name, f"{{{name}}}:fence", tombstone, ATTEMPT, LEASE, KEEP_FENCE),
-        (release, 2, name, tombstone, ATTEMPT, f"{{{name}}}:released", 0),
-    )
+class Calls:
+    """The arguments of the EVALSHAs. Each acquire is a new attempt: a server refuses a released one."""
+
+    def __init__(self, name: str) -> None:
+        self._acquire, self._release = (hashlib.sha1(text.encode()).hexdigest() for text in scripts())
+        self._name = name
+        self._fence = f"{{{name}}}:fence"
+        self._channel = f"{{{name}}}:released"
+        self._contender = os.urandom(16).hex()
+        self._numbers = count(1)
+        self._attempt = self._tombstone = ""
+
+    def acquire(self) -> tuple[Any, ...]:
+        """Those of a new attempt."""
+        self._attempt = f"{self._contender}-{next(self._numbers)}"
+        self._tombstone = f"{{{self._name}}}:gone:{self._attempt}"
+        keys = (self._name, self._fence, self._tombstone)
+        return (self._acquire, 3, *keys, self._attempt, LEASE, KEEP_FENCE, KEEP_TOMBSTONE)
+
+    def release(self) -> tuple[Any, ...]:
+        """Those of the attempt that holds the lock."""
+        keys = (self._name, self._tombstone)
+        return (self._release, 2, *keys, self._attempt, self._channel, KEEP_TOMBSTONE)
 
 
 def check(granted: Any, what: str) -> None:
@@ -44,15 +61,15 @@ class RawRedis:
         self._client = redis.Redis(address.host, address.port)
         for text in scripts():
             self._client.script_load(text)
-        self._acquire, self._release = calls(name)
+        self._calls = Calls(name)
 
     def acquire(self) -> None:
         """One script."""
-        check(self._client.evalsha(*self._acquire), "acquire.lua")
+        check(self._client.evalsha(*self._calls.acquire()), "acquire.lua")
 
     def release(self) -> None:
         """One script."""
-        check(self._client.evalsha(*self._release), "release.lua")
+        check(self._client.evalsha(*self._calls.release()), "release.lua")
 
     def close(self) -> None:
         """Hangs up."""
@@ -64,7 +81,7 @@ class RawRedisAsync:
 
     def __init__(self, address: Address, name: str) -> None:
         self._client = redis.asyncio.Redis(host=address.host, port=address.port)
-        self._acquire, self._release = calls(name)
+        self._calls = Calls(name)
 
     async def load(self) -> RawRedisAsync:
         """Gives the server the scripts."""
@@ -74,12 +91,12 @@ class RawRedisAsync:
 
     async def acquire(self) -> None:
         """One script."""
-        granted: Any = await self._client.evalsha(*self._acquire)
+        granted: Any = await self._client.evalsha(*self._calls.acquire())
         check(granted, "acquire.lua")
 
     async def release(self) -> None:
         """One script."""
-        released: Any = await self._client.evalsha(*self._release)
+        released: Any = await self._client.evalsha(*self._calls.release())
         check(released, "release.lua")
 
     async def close(self) -> None:

@@ -1,18 +1,27 @@
 //! The redis crate alone: our own scripts by EVALSHA, with the arguments that fencepost gives them.
 
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::process;
+
 use fencepost_core::redis::Script;
 use redis::{AsyncConnectionConfig, Client, Cmd, Value, aio::MultiplexedConnection};
 
 use crate::{Failed, serve::Lock};
 
-const ATTEMPT: &str = "00000000000000000000000000000000-1";
+/// How many contenders this process has made.
+static CONTENDERS: AtomicU64 = AtomicU64::new(0);
+const KEEP_TOMBSTONE: u32 = 10_000;
 
 pub(crate) struct RawRedis {
     connection: MultiplexedConnection,
     name: String,
     fence: String,
-    tombstone: String,
     channel: String,
+    contender: String,
+    /// How many attempts there were: each acquire is a new one, as a server refuses one that has been released.
+    attempts: u64,
+    attempt: String,
+    tombstone: String,
 }
 
 impl RawRedis {
@@ -29,9 +38,16 @@ impl RawRedis {
         Ok(Self {
             connection,
             fence: format!("{{{name}}}:fence"),
-            tombstone: format!("{{{name}}}:gone:{ATTEMPT}"),
             channel: format!("{{{name}}}:released"),
+            contender: format!(
+                "{:016x}{:016x}",
+                process::id(),
+                CONTENDERS.fetch_add(1, Ordering::Relaxed)
+            ),
             name,
+            attempts: 0,
+            attempt: String::new(),
+            tombstone: String::new(),
         })
     }
 
@@ -46,6 +62,9 @@ impl RawRedis {
 
 impl Lock for RawRedis {
     async fn acquire(&mut self) -> Result<(), Failed> {
+        self.attempts += 1;
+        self.attempt = format!("{}-{}", self.contender, self.attempts);
+        self.tombstone = format!("{{{}}}:gone:{}", self.name, self.attempt);
         let mut command = redis::cmd("EVALSHA");
         command
             .arg(Script::Acquire.sha())
@@ -53,9 +72,10 @@ impl Lock for RawRedis {
             .arg(&self.name)
             .arg(&self.fence)
             .arg(&self.tombstone)
-            .arg(ATTEMPT)
+            .arg(&self.attempt)
             .arg(10_000)
-            .arg(604_800_000);
+            .arg(604_800_000)
+            .arg(KEEP_TOMBSTONE);
         self.run(&command).await
     }
 
@@ -66,9 +86,9 @@ impl Lock for RawRedis {
             .arg(2)
             .arg(&self.name)
             .arg(&self.tombstone)
-            .arg(ATTEMPT)
+            .arg(&self.attempt)
             .arg(&self.channel)
-            .arg(0);
+            .arg(KEEP_TOMBSTONE);
         self.run(&command).await
     }
 

@@ -348,15 +348,18 @@ def _is_mine(hold: Hold) -> bool:
     return isinstance(contender, Entrant) and contender.thread == threading.get_ident()
 
 
-def identifiers(client: Any, path: str, nodes: list[str]) -> list[str]:
-    """What these nodes say: all asked at once, where kazoo asks one after the other."""
+def identifiers(client: Any, path: str, nodes: list[str], holders: int | None = None) -> list[str]:
+    """The identifiers in these nodes, or in the ``holders`` oldest of them: all asked at once, where kazoo asks
+    one after the other.
+    """
     asked = [client.get_async(f"{path}/{node}") for node in nodes]
-    said = []
+    found: list[tuple[int, bytes | None]] = []
     for answer in asked:
         try:
-            data, _ = answer.get()
+            data, stat = answer.get()
         except NoNodeError:
             continue
-        if data is not None:
-            said.append(data.decode(errors="replace"))
-    return said
+        found.append((stat.czxid, data))
+    if holders is not None:
+        found = sorted(found, key=lambda node: node[0])[:holders]
+    return [data.decode(errors="replace") for _, data in found if data is not None]

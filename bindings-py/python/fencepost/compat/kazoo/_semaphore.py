@@ -31,12 +31,14 @@ class Semaphore(Contest):
         return self._acquire(bool(blocking), timeout)
 
     def lease_holders(self) -> list[str]:
-        """What the holders say of themselves (their identifiers), in no order."""
+        """The identifiers of the holders. The first waiter makes its node before its turn, so the oldest nodes are
+        those of the holders.
+        """
         try:
             children = self.client.get_children(self.path)
         except NoNodeError:
             return []
-        return identifiers(self.client, self.path, children)
+        return identifiers(self.client, self.path, children, self.max_leases)
 
     def _options(self) -> dict[str, object]:
         return {"permits": self.max_leases}
