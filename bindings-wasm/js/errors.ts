@@ -104,6 +104,11 @@ export function misuse(code: number, kind: string, message: string): void {
   kept = new MisuseError(code, kind, message);
 }
 
+/** @internal For the WebAssembly module: its core has met a mistake of its own. Thrown through the module, whose hub cannot be used after it. */
+export function panicked(message: string): never {
+  throw new Error(`fencepost's core has failed, please report it: ${message}`);
+}
+
 /** @internal The error of the call into the module that has just failed. */
 export function takeKept(): FencepostError {
   const error = kept ?? new FencepostError(0, "unknown", "the WebAssembly module has failed without a word");

@@ -3,11 +3,13 @@
 use core::{
     alloc::{GlobalAlloc, Layout},
     cell::Cell,
+    fmt::{self, Write},
     panic::PanicInfo,
     ptr,
 };
 
 use talc::wasm::{WasmDynamicTalc, new_wasm_dynamic_allocator};
+use wasm_bindgen::prelude::*;
 
 #[global_allocator]
 static ALLOCATOR: Shelves = Shelves {
@@ -93,8 +95,42 @@ unsafe impl GlobalAlloc for Shelves {
     }
 }
 
-/// Traps. JavaScript sees a `WebAssembly.RuntimeError`; the text would weigh more than everything else that formats.
+#[wasm_bindgen(raw_module = "../errors.js")]
+extern "C" {
+    fn panicked(message: &str);
+}
+
+/// The most of a panic's text that JavaScript gets, in bytes.
+const LONGEST_PANIC: usize = 512;
+
+/// A panic's text, without the allocator: it may be what has panicked.
+struct Text {
+    bytes: [u8; LONGEST_PANIC],
+    length: usize,
+}
+
+impl Write for Text {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for character in text.chars() {
+            let end = self.length + character.len_utf8();
+            let room = self.bytes.get_mut(self.length..end).ok_or(fmt::Error)?;
+            character.encode_utf8(room);
+            self.length = end;
+        }
+        Ok(())
+    }
+}
+
+/// Ends in an error that says where and why: `panicked` throws it through the module, whose hub cannot be used after it.
 #[panic_handler]
-fn panic(_info: &PanicInfo<'_>) -> ! {
+fn panic(info: &PanicInfo<'_>) -> ! {
+    let mut text = Text {
+        bytes: [0; LONGEST_PANIC],
+        length: 0,
+    };
+    // What is too long is cut off.
+    _ = write!(text, "{info}");
+    let said = text.bytes.get(..text.length).unwrap_or_default();
+    panicked(str::from_utf8(said).unwrap_or_default());
     core::arch::wasm32::unreachable()
 }

@@ -60,7 +60,18 @@ const words = fc.constantFrom(
   ...["connected", "suspended", "expired", "auth-failed", "closed"],
   ...["deleted", "changed", "gone", "not-sent", "unknown", ""],
 );
-const values = fc.constantFrom([1, "17"], [0, 250, "x"], [0, 250], [3, "x"], [0, null], [0, "x"], [2], null, [], new Error("NOSCRIPT"));
+const values = fc.constantFrom(
+  [1, "17"],
+  [0, 250, "x"],
+  [0, 250],
+  [3, "x"],
+  [0, null],
+  [0, "x"],
+  [2],
+  null,
+  [],
+  new Error("NOSCRIPT"),
+);
 const stat = fc.record({ czxid: big, ephemeralOwner: big, version: fc.integer(), created: fc.nat() });
 
 const VERBS = {

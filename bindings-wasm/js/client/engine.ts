@@ -6,35 +6,27 @@
 
 import { now } from "../clock.js";
 import type { Driver, Sink } from "../drivers/driver.js";
-import {
-  CleanupIncomplete,
-  type DriverError,
-  MisuseError,
-  clientClosed,
-  driverFailed,
-  notConnected,
-} from "../errors.js";
+import { CleanupIncomplete, type DriverError, MisuseError, clientClosed, notConnected } from "../errors.js";
 import type { Hub, Settings } from "../hub.js";
-import type { Command, Event } from "../outputs.js";
+import type { Event } from "../outputs.js";
 import { Afterwards } from "./afterwards.js";
 import { Causes } from "./causes.js";
 import { CONFIRM_WITHIN, Clockwork } from "./clockwork.js";
 import type { Contender } from "./contender.js";
 import { Garbage } from "./garbage.js";
-import { Machines } from "./machines.js";
+import { Idle } from "./idle.js";
+import { Machines, type Patience } from "./machines.js";
+import { Reliance, each, endAll, endWaiting } from "./mistakes.js";
 import { type Claim, Owners } from "./owners.js";
 import { seed } from "./random.js";
 import { tell } from "./telling.js";
-import { KeepAlive, deadline } from "./timers.js";
+import { KeepAlive } from "./timers.js";
 
 /** No patience is longer, in ms: a year. */
 const LONGEST = 365 * 24 * 3_600_000;
 
 /** How long an acquire waits for the first connection to the server unless the program says otherwise, in ms. */
 export const CONNECT_WITHIN = 5000;
-
-/** How long an acquire may take: in ms, for ever, or as long as the server needs to say yes or no. */
-export type Patience = number | null | "try";
 
 /** Runs one hub. Everything happens in its turn of the event loop; nothing here calls user code. */
 export class Engine implements Sink {
@@ -46,8 +38,6 @@ export class Engine implements Sink {
   /** By the machine: of several holds of one grant, any. */
   readonly #contenders = new Map<number, Contender>();
   readonly #owners = new Owners();
-  /** A mistake in a program, which asking again would meet again: nothing is asked any more. */
-  #failed: DriverError | null = null;
   readonly #causes = new Causes();
   readonly #machines: Machines;
   readonly #afterwards = new Afterwards(() => this.#rest());
@@ -59,8 +49,11 @@ export class Engine implements Sink {
   /** How often something has been put in. */
   #inputs = 0;
   #closing: Promise<void> | null = null;
-  #idle: (() => void) | null = null;
-  #ended = false;
+  readonly #idle = new Idle();
+  readonly #reliance = new Reliance(
+    (error) => this.broken(error),
+    () => this.#pump(),
+  );
 
   /** `connectWithin`: how long an acquire waits for the first connection, in ms. */
   constructor(driver: Driver, connectWithin = CONNECT_WITHIN) {
@@ -91,9 +84,7 @@ export class Engine implements Sink {
     if (this.closed) {
       throw clientClosed();
     }
-    if (this.#failed !== null) {
-      throw this.#failed;
-    }
+    this.#reliance.check();
   }
 
   /** A further hold of what the owner has; null: it has nothing, and contends as everybody does. */
@@ -115,21 +106,9 @@ export class Engine implements Sink {
   /** Opens a contender and lets it acquire: with patience in ms, for ever (null) or at once ("try"). */
   acquire(contender: Contender, settings: Settings, patience: Patience, claim: Claim | null): void {
     this.check();
-    const present = now();
-    const key = this.#machines.take(present, settings);
+    const key = this.#reliance.ask(() => this.#machines.acquire(settings, patience));
     contender.key = key;
     contender.settings = settings;
-    try {
-      if (patience === "try") {
-        this.#hub.tryAcquire(present, key);
-      } else {
-        this.#hub.acquire(present, key, patience ?? undefined);
-      }
-    } catch (error) {
-      this.#hub.close(present, key);
-      this.#pump();
-      throw error;
-    }
     this.#contenders.set(key, contender);
     this.#clockwork.acquiring(contender);
     if (claim !== null) {
@@ -140,7 +119,7 @@ export class Engine implements Sink {
 
   extend(contender: Contender): void {
     this.check();
-    this.#hub.extend(now(), contender.key);
+    this.#reliance.ask(() => this.#hub.extend(now(), contender.key));
     this.#pump();
   }
 
@@ -150,7 +129,7 @@ export class Engine implements Sink {
     const { tenure } = contender;
     const last = tenure === null || tenure.count("writer") === 1;
     if (last) {
-      this.#hub.downgrade(now(), contender.key);
+      this.#reliance.ask(() => this.#hub.downgrade(now(), contender.key));
     }
     if (tenure !== null) {
       tenure.shared = last;
@@ -163,9 +142,8 @@ export class Engine implements Sink {
   /** Gives one hold back; the last one gives back the lock. */
   release(contender: Contender): void {
     const { tenure } = contender;
-    const present = now();
     if (tenure?.lowers(contender) === true) {
-      this.#hub.downgrade(present, contender.key);
+      this.#reliance.ask(() => this.#hub.downgrade(now(), contender.key));
       tenure.shared = true;
       contender.state = "lowering";
     } else if (tenure !== null && tenure.count() > 1) {
@@ -173,7 +151,7 @@ export class Engine implements Sink {
       this.#forget(contender);
       return;
     } else {
-      this.#hub.release(present, contender.key);
+      this.#reliance.ask(() => this.#hub.release(now(), contender.key));
       if (tenure !== null) {
         this.#owners.end(tenure);
       }
@@ -204,9 +182,8 @@ export class Engine implements Sink {
     } catch (error) {
       // A reply that does not fit has settled its command as unknown: the machine knows how to go on.
       if (!(error instanceof MisuseError)) {
-        throw error;
-      }
-      if (id !== undefined) {
+        this.broken(error, id);
+      } else if (id !== undefined) {
         this.blame(id, error);
       }
     }
@@ -217,25 +194,37 @@ export class Engine implements Sink {
     this.#causes.set(id, error);
   }
 
-  broken({ id }: Command, error: unknown): void {
+  broken(error: unknown, id?: number): void {
     if (this.#ended) {
       return;
     }
-    const failed = (this.#failed ??= driverFailed(error));
+    const failed = this.#reliance.fail(error);
+    if (id === undefined) {
+      this.#give(failed);
+      return;
+    }
     this.blame(id, failed);
     for (const contender of [...this.#contenders.values()]) {
-      if (contender.state === "waiting" || contender.state === "releasing") {
-        contender.end("refused", failed);
+      if (endWaiting(contender, failed)) {
         this.#forget(contender);
       }
     }
-    this.#inputs += 1;
-    try {
-      this.#hub.failed(now(), id, "closed");
-      this.#pump();
-    } catch {
-      // It is the hub itself that has met the mistake: who waits has been told.
-    }
+    this.put((hub, present) => hub.failed(present, id, "closed"));
+  }
+
+  get #ended(): boolean {
+    return this.#reliance.over;
+  }
+
+  /** Gives the hub up: what it says cannot be relied on any more, if it still says something. */
+  #give(failed: DriverError): void {
+    this.#reliance.over = true;
+    this.#clockwork.closing();
+    this.#clockwork.clear();
+    endAll(this.#contenders.values(), failed);
+    this.#contenders.clear();
+    this.#owners.clear();
+    this.#idle.reached();
   }
 
   reached(): void {
@@ -257,21 +246,16 @@ export class Engine implements Sink {
     this.keepAlive.hold();
     try {
       this.#driver.closing();
-      this.#hub.shutdown(now());
-      for (const contender of [...this.#contenders.values()]) {
-        for (const hold of contender.tenure?.holds ?? [contender]) {
-          hold.close();
-        }
-      }
-      this.#contenders.clear();
-      this.#owners.clear();
-      this.#clockwork.closing();
-      this.#pump();
-      await this.#settled();
-      const left = this.#hub.pending;
-      this.#ended = true;
+      const left = await this.#leave();
+      const given = this.#ended ? this.#reliance.failed : null;
+      this.#reliance.over = true;
       this.#clockwork.clear();
-      await this.#driver.close();
+      await this.#driver.close().catch((error: unknown) => {
+        throw given ?? error;
+      });
+      if (given !== null) {
+        throw given;
+      }
       if (left > 0) {
         throw new CleanupIncomplete(left);
       }
@@ -281,18 +265,20 @@ export class Engine implements Sink {
     }
   }
 
-  #settled(): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#hub.pending === 0) {
-        resolve();
-        return;
-      }
-      const cancel = deadline(CONFIRM_WITHIN, resolve);
-      this.#idle = () => {
-        cancel();
-        resolve();
-      };
-    });
+  /** Releases everything. Gives how many the server has not answered for. */
+  async #leave(): Promise<number> {
+    this.#reliance.use(() => this.#hub.shutdown(now()));
+    for (const hold of each(this.#contenders.values())) {
+      hold.close();
+    }
+    this.#contenders.clear();
+    this.#owners.clear();
+    this.#clockwork.closing();
+    this.#pump();
+    if (!this.#ended && this.#hub.pending > 0) {
+      await this.#idle.wait(CONFIRM_WITHIN);
+    }
+    return this.#ended ? 0 : this.#hub.pending;
   }
 
   /** One is over, or is given up. Behind the last one the machine is closed a little later: who waited for its end goes on first, with the next request. */
@@ -319,10 +305,12 @@ export class Engine implements Sink {
   }
 
   #closeMachines(): void {
-    if (!this.#ended && this.#machines.close()) {
-      this.#inputs += 1;
-      this.#behind = true;
-    }
+    this.#reliance.use(() => {
+      if (this.#machines.close()) {
+        this.#inputs += 1;
+        this.#behind = true;
+      }
+    });
   }
 
   /** What nobody waits for. */
@@ -344,28 +332,30 @@ export class Engine implements Sink {
    */
   #pump(briefly = false): void {
     this.#inputs += 1;
-    if (this.#pumping) {
+    if (this.#pumping || this.#ended) {
       return;
     }
     this.#pumping = true;
-    try {
+    this.#reliance.use(() => {
       let seen: number;
       do {
         seen = this.#inputs;
         this.#drain(briefly);
         this.#driver.flush();
       } while (seen !== this.#inputs);
-      if (this.#behind) {
-        this.#afterwards.want();
-      } else {
-        this.#clockwork.set(this.#due);
-      }
-    } finally {
-      this.#pumping = false;
+    });
+    this.#pumping = false;
+    this.#reliance.use(() => this.#pumped());
+  }
+
+  #pumped(): void {
+    if (this.#behind) {
+      this.#afterwards.want();
+    } else {
+      this.#clockwork.set(this.#due);
     }
-    if (this.#idle !== null && this.#hub.pending === 0) {
-      this.#idle();
-      this.#idle = null;
+    if (this.#idle.awaited && this.#hub.pending === 0) {
+      this.#idle.reached();
     }
   }
 
@@ -385,15 +375,15 @@ export class Engine implements Sink {
         }
         continue;
       }
-      if (this.#failed !== null) {
-        this.blame(output.id, this.#failed);
+      if (this.#reliance.failed !== null) {
+        this.blame(output.id, this.#reliance.failed);
         this.#hub.failed(now(), output.id, "closed");
         continue;
       }
       try {
         this.#driver.send(output);
       } catch (error) {
-        this.broken(output, error);
+        this.broken(error, output.id);
       }
     }
   }

@@ -10,8 +10,9 @@ import type { ContenderData } from "../outputs.js";
 import type { Signal } from "../signal.js";
 import { onAbort } from "./aborts.js";
 import { Contender } from "./contender.js";
-import type { Engine, Patience } from "./engine.js";
+import type { Engine } from "./engine.js";
 import { Grant } from "./grant.js";
+import type { Patience } from "./machines.js";
 import { known, optionalMillis, optionalSignal } from "./options.js";
 import type { Claim } from "./owners.js";
 

@@ -7,7 +7,11 @@
 import { now } from "../clock.js";
 import type { Hub, Settings } from "../hub.js";
 import type { Contender } from "./contender.js";
+import { isRefusal } from "./mistakes.js";
 import { owner, seed } from "./random.js";
+
+/** How long an acquire may take: in ms, for ever, or as long as the server needs to say yes or no. */
+export type Patience = number | null | "try";
 
 /** So many may wait to be closed: a program whose promises never rest is not to collect them. */
 const MOST_LEAVING = 64;
@@ -29,8 +33,27 @@ export class Machines {
     this.#hub = hub;
   }
 
+  /** Has a machine acquire the lock. A call that the hub refuses leaves no machine behind. */
+  acquire(settings: Settings, patience: Patience): number {
+    const present = now();
+    const key = this.#take(present, settings);
+    try {
+      if (patience === "try") {
+        this.#hub.tryAcquire(present, key);
+      } else {
+        this.#hub.acquire(present, key, patience ?? undefined);
+      }
+    } catch (error) {
+      if (isRefusal(error)) {
+        this.#hub.close(present, key);
+      }
+      throw error;
+    }
+    return key;
+  }
+
   /** A machine at rest: one that knows the lock, or a new one. */
-  take(present: number, settings: Settings): number {
+  #take(present: number, settings: Settings): number {
     const spare = this.#spare;
     if (spare?.settings === settings) {
       this.#spare = null;

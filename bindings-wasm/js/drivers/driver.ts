@@ -16,8 +16,11 @@ export interface Sink {
   put(input: (hub: Hub, now: number) => void, id?: number): void;
   /** Remembers the client library's own error for a command, as the cause of what comes of it. */
   blame(id: number, error: unknown): void;
-  /** A command has met a mistake in a program: every call ends with it, and nothing is asked any more. */
-  broken(command: Command, error: unknown): void;
+  /**
+   * A mistake in a program: every call ends with it, and nothing is asked any more. `id`: the command that has met it; without one the hub has missed
+   * something that it had to know, and grants are lost too.
+   */
+  broken(error: unknown, id?: number): void;
   /** The server has been reached: from now on an acquire without a timeout waits for as long as it takes. */
   reached(): void;
   /** Why there is no connection at the moment. */

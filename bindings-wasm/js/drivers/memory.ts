@@ -76,11 +76,17 @@ export class MemoryDriver implements Driver {
   }
 
   close(): Promise<void> {
-    if (this.#hub !== undefined) {
-      this.#hub.disconnect(present());
-      this.#place.drivers.delete(this.#hub.id);
-      this.flush();
-    }
-    return Promise.resolve();
+    return new Promise((resolve) => {
+      try {
+        this.#hub?.disconnect(present());
+      } finally {
+        // A hub that has failed has left the server nevertheless.
+        if (this.#hub !== undefined) {
+          this.#place.drivers.delete(this.#hub.id);
+          this.flush();
+        }
+      }
+      resolve();
+    });
   }
 }

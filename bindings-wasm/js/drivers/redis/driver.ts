@@ -210,7 +210,7 @@ export class RedisDriver implements Driver {
     const { id } = command;
     const native = error instanceof Unsent ? (error.cause ?? error) : error;
     if (isProgramming(native)) {
-      this.#sink.broken(command, native);
+      this.#sink.broken(native, command.id);
       return;
     }
     this.#sink.blame(id, native);

@@ -83,7 +83,7 @@ export class ZooKeeperDriver implements Driver {
           sink.put((hub, now) => hub.watch(now, id, session, event));
         }
       },
-      broken: (command, error) => sink.broken(command, error),
+      broken: (error, command) => sink.broken(error, command?.id),
       trouble: (error) => sink.trouble(error),
       connecting: () => sink.put((hub, now) => hub.session(now, "connecting", 0n)),
       connected: (session, timeout) => {

@@ -10,6 +10,7 @@ import { type Timer, afterInput, clearInterval, clearTimeout, setInterval } from
 import type { Failure } from "../../hub.js";
 import type { NodeCommand } from "../../outputs.js";
 import type { Acl } from "./acl.js";
+import { guard } from "./input.js";
 import { type Callback, type Manager, type Packet, type Response, STATE, type ZkClient } from "./library.js";
 import { Request, WATCH } from "./requests.js";
 import { Watches } from "./watches.js";
@@ -23,8 +24,8 @@ export type Result =
 /** Who hears of a session. */
 export interface Listener {
   answered(command: NodeCommand, session: bigint, result: Result): void;
-  /** What has been made of an answer has met a mistake in a program. */
-  broken(command: NodeCommand, error: unknown): void;
+  /** What has been made of an answer (to that command), or of something else that the library has said, has met a mistake in a program. */
+  broken(error: unknown, command?: NodeCommand): void;
   /** Why there is no connection. */
   trouble(error: Error): void;
   fired(ids: readonly number[], session: bigint, event: "deleted" | "changed"): void;
@@ -61,7 +62,7 @@ export class Session {
   readonly #acl: readonly Acl[];
   readonly #listener: Listener;
   readonly #onState = (state: number) => {
-    this.#changed(state);
+    this.#safely(() => this.#changed(state));
   };
   /** What is under way, with the session it was sent in. */
   readonly #sent = new Map<Request, bigint>();
@@ -69,6 +70,8 @@ export class Session {
   readonly #seen = (request: Request) => {
     this.#current = request;
   };
+  /** Takes away what stands between the socket and the library. */
+  readonly #unguard: () => void;
   #current: Request | null = null;
   #id = 0n;
   #up = false;
@@ -88,14 +91,17 @@ export class Session {
     this.#own = own;
     this.#acl = acl;
     this.#listener = listener;
-    this.#guard();
+    const heard = () => {
+      this.#heard = now();
+    };
+    this.#unguard = guard(this.#manager, { heard, unreadable: (error) => this.#unreadable(error) });
     this.#manager.on("state", this.#onState);
     if (own) {
       this.#tame();
       listener.connecting();
       client.connect();
     } else if (this.#manager.state === STATE.connected) {
-      this.#changed(STATE.connected);
+      this.#onState(STATE.connected);
     }
   }
 
@@ -132,7 +138,7 @@ export class Session {
     if (this.#own) {
       await this.#end();
     }
-    Reflect.deleteProperty(manager, "onSocketData");
+    this.#unguard();
   }
 
   /** The machine `key` watches nothing any more. */
@@ -143,12 +149,7 @@ export class Session {
   #answer(request: Request): Callback {
     const answer = this.#heardOf(request);
     return (error, response) => {
-      try {
-        answer(error, response);
-      } catch (mistake) {
-        // The library would take it for bad bytes from the server, connect anew, and ask again.
-        this.#listener.broken(request.command, mistake);
-      }
+      this.#safely(() => answer(error, response), request);
     };
   }
 
@@ -179,7 +180,7 @@ export class Session {
     if ("response" in result && (operation === "get" || operation === "children") && (flags & WATCH) !== 0) {
       this.#watches.add(request.command, operation, (ids, event) => {
         if (!this.#over) {
-          this.#listener.fired(ids, session, event);
+          this.#safely(() => this.#listener.fired(ids, session, event));
         }
       });
     }
@@ -248,39 +249,23 @@ export class Session {
    * The library throws on error codes that it does not know (-118, -121 … -127), out of the socket's handler: an uncaught exception, and a callback that
    * never comes. Whose answer it was is known from who was asked for its number last.
    */
-  #guard(): void {
-    const manager = this.#manager;
-    // Called with the manager as its `this`, below.
-    // eslint-disable-next-line @typescript-eslint/unbound-method
-    const original = (Object.getPrototypeOf(manager) as Manager).onSocketData;
-    const guarded = (data: Buffer) => {
-      this.#heard = now();
-      try {
-        original.call(manager, data);
-      } catch (error) {
-        const found = /^Unknown code: (-?\d+)$/.exec(error instanceof Error ? error.message : "");
-        const request = this.#current;
-        this.#current = null;
-        if (found === null || request === null || !this.#sent.has(request)) {
-          if (this.#over) {
-            throw error;
-          }
-          manager.socket?.destroy();
-          return;
-        }
-        this.#settle(request, { code: Number(found[1]), error });
-        if (manager.pendingBuffer !== null) {
-          guarded(Buffer.alloc(0));
-        }
-      }
-    };
-    manager.onSocketData = guarded;
-    // A socket that is open already has the original bound to it.
-    const { socket } = manager;
-    const [bound] = socket?.listeners("data") ?? [];
-    if (socket !== undefined && bound !== undefined) {
-      socket.removeListener("data", bound);
-      socket.on("data", guarded);
+  #unreadable(error: unknown): boolean {
+    const found = /^Unknown code: (-?\d+)$/.exec(error instanceof Error ? error.message : "");
+    const request = this.#current;
+    this.#current = null;
+    if (found === null || request === null || !this.#sent.has(request)) {
+      return false;
+    }
+    this.#safely(() => this.#settle(request, { code: Number(found[1]), error }), request);
+    return true;
+  }
+
+  /** Runs what the library calls. A mistake in it is ours: the library would take it for bad bytes from the server, connect anew, and ask again. */
+  #safely(call: () => void, request?: Request): void {
+    try {
+      call();
+    } catch (mistake) {
+      this.#listener.broken(mistake, request?.command);
     }
   }
 

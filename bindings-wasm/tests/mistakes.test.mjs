@@ -1,0 +1,88 @@
+// Mistakes in a program end every call of a client at once, with the first one as the cause: of the core, of a client library, or of the stack.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+import zookeeper from "node-zookeeper-client";
+
+import { LockLost, connect, fromZooKeeper } from "../dist/index.js";
+import { RawHub, initSync } from "../dist/glue/fencepost_wasm.js";
+import { address, backends, unique, within } from "./servers.mjs";
+
+/** The state of the library's connection manager. */
+const CONNECTED = 2;
+
+const mistake = (text) => (error) => {
+  assert.equal(error.code, 506, String(error));
+  assert.match(error.cause.message, text);
+  return true;
+};
+
+/** A grant that is lost by the mistake. */
+async function lostBy(text, grant) {
+  const lost = await within(grant.lost, "the loss");
+  assert.ok(lost instanceof LockLost);
+  assert.ok(mistake(text)(lost.cause));
+  assert.equal(grant.isValid, false);
+  await assert.rejects(grant.release(), LockLost);
+}
+
+test("zk: thousands of answers in one read need no more of the stack than one", async () => {
+  const program = fileURLToPath(new URL("programs/one-read.mjs", import.meta.url));
+  // Less than Node.js has by default: how much a call takes there depends on what has been compiled by then.
+  const run = ["--stack-size=600", program, address("FENCEPOST_ZOOKEEPER"), `/${unique("one-read")}`];
+  const { stdout } = await promisify(execFile)(process.execPath, run, { timeout: 240_000 });
+  assert.equal(stdout, "released 3000\n");
+});
+
+test("zk: a mistake outside of an answer ends every call, and grants", async (t) => {
+  const own = zookeeper.createClient(address("FENCEPOST_ZOOKEEPER"), { sessionTimeout: 20_000 });
+  own.connect();
+  t.after(() => own.close());
+  const client = fromZooKeeper(own, { prefix: "/js-mistakes" });
+  const name = unique("state");
+  const grant = await within(client.lock(name).acquire(), "the grant");
+  const text = /timeout is "soon"/;
+  const waiting = assert.rejects(within(client.lock(name).acquire(), "the mistake"), mistake(text));
+  // A version that nobody has tried: it says the session's timeout in another way.
+  const manager = own.connectionManager;
+  const { sessionTimeout } = manager;
+  let connections = 0;
+  own.on("connected", () => (connections += 1));
+  const get = () => (manager.state === CONNECTED ? "soon" : sessionTimeout);
+  const set = (timeout) => assert.ok(timeout > 0);
+  Object.defineProperty(manager, "sessionTimeout", { get, set });
+  manager.socket.destroy();
+  await waiting;
+  await lostBy(text, grant);
+  assert.throws(() => client.lock(name), mistake(text));
+  await assert.rejects(within(client.close(), "the end"), mistake(text));
+  assert.equal(connections, 1);
+});
+
+for (const [backend, url] of Object.entries(backends)) {
+  test(`${backend} a panic of the core says what it was, and ends every call`, async (t) => {
+    const client = await connect(url());
+    const [held, other] = [unique("panic"), unique("panic")];
+    const next = client.lock(other);
+    const grant = await within(client.lock(held).acquire(), "the grant");
+    const text = /^fencepost's core has failed, please report it: panicked at .+:\d+:\d+:\s+capacity overflow/;
+    const waiting = assert.rejects(within(client.lock(held).acquire(), "the end of an acquire"), mistake(text));
+    // No input of a program makes the core panic. Bytes that are longer than the memory do.
+    const wasm = initSync();
+    const { tryAcquire } = RawHub.prototype;
+    t.after(() => Object.assign(RawHub.prototype, { tryAcquire }));
+    RawHub.prototype.tryAcquire = function () {
+      wasm.rawhub_data(this.__wbg_ptr, 0, 1, 0n, 0, -1, 0n, 0n, 0, 0n);
+    };
+    await assert.rejects(within(next.tryAcquire(), "the panic"), mistake(text));
+    await waiting;
+    await lostBy(text, grant);
+    await assert.rejects(next.acquire(), mistake(text));
+    assert.throws(() => client.lock(other), mistake(text));
+    await assert.rejects(within(client.close(), "the end"), mistake(text));
+  });
+}
