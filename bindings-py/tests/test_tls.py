@@ -45,7 +45,7 @@ class Tls:
 
 @pytest.fixture
 def tls(control: Control) -> Iterator[Tls]:
-    """The server; after the test, nothing of the lock is left on it but tombstones, which end by themselves."""
+    """The server; after the test, only tombstones of the lock are left on it, which end by themselves."""
     tls = Tls()
     yield tls
     tls.operator.delete(f"{{{tls.name}}}:fence")

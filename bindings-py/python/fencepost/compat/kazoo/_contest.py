@@ -349,8 +349,8 @@ def _is_mine(hold: Hold) -> bool:
 
 
 def identifiers(client: Any, path: str, nodes: list[str], holders: int | None = None) -> list[str]:
-    """The identifiers in these nodes, or in the ``holders`` oldest of them: all asked at once, where kazoo asks
-    one after the other.
+    """The identifiers in these nodes, or in the ``holders`` oldest of them: all are asked at once, where
+    kazoo asks one after the other.
     """
     asked = [client.get_async(f"{path}/{node}") for node in nodes]
     found: list[tuple[int, bytes | None]] = []

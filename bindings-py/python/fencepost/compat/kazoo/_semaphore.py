@@ -31,8 +31,8 @@ class Semaphore(Contest):
         return self._acquire(bool(blocking), timeout)
 
     def lease_holders(self) -> list[str]:
-        """The identifiers of the holders. The first waiter makes its node before its turn, so the oldest nodes are
-        those of the holders.
+        """The identifiers of the holders. The first waiter makes its node before its turn, so the oldest
+        nodes are those of the holders.
         """
         try:
             children = self.client.get_children(self.path)
