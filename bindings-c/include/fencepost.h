@@ -391,6 +391,10 @@ typedef enum fencepost_operation {
      * the order of the parts; or `fencepost_hub_error` with the error of the first part that cannot be.
      */
     FENCEPOST_OPERATION_MULTI = 10,
+    /**
+     * ZooKeeper: check that `path` exists, any version. It is only ever a part of a multi.
+     */
+    FENCEPOST_OPERATION_CHECK = 11,
 } fencepost_operation;
 
 /**
@@ -743,7 +747,7 @@ typedef struct fencepost_reply {
  */
 typedef struct fencepost_part {
     /**
-     * To create `path` with `data` as `flags` say, or to delete `path`, any version.
+     * To create `path` with `data` as `flags` say, to delete `path`, or to check that `path` exists; any version.
      */
     enum fencepost_operation operation;
     /**

@@ -58,7 +58,7 @@ pub struct fencepost_command {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct fencepost_part {
-    /// To create `path` with `data` as `flags` say, or to delete `path`, any version.
+    /// To create `path` with `data` as `flags` say, to delete `path`, or to check that `path` exists; any version.
     pub operation: fencepost_operation,
     /// `FENCEPOST_FLAG_…`.
     pub flags: u32,

@@ -65,10 +65,12 @@ pub enum fencepost_operation {
     /// ZooKeeper: do all `parts`, or none. Answer: `fencepost_hub_children` with the names of the nodes created (the last parts of their paths) in
     /// the order of the parts; or `fencepost_hub_error` with the error of the first part that cannot be.
     Multi = 10,
+    /// ZooKeeper: check that `path` exists, any version. It is only ever a part of a multi.
+    Check = 11,
 }
 
 words!(fencepost_operation: Create c"create", Children c"children", Get c"get", Delete c"delete", Sync c"sync", Call c"call", Subscribe c"subscribe", Unsubscribe c"unsubscribe",
-    Set c"set", Multi c"multi");
+    Set c"set", Multi c"multi", Check c"check");
 
 /// The name of a `fencepost_operation`; NULL for a number that is none.
 #[unsafe(no_mangle)]

@@ -236,6 +236,7 @@ static void all_or_nothing(void) {
     fencepost_part plain = {FENCEPOST_OPERATION_CREATE, FENCEPOST_FLAG_EPHEMERAL, nothing, nothing};
     fencepost_part container = {FENCEPOST_OPERATION_CREATE, FENCEPOST_FLAG_CONTAINER, nothing, nothing};
     fencepost_part removal = {FENCEPOST_OPERATION_DELETE, 0, nothing, nothing}, missing = removal;
+    fencepost_part root = {FENCEPOST_OPERATION_CHECK, 0, view_of("/"), nothing};
 
     begin();
     numbered.path = at("n-"), plain.path = removal.path = at("e"), container.path = at("c"), missing.path = at("none");
@@ -255,6 +256,9 @@ static void all_or_nothing(void) {
         "8 error -6 ", .id = 8, .operation = FENCEPOST_OPERATION_MULTI,
         .parts = (const fencepost_part[]){plain, container}, .part_count = 2);
     BRINGS("9 error -101 ", .id = 9, .operation = FENCEPOST_OPERATION_GET, .path = at("e"));
+    BRINGS("10 children ", .id = 10, .operation = FENCEPOST_OPERATION_MULTI, .parts = &root, .part_count = 1);
+    root.path = at("none");
+    BRINGS("11 error -101 ", .id = 11, .operation = FENCEPOST_OPERATION_MULTI, .parts = &root, .part_count = 1);
     CHECK(driver.records == NULL);
     end();
 }

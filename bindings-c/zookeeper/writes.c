@@ -60,6 +60,8 @@ static void lay_out(struct writes *writes, const struct driver *driver, const fe
         memcpy(text, part->path.data, part->path.size);
         if (part->operation == FENCEPOST_OPERATION_DELETE)
             zoo_delete_op_init(&writes->operations[i], text, -1);
+        else if (part->operation == FENCEPOST_OPERATION_CHECK)
+            zoo_check_op_init(&writes->operations[i], text, -1);
         else
             zoo_create_op_init(
                 &writes->operations[i], text, (const char *)part->data.data, (int)part->data.size, driver->acl,
@@ -75,7 +77,7 @@ static size_t names_of(const struct writes *writes) {
     for (i = 0; i < writes->count; i++) {
         const char *path = writes->results[i].value, *slash;
 
-        if (writes->operations[i].type == ZOO_DELETE_OP || path == NULL)
+        if (writes->operations[i].type != ZOO_CREATE_OP || path == NULL)
             continue;
         slash = strrchr(path, '/');
         writes->names[count].data = (const uint8_t *)(slash == NULL ? path : slash + 1);

@@ -143,6 +143,18 @@ def test_several_writes_in_one(bench: Bench, zookeeper: ZooKeeperBackend) -> Non
     assert zookeeper.client.get(f"{directory}/d")[0] == b"4"
 
 
+def test_a_check_alone_goes_through_a_quorum(bench: Bench, zookeeper: ZooKeeperBackend) -> None:
+    def check(path: str) -> object:
+        return bench.do("multi", parts=(("check", path, b"", 0),))
+
+    before = zookeeper.client.last_zxid
+    assert check("/") == ("children", [])
+    assert check(f"{bench.root}/missing") == ("error", NO_NODE)
+    zookeeper.client.sync("/")
+    # Either answer was a transaction.
+    assert zookeeper.client.last_zxid >= before + 2
+
+
 @pytest.mark.parametrize("first", [True, False])
 def test_of_several_writes_all_or_none(bench: Bench, zookeeper: ZooKeeperBackend, first: bool) -> None:
     good = ("create", f"{bench.root}/a", b"", EPHEMERAL)

@@ -39,7 +39,7 @@ export interface NodeCommand extends Named {
 /** One write of a multi. */
 export interface Part {
   /** What to do. */
-  readonly operation: "create" | "delete";
+  readonly operation: "create" | "delete" | "check";
   /** The node. */
   readonly path: string;
   /** A new node's data. */
@@ -190,9 +190,10 @@ const NODE_OPERATIONS = {
   9: "set",
   10: "multi",
 } as const;
+const PART_OPERATIONS = { 1: "create", 4: "delete", 11: "check" } as const;
 const OPERATION_NUMBERS = Object.fromEntries(
-  Object.entries(NODE_OPERATIONS).map(([number, name]) => [name, Number(number)]),
-) as Record<NodeCommand["operation"], number>;
+  Object.entries({ ...NODE_OPERATIONS, ...PART_OPERATIONS }).map(([number, name]) => [name, Number(number)]),
+) as Record<(NodeCommand | Part)["operation"], number>;
 const REDIS_OPERATIONS = { 6: "call", 7: "subscribe", 8: "unsubscribe" } as const;
 
 // The numbers of src/output.rs, and those of `Timer` in the core.
@@ -221,7 +222,7 @@ function target(number: number): Target {
 }
 
 /** @internal The number of an operation of ZooKeeper. */
-export function operationNumber(operation: NodeCommand["operation"]): number {
+export function operationNumber(operation: (NodeCommand | Part)["operation"]): number {
   return OPERATION_NUMBERS[operation];
 }
 
@@ -260,7 +261,7 @@ let parts = NO_PARTS;
 
 /** @internal One write of the next command, which is a multi. */
 export function part(operation: number, path: string, data: Uint8Array, flags: number): void {
-  const name = NODE_OPERATIONS[operation as 1 | 4];
+  const name = PART_OPERATIONS[operation as keyof typeof PART_OPERATIONS];
   parts = [...parts, { operation: name, path, data: data.slice(), flags }];
 }
 

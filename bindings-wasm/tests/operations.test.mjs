@@ -188,7 +188,9 @@ for (const place of ["the root", "a chroot"]) {
       assert.equal(names[1], "b");
       const [data, stat] = await other.ask("data", "get", `${directory}/${names[0]}`);
       assert.deepEqual([text(data), stat.ephemeralOwner], ["first", one.session]);
+      assert.deepEqual(await one.ask("children", "multi", "", { parts: [part("check", "/")] }), [[]]);
       const failing = (...parts) => one.ask("error", "multi", "", { parts });
+      assert.deepEqual(await failing(part("check", gone)), [NO_NODE]);
       const fresh = part("create", `${directory}/c`, FLAGS.ephemeral);
       assert.deepEqual(await failing(fresh, part("delete", gone), part("create", `${directory}/b`)), [NO_NODE]);
       assert.deepEqual(await failing(part("create", `${directory}/b`), part("delete", gone)), [NODE_EXISTS]);

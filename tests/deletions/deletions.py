@@ -56,14 +56,21 @@ class Deletion:
     machine: str = ""
     #: Why no run of the simulator convicts it, where none can.
     because: str = ""
+    #: A second text and what takes its place, where the check stands in two.
+    then_find: str = ""
+    then_replace: str = ""
 
     def applied(self, source: str) -> str:
         """The source without the check. Raises DoesNotApply."""
-        pattern = r"\s*".join(re.escape(word) for word in self.find.split())
+        source = self._replaced(source, self.find, self.replace)
+        return self._replaced(source, self.then_find, self.then_replace) if self.then_find else source
+
+    def _replaced(self, source: str, find: str, replace: str) -> str:
+        pattern = r"\s*".join(re.escape(word) for word in find.split())
         found = list(re.finditer(pattern, source))
         if len(found) != 1:
-            raise DoesNotApply(f"{self.name}: found {len(found)} times in {self.file}: {self.find.strip()}")
-        return source[: found[0].start()] + self.replace.strip("\n") + source[found[0].end() :]
+            raise DoesNotApply(f"{self.name}: found {len(found)} times in {self.file}: {find.strip()}")
+        return source[: found[0].start()] + replace.strip("\n") + source[found[0].end() :]
 
 
 def load() -> list[Deletion]:

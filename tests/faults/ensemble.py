@@ -13,8 +13,8 @@ CURES = {"kill": "start", "pause": "resume", "cut": "heal", "isolate": "heal"}
 class Ensemble(Servers):
     """A run of tests/servers with an ensemble in network namespaces."""
 
-    def __init__(self, version: str) -> None:
-        super().__init__("--ensemble", "--namespaces", "--zookeeper-version", version)
+    def __init__(self, version: str, *options: str) -> None:
+        super().__init__("--ensemble", "--namespaces", "--zookeeper-version", version, *options)
 
     @property
     def members(self) -> list[str]:

@@ -149,7 +149,7 @@ class Command:
         """
 
     @property
-    def parts(self) -> tuple[tuple[Literal["create", "delete"], str, bytes, int], ...]:
+    def parts(self) -> tuple[tuple[Literal["create", "delete", "check"], str, bytes, int], ...]:
         """ZooKeeper: the writes of a multi, all or none: operation, path, data and flags of each."""
 
     @property

@@ -70,11 +70,16 @@ impl RawServer {
 
     /// One write of the next multi.
     pub fn part(&mut self, operation: u8, path: String, data: Vec<u8>, flags: u32) {
-        self.parts.push(if operation == Operation::Delete as u8 {
-            Write::Delete { path }
-        } else {
-            let mode = mode(flags);
-            Write::Create { path, data, mode }
+        const DELETE: u8 = Operation::Delete as u8;
+        const CHECK: u8 = Operation::Check as u8;
+        self.parts.push(match operation {
+            DELETE => Write::Delete { path },
+            CHECK => Write::Check { path },
+            _ => Write::Create {
+                path,
+                data,
+                mode: mode(flags),
+            },
         });
     }
 

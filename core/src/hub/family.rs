@@ -48,6 +48,10 @@ pub trait Member<F: Family>:
     fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse>;
     /// See the machines.
     fn is_idle(&self) -> bool;
+    /// Whether it holds something, or may be granted something soon.
+    fn contends(&self) -> bool {
+        !self.is_idle()
+    }
     /// The hub's command ids, lent for an input.
     fn next_id(&mut self) -> &mut u64;
 }
@@ -62,6 +66,8 @@ pub trait Shared<F: Family>: Clone + Debug + Eq + Hash + Send {
     fn opened(&mut self, now: Instant) -> [Option<F::Notice>; 2];
     /// A machine wants its grant to last.
     fn extend(&mut self, now: Instant);
+    /// Some machine contends now, or none does any more: see [`Member::contends`].
+    fn contended(&mut self, now: Instant, contended: bool);
     /// A machine's command: passed on, or taken over.
     fn intercept(
         &mut self,

@@ -33,6 +33,8 @@ pub struct Hub<F: Family> {
     agenda: Agenda,
     next_key: u64,
     next_id: u64,
+    /// How many machines contend.
+    contending: usize,
     now: Instant,
     shut: bool,
     unreleased: usize,
@@ -46,6 +48,7 @@ struct Entry<F: Family> {
     closing: bool,
     /// A grant is being given back.
     leaving: bool,
+    contends: bool,
 }
 
 impl<F: Family> Hub<F> {
@@ -59,6 +62,7 @@ impl<F: Family> Hub<F> {
             agenda: Agenda::default(),
             next_key: 1,
             next_id: 1,
+            contending: 0,
             now: Instant::ZERO,
             shut: false,
             unreleased: 0,
@@ -91,6 +95,7 @@ impl<F: Family> Hub<F> {
                 dirty: false,
                 closing: false,
                 leaving: false,
+                contends: false,
             },
         );
         let greeting = self.with_shared(|shared| shared.opened(now));
@@ -275,6 +280,8 @@ impl<F: Family> Hub<F> {
             Output::Wait(wait) => {
                 entry.dirty = false;
                 let idle = entry.machine.is_idle();
+                let contends = entry.machine.contends();
+                let contended = core::mem::replace(&mut entry.contends, contends);
                 let over = entry.closing && idle;
                 let wait = if over { Wait::default() } else { wait };
                 let before = core::mem::replace(&mut entry.wait, wait);
@@ -287,8 +294,24 @@ impl<F: Family> Hub<F> {
                 if over {
                     self.members.remove(&key);
                 }
+                self.count(contended, contends);
                 None
             }
+        }
+    }
+
+    /// Counts a machine that contends now, or does no longer; the first and the last are told of.
+    fn count(&mut self, before: bool, after: bool) {
+        let now = self.now;
+        let counted = self.contending;
+        self.contending = match (before, after) {
+            (false, true) => counted.saturating_add(1),
+            (true, false) => counted.saturating_sub(1),
+            _ => return,
+        };
+        if counted == 0 || self.contending == 0 {
+            let contended = self.contending > 0;
+            self.with_shared(|shared| shared.contended(now, contended));
         }
     }
 

@@ -27,9 +27,11 @@ pub enum Operation {
     Unsubscribe = 8,
     /// ZooKeeper: give `path` the data `data`, any version. Answer: done.
     Set = 9,
-    /// ZooKeeper: `parts` (of [`Create`](Self::Create) and [`Delete`](Self::Delete)), all or none. Answer: children, with the names of the nodes created (the last
+    /// ZooKeeper: `parts` (of [`Create`](Self::Create), [`Delete`](Self::Delete) and [`Check`](Self::Check)), all or none. Answer: children, with the names of the nodes created (the last
     /// parts of their paths) in the order of the parts; or the error of the first part that cannot be.
     Multi = 10,
+    /// ZooKeeper: check that `path` exists, any version. It is only ever a part of a [`Multi`](Self::Multi).
+    Check = 11,
 }
 
 impl Operation {
@@ -47,6 +49,7 @@ impl Operation {
             Self::Unsubscribe => "unsubscribe",
             Self::Set => "set",
             Self::Multi => "multi",
+            Self::Check => "check",
         }
     }
 }
@@ -147,6 +150,7 @@ impl From<zookeeper::Request> for Request {
                     .map(|write| match write {
                         Write::Create { path, data, mode } => Self::create(path, data, mode),
                         Write::Delete { path } => Self::zookeeper(Operation::Delete, path),
+                        Write::Check { path } => Self::zookeeper(Operation::Check, path),
                     })
                     .collect(),
                 ..Self::zookeeper(Operation::Multi, String::new())

@@ -121,6 +121,8 @@ impl Shared<Redis> for Subscriptions {
 
     fn extend(&mut self, _now: Instant) {}
 
+    fn contended(&mut self, _now: Instant, _contended: bool) {}
+
     fn intercept(
         &mut self,
         now: Instant,

@@ -78,6 +78,10 @@ impl Shared<ZooKeeper> for Keeper {
         self.confirm(now);
     }
 
+    fn contended(&mut self, now: Instant, contended: bool) {
+        self.want(now, contended);
+    }
+
     fn intercept(
         &mut self,
         _now: Instant,

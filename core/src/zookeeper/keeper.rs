@@ -1,31 +1,61 @@
 //! The session's keeper: one confirmation for all machines of a hub.
 //!
-//! ZooKeeper has no lease that a client can read off its connection: a follower cut off from its leader goes on answering
-//! reads and pings after the leader has expired the session. Only what has been through the leader proves anything.
+//! ZooKeeper has no lease that a client can read off its connection. A follower that is cut off from its leader goes on
+//! answering reads and pings after the leader has ended the session. A leader that has been deposed goes on answering `sync` too,
+//! until it misses its followers (`syncLimit` ticks). So two things have to be proved, on one connection: that the leader behind it
+//! counts the session's time from a moment on, and that no other leader had been elected at that moment.
 //!
-//! - **A session that was made** has been counted by the leader from then on, so from no earlier than the attempt to connect.
-//! - **A `sync` that was answered** proves that the session lives, but not that its time has started anew: the leader learns of a session's
-//!   life from what its follower reports, in answer to the pings that the leader sends it every half tick. So it takes three. The
-//!   *candidate* is the one that will be proved: its follower has heard the session when it is answered. The *witness* starts when
-//!   a ping must have been sent since then (a session's timeout is two ticks or more, so a quarter of it is enough): its answer comes behind that ping,
-//!   so the report has been sent by then, though it may be stuck on its way, where packets are lost. The *seal* starts after the
-//!   witness was answered, and goes to the leader behind that report: its answer proves that the leader has it. The keeper sends a witness
-//!   every third of the timeout, and the seal at once behind it, which is the next candidate.
-//! - **A connection that was made again**, in the same session, has had the leader count anew after everything that was answered before.
+//! The facts, from ZooKeeper's sources (3.3 to 3.10):
+//!
+//! - A server follows one leader as long as its connections last: it closes all of them when it follows another one
+//!   (`Follower.shutdown`, `closeAllConnections`).
+//! - A follower notes every session that it hears (`touch`), and reports the notes in answer to a ping of its leader (`Learner.ping`). The
+//!   leader pings every half tick (`Leader.lead`), and counts a session's time anew at each report (`LearnerHandler`, PING). A request that is
+//!   passed on does not make it count anew (`submitLearnerRequest`).
+//! - Pings, `sync` answers and commits come down one queue; reports and requests go up one stream. Neither changes its order.
+//! - A session that is made, or found again by a new connection, is counted anew by the leader then (`trackSession`, `REVALIDATE`).
+//! - `sync` is answered by the leader alone (`Leader.processSync`), and a `multi` is always a proposal, with parts that only check, too. An error
+//!   of a part makes it no less: `PrepRequestProcessor` gives it a header before it looks at the parts. Not proposed are a throttled one (-127), and
+//!   one at a read-only server (-119) or at a server that does not know it (-6). The first part looks at the session before it looks
+//!   at the path, so NoNode and NoAuth are answers to a session that lives.
+//! - A new leader gives every session its whole timeout again when it starts (`SessionTrackerImpl`), and it starts behind a quorum that has left
+//!   its predecessor (`waitForNewLeaderAck`). The end of a session is itself a proposal.
+//!
+//! Therefore:
+//!
+//! - **Counted.** The *candidate* is the probe that will be proved: its follower has heard the session when it is answered. The *witness* starts
+//!   when a ping must have been sent since then (a session's timeout is two ticks or more, so a quarter of it is enough). Its answer comes
+//!   behind that ping, so the report has been sent by then, though it may be stuck on its way, where packets are lost. The *seal* starts after
+//!   the witness was answered, and goes to the leader behind that report: its answer proves that the leader counts from no earlier than the
+//!   candidate's start. For this a `sync` will do.
+//! - **Led.** A `multi` of one check was acknowledged by a quorum after its start. Some member of it also belongs to the quorum of any later
+//!   leader, and had not left then: so a later leader starts, and counts, from no earlier than the check's start.
+//! - **Proved** is the earlier of the two, if both are of the same connection: whoever ends the session has counted its time from then on. A
+//!   deposed leader cannot end it, and does not answer the check.
+//! - **A session that was made** has been counted from no earlier than the attempt to connect, by the leader and by those after it.
+//! - **A connection that was made again**, in the same session, has had the leader count anew after the driver began to make it, and after
+//!   everything that was answered before.
+//!
+//! The keeper sends a witness every third of the timeout, and the seal at once behind it, which is the next candidate. The first of them is a check
+//! if the last one is a third of the timeout old and something is held or may soon be; the others are syncs. So a session costs at most one
+//! proposal in a third of its timeout, and none at rest.
 //!
 //! A grant is valid until the latest time so proved + timeout − drift − margin. Confirmations in one breath prove nothing more
 //! than one: after a pause of the whole process the leader may be about to end a session that answers.
+//!
+//! It does not hold where a timeout may be shorter than two ticks (`minSessionTimeout` set lower), or behind an observer that follows another server
+//! than the leader (`observerMasterPort`), whose reports take two pings: a client cannot see either. docs/clients.md says so.
 
 use core::time::Duration;
 
-use alloc::string::String;
+use alloc::{string::String, vec::Vec};
 
 use crate::{
     CommandId, Event, Failure, Instant, Misuse, Outcome, Output, SessionId, Timer, jitter::Jitter, lease,
     outbox::Outbox,
 };
 
-use super::wire::{Answer, Notice, Reply, Request, SessionState};
+use super::wire::{Answer, Notice, Reply, Request, SessionState, Write, code};
 
 /// Keeps one session confirmed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -38,16 +68,33 @@ pub struct Keeper {
     ended: Option<Notice>,
     /// When the driver began to make a new session.
     began: Option<Instant>,
-    /// The leader has begun to count the session's time no earlier than here.
+    /// Whoever ends the session has begun to count its time no earlier than here.
     proved: Option<Instant>,
+    /// The leader behind this connection has begun to count no earlier than here.
+    counted: Option<Instant>,
+    /// The start of the last check on this connection that a quorum has acknowledged.
+    led: Option<Instant>,
+    /// The start of the last check: the next one comes a third of the timeout later.
+    checked: Option<Instant>,
+    /// Whether something is held, or may soon be.
+    wanted: bool,
     /// An answered confirmation that later ones will prove.
     candidate: Option<Candidate>,
     /// The start of the last answered confirmation.
     latest: Option<Instant>,
-    under_way: Option<(CommandId, Instant)>,
+    under_way: Option<Probe>,
     /// Whether a further confirmation is wanted as soon as the one under way has been answered.
     again: bool,
     failures: u32,
+}
+
+/// A confirmation that has not been answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Probe {
+    id: CommandId,
+    start: Instant,
+    /// Whether a quorum has to acknowledge it.
+    check: bool,
 }
 
 /// An answered confirmation, on its way to be a proof.
@@ -69,6 +116,10 @@ impl Keeper {
             ended: None,
             began: None,
             proved: None,
+            counted: None,
+            led: None,
+            checked: None,
+            wanted: false,
             candidate: None,
             latest: None,
             under_way: None,
@@ -109,18 +160,45 @@ impl Keeper {
             self.again = true;
             return;
         }
-        let id = self.out.command(
-            Request::Sync {
-                path: String::from("/"),
-            },
-            None,
-        );
-        self.under_way = Some((id, now));
+        // Who may not read it, or has a root that is not there, gets an error that a quorum has acknowledged.
+        let path = String::from("/");
+        let check = self.check_is_due(now);
+        let request = if check {
+            self.checked = Some(now);
+            Request::Multi {
+                writes: Vec::from([Write::Check { path }]),
+            }
+        } else {
+            Request::Sync { path }
+        };
+        let id = self.out.command(request, None);
+        self.under_way = Some(Probe {
+            id,
+            start: now,
+            check,
+        });
         // An answer that does not come is none: real servers have been seen to owe one for ten seconds.
-        let timeout = self
-            .session
-            .map_or(Duration::ZERO, |(_, timeout)| timeout.max(LEAST));
-        self.out.set(Timer::Renew, lease::renew_at(now, timeout));
+        self.out.set(Timer::Renew, lease::renew_at(now, self.timeout()));
+    }
+
+    /// Something is held or may soon be, or nothing any more.
+    pub(crate) fn want(&mut self, now: Instant, wanted: bool) {
+        self.wanted = wanted;
+        if self.check_is_due(now) {
+            self.confirm(now);
+        }
+    }
+
+    fn check_is_due(&self, now: Instant) -> bool {
+        let due = |last| lease::renew_at(last, self.timeout()) <= now;
+        // Before the first seal there is nothing that it could prove.
+        let useful = self.counted.is_some() || self.candidate.is_some_and(|candidate| candidate.witnessed);
+        useful && self.wanted && self.checked.is_none_or(due)
+    }
+
+    fn timeout(&self) -> Duration {
+        let negotiated = self.session.map(|(_, timeout)| timeout);
+        negotiated.unwrap_or_default().max(LEAST)
     }
 
     /// Takes the outcome of a confirmation; gives what the machines have to know.
@@ -130,25 +208,25 @@ impl Keeper {
         id: CommandId,
         outcome: Outcome<Reply>,
     ) -> Result<Option<Notice>, Misuse> {
-        let Some((_, start)) = self.under_way.take_if(|(waiting, _)| *waiting == id) else {
+        let Some(probe) = self.under_way.take_if(|probe| probe.id == id) else {
             return Ok(None);
         };
-        let Some((session, timeout)) = self.session else {
+        let Some((session, _)) = self.session else {
             return Ok(None);
         };
-        let timeout = timeout.max(LEAST);
+        let timeout = self.timeout();
         let mut misuse = Ok(None);
         let answered = match outcome {
             // The one under way was sent in this session, as no driver sends later what it was given before a session notice, and a session's
             // change forgets it. So this is the second line, against drivers that take one session for the other.
             Outcome::Reply(reply) if reply.session == session => match reply.answer {
-                Answer::Done => true,
+                Answer::Done if !probe.check => true,
+                Answer::Children(_) if probe.check => true,
+                Answer::Error(code::NO_NODE | code::NO_AUTH) => probe.check,
                 Answer::Error(_) => false,
-                Answer::Created { .. } | Answer::Children(_) | Answer::Data { .. } => {
-                    misuse = Err(Misuse::WrongReply {
-                        id: id.0,
-                        expected: "done",
-                    });
+                Answer::Done | Answer::Created { .. } | Answer::Children(_) | Answer::Data { .. } => {
+                    let expected = if probe.check { "children" } else { "done" };
+                    misuse = Err(Misuse::WrongReply { id: id.0, expected });
                     false
                 }
             },
@@ -158,6 +236,9 @@ impl Keeper {
         };
         if !answered {
             self.failures = self.failures.saturating_add(1);
+            if probe.check {
+                self.checked = None;
+            }
             if self.connected {
                 let wait = self.jitter.backoff(self.failures);
                 self.out.set_after(Timer::Renew, now, wait);
@@ -165,19 +246,33 @@ impl Keeper {
             return misuse;
         }
         self.failures = 0;
-        let witness = self.answered(now, start, timeout);
+        let witness = self.answered(now, probe, timeout);
         if core::mem::take(&mut self.again) || witness {
             self.confirm(now);
         } else {
-            self.out.set(Timer::Renew, self.next(start, timeout));
+            self.out.set(Timer::Renew, self.next(probe.start, timeout));
         }
         // The seal, which comes at once, has more to say.
         Ok(self.confirmed().filter(|_| !witness))
     }
 
     /// Takes an answered confirmation into account; says whether it was a witness.
-    fn answered(&mut self, now: Instant, start: Instant, timeout: Duration) -> bool {
+    fn answered(&mut self, now: Instant, probe: Probe, timeout: Duration) -> bool {
+        let start = probe.start;
         self.latest = Some(start);
+        if probe.check {
+            self.led = Some(start);
+        }
+        let witness = self.listed(now, start, timeout);
+        // Nothing is proved by one of the two alone.
+        if let (Some(counted), Some(led)) = (self.counted, self.led) {
+            self.proved = self.proved.max(Some(counted.min(led)));
+        }
+        witness
+    }
+
+    /// Takes an answered confirmation for a candidate, a witness or a seal; says whether it was a witness.
+    fn listed(&mut self, now: Instant, start: Instant, timeout: Duration) -> bool {
         let fresh = Candidate {
             start,
             answered: now,
@@ -185,7 +280,7 @@ impl Keeper {
         };
         match &mut self.candidate {
             Some(sealed) if sealed.witnessed => {
-                self.proved = self.proved.max(Some(sealed.start));
+                self.counted = self.counted.max(Some(sealed.start));
                 self.candidate = Some(fresh);
             }
             Some(earlier) if start >= reported_by(earlier.answered, timeout) => {
@@ -203,8 +298,8 @@ impl Keeper {
         let usual = lease::renew_at(start, timeout);
         match self.candidate {
             Some(candidate)
-                if self.proved.is_none_or(|proved| {
-                    valid_until(proved, timeout) <= usual.plus(lease::least_told(timeout))
+                if self.counted.is_none_or(|counted| {
+                    valid_until(counted, timeout) <= usual.plus(lease::least_told(timeout))
                 }) =>
             {
                 reported_by(candidate.answered, timeout).min(usual)
@@ -229,11 +324,15 @@ impl Keeper {
             SessionState::Connected => {
                 let began = self.began.take();
                 if self.session.is_some_and(|(known, _)| known == session) {
-                    self.proved = self.proved.max(self.latest);
+                    self.counted = self.latest.max(began);
+                    self.checked = None;
                 } else {
                     self.proved = began;
+                    self.counted = began;
+                    self.checked = began;
                     self.latest = None;
                 }
+                self.led = None;
                 self.candidate = None;
                 self.session = Some((session, timeout));
                 self.connected = true;

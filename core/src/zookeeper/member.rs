@@ -87,6 +87,11 @@ impl hub::Member<ZooKeeper> for Member {
         each!(self, machine => machine.is_idle())
     }
 
+    // What looks from outside is granted nothing.
+    fn contends(&self) -> bool {
+        !matches!(self, Self::Inspection(_)) && !self.is_idle()
+    }
+
     fn next_id(&mut self) -> &mut u64 {
         self.outbox().next_id()
     }

@@ -76,6 +76,11 @@ pub enum Write {
         /// The node's path.
         path: String,
     },
+    /// Check that a node exists. It changes nothing and fires no watch, and the transaction goes through a quorum all the same.
+    Check {
+        /// The node's path.
+        path: String,
+    },
 }
 
 /// Kinds of nodes.

@@ -32,6 +32,7 @@ impl Server {
     /// - Sessions end by the leader's clock ([`expire_due`](Self::expire_due)). What a follower hears of a session, the leader learns when
     ///   the follower next tells it ([`report`](Self::report)).
     /// - A follower that is [`cut_off`](Self::cut_off) from the leader goes on answering reads.
+    /// - A leader that is [`deposed`](Self::depose) goes on answering reads and `sync`.
     ///
     /// # Panics
     /// All methods that take a server panic if there is no such one.
@@ -234,10 +235,35 @@ impl Server {
         self.members[server].cut_off = server != self.leader;
     }
 
-    /// A server finds the leader again, and catches up with it.
-    pub fn rejoin(&mut self, server: usize) {
+    /// A server finds the leader again, and catches up with it. One that led closes its connections first; those sessions are given.
+    pub fn rejoin(&mut self, server: usize) -> Vec<SessionId> {
+        let mut broken = Vec::new();
+        if core::mem::take(&mut self.members[server].deposed) {
+            broken = self.disconnect_all(server);
+        }
         self.members[server].cut_off = false;
         self.catch_up_all(server);
+        broken
+    }
+
+    /// The leader is cut off, and another server leads the others: see [`change_leader`](Self::change_leader). The one that led does not notice:
+    /// it keeps its connections and answers reads and `sync`, until it is [disconnected](Self::disconnect_all) or [rejoins](Self::rejoin). It commits
+    /// nothing, and nobody new gets through to it. Nothing happens unless a majority is left to the other one.
+    pub fn depose(&mut self, now: Instant, server: usize) -> Vec<SessionId> {
+        let old = self.leader;
+        let left = self.members.iter().filter(|member| !member.cut_off).count();
+        if server == old || self.members[server].cut_off || 2 * (left - 1) <= self.members.len() {
+            return Vec::new();
+        }
+        let member = &mut self.members[old];
+        (member.cut_off, member.deposed) = (true, true);
+        self.change_leader(now, server)
+    }
+
+    /// Whether a server believes that it leads, and does not.
+    #[must_use]
+    pub fn is_deposed(&self, server: usize) -> bool {
+        self.members[server].deposed
     }
 
     /// A server closes all its connections: it has noticed that it is cut off, or it restarts. Gives the sessions.

@@ -44,6 +44,8 @@ pub(super) struct Member {
     /// The last transaction it has applied.
     pub(super) applied: i64,
     pub(super) cut_off: bool,
+    /// Whether it has led, is cut off, and does not know that another one leads.
+    pub(super) deposed: bool,
 }
 
 impl Member {

@@ -123,6 +123,7 @@ impl Server {
                 let watch = watch.then_some((session, id));
                 self.look(server, path, watch, false)
             }
+            Ask::Request(Request::Sync { .. }) if self.members[server].deposed => Answer::Done,
             _ if self.members[server].cut_off => return None,
             _ if over(self) => {
                 self.catch_up_all(server);

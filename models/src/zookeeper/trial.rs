@@ -48,6 +48,10 @@ fn possible(tree: &Tree, session: SessionId, write: Write) -> Result<Change, i32
             tree.may_delete(&path, None)?;
             Ok(Change::Delete { path })
         }
+        Write::Check { path } => match tree.get(&path) {
+            Some(_) => Ok(Change::All(Vec::new())),
+            None => Err(code::NO_NODE),
+        },
         _ => Err(code::UNIMPLEMENTED),
     }
 }

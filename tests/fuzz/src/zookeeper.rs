@@ -57,7 +57,8 @@ impl Directory {
                 (Answer::Data { data, stat }, what)
             }
             Operation::Multi => {
-                let names = request.parts.iter().map(|part| {
+                let creates = |part: &&Request| part.operation == Operation::Create;
+                let names = request.parts.iter().filter(creates).map(|part| {
                     let (answer, _) = self.create(part, variant);
                     match answer {
                         Answer::Created { path, .. } => last(&path).to_owned(),

@@ -37,6 +37,14 @@ class Member(ZooKeeper):
         await self._front.release()
         self.contact = CLIENTS
 
+    async def depose(self) -> None:
+        """Loses contact to the other members, who hear of it at once. A leader believes that it leads until it misses
+        them.
+        """
+        self.network.depose(self._number)
+        await self._front.release()
+        self.contact = CLIENTS
+
     async def isolate(self) -> None:
         """Loses contact to the others and to clients: what they send is kept, and goes on its way later."""
         self.network.unplug(self._number)

@@ -54,6 +54,12 @@ class Namespace:
         if done.returncode != 0:
             raise ServerError(f"`ip` failed on {'; '.join(commands)}: {done.stderr.strip()}")
 
+    def run(self, *command: str) -> None:
+        """Runs a program there."""
+        done = subprocess.run(command, capture_output=True, text=True, preexec_fn=self.enter)
+        if done.returncode != 0:
+            raise ServerError(f"`{' '.join(command)}` failed: {done.stderr.strip()}")
+
     async def connect(self, port: int) -> socket.socket:
         """A connection from there to its own loopback address."""
         with _coming_home():

@@ -45,6 +45,13 @@ class Network:
         """What the member sends arrives nowhere from now on, and nothing arrives there. Nobody is told."""
         self._at_switch(f"link set {cable(member)} nomaster")
 
+    def depose(self, member: int) -> None:
+        """Unplugs the member, and resets the others' ends of their connections with it: it hears of nothing."""
+        self.unplug(member)
+        for number, namespace in self._members.items():
+            if number != member:
+                namespace.run("ss", "--kill", "--tcp", "dst", self.address(member))
+
     def plug(self, member: int) -> None:
         """Connects the member (again)."""
         self._at_switch(f"link set {cable(member)} master switch")

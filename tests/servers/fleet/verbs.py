@@ -47,6 +47,7 @@ class Verbs:
             Verb("pause NAME", self._on_server(Server.pause)),
             Verb("resume NAME", self._on_server(Server.resume)),
             Verb("cut NAME", self._on_server(member(Member.cut))),
+            Verb("depose NAME", self._on_server(member(Member.depose))),
             Verb("isolate NAME", self._on_server(member(Member.isolate))),
             Verb("heal NAME", self._on_server(member(Member.heal))),
             Verb("flush NAME", self._on_server(flush)),

@@ -19,6 +19,8 @@ from .wire import NoAnswer, exchange
 MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 INIT_MS = 10_000
 SYNC_MS = 2_000
+#: As many as ZooKeeper's own example has.
+SYNC_TICKS = 5
 RENUMBER = Path(__file__).parent / "java" / "Renumber.java"
 
 #: With whom a server has contact.
@@ -46,7 +48,7 @@ class ZooKeeper(Server):
             f"minSessionTimeout={2 * self.tick_ms}",
             "maxSessionTimeout=60000",
             f"initLimit={math.ceil(INIT_MS / self.tick_ms)}",
-            f"syncLimit={math.ceil(SYNC_MS / self.tick_ms)}",
+            f"syncLimit={max(SYNC_TICKS, math.ceil(SYNC_MS / self.tick_ms))}",
             f"dataDir={self.directory / 'data'}",
             f"clientPortAddress={HOST}",
             f"clientPort={self.port}",

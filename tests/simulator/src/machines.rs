@@ -51,6 +51,7 @@ const ENSEMBLE: Climate = Climate {
         Outage::Restart,
         Outage::CatchUp(0),
         Outage::CutOff(0),
+        Outage::Depose,
     ],
     drifts: true,
     nameless: false,

@@ -136,6 +136,8 @@ named! {
         CatchUp(u8) = "catch-up",
         /// The n-th server of an ensemble is cut off from the others, or is with them again.
         CutOff(u8) = "cut-off",
+        /// Another server of an ensemble takes over, and the one that led does not notice: it answers what it can answer alone.
+        Depose = "depose",
         /// Another server takes over.
         FailOver = "fail-over",
         /// The server starts again, without its data if it keeps none.

@@ -47,6 +47,7 @@ const GUARDS: &[(&str, &str)] = &[
         zookeeper/release-of-a-deleted-node zookeeper/release-of-a-deleted-node-at-last
         zookeeper/release-of-a-deleted-single zookeeper/release-of-a-deleted-permit
         zookeeper/release-of-many-of-which-one-was-deleted zookeeper/release-of-a-deleted-writer-that-turns zookeeper/seal-lost zookeeper/single-seen-late zookeeper/single-taken-away
+        zookeeper/check-refused zookeeper/connection-without-a-quorum zookeeper/deposed-leader
         zookeeper/timeout-unconfirmed redis/acquire-never-answered redis/late-grant redis/late-renewal redis/not-renewed
         redis/release-stops-the-renewal redis/renewal-finds-another-type redis/renewal-finds-nothing
         redis/renewal-finds-somebody-else redis/renewal-lost redis/renewal-refused redis/renewals-lost-for-good

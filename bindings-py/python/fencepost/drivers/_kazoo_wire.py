@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 CREATE, DELETE, EXISTS, GET_DATA, SET_DATA, SYNC = 1, 2, 3, 4, 5, 9
-GET_CHILDREN2, MULTI, CREATE2, CREATE_CONTAINER = 12, 14, 15, 19
+GET_CHILDREN2, CHECK, MULTI, CREATE2, CREATE_CONTAINER = 12, 13, 14, 15, 19
 EPHEMERAL, EPHEMERAL_SEQUENTIAL, CONTAINER = 1, 3, 4
 
 _int = struct.Struct("!i").pack
@@ -96,7 +96,7 @@ def read_multi(packet: bytes, offset: int) -> list[str] | int:
         if opcode == _ERROR:
             errors.append(_read_int(packet, offset)[0])
             offset += 4
-        elif opcode != DELETE:
+        elif opcode not in (DELETE, CHECK):
             path, offset = read_blob(packet, offset)
             paths.append(path.decode())
             if opcode != CREATE:

@@ -258,7 +258,7 @@ class KazooDriver:
             return opcode, named + wire.blob(data) + self._acl + wire.flags(flags)
         if operation == "set":
             return wire.SET_DATA, named + wire.blob(data) + wire.ANY_VERSION
-        return wire.DELETE, named + wire.ANY_VERSION
+        return wire.CHECK if operation == "check" else wire.DELETE, named + wire.ANY_VERSION
 
     def put(self, verb: Any, *arguments: object) -> None:
         """Puts something into the hub. An exception on the connection's thread would end it, so there is

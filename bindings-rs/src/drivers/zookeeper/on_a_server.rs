@@ -180,6 +180,11 @@ async fn several_writes_are_all_or_none() {
     )
     .await;
     assert_eq!(refused, Answer::Error(code::NO_NODE));
+    let check = |path: &str| Write::Check { path: path.into() };
+    let checked = answer(&client, multi(vec![check("/")])).await;
+    assert_eq!(checked, Answer::Children(vec![]));
+    let missing = answer(&client, multi(vec![check("/nowhere")])).await;
+    assert_eq!(missing, Answer::Error(code::NO_NODE));
     let exists = answer(&client, multi(vec![make("", CreateMode::Persistent)])).await;
     assert_eq!(exists, Answer::Error(code::NODE_EXISTS));
     let Answer::Children(mut left) = answer(&client, list).await else {

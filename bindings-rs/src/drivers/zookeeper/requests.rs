@@ -109,6 +109,7 @@ async fn multi(client: &Client, acl: &[Acl], parts: &[Request]) -> Result<Answer
                 writer.add_create(&part.path, &part.data, &options)?;
             }
             Operation::Delete => writer.add_delete(&part.path, None)?,
+            Operation::Check => writer.add_check_version(&part.path, ANY_VERSION)?,
             _ => return Err(Error::Unimplemented),
         }
     }
@@ -120,6 +121,8 @@ async fn multi(client: &Client, acl: &[Acl], parts: &[Request]) -> Result<Answer
     });
     Ok(Answer::Children(names.collect()))
 }
+
+const ANY_VERSION: i32 = -1;
 
 /// Polls a request once, which puts it into the library's queue.
 fn now(request: impl Future<Output = Landed> + Send + 'static) -> BoxFuture<'static, Landed> {

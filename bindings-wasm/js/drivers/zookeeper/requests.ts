@@ -9,7 +9,7 @@ import type { NodeCommand, Part } from "../../outputs.js";
 import type { Acl } from "./acl.js";
 import type { Packet } from "./library.js";
 
-const OPCODE = { create: 1, container: 19, children: 12, get: 4, set: 5, delete: 2, sync: 9, multi: 14 };
+const OPCODE = { create: 1, container: 19, children: 12, get: 4, set: 5, delete: 2, sync: 9, check: 13, multi: 14 };
 
 /** What decodes the answer: a path, nothing, data with a stat, a stat, children with a stat, what came of each part. */
 const DECODER = { create: 1, delete: 2, sync: 2, get: 4, set: 5, children: 12, multi: 14 };
@@ -95,6 +95,7 @@ export class Request implements Packet {
         bytes.buffer(data).int(ANY_VERSION);
         break;
       case "delete":
+      case "check":
         bytes.int(ANY_VERSION);
         break;
     }

@@ -192,6 +192,8 @@ gallery! {
         "a list behind a sync that was refused is believed: what was created on a server ahead is not looked for again", "a throttled request is refused alone (ZooKeeper 3.6), the list behind it is answered; this gallery's honest lock until then";
     ONE_BREATH: zookeeper::OneBreath on ZOOKEEPER_MUTEX, S3, "one-breath",
         "two confirmations in one breath are taken for a whole session's time: the leader has not been told of the first", "fencepost before this simulator";
+    SYNC_PROVES: zookeeper::SyncProves on ZOOKEEPER_MUTEX, S3, "sync-proves",
+        "a session is confirmed by sync: a leader that has been deposed answers it, while its successor ends the session", "fencepost on real servers: for 4 to 6 s two clients believed that they held the lock";
     DELETE_ONCE: zookeeper::DeleteOnce on ZOOKEEPER_MUTEX, S8, "delete-once",
         "a delete without an answer is taken for done", "CURATOR-486, CURATOR-678";
     LATER_WRITERS: zookeeper::LaterWriters on ZOOKEEPER_READ_WRITE, L1, "later-writers",

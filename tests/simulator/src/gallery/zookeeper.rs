@@ -53,6 +53,8 @@ pub enum Defect {
     BarrierUnheard,
     /// Two confirmations in one breath are taken for a whole session's time.
     OneBreath,
+    /// A `sync` is taken for a proof that the leader still leads.
+    SyncProves,
     /// A delete that was not answered is taken for done.
     DeleteOnce,
     /// Every look at the line has the caller's whole patience.

@@ -232,7 +232,7 @@ impl Backend for Servers {
                 self.server.restart_empty();
                 Some(loss)
             }
-            Outage::Expire(_) | Outage::Crowd(_) | Outage::CutOff(_) => None,
+            Outage::Expire(_) | Outage::Crowd(_) | Outage::CutOff(_) | Outage::Depose => None,
         }
     }
 

@@ -8,7 +8,7 @@ use core::time::Duration;
 
 use fencepost_core::{
     AttemptId, CommandId, Instant, SessionId, lease,
-    zookeeper::{Answer, Notice, Reply, Request, SessionState, ZooKeeper, code},
+    zookeeper::{Answer, Notice, Reply, Request, SessionState, Write, ZooKeeper, code},
 };
 pub use fencepost_models::zookeeper::Ask;
 use fencepost_models::zookeeper::Server;
@@ -55,6 +55,9 @@ const LAG: Duration = Duration::from_millis(150);
 
 /// After how long a follower notices that it is cut off.
 const NOTICES: Duration = Duration::from_millis(700);
+
+/// After how long a leader misses its followers: by default five ticks, of which a timeout may have but two.
+const MISSES: Duration = Duration::from_millis(2200);
 
 /// The servers, and every client's session.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -241,7 +244,10 @@ impl Backend for Servers {
             .server
             .connected_to(line)
             .and_then(|member| self.members.get(member));
-        !alone(ask) && member.is_some_and(|member| member.cut_off.is_some())
+        let connected = self.server.connected_to(line);
+        let deposed = connected.is_some_and(|member| self.server.is_deposed(member));
+        let stalls = !alone(ask) && !(deposed && is_sync(ask));
+        stalls && member.is_some_and(|member| member.cut_off.is_some())
     }
 
     fn execute(
@@ -257,7 +263,8 @@ impl Backend for Servers {
             self.server.heard(now, line);
         }
         let through_leader = !alone(&ask);
-        let follower = self.server.connected_to(line).filter(|_| through_leader);
+        let follower = self.server.connected_to(line);
+        let follower = follower.filter(|member| through_leader && !self.server.is_deposed(*member));
         // What is passed on comes to the leader behind the follower's report, and what is answered behind the leader's ping.
         if let Some(member) = follower {
             self.server.take_report(now, member);
@@ -303,6 +310,12 @@ impl Backend for Servers {
                 member.ping_waits = true;
             }
             match member.cut_off {
+                Some(since) if self.server.is_deposed(number) => {
+                    if since.plus(MISSES) <= now {
+                        self.members[number].cut_off = None;
+                        self.server.rejoin(number);
+                    }
+                }
                 Some(since) if since.plus(NOTICES) <= now => {
                     self.server.disconnect_all(number);
                 }
@@ -349,6 +362,16 @@ impl Backend for Servers {
                 });
                 let next = next.unwrap_or(self.server.leader());
                 self.server.change_leader(now, next);
+            }
+            Outage::Depose => {
+                let old = self.server.leader();
+                let next = (0..self.members.len())
+                    .find(|member| *member != old && self.members[*member].cut_off.is_none())?;
+                self.server.depose(now, next);
+                if !self.server.is_deposed(old) {
+                    return None;
+                }
+                self.members[old].cut_off = Some(now);
             }
             Outage::Restart => {
                 self.server.change_leader(now, self.server.leader());
@@ -417,7 +440,7 @@ impl Backend for Servers {
     }
 
     fn is_routine(ask: &Ask) -> bool {
-        matches!(ask, Ask::Request(Request::Sync { .. }))
+        is_sync(ask) || is_check(ask)
     }
 
     fn is_of_others(&self, client: Number, ask: &Ask) -> bool {
@@ -502,6 +525,18 @@ fn directory_of(path: &str) -> &str {
 /// Whether a server answers without asking the leader.
 const fn alone(ask: &Ask) -> bool {
     matches!(ask, Ask::Request(Request::Children { .. } | Request::Get { .. }))
+}
+
+const fn is_sync(ask: &Ask) -> bool {
+    matches!(ask, Ask::Request(Request::Sync { .. }))
+}
+
+/// Whether it only asks a quorum.
+fn is_check(ask: &Ask) -> bool {
+    let Ask::Request(Request::Multi { writes }) = ask else {
+        return false;
+    };
+    writes.iter().all(|write| matches!(write, Write::Check { .. }))
 }
 
 const fn state(state: SessionState, session: SessionId) -> Notice {

@@ -1,6 +1,6 @@
 //! Requests, answers and notices in a few words, for stories.
 
-use fencepost_core::zookeeper::{Answer, Notice, Request};
+use fencepost_core::zookeeper::{Answer, Notice, Request, Write};
 
 use super::Ask;
 
@@ -35,6 +35,7 @@ pub(super) fn ask(ask: &Ask) -> String {
         Request::Get { path, .. } => format!("get {}", short(path)),
         Request::Delete { path } => format!("delete {}", short(path)),
         Request::Sync { .. } => "sync".into(),
+        Request::Multi { writes } if matches!(writes.as_slice(), [Write::Check { .. }]) => "check".into(),
         other => format!("{other:?}"),
     }
 }

@@ -2,14 +2,23 @@
 
 use serde_json::json;
 
-use super::{acquire, hold, own, settings, warm};
+use super::{acquire, code, hold, own, settings, warm};
 use crate::{cases::cases, transcript::Recorder};
+
+/// The server can only be read.
+const NOT_READ_ONLY: i32 = -119;
 
 cases! { "zookeeper":
     new_session, "A session that the driver has just made: its leader counts from no earlier than the attempt to connect, so the first grant waits for no confirmation.";
     given_session, "A session of which nobody knows since when its leader counts: the first grant waits until later confirmations have proved the first, and those in one breath prove nothing.",
         "measured: a follower cut off from its leader answers reads and pings for 7.5 s after the expiry";
-    given_session_at_rest, "A session that was given long before the first acquire is confirmed meanwhile: nothing is left to wait for.";
+    given_session_at_rest, "A session that was given long before the first acquire is confirmed meanwhile, without a quorum: what is left is one check, which goes out with the create.";
+    check_forbidden, "Who may not read the root gets an error for a check, and one whose root is not there as well: a quorum has acknowledged either.";
+    check_refused, "A check that a server sheds, does not know or refuses because it is read-only proves nothing, and is sent again.",
+        "ZooKeeper: -127, -6 and -119 are answered without a quorum";
+    deposed_leader, "A leader that has been deposed answers syncs and reads, and no check: the grant ends by its own time.",
+        "measured: with a one-way partition of three servers two clients believed for 4 to 6 s that they held the lock";
+    connection_without_a_quorum, "The connection is back, and the leader behind it may have been deposed: what it has answered proves nothing before a quorum has acknowledged a check there.";
     paused_process, "A process stood still for longer than its session's timeout, and the session answers still: nothing is granted before later confirmations have proved that the leader counts anew.",
         "the simulator: an acquire after a pause, granted from two confirmations in one breath, 6 ms before the leader ended the session";
     little_left, "The list that shows us first comes when less than an eighth of the session's time is proved: granted with the next proof, because a grant that is over before anybody has heard of it is none.";
@@ -42,15 +51,56 @@ fn given_session(story: &mut Recorder) {
     story.created(0, 41).children(&[&own(key, 0)]).says(&[]);
     story.after(300).done("sync").says(&[]).waits_for(Some("renew"));
     story.timeout().says(&["sync"]);
-    story.after(300).done("sync").says(&["sync"]);
-    story.after(300).done("sync").says(&["acquired"]);
+    story.after(300).done("sync").says(&["check"]);
+    story.after(300).checked().says(&["acquired"]);
 }
 
 fn given_session_at_rest(story: &mut Recorder) {
     story.given(1).done("sync").timeout().says(&["sync"]);
     story.done("sync").says(&["sync"]).done("sync");
     let key = acquire(story);
-    story.created(0, 41).children(&[&own(key, 0)]).says(&["acquired"]);
+    story.says(&["create", "children", "check"]);
+    story.created(0, 41).children(&[&own(key, 0)]).says(&[]);
+    story.checked().says(&["acquired"]);
+}
+
+fn check_forbidden(story: &mut Recorder) {
+    hold(story);
+    for code in [code::NO_AUTH, code::NO_NODE] {
+        story.timeout().says(&["check"]).error("check", code);
+        story.says(&["sync"]).done("sync");
+    }
+}
+
+fn check_refused(story: &mut Recorder) {
+    hold(story);
+    for code in [code::THROTTLED, code::UNIMPLEMENTED, NOT_READ_ONLY] {
+        story.timeout().says(&["check"]).error("check", code).says(&[]);
+    }
+    story.timeout().says(&["check"]);
+    story.confirmed().says(&["extended", "get"]);
+}
+
+fn deposed_leader(story: &mut Recorder) {
+    hold(story);
+    story.timeout().says(&["check"]).silence("check");
+    story.timeout().says(&["check"]).silence("check");
+    story.waits_for(Some("validity")).timeout();
+    story.says(&["lost lease-ended", "delete"]);
+}
+
+fn connection_without_a_quorum(story: &mut Recorder) {
+    let key = hold(story);
+    story.timeout().confirmed().says(&["extended", "get"]).present(41);
+    story.timeout().confirmed().says(&["extended"]);
+    story.release(key).done("delete").says(&["released"]).close(key);
+    story.after(100_000).disconnected();
+    story.after(4_900_000).given(1).says(&["sync"]).done("sync");
+    // What was proved before is nearly over.
+    let key = acquire(story);
+    story.says(&["create", "children", "check"]);
+    story.created(4, 42).children(&[&own(key, 4)]).says(&[]);
+    story.checked().says(&["acquired"]);
 }
 
 fn paused_process(story: &mut Recorder) {
@@ -61,7 +111,8 @@ fn paused_process(story: &mut Recorder) {
         .says(&["sync"]);
     let key = acquire(story);
     story.created(3, 41).children(&[&own(key, 3)]).says(&[]);
-    story.after(300).confirmed().says(&[]).waits_for(Some("renew"));
+    story.after(300).done("sync").says(&["check"]);
+    story.checked().says(&[]).waits_for(Some("renew"));
     story.timeout().says(&["sync"]);
     story.after(300).done("sync").says(&["sync"]);
     story.after(300).done("sync").says(&["acquired"]);
@@ -70,36 +121,38 @@ fn paused_process(story: &mut Recorder) {
 fn little_left(story: &mut Recorder) {
     warm(story);
     let key = acquire(story);
-    story.created(3, 41).timeout().says(&["sync"]);
+    story.created(3, 41).timeout().says(&["check"]);
     story.after(4_800_000).children(&[&own(key, 3)]).says(&[]);
     // This seal proves only what was known.
-    story.done("sync").says(&["sync"]).done("sync").says(&[]);
+    story.checked().says(&["check"]).checked().says(&[]);
     story.timeout().says(&["sync"]).done("sync").says(&["sync"]);
     story.done("sync").says(&["acquired"]);
 }
 
 fn confirmed_every_third(story: &mut Recorder) {
     hold(story);
-    story.waits_for(Some("renew")).timeout().says(&["sync"]);
-    story.after(1000).done("sync").says(&["sync"]);
+    story.waits_for(Some("renew")).timeout().says(&["check"]);
+    story.after(1000).checked().says(&["sync"]);
     story
         .after(1000)
         .done("sync")
         .says(&["extended", "get"])
         .present(41);
     for _ in 0..2 {
-        story.timeout().says(&["sync"]);
-        story.after(1000).done("sync").says(&["sync"]);
+        story.timeout().says(&["check"]);
+        story.after(1000).checked().says(&["sync"]);
         story.after(1000).done("sync").says(&["extended"]);
     }
 }
 
 fn confirmation_too_late(story: &mut Recorder) {
     let key = hold(story);
-    story.timeout().says(&["sync"]);
+    story.timeout().says(&["check"]);
     story
         .after(7_000_000)
-        .confirmed()
+        .checked()
+        .says(&["check"])
+        .checked()
         .says(&["lost lease-ended", "delete"]);
     story.done("delete").close(key).leaves(0);
 }
@@ -108,18 +161,18 @@ fn confirmations_fail(story: &mut Recorder) {
     hold(story);
     story
         .timeout()
-        .fail("sync", "unknown")
+        .fail("check", "unknown")
         .says(&[])
         .waits_for(Some("renew"));
-    story.timeout().says(&["sync"]).timeout().says(&["sync"]);
+    story.timeout().says(&["check"]).timeout().says(&["check"]);
     story.waits_for(Some("validity")).timeout();
     story.says(&["lost lease-ended", "delete"]);
 }
 
 fn confirmation_never_answered(story: &mut Recorder) {
     hold(story);
-    story.timeout().says(&["sync"]).silence("sync");
-    story.waits_for(Some("renew")).timeout().says(&["sync"]);
+    story.timeout().says(&["check"]).silence("check");
+    story.waits_for(Some("renew")).timeout().says(&["check"]);
     story.confirmed().says(&["extended", "get"]);
 }
 
@@ -142,7 +195,7 @@ fn extended_too_often(story: &mut Recorder) {
 
 fn seal_lost(story: &mut Recorder) {
     hold(story);
-    story.timeout().says(&["sync"]).done("sync").says(&["sync"]);
+    story.timeout().says(&["check"]).checked().says(&["sync"]);
     story.fail("sync", "unknown").says(&[]).waits_for(Some("renew"));
     story.timeout().says(&["sync"]).done("sync");
     story.says(&["extended", "get"]);

@@ -80,7 +80,7 @@ fn downgrade_interrupted(story: &mut Recorder) {
         .session_is("suspended")
         .says(&["suspended"])
         .fail_all("unknown");
-    story.after(300_000).given(1).says(&["sync", "multi"]);
+    story.after(300_000).given(1).says(&["check", "multi"]);
     let reply = story.reply_children(&[&reader]);
     story.answer("multi", reply).says(&["downgraded", "get"]);
     story.present(42).says(&["resumed"]);

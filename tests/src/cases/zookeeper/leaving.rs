@@ -52,14 +52,14 @@ fn release_repeated(story: &mut Recorder) {
 fn release_while_suspended(story: &mut Recorder) {
     let key = hold(story);
     story.disconnected().release(key).says(&[]).waits_for(None);
-    story.after(700_000).connected(1).says(&["sync", "delete"]);
+    story.after(700_000).connected(1).says(&["check", "delete"]);
     story.done("delete").says(&["released"]);
 }
 
 fn release_cut_off(story: &mut Recorder) {
     let key = hold(story);
     story.release(key).disconnected().says(&[]);
-    story.connected(1).says(&["sync", "delete"]);
+    story.connected(1).says(&["check", "delete"]);
     story.done("delete").says(&["released"]);
 }
 

@@ -31,8 +31,8 @@ fn create_lost_and_executed(story: &mut Recorder) {
     story
         .after(900)
         .connected(1)
-        .says(&["sync", "create", "children"]);
-    story.done("sync").created(5, 50);
+        .says(&["check", "create", "children"]);
+    story.checked().created(5, 50);
     let line = [own(key, 3), other(4), own(key, 5)];
     let line: Vec<&str> = line.iter().map(String::as_str).collect();
     story.children(&line).says(&["get", "children"]);
@@ -52,7 +52,7 @@ fn create_lost_and_executed(story: &mut Recorder) {
 fn create_lost_and_not_executed(story: &mut Recorder) {
     warm(story);
     let key = acquire(story);
-    story.disconnected().connected(1).done("sync").created(3, 41);
+    story.disconnected().connected(1).checked().created(3, 41);
     story.children(&[&own(key, 3)]).says(&["acquired"]);
 }
 
@@ -128,10 +128,10 @@ fn list_lost(story: &mut Recorder) {
     warm(story);
     let key = acquire(story);
     story.created(3, 41).disconnected().says(&[]);
-    story.connected(1).says(&["sync", "sync", "children"]);
+    story.connected(1).says(&["check", "sync", "children"]);
     story
         .done("sync")
-        .done("sync")
+        .checked()
         .children(&[&own(key, 3)])
         .says(&["acquired"]);
 }

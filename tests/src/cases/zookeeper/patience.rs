@@ -81,7 +81,7 @@ fn timeout_and_the_create_is_lost(story: &mut Recorder) {
         .timeout()
         .says(&["refused unreachable"]);
     story.disconnected().says(&[]);
-    story.connected(1).says(&["sync", "sync", "children"]);
+    story.connected(1).says(&["check", "sync", "children"]);
     story.answer_routine().children(&[&other(2), &own(key, 3)]);
     story.says(&["delete"]).done("delete").close(key).leaves(0);
 }
@@ -92,7 +92,7 @@ fn search_behind_a_refused_barrier(story: &mut Recorder) {
     story.acquire_within(key, 200_000).timeout();
     story.disconnected().connected(1);
     // The first one is the keeper's.
-    story.done("sync").error("sync", code::THROTTLED);
+    story.checked().error("sync", code::THROTTLED);
     story.children(&[&other(2)]).says(&[]).waits_for(Some("retry"));
     story.timeout().says(&["sync", "children"]);
     story.answer_routine().children(&[&other(2), &own(key, 3)]);
@@ -134,7 +134,7 @@ fn timeout_and_cut_off(story: &mut Recorder) {
     let key = leave_the_line(story);
     story.session_is("suspended").says(&["refused timeout"]);
     story.fail("delete", "unknown").says(&[]).waits_for(None);
-    story.connected(1).says(&["sync", "delete"]);
+    story.connected(1).says(&["check", "delete"]);
     story.done("delete").says(&[]).close(key).leaves(0);
 }
 
@@ -150,7 +150,7 @@ fn timeout_while_suspended(story: &mut Recorder) {
     story.acquire_within(key, 200_000).created(3, 41);
     story.children(&[&other(2), &own(key, 3)]).answer_routine();
     story.disconnected().timeout().says(&["refused timeout"]);
-    story.after(300_000).connected(1).says(&["sync", "delete"]);
+    story.after(300_000).connected(1).says(&["check", "delete"]);
     story.done("delete").says(&[]).close(key).leaves(0);
 }
 
@@ -230,7 +230,7 @@ fn closed_while_suspended(story: &mut Recorder) {
     story.disconnected().close(waiter).says(&[]).leaves(1);
     story
         .connected(2)
-        .says(&["sync", "delete"])
+        .says(&["check", "delete"])
         .done("delete")
         .leaves(0);
 }

@@ -130,14 +130,10 @@ fn many_locks_last_as_one(story: &mut Recorder) {
     enqueued(story, key);
     story.children(&[&other(2), &own(key, 3)]).present(41);
     story.children(&[&own(key, 8)]).present(41).answer_routine();
-    story.timeout().says(&["sync"]).confirmed().answer_routine();
-    story.timeout().says(&["sync"]).after(1_850_000);
+    story.timeout().says(&["check"]).confirmed().answer_routine();
+    story.timeout().says(&["check"]).after(1_850_000);
     story.watch(&at(&other(2)), "deleted").says(&[]);
-    story
-        .done("sync")
-        .says(&["sync"])
-        .done("sync")
-        .says(&["acquired"]);
+    story.checked().says(&["sync"]).done("sync").says(&["acquired"]);
     story.waits_for(Some("renew"));
 }
 

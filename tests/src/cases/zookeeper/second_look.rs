@@ -94,7 +94,7 @@ fn look_comes_late(story: &mut Recorder) {
 fn look_while_suspended(story: &mut Recorder) {
     let key = queue(story);
     story.disconnected().waits_for(Some("poll")).timeout().says(&[]);
-    story.connected(1).says(&["sync", "sync", "children"]);
+    story.connected(1).says(&["check", "sync", "children"]);
     story.answer_routine().children(&[&other(2), &own(key, 3)]);
     story
         .says(&["get", "queued", "get"])

@@ -231,7 +231,7 @@ fn permits_compared_after_a_suspend(story: &mut Recorder) {
     story.says(&["create", "children"]).disconnected();
     story
         .connected(1)
-        .says(&["sync", "get", "get", "create", "children"]);
+        .says(&["check", "get", "get", "create", "children"]);
 }
 
 /// A semaphore that waits for a permit, and whose place in the line is deleted.

@@ -38,9 +38,9 @@ fn holder_suspended_and_resumed(story: &mut Recorder) {
     let key = hold(story);
     story.after(500_000).session_is("suspended").says(&["suspended"]);
     story.session_is("suspended").says(&[]);
-    story.after(900_000).given(1).says(&["sync", "get"]);
+    story.after(900_000).given(1).says(&["check", "get"]);
     story.present(41).says(&["resumed"]);
-    story.done("sync").says(&["extended"]);
+    story.checked().says(&["extended"]);
     story.watch(&at(&own(key, 3)), "deleted").says(&["lost deleted"]);
 }
 
@@ -57,7 +57,7 @@ fn holder_suspended_for_too_long(story: &mut Recorder) {
     let key = hold(story);
     story.session_is("suspended").waits_for(Some("validity"));
     story.timeout().says(&["lost lease-ended"]).waits_for(None);
-    story.after(20_000).given(1).says(&["sync", "delete"]);
+    story.after(20_000).given(1).says(&["check", "delete"]);
     story.answer_routine().done("delete").says(&[]);
     story.close(key).leaves(0);
 }
@@ -72,7 +72,7 @@ fn holder_may_not_look(story: &mut Recorder) {
 fn waiter_suspended_and_resumed(story: &mut Recorder) {
     let key = queue(story);
     story.after(500_000).disconnected().says(&[]);
-    story.after(500_000).given(1).says(&["sync", "sync", "children"]);
+    story.after(500_000).given(1).says(&["check", "sync", "children"]);
     story.answer_routine();
     story.children(&[&other(1), &own(key, 3)]);
     story.says(&["get", "queued", "get"]).answer_routine();
@@ -110,7 +110,7 @@ fn new_session_without_a_word(story: &mut Recorder) {
         .says(&[]);
     // First, but nobody knows yet since when the new session's time is counted.
     story.done("sync").says(&[]).timeout().says(&["sync"]);
-    story.confirmed().says(&["acquired"]);
+    story.done("sync").says(&["check"]).checked().says(&["acquired"]);
 }
 
 fn waiter_meets_its_old_session(story: &mut Recorder) {

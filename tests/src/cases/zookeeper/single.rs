@@ -130,8 +130,8 @@ fn single_snatched(story: &mut Recorder) {
 
 fn single_create_lost(story: &mut Recorder) {
     let key = ask(story);
-    story.disconnected().given(1).says(&["sync", "create", "get"]);
-    story.done("sync").error("create", code::NODE_EXISTS);
+    story.disconnected().given(1).says(&["check", "create", "get"]);
+    story.checked().error("create", code::NODE_EXISTS);
     ours(story, key, 1, 41);
     story.says(&["acquired"]);
 }
@@ -194,7 +194,7 @@ fn still_ours(story: &mut Recorder, key: u64) {
 fn single_seen_late(story: &mut Recorder) {
     let key = hold(story);
     story.session_is("suspended").says(&["suspended"]);
-    story.after(300_000).given(1).says(&["sync", "get"]).done("sync");
+    story.after(300_000).given(1).says(&["check", "get"]).checked();
     let reply = story.reply_data("somebody", 9, 39);
     story.answer("get", reply).says(&["lost deleted", "sync", "get"]);
     still_ours(story, key);

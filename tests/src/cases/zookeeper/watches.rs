@@ -48,7 +48,7 @@ fn watch_never_fires(story: &mut Recorder) {
     story
         .after(1_000_000)
         .connected(1)
-        .says(&["sync", "sync", "children"]);
+        .says(&["check", "sync", "children"]);
     story
         .answer_routine()
         .children(&[&own(key, 3)])
@@ -78,7 +78,7 @@ fn watch_after_a_suspend(story: &mut Recorder) {
     story.disconnected();
     story.watch(&at(&other(2)), "gone").says(&[]);
     story.watch(&at(&own(key, 3)), "gone").says(&[]);
-    story.connected(1).says(&["sync", "sync", "children"]);
+    story.connected(1).says(&["check", "sync", "children"]);
     story.answer_routine().children(&[&other(2), &own(key, 3)]);
     story.says(&["get", "queued", "get"]).answer_routine();
     story.watch(&at(&other(2)), "deleted").says(&["acquired"]);
@@ -122,7 +122,7 @@ fn own_node_deleted_while_holding(story: &mut Recorder) {
     let key = hold(story);
     story
         .timeout()
-        .says(&["sync"])
+        .says(&["check"])
         .confirmed()
         .says(&["extended", "get"]);
     story.present(41).after(500);

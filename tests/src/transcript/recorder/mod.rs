@@ -168,6 +168,7 @@ impl Recorder {
     }
 
     /// Answers the oldest open command of that operation.
+    #[track_caller]
     pub fn answer(&mut self, operation: &str, reply: Reply) -> &mut Self {
         let id = self.take(operation);
         self.input(Input::Reply { id, reply })
@@ -186,6 +187,7 @@ impl Recorder {
     }
 
     /// The oldest open command of that operation comes to nothing.
+    #[track_caller]
     pub fn fail(&mut self, operation: &str, failure: &str) -> &mut Self {
         let id = self.take(operation);
         self.fail_id(id, failure)
@@ -199,6 +201,7 @@ impl Recorder {
     }
 
     /// The oldest open command of that operation will never be answered, and nothing is said of it.
+    #[track_caller]
     pub fn silence(&mut self, operation: &str) -> &mut Self {
         self.take(operation);
         self
@@ -213,6 +216,7 @@ impl Recorder {
     }
 
     /// Checks what the hub has said to the last input, its wait left out: operations of commands, names of events with their reasons.
+    #[track_caller]
     pub fn says(&mut self, expected: &[&str]) -> &mut Self {
         let said: Vec<String> = self.said.iter().filter_map(name_of).collect();
         assert!(
@@ -224,6 +228,7 @@ impl Recorder {
     }
 
     /// Checks what the hub waits for: the name of its timer, or nothing.
+    #[track_caller]
     pub fn waits_for(&mut self, reason: Option<&str>) -> &mut Self {
         assert!(self.reason() == reason, "{:?}, not {reason:?}", self.reason());
         self
@@ -263,9 +268,12 @@ impl Recorder {
             .into()
     }
 
+    #[track_caller]
     fn take(&mut self, operation: &str) -> u64 {
         let at = self.open.iter().position(|(_, open)| open == operation);
-        let at = at.unwrap_or_else(|| panic!("no {operation} is open in\n{}", self.text()));
+        let Some(at) = at else {
+            panic!("no {operation} is open in\n{}", self.text())
+        };
         self.open.remove(at).0
     }
 
@@ -284,7 +292,7 @@ impl Recorder {
         self.said.clear();
         for line in said {
             let value: Value = serde_json::from_str(&line).expect("JSON");
-            if let (Some(operation), Some(id)) = (value["command"].as_str(), value["id"].as_u64()) {
+            if let (Some(operation), Some(id)) = (operation_of(&value), value["id"].as_u64()) {
                 self.open.push((id, operation.into()));
                 self.commands.push((id, value.clone()));
             }
@@ -300,6 +308,14 @@ fn name_of(said: &Value) -> Option<String> {
     match (word("event"), word("reason")) {
         (Some(event), Some(reason)) => Some(format!("{event} {reason}")),
         (Some(event), None) => Some(event.into()),
-        (None, _) => word("command").map(String::from),
+        (None, _) => operation_of(said).map(String::from),
+    }
+}
+
+/// The operation of a command. A multi of nothing but a check is a check.
+fn operation_of(said: &Value) -> Option<&str> {
+    match said["parts"].as_array().map(Vec::as_slice) {
+        Some([part]) if part["command"] == "check" => Some("check"),
+        _ => said["command"].as_str(),
     }
 }

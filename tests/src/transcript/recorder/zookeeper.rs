@@ -54,23 +54,31 @@ impl Recorder {
         self.input(Input::Watch { id, session, event })
     }
 
-    /// Answers every open sync and every open `get` as a healthy server would.
+    /// Answers every open sync, check and `get` as a healthy server would.
     pub fn answer_routine(&mut self) -> &mut Self {
-        let routine = |operation: &str| operation == "sync" || operation == "get";
+        let routine = |operation: &str| ["sync", "check", "get"].contains(&operation);
         while let Some((id, operation)) = self.open.iter().find(|(_, open)| routine(open)).cloned() {
-            let reply = if operation == "sync" {
-                self.reply_done()
-            } else {
-                self.reply_node(self.session, 0)
+            let reply = match operation.as_str() {
+                "sync" => self.reply_done(),
+                "check" => self.reply_children(&[]),
+                _ => self.reply_node(self.session, 0),
             };
             self.answer_id(id, reply);
         }
         self
     }
 
-    /// Answers a witness, and the seal that comes at once behind it.
+    /// Answers a witness that is a check, and the seal that comes at once behind it.
+    #[track_caller]
     pub fn confirmed(&mut self) -> &mut Self {
-        self.done("sync").says(&["sync"]).done("sync")
+        self.checked().says(&["sync"]).done("sync")
+    }
+
+    /// A quorum has acknowledged the oldest open check.
+    #[track_caller]
+    pub fn checked(&mut self) -> &mut Self {
+        let reply = self.reply_children(&[]);
+        self.answer("check", reply)
     }
 
     /// The answer "created", the path that of the oldest open numbered create with this number.
@@ -106,12 +114,14 @@ impl Recorder {
     }
 
     /// The answer "these are the children".
+    #[track_caller]
     pub fn children(&mut self, names: &[&str]) -> &mut Self {
         let reply = self.reply_children(names);
         self.answer("children", reply)
     }
 
     /// The answer "here is the node", of the present session.
+    #[track_caller]
     pub fn present(&mut self, czxid: i64) -> &mut Self {
         self.present_of(self.session, czxid)
     }
@@ -123,12 +133,14 @@ impl Recorder {
     }
 
     /// The answer "done".
+    #[track_caller]
     pub fn done(&mut self, operation: &str) -> &mut Self {
         let reply = self.reply_done();
         self.answer(operation, reply)
     }
 
     /// An error.
+    #[track_caller]
     pub fn error(&mut self, operation: &str, code: i32) -> &mut Self {
         let reply = self.reply_error(code);
         self.answer(operation, reply)

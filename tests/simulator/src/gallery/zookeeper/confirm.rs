@@ -1,6 +1,10 @@
-//! How the small lock proves its session's time: by three confirmations, as the core's keeper does, without its haste after a reconnect.
+//! How the small lock proves its session's time: by three confirmations, as the core's keeper does, without its haste after a reconnect and
+//! without its thrift: each goes through a quorum.
 
-use fencepost_core::{Instant, lease, zookeeper::Request};
+use fencepost_core::{
+    Instant, lease,
+    zookeeper::{Answer, Request, Write, code},
+};
 
 use crate::zookeeper::TIMEOUT;
 
@@ -23,8 +27,24 @@ fn reported_by(heard: Instant) -> Instant {
 impl Small {
     pub(super) fn confirm(&mut self, now: Instant) {
         if self.connected && self.confirming.is_none() {
-            let id = self.command(Request::Sync { path: "/".into() }.into());
+            let path = "/".into();
+            let request = if self.has(Defect::SyncProves) {
+                Request::Sync { path }
+            } else {
+                let writes = vec![Write::Check { path }];
+                Request::Multi { writes }
+            };
+            let id = self.command(request.into());
             self.confirming = Some((id, now));
+        }
+    }
+
+    /// Whether a confirmation was answered by a server that has asked the others.
+    pub(super) fn confirms(&self, answer: &Answer) -> bool {
+        match answer {
+            Answer::Done => self.has(Defect::SyncProves),
+            Answer::Children(_) | Answer::Error(code::NO_NODE) => true,
+            _ => false,
         }
     }
 

@@ -163,7 +163,7 @@ impl Subject<Servers> for Small {
             if over && self.phase == Phase::Holds && !self.has(Defect::NoConfirmation) {
                 self.lose(Loss::LeaseEnded);
             }
-            if answer == Ok(Answer::Done) {
+            if answer.is_ok_and(|answer| self.confirms(&answer)) {
                 self.confirmed(now, start);
                 if self.phase == Phase::Holds && !self.has(Defect::NoConfirmation) {
                     let valid_until = self.valid_until();

@@ -1,0 +1,48 @@
+"""A leader is deposed and does not notice: it goes on serving its clients beside its successor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from ensemble import Ensemble
+from steer import Peer
+
+#: ZooKeeper's own example: the old leader serves for five ticks.
+TICK_MS = "2000"
+SESSION_MS = 5000
+#: Our clients, each in the layout that comes first.
+CLIENTS = ("python-curator", "javascript-curator", "rust-curator", "c-curator")
+
+
+@pytest.fixture(scope="module")
+def slow() -> Iterator[Ensemble]:
+    """An ensemble whose servers are as slow to notice as servers are."""
+    ensemble = Ensemble("3.9", "--tick", TICK_MS)
+    yield ensemble
+    ensemble.close()
+
+
+def test_nobody_believes_beside_the_next_holder(slow: Ensemble, root: str) -> None:
+    old = slow.member("leader")
+    holders = {name: Peer(name, slow.address(old), SESSION_MS) for name in CLIENTS}
+    waiters = {name: Peer("rust-curator", slow.others(old), 4 * SESSION_MS) for name in CLIENTS}
+    try:
+        for name, holder in holders.items():
+            path = f"{root}/{name}"
+            holder.acquire(f"mutex {path}")
+            holder.event("valid", path=path, valid=True)
+            waiters[name].ask(f"wait mutex {path}")
+        # The grants last as long as somebody leads.
+        for holder in holders.values():
+            assert not [event for event in holder.heard("valid") if not event["valid"]]
+        slow.do(f"depose {old}")
+        for name, holder in holders.items():
+            path = f"{root}/{name}"
+            end = int(holder.event("valid", path=path, valid=False)["at"])
+            begin = int(waiters[name].event("granted", path=path)["at"])
+            assert end <= begin, f"{name} believed {begin - end} µs too long"
+    finally:
+        slow.do(f"heal {old}")
+        for peer in (*holders.values(), *waiters.values()):
+            peer.close()
