@@ -41,7 +41,7 @@ def test_nobody_believes_beside_the_next_holder(slow: Ensemble, root: str) -> No
             path = f"{root}/{name}"
             end = int(holder.event("valid", path=path, valid=False)["at"])
             begin = int(waiters[name].event("granted", path=path)["at"])
-            assert end <= begin, f"{name} believed {begin - end} µs too long"
+            assert end <= begin, f"{name} believed {end - begin} µs too long"
     finally:
         slow.do(f"heal {old}")
         for peer in (*holders.values(), *waiters.values()):

@@ -14,6 +14,7 @@ mod contender;
 mod disposal;
 mod family;
 mod farewell;
+mod grace;
 mod inspection;
 mod keeper;
 mod layout;

@@ -46,7 +46,7 @@ class Network:
         self._at_switch(f"link set {cable(member)} nomaster")
 
     def depose(self, member: int) -> None:
-        """Unplugs the member, and resets the others' ends of their connections with it: it hears of nothing."""
+        """Unplugs the member, and resets the others' ends of their connections with it."""
         self.unplug(member)
         for number, namespace in self._members.items():
             if number != member:

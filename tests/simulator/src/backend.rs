@@ -29,6 +29,11 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// How much longer than its time an acquire may last, because what it has made is being deleted.
     const FAREWELL: Duration;
 
+    /// How much later than its time is up a client may be granted what is free.
+    fn grace(_client: Number) -> Duration {
+        Duration::ZERO
+    }
+
     /// Servers with so many clients, none of them connected.
     fn new(clients: Number, servers: u8) -> Self;
 

@@ -49,6 +49,7 @@ const GUARDS: &[(&str, &str)] = &[
         zookeeper/release-of-many-of-which-one-was-deleted zookeeper/release-of-a-deleted-writer-that-turns zookeeper/seal-lost zookeeper/single-seen-late zookeeper/single-taken-away
         zookeeper/check-refused zookeeper/connection-without-a-quorum zookeeper/deposed-leader
         zookeeper/timeout-unconfirmed redis/acquire-never-answered redis/late-grant redis/late-renewal redis/not-renewed
+        zookeeper/timeout-while-unproved
         redis/release-stops-the-renewal redis/renewal-finds-another-type redis/renewal-finds-nothing
         redis/renewal-finds-somebody-else redis/renewal-lost redis/renewal-refused redis/renewals-lost-for-good
         redis/renewed-every-third redis/slow-grant",
@@ -111,7 +112,7 @@ const GUARDS: &[(&str, &str)] = &[
         "D",
         "zookeeper/never-connected zookeeper/timeout-and-the-create-is-lost zookeeper/timeout-before-a-retry
         zookeeper/timeout-before-the-create-is-answered zookeeper/timeout-in-the-line
-        zookeeper/timeout-is-not-started-anew zookeeper/timeout-unconfirmed zookeeper/timeout-while-suspended
+        zookeeper/timeout-is-not-started-anew zookeeper/timeout-unconfirmed zookeeper/timeout-while-unproved zookeeper/timeout-while-suspended
         redis/timeout-while-asking redis/timeout-while-waiting redis/timeout-without-an-answer
         redis/try-without-an-answer",
     ),

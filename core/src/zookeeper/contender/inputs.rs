@@ -83,7 +83,8 @@ impl Machine for Contender {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        if self.out.expired(Timer::Patience, now) {
+        let unproved = self.unproved();
+        if self.grace.is_over(&mut self.out, now, unproved) {
             let reason = if self.placed {
                 Refusal::Timeout
             } else {

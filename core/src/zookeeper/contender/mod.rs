@@ -32,6 +32,7 @@ use crate::{
     Timer, jitter::Jitter, outbox::Outbox,
 };
 
+use super::grace::Grace;
 use super::{ContenderSettings, disposal::Disposal, farewell::Farewell, wire::Request};
 use downgrade::Turning;
 use entering::Entering;
@@ -80,6 +81,7 @@ pub struct Contender {
     placed: bool,
     /// Whether the server can make container nodes.
     containers: bool,
+    grace: Grace,
 }
 
 /// What is known of the session.
@@ -211,6 +213,7 @@ impl Contender {
             stale: None,
             placed: false,
             containers: true,
+            grace: Grace::UNUSED,
         }
     }
 
@@ -269,6 +272,7 @@ impl Contender {
         self.wanted = Wanted::No;
         self.turning = Turning::No;
         self.failures = 0;
+        self.grace = Grace::UNUSED;
     }
 
     /// Sends a request and remembers what for.

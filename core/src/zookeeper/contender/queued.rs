@@ -1,5 +1,7 @@
 //! Standing in the line: one neighbour is watched, so that a release wakes one waiter and a queue is no herd.
 
+use core::time::Duration;
+
 use crate::{Cause, CommandId, Event, Failure, Grant, Instant, Refusal, Timer, lease};
 
 use super::super::{
@@ -210,6 +212,13 @@ impl Contender {
     pub(super) fn first(&mut self, now: Instant) {
         self.phase = Phase::First;
         self.grant_if_confirmed(now);
+    }
+
+    /// How long the proof may take that alone is missing, where nothing of the session is proved yet: see [`grace`](super::super::grace).
+    pub(in crate::zookeeper) fn unproved(&self) -> Option<Duration> {
+        let unproved = self.session.connected && self.session.valid_until.is_none();
+        let first = matches!(self.phase, Phase::First);
+        self.session.timeout.checked_div(2).filter(|_| first && unproved)
     }
 
     pub(super) fn grant_if_confirmed(&mut self, now: Instant) {

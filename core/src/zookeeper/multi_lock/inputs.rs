@@ -80,7 +80,9 @@ impl Machine for MultiLock {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        if self.out.expired(Timer::Patience, now) {
+        let mut places = self.places.iter().filter(|_| self.told.is_none());
+        let unproved = places.find_map(|place| place.contender.unproved());
+        if self.grace.is_over(&mut self.out, now, unproved) {
             let reason = if self.told.is_some() {
                 Refusal::Timeout
             } else {

@@ -25,6 +25,7 @@ use crate::{
     SessionId, Timer, jitter::Jitter, outbox::Outbox,
 };
 
+use super::grace::Grace;
 use super::{Contender, ContenderSettings, farewell::Farewell, wire::Request};
 
 /// One contender for many locks.
@@ -58,6 +59,7 @@ pub struct MultiLock {
     told: Option<u32>,
     /// Whether it has been told that somebody wants one of the locks back.
     wanted: bool,
+    grace: Grace,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -108,6 +110,7 @@ impl MultiLock {
             farewell: Farewell::NOTHING,
             told: None,
             wanted: false,
+            grace: Grace::UNUSED,
         }
     }
 
@@ -153,6 +156,7 @@ impl MultiLock {
         self.failures = 0;
         self.told = None;
         self.wanted = false;
+        self.grace = Grace::UNUSED;
         if let Some(place) = self.places.first() {
             let answer_within = place.contender.answer_within();
             self.out.set_patience(now, patience, answer_within);

@@ -53,7 +53,8 @@ impl Machine for Semaphore {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        if self.out.expired(Timer::Patience, now) {
+        let unproved = self.line.unproved().or_else(|| self.permit.unproved());
+        if self.grace.is_over(&mut self.out, now, unproved) {
             let reason = match (self.placed, self.trying.is_some()) {
                 (true, true) => Refusal::NotAvailable,
                 (true, false) => Refusal::Timeout,

@@ -25,6 +25,7 @@ use crate::{
     Cause, CommandId, Event, Instant, Intent, Misuse, OwnerId, Patience, Refusal, Timer, outbox::Outbox,
 };
 
+use super::grace::Grace;
 use super::{
     Contender, ContenderSettings, farewell::Farewell, layout::Role, settings::semaphore_directories,
     wire::Request,
@@ -56,6 +57,7 @@ pub struct Semaphore {
     farewell: Farewell,
     /// Whether a server has ever shown us a place: then a timeout is a timeout, and before it the server was unreachable.
     placed: bool,
+    grace: Grace,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -107,6 +109,7 @@ impl Semaphore {
             wanted: false,
             farewell: Farewell::NOTHING,
             placed: false,
+            grace: Grace::UNUSED,
         }
     }
 
@@ -149,6 +152,7 @@ impl Semaphore {
 
     fn acquire(&mut self, now: Instant, patience: Patience) {
         self.placed = false;
+        self.grace = Grace::UNUSED;
         // The patience of the whole is counted here, once.
         self.out.set_patience(now, patience, self.answer_within);
         let limit = self.out.at(Timer::Patience).filter(|_| patience == Patience::Try);

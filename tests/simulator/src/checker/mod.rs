@@ -418,9 +418,11 @@ impl Checker {
         }
     }
 
-    /// A client has looked at its clock, and heard what its machine says to that. Once its time is up it may have to wait for so long still.
-    pub fn ticked(&mut self, client: Number, local: Instant, farewell: Duration) {
+    /// A client has looked at its clock, and heard what its machine says to that. Once its time is up it may have to wait for so long still; its
+    /// time is up later where a lock that is free may be granted late.
+    pub fn ticked(&mut self, client: Number, local: Instant, farewell: Duration, grace: Duration) {
         match self.belief(client) {
+            Belief::Waits(Some(deadline)) if local < deadline.plus(grace) => {}
             Belief::Waits(Some(deadline)) if deadline <= local && farewell > Duration::ZERO => {
                 self.believes(client, Belief::Ends(local.plus(farewell)));
             }

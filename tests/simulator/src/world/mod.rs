@@ -461,7 +461,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         // An inspection has made nothing that would have to go first.
         let inspects = self.client(client).subject.inspects().is_some();
         let farewell = if inspects { Duration::ZERO } else { B::FAREWELL };
-        self.checker.ticked(client, local, farewell);
+        self.checker.ticked(client, local, farewell, B::grace(client));
         true
     }
 

@@ -135,6 +135,15 @@ impl Backend for Servers {
     const ORDERED: bool = true;
     const FAREWELL: Duration = Duration::from_millis(500);
 
+    // On a session of which nothing is proved yet: those of drivers that do not make them. By a clock that runs ahead.
+    fn grace(client: Number) -> Duration {
+        if client.is_multiple_of(2) {
+            Duration::ZERO
+        } else {
+            TIMEOUT / 2
+        }
+    }
+
     fn new(clients: Number, servers: u8) -> Self {
         let servers = servers.max(1).into();
         Self {

@@ -20,7 +20,9 @@ cases! { "zookeeper":
     timeout_and_cut_off, "The connection breaks while that delete is under way: told at once, and cleaned up when it is back.";
     cancelled_while_leaving, "Nobody waits for that answer any more: the refusal is told at once.";
     timeout_while_suspended, "The patience ends without a connection: told at once, cleaned up when it is back.";
-    timeout_unconfirmed, "First in the line, but the session is not confirmed within the patience: nobody else held, so this is no timeout.";
+    timeout_unconfirmed, "First in the line, but the session is not confirmed within the patience, nor in half its timeout: nobody else held, so this is no timeout.";
+    timeout_while_unproved, "First in the line, on a session of which nothing is proved when the patience ends: a free lock is granted late, and not refused.",
+        "kazoo says True at once: a try with a session of 30 s was unreachable after 5 s";
     cancelled_in_every_phase, "An acquire is cancelled before it is sent, while it is sent, in the line, and when it is first: told once, and nothing stays.",
         "kazoo: a cancel left behind made the next acquire fail";
     closed_in_every_phase, "A machine is closed before it acquires, without a connection, while the create is under way, in the line, and as a holder: it says nothing more and goes when the server has answered.",
@@ -158,12 +160,23 @@ fn timeout_unconfirmed(story: &mut Recorder) {
     story.given(1);
     let key = story.open(&settings());
     story.acquire_within(key, 200_000).created(3, 41);
+    story.children(&[&own(key, 3)]).says(&[]).timeout().says(&[]);
+    story.silence("sync").timeout_after(4_500_000);
+    story.says(&["sync", "delete"]).done("delete");
+    story.says(&["refused unreachable"]);
+}
+
+fn timeout_while_unproved(story: &mut Recorder) {
+    story.given(1).done("sync");
+    let key = story.open(&settings());
+    story.try_acquire(key).created(3, 41);
     story.children(&[&own(key, 3)]).says(&[]);
-    story
-        .timeout()
-        .says(&["delete"])
-        .done("delete")
-        .says(&["refused unreachable"]);
+    let key = story.open(&settings());
+    story.acquire_within(key, 200_000).created(4, 42);
+    story.children(&[&own(key, 4)]).waits_for(Some("patience"));
+    story.timeout().says(&[]).waits_for(Some("renew"));
+    story.timeout().says(&["sync"]).done("sync").says(&["check"]);
+    story.checked().says(&["acquired", "acquired"]);
 }
 
 fn cancelled_in_every_phase(story: &mut Recorder) {

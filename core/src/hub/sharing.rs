@@ -1,0 +1,58 @@
+//! What passes between the machines of a hub and what they share.
+
+use alloc::vec::Vec;
+
+use crate::{Command, Instant, Key, Misuse};
+
+use super::{Delivery, Family, Hub, Shared as _};
+use crate::Machine as _;
+
+impl<F: Family> Hub<F> {
+    /// Counts a machine that contends now, or does no longer; the first and the last are told of.
+    pub(super) fn count(&mut self, before: bool, after: bool) {
+        let now = self.now;
+        let counted = self.contending;
+        self.contending = match (before, after) {
+            (false, true) => counted.saturating_add(1),
+            (true, false) => counted.saturating_sub(1),
+            _ => return,
+        };
+        if counted == 0 || self.contending == 0 {
+            let contended = self.contending > 0;
+            self.with_shared(|shared| shared.contended(now, contended));
+        }
+    }
+
+    pub(super) fn pass_on(&mut self, key: Key, command: Command<F::Request>) -> Option<Command<F::Request>> {
+        let now = self.now;
+        let mut deliveries = Vec::new();
+        let command = self.with_shared(|shared| shared.intercept(now, key, command, &mut deliveries));
+        if let Some(command) = &command {
+            self.routes.add(command.id, key, F::is_standing(&command.request));
+        }
+        self.deliver(now, deliveries);
+        command
+    }
+
+    pub(super) fn tell(&mut self, now: Instant, key: Key, notice: F::Notice) -> Result<(), Misuse> {
+        self.input(key, |machine| machine.handle_notice(now, notice))
+    }
+
+    pub(super) fn deliver(&mut self, now: Instant, deliveries: Vec<Delivery<F>>) {
+        for delivery in deliveries {
+            // What the hub itself says is well-formed: there is nobody to tell of a misuse.
+            let _well_formed = match delivery {
+                Delivery::Outcome(key, id, outcome) => {
+                    self.input(key, |machine| machine.handle_outcome(now, id, outcome))
+                }
+                Delivery::Notice(key, notice) => self.tell(now, key, notice),
+                Delivery::All(notice) => {
+                    for key in self.members.keys().copied().collect::<Vec<_>>() {
+                        let _well_formed = self.tell(now, key, notice.clone());
+                    }
+                    Ok(())
+                }
+            };
+        }
+    }
+}
