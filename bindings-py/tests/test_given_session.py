@@ -1,0 +1,49 @@
+"""A lock on a session that the application has made: free, and granted late if need be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+import fencepost
+import pytest
+from fencepost.compat.kazoo import Lock
+from kazoo.client import KazooClient
+from support import ZooKeeperBackend
+
+
+@contextmanager
+def connected(zookeeper: ZooKeeperBackend, session: float) -> Iterator[Any]:
+    """A client that was connected before anything of ours saw it."""
+    client = KazooClient(hosts=zookeeper.address, timeout=session)
+    client.start()
+    try:
+        yield client
+    finally:
+        client.stop()
+        client.close()
+
+
+# The proof takes a quarter of the timeout: more than a try waits for answers, and than that timeout.
+@pytest.mark.parametrize(
+    ("session", "patience"), [(24.0, {"blocking": False}), (6.0, {"timeout": 0.5})], ids=["try", "timeout"]
+)
+def test_kazoos_classes_take_a_free_lock(
+    zookeeper: ZooKeeperBackend, session: float, patience: dict[str, Any]
+) -> None:
+    with connected(zookeeper, session) as client:
+        lock = Lock(client, f"/{zookeeper.prefix}/free")
+        assert lock.acquire(**patience) is True
+        lock.release()
+
+
+def test_a_client_takes_a_free_lock(zookeeper: ZooKeeperBackend) -> None:
+    with (
+        connected(zookeeper, 6.0) as kazoo,
+        closing(fencepost.Client(kazoo, prefix=zookeeper.prefix)) as client,
+    ):
+        grant = client.lock("free").acquire(timeout=0.5)
+        assert grant is not None
+        assert grant.is_valid
+        grant.release()
