@@ -169,9 +169,8 @@ impl Contender {
                 self.settle(now);
             }
             Phase::Leaving => {
-                self.doubt |= self.is_another_ones();
                 // It was made some time ago, and nobody has watched it since.
-                if let Some(node) = self.node.take() {
+                if let Some(node) = self.take_node() {
                     self.bury_if_there(node);
                 }
                 if self.doubt {

@@ -41,8 +41,7 @@ impl Contender {
             Ok(Answer::Data { stat, data }) => {
                 let own = Some(stat.ephemeral_owner) == self.session.id.map(|session| session.0);
                 if own && self.is_another_ones() && !self.attempt.is_written(data) {
-                    // The create was answered with the node of another contender of ours.
-                    self.doubt = true;
+                    // The create was answered with the node of another contender of ours, or of an earlier attempt.
                     self.own_node_gone(Some(id));
                 } else if own && (!self.is_single() || self.is_own_single(data, stat)) {
                     if self.is_unnumbered()
@@ -85,7 +84,7 @@ impl Contender {
     /// The server has not shown our node, or the list does not have it. It may be there all the same, on a server that has caught up: a client library that does not say
     /// what it has seen can be connected to one that has not.
     pub(super) fn own_node_missed(&mut self, look: CommandId) {
-        if let Some(node) = self.node.take() {
+        if let Some(node) = self.take_node() {
             self.bury_if_there(node);
         }
         self.own_node_gone(Some(look));
@@ -136,7 +135,7 @@ impl Contender {
     pub(super) fn own_node_gone(&mut self, cause: Option<CommandId>) {
         match self.phase {
             Phase::Held { .. } => {
-                self.node = None;
+                self.take_node();
                 self.lose(
                     Loss::Deleted,
                     Cause {
@@ -146,7 +145,7 @@ impl Contender {
                 );
             }
             Phase::Entering(_) | Phase::Queued(_) | Phase::First => {
-                self.node = None;
+                self.take_node();
                 self.pending.clear();
                 self.own_watch = None;
                 self.enter();

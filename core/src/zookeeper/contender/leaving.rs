@@ -40,8 +40,7 @@ impl Contender {
         {
             self.disposal.bury(reader);
         }
-        self.doubt |= self.is_another_ones();
-        if let Some(node) = self.node.take() {
+        if let Some(node) = self.take_node() {
             self.bury(node);
         }
         if self.doubt {

@@ -104,6 +104,12 @@ impl Contender {
         self.is_doubtful_name() && self.is_unnumbered()
     }
 
+    /// Gives the node up. If it was another contender's or an earlier attempt's, this attempt's is there still.
+    pub(super) fn take_node(&mut self) -> Option<Node> {
+        self.doubt |= self.is_another_ones();
+        self.node.take()
+    }
+
     /// Has the node deleted. A single one is deleted once; whether it is still there, and still ours, is looked at before it is deleted again.
     pub(super) fn bury(&mut self, node: Node) {
         if self.is_single() {
