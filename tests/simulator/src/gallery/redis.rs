@@ -247,6 +247,10 @@ impl Small {
         }
     }
 
+    fn is_over(&self, now: Instant) -> bool {
+        self.until.is_some_and(|until| until <= now)
+    }
+
     fn lose(&mut self, now: Instant) {
         self.say(Event::Lost {
             reason: Loss::LeaseEnded,
@@ -340,7 +344,7 @@ impl Small {
             (Phase::Wants, Asked::Expire) => self.granted(now, start, 0),
             (Phase::Holds, Asked::Renew) => match first {
                 Reply::Int(1) | Reply::Bytes(_) => {
-                    if self.until.is_some_and(|until| until <= now) {
+                    if self.is_over(now) {
                         return self.lose(now);
                     }
                     let until = lease::valid_until(start, TTL, MARGIN);
@@ -377,6 +381,7 @@ impl Subject<Servers> for Small {
                 self.acquire(now);
             }
             (Intent::Acquire(_), _) => return Err(Misuse::Busy),
+            (Intent::Release, Phase::Holds) if self.is_over(now) => self.lose(now),
             (Intent::Release, Phase::Holds) => self.leave(now, true),
             (Intent::Extend, Phase::Holds) => self.renew(now),
             (Intent::Release | Intent::Extend, _) => return Err(Misuse::NotHeld),
@@ -417,7 +422,7 @@ impl Subject<Servers> for Small {
         if self.deadline.take_if(|deadline| *deadline <= now).is_some() && self.phase == Phase::Wants {
             return self.refuse(now, Refusal::Timeout);
         }
-        if self.until.is_some_and(|until| until <= now) && self.phase == Phase::Holds {
+        if self.is_over(now) && self.phase == Phase::Holds {
             return self.lose(now);
         }
         if self.next.take_if(|next| *next <= now).is_none() {

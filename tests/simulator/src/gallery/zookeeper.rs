@@ -87,6 +87,8 @@ pub struct Small {
     last: u64,
     pending: Vec<(CommandId, What)>,
     session: Option<SessionId>,
+    /// Whether the session has been on another connection before.
+    moved: bool,
     connected: bool,
     node: Option<(String, i64)>,
     /// A create had no answer.
@@ -162,6 +164,7 @@ impl Small {
             last: 0,
             pending: Vec::new(),
             session: None,
+            moved: false,
             connected: false,
             node: None,
             doubt: false,

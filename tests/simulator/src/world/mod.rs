@@ -183,7 +183,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                 Belief::Leaves(
                     hold.attempt,
                     hold.mode,
-                    !B::ORDERED || hold.suspended || belief.valid(local).is_some(),
+                    hold.suspended || belief.valid(local).is_some(),
                 ),
             ),
             (Wish::Write, _) => return self.write(client, local, tape),

@@ -78,6 +78,19 @@ impl Both {
         grants.filter_map(|grant| grant.valid_until).min()
     }
 
+    /// Whether a grant has ended by its holder's clock.
+    fn is_over(&self, now: Instant) -> bool {
+        self.valid_until().is_none_or(|until| until <= now)
+    }
+
+    fn lose(&mut self, now: Instant) {
+        self.say(Event::Lost {
+            reason: Loss::LeaseEnded,
+            cause: Cause::default(),
+        });
+        self.give_back(now, false);
+    }
+
     /// Hears what the two have to say, until both have said all.
     fn heed(&mut self, now: Instant) {
         loop {
@@ -143,13 +156,7 @@ impl Both {
             (Phase::Wants(_), Event::Refused { reason, .. }) => self.refuse(now, reason),
             (Phase::Wants(_), Event::Lost { .. }) => self.refuse(now, Refusal::Unreachable),
             // The other one has ended, and has not looked at its clock yet.
-            (Phase::Holds, Event::Extended { .. }) if self.valid_until().is_none_or(|until| until <= now) => {
-                self.say(Event::Lost {
-                    reason: Loss::LeaseEnded,
-                    cause: Cause::default(),
-                });
-                self.give_back(now, false);
-            }
+            (Phase::Holds, Event::Extended { .. }) if self.is_over(now) => self.lose(now),
             (Phase::Wants(_) | Phase::Holds, Event::Extended { valid_until }) => {
                 if let Some(grant) = &mut self.grants[part] {
                     grant.valid_until = valid_until;
@@ -197,6 +204,7 @@ impl Subject<Servers> for Both {
                 self.phase = Phase::Wants(0);
             }
             (Intent::Acquire(_), _) => return Err(Misuse::Busy),
+            (Intent::Release, Phase::Holds) if self.is_over(now) => self.lose(now),
             (Intent::Release, Phase::Holds) => self.give_back(now, true),
             (Intent::Extend, Phase::Holds) => {
                 for part in &mut self.parts {

@@ -48,6 +48,11 @@ impl Small {
         }
     }
 
+    /// Whether a grant would have ended by its holder's clock.
+    pub(super) fn is_over(&self, now: Instant) -> bool {
+        self.valid_until().is_none_or(|until| until <= now)
+    }
+
     pub(super) fn valid_until(&self) -> Option<Instant> {
         Some(lease::valid_until(self.proved?, TIMEOUT, lease::DEFAULT_MARGIN))
     }
@@ -74,7 +79,7 @@ impl Small {
             }
             Some(_) => {}
         }
-        let unproved = self.valid_until().is_none_or(|until| until <= now);
+        let unproved = self.is_over(now);
         self.confirm_at = Some(match self.candidate {
             Some(_) if unproved && self.has(Defect::OneBreath) => now,
             Some(candidate) if unproved => reported_by(candidate.answered),

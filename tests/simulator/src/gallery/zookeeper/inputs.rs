@@ -19,8 +19,11 @@ impl Small {
             (What::Create, Ok(Answer::Created { path, zxid })) => {
                 let name = path.rsplit_once('/').map_or(path.as_str(), |(_, name)| name);
                 self.node = Some((name.into(), zxid));
-                if self.role == Role::Single && self.phase == Phase::Wants {
-                    self.first(now);
+                match (self.role, self.phase) {
+                    // After a move it may be the answer to an earlier one: what stands in the node says whose it is.
+                    (Role::Single, Phase::Wants) if self.moved => self.look(),
+                    (Role::Single, Phase::Wants) => self.first(now),
+                    _ => {}
                 }
             }
             (What::Create, Err(())) if self.has(Defect::NeverMine) => self.retry = Some(now.plus(PAUSE)),
@@ -69,7 +72,8 @@ impl Small {
                 }
             }
             (What::Delete, Err(())) if self.has(Defect::DeleteOnce) => self.gone(),
-            (What::Delete, Err(())) if self.role == Role::Single => {
+            // An error may be that of an earlier request, after a move.
+            (What::Delete, Err(()) | Ok(Answer::Error(_))) if self.role == Role::Single => {
                 self.doubt = !self.has(Defect::DeleteAgain);
                 self.retry = Some(now.plus(PAUSE));
             }
@@ -142,6 +146,10 @@ impl Subject<Servers> for Small {
                 self.enter();
             }
             (Intent::Acquire(_), _) => return Err(Misuse::Busy),
+            // Without a proof nothing has an end.
+            (Intent::Release, Phase::Holds) if !self.has(Defect::NoConfirmation) && self.is_over(now) => {
+                self.lose(Loss::LeaseEnded);
+            }
             (Intent::Release, Phase::Holds) => self.leave(true),
             (Intent::Extend, Phase::Holds) => self.confirm(now),
             (Intent::Downgrade, Phase::Holds) if self.has(Defect::FreshNumber) => self.downgrade()?,
@@ -159,8 +167,7 @@ impl Subject<Servers> for Small {
             Outcome::Reply(_) | Outcome::Failed(_) => Err(()),
         };
         if let Some((_, start)) = self.confirming.take_if(|(waiting, _)| *waiting == id) {
-            let over = self.valid_until().is_none_or(|until| until <= now);
-            if over && self.phase == Phase::Holds && !self.has(Defect::NoConfirmation) {
+            if self.is_over(now) && self.phase == Phase::Holds && !self.has(Defect::NoConfirmation) {
                 self.lose(Loss::LeaseEnded);
             }
             if answer.is_ok_and(|answer| self.confirms(&answer)) {
@@ -199,11 +206,9 @@ impl Subject<Servers> for Small {
             }
             Notice::Session { state, session, .. } => match state {
                 SessionState::Connected => {
-                    if self
-                        .session
-                        .replace(session)
-                        .is_some_and(|known| known != session)
-                    {
+                    let known = self.session.replace(session);
+                    self.moved = known == Some(session);
+                    if known.is_some() && !self.moved {
                         self.expired();
                     }
                     self.connected = true;
@@ -233,10 +238,7 @@ impl Subject<Servers> for Small {
                 Refusal::Unreachable
             });
         }
-        if self.phase == Phase::Holds
-            && !self.has(Defect::NoConfirmation)
-            && self.valid_until().is_none_or(|until| until <= now)
-        {
+        if self.phase == Phase::Holds && !self.has(Defect::NoConfirmation) && self.is_over(now) {
             self.lose(Loss::LeaseEnded);
         }
         if self.confirm_at.take_if(|at| *at <= now).is_some() {
