@@ -16,6 +16,12 @@ use super::{super::limit, Defect, PAUSE, Phase, Role, Small, What};
 impl Small {
     fn answered(&mut self, now: Instant, id: CommandId, what: What, answer: Result<Answer, ()>) {
         match (what, answer) {
+            // Another request's answer: what this one has made is looked for.
+            (What::Create, Ok(Answer::Created { path, .. }))
+                if self.role != Role::Single && !path.contains(&self.own()) =>
+            {
+                self.doubt = true;
+            }
             (What::Create, Ok(Answer::Created { path, zxid })) => {
                 let name = path.rsplit_once('/').map_or(path.as_str(), |(_, name)| name);
                 self.node = Some((name.into(), zxid));
