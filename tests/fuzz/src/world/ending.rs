@@ -10,8 +10,10 @@ use crate::{
     step::{NewSession, Step},
 };
 
-/// How long the debug form of a hub is at most when its machines have gone: it keeps no trace of them.
+/// How long the debug form of a hub is at most when its machines have gone: it keeps no trace of them. On ZooKeeper it still shows
+/// the state of the session's confirmations.
 const FORGOTTEN: usize = 1000;
+const FORGOTTEN_WITH_A_SESSION: usize = 1400;
 /// How many rounds of answers a shutdown takes at most.
 const ROUNDS: usize = 200;
 /// How a story ends.
@@ -39,7 +41,14 @@ impl World {
         self.shut_down();
         self.serve(matches!(ending, Ending::Closed), |world| world.hub.pending() == 0);
         // What is shared lingers for a while.
-        self.serve(false, |world| format!("{:?}", world.hub).len() < FORGOTTEN);
+        self.serve(false, |world| {
+            let most = if world.is_zookeeper() {
+                FORGOTTEN_WITH_A_SESSION
+            } else {
+                FORGOTTEN
+            };
+            format!("{:?}", world.hub).len() < most
+        });
     }
 
     fn come_to_rest(&mut self) {
