@@ -130,6 +130,10 @@ static void answer(struct story *story, uint64_t at, const fencepost_command *co
     case FENCEPOST_OPERATION_SYNC:
         judge(fencepost_hub_done(story->hub, at, command->id, SESSION));
         break;
+    case FENCEPOST_OPERATION_MULTI:
+        /* Checks alone: a mutex makes no nodes by it. */
+        judge(fencepost_hub_children(story->hub, at, command->id, SESSION, NULL, 0));
+        break;
     default:
         granted.kind = FENCEPOST_REPLY_KIND_ARRAY;
         granted.items = items;
@@ -188,7 +192,7 @@ static void works(struct story *story) {
     for (round = 0; round < 40 && told != FENCEPOST_EVENT_KIND_RELEASED; round++) {
         fencepost_wait wait = drain(story, at, key, &told);
 
-        if (told == FENCEPOST_EVENT_KIND_ACQUIRED) {
+        if (told == FENCEPOST_EVENT_KIND_ACQUIRED || told == FENCEPOST_EVENT_KIND_EXTENDED) {
             /* Granted, and polled since: the release is the next to be told. */
             fencepost_result result = fencepost_hub_release(story->hub, at, key);
 

@@ -194,6 +194,9 @@ class Tree:
                 hub.done(now, id, SESSION)
             case "sync":
                 hub.done(now, id, SESSION)
+            case "multi":
+                # Checks alone: a mutex makes no nodes by it.
+                hub.children(now, id, SESSION, [])
 
 
 def assert_works(hub: Hub, now: int) -> None:

@@ -169,6 +169,9 @@ class Server {
           version: 0,
           created: 0,
         });
+      case "multi":
+        // Checks alone: a mutex makes no nodes by it.
+        return hub.children(now, id, SESSION, []);
       case "delete":
         this.#nodes = this.#nodes.filter((node) => node !== path);
         return hub.done(now, id, SESSION);

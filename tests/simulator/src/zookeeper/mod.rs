@@ -255,7 +255,7 @@ impl Backend for Servers {
             .and_then(|member| self.members.get(member));
         let connected = self.server.connected_to(line);
         let deposed = connected.is_some_and(|member| self.server.is_deposed(member));
-        let stalls = !alone(ask) && !(deposed && is_sync(ask));
+        let stalls = !(alone(ask) || deposed && is_sync(ask));
         stalls && member.is_some_and(|member| member.cut_off.is_some())
     }
 
