@@ -122,6 +122,9 @@ faults-suite:
 interop-suite:
 	$(SUITE) interop $(PYTHON) -m pytest -q -n 3 tests/interop
 
+# What people have written: REPORT.md is the simulator's.
+GUIDES = $(shell find . \( -name node_modules -o -name target -o -name '.?*' -o -name build \) -prune -o -name '*.md' -not -name REPORT.md -print)
+
 lint: ## formatting and lints of every language
 	cargo fmt --all --check
 	cargo clippy --workspace --exclude fencepost-wasm --exclude fencepost-wasm-memory --all-targets --all-features -- -D warnings
@@ -142,6 +145,7 @@ lint: ## formatting and lints of every language
 	$(MAKE) --no-print-directory -C bindings-c check-format check-header
 	$(MAKE) --no-print-directory -C bench/c check-format
 	clang-format --dry-run -Werror --style=file:bindings-c/.clang-format tests/interop/peers/c/*.[ch]
+	.venv/bin/pymarkdown --config .pymarkdown.json scan $(GUIDES)
 	shellcheck tools/setup tools/suite tools/jars/fetch .ci/run bindings-c/tests/newest-hiredis
 
 soak: ## run SEEDS seeds (500000) of every machine in the simulator, and add to the report
