@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -89,17 +90,19 @@ def in_finalizer(frame: FrameType | None) -> bool:
 
 
 class Control:
-    """A connection to the control port of the test servers."""
+    """A connection to the control port of the test servers. Threads may share it."""
 
     def __init__(self, address: str) -> None:
         host, port = address.split(":")
         self._socket = socket.create_connection((host, int(port)), timeout=LONG)
         self._lines = self._socket.makefile("r")
+        self._order = threading.Lock()
 
     def do(self, command: str) -> dict[str, Any]:
         """The answer to a command that must succeed."""
-        self._socket.sendall(command.encode() + b"\n")
-        answer: dict[str, Any] = json.loads(self._lines.readline())
+        with self._order:
+            self._socket.sendall(command.encode() + b"\n")
+            answer: dict[str, Any] = json.loads(self._lines.readline())
         assert answer["ok"], answer
         return answer
 

@@ -44,14 +44,21 @@ def test_install_before_the_start(kazoos: Kazoos) -> None:
 
 def test_the_classes_on_a_client_that_is_connected(kazoos: Kazoos) -> None:
     client = kazoos.client("kazoo")
-    lock = ours.Lock(client, "/l")
+    kazoos.client("kazoo").Lock("/held").acquire()
+    # Nothing is proved of this session yet: what another client holds is refused all the same.
+    held = ours.Lock(client, "/held")
     with pytest.raises(LockTimeout):
-        lock.acquire(timeout=0.05)
-    start = time.monotonic()
-    assert lock.acquire(blocking=False) is True
-    # A quarter of the session's timeout, and no more.
-    assert time.monotonic() - start < 5
-    lock.release()
+        held.acquire(timeout=0.05)
+    assert held.acquire(blocking=False) is False
+    # What is free is granted late: a quarter of the session's timeout after the first Lock, and no more.
+    for free, how in (("/l", {"timeout": 0.05}), ("/m", {"blocking": False})):
+        lock = ours.Lock(client, free)
+        start = time.monotonic()
+        assert lock.acquire(**how) is True
+        assert time.monotonic() - start < 5
+        assert lock.is_acquired
+        assert kazoos.client("kazoo").Lock(free).acquire(blocking=False) is False
+        lock.release()
 
 
 def test_a_client_that_has_stopped_is_left_alone(kazoos: Kazoos) -> None:
