@@ -178,7 +178,7 @@ export function notAWriter(lock: string): MisuseError {
   return new MisuseError(
     210,
     "not-a-writer",
-    `${named(lock)}: only a writer's grant can be turned into a reader's, and only once`,
+    `${named(lock)}: only a writer's grant can be downgraded, and only once`,
   );
 }
 

@@ -124,7 +124,7 @@ impl ConfigError {
     pub fn message(&self) -> String {
         match self {
             Self::EmptyName => "the name of a lock is empty: give it a name, such as \"stock/42\"".into(),
-            Self::InvalidName { name, why } => [&quoted(name), " cannot name a lock here: ", why].concat(),
+            Self::InvalidName { name, why } => ["invalid lock name ", &quoted(name), ": ", why].concat(),
             Self::NotPositive { what, micros, hint } => [
                 what,
                 " is ",
@@ -262,8 +262,8 @@ impl Misuse {
             Self::NotHeld => "there is no grant: it was never acquired, has been released, or was lost".into(),
             Self::NotWaiting => "there is no acquire to cancel".into(),
             Self::Closed => "the client has been closed".into(),
-            Self::Upgrade => "an upgrade: its owner shares the lock as a reader, and would wait for itself as a writer; release the share first".into(),
-            Self::NotAWriter => "only a writer's grant can be turned into a reader's, and only once".into(),
+            Self::Upgrade => "an owner that holds the reader cannot acquire the writer: it would wait for itself; release the reader first".into(),
+            Self::NotAWriter => "only a writer's grant can be downgraded, and only once".into(),
             Self::WrongFamily { expected } => ["this hub takes ", expected, " settings, replies and notices"].concat(),
         }
     }

@@ -210,25 +210,25 @@ reasons! {
     /// Why an acquire came to nothing, or a release was refused.
     Refusal {
         /// The caller's patience has ended while somebody else held the lock.
-        Timeout = 301, "timeout", "somebody else held the lock until the patience of this acquire ended";
+        Timeout = 301, "timeout", "another contender held the lock until this acquire timed out";
         /// A try found the lock held.
-        NotAvailable = 302, "not-available", "somebody else holds the lock";
+        NotAvailable = 302, "not-available", "another contender holds the lock";
         /// The application has cancelled the acquire.
         Cancelled = 303, "cancelled", "the acquire was cancelled";
         /// No server has answered in time.
-        Unreachable = 304, "unreachable", "no server has answered in time";
+        Unreachable = 304, "unreachable", "no server answered in time";
         /// The server does not let this client do what the lock needs.
-        NoPermission = 305, "no-permission", "the server does not permit what the lock needs";
+        NoPermission = 305, "no-permission", "the server denies this client a right that the lock needs";
         /// The server has refused the client's credentials.
         AuthFailed = 306, "auth-failed", "the server has refused the client's credentials";
         /// The directory above the lock does not exist and cannot be made (a missing chroot, for example).
-        NoParent = 307, "no-parent", "the directory above the lock is missing and cannot be made";
+        NoParent = 307, "no-parent", "the directory above the lock is missing and cannot be created";
         /// Not given any more: contenders of other layouts are waited for, and told of by [`Event::MixedLayouts`].
         MixedLayouts = 308, "mixed-layouts", "a contender of another layout is in the lock's directory";
         /// The directory's 32-bit sequence is at its end, where real servers hand out numbers twice.
-        SequenceExhausted = 309, "sequence-exhausted", "the sequence numbers of the lock's directory are used up: delete the directory while nobody uses it, or take another name";
+        SequenceExhausted = 309, "sequence-exhausted", "the sequence numbers of the lock's directory are used up: delete the directory while no client uses it, or choose another name";
         /// The key holds something that is not a lock of this layout.
-        WrongType = 310, "wrong-type", "the lock's key holds a value of another type: take another name";
+        WrongType = 310, "wrong-type", "the lock's key holds a value of another type: choose another name";
         /// The server lacks what the lock needs.
         Unsupported = 311, "unsupported", "the server lacks a feature that the lock needs";
         /// The server answered with another error, and would again.
@@ -236,11 +236,11 @@ reasons! {
         /// The connection has been closed for good.
         ConnectionClosed = 313, "connection-closed", "the connection has been closed";
         /// The attempt had been given up before this acquire reached the server.
-        GivenUp = 314, "given-up", "the attempt had been given up";
+        GivenUp = 314, "given-up", "the attempt was abandoned before this request reached the server";
         /// The semaphore has another number of permits.
-        InconsistentPermits = 315, "inconsistent-permits", "the semaphore has another number of permits: all who use it have to give the same";
+        InconsistentPermits = 315, "inconsistent-permits", "permit count mismatch: all clients of a semaphore must use the same number of permits";
         /// The contender that was meant is not there.
-        NoContender = 316, "no-contender", "the contender that was meant is not there any more";
+        NoContender = 316, "no-contender", "this contender no longer exists";
     }
 }
 
@@ -254,7 +254,7 @@ reasons! {
         /// Somebody has deleted what the lock wrote (an operator, or a forced release).
         Deleted = 403, "deleted", "the lock was deleted on the server";
         /// Somebody else holds it.
-        Taken = 404, "taken", "somebody else holds the lock";
+        Taken = 404, "taken", "another contender holds the lock";
         /// The cap on the whole hold was reached.
         MaxHold = 405, "max-hold", "the longest hold allowed was reached";
         /// The connection has been closed for good.

@@ -103,7 +103,7 @@ fn what_makes_no_sense_is_refused() {
     for (arguments, word) in [
         (
             &["contenders", "redis://localhost:1", "x"][..],
-            "no server has answered in time (redis://localhost:1/0",
+            "no server answered in time (redis://localhost:1/0",
         ),
         (&["contenders", "http://localhost", "x"], "unknown scheme"),
         (&["contenders", &url], "<NAME>"),
