@@ -63,6 +63,10 @@ pub enum Error {
     /// The operating system gives no random bytes, without which contenders could not be told apart (505).
     #[error("the operating system gives no random bytes: contenders could not be told apart")]
     NoRandomness,
+    /// The client library could not be used (506): it has refused a call of ours as a wrong one, or a connection of your own has answered with
+    /// another type than the server's. That would come again, so nothing is tried again: the client has ended with everything on it.
+    #[error(transparent)]
+    DriverFailed(#[from] DriverFailed),
 }
 
 impl Error {
@@ -80,6 +84,7 @@ impl Error {
             Self::CleanupIncomplete { .. } => 503,
             Self::NoRuntime => 504,
             Self::NoRandomness => 505,
+            Self::DriverFailed(_) => 506,
         }
     }
 
@@ -97,7 +102,38 @@ impl Error {
             Self::CleanupIncomplete { .. } => "cleanup-incomplete",
             Self::NoRuntime => "no-runtime",
             Self::NoRandomness => "no-randomness",
+            Self::DriverFailed(_) => "driver-failed",
         }
+    }
+}
+
+/// The client library could not be used. Its error is the [`source`](error::Error::source).
+#[derive(Clone, Debug)]
+pub struct DriverFailed(Native);
+
+impl DriverFailed {
+    pub(crate) const fn new(native: Native) -> Self {
+        Self(native)
+    }
+
+    pub(crate) const fn native(&self) -> &Native {
+        &self.0
+    }
+}
+
+impl fmt::Display for DriverFailed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the client library could not be used ({}): use a version of it that this crate supports, and look at the connection if it is your own; then make a new client",
+            self.0
+        )
+    }
+}
+
+impl error::Error for DriverFailed {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        Some(&*self.0)
     }
 }
 

@@ -49,7 +49,7 @@ mod error;
 pub mod hub;
 
 pub use client::{Builder, Client, Found, Grant, Lock, LockOptions, ReadWriteLock};
-pub use error::{Error, Lost, Native, Refused, Shown};
+pub use error::{DriverFailed, Error, Lost, Native, Refused, Shown};
 pub use fencepost_core::{ConfigError, Loss, Misuse, Refusal, zookeeper::Layout};
 
 /// Connects to the server at `url`: `memory:`, `memory:NAME`, `zk://HOST:PORT,…/PREFIX?session_timeout=MS`, `redis://HOST:PORT`, `rediss://HOST:PORT?ca=FILE`.

@@ -145,9 +145,7 @@ impl Client {
     /// A lock of any kind.
     fn contend(&self, kind: Kind, name: &str, options: LockOptions) -> Result<Lock, Error> {
         self.0.engine.check_process()?;
-        if self.0.engine.is_closed() {
-            return Err(Misuse::Closed.into());
-        }
+        self.0.engine.check_open()?;
         Ok(Lock::new(Arc::clone(&self.0), kind, name, options)?)
     }
 
@@ -156,7 +154,7 @@ impl Client {
     ///
     /// # Errors
     /// [`Error::CleanupIncomplete`] with a count of what the server has not answered for, or has refused to take back: it goes with its leases or its session;
-    /// [`Misuse::Closed`] the second time; [`Error::WrongProcess`] after a fork, as everything that was made with the client.
+    /// [`Error::DriverFailed`] if the client library could not be used; [`Misuse::Closed`] the second time; [`Error::WrongProcess`] after a fork, as everything that was made with the client.
     pub async fn close(&self) -> Result<(), Error> {
         self.0.engine.check_process()?;
         let task = self
@@ -170,7 +168,11 @@ impl Client {
         };
         self.0.engine.shutdown();
         self.0.engine.hang_up();
-        match task.await {
+        let ended = task.await;
+        if let Some(failed) = self.0.engine.failure() {
+            return Err(failed.into());
+        }
+        match ended {
             Ok(0) => Ok(()),
             Ok(left) => Err(Error::CleanupIncomplete { left }),
             // The runtime was shut down, and the task with it.

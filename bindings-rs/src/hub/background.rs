@@ -22,6 +22,9 @@ pub(crate) async fn run(engine: Arc<Engine>, keep: Arc<dyn Keep>) -> usize {
     loop {
         let turn = engine.tend(rung);
         flights.extend(turn.flights);
+        if engine.failure().is_some() {
+            break;
+        }
         if turn.hang_up && closing.is_none() {
             closing = Some(clock::now().plus(CLEAN_UP_WITHIN));
             engine.shutdown();
@@ -43,7 +46,8 @@ pub(crate) async fn run(engine: Arc<Engine>, keep: Arc<dyn Keep>) -> usize {
     }
     let left = engine.left();
     drop((keeping, flights));
-    keep.finish(closing.unwrap_or(Instant::ZERO)).await;
+    let limit = closing.unwrap_or_else(|| clock::now().plus(CLEAN_UP_WITHIN));
+    keep.finish(limit).await;
     left
 }
 

@@ -7,7 +7,7 @@ use core::{
     time::Duration,
 };
 
-use fencepost_core::{Misuse, Refusal};
+use fencepost_core::Refusal;
 
 use super::{alarm::within, engine::Engine};
 use crate::{Error, Native, Refused};
@@ -59,9 +59,7 @@ impl Engine {
                 }
                 {
                     let state = self.state();
-                    if state.closed {
-                        return Err(Misuse::Closed.into());
-                    }
+                    state.check_open()?;
                     if let Some(refused) = &state.link.rejected {
                         return Err(Error::from(refused.clone()));
                     }

@@ -11,7 +11,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use fencepost_core::{Instant, Intent, Key, Loss, Misuse, Patience, Refusal, Settings, lowered::Notice};
+use fencepost_core::{Instant, Intent, Key, Misuse, Patience, Settings, lowered::Notice};
 use tokio::sync::Notify;
 
 use super::{
@@ -21,7 +21,7 @@ use super::{
     seat::{End, Seat},
     state::{Drained, Mine, State},
 };
-use crate::{Error, Lost, Refused, Shown, clock};
+use crate::{Error, Shown, clock};
 
 /// How long a release waits for the server's word.
 pub(crate) const CONFIRM_WITHIN: Duration = Duration::from_secs(5);
@@ -88,7 +88,11 @@ impl Engine {
     }
 
     /// Puts something in, and does everything that follows from it. Gives the commands that the caller has to await.
-    fn put<T>(&self, mine: Mine, input: impl FnOnce(&mut State, Instant) -> T) -> (T, Vec<Flight>) {
+    pub(super) fn put<T>(
+        &self,
+        mine: Mine,
+        input: impl FnOnce(&mut State, Instant) -> T,
+    ) -> (T, Vec<Flight>) {
         let mut drained = Drained::default();
         let (result, woken) = {
             let mut state = self.state();
@@ -122,9 +126,7 @@ impl Engine {
     ) -> Result<(Key, Arc<Seat>, Vec<Flight>), Error> {
         let (opened, flights) = self.put(Mine::Newest, |state, now| {
             state.newest = None;
-            if state.closed {
-                return Err(Error::from(Misuse::Closed));
-            }
+            state.check_open()?;
             if let Some(refused) = &state.link.rejected {
                 return Err(refused.clone().of(lock).into());
             }
@@ -153,6 +155,10 @@ impl Engine {
 
     /// Takes what a flight has come to.
     pub(crate) fn land(&self, mine: Mine, key: Key, landed: Landed) -> Vec<Flight> {
+        if let Landed::Fault(native) = landed {
+            self.fail(native);
+            return Vec::new();
+        }
         let (watch, mut flights) = self.put(mine, |state, now| state.land(now, key, landed));
         flights.extend(watch);
         flights
@@ -261,22 +267,6 @@ impl Engine {
         }
     }
 
-    /// Closes the client: everything held is released, everything waited for is given up.
-    pub(crate) fn shutdown(&self) {
-        let seats = self
-            .put(Mine::Nothing, |state, now| {
-                state.closed = true;
-                state.machines.shutdown(now);
-                mem::take(&mut state.seats)
-            })
-            .0;
-        for seat in seats.values() {
-            seat.end(End::Closed);
-            seat.ring();
-        }
-        self.link_changed.notify_waiters();
-    }
-
     /// How many contenders the server has not answered for.
     pub(crate) fn pending(&self) -> usize {
         self.state().machines.pending()
@@ -289,34 +279,6 @@ impl Engine {
             .machines
             .pending()
             .saturating_add(state.machines.unreleased())
-    }
-
-    pub(crate) fn is_closed(&self) -> bool {
-        self.state().closed
-    }
-
-    /// There is no background task any more: nothing will come.
-    pub(crate) fn abandon(&self) {
-        let (seats, woken) = {
-            let mut state = self.state();
-            state.closed = true;
-            state.machines.end(clock::now());
-            (mem::take(&mut state.seats), state.machines.woken())
-        };
-        for engine in woken {
-            engine.bell.notify_one();
-        }
-        for seat in seats.values() {
-            let held = seat.told().grant.is_some();
-            let detail = Some("the client's runtime was shut down".into());
-            seat.end(if held {
-                End::Lost(Lost::new(Loss::ConnectionClosed, detail, None).of(&seat.lock))
-            } else {
-                End::Refused(Refused::new(Refusal::ConnectionClosed, detail, None).of(&seat.lock))
-            });
-            seat.ring();
-        }
-        self.link_changed.notify_waiters();
     }
 }
 

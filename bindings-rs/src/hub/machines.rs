@@ -45,6 +45,8 @@ pub(crate) enum Landed {
     },
     /// What a watch has said.
     Notice(Notice),
+    /// The client library could not carry out the call, and never will.
+    Fault(Native),
     /// A watch that nobody needs any more.
     Nothing,
 }

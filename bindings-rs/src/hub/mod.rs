@@ -37,6 +37,7 @@
 pub(crate) mod alarm;
 pub(crate) mod background;
 mod connection;
+mod endings;
 pub(crate) mod engine;
 pub(crate) mod machines;
 mod owners;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use fencepost_core::{Cause, CommandId, Event, Found, Grant, Instant, Loss, Misuse, Refusal};
 use tokio::sync::Notify;
 
-use crate::{Error, Lost, Native, Refused, Shown};
+use crate::{DriverFailed, Error, Lost, Native, Refused, Shown};
 
 /// One contender, from its acquire to its end.
 #[derive(Debug)]
@@ -52,6 +52,8 @@ pub(crate) enum End {
     Found(Vec<Found>),
     Refused(Refused),
     Lost(Lost),
+    /// The client library could not be used.
+    Failed(DriverFailed),
     /// The client was closed, which has released whatever there was.
     Closed,
     /// No task has taken the grant in time: it was given back, and the acquire contends again.
@@ -198,6 +200,7 @@ impl End {
             Self::Released | Self::Found(_) => Error::Misuse(Misuse::NotHeld),
             Self::Refused(refused) => Error::Refused(refused.clone()),
             Self::Lost(lost) => Error::Lost(lost.clone()),
+            Self::Failed(failed) => Error::DriverFailed(failed.clone()),
             Self::Closed | Self::GivenBack => Error::Misuse(Misuse::Closed),
         }
     }
@@ -206,7 +209,12 @@ impl End {
     pub(crate) fn lost(&self) -> Lost {
         match self {
             Self::Lost(lost) => lost.clone(),
-            Self::Released | Self::Found(_) | Self::Refused(_) | Self::Closed | Self::GivenBack => {
+            Self::Released
+            | Self::Found(_)
+            | Self::Refused(_)
+            | Self::Failed(_)
+            | Self::Closed
+            | Self::GivenBack => {
                 Lost::new(Loss::ConnectionClosed, Some("the client was closed".into()), None)
             }
         }

@@ -17,6 +17,7 @@ use super::{
     seat::Seat,
     untaken::Untaken,
 };
+use crate::{DriverFailed, Error};
 
 /// Machines, and who waits for them.
 pub(super) struct State {
@@ -37,6 +38,8 @@ pub(super) struct State {
     pub(super) owners: Owners,
     pub(super) link: Link,
     pub(super) closed: bool,
+    /// Why the client library could not be used, if that has ended the client.
+    pub(super) failed: Option<DriverFailed>,
 }
 
 /// Whose commands the caller awaits itself; the rest goes to the background task.
@@ -74,6 +77,16 @@ impl State {
             owners: Owners::new(),
             link: Link::default(),
             closed: false,
+            failed: None,
+        }
+    }
+
+    /// Fails if the client has been closed, or has failed.
+    pub(super) fn check_open(&self) -> Result<(), Error> {
+        match &self.failed {
+            Some(failed) => Err(failed.clone().into()),
+            None if self.closed => Err(Misuse::Closed.into()),
+            None => Ok(()),
         }
     }
 
@@ -215,7 +228,8 @@ impl State {
                 let _accepted = self.machines.handle_notice(now, notice);
                 None
             }
-            Landed::Nothing => None,
+            // The engine takes a fault itself.
+            Landed::Fault(_) | Landed::Nothing => None,
         }
     }
 }

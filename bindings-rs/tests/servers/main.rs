@@ -12,6 +12,7 @@ mod scenarios;
 mod control;
 
 mod bad_input;
+mod driver_failed;
 mod existing;
 mod faults_kinds;
 mod faults_redis;

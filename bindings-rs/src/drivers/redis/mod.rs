@@ -131,7 +131,10 @@ impl Commands for Driver {
                 id,
                 channel: channel(),
             },
-            Operation::Unsubscribe => Order::Unsubscribe { channel: channel() },
+            Operation::Unsubscribe => Order::Unsubscribe {
+                id,
+                channel: channel(),
+            },
             // ZooKeeper's operations, or those of a later core: nothing that a Redis server could do.
             other => {
                 let error = format!("ERR unknown command '{}'", other.name());

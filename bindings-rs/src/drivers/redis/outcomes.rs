@@ -3,13 +3,17 @@
 use alloc::sync::Arc;
 
 use fencepost_core::{CommandId, Failure, lowered::Outcome, redis::Reply};
-use redis::{ErrorKind, ServerError, Value};
+use redis::{ErrorKind, RedisError, ServerError, Value};
 
 use super::connection::Answer;
 use crate::{Native, hub::machines::Landed};
 
 /// What an answer comes to.
 pub(super) fn landed(id: CommandId, answer: Answer) -> Landed {
+    let answer = match answer {
+        Err(error) if is_fault(&error) => return Landed::Fault(Arc::new(error)),
+        answer => answer,
+    };
     let (outcome, native) = of(answer);
     Landed::Outcome {
         id,
@@ -19,12 +23,24 @@ pub(super) fn landed(id: CommandId, answer: Answer) -> Landed {
     }
 }
 
+/// Whether the library says that the call itself was wrong, or what it was made with. It would say so again.
+fn is_fault(error: &RedisError) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::Client
+            | ErrorKind::EmptySentinelList
+            | ErrorKind::InvalidClientConfig
+            | ErrorKind::RESP3NotSupported
+            | ErrorKind::UnexpectedReturnType
+    )
+}
+
 /// What an answer means for the command that it is for, with the library's error if there is one.
 pub(super) fn of(answer: Answer) -> (Outcome, Option<Native>) {
     match answer {
         Ok(Value::ServerError(error)) => {
             let text = line(&error);
-            let native = redis::RedisError::from(error);
+            let native = RedisError::from(error);
             (Outcome::Redis(Reply::Error(text)), Some(Arc::new(native)))
         }
         Ok(value) => (Outcome::Redis(reply(value)), None),
@@ -34,6 +50,10 @@ pub(super) fn of(answer: Answer) -> (Outcome, Option<Native>) {
                 (Some(code), _) => {
                     let detail = error.detail().unwrap_or_default();
                     Outcome::Redis(Reply::Error(format!("{code} {detail}")))
+                }
+                // Of a connection that is made again: over RESP2 the library keeps the server's words to itself.
+                (None, ErrorKind::AuthenticationFailed) => {
+                    Outcome::Redis(Reply::Error(format!("WRONGPASS {error}")))
                 }
                 (None, ErrorKind::InvalidClientConfig | ErrorKind::Client) => {
                     Outcome::Failed(Failure::NotSent)
@@ -88,7 +108,7 @@ fn line(error: &ServerError) -> String {
 mod tests {
     use std::io;
 
-    use redis::{RedisError, ServerErrorKind};
+    use redis::ServerErrorKind;
 
     use super::*;
 
@@ -117,6 +137,41 @@ mod tests {
         assert!(matches!(
             of(Err(known)).0,
             Outcome::Redis(Reply::Error(text)) if text.starts_with("NOPERM")
+        ));
+    }
+
+    #[test]
+    fn a_wrong_call_is_no_answer() {
+        for kind in [
+            ErrorKind::Client,
+            ErrorKind::EmptySentinelList,
+            ErrorKind::InvalidClientConfig,
+            ErrorKind::RESP3NotSupported,
+            ErrorKind::UnexpectedReturnType,
+        ] {
+            let landed = landed(CommandId(1), Err(RedisError::from((kind, "x"))));
+            assert!(matches!(landed, Landed::Fault(_)), "{kind:?}");
+        }
+        for kind in [
+            ErrorKind::AuthenticationFailed,
+            ErrorKind::ClusterConnectionNotFound,
+            ErrorKind::Io,
+            ErrorKind::MasterNameNotFoundBySentinel,
+            ErrorKind::NoValidReplicasFoundBySentinel,
+            ErrorKind::Parse,
+            ErrorKind::Server(ServerErrorKind::ReadOnly),
+        ] {
+            let landed = landed(CommandId(1), Err(RedisError::from((kind, "x"))));
+            assert!(matches!(landed, Landed::Outcome { .. }), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn a_refused_password_is_an_answer() {
+        let refused = RedisError::from((ErrorKind::AuthenticationFailed, "Password authentication failed"));
+        assert!(matches!(
+            of(Err(refused)).0,
+            Outcome::Redis(Reply::Error(text)) if text.starts_with("WRONGPASS ")
         ));
     }
 

@@ -19,10 +19,7 @@ use redis::{
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::{connection::limited, landed, outcomes, server::Server};
-use crate::{
-    Native,
-    hub::{engine::Engine, machines::Landed},
-};
+use crate::hub::{engine::Engine, machines::Landed};
 
 /// How long a connection may be silent before it is asked for a sign of life.
 const HEARTBEAT: Duration = Duration::from_secs(5);
@@ -30,11 +27,10 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 /// Something to do for the connection's keeper.
 pub(super) enum Order {
     Subscribe { id: CommandId, channel: Vec<u8> },
-    Unsubscribe { channel: Vec<u8> },
+    Unsubscribe { id: CommandId, channel: Vec<u8> },
 }
 
-type Done = (Outcome, Option<Native>);
-type Slip = (Order, oneshot::Sender<Done>);
+type Slip = (Order, oneshot::Sender<Landed>);
 
 /// What subscriptions are made with.
 pub(super) enum Source {
@@ -82,8 +78,8 @@ impl Orders {
         // Without a keeper the sender is dropped here, and that is the answer.
         let _kept = self.give.send((order, done));
         async move {
-            let (outcome, native) = doing.await.unwrap_or((Outcome::Failed(Failure::Closed), None));
-            landed(id, outcome, native)
+            let closed = || landed(id, Outcome::Failed(Failure::Closed), None);
+            doing.await.unwrap_or_else(|_gone| closed())
         }
         .boxed()
     }
@@ -126,28 +122,35 @@ struct Listener<'a> {
 }
 
 impl Listener<'_> {
-    async fn obey(&mut self, order: Order, engine: &Engine) -> Done {
+    async fn obey(&mut self, order: Order, engine: &Engine) -> Landed {
         match order {
             Order::Subscribe { id, channel } => match self.subscribe(&channel).await {
                 Ok(()) => {
                     self.channels.insert(channel, id);
-                    (Outcome::Redis(Reply::Nil), None)
+                    landed(id, Outcome::Redis(Reply::Nil), None)
                 }
                 Err(error) => {
                     if error.code().is_none() {
                         self.lost(engine);
                     }
-                    outcomes::of(Err(error))
+                    match self.source {
+                        // The library's word for a server whose certificate is not trusted, too.
+                        Source::Server(_) => {
+                            let (outcome, native) = outcomes::of(Err(error));
+                            landed(id, outcome, native)
+                        }
+                        Source::Library(_) => outcomes::landed(id, Err(error)),
+                    }
                 }
             },
-            Order::Unsubscribe { channel } => {
+            Order::Unsubscribe { id, channel } => {
                 self.channels.remove(&channel);
                 if let Some((sink, _)) = &mut self.connection
                     && limited(sink.unsubscribe(channel.as_slice())).await.is_err()
                 {
                     self.lost(engine);
                 }
-                (Outcome::Redis(Reply::Nil), None)
+                landed(id, Outcome::Redis(Reply::Nil), None)
             }
         }
     }

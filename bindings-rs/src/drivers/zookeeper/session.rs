@@ -76,6 +76,11 @@ async fn connect(driver: &Driver, engine: &Engine) -> Option<Client> {
                 engine.rejected(Refusal::AuthFailed, Arc::new(error));
                 return None;
             }
+            // No server has had a part in it.
+            Err(error @ Error::BadArguments(_)) => {
+                engine.fail(Arc::new(error));
+                return None;
+            }
             Err(error) => engine.troubled(Arc::new(error)),
         }
         tokio::time::sleep(RETRY_AFTER).await;
