@@ -34,9 +34,10 @@ build: ## build the bindings of all languages
 # Only what has the same packages and features shares the libraries that it stands on: they are compiled once for all that is here.
 RUST := --package fencepost --package fencepost-cli --features fencepost/servers,fencepost-cli/servers
 
-.PHONY: build-debug build-release build-rust build-py build-wasm build-c build-mixed build-interop build-bench
+.PHONY: build-debug build-release build-rust build-oldest build-py build-wasm build-c build-mixed build-interop build-bench
 build-debug:
 	$(MAKE) --no-print-directory build-rust
+	$(MAKE) --no-print-directory build-oldest
 	$(MAKE) --no-print-directory build-wasm
 
 build-release:
@@ -46,6 +47,11 @@ build-release:
 
 build-rust:
 	cargo build $(RUST) --lib --bins --examples
+
+# The client's tests with the oldest versions of the client libraries, in a lock file of their own.
+OLDEST := --quiet --locked --manifest-path bindings-rs/tests/oldest/Cargo.toml --target-dir build/rust-oldest --test servers
+build-oldest:
+	cargo test $(OLDEST) --no-run
 
 build-py:
 	cd bindings-py && VIRTUAL_ENV=../.venv ../.venv/bin/maturin develop --release --quiet
@@ -105,6 +111,7 @@ c-suite:
 
 client-suites:
 	$(SERVERS) $(SUITE) rust cargo test $(RUST) -- --test-threads 1
+	$(SERVERS) $(SUITE) rust-oldest cargo test $(OLDEST) -- --test-threads 1
 	CARGO_PROFILE_DEV_DEBUG=line-tables-only $(SERVERS) $(SUITE) readme $(PYTHON) -m pytest -q tests/readme
 	$(SERVERS) $(SUITE) javascript npm --prefix bindings-wasm test --silent
 	$(SUITE) replay $(PYTHON) -m pytest -q tests/replay
@@ -127,6 +134,7 @@ GUIDES = $(shell find . \( -name node_modules -o -name target -o -name '.?*' -o 
 
 lint: ## formatting and lints of every language
 	cargo fmt --all --check
+	cargo fmt --check --manifest-path bindings-rs/tests/oldest/Cargo.toml
 	cargo clippy --workspace --exclude fencepost-wasm --exclude fencepost-wasm-memory --all-targets --all-features -- -D warnings
 	cargo clippy --package fencepost-wasm --package fencepost-wasm-memory --target wasm32-unknown-unknown -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps --workspace --exclude fencepost-py --exclude fencepost-c --exclude fencepost-wasm --exclude fencepost-wasm-memory

@@ -1,6 +1,6 @@
 //! What is published: the crates' manifests, and the files that come along.
 
-use std::{path::PathBuf, process::Command};
+use std::{collections::BTreeMap, path::PathBuf, process::Command};
 
 const CRATES: [(&str, &str); 4] = [
     ("fencepost-core", "core"),
@@ -25,6 +25,81 @@ fn no_crate_asks_for_an_exact_version() {
         assert!(exact.is_empty(), "{}: {exact:?}", path.display());
     }
 }
+
+/// What the client's manifest says of a library that it stands on, by the library's name.
+fn requirements() -> BTreeMap<String, String> {
+    let manifest = std::fs::read_to_string(root().join("bindings-rs/Cargo.toml")).unwrap();
+    let dependencies = manifest.split("\n[dev-dependencies]").next().unwrap().lines();
+    let workspace = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let mut found = BTreeMap::new();
+    for line in dependencies.skip_while(|line| *line != "[dependencies]") {
+        let Some((name, asked)) = line
+            .split_once(" = ")
+            .filter(|(name, _)| !name.starts_with("fencepost") && !name.starts_with('['))
+        else {
+            continue;
+        };
+        let asked = if asked.contains("workspace = true") {
+            let of_all = workspace
+                .lines()
+                .find_map(|line| line.strip_prefix(&format!("{name} = ")));
+            of_all.unwrap()
+        } else {
+            asked
+        };
+        let version = asked.split('"').nth(1).unwrap();
+        let before = found.insert(name.to_owned(), version.to_owned());
+        assert!(before.is_none_or(|before| before == version), "{name}");
+    }
+    found
+}
+
+/// The versions of that library in a lock file.
+fn locked(lock_file: &str, name: &str) -> Vec<Vec<u64>> {
+    let text = std::fs::read_to_string(root().join(lock_file)).unwrap();
+    let entry = format!("name = \"{name}\"\nversion = \"");
+    let versions = text.split(&entry).skip(1);
+    versions
+        .map(|rest| numbers(rest.split('"').next().unwrap()))
+        .collect()
+}
+
+fn numbers(version: &str) -> Vec<u64> {
+    version.split('.').map(|part| part.parse().unwrap()).collect()
+}
+
+/// The suites run with two lock files. One has the oldest version of every library that the client's manifest allows; the other has newer
+/// ones.
+#[test]
+fn the_oldest_versions_and_newer_ones_are_in_the_suites() {
+    let rows = std::fs::read_to_string(root().join("bindings-rs/tests/oldest/Cargo.toml")).unwrap();
+    let requirements = requirements();
+    for name in ["redis", "tokio", "tokio-rustls", "zookeeper-client"] {
+        assert!(requirements.contains_key(name), "{name}: {requirements:?}");
+    }
+    for (name, version) in requirements {
+        let row = rows
+            .lines()
+            .find(|line| line.starts_with(&format!("{name} = ")))
+            .unwrap_or_else(|| panic!("{name} has no row"));
+        assert!(row.contains(&format!("\"{version}\"")), "{name}: {row:?}");
+        let mut oldest = numbers(&version);
+        oldest.resize(3, 0);
+        assert!(
+            locked("bindings-rs/tests/oldest/Cargo.lock", &name).contains(&oldest),
+            "{name} {version}"
+        );
+        let newest = locked("Cargo.lock", &name).into_iter().max().unwrap();
+        // Of these no newer one has been published.
+        assert!(
+            newest > oldest || newest == oldest && !SERVERS.contains(&&*name),
+            "{name}"
+        );
+    }
+}
+
+/// The libraries that speak with servers.
+const SERVERS: [&str; 2] = ["redis", "zookeeper-client"];
 
 #[test]
 fn every_crate_has_its_license() {

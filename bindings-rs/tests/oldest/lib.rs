@@ -1,0 +1,1 @@
+//! Nothing: the tests of the client are what this package is for.
