@@ -49,6 +49,9 @@ enum Verdict {
     Final(Refusal, Cause),
 }
 
+/// What a server that knows no create of the client library's kind has been asked for: it would hang up each time.
+const MAKING_A_DIRECTORY: &str = "making the lock's directory";
+
 /// Why a lock's directory cannot be made.
 const fn no_directory(forbidden: bool) -> Refusal {
     if forbidden {

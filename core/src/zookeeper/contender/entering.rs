@@ -5,11 +5,11 @@ use alloc::{string::String, vec::Vec};
 use crate::{Cause, CommandId, Event, Failure, Instant, Refusal, text::shown};
 
 use super::super::{
-    is_transient,
+    MAKING_A_DIRECTORY, is_transient,
     layout::{Child, Role, SEQUENCE_END},
     line::{self, Place},
     no_directory, path,
-    wire::{Answer, Request, code},
+    wire::{Answer, CreateMode, Request, code},
 };
 use super::{
     Contender, Node, Phase, Purpose,
@@ -73,7 +73,7 @@ impl Contender {
         if parents {
             for (path, mode) in self.parents().collect::<Vec<_>>() {
                 let data = Vec::new();
-                self.send(Purpose::Parent, Request::Create { path, data, mode });
+                self.send(Purpose::Parent(mode), Request::Create { path, data, mode });
             }
         }
         let (path, data, mode) = self.node_of(&self.attempt);
@@ -183,9 +183,20 @@ impl Contender {
     }
 
     /// A directory above was made, or was there (`NodeExists`), or is not ours to make (`NoAuth`): the create behind it tells.
-    pub(super) fn parent_made(&mut self, now: Instant, result: &Result<Answer, Failure>) {
+    pub(super) fn parent_made(
+        &mut self,
+        now: Instant,
+        id: CommandId,
+        mode: CreateMode,
+        result: &Result<Answer, Failure>,
+    ) {
         match (result, &mut self.phase) {
-            (Ok(Answer::Error(code::UNIMPLEMENTED)), _) => self.containers = false,
+            (Ok(Answer::Error(code::UNIMPLEMENTED)), _) if mode == CreateMode::Container => {
+                self.containers = false;
+            }
+            (Ok(Answer::Error(error @ code::UNIMPLEMENTED)), Phase::Entering(entering)) => {
+                entering.setback.worsen(setback(*error, id, MAKING_A_DIRECTORY));
+            }
             (Ok(Answer::Error(code::NO_AUTH)), Phase::Entering(entering)) => entering.forbidden = true,
             (Ok(Answer::Error(error)), Phase::Entering(entering)) if is_transient(*error) => {
                 entering.postponed = true;
@@ -243,7 +254,7 @@ impl Contender {
         self.pending.iter().any(|(_, purpose)| {
             matches!(
                 purpose,
-                Purpose::Parent
+                Purpose::Parent(_)
                     | Purpose::Create
                     | Purpose::Barrier
                     | Purpose::List

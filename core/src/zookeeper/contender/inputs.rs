@@ -34,7 +34,7 @@ impl Machine for Contender {
         let (result, verdict) = self.read(id, outcome, expected);
         self.forget(id);
         match purpose {
-            Some(Purpose::Parent) => self.parent_made(now, &result),
+            Some(Purpose::Parent(mode)) => self.parent_made(now, id, mode, &result),
             Some(Purpose::Create) => self.created(now, id, result),
             Some(Purpose::Barrier) => self.barrier_passed(now, &result),
             Some(Purpose::List) => self.listed(now, id, result),

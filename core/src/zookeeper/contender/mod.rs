@@ -33,7 +33,12 @@ use crate::{
 };
 
 use super::grace::Grace;
-use super::{ContenderSettings, disposal::Disposal, farewell::Farewell, wire::Request};
+use super::{
+    ContenderSettings,
+    disposal::Disposal,
+    farewell::Farewell,
+    wire::{CreateMode, Request},
+};
 use downgrade::Turning;
 use entering::Entering;
 pub(super) use held::REVOKE;
@@ -133,7 +138,7 @@ enum Wanted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Purpose {
     /// Make one of the directories above the own node.
-    Parent,
+    Parent(CreateMode),
     /// Make the own node.
     Create,
     /// A barrier before a list.
@@ -164,7 +169,7 @@ const CREATED_OWN: &str = "created, at the path asked for, numbered";
 impl Purpose {
     const fn expects(self) -> &'static str {
         match self {
-            Self::Parent => CREATED,
+            Self::Parent(_) => CREATED,
             Self::Create => CREATED_OWN,
             Self::Barrier => "done",
             Self::List | Self::CountAgain | Self::Downgrade => "children",

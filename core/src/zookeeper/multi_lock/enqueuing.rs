@@ -5,8 +5,8 @@ use alloc::{string::String, vec::Vec};
 use crate::{Cause, CommandId, Failure, Instant, Misuse, Refusal, Timer};
 
 use super::super::{
-    Verdict, judge, no_directory,
-    wire::{Answer, Request, Write, code},
+    MAKING_A_DIRECTORY, Verdict, is_transient, judge, no_directory,
+    wire::{Answer, CreateMode, Request, Write, code},
 };
 use super::{MultiLock, Phase};
 
@@ -27,7 +27,7 @@ impl MultiLock {
                 for (path, mode) in place.contender.parents() {
                     let data = Vec::new();
                     let request = Request::Create { path, data, mode };
-                    self.parents.push(self.out.command(request, None));
+                    self.parents.push((self.out.command(request, None), mode));
                 }
             }
         }
@@ -42,6 +42,33 @@ impl MultiLock {
             .collect();
         let deadline = self.out.at(Timer::Patience);
         self.enqueuing = Some(self.out.command(Request::Multi { writes }, deadline));
+    }
+
+    /// Made, or there, or not ours to make: the transaction behind it tells. But a server that does not know the request hangs up
+    /// before it has read the transaction.
+    pub(super) fn parent_made(
+        &mut self,
+        now: Instant,
+        id: CommandId,
+        mode: CreateMode,
+        result: &Result<Answer, Failure>,
+    ) {
+        match result {
+            Ok(Answer::Error(code::UNIMPLEMENTED)) if mode == CreateMode::Container => {
+                for place in &mut self.places {
+                    place.contender.do_without_containers();
+                }
+            }
+            Ok(Answer::Error(error @ code::UNIMPLEMENTED)) if self.phase == Phase::Enqueuing => {
+                if let Verdict::Final(reason, cause) = judge(*error, id, MAKING_A_DIRECTORY) {
+                    self.refuse(now, reason, cause);
+                }
+            }
+            Ok(Answer::Error(code::NO_AUTH)) => self.forbidden = true,
+            Ok(Answer::Error(error)) if is_transient(*error) => self.postponed = true,
+            Err(Failure::NotSent | Failure::Unknown) => self.postponed = true,
+            _ => {}
+        }
     }
 
     pub(super) fn enqueued(

@@ -6,8 +6,8 @@ use crate::{
 };
 
 use super::super::{
-    Contender, is_transient,
-    wire::{Answer, Notice, Reply, Request, SessionState, code},
+    Contender,
+    wire::{Answer, Notice, Reply, Request, SessionState},
 };
 use super::{MultiLock, Phase};
 
@@ -23,20 +23,10 @@ impl Machine for MultiLock {
         let verdict = if self.enqueuing == Some(id) {
             let result = self.read(outcome);
             self.enqueued(now, id, result)
-        } else if self.parents.contains(&id) {
-            // Made, or there, or not ours to make: the transaction behind it tells.
-            self.parents.retain(|parent| *parent != id);
-            match self.read(outcome) {
-                Ok(Answer::Error(code::UNIMPLEMENTED)) => {
-                    for place in &mut self.places {
-                        place.contender.do_without_containers();
-                    }
-                }
-                Ok(Answer::Error(code::NO_AUTH)) => self.forbidden = true,
-                Ok(Answer::Error(error)) if is_transient(error) => self.postponed = true,
-                Err(Failure::NotSent | Failure::Unknown) => self.postponed = true,
-                _ => {}
-            }
+        } else if let Some(made) = self.parents.iter().position(|(parent, _)| *parent == id) {
+            let (_, mode) = self.parents.remove(made);
+            let result = self.read(outcome);
+            self.parent_made(now, id, mode, &result);
             Ok(())
         } else {
             // Each knows its own commands, and takes no notice of the others'.

@@ -26,7 +26,11 @@ use crate::{
 };
 
 use super::grace::Grace;
-use super::{Contender, ContenderSettings, farewell::Farewell, wire::Request};
+use super::{
+    Contender, ContenderSettings,
+    farewell::Farewell,
+    wire::{CreateMode, Request},
+};
 
 /// One contender for many locks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -45,7 +49,7 @@ pub struct MultiLock {
     moved: bool,
     /// The transaction under way, and the parents that are made before it.
     enqueuing: Option<CommandId>,
-    parents: Vec<CommandId>,
+    parents: Vec<(CommandId, CreateMode)>,
     /// Whether one of them was not ours to make.
     forbidden: bool,
     /// Whether one of them was not made for a reason that passes, or nobody knows whether it was.

@@ -10,6 +10,8 @@ cases! { "zookeeper":
         "CURATOR-173: directories that nobody removes";
     parents_not_ours_to_make, "No permission to create a parent that exists is no error either: only the own create tells.";
     no_containers, "A server before 3.5.3 knows no containers: the directories are made persistent.";
+    no_creates, "A server before 3.5 knows neither containers nor the create that some client libraries send, and hangs up after saying so: refused, not connected to again and again.";
+    no_creates_for_many, "The same of many locks at once, whose own nodes would be made by a transaction that the server knows.";
     missing_chroot, "A directory that is missing however often it is made is missing for good: refused, not retried for ever.",
         "the classic zk://host/chroot that nobody has created";
     parents_throttled, "A server that sheds load makes none of the directories: that passes, however often it does.",
@@ -56,6 +58,35 @@ fn no_containers(story: &mut Recorder) {
     no_directory(story);
     story.created_parent().created_parent().created(0, 41);
     story.children(&[&own_of_attempt(key, 3, 0)]).says(&["acquired"]);
+}
+
+fn no_creates(story: &mut Recorder) {
+    warm(story);
+    acquire(story);
+    no_directory(story);
+    story
+        .parent_error(code::UNIMPLEMENTED)
+        .parent_error(code::UNIMPLEMENTED);
+    no_directory(story);
+    story.parent_error(code::UNIMPLEMENTED).fail("create", "unknown");
+    story.error("create", code::UNIMPLEMENTED);
+    story.fail("children", "unknown").says(&["refused unsupported"]);
+}
+
+fn no_creates_for_many(story: &mut Recorder) {
+    let many = json!({"kind": "zookeeper-multi-lock", "names": ["stock", "till"], "prefix": "shop"});
+    begin(story, &many);
+    story.says(&["multi"]).error("multi", code::NO_NODE);
+    story
+        .parent_error(code::UNIMPLEMENTED)
+        .parent_error(code::UNIMPLEMENTED)
+        .parent_error(code::UNIMPLEMENTED)
+        .parent_error(code::UNIMPLEMENTED);
+    story.error("multi", code::NO_NODE);
+    story.says(&["create", "create", "create", "create", "multi"]);
+    story
+        .parent_error(code::UNIMPLEMENTED)
+        .says(&["refused unsupported"]);
 }
 
 fn missing_chroot(story: &mut Recorder) {

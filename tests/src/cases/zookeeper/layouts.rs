@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{DIR, acquire, at, own, warm};
+use super::{DIR, acquire, at, code, own, warm};
 use crate::{cases::cases, transcript::Recorder};
 
 cases! { "zookeeper":
@@ -13,6 +13,8 @@ cases! { "zookeeper":
     downgraded_writer_of_kazoos, "A mutex in Kazoo's layout stands behind a writer, which has the name of a mutex. When that name has gone, the list shows the reader that the writer has become, and the mutex waits for it.";
     plain_names, "The layout of home-made locks: any prefix, nothing else in the name, the attempt in the data.";
     plain_create_lost, "Without a name of one's own a lost create is not found in a list: the contender queues again, and what may have been made is looked for by its data.";
+    plain_node_of_an_earlier_attempt, "After a move a create is answered with a node of an earlier attempt, which is gone when it is looked at: the node that the create has really made is searched for and deleted, or the contender would stand behind itself.",
+        "the simulator: a contender that waited for a node of its own";
     clean_up_after_the_grant, "The search for what a lost create may have made fails, and the grant comes before its next try: it is tried again with the grant, and does not wait for the release.",
         "the simulator: a semaphore whose dead permit stayed taken for as long as its owner held another one";
     election, "An election writes what Curator's LeaderLatch writes: the participant's id is the node's data.";
@@ -61,8 +63,8 @@ fn mixed_layouts_before_ours(story: &mut Recorder) {
 fn kazoo_names(story: &mut Recorder) {
     warm(story);
     let key = ask(story, json!({"layout": "kazoo"}));
-    story.error("create", super::code::NO_NODE);
-    story.error("children", super::code::NO_NODE);
+    story.error("create", code::NO_NODE);
+    story.error("children", code::NO_NODE);
     story.says(&["create", "create", "create", "children"]);
     story.created_parent().created_parent();
     let own = format!("{key:08x}00000000000000000000feef__lock__0000000003");
@@ -119,13 +121,31 @@ fn plain_create_lost(story: &mut Recorder) {
     story.watch(&at("node_0000000003"), "deleted").says(&["acquired"]);
 }
 
+fn plain_node_of_an_earlier_attempt(story: &mut Recorder) {
+    warm(story);
+    let key = story.open(&kind(json!({"layout": "plain"})));
+    story.disconnected().given(1).done("sync").acquire(key);
+    story.created_at(&at("node_0000000003"), 40);
+    story.children(&["node_0000000003", "node_0000000004"]);
+    story.says(&["get"]).error("get", code::NO_NODE);
+    story.says(&["delete", "sync", "children", "create", "children"]);
+    story.error("delete", code::NO_NODE);
+    let searching = story.last_id("sync");
+    story.answer_id(searching, story.reply_done());
+    story.answer_id(searching + 1, story.reply_children(&["node_0000000004"]));
+    story.says(&["get"]);
+    let first = format!("{key:08x}00000000000000000000feed-1");
+    let reply = story.reply_data(&first, 1, 41);
+    story.answer("get", reply).says(&["delete"]).done("delete");
+}
+
 fn clean_up_after_the_grant(story: &mut Recorder) {
     warm(story);
     ask(story, json!({"layout": "plain"}));
     story.fail("create", "unknown").children(&[]).timeout();
     story.says(&["sync", "children", "create", "children"]);
     let searching = story.last_id("sync");
-    story.error("sync", super::code::THROTTLED).says(&[]);
+    story.error("sync", code::THROTTLED).says(&[]);
     story.answer_id(searching + 1, story.reply_children(&[]));
     story
         .created_at(&at("node_0000000004"), 41)
