@@ -1,5 +1,8 @@
 /* What nobody waits for longer than it makes sense: grants that no program takes, servers that are not there. */
+#include <arpa/inet.h>
 #include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "support.h"
 
@@ -79,6 +82,38 @@ static void absent_server_is_told(enum family family) {
     fencepost_attempt_free(attempt);
     fencepost_lock_free(lock);
     close_client(client);
+}
+
+/* A listener whose queue is full: who connects hears nothing, neither yes nor no. */
+static int listen_in_silence(struct sockaddr_in *at, int *filler) {
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    socklen_t size = sizeof *at;
+
+    *at = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    *filler = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(bind(listener, (struct sockaddr *)at, sizeof *at) == 0 && listen(listener, 0) == 0);
+    CHECK(getsockname(listener, (struct sockaddr *)at, &size) == 0);
+    CHECK(connect(*filler, (struct sockaddr *)at, sizeof *at) == 0);
+    return listener;
+}
+
+/* An acquire that is given up while the client connects has not been sent: closing has nothing to leave. */
+static void silent_server_leaves_nothing(enum family family) {
+    struct sockaddr_in at;
+    int filler, listener = listen_in_silence(&at, &filler);
+    fencepost_grant *grant = NULL;
+    fencepost_client *client;
+    char address[32];
+
+    snprintf(address, sizeof address, "127.0.0.1:%d", ntohs(at.sin_port));
+    client = client_of(url_of(family == ZOOKEEPER ? "zk://" : "redis://", address, ""));
+    CHECK_RESULT(fencepost_client_set_connect_timeout(client, 300), FENCEPOST_OK);
+    CHECK_FAULT(
+        fencepost_acquire(client, new_name("silent"), FENCEPOST_FOREVER, &grant), FENCEPOST_RESULT_UNREACHABLE,
+        "no connection in 0.3 s");
+    close_client(client);
+    close(filler);
+    close(listener);
 }
 
 static void unknown_host_is_told(void) {
@@ -173,6 +208,7 @@ int main(void) {
         if (family == MEMORY)
             continue;
         TEST_ON(absent_server_is_told, family, label(family));
+        TEST_ON(silent_server_leaves_nothing, family, label(family));
         TEST_ON(server_that_was_there_is_waited_for, family, label(family));
     }
     return check_close();

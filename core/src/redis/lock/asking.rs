@@ -43,7 +43,7 @@ impl StringLock {
         arguments.push(self.stored.as_bytes().to_vec());
         if script == Script::Release {
             // A release that was sent twice arrives within seconds; an acquire in doubt may take as long as its lease.
-            let tombstone = if self.doubt { self.grave() } else { TOMBSTONE };
+            let tombstone = if self.in_doubt() { self.grave() } else { TOMBSTONE };
             arguments.extend([settings.channel(), number(tombstone)]);
         } else {
             let keep = KEEP_FENCE.max(settings.ttl.saturating_mul(2));
@@ -217,15 +217,42 @@ impl StringLock {
         self.hint(now);
     }
 
+    /// Whether an acquire of this attempt may have been executed, or may be yet.
+    pub(super) fn in_doubt(&self) -> bool {
+        self.doubt || !self.overdue.is_empty()
+    }
+
+    /// The machine waits no longer for what came of a script. A driver may still say that it was never sent.
+    pub(super) fn acquire_overdue(&mut self, ran: Running) {
+        if ran.script != Script::Acquire {
+            return;
+        }
+        if self.overdue.len() < MOST_OVERDUE {
+            self.overdue.push(ran.id);
+        } else {
+            self.doubt = true;
+        }
+    }
+
+    /// What came of an acquire that the machine had stopped waiting for: of one that was never sent there is nothing to bury.
+    pub(super) fn asked_late(&mut self, id: CommandId, result: Result<&Reply, Failure>) {
+        let Some(at) = self.overdue.iter().position(|known| *known == id) else {
+            return;
+        };
+        self.overdue.remove(at);
+        self.doubt |= !matches!(result, Err(Failure::NotSent | Failure::Closed));
+        if !self.in_doubt() && matches!(self.phase, Phase::Leaving { release: false, .. }) {
+            self.rest();
+        }
+    }
+
     /// The end of an acquire that has come to nothing: told at once, cleaned up behind.
     pub(super) fn refuse(&mut self, now: Instant, reason: Refusal, cause: Cause) {
         self.out.event(Event::Refused { reason, cause });
-        let under_way = self
-            .running
-            .take()
-            .is_some_and(|running| running.script == Script::Acquire);
-        self.doubt |= under_way;
-        if self.doubt && reason != Refusal::ConnectionClosed {
+        if let Some(running) = self.running.take() {
+            self.acquire_overdue(running);
+        }
+        if self.in_doubt() && reason != Refusal::ConnectionClosed {
             self.leave(now, false);
         } else {
             self.rest();
@@ -235,6 +262,9 @@ impl StringLock {
 
 /// How long a late acquire is waited for, at least.
 pub(super) const TOMBSTONE: Duration = Duration::from_secs(10);
+
+/// How many overdue acquires are remembered one by one.
+const MOST_OVERDUE: usize = 8;
 
 /// How often a waiter asks within a poll, at the most, while a foreign holder has the lock.
 const EAGER: u32 = 16;

@@ -122,7 +122,7 @@ impl StringLock {
         self.late_renewal |= self.running.take().is_some();
         match reason {
             // Nobody else's lock is touched, and ours is not there.
-            Loss::Taken | Loss::Deleted | Loss::ConnectionClosed if !self.doubt => self.rest(),
+            Loss::Taken | Loss::Deleted | Loss::ConnectionClosed if !self.in_doubt() => self.rest(),
             _ => self.leave(now, false),
         }
     }

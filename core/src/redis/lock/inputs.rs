@@ -29,6 +29,7 @@ impl Machine for StringLock {
         }
         let Some(ran) = self.running.take_if(|running| running.id == id) else {
             self.renewed_late(now, id, result);
+            self.asked_late(id, result);
             return Ok(());
         };
         self.out.stop(Timer::Retry);
@@ -105,7 +106,9 @@ impl StringLock {
         let overdue = self.running.take();
         match self.phase {
             Phase::Asking => {
-                self.doubt |= overdue.is_some();
+                if let Some(acquire) = overdue {
+                    self.acquire_overdue(acquire);
+                }
                 self.ask(now);
             }
             Phase::Held => {

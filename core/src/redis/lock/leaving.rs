@@ -21,7 +21,7 @@ impl StringLock {
             earlier: Earlier::No,
         };
         self.late_renewal |= matches!(self.running, Some(running) if running.script == Script::Renew);
-        if !self.doubt && !self.late_renewal {
+        if !self.in_doubt() && !self.late_renewal {
             // Reckoned from now: nobody knows when the server has executed the last request that made the lease last.
             let end = lease::ended_by(now, self.settings.ttl, self.settings.margin);
             self.out.set(Timer::Validity, end);
@@ -116,6 +116,7 @@ impl StringLock {
         self.out.stop_all();
         self.running = None;
         self.doubt = false;
+        self.overdue.clear();
         self.phase = Phase::Idle;
     }
 }

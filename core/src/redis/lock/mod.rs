@@ -42,6 +42,8 @@ pub struct StringLock {
     hinted: bool,
     /// Whether an acquire of this attempt may still be on its way to the server.
     doubt: bool,
+    /// Acquires of this attempt that the machine does not wait for any more, and of which no driver has said what came of them.
+    overdue: Vec<CommandId>,
     /// Whether a renewal may be, so that nobody knows when the lease will have ended by itself.
     late_renewal: bool,
     /// The last trouble with the server, told with the loss or refusal that it leads to.
@@ -119,6 +121,7 @@ impl StringLock {
             subscription: Subscription::No,
             hinted: false,
             doubt: false,
+            overdue: Vec::new(),
             late_renewal: false,
             trouble: Cause::none(),
             failures: 0,
@@ -166,6 +169,7 @@ impl StringLock {
         self.trying = patience == Patience::Try;
         self.placed = false;
         self.doubt = false;
+        self.overdue.clear();
         self.late_renewal = false;
         self.hinted = false;
         self.failures = 0;

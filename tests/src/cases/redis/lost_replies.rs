@@ -16,6 +16,8 @@ cases! { "redis":
     acquire_never_answered, "No answer and no word of a failure: after a while the acquire counts as in doubt and is sent again; the first one's late answer is not looked at.",
         "ioredis#2193: commands that never settle";
     acquire_not_sent, "An acquire that was never sent is sent again, and leaves nothing in doubt: no tombstone.";
+    acquire_given_up_before_it_was_sent, "An acquire is given up while it waits for a connection, and then the driver says that it was never sent: nothing is in doubt, and nothing is left to bury.";
+    overdue_acquire_was_never_sent, "The same of an acquire that was overdue, and asked for again: only what was perhaps sent has to be buried.";
     acquire_finds_its_tombstone, "An acquire arrives after its attempt was given up: refused by the tombstone, and so is the contender.";
     slow_grant, "The answer comes after the lease that it grants: no grant, but a question whether the lock is still ours.",
         "node-redlock: a lock 276 ms past its end, measured; node-redlock#169";
@@ -77,6 +79,25 @@ fn acquire_not_sent(story: &mut Recorder) {
         .waits_for(None)
         .close(key)
         .leaves(0);
+}
+
+fn acquire_given_up_before_it_was_sent(story: &mut Recorder) {
+    let key = acquire(story);
+    let question = story.last_id("call");
+    story.cancel(key).says(&["refused cancelled", "call"]).close(key);
+    story.fail_id(question, "not-sent").says(&[]).leaves(0);
+    story.fail("call", "not-sent").says(&[]);
+}
+
+fn overdue_acquire_was_never_sent(story: &mut Recorder) {
+    let key = acquire(story);
+    let first = story.last_id("call");
+    story.waits_for(Some("retry")).timeout().says(&["call"]);
+    let second = story.last_id("call");
+    story.cancel(key).says(&["refused cancelled", "call"]).close(key);
+    story.fail_id(second, "not-sent").says(&[]).leaves(1);
+    story.fail_id(first, "unknown").says(&[]).leaves(1);
+    story.own().leaves(0);
 }
 
 fn acquire_finds_its_tombstone(story: &mut Recorder) {
