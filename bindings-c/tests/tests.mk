@@ -20,6 +20,9 @@ WITH_turns := tests/loop.c
 WITH_late := tests/loop.c
 WITH_close := tests/loop.c
 WITH_lent := tests/loop.c
+WITH_faults := tests/waiting.c
+WITH_faults_zookeeper := tests/waiting.c
+WITH_faults_redis := tests/waiting.c
 WITH_verdicts_zookeeper := $(OBJ)/zookeeper/zookeeper/verdict.o
 # The driver itself, so that what it tells the hub can be written down.
 WITH_verdicts_redis := tests/loop.c $(OBJECTS_redis)
@@ -86,8 +89,9 @@ $(BUILD)/examples/%: examples/%.c $(SHARED) $(PKGCONFIG) $(HEADERS:include/%=$(I
 
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 SUITES := hub addresses fuzz client kinds owners downgrade single inspection event_loop \
-    turns late scarce crowd threads lent close overdue bad_input attach verdicts_zookeeper requests_zookeeper verdicts_redis faults \
+    turns late scarce crowd threads lent close overdue bad_input attach verdicts_zookeeper requests_zookeeper verdicts_redis faults faults_zookeeper faults_redis \
     client-threaded crowd-threaded late-threaded threads-threaded close-threaded overdue-threaded kinds-threaded event_loop-threaded faults-threaded \
+    faults_zookeeper-threaded \
     $(if $(filter yes,$(TLS)),tls)
 PROGRAMS := $(SUITES:%=$(TESTS)/%) $(TESTS)/transcripts $(TESTS)/header $(TESTS)/header20 $(TESTS)/static $(TESTS)/beside
 
