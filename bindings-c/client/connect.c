@@ -45,7 +45,7 @@ static fencepost_result connect_zookeeper(const char *url, fencepost_client **cl
 
 fencepost_result fencepost_connect(const char *url, fencepost_client **client) {
     fencepost_address *address;
-    fencepost_address_parts parts;
+    fencepost_address_parts parts = {.size = sizeof parts};
     fencepost_result result;
 
     if (url == NULL || client == NULL)

@@ -17,21 +17,21 @@
 static void read_output(fencepost_client *client, const fencepost_output *output) {
     switch (output->kind) {
     case FENCEPOST_OUTPUT_KIND_COMMAND:
-        client->driver->command(client->self, client->hub, &output->command);
+        client->driver->command(client->self, client->hub, output->command);
         break;
     case FENCEPOST_OUTPUT_KIND_EVENT:
         client->stirred = true;
-        contender_event(client, output->key, &output->event);
+        contender_event(client, output->key, output->event);
         break;
     case FENCEPOST_OUTPUT_KIND_WAIT:
-        client->until = output->wait.until;
+        client->until = output->wait->until;
         break;
     }
 }
 
 /* Polls the hub dry: commands to the driver, in their order; events to their contenders. */
 void client_pump(fencepost_client *client) {
-    fencepost_output output;
+    fencepost_output output = {.size = sizeof output};
     bool unsent = false;
 
     for (;;) {

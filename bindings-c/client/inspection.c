@@ -25,13 +25,13 @@ static const char *put_text(char **place, fencepost_view view) {
 }
 
 /* What was found, in memory of its own; NULL: there is none. */
-fencepost_contenders *contenders_copy(const fencepost_found *found, size_t count) {
+fencepost_contenders *contenders_copy(const fencepost_found *const *found, size_t count) {
     size_t size = sizeof(fencepost_contenders) + count * sizeof(fencepost_contender), i;
     fencepost_contenders *copy;
     char *place;
 
     for (i = 0; i < count; i++)
-        size += found[i].node.size + found[i].identifier.size + 2;
+        size += found[i]->node.size + found[i]->identifier.size + 2;
     if ((copy = calloc(1, size)) == NULL)
         return NULL;
     copy->count = count;
@@ -39,13 +39,13 @@ fencepost_contenders *contenders_copy(const fencepost_found *found, size_t count
     for (i = 0; i < count; i++) {
         fencepost_contender *item = &copy->items[i];
 
-        item->node = put_text(&place, found[i].node);
-        item->identifier = put_text(&place, found[i].identifier);
-        item->session = found[i].session;
-        item->since = found[i].since;
-        item->fence = found[i].fence;
-        item->holds = found[i].holds;
-        item->shared = found[i].shared;
+        item->node = put_text(&place, found[i]->node);
+        item->identifier = put_text(&place, found[i]->identifier);
+        item->session = found[i]->session;
+        item->since = found[i]->since;
+        item->fence = found[i]->fence;
+        item->holds = found[i]->holds;
+        item->shared = found[i]->shared;
     }
     return copy;
 }

@@ -254,7 +254,7 @@ fencepost_result pending_start(fencepost_lock *lock, opening *open, const void *
 void pending_free(struct pending *pending);
 
 /* inspection.c */
-fencepost_contenders *contenders_copy(const fencepost_found *found, size_t count);
+fencepost_contenders *contenders_copy(const fencepost_found *const *found, size_t count);
 
 /* table.c */
 bool table_add(struct table *table, fencepost_grant *contender);

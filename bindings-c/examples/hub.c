@@ -102,7 +102,7 @@ static int tell(fencepost_hub *hub, uint64_t key, const fencepost_event *event) 
 
 /* Everything there is to do, in its order; then how long to wait. */
 static void drive(fencepost_hub *hub, redisContext *redis) {
-    fencepost_output output;
+    fencepost_output output = {.size = sizeof output};
     int over = 0;
 
     while (!over) {
@@ -110,14 +110,14 @@ static void drive(fencepost_hub *hub, redisContext *redis) {
             return;
         switch (output.kind) {
         case FENCEPOST_OUTPUT_KIND_COMMAND:
-            carry_out(hub, redis, &output.command);
+            carry_out(hub, redis, output.command);
             break;
         case FENCEPOST_OUTPUT_KIND_EVENT:
-            over = tell(hub, output.key, &output.event);
+            over = tell(hub, output.key, output.event);
             break;
         case FENCEPOST_OUTPUT_KIND_WAIT:
-            if (output.wait.until > now())
-                poll(NULL, 0, (int)((output.wait.until - now()) / 1000u) + 1);
+            if (output.wait->until > now())
+                poll(NULL, 0, (int)((output.wait->until - now()) / 1000u) + 1);
             fencepost_hub_handle_timeout(hub, now());
             break;
         }

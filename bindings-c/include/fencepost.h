@@ -13,14 +13,16 @@
  *   CLOCK_BOOTTIME where there is one. Read it before the input that it stands for.
  * - A hub, and settings that are being changed, are used by one thread at a time. Different objects are independent.
  * - Every fallible function answers a `fencepost_result`, 0 for success; `fencepost_detail` says what was wrong, with the values.
- * - Where there is no memory, the process ends by `abort()`: Rust's allocations have no other way. Output structures may grow at their end
- *   in a version with another soname, and in no other: `fencepost_version` says which one runs, `FENCEPOST_VERSION` is the header's.
+ * - Where there is no memory, the process ends by `abort()`: Rust's allocations have no other way.
+ * - Output structures may grow at their end in any later version. One that the caller has begins with its `size`, which the caller sets
+ *   before the call: `fencepost_output output = {.size = sizeof output};`. All others are the library's, and read by their pointers: make no
+ *   arrays of them. Views never grow. `fencepost_version` says which library runs, `FENCEPOST_VERSION` is the header's.
  * - A defect inside (a Rust panic) is caught and answered by `FENCEPOST_RESULT_PANIC`: the object may then only be freed.
  *
  * The loop of a driver
  * 1. After every input, `fencepost_hub_poll_output` until it gives `FENCEPOST_OUTPUT_KIND_WAIT`. Hand each command to the client library in
  *    that order, without waiting for the one before. Tell each event to the application.
- * 2. Sleep until an answer or notice arrives, or until `wait.until`; put it in (`fencepost_hub_created`, …, `fencepost_hub_handle_timeout`).
+ * 2. Sleep until an answer or notice arrives, or until `wait->until`; put it in (`fencepost_hub_created`, …, `fencepost_hub_handle_timeout`).
  *
  * Every command gets at most one outcome; on a disconnect every command under way gets one. See docs/drivers.md.
  */
@@ -671,9 +673,14 @@ typedef struct fencepost_view {
 } fencepost_view;
 
 /**
- * The parts of an address. What its scheme does not have is empty or 0. Views are valid until the address is freed.
+ * The parts of an address. What its scheme does not have is empty or 0. Views are valid until the address is freed. Later versions may have
+ * more members behind these.
  */
 typedef struct fencepost_address_parts {
+    /**
+     * Set by the caller, before the call: `sizeof(fencepost_address_parts)`. Not more than that is written.
+     */
+    size_t size;
     /**
      * Which kind.
      */
@@ -809,9 +816,9 @@ typedef struct fencepost_command {
      */
     size_t argument_count;
     /**
-     * ZooKeeper: what a multi does.
+     * ZooKeeper: what a multi does, part by part: where each of them is.
      */
-    const struct fencepost_part *parts;
+    const struct fencepost_part *const *parts;
     /**
      * How many parts there are.
      */
@@ -905,9 +912,9 @@ typedef struct fencepost_event {
      */
     bool has_detail;
     /**
-     * The contenders that an inspection has found.
+     * The contenders that an inspection has found: where each of them is.
      */
-    const struct fencepost_found *found;
+    const struct fencepost_found *const *found;
     /**
      * How many there are.
      */
@@ -929,30 +936,38 @@ typedef struct fencepost_wait {
 } fencepost_wait;
 
 /**
- * One output: `kind`, `key`, and the part that goes with the kind; the others are not written. Views in it are valid until the next call
- * on the hub that takes it without `const`.
+ * One output, into a structure of the caller's. What its pointers lead to belongs to the hub, and is valid until the next call on the hub
+ * that takes it without `const`. Later versions may have more members behind these, here and there.
  */
 typedef struct fencepost_output {
+    /**
+     * Set by the caller, before the call: `sizeof(fencepost_output)`. Not more than that is written.
+     */
+    size_t size;
     /**
      * Which of the following to read.
      */
     enum fencepost_output_kind kind;
     /**
+     * Zero.
+     */
+    uint32_t reserved;
+    /**
      * Whose it is; 0: the hub's own.
      */
     uint64_t key;
     /**
-     * For `FENCEPOST_OUTPUT_KIND_COMMAND`.
+     * For `FENCEPOST_OUTPUT_KIND_COMMAND`; otherwise NULL.
      */
-    struct fencepost_command command;
+    const struct fencepost_command *command;
     /**
-     * For `FENCEPOST_OUTPUT_KIND_EVENT`.
+     * For `FENCEPOST_OUTPUT_KIND_EVENT`; otherwise NULL.
      */
-    struct fencepost_event event;
+    const struct fencepost_event *event;
     /**
-     * For `FENCEPOST_OUTPUT_KIND_WAIT`.
+     * For `FENCEPOST_OUTPUT_KIND_WAIT`; otherwise NULL.
      */
-    struct fencepost_wait wait;
+    const struct fencepost_wait *wait;
 } fencepost_output;
 
 /**
@@ -998,7 +1013,7 @@ enum fencepost_result fencepost_address_parse(const uint8_t *url,
                                               struct fencepost_address **address);
 
 /**
- * Reads the parts of an address.
+ * Reads the parts of an address. Errors: `BAD_ARGUMENT` for parts without their size.
  */
 enum fencepost_result fencepost_address_read(const struct fencepost_address *address,
                                              struct fencepost_address_parts *parts);
@@ -1298,7 +1313,8 @@ enum fencepost_result fencepost_hub_failed(struct fencepost_hub *hub,
 
 /**
  * Takes the next command or event, of the machine `only` (and of what machines share) or of `FENCEPOST_ALL`; with none left, says how long to
- * wait, and the same again until something is put in. Poll until `FENCEPOST_OUTPUT_KIND_WAIT` after every input.
+ * wait, and the same again until something is put in. Poll until `FENCEPOST_OUTPUT_KIND_WAIT` after every input. Errors: `BAD_ARGUMENT` for an
+ * output without its size, and nothing is taken.
  */
 enum fencepost_result fencepost_hub_poll_output(struct fencepost_hub *hub,
                                                 uint64_t only,

@@ -1,12 +1,13 @@
 //! Addresses, taken apart for client libraries that want the parts.
 
-use std::fmt;
+use std::{fmt, mem::offset_of};
 
 use fencepost_core::{ConfigError, url::Address};
 
 use crate::{
     boundary::{Fault, give, guard, require, shared, take_back},
     result::fencepost_result,
+    sized::{self, Filled},
     view::{self, fencepost_view},
 };
 
@@ -53,10 +54,13 @@ impl fmt::Debug for Parts {
     }
 }
 
-/// The parts of an address. What its scheme does not have is empty or 0. Views are valid until the address is freed.
+/// The parts of an address. What its scheme does not have is empty or 0. Views are valid until the address is freed. Later versions may have
+/// more members behind these.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct fencepost_address_parts {
+    /// Set by the caller, before the call: `sizeof(fencepost_address_parts)`. Not more than that is written.
+    pub size: usize,
     /// Which kind.
     pub scheme: fencepost_scheme,
     /// `memory:` the name.
@@ -98,17 +102,25 @@ pub unsafe extern "C" fn fencepost_address_parse(
     })
 }
 
-/// Reads the parts of an address.
+// SAFETY: its size comes first.
+unsafe impl Filled for fencepost_address_parts {
+    const NAME: &'static str = "fencepost_address_parts";
+    const FIRST: usize = offset_of!(Self, ca) + size_of::<fencepost_view>();
+}
+
+/// Reads the parts of an address. Errors: `BAD_ARGUMENT` for parts without their size.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_address_read(
     address: *const fencepost_address,
     parts: *mut fencepost_address_parts,
 ) -> fencepost_result {
     guard(|| {
-        require(parts)?;
+        // SAFETY: the header asks for parts with their size, or NULL.
+        let size = unsafe { sized::check(parts) }?;
         // SAFETY: the header asks for a valid address or NULL.
         let ours = &unsafe { shared(address) }?.0;
         let shown = fencepost_address_parts {
+            size,
             scheme: ours
                 .scheme
                 .ok_or_else(|| Fault::bad_argument("the address is empty"))?,
@@ -123,7 +135,7 @@ pub unsafe extern "C" fn fencepost_address_read(
             ca: fencepost_view::of(ours.ca.as_bytes()),
         };
         // SAFETY: checked above.
-        unsafe { parts.write(shown) };
+        unsafe { sized::fill(parts, size, &shown) };
         Ok(())
     })
 }

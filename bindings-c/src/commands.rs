@@ -48,8 +48,8 @@ pub struct fencepost_command {
     pub arguments: *const fencepost_view,
     /// How many arguments there are.
     pub argument_count: usize,
-    /// ZooKeeper: what a multi does.
-    pub parts: *const fencepost_part,
+    /// ZooKeeper: what a multi does, part by part: where each of them is.
+    pub parts: *const *const fencepost_part,
     /// How many parts there are.
     pub part_count: usize,
 }
@@ -80,7 +80,7 @@ pub(crate) fn show_part(part: &Request) -> fencepost_part {
 pub(crate) fn show_command(
     command: &Command<Request>,
     arguments: &[fencepost_view],
-    parts: &[fencepost_part],
+    parts: &[*const fencepost_part],
 ) -> fencepost_command {
     let request = &command.request;
     let (target, server) = match command.target {

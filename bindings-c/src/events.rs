@@ -37,8 +37,8 @@ pub struct fencepost_event {
     pub has_ahead: bool,
     /// Whether there is a detail: it may be empty.
     pub has_detail: bool,
-    /// The contenders that an inspection has found.
-    pub found: *const fencepost_found,
+    /// The contenders that an inspection has found: where each of them is.
+    pub found: *const *const fencepost_found,
     /// How many there are.
     pub found_count: usize,
 }
@@ -75,7 +75,7 @@ pub(crate) fn show_found(found: &Found) -> fencepost_found {
     }
 }
 
-pub(crate) fn show_event(event: &Event, found: &[fencepost_found]) -> fencepost_event {
+pub(crate) fn show_event(event: &Event, found: &[*const fencepost_found]) -> fencepost_event {
     match event {
         Event::Queued { ahead } => fencepost_event {
             kind: fencepost_event_kind::Queued,

@@ -26,6 +26,7 @@ pub mod redis;
 pub mod result;
 pub mod result_names;
 pub mod settings;
+mod sized;
 pub mod values;
 pub mod version;
 pub mod view;

@@ -1,14 +1,17 @@
 //! What a hub says: taken out one by one, into a structure of the caller's.
 
+use std::mem::offset_of;
+
 use fencepost_core::{Event, Instant, Key, Output, Wait, lowered::Request};
 
 use crate::{
-    boundary::{exclusive, guard, require},
+    boundary::{exclusive, guard},
     commands::{fencepost_command, fencepost_part, show_command, show_part},
     events::{fencepost_event, fencepost_found, show_event, show_found},
     hub::fencepost_hub,
     names::fencepost_timer,
     result::fencepost_result,
+    sized::{self, Filled},
     view::fencepost_view,
 };
 
@@ -38,75 +41,111 @@ pub struct fencepost_wait {
     pub reason: fencepost_timer,
 }
 
-/// One output: `kind`, `key`, and the part that goes with the kind; the others are not written. Views in it are valid until the next call
-/// on the hub that takes it without `const`.
+/// One output, into a structure of the caller's. What its pointers lead to belongs to the hub, and is valid until the next call on the hub
+/// that takes it without `const`. Later versions may have more members behind these, here and there.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct fencepost_output {
+    /// Set by the caller, before the call: `sizeof(fencepost_output)`. Not more than that is written.
+    pub size: usize,
     /// Which of the following to read.
     pub kind: fencepost_output_kind,
+    /// Zero.
+    pub reserved: u32,
     /// Whose it is; 0: the hub's own.
     pub key: u64,
-    /// For `FENCEPOST_OUTPUT_KIND_COMMAND`.
-    pub command: fencepost_command,
-    /// For `FENCEPOST_OUTPUT_KIND_EVENT`.
-    pub event: fencepost_event,
-    /// For `FENCEPOST_OUTPUT_KIND_WAIT`.
-    pub wait: fencepost_wait,
+    /// For `FENCEPOST_OUTPUT_KIND_COMMAND`; otherwise NULL.
+    pub command: *const fencepost_command,
+    /// For `FENCEPOST_OUTPUT_KIND_EVENT`; otherwise NULL.
+    pub event: *const fencepost_event,
+    /// For `FENCEPOST_OUTPUT_KIND_WAIT`; otherwise NULL.
+    pub wait: *const fencepost_wait,
 }
 
-/// The last output, which C's views point into.
+// SAFETY: its size comes first.
+unsafe impl Filled for fencepost_output {
+    const NAME: &'static str = "fencepost_output";
+    const FIRST: usize = offset_of!(Self, wait) + size_of::<*const fencepost_wait>();
+}
+
+/// The last output, which C's pointers lead into.
 #[derive(Debug, Default)]
 pub(crate) struct Said {
     output: Option<Output<Request, Event>>,
     arguments: Vec<fencepost_view>,
-    parts: Vec<fencepost_part>,
-    found: Vec<fencepost_found>,
+    parts: Listed<fencepost_part>,
+    found: Listed<fencepost_found>,
+    command: Option<fencepost_command>,
+    event: Option<fencepost_event>,
+    wait: Option<fencepost_wait>,
 }
 
-impl Said {
-    /// # Safety
-    /// `seen` is valid for writing.
-    unsafe fn keep(&mut self, key: Key, output: Output<Request, Event>, seen: *mut fencepost_output) {
-        self.arguments.clear();
-        self.parts.clear();
-        self.found.clear();
-        // SAFETY: by the caller's promise. Parts are written one by one: most of the structure concerns another kind of output.
-        unsafe {
-            (&raw mut (*seen).key).write(key.0);
-            let kind = match self.output.insert(output) {
-                Output::Command(command) => {
-                    let Request { arguments, parts, .. } = &command.request;
-                    self.arguments
-                        .extend(arguments.iter().map(|argument| fencepost_view::of(argument)));
-                    self.parts.extend(parts.iter().map(show_part));
-                    (&raw mut (*seen).command).write(show_command(command, &self.arguments, &self.parts));
-                    fencepost_output_kind::Command
-                }
-                Output::Event(event) => {
-                    if let Event::Found { contenders } = &*event {
-                        self.found.extend(contenders.iter().map(show_found));
-                    }
-                    (&raw mut (*seen).event).write(show_event(event, &self.found));
-                    fencepost_output_kind::Event
-                }
-                Output::Wait(wait) => {
-                    (&raw mut (*seen).wait).write(show_wait(*wait));
-                    fencepost_output_kind::Wait
-                }
-                // An output of a later core: nothing that this header has a place for.
-                _ => {
-                    (&raw mut (*seen).wait).write(show_wait(Wait::default()));
-                    fencepost_output_kind::Wait
-                }
-            };
-            (&raw mut (*seen).kind).write(kind);
+/// Some structures, and where each is: C reads them by these pointers, so that the structures may grow.
+#[derive(Debug)]
+pub(crate) struct Listed<T> {
+    values: Vec<T>,
+    places: Vec<*const T>,
+}
+
+impl<T> Default for Listed<T> {
+    fn default() -> Self {
+        Self {
+            values: Vec::new(),
+            places: Vec::new(),
         }
     }
 }
 
+impl<T> Listed<T> {
+    fn set(&mut self, values: impl Iterator<Item = T>) {
+        self.places.clear();
+        self.values.clear();
+        self.values.extend(values);
+        self.places.extend(self.values.iter().map(std::ptr::from_ref));
+    }
+}
+
+impl Said {
+    fn keep(&mut self, key: Key, output: Output<Request, Event>) -> fencepost_output {
+        let mut seen = fencepost_output {
+            size: 0,
+            kind: fencepost_output_kind::Wait,
+            reserved: 0,
+            key: key.0,
+            command: std::ptr::null(),
+            event: std::ptr::null(),
+            wait: std::ptr::null(),
+        };
+        match self.output.insert(output) {
+            Output::Command(command) => {
+                let Request { arguments, parts, .. } = &command.request;
+                self.arguments.clear();
+                self.arguments
+                    .extend(arguments.iter().map(|argument| fencepost_view::of(argument)));
+                self.parts.set(parts.iter().map(show_part));
+                seen.kind = fencepost_output_kind::Command;
+                seen.command =
+                    self.command
+                        .insert(show_command(command, &self.arguments, &self.parts.places));
+            }
+            Output::Event(event) => {
+                if let Event::Found { contenders } = &*event {
+                    self.found.set(contenders.iter().map(show_found));
+                }
+                seen.kind = fencepost_output_kind::Event;
+                seen.event = self.event.insert(show_event(event, &self.found.places));
+            }
+            Output::Wait(wait) => seen.wait = self.wait.insert(show_wait(*wait)),
+            // An output of a later core: nothing that this header has a place for.
+            _ => seen.wait = self.wait.insert(show_wait(Wait::default())),
+        }
+        seen
+    }
+}
+
 /// Takes the next command or event, of the machine `only` (and of what machines share) or of `FENCEPOST_ALL`; with none left, says how long to
-/// wait, and the same again until something is put in. Poll until `FENCEPOST_OUTPUT_KIND_WAIT` after every input.
+/// wait, and the same again until something is put in. Poll until `FENCEPOST_OUTPUT_KIND_WAIT` after every input. Errors: `BAD_ARGUMENT` for an
+/// output without its size, and nothing is taken.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_poll_output(
     hub: *mut fencepost_hub,
@@ -114,12 +153,14 @@ pub unsafe extern "C" fn fencepost_hub_poll_output(
     output: *mut fencepost_output,
 ) -> fencepost_result {
     guard(|| {
-        require(output)?;
+        // SAFETY: the header asks for an output with its size, or NULL.
+        let size = unsafe { sized::check(output) }?;
         // SAFETY: the header asks for a valid hub or NULL.
         let hub = unsafe { exclusive(hub) }?;
         let (key, said) = hub.poll((only != FENCEPOST_ALL).then_some(Key(only)));
+        let seen = hub.said.keep(key, said);
         // SAFETY: checked above.
-        unsafe { hub.said.keep(key, said, output) };
+        unsafe { sized::fill(output, size, &seen) };
         Ok(())
     })
 }

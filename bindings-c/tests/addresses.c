@@ -70,7 +70,7 @@ static bool parts_fit(const cJSON *row, const fencepost_address_parts *parts) {
 static void good(const cJSON *row) {
     const char *url = string(row, "url");
     fencepost_address *address = NULL;
-    fencepost_address_parts parts;
+    fencepost_address_parts parts = {.size = sizeof parts};
 
     if (!CHECK_RESULT(fencepost_address_parse((const uint8_t *)url, strlen(url), &address), FENCEPOST_OK))
         return;

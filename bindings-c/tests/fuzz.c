@@ -149,31 +149,30 @@ static void answer(struct story *story, uint64_t at, const fencepost_command *co
 
 /* Polls until there is nothing more, and reads everything; the last event's kind and its key. */
 static fencepost_wait drain(struct story *story, uint64_t at, uint64_t key, fencepost_event_kind *told) {
-    fencepost_output output;
+    fencepost_output output = {.size = sizeof output};
     size_t i, count;
 
     for (count = 0; count < MOST_OUTPUTS; count++) {
         CHECK_RESULT(fencepost_hub_poll_output(story->hub, FENCEPOST_ALL, &output), FENCEPOST_OK);
         if (output.kind == FENCEPOST_OUTPUT_KIND_WAIT)
-            return output.wait;
+            return *output.wait;
         if (output.kind == FENCEPOST_OUTPUT_KIND_COMMAND) {
-            look_at(output.command.path);
-            look_at(output.command.data);
-            for (i = 0; i < output.command.argument_count; i++)
-                look_at(output.command.arguments[i]);
-            CHECK(fencepost_operation_name(output.command.operation) != NULL);
+            look_at(output.command->path);
+            look_at(output.command->data);
+            for (i = 0; i < output.command->argument_count; i++)
+                look_at(output.command->arguments[i]);
+            CHECK(fencepost_operation_name(output.command->operation) != NULL);
             if (story->answers)
-                answer(story, at, &output.command);
+                answer(story, at, output.command);
         } else {
-            look_at(output.event.detail);
-            CHECK(fencepost_event_name(output.event.kind) != NULL);
+            look_at(output.event->detail);
+            CHECK(fencepost_event_name(output.event->kind) != NULL);
             if (output.key == key)
-                *told = output.event.kind;
+                *told = output.event->kind;
         }
     }
     CHECK(!"more outputs than one call may bring");
-    output.wait.until = FENCEPOST_NEVER;
-    return output.wait;
+    return (fencepost_wait){FENCEPOST_NEVER, FENCEPOST_TIMER_NONE};
 }
 
 static uint64_t worked;
@@ -217,7 +216,7 @@ static void say(struct story *story) {
     fencepost_view words = some_text(), names[4];
     fencepost_reply reply = some_reply(0);
     fencepost_result result = FENCEPOST_OK;
-    fencepost_output output;
+    fencepost_output output = {.size = sizeof output};
     size_t i, count = below(5);
     /* Above all what a hub takes least of: numbers of no kind. */
     uint32_t code = rarely(6) ? (uint32_t)number() : (uint32_t)below(7);
@@ -456,7 +455,7 @@ static void addresses_take_anything(void) {
     for (left = stories; left > 0 && check_broken == 0; left--) {
         fencepost_view start = some_text(), rest = some_text();
         fencepost_address *address = NULL;
-        fencepost_address_parts parts;
+        fencepost_address_parts parts = {.size = sizeof parts};
         char url[120];
         size_t size = 0;
 

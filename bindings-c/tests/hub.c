@@ -13,7 +13,7 @@ static fencepost_settings *settings_of(const char *json) {
 /* A hub with a contender that has begun to acquire; its first command's id. */
 static fencepost_hub *begun(uint32_t family, const char *json, uint64_t *id) {
     fencepost_settings *settings = settings_of(json);
-    fencepost_output output;
+    fencepost_output output = {.size = sizeof output};
     fencepost_hub *hub = NULL;
     uint64_t key;
 
@@ -25,7 +25,7 @@ static fencepost_hub *begun(uint32_t family, const char *json, uint64_t *id) {
     fencepost_settings_free(settings);
     CHECK_RESULT(fencepost_hub_poll_output(hub, FENCEPOST_ALL, &output), FENCEPOST_OK);
     CHECK(output.kind == FENCEPOST_OUTPUT_KIND_COMMAND);
-    *id = output.command.id;
+    *id = output.command->id;
     return hub;
 }
 
@@ -69,7 +69,7 @@ static void settings_are_checked(void) {
 
 static void nothing_at_all(void) {
     fencepost_settings *settings = settings_of("{\"kind\": \"redis-string\", \"name\": \"x\"}");
-    fencepost_output output;
+    fencepost_output output = {.size = sizeof output};
     fencepost_hub *hub = NULL;
     uint64_t key;
 
@@ -155,7 +155,7 @@ static void replies_of_the_wrong_shape(void) {
 
 static void memory_needs_no_driver(void) {
     fencepost_settings *settings = settings_of("{\"kind\": \"zookeeper-mutex\", \"name\": \"x\"}");
-    fencepost_output output;
+    fencepost_output output = {.size = sizeof output};
     fencepost_memory *memory;
     fencepost_hub *first, *second;
     uint64_t one, two, woken[4] = {0}, fence;
@@ -169,26 +169,58 @@ static void memory_needs_no_driver(void) {
     CHECK_RESULT(fencepost_hub_open(second, 1, settings, owner + 1, 1, &two), FENCEPOST_OK);
     CHECK_RESULT(fencepost_hub_acquire(first, 1, one, FENCEPOST_FOREVER), FENCEPOST_OK);
     CHECK_RESULT(fencepost_hub_poll_output(first, FENCEPOST_ALL, &output), FENCEPOST_OK);
-    CHECK(output.kind == FENCEPOST_OUTPUT_KIND_EVENT && output.event.kind == FENCEPOST_EVENT_KIND_ACQUIRED);
-    CHECK(output.key == one && output.event.has_fence && memcmp(output.event.owner, owner, 16) == 0);
-    fence = output.event.fence;
+    CHECK(output.kind == FENCEPOST_OUTPUT_KIND_EVENT && output.event->kind == FENCEPOST_EVENT_KIND_ACQUIRED);
+    CHECK(output.key == one && output.event->has_fence && memcmp(output.event->owner, owner, 16) == 0);
+    fence = output.event->fence;
     CHECK_RESULT(fencepost_hub_acquire(second, 1, two, FENCEPOST_FOREVER), FENCEPOST_OK);
     CHECK_RESULT(fencepost_hub_poll_output(second, FENCEPOST_ALL, &output), FENCEPOST_OK);
-    CHECK(output.event.kind == FENCEPOST_EVENT_KIND_QUEUED && output.event.has_ahead && output.event.ahead == 1);
+    CHECK(output.event->kind == FENCEPOST_EVENT_KIND_QUEUED && output.event->has_ahead && output.event->ahead == 1);
     CHECK_RESULT(fencepost_hub_poll_output(second, FENCEPOST_ALL, &output), FENCEPOST_OK);
     CHECK(output.kind == FENCEPOST_OUTPUT_KIND_WAIT);
     CHECK_RESULT(fencepost_hub_release(first, 1, one), FENCEPOST_OK);
     CHECK_RESULT(fencepost_hub_poll_output(first, FENCEPOST_ALL, &output), FENCEPOST_OK);
-    CHECK(output.event.kind == FENCEPOST_EVENT_KIND_RELEASED);
+    CHECK(output.event->kind == FENCEPOST_EVENT_KIND_RELEASED);
     CHECK(fencepost_memory_take_woken(memory, woken, 4) == 1 && woken[0] == fencepost_hub_id(second));
     CHECK_RESULT(fencepost_hub_handle_timeout(second, 2), FENCEPOST_OK);
     CHECK_RESULT(fencepost_hub_poll_output(second, FENCEPOST_ALL, &output), FENCEPOST_OK);
-    CHECK(output.event.kind == FENCEPOST_EVENT_KIND_ACQUIRED && output.event.fence > fence);
+    CHECK(output.event->kind == FENCEPOST_EVENT_KIND_ACQUIRED && output.event->fence > fence);
     CHECK_FAULT(fencepost_hub_done(second, 2, 1, 1), FENCEPOST_RESULT_BAD_ARGUMENT, "no driver");
     fencepost_settings_free(settings);
     fencepost_hub_free(first);
     fencepost_memory_free(memory); /* before its last hub */
     fencepost_hub_free(second);
+}
+
+/* Structures of the caller's have its size for them: of an earlier version of the header, or of a later one. */
+static void structures_have_the_callers_size(void) {
+    struct {
+        fencepost_output output;
+        uint8_t behind[16];
+    } later;
+    fencepost_output output = {.kind = FENCEPOST_OUTPUT_KIND_EVENT};
+    fencepost_address_parts parts = {.size = sizeof parts - 1};
+    fencepost_address *address;
+    fencepost_hub *hub = NULL;
+    uint64_t id;
+
+    hub = begun(FENCEPOST_FAMILY_REDIS, "{\"kind\": \"redis-string\", \"name\": \"x\"}", &id);
+    CHECK_FAULT(
+        fencepost_hub_poll_output(hub, FENCEPOST_ALL, &output), FENCEPOST_RESULT_BAD_ARGUMENT,
+        "size in fencepost_output is 0: set it to sizeof(fencepost_output)");
+    CHECK(output.kind == FENCEPOST_OUTPUT_KIND_EVENT && output.wait == NULL);
+    memset(&later, 0x55, sizeof later);
+    later.output.size = sizeof later;
+    CHECK_RESULT(fencepost_hub_poll_output(hub, FENCEPOST_ALL, &later.output), FENCEPOST_OK);
+    CHECK(later.output.size == sizeof later && later.output.kind == FENCEPOST_OUTPUT_KIND_WAIT);
+    CHECK(later.output.wait != NULL && later.output.command == NULL && later.output.event == NULL);
+    CHECK(later.behind[0] == 0x55 && later.behind[15] == 0x55);
+    fencepost_hub_free(hub);
+    CHECK_RESULT(fencepost_address_parse((const uint8_t *)"memory:x", 8, &address), FENCEPOST_OK);
+    CHECK_FAULT(fencepost_address_read(address, &parts), FENCEPOST_RESULT_BAD_ARGUMENT, "fencepost_address_parts");
+    parts.size++;
+    CHECK_RESULT(fencepost_address_read(address, &parts), FENCEPOST_OK);
+    CHECK(parts.scheme == FENCEPOST_SCHEME_MEMORY && parts.name.size == 1 && parts.size == sizeof parts);
+    fencepost_address_free(address);
 }
 
 static void version_is_told(void) {
@@ -236,6 +268,7 @@ int main(void) {
     TEST(replies_of_the_wrong_shape);
     TEST(memory_needs_no_driver);
     TEST(names_of_everything);
+    TEST(structures_have_the_callers_size);
     TEST(version_is_told);
     TEST(a_replicas_answer_is_known);
     return check_close();

@@ -242,23 +242,33 @@ static void all_or_nothing(void) {
     numbered.path = at("n-"), plain.path = removal.path = at("e"), container.path = at("c"), missing.path = at("none");
     BRINGS(
         "1 children n-0000000000 e n-0000000002 ", .id = 1, .operation = FENCEPOST_OPERATION_MULTI,
-        .parts = (const fencepost_part[]){numbered, plain, removal, numbered}, .part_count = 4);
+        .parts = (const fencepost_part *const[]){&numbered, &plain, &removal, &numbered}, .part_count = 4);
     BRINGS("2 data x v0 ours ", .id = 2, .operation = FENCEPOST_OPERATION_GET, .path = at("n-0000000000"));
     /* The second part cannot be: nothing of the first is left. */
     BRINGS(
         "3 error -101 ", .id = 3, .operation = FENCEPOST_OPERATION_MULTI,
-        .parts = (const fencepost_part[]){plain, missing, plain}, .part_count = 3);
+        .parts = (const fencepost_part *const[]){&plain, &missing, &plain}, .part_count = 3);
     BRINGS("4 error -101 ", .id = 4, .operation = FENCEPOST_OPERATION_GET, .path = at("e"));
-    BRINGS("5 children e ", .id = 5, .operation = FENCEPOST_OPERATION_MULTI, .parts = &plain, .part_count = 1);
-    BRINGS("6 error -110 ", .id = 6, .operation = FENCEPOST_OPERATION_MULTI, .parts = &plain, .part_count = 1);
-    BRINGS("7 children ", .id = 7, .operation = FENCEPOST_OPERATION_MULTI, .parts = &removal, .part_count = 1);
+    BRINGS(
+        "5 children e ", .id = 5, .operation = FENCEPOST_OPERATION_MULTI,
+        .parts = (const fencepost_part *const[]){&plain}, .part_count = 1);
+    BRINGS(
+        "6 error -110 ", .id = 6, .operation = FENCEPOST_OPERATION_MULTI,
+        .parts = (const fencepost_part *const[]){&plain}, .part_count = 1);
+    BRINGS(
+        "7 children ", .id = 7, .operation = FENCEPOST_OPERATION_MULTI,
+        .parts = (const fencepost_part *const[]){&removal}, .part_count = 1);
     BRINGS(
         "8 error -6 ", .id = 8, .operation = FENCEPOST_OPERATION_MULTI,
-        .parts = (const fencepost_part[]){plain, container}, .part_count = 2);
+        .parts = (const fencepost_part *const[]){&plain, &container}, .part_count = 2);
     BRINGS("9 error -101 ", .id = 9, .operation = FENCEPOST_OPERATION_GET, .path = at("e"));
-    BRINGS("10 children ", .id = 10, .operation = FENCEPOST_OPERATION_MULTI, .parts = &root, .part_count = 1);
+    BRINGS(
+        "10 children ", .id = 10, .operation = FENCEPOST_OPERATION_MULTI,
+        .parts = (const fencepost_part *const[]){&root}, .part_count = 1);
     root.path = at("none");
-    BRINGS("11 error -101 ", .id = 11, .operation = FENCEPOST_OPERATION_MULTI, .parts = &root, .part_count = 1);
+    BRINGS(
+        "11 error -101 ", .id = 11, .operation = FENCEPOST_OPERATION_MULTI,
+        .parts = (const fencepost_part *const[]){&root}, .part_count = 1);
     CHECK(driver.records == NULL);
     end();
 }
@@ -271,7 +281,11 @@ static void writes_that_are_never_answered(void) {
     part.path = at("n-");
     fencepost_client_enter(driver.client);
     for (i = 1; i <= 50; i++) {
-        fencepost_command command = {.id = i, .operation = FENCEPOST_OPERATION_MULTI, .parts = &part, .part_count = 1};
+        fencepost_command command = {
+            .id = i,
+            .operation = FENCEPOST_OPERATION_MULTI,
+            .parts = (const fencepost_part *const[]){&part},
+            .part_count = 1};
         request_send(&driver, NULL, &command);
     }
     told[0] = '\0';

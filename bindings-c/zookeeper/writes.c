@@ -36,7 +36,7 @@ static struct writes *writes_new(const fencepost_command *command) {
     if (writes == NULL)
         return NULL;
     for (i = 0; i < command->part_count; i++)
-        size += command->parts[i].path.size * 2 + NUMBER_SIZE + 1;
+        size += command->parts[i]->path.size * 2 + NUMBER_SIZE + 1;
     writes->count = command->part_count;
     writes->operations = calloc(writes->count + 1, sizeof *writes->operations);
     writes->results = calloc(writes->count + 1, sizeof *writes->results);
@@ -54,7 +54,7 @@ static void lay_out(struct writes *writes, const struct driver *driver, const fe
     size_t i;
 
     for (i = 0; i < writes->count; i++) {
-        const fencepost_part *part = &command->parts[i];
+        const fencepost_part *part = command->parts[i];
         size_t room = part->path.size + NUMBER_SIZE;
 
         memcpy(text, part->path.data, part->path.size);
@@ -109,7 +109,7 @@ static bool has_container(const fencepost_command *command) {
     size_t i;
 
     for (i = 0; i < command->part_count; i++) {
-        if (command->parts[i].flags & FENCEPOST_FLAG_CONTAINER)
+        if (command->parts[i]->flags & FENCEPOST_FLAG_CONTAINER)
             return true;
     }
     return false;

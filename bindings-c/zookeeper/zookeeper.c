@@ -77,7 +77,7 @@ static fencepost_result connect_parts(const fencepost_address_parts *parts, fenc
 
 fencepost_result fencepost_zookeeper_connect(const char *url, fencepost_client **client) {
     fencepost_address *address;
-    fencepost_address_parts parts;
+    fencepost_address_parts parts = {.size = sizeof parts};
     fencepost_result result;
 
     if (url == NULL || client == NULL)

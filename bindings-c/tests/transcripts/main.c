@@ -71,7 +71,7 @@ static bool put(fencepost_hub *hub, const char *line, int number) {
 /* Takes everything out and compares: what follows, or NULL at the end; `number` counts lines, and is 0 after a
  * difference. */
 static char *take(fencepost_hub *hub, char *line, int *number) {
-    fencepost_output output;
+    fencepost_output output = {.size = sizeof output};
     char *next;
 
     do {

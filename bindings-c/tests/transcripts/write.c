@@ -15,7 +15,7 @@ static void write_parts(struct text *text, const fencepost_command *command) {
     size_t i;
 
     for (i = 0; i < command->part_count; i++) {
-        const fencepost_part *part = &command->parts[i];
+        const fencepost_part *part = command->parts[i];
 
         text_add(
             text, "%s{\"command\":\"%s\",\"path\":", i == 0 ? ",\"parts\":[" : ",",
@@ -89,7 +89,7 @@ static void write_found(struct text *text, const fencepost_event *event) {
 
     text_add(text, ",\"contenders\":[");
     for (i = 0; i < event->found_count; i++) {
-        const fencepost_found *found = &event->found[i];
+        const fencepost_found *found = event->found[i];
 
         text_add(text, "%s{\"node\":", i == 0 ? "" : ",");
         text_string(text, found->node);
@@ -143,19 +143,19 @@ static void write_event(struct text *text, uint64_t key, const fencepost_event *
 void line_write(struct text *text, const fencepost_output *output) {
     switch (output->kind) {
     case FENCEPOST_OUTPUT_KIND_COMMAND:
-        write_command(text, output->key, &output->command);
+        write_command(text, output->key, output->command);
         break;
     case FENCEPOST_OUTPUT_KIND_EVENT:
-        write_event(text, output->key, &output->event);
+        write_event(text, output->key, output->event);
         break;
     case FENCEPOST_OUTPUT_KIND_WAIT:
         text_add(text, "{\"wait\":");
-        text_time(text, output->wait.until);
+        text_time(text, output->wait->until);
         text_add(text, ",\"reason\":");
-        if (output->wait.reason == FENCEPOST_TIMER_NONE)
+        if (output->wait->reason == FENCEPOST_TIMER_NONE)
             text_add(text, "null}");
         else
-            text_add(text, "\"%s\"}", fencepost_timer_name(output->wait.reason));
+            text_add(text, "\"%s\"}", fencepost_timer_name(output->wait->reason));
         break;
     }
 }
