@@ -4,6 +4,10 @@
 //! that reply was lost. Deleting by path is safe to repeat: a node's name holds its attempt or the server's number, so it never belongs to
 //! somebody else. But a single node that is the lock: that is deleted again only if a look behind a barrier shows it to be still one's own (every
 //! fresh node has version 0, so a delete of a version alone can hit a stranger's).
+//!
+//! The barrier is a `sync`, which a deposed leader answers alone. A look behind it that shows the node as one's own does no harm there: such a
+//! leader carries out no delete. A list without the node can be too old, and the node then stays for as long as the session lives. That
+//! takes a create through the new leader whose answer was lost, and a reconnection to the old one before it misses its followers.
 
 use alloc::{string::String, vec::Vec};
 

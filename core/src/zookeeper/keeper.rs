@@ -32,6 +32,11 @@
 //!   leader, and had not left then: so a later leader starts, and counts, from no earlier than the check's start.
 //! - **Proved** is the earlier of the two, if both are of the same connection: whoever ends the session has counted its time from then on. A
 //!   deposed leader cannot end it, and does not answer the check.
+//! - **An answer may be another request's.** A server matches a commit to a request by the session and the request's number. Where a client
+//!   library counts from 1 again after a move, the first check there can be answered by the commit of a request of before the move, which
+//!   was proposed earlier than the check. So the first answer to a check on such a connection proves nothing, and a second check follows at once: such
+//!   commits come in the order of their proposals, before that of the first check, and would have to match both numbers. A check that names
+//!   nodes is none, and a server fails over the answer to a request that is no transaction.
 //! - **A session that was made** has been counted from no earlier than the attempt to connect, by the leader and by those after it.
 //! - **A connection that was made again**, in the same session, has had the leader count anew after the driver began to make it, and after
 //!   everything that was answered before.
@@ -74,6 +79,8 @@ pub struct Keeper {
     counted: Option<Instant>,
     /// The start of the last check on this connection that a quorum has acknowledged.
     led: Option<Instant>,
+    /// Whether the session has moved to this connection, and no check has been answered on it.
+    moved: bool,
     /// The start of the last check: the next one comes a third of the timeout later.
     checked: Option<Instant>,
     /// Whether something is held, or may soon be.
@@ -118,6 +125,7 @@ impl Keeper {
             proved: None,
             counted: None,
             led: None,
+            moved: false,
             checked: None,
             wanted: false,
             candidate: None,
@@ -221,7 +229,8 @@ impl Keeper {
             // change forgets it. So this is the second line, against drivers that take one session for the other.
             Outcome::Reply(reply) if reply.session == session => match reply.answer {
                 Answer::Done if !probe.check => true,
-                Answer::Children(_) if probe.check => true,
+                // A check makes no nodes: that would be the answer to another transaction.
+                Answer::Children(names) if probe.check => names.is_empty(),
                 Answer::Error(code::NO_NODE | code::NO_AUTH) => probe.check,
                 Answer::Error(_) => false,
                 Answer::Done | Answer::Created { .. } | Answer::Children(_) | Answer::Data { .. } => {
@@ -260,7 +269,10 @@ impl Keeper {
     fn answered(&mut self, now: Instant, probe: Probe, timeout: Duration) -> bool {
         let start = probe.start;
         self.latest = Some(start);
-        if probe.check {
+        if probe.check && core::mem::take(&mut self.moved) {
+            self.checked = None;
+            self.again = true;
+        } else if probe.check {
             self.led = Some(start);
         }
         let witness = self.listed(now, start, timeout);
@@ -323,7 +335,8 @@ impl Keeper {
             }
             SessionState::Connected => {
                 let began = self.began.take();
-                if self.session.is_some_and(|(known, _)| known == session) {
+                self.moved = self.session.is_some_and(|(known, _)| known == session);
+                if self.moved {
                     self.counted = self.latest.max(began);
                     self.checked = None;
                 } else {

@@ -33,7 +33,7 @@ const GUARDS: &[(&str, &str)] = &[
     ),
     (
         "S3",
-        "zookeeper/confirmation-never-answered zookeeper/confirmation-too-late zookeeper/confirmations-fail
+        "zookeeper/check-of-before-a-move zookeeper/check-of-other-nodes zookeeper/confirmation-never-answered zookeeper/confirmation-too-late zookeeper/confirmations-fail
         zookeeper/confirmed-every-third zookeeper/downgrade-of-what-was-deleted zookeeper/extended-on-request
         zookeeper/extended-too-often zookeeper/given-session zookeeper/given-session-at-rest zookeeper/held-node-found-gone
         zookeeper/holder-expired zookeeper/holder-may-not-look zookeeper/holder-suspended-and-deleted

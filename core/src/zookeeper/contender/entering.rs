@@ -83,6 +83,9 @@ impl Contender {
 
     /// Lists again, because a connection has come back or a neighbour has gone. With a barrier if the server may be another one: a client library
     /// that says what it has seen meets no server that is behind, but one that resumes a session by its number may.
+    ///
+    /// A deposed leader answers the barrier alone, and its list may be old. That costs time and no more: a state that has our node has all
+    /// nodes before it, a node that has gone is waited for, a missing one of ours is made again by a write, and a grant waits for the keeper's proof.
     pub(super) fn list_again(&mut self, barrier: bool) {
         self.phase = Phase::Entering(Entering::default());
         if barrier {

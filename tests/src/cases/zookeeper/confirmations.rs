@@ -19,6 +19,9 @@ cases! { "zookeeper":
     deposed_leader, "A leader that has been deposed answers syncs and reads, and no check: the grant ends by its own time.",
         "measured: with a one-way partition of three servers two clients believed for 4 to 6 s that they held the lock";
     connection_without_a_quorum, "The connection is back, and the leader behind it may have been deposed: what it has answered proves nothing before a quorum has acknowledged a check there.";
+    check_of_before_a_move, "The session has moved to another server: the first answer to a check may be that of a request of before, so it proves nothing, and a second check follows.",
+        "measured: 360 of 5,496 sessions that moved while a write was under way got its answer to a later request of the same number";
+    check_of_other_nodes, "A check makes no nodes: an answer that names one belongs to another transaction.";
     paused_process, "A process stood still for longer than its session's timeout, and the session answers still: nothing is granted before later confirmations have proved that the leader counts anew.",
         "the simulator: an acquire after a pause, granted from two confirmations in one breath, 6 ms before the leader ended the session";
     little_left, "The list that shows us first comes when less than an eighth of the session's time is proved: granted with the next proof, because a grant that is over before anybody has heard of it is none.";
@@ -100,7 +103,31 @@ fn connection_without_a_quorum(story: &mut Recorder) {
     let key = acquire(story);
     story.says(&["create", "children", "check"]);
     story.created(4, 42).children(&[&own(key, 4)]).says(&[]);
-    story.checked().says(&["acquired"]);
+    story.checked().says(&["check"]).checked().says(&["acquired"]);
+}
+
+fn check_of_before_a_move(story: &mut Recorder) {
+    hold(story);
+    story.after(2_000_000).disconnected();
+    story
+        .given(1)
+        .says(&["check", "get"])
+        .present(41)
+        .says(&["resumed"]);
+    story.error("check", code::NO_NODE).says(&["check", "extended"]);
+    story.silence("check").waits_for(Some("renew")).timeout();
+    story.says(&["check"]).checked().says(&["sync"]);
+    story.done("sync").says(&["extended"]);
+}
+
+fn check_of_other_nodes(story: &mut Recorder) {
+    hold(story);
+    story.timeout().says(&["check"]);
+    story
+        .answer("check", story.reply_children(&["node-0000000007"]))
+        .says(&[]);
+    story.timeout().says(&["check"]);
+    story.confirmed().says(&["extended", "get"]);
 }
 
 fn paused_process(story: &mut Recorder) {

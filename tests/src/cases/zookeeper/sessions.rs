@@ -40,6 +40,7 @@ fn holder_suspended_and_resumed(story: &mut Recorder) {
     story.session_is("suspended").says(&[]);
     story.after(900_000).given(1).says(&["check", "get"]);
     story.present(41).says(&["resumed"]);
+    story.checked().says(&["check", "extended"]);
     story.checked().says(&["extended"]);
     story.watch(&at(&own(key, 3)), "deleted").says(&["lost deleted"]);
 }
