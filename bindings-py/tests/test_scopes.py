@@ -154,13 +154,18 @@ def test_calls_by_hand(client: fencepost.Client) -> None:
         pass
 
 
-def test_an_exit_by_hand_means_the_thread_s_own(client: fencepost.Client) -> None:
+def test_an_exit_by_hand_in_another_block_s_thread_releases_none(client: fencepost.Client) -> None:
+    """A framework enters and leaves blocks of several requests in whatever threads it has."""
     semaphore = client.semaphore("presses", 2)
     with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as two:
         grants = [pool.submit(semaphore.__enter__).result(LONG) for pool in (one, two)]
-        one.submit(lambda: semaphore.__exit__(None, None, None)).result(LONG)
-        assert states(*grants) == [False, True]
-        two.submit(lambda: semaphore.__exit__(None, None, None)).result(LONG)
+        # The first request ends in the second one's thread, and the second one's body still runs.
+        ended = two.submit(semaphore.__exit__, None, None, None)
+        with pytest.raises(fencepost.MisuseError, match=re.escape("hold()")) as error:
+            ended.result(LONG)
+        assert error.value.name == "ambiguous-scope"
+        assert states(*grants) == [True, True]
+        two.submit(semaphore.__exit__, None, None, None).result(LONG)
         assert states(*grants) == [False, False]
 
 

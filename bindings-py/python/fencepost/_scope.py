@@ -7,7 +7,8 @@ blocks end and in whatever thread or task. The statement alone refers to its blo
 between the last step of entering and the body, the block goes, and the grant's finalizer releases it.
 
 A call such as ``lock.__exit__(None, None, None)`` says nothing of its block. What was entered by such calls
-is kept in :class:`Scopes`, by thread or task.
+is kept in :class:`Scopes`. The thread or task of the call says nothing either: frameworks enter in one thread
+and leave in another.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from .errors import MisuseError
 class Block:
     """One block: what was acquired for it, from its entry to its exit."""
 
-    __slots__ = ("__weakref__", "exit", "grant", "has_entry", "open", "place")
+    __slots__ = ("__weakref__", "exit", "grant", "has_entry", "open")
 
     def __init__(self) -> None:
         self.has_entry = False
@@ -38,8 +39,6 @@ class Block:
         self.grant: Any = None
         self.open = False
         """Whether it is being entered, or was entered and not left."""
-        self.place: object = None
-        """The thread or task that has entered it."""
 
 
 class _Here(threading.local):
@@ -50,10 +49,6 @@ class _Here(threading.local):
     block: Block | None = None
     manager = 0
     frame = 0
-
-    def __init__(self) -> None:
-        self.thread = object()
-        """It stands for the thread; unlike the thread's number no other thread ever has it."""
 
 
 _here = _Here()
@@ -106,7 +101,7 @@ class Scopes:
         """How many exits could have meant several of these."""
         self._guard = allocate_lock()
 
-    def entering(self, block: Block, place: object) -> None:
+    def entering(self, block: Block) -> None:
         """A block is being entered. Raises MisuseError for a second one at a time where there may be one."""
         if _here.block is block:
             _here.block = None
@@ -121,7 +116,6 @@ class Scopes:
             if self._single:
                 self._latest = ref(block)
             block.open = True
-            block.place = place
 
     def entered(self, block: Block, grant: BaseGrant) -> None:
         """The block has its grant."""
@@ -130,7 +124,7 @@ class Scopes:
             with self._guard:
                 self._by_hand.append(block)
 
-    def leaving(self, block: Block, place: object) -> list[Block]:
+    def leaving(self, block: Block) -> list[Block]:
         """The blocks that an exit leaves: one, as a rule. Raises MisuseError if there is none, or if several
         could be meant.
         """
@@ -145,14 +139,12 @@ class Scopes:
             # As many exits as blocks: all of them have been left.
             if len(known) == self._refused + 1:
                 return known[:]
-            mine = [each for each in known if each.place is place]
             # What one owner holds several times is the same each time.
-            if len({(each.grant._hold.contender, each.grant._hold.shared) for each in mine}) == 1:
-                return mine[-1:]
+            if len({(each.grant._hold.contender, each.grant._hold.shared) for each in known}) == 1:
+                return known[-1:]
             self._refused += 1
-            name = mine[0].grant.name if mine else known[0].grant.name
             raise MisuseError(
-                f"{name}: this exit could mean any of {len(mine) or len(known)} open scopes, so nothing is "
+                f"{known[0].grant.name}: this exit could mean any of {len(known)} open scopes, so nothing is "
                 "released before all of them have been left: use `with`, or a hold() for each scope",
                 541,
                 "ambiguous-scope",
@@ -172,7 +164,7 @@ class Scopes:
 def enter(block: Block, manager: Any) -> Any:
     """Acquires the lock."""
     scopes: Scopes = manager._scopes
-    scopes.entering(block, _here.thread)
+    scopes.entering(block)
     try:
         scopes.entered(block, manager._obtain())
         return block.grant
@@ -184,7 +176,7 @@ def enter(block: Block, manager: Any) -> Any:
 def leave(block: Block, manager: Any, kind: Any = None, error: Any = None, trace: Any = None) -> None:
     """Releases what this block has acquired."""
     scopes: Scopes = manager._scopes
-    _leave(scopes, scopes.leaving(block, _here.thread), error)
+    _leave(scopes, scopes.leaving(block), error)
 
 
 def _leave(scopes: Scopes, blocks: list[Block], error: BaseException | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from .._scope import Block, Scopes
@@ -11,7 +10,7 @@ from .._scope import Block, Scopes
 async def enter(block: Block, manager: Any) -> Any:
     """Acquires the lock."""
     scopes: Scopes = manager._scopes
-    scopes.entering(block, asyncio.current_task())
+    scopes.entering(block)
     try:
         scopes.entered(block, await manager._obtain())
         return block.grant
@@ -23,7 +22,7 @@ async def enter(block: Block, manager: Any) -> Any:
 async def leave(block: Block, manager: Any, kind: Any = None, error: Any = None, trace: Any = None) -> None:
     """Releases what this block has acquired."""
     scopes: Scopes = manager._scopes
-    await _leave(scopes, scopes.leaving(block, asyncio.current_task()), error)
+    await _leave(scopes, scopes.leaving(block), error)
 
 
 async def _leave(scopes: Scopes, blocks: list[Block], error: BaseException | None) -> None:
