@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -74,3 +76,39 @@ def test_sentinels_that_are_not_there() -> None:
         assert error.value.name == "unreachable"
         assert "secret" not in str(error.value)
     own.close()
+
+
+@pytest.fixture
+def silent() -> Iterator[list[tuple[str, int]]]:
+    """Where sentinels are that accept connections and say nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield [("127.0.0.1", server.getsockname()[1])]
+
+
+def test_sentinels_that_say_nothing(silent: list[tuple[str, int]]) -> None:
+    """The client's own limit holds, whatever redis-py's is: a minute, or none."""
+    own: Any = Sentinel(silent).master_for("stock")  # type: ignore[no-untyped-call]
+    client = fencepost.Client(own, connect_timeout=0.5)
+    ended: list[str] = []
+
+    def acquire() -> None:
+        try:
+            client.lock("stock").acquire()
+        except fencepost.Refused as error:
+            ended.append(error.name)
+
+    thread = threading.Thread(target=acquire, daemon=True)
+    thread.start()
+    thread.join(LONG)
+    assert ended == ["unreachable"]
+    client.close()
+    own.close()
+
+
+async def test_sentinels_that_say_nothing_below_a_loop(silent: list[tuple[str, int]]) -> None:
+    own: Any = AsyncSentinel(silent).master_for("stock")  # type: ignore[no-untyped-call]
+    async with fencepost.asyncio.Client(own, connect_timeout=0.5) as client:
+        with pytest.raises(fencepost.Refused) as error:
+            await asyncio.wait_for(client.lock("stock").acquire(), LONG)
+        assert error.value.name == "unreachable"
+    await own.aclose()

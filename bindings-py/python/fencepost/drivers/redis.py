@@ -107,9 +107,11 @@ def _is_open(connection: Any) -> bool:
 class RedisDriver:
     """Carries out commands beside a ``redis.Redis``, the caller's or its own."""
 
-    inline = True
-
     def __init__(self, client: Any) -> None:
+        self.inline = getattr(client.connection_pool, "service_name", None) is None
+        """redis-py itself asks sentinels, for as long as it likes. A thread that waits with a limit of its
+        own leaves that to the background.
+        """
         self.hub = Hub("redis", id(client))
         self._place = place(client.connection_pool)
         self._connections = Connections(client.connection_pool)
