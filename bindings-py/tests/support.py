@@ -234,6 +234,10 @@ class RedisBackend(Backend):
     def contenders(self, name: str) -> int:
         return int(self.client.exists(name))
 
+    def is_listened_to(self, name: str) -> bool:
+        """Whether a waiter has subscribed to that lock's releases."""
+        return any(name.encode() in channel for channel in self.client.pubsub_channels())
+
     def clean(self) -> None:
         keys = list(self.client.scan_iter(f"*{self.prefix}*"))
         if keys:

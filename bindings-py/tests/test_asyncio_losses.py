@@ -9,7 +9,7 @@ import fencepost
 import fencepost.asyncio
 import pytest
 from conftest import AsyncConnect
-from support import LONG, Backend, Control, ZooKeeperBackend, options, patient, wait_until_async
+from support import LONG, Backend, Control, RedisBackend, ZooKeeperBackend, options, patient, wait_until_async
 
 
 def start_waiter(lock: fencepost.asyncio.Lock) -> asyncio.Task[fencepost.asyncio.Grant | None]:
@@ -25,7 +25,9 @@ async def give_back(waiter: asyncio.Task[fencepost.asyncio.Grant | None]) -> fen
 
 
 async def wait_for_line(backend: Backend, count: int) -> None:
-    if backend.kind == "zookeeper":
+    if isinstance(backend, RedisBackend):
+        await wait_until_async(lambda: backend.is_listened_to(backend.name()), "a waiter listens")
+    else:
         await wait_until_async(
             lambda: backend.contenders(backend.name()) == count, f"{count} stand in the line"
         )

@@ -41,8 +41,10 @@ class Waiter(threading.Thread):
 
 
 def wait_for_line(backend: Backend, count: int) -> None:
-    """Waits until so many stand in the line, where the server keeps one."""
-    if isinstance(backend, ZooKeeperBackend):
+    """Waits until so many stand in the line, or on Redis, which keeps none, until one listens."""
+    if isinstance(backend, RedisBackend):
+        wait_until(lambda: backend.is_listened_to(backend.name()), "a waiter listens")
+    else:
         wait_until(lambda: backend.contenders(backend.name()) == count, f"{count} stand in the line")
 
 

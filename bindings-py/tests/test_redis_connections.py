@@ -6,6 +6,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import fencepost
@@ -88,7 +89,11 @@ def subscriptions(relay: Relay) -> list[Any]:
     return [pipe for pipe in relay.pipes if b"SUBSCRIBE" in pipe.sent]
 
 
-def test_a_subscription_that_says_nothing(redis_server: RedisBackend, relay: Relay) -> None:
+@contextmanager
+def held_and_listened_to(redis_server: RedisBackend, relay: Relay) -> Iterator[str]:
+    """The name of a lock that one client holds. Another one waits for it through the relay; without the hint
+    of the release it would ask again too late. At the end the holder releases, and the waiter has it.
+    """
     name = redis_server.name()
     with (
         fencepost.connect(redis_server.url) as other,
@@ -97,19 +102,22 @@ def test_a_subscription_that_says_nothing(redis_server: RedisBackend, relay: Rel
         held = other.lock(name, ttl=300).acquire()
         assert held is not None
         got: list[Any] = []
-        # Without the hint of a release it asks when nobody waits any more.
         lock = client.lock(name, ttl=60, poll=200)
-        waiter = threading.Thread(target=lambda: got.append(lock.acquire()))
+        waiter = threading.Thread(target=lambda: got.append(lock.acquire()), daemon=True)
         waiter.start()
         wait_until(lambda: subscriptions(relay), "it has subscribed")
+        yield name
+        held.release()
+        waiter.join(LONG)
+        got[0].release()
+
+
+def test_a_subscription_that_says_nothing(redis_server: RedisBackend, relay: Relay) -> None:
+    with held_and_listened_to(redis_server, relay) as name:
         subscriptions(relay)[0].dumb = True
         wait_until(lambda: len(subscriptions(relay)) == 2, "it has subscribed on another connection")
         assert subscriptions(relay)[0].is_over
-        wait_until(lambda: other_sees(redis_server, name), "the server has it")
-        held.release()
-        waiter.join(LONG)
-        assert got
-        got[0].release()
+        wait_until(lambda: redis_server.is_listened_to(name), "the server has it")
 
 
 async def test_a_subscription_that_says_nothing_below_a_loop(
@@ -126,35 +134,15 @@ async def test_a_subscription_that_says_nothing_below_a_loop(
         await wait_until_async(lambda: subscriptions(relay), "it has subscribed")
         subscriptions(relay)[0].dumb = True
         await wait_until_async(lambda: len(subscriptions(relay)) == 2, "it has subscribed again")
-        await wait_until_async(lambda: other_sees(redis_server, name), "the server has it")
+        await wait_until_async(lambda: redis_server.is_listened_to(name), "the server has it")
         await held.release()
         grant = await asyncio.wait_for(waiter, LONG)
         assert grant is not None
         await grant.release()
 
 
-def other_sees(redis_server: RedisBackend, name: str) -> bool:
-    """Whether the server has a subscription for that lock."""
-    return any(name.encode() in channel for channel in redis_server.client.pubsub_channels())
-
-
 def test_a_subscription_that_is_quiet_is_kept(redis_server: RedisBackend, relay: Relay) -> None:
-    name = redis_server.name()
-    with (
-        fencepost.connect(redis_server.url) as other,
-        fencepost.connect(f"redis://{relay.address}") as client,
-    ):
-        held = other.lock(name, ttl=300).acquire()
-        assert held is not None
-        got: list[Any] = []
-        waiter = threading.Thread(
-            target=lambda: got.append(client.lock(name, ttl=60, poll=200).acquire()), daemon=True
-        )
-        waiter.start()
-        wait_until(lambda: subscriptions(relay), "it has subscribed")
+    with held_and_listened_to(redis_server, relay):
         pipe = subscriptions(relay)[0]
         wait_until(lambda: pipe.sent.count(b"PING") >= 2, "it was asked twice whether it is there")
         assert len(subscriptions(relay)) == 1
-        held.release()
-        waiter.join(LONG)
-        got[0].release()
