@@ -193,58 +193,78 @@ static void an_ended_connection_of_the_owner_is_closed(void) {
     close_client(client);
 }
 
-static void a_lost_subscription_is_gone(void) {
-    const char *place, *proxy = proxy_open("redis-1", &place), *name = new_name("x");
-    fencepost_client *mine = client_of(url(REDIS, "")), *other;
-    fencepost_grant *held = hold(mine, name), *grant = NULL;
+/* A lock that is held, and one who waits for it through a proxy and listens. */
+struct listening {
+    const char *proxy;
+    fencepost_client *mine, *other;
+    fencepost_grant *held;
     fencepost_attempt *attempt;
     fencepost_lock *lock;
+};
 
-    CHECK_RESULT(fencepost_redis_connect(url_of("redis://", place, ""), &other), FENCEPOST_OK);
-    CHECK_RESULT(fencepost_lock_new(other, name, &lock), FENCEPOST_OK);
+static void listen_behind_a_proxy(struct listening *here) {
+    const char *place, *name = new_name("x");
+
+    here->proxy = proxy_open("redis-1", &place);
+    here->mine = client_of(url(REDIS, ""));
+    here->held = hold(here->mine, name);
+    CHECK_RESULT(fencepost_redis_connect(url_of("redis://", place, ""), &here->other), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_new(here->other, name, &here->lock), FENCEPOST_OK);
     gone = confirmed = 0;
-    CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempt), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_acquire_start(here->lock, FENCEPOST_FOREVER, &here->attempt), FENCEPOST_OK);
     EVENTUALLY(confirmed == 1);
-    CHECK(control("id", "proxy-cut %s", proxy) != NULL && control("id", "proxy-heal %s", proxy) != NULL);
-    EVENTUALLY(gone == 1);
-    let_go(held);
-    CHECK_RESULT(fencepost_attempt_wait(attempt, &grant), FENCEPOST_OK);
+}
+
+/* The holder leaves, and the waiter gets the lock. */
+static void hand_over_and_end(struct listening *here) {
+    fencepost_grant *grant = NULL;
+
+    let_go(here->held);
+    CHECK_RESULT(fencepost_attempt_wait(here->attempt, &grant), FENCEPOST_OK);
     let_go(grant);
-    fencepost_attempt_free(attempt);
-    fencepost_lock_free(lock);
-    close_client(mine);
-    close_client(other);
-    control("id", "proxy-close %s", proxy);
+    fencepost_attempt_free(here->attempt);
+    fencepost_lock_free(here->lock);
+    close_client(here->mine);
+    close_client(here->other);
+    control("id", "proxy-close %s", here->proxy);
+}
+
+static void a_lost_subscription_is_gone(void) {
+    struct listening here;
+
+    listen_behind_a_proxy(&here);
+    CHECK(control("id", "proxy-cut %s", here.proxy) != NULL && control("id", "proxy-heal %s", here.proxy) != NULL);
+    EVENTUALLY(gone == 1);
+    hand_over_and_end(&here);
+}
+
+/* How many connections that listen have last been used for a PING. */
+static int pinging(void) {
+    redisReply *reply = redis("CLIENT LIST TYPE pubsub");
+    const char *at = reply->str;
+    int count = 0;
+
+    while (at != NULL && (at = strstr(at, " cmd=ping")) != NULL) {
+        count++;
+        at++;
+    }
+    freeReplyObject(reply);
+    return count;
 }
 
 /* The connection is open, and nothing comes through: the server is asked for a word, and given up. */
 static void a_silent_subscription_is_gone(void) {
-    const char *place, *proxy = proxy_open("redis-1", &place), *name = new_name("x");
-    fencepost_client *mine = client_of(url(REDIS, "")), *other;
-    fencepost_grant *held = hold(mine, name), *grant = NULL;
-    fencepost_attempt *attempt;
-    fencepost_lock *lock;
+    struct listening here;
 
-    CHECK_RESULT(fencepost_redis_connect(url_of("redis://", place, ""), &other), FENCEPOST_OK);
-    CHECK_RESULT(fencepost_lock_new(other, name, &lock), FENCEPOST_OK);
-    gone = confirmed = 0;
-    CHECK_RESULT(fencepost_lock_acquire_start(lock, FENCEPOST_FOREVER, &attempt), FENCEPOST_OK);
-    EVENTUALLY(confirmed == 1);
+    listen_behind_a_proxy(&here);
     /* While the server answers, a quiet subscription stays. */
-    poll(NULL, 0, 7000);
+    EVENTUALLY(pinging() == 1);
     CHECK(gone == 0);
-    CHECK(control("id", "proxy-hold %s", proxy) != NULL);
+    CHECK(control("id", "proxy-hold %s", here.proxy) != NULL);
     EVENTUALLY(gone == 1);
-    CHECK(control("id", "proxy-pass %s", proxy) != NULL);
+    CHECK(control("id", "proxy-pass %s", here.proxy) != NULL);
     EVENTUALLY(confirmed == 2);
-    let_go(held);
-    CHECK_RESULT(fencepost_attempt_wait(attempt, &grant), FENCEPOST_OK);
-    let_go(grant);
-    fencepost_attempt_free(attempt);
-    fencepost_lock_free(lock);
-    close_client(mine);
-    close_client(other);
-    control("id", "proxy-close %s", proxy);
+    hand_over_and_end(&here);
 }
 
 /* The number of the connection that has last sent a script; 0: there is none. */
