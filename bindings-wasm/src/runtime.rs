@@ -80,7 +80,8 @@ unsafe impl GlobalAlloc for Shelves {
                 // SAFETY: it came from there, and stays there.
                 return unsafe { self.store.realloc(at, layout, size) };
             }
-            (Some((_, block)), _) if size <= block.size() => return at,
+            // On another shelf it would be taken for a block of that size.
+            (Some((here, _)), Some((there, _))) if ptr::eq(here, there) => return at,
             _ => {}
         }
         // SAFETY: two blocks, of which each is as large as its layout.

@@ -298,7 +298,12 @@ export class Session {
       });
     };
     const often = Math.max(20, Math.min(this.#patience() / 4, 1000));
+    let last = now();
     this.#watchdog = setInterval(() => {
+      // While the event loop stood still, no ping was sent and nothing was heard: that is no silence of the server.
+      const present = now();
+      this.#heard += Math.max(0, present - last - 2 * often);
+      last = present;
       if (this.#isSilent()) {
         look();
       }
