@@ -88,9 +88,9 @@ $(BUILD)/examples/%: examples/%.c $(SHARED) $(PKGCONFIG) $(HEADERS:include/%=$(I
 	    $$(PKG_CONFIG_PATH=$(LIB)/pkgconfig pkg-config --cflags --libs $$(sed -n 's/.*--libs \([a-z -]*\)).*/\1/p' $<))
 
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
-SUITES := hub addresses fuzz client kinds owners downgrade single inspection event_loop \
+SUITES := hub addresses fuzz client kinds kinds_zookeeper owners downgrade single inspection event_loop \
     turns late scarce crowd threads lent close overdue bad_input attach verdicts_zookeeper requests_zookeeper verdicts_redis faults faults_zookeeper faults_redis \
-    client-threaded crowd-threaded late-threaded threads-threaded close-threaded overdue-threaded kinds-threaded event_loop-threaded faults-threaded \
+    client-threaded crowd-threaded late-threaded threads-threaded close-threaded overdue-threaded kinds-threaded kinds_zookeeper-threaded event_loop-threaded faults-threaded \
     faults_zookeeper-threaded \
     $(if $(filter yes,$(TLS)),tls)
 PROGRAMS := $(SUITES:%=$(TESTS)/%) $(TESTS)/transcripts $(TESTS)/header $(TESTS)/header20 $(TESTS)/static $(TESTS)/beside
