@@ -57,6 +57,7 @@ struct record *record_open(struct driver *driver, enum kind kind, uint64_t comma
 void record_close(struct record *record);
 void records_free(struct driver *driver);
 void *record_context(const struct record *record);
+void record_forget_writes(const void *context);
 struct record *record_find(const void *context, fencepost_client **client);
 
 /* driving.c, of either library */

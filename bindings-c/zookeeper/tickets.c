@@ -106,6 +106,16 @@ static struct record *find(const void *context) {
     return record;
 }
 
+/* A transaction's memory is freed by its callback: whoever closes the record must not do it again. */
+void record_forget_writes(const void *context) {
+    struct record *record;
+
+    pthread_mutex_lock(&mutex);
+    if ((record = find(context)) != NULL)
+        record->writes = NULL;
+    pthread_mutex_unlock(&mutex);
+}
+
 /* What a callback speaks of, NULL if it concerns nobody any more. `client`, unless NULL: its client, kept for the
  * caller.
  */

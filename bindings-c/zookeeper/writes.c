@@ -100,6 +100,8 @@ static void written(int rc, const void *data) {
         else if (!record->settled)
             request_failed(record, hub, rc);
         request_finish(record);
+    } else {
+        record_forget_writes(writes->context); /* the client is being closed, and its record is still there */
     }
     writes_free(writes);
 }
