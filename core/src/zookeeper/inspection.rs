@@ -6,6 +6,8 @@
 //! path that is used again (that of a single node; in the layout `plain` also after its directory was reaped) can change hands between that read and the
 //! deletion behind it. Elsewhere a name is its attempt's: at most the same attempt has made the node anew, with another fence.
 
+mod places;
+
 use alloc::{collections::VecDeque, string::String, vec::Vec};
 
 use crate::{
@@ -16,12 +18,12 @@ use crate::{
 use super::{
     Verdict,
     contender::REVOKE,
-    judge,
-    layout::{Child, Role},
-    path,
+    judge, path,
     settings::{Action, InspectionSettings},
     wire::{Answer, Notice, Reply, Request, SessionState, Stat, code},
 };
+
+use places::{Contender, Holds};
 
 /// One look at a lock. [`Intent::Acquire`] begins it, [`Event::Found`] or [`Event::Refused`] ends it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -53,22 +55,6 @@ enum Phase {
     Looking(CommandId),
     /// It is being written or deleted.
     Acting(CommandId, Found),
-}
-
-/// A contender in a list.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Contender {
-    path: String,
-    shared: bool,
-    holds: Holds,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Holds {
-    Yes,
-    No,
-    /// If it is among the first so many by age.
-    Among(u32),
 }
 
 impl Inspection {
@@ -257,7 +243,7 @@ impl Inspection {
 
     fn one_read(&self, read: Option<&mut (CommandId, Contender, Option<Found>)>, answer: Answer) {
         if let (Some((_, contender, found)), Answer::Data { data, stat }) = (read, answer) {
-            *found = Some(self.describe(contender, &data, stat));
+            *found = Some(self.settings.describe(contender, &data, stat));
         }
     }
 
@@ -290,18 +276,6 @@ impl Inspection {
         self.found(all.into_iter().map(|(_, found)| found).collect());
     }
 
-    fn describe(&self, contender: &Contender, data: &[u8], stat: Stat) -> Found {
-        Found {
-            node: contender.path.clone(),
-            holds: contender.holds == Holds::Yes,
-            shared: contender.shared,
-            session: SessionId(stat.ephemeral_owner),
-            since: stat.created,
-            fence: Fence(u64::try_from(stat.czxid).unwrap_or_default()),
-            identifier: String::from_utf8_lossy(self.settings.layout.identifier(data)).into_owned(),
-        }
-    }
-
     /// The node is there: if it is the one that was meant, it is written or deleted.
     fn act(&mut self, data: &[u8], stat: Stat) {
         let (path, fence) = match &self.settings.action {
@@ -313,7 +287,7 @@ impl Inspection {
             path,
             holds: Holds::No,
         };
-        let found = self.describe(&contender, data, stat);
+        let found = self.settings.describe(&contender, data, stat);
         if found.fence != fence {
             return self.nobody("another one is there now");
         }
@@ -343,56 +317,6 @@ impl Inspection {
             }
             Phase::Reading(read) => read.iter().any(|(waiting, ..)| *waiting == id),
         }
-    }
-}
-
-impl InspectionSettings {
-    /// The contenders in a list of one of the lock's directories.
-    fn places(&self, directory: &str, names: &[String]) -> Vec<Contender> {
-        let permits = match self.of {
-            Role::Permit { permits } if self.permits_lie_in(directory) => Some(permits),
-            _ => None,
-        };
-        let contenders = || {
-            names.iter().filter_map(|name| match self.layout.read(name) {
-                Child::Contender(contender) => Some((contender, name)),
-                Child::Bystander => None,
-            })
-        };
-        let first = |shares: bool| {
-            let some = contenders().filter(|(contender, _)| shares || !contender.shared);
-            some.map(|(contender, name)| (contender.sequence, name)).min()
-        };
-        let (first, first_alone) = (first(true), first(false));
-        let place = |name: &String| {
-            let (holds, shared) = match (permits, self.layout.read(name)) {
-                (Some(permits), _) => (Holds::Among(permits), false),
-                (None, Child::Bystander) => return None,
-                (None, Child::Contender(contender)) => {
-                    let place = Some((contender.sequence, name));
-                    // Who shares waits for those who do not, who does not waits for all (as in `line`).
-                    let before_all_alone = first_alone.is_none() || place < first_alone;
-                    let leads = place == first || contender.shared && before_all_alone;
-                    let in_a_line = matches!(self.of, Role::Permit { .. });
-                    let holds = if leads && !in_a_line {
-                        Holds::Yes
-                    } else {
-                        Holds::No
-                    };
-                    (holds, contender.shared)
-                }
-            };
-            Some(Contender {
-                path: path::child_of(directory, name),
-                shared,
-                holds,
-            })
-        };
-        names.iter().filter_map(place).collect()
-    }
-
-    fn is_shared(&self, name: &str) -> bool {
-        matches!(self.layout.read(name), Child::Contender(contender) if contender.shared)
     }
 }
 

@@ -6,6 +6,7 @@
 mod both;
 mod confirm;
 mod inputs;
+mod leaving;
 mod looker;
 mod roles;
 mod single;
@@ -14,8 +15,7 @@ use core::time::Duration;
 use std::collections::VecDeque;
 
 use fencepost_core::{
-    AttemptId, Cause, Command, CommandId, Event, Fence, Grant, Instant, Loss, Output, OwnerId, Refusal,
-    SessionId, Target,
+    AttemptId, Command, CommandId, Event, Fence, Grant, Instant, Output, OwnerId, Refusal, SessionId, Target,
     zookeeper::{CreateMode, Request},
 };
 
@@ -348,90 +348,5 @@ impl Small {
                 valid_until: until.filter(|_| !unconfirmed),
             },
         });
-    }
-
-    fn refuse(&mut self, reason: Refusal) {
-        self.say(Event::Refused {
-            reason,
-            cause: Cause::default(),
-        });
-        if self.has(Defect::LeakOnTimeout) && reason == Refusal::Timeout {
-            self.pending.clear();
-            self.node = None;
-            self.doubt = false;
-            return self.rest();
-        }
-        self.leave(false);
-    }
-
-    fn lose(&mut self, reason: Loss) {
-        self.say(Event::Lost {
-            reason,
-            cause: Cause::default(),
-        });
-        self.leave(false);
-    }
-
-    fn leave(&mut self, release: bool) {
-        self.phase = Phase::Leaves { release };
-        self.deadline = None;
-        self.watched = None;
-        self.doubt |= self.waits_for(What::Create);
-        self.pending.clear();
-        self.go_on();
-    }
-
-    /// Looks for everything that this attempt has made, and deletes it.
-    fn go_on(&mut self) {
-        let Phase::Leaves { release } = self.phase else {
-            return self.enter();
-        };
-        if !self.connected || !self.pending.is_empty() {
-            return;
-        }
-        match &self.node {
-            Some((name, _)) if !(self.doubt || release && self.has(Defect::DeleteFirst)) => {
-                let path = format!("{}/{name}", self.directory);
-                self.send(What::Delete, Request::Delete { path });
-            }
-            None if !self.doubt => self.gone(),
-            _ => self.list(),
-        }
-    }
-
-    fn bury(&mut self, names: &[String]) {
-        let own = self.own();
-        let first = self.has(Defect::DeleteFirst);
-        let mut line: Vec<&String> = names
-            .iter()
-            .filter(|name| first || name.starts_with(&own))
-            .collect();
-        line.sort_unstable_by_key(|name| name.rsplit_once('-').map(|(_, number)| number.to_owned()));
-        if first {
-            line.truncate(1);
-        }
-        self.doubt = false;
-        if line.is_empty() {
-            return self.gone();
-        }
-        for name in line {
-            let path = format!("{}/{name}", self.directory);
-            self.send(What::Delete, Request::Delete { path });
-        }
-    }
-
-    fn gone(&mut self) {
-        if self.phase == (Phase::Leaves { release: true }) {
-            self.say(Event::Released);
-        }
-        self.node = None;
-        self.rest();
-    }
-
-    fn rest(&mut self) {
-        self.phase = Phase::Idle;
-        self.deadline = None;
-        self.retry = None;
-        self.doubt = false;
     }
 }

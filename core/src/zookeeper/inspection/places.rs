@@ -1,0 +1,91 @@
+//! The contenders in lists of a lock's directories, and which of them hold.
+
+use alloc::{string::String, vec::Vec};
+
+use crate::{Fence, Found, SessionId};
+
+use crate::zookeeper::{
+    layout::{Child, Role},
+    path,
+    settings::InspectionSettings,
+    wire::Stat,
+};
+
+/// A contender in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Contender {
+    pub(super) path: String,
+    pub(super) shared: bool,
+    pub(super) holds: Holds,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Holds {
+    Yes,
+    No,
+    /// If it is among the first so many by age.
+    Among(u32),
+}
+
+impl InspectionSettings {
+    /// The contenders in a list of one of the lock's directories.
+    pub(super) fn places(&self, directory: &str, names: &[String]) -> Vec<Contender> {
+        let permits = match self.of {
+            Role::Permit { permits } if self.permits_lie_in(directory) => Some(permits),
+            _ => None,
+        };
+        let contenders = || {
+            names.iter().filter_map(|name| match self.layout.read(name) {
+                Child::Contender(contender) => Some((contender, name)),
+                Child::Bystander => None,
+            })
+        };
+        let first = |shares: bool| {
+            let some = contenders().filter(|(contender, _)| shares || !contender.shared);
+            some.map(|(contender, name)| (contender.sequence, name)).min()
+        };
+        let (first, first_alone) = (first(true), first(false));
+        let place = |name: &String| {
+            let (holds, shared) = match (permits, self.layout.read(name)) {
+                (Some(permits), _) => (Holds::Among(permits), false),
+                (None, Child::Bystander) => return None,
+                (None, Child::Contender(contender)) => {
+                    let place = Some((contender.sequence, name));
+                    // Who shares waits for those who do not, who does not waits for all (as in `line`).
+                    let before_all_alone = first_alone.is_none() || place < first_alone;
+                    let leads = place == first || contender.shared && before_all_alone;
+                    let in_a_line = matches!(self.of, Role::Permit { .. });
+                    let holds = if leads && !in_a_line {
+                        Holds::Yes
+                    } else {
+                        Holds::No
+                    };
+                    (holds, contender.shared)
+                }
+            };
+            Some(Contender {
+                path: path::child_of(directory, name),
+                shared,
+                holds,
+            })
+        };
+        names.iter().filter_map(place).collect()
+    }
+
+    pub(super) fn is_shared(&self, name: &str) -> bool {
+        matches!(self.layout.read(name), Child::Contender(contender) if contender.shared)
+    }
+
+    /// What is to be said of a contender whose node has been read.
+    pub(super) fn describe(&self, contender: &Contender, data: &[u8], stat: Stat) -> Found {
+        Found {
+            node: contender.path.clone(),
+            holds: contender.holds == Holds::Yes,
+            shared: contender.shared,
+            session: SessionId(stat.ephemeral_owner),
+            since: stat.created,
+            fence: Fence(u64::try_from(stat.czxid).unwrap_or_default()),
+            identifier: String::from_utf8_lossy(self.layout.identifier(data)).into_owned(),
+        }
+    }
+}
