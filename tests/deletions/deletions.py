@@ -25,6 +25,7 @@ ROOT = HERE.parent.parent
 WITNESSES = {
     "seeds": ("fencepost-simulator", "simulator", "every_machine_keeps_its_promises_in_every_weather"),
     "scenario": ("fencepost-simulator", "scenarios", "every_scenario_keeps_its_promises"),
+    "script": ("fencepost-simulator", "stories", ""),
     "transcript": ("fencepost-tests", "transcripts", ""),
 }
 

@@ -49,9 +49,17 @@ def counter() -> Iterator[CounterServer]:
         yield server
 
 
-def start(language: str, url: str, name: str, rounds: int, counter: CounterServer) -> subprocess.Popen[str]:
-    """Starts a contender."""
-    command = [*CONTENDERS[language], url, name, str(rounds), "127.0.0.1", str(counter.port)]
+def start(
+    language: str,
+    url: str,
+    name: str,
+    rounds: int,
+    counter: CounterServer,
+    *,
+    among: dict[str, list[str]] = CONTENDERS,
+) -> subprocess.Popen[str]:
+    """Starts a contender: the one of that name."""
+    command = [*among[language], url, name, str(rounds), "127.0.0.1", str(counter.port)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
@@ -13,16 +14,20 @@ from servers import KINDS, PATIENCE, ROOT, Server, running, switch, wait_until
 sys.path.insert(0, str(ROOT / "tests" / "mixed"))
 
 from counter import CounterServer
-from test_mixed import CONTENDERS, finish, start
+from test_mixed import CONTENDERS, finish
+from test_mixed import start as start_among
 
+#: Every client library that an address leads to. In JavaScript ioredis is taken where node-redis is absent.
+WITHOUT_NODE_REDIS = ["node", "--import", str(ROOT / "tests" / "redis-servers" / "without_redis.mjs")]
+CLIENTS = {**CONTENDERS, "ioredis": [*WITHOUT_NODE_REDIS, *CONTENDERS["javascript"][1:]]}
 ROUNDS = 20
 #: The rights that docs/clients.md names, and no channel.
 RIGHTS = ["~stock/*", "~{stock/*", "+evalsha", "+eval", "+get", "+set", "+del", "+pexpire", "+pttl", "+time"]
 
 
-@pytest.fixture(params=CONTENDERS)
+@pytest.fixture(params=CLIENTS)
 def language(request: pytest.FixtureRequest) -> str:
-    """Every language."""
+    """Every language, JavaScript with both libraries."""
     return str(request.param)
 
 
@@ -39,6 +44,11 @@ def counter() -> Iterator[CounterServer]:
         yield counter
 
 
+def start(language: str, url: str, name: str, rounds: int, counter: CounterServer) -> subprocess.Popen[str]:
+    """Starts a contender of the mixed suite."""
+    return start_among(language, url, name, rounds, counter, among=CLIENTS)
+
+
 def work(languages: list[str], url: str, counter: CounterServer) -> None:
     """One contender of each language increments the counter so many times, and loses nothing."""
     name = f"stock/{uuid.uuid4()}"
@@ -49,19 +59,19 @@ def work(languages: list[str], url: str, counter: CounterServer) -> None:
 
 
 def test_they_share_a_lock(server: Server, counter: CounterServer) -> None:
-    work(list(CONTENDERS), f"redis://{server.address}", counter)
+    work(list(CLIENTS), f"redis://{server.address}", counter)
 
 
 def test_a_user_without_channels_is_enough(server: Server, counter: CounterServer) -> None:
     server.say("ACL", "SETUSER", "clerk", "reset", "resetchannels", "on", ">sesame", *RIGHTS)
-    work(list(CONTENDERS), f"redis://clerk:sesame@{server.address}", counter)
+    work(list(CLIENTS), f"redis://clerk:sesame@{server.address}", counter)
 
 
 def test_a_full_server_is_enough(server: Server, counter: CounterServer) -> None:
     with closing(server.client()) as client:
         client.config_set("maxmemory", 1)
         try:
-            work(list(CONTENDERS), f"redis://{server.address}", counter)
+            work(list(CLIENTS), f"redis://{server.address}", counter)
         finally:
             client.config_set("maxmemory", 0)
 
@@ -85,7 +95,7 @@ def is_whole(member: Server) -> bool:
 
 
 def test_a_cluster_of_one_member_is_enough(cluster: tuple[Server, Server], counter: CounterServer) -> None:
-    work(list(CONTENDERS), f"redis://{cluster[0].address}", counter)
+    work(list(CLIENTS), f"redis://{cluster[0].address}", counter)
 
 
 def test_a_redirection_is_refused_with_its_remedy(
@@ -98,7 +108,6 @@ def test_a_redirection_is_refused_with_its_remedy(
     assert "Redis Cluster" in said, said
 
 
-@pytest.mark.parametrize("language", ["rust", "python", "c"])
 def test_a_failover_that_the_connection_survives_loses_nothing(language: str, counter: CounterServer) -> None:
     """The primary becomes a replica and keeps its connections; the address leads to the new primary."""
     with running("redis-7.0") as old, running("redis-7.0") as new, switch(old) as address:

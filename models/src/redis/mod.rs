@@ -6,12 +6,15 @@
 //! - A script runs in one moment: nothing ends under it. (`TIME` stands still in it too; the real one's moves on until 7.2.)
 //! - Connections speak RESP3, so one that has subscriptions may send anything. A script sees RESP2, as real ones do by default.
 //! - Scripts are not replicated: a failover and a restart forget them.
+//! - [`Condition`]s: a replica, a full server, one that cannot save or whose replicas are away, users without channels, an older
+//!   server. They count for every client alike. A server that is full has room for no more, whatever is deleted from it.
 //! - A hash keeps the order in which its fields came, as the real one does up to 128 fields of 64 bytes.
 //!
 //! Scripts run in a real Lua that the caller brings: see [`Lua`].
 
 mod channels;
 mod commands;
+mod conditions;
 mod keyspace;
 mod number;
 mod scripts;
@@ -22,9 +25,11 @@ use alloc::{collections::VecDeque, vec::Vec};
 use fencepost_core::{Instant, redis::Reply, sorted::SortedMap};
 
 use channels::Channels;
-use commands::Run;
+use commands::{Effect, Run};
+pub use conditions::Condition;
+use conditions::Conditions;
 use keyspace::{Keyspace, Moment};
-use scripts::Scripts;
+use scripts::{Progress, Scripts};
 pub use wire::{Answer, Fault, Lua, Resp, sha1_hex};
 
 /// A connection to a [`Server`].
@@ -44,6 +49,7 @@ pub struct Server {
     channels: Channels,
     connections: SortedMap<ConnectionId, Messages>,
     last_connection: u64,
+    conditions: Conditions,
 }
 
 impl Server {
@@ -144,6 +150,33 @@ impl Server {
         self.drop_what_a_process_has();
     }
 
+    /// The replica, which has caught up with everything, takes over: nothing is lost. What is given back is the server that was the
+    /// primary. It keeps its connections, and answers on them as a replica, from data that grow old.
+    #[must_use]
+    pub fn hand_over(&mut self) -> Self {
+        let mut old = self.clone();
+        old.set(Condition::Replica, true);
+        self.replicate();
+        self.drop_what_a_process_has();
+        old
+    }
+
+    /// As a replica, this server catches up with its primary.
+    pub fn follow(&mut self, primary: &Self) {
+        self.keyspace.clone_from(&primary.keyspace);
+    }
+
+    /// From now on a condition holds, or does not.
+    pub fn set(&mut self, condition: Condition, on: bool) {
+        self.conditions.set(condition, on);
+    }
+
+    /// Whether a condition holds.
+    #[must_use]
+    pub const fn has(&self, condition: Condition) -> bool {
+        self.conditions.has(condition)
+    }
+
     /// The server restarts without its data, and its replica follows it.
     pub fn restart_empty(&mut self) {
         self.keyspace = Keyspace::default();
@@ -164,7 +197,9 @@ impl Server {
         arguments: &[Vec<u8>],
         lua: &mut dyn Lua,
     ) -> Answer {
-        match commands::find(arguments)? {
+        let (effect, run) = commands::find(arguments)?;
+        self.conditions.check(effect, run, &arguments[0])?;
+        match run {
             Run::Keys(run) => run(&mut self.keyspace, now, arguments),
             Run::Publish => Ok(self.publish(arguments)),
             Run::Subscribe => Ok(self.subscribe(connection, arguments)),
@@ -176,8 +211,14 @@ impl Server {
     }
 
     /// A command of a script.
-    fn execute_in_script(&mut self, now: Moment, arguments: &[Vec<u8>]) -> Answer {
-        match commands::find_in_script(arguments)? {
+    fn execute_in_script(&mut self, now: Moment, arguments: &[Vec<u8>], progress: &mut Progress) -> Answer {
+        progress.refused = true;
+        let (effect, run) = commands::find_in_script(arguments)?;
+        self.conditions
+            .check_in_script(effect, run, progress.has_written)?;
+        progress.refused = false;
+        progress.has_written |= effect != Effect::Reads;
+        match run {
             Run::Keys(run) => run(&mut self.keyspace, now, arguments),
             Run::Publish => Ok(self.publish(arguments)),
             _ => Err(Fault::NOT_IN_SCRIPTS),

@@ -4,7 +4,8 @@ use alloc::{collections::BTreeMap, format, string::String, sync::Arc, vec::Vec};
 use core::hash::{Hash, Hasher};
 
 use super::{
-    Server,
+    Condition, Server,
+    conditions::wrapped,
     keyspace::Moment,
     number,
     wire::{Answer, Fault, Lua, Resp, sha1_hex},
@@ -19,10 +20,10 @@ impl Scripts {
         self.0.clear();
     }
 
-    fn get(&self, sha: &[u8]) -> Option<Arc<[u8]>> {
+    fn get(&self, sha: &[u8]) -> Option<([u8; 40], Arc<[u8]>)> {
         let mut name: [u8; 40] = sha.try_into().ok()?;
         name.make_ascii_lowercase();
-        self.0.get(&name).cloned()
+        Some((name, self.0.get(&name)?.clone()))
     }
 
     /// Makes a script known. One that cannot be compiled does not become known.
@@ -60,8 +61,8 @@ impl Hash for Scripts {
 impl Server {
     pub(super) fn eval(&mut self, now: Moment, arguments: &[Vec<u8>], lua: &mut dyn Lua) -> Answer {
         let (keys, rest) = split(arguments)?;
-        let (_, text) = self.scripts.load(&arguments[1], lua)?;
-        Ok(self.run(now, &text, keys, rest, lua))
+        let (sha, text) = self.scripts.load(&arguments[1], lua)?;
+        Ok(self.run(now, (&sha, &text), keys, rest, lua))
     }
 
     pub(super) fn eval_sha(&mut self, now: Moment, arguments: &[Vec<u8>], lua: &mut dyn Lua) -> Answer {
@@ -69,8 +70,8 @@ impl Server {
             return Err(Fault::NO_SCRIPT);
         }
         let (keys, rest) = split(arguments)?;
-        let text = self.scripts.get(&arguments[1]).ok_or(Fault::NO_SCRIPT)?;
-        Ok(self.run(now, &text, keys, rest, lua))
+        let (sha, text) = self.scripts.get(&arguments[1]).ok_or(Fault::NO_SCRIPT)?;
+        Ok(self.run(now, (&sha, &text), keys, rest, lua))
     }
 
     pub(super) fn script(&mut self, arguments: &[Vec<u8>], lua: &mut dyn Lua) -> Answer {
@@ -107,15 +108,31 @@ impl Server {
     fn run(
         &mut self,
         now: Moment,
-        text: &[u8],
+        (sha, text): (&[u8; 40], &[u8]),
         keys: &[Vec<u8>],
         arguments: &[Vec<u8>],
         lua: &mut dyn Lua,
     ) -> Resp {
-        lua.eval(text, keys, arguments, &mut |command| {
-            self.execute_in_script(now, command).unwrap_or_else(Resp::from)
-        })
+        let mut progress = Progress::default();
+        let reply = lua.eval(text, keys, arguments, &mut |command| {
+            self.execute_in_script(now, command, &mut progress)
+                .unwrap_or_else(Resp::from)
+        });
+        if self.has(Condition::Older) {
+            wrapped(reply, sha, progress.refused)
+        } else {
+            reply
+        }
     }
+}
+
+/// How far a script has come.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    /// Whether it has begun to write, be it that there was nothing to change.
+    pub(super) has_written: bool,
+    /// Whether its last command was not carried out.
+    pub(super) refused: bool,
 }
 
 type Words<'a> = &'a [Vec<u8>];

@@ -68,6 +68,19 @@ impl Fault {
     pub(super) const OVERFLOW: Self = Self::of("ERR increment or decrement would overflow");
     pub(super) const NO_SCRIPT: Self = Self::of("NOSCRIPT No matching script. Please use EVAL.");
     pub(super) const NOT_IN_SCRIPTS: Self = Self::of("ERR This Redis command is not allowed from script");
+    pub(super) const REPLICA: Self = Self::of("READONLY You can't write against a read only replica.");
+    pub(super) const FULL: Self = Self::of("OOM command not allowed when used memory > 'maxmemory'.");
+    pub(super) const NO_DISK: Self = Self::of(
+        "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Commands that may modify the data set are disabled, because this instance is configured to report errors during writes if RDB snapshotting fails (stop-writes-on-bgsave-error option). Please check the Redis logs for details about the RDB error.",
+    );
+    pub(super) const NO_DISK_BEFORE_7: Self = Self::of(
+        "MISCONF Redis is configured to save RDB snapshots, but it is currently not able to persist on disk. Commands that may modify the data set are disabled, because this instance is configured to report errors during writes if RDB snapshotting fails (stop-writes-on-bgsave-error option). Please check the Redis logs for details about the RDB error.",
+    );
+    pub(super) const FEW_REPLICAS: Self = Self::of("NOREPLICAS Not enough good replicas to write.");
+    pub(super) const NO_CHANNEL: Self =
+        Self::of("NOPERM this user has no permissions to access one of the channels used as arguments");
+    pub(super) const NO_CHANNEL_IN_SCRIPTS: Self =
+        Self::of("ERR The user executing the script can't publish to the channel mentioned in the command");
 
     pub(super) const fn of(text: &'static str) -> Self {
         Self(Cow::Borrowed(text))

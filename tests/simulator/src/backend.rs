@@ -71,8 +71,8 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
         ask: Self::Ask,
     ) -> Option<Answered<Self>>;
 
-    /// An answer has reached its client.
-    fn delivered(&mut self, client: Number, mark: i64);
+    /// An answer has reached its client. Says whether the server has turned the request away, so that the client leaves it.
+    fn delivered(&mut self, client: Number, mark: i64) -> bool;
 
     /// An answer to a request that the server is too crowded for, if there is such a thing.
     fn crowded(&self, line: Self::Line, ask: &Self::Ask) -> Option<ReplyOf<Self>>;

@@ -117,6 +117,12 @@ impl<B: Backend, S: Subject<B>> Walk<'_, B, S> {
             return Vec::new();
         }
         let mut faults = vec![Step::Outage(Outage::Forget), Step::Outage(Outage::Crowd(1))];
+        let conditions = self.machine.climate.outages.iter().copied();
+        faults.extend(
+            conditions
+                .filter(|outage| is_condition(*outage))
+                .map(Step::Outage),
+        );
         for client in 0..self.case.contenders {
             faults.push(Step::Outage(Outage::Expire(client)));
             let traffic = state.world.traffic(client);
@@ -235,6 +241,19 @@ where
             }),
         ]
     }
+}
+
+/// Whether one server's answers are others from then on. An ensemble of one server has nobody to take over.
+const fn is_condition(outage: Outage) -> bool {
+    matches!(
+        outage,
+        Outage::Depose
+            | Outage::Full
+            | Outage::NoDisk
+            | Outage::FewReplicas
+            | Outage::NoChannels
+            | Outage::Older
+    )
 }
 
 const PROMISES: &str = "every promise is kept";

@@ -136,11 +136,22 @@ named! {
         CatchUp(u8) = "catch-up",
         /// The n-th server of an ensemble is cut off from the others, or is with them again.
         CutOff(u8) = "cut-off",
-        /// Another server of an ensemble takes over, and the one that led does not notice: it answers what it can answer alone.
+        /// Another server takes over, and the one that led keeps its connections. In an ensemble it does not notice, and answers what it
+        /// can answer alone; on Redis it has become a replica, whose data grow old, and nothing is lost.
         Depose = "depose",
         /// Another server takes over.
         FailOver = "fail-over",
         /// The server starts again, without its data if it keeps none.
         Restart = "restart",
+        /// The server's memory is full, or has room again.
+        Full = "full",
+        /// The server cannot save to its disk, or can again.
+        NoDisk = "no-disk",
+        /// The server has fewer replicas than it wants, or enough again.
+        FewReplicas = "few-replicas",
+        /// The clients' user loses its right to channels, or has it again.
+        NoChannels = "no-channels",
+        /// The server is exchanged for one of an older version, or for a newer one again.
+        Older = "older",
     }
 }

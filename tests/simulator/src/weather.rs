@@ -84,6 +84,10 @@ impl Weather {
             let often = match outage {
                 Outage::Operator(_) => 15,
                 Outage::FailOver | Outage::Restart => 20,
+                // They last until they are over.
+                Outage::Full | Outage::NoDisk | Outage::FewReplicas | Outage::NoChannels | Outage::Older => {
+                    25
+                }
                 _ => 60,
             };
             chance.percent(often) && faults.allow(outage.name())

@@ -215,7 +215,7 @@ fn multi_lock_two_with_one_fault() {
 
 #[test]
 fn redis_two_with_one_fault() {
-    explored(&machines::REDIS_STRING, TWO, 15_626);
+    explored(&machines::REDIS_STRING, TWO, 27_512);
 }
 
 #[test]

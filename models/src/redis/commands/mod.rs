@@ -24,50 +24,61 @@ pub(super) enum Run {
     Script,
 }
 
+/// What a command does to the keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// It writes nothing.
+    Reads,
+    /// It writes, and needs no memory for it.
+    Frees,
+    /// It writes, and may need memory.
+    Grows,
+}
+
 /// In the order of their names.
-const COMMANDS: &[(&str, isize, Run)] = &[
-    ("decr", 2, Run::Keys(strings::decr)),
-    ("decrby", 3, Run::Keys(strings::decr_by)),
-    ("del", -2, Run::Keys(keys::del)),
-    ("eval", -3, Run::Eval),
-    ("evalsha", -3, Run::EvalSha),
-    ("exists", -2, Run::Keys(keys::exists)),
-    ("expire", -3, Run::Keys(keys::expire)),
-    ("flushall", -1, Run::Keys(keys::flush_all)),
-    ("get", 2, Run::Keys(strings::get)),
-    ("getdel", 2, Run::Keys(strings::get_del)),
-    ("getset", 3, Run::Keys(strings::get_set)),
-    ("hdel", -3, Run::Keys(hashes::del)),
-    ("hexists", 3, Run::Keys(hashes::exists)),
-    ("hget", 3, Run::Keys(hashes::get)),
-    ("hgetall", 2, Run::Keys(hashes::get_all)),
-    ("hincrby", 4, Run::Keys(hashes::incr_by)),
-    ("hlen", 2, Run::Keys(hashes::len)),
-    ("hset", -4, Run::Keys(hashes::set)),
-    ("hsetnx", 4, Run::Keys(hashes::set_nx)),
-    ("incr", 2, Run::Keys(strings::incr)),
-    ("incrby", 3, Run::Keys(strings::incr_by)),
-    ("lpush", -3, Run::Keys(keys::lpush)),
-    ("persist", 2, Run::Keys(keys::persist)),
-    ("pexpire", -3, Run::Keys(keys::pexpire)),
-    ("ping", -1, Run::Keys(keys::ping)),
-    ("psetex", 4, Run::Keys(strings::pset_ex)),
-    ("pttl", 2, Run::Keys(keys::pttl)),
-    ("publish", 3, Run::Publish),
-    ("script", -2, Run::Script),
-    ("set", -3, Run::Keys(strings::set)),
-    ("setex", 4, Run::Keys(strings::set_ex)),
-    ("setnx", 3, Run::Keys(strings::set_nx)),
-    ("subscribe", -2, Run::Subscribe),
-    ("time", 1, Run::Keys(keys::time)),
-    ("ttl", 2, Run::Keys(keys::ttl)),
-    ("type", 2, Run::Keys(keys::type_of)),
-    ("unlink", -2, Run::Keys(keys::del)),
-    ("unsubscribe", -1, Run::Unsubscribe),
+const COMMANDS: &[(&str, isize, Effect, Run)] = &[
+    ("decr", 2, Effect::Grows, Run::Keys(strings::decr)),
+    ("decrby", 3, Effect::Grows, Run::Keys(strings::decr_by)),
+    ("del", -2, Effect::Frees, Run::Keys(keys::del)),
+    ("eval", -3, Effect::Reads, Run::Eval),
+    ("evalsha", -3, Effect::Reads, Run::EvalSha),
+    ("exists", -2, Effect::Reads, Run::Keys(keys::exists)),
+    ("expire", -3, Effect::Frees, Run::Keys(keys::expire)),
+    ("flushall", -1, Effect::Frees, Run::Keys(keys::flush_all)),
+    ("get", 2, Effect::Reads, Run::Keys(strings::get)),
+    ("getdel", 2, Effect::Frees, Run::Keys(strings::get_del)),
+    ("getset", 3, Effect::Grows, Run::Keys(strings::get_set)),
+    ("hdel", -3, Effect::Frees, Run::Keys(hashes::del)),
+    ("hexists", 3, Effect::Reads, Run::Keys(hashes::exists)),
+    ("hget", 3, Effect::Reads, Run::Keys(hashes::get)),
+    ("hgetall", 2, Effect::Reads, Run::Keys(hashes::get_all)),
+    ("hincrby", 4, Effect::Grows, Run::Keys(hashes::incr_by)),
+    ("hlen", 2, Effect::Reads, Run::Keys(hashes::len)),
+    ("hset", -4, Effect::Grows, Run::Keys(hashes::set)),
+    ("hsetnx", 4, Effect::Grows, Run::Keys(hashes::set_nx)),
+    ("incr", 2, Effect::Grows, Run::Keys(strings::incr)),
+    ("incrby", 3, Effect::Grows, Run::Keys(strings::incr_by)),
+    ("lpush", -3, Effect::Grows, Run::Keys(keys::lpush)),
+    ("persist", 2, Effect::Frees, Run::Keys(keys::persist)),
+    ("pexpire", -3, Effect::Frees, Run::Keys(keys::pexpire)),
+    ("ping", -1, Effect::Reads, Run::Keys(keys::ping)),
+    ("psetex", 4, Effect::Grows, Run::Keys(strings::pset_ex)),
+    ("pttl", 2, Effect::Reads, Run::Keys(keys::pttl)),
+    ("publish", 3, Effect::Reads, Run::Publish),
+    ("script", -2, Effect::Reads, Run::Script),
+    ("set", -3, Effect::Grows, Run::Keys(strings::set)),
+    ("setex", 4, Effect::Grows, Run::Keys(strings::set_ex)),
+    ("setnx", 3, Effect::Grows, Run::Keys(strings::set_nx)),
+    ("subscribe", -2, Effect::Reads, Run::Subscribe),
+    ("time", 1, Effect::Reads, Run::Keys(keys::time)),
+    ("ttl", 2, Effect::Reads, Run::Keys(keys::ttl)),
+    ("type", 2, Effect::Reads, Run::Keys(keys::type_of)),
+    ("unlink", -2, Effect::Frees, Run::Keys(keys::del)),
+    ("unsubscribe", -1, Effect::Reads, Run::Unsubscribe),
 ];
 
 /// A command and whether its words are as many as it takes.
-fn look_up(arguments: &[Vec<u8>]) -> Option<(&'static (&'static str, isize, Run), bool)> {
+fn look_up(arguments: &[Vec<u8>]) -> Option<(&'static (&'static str, isize, Effect, Run), bool)> {
     let mut name = [0_u8; 16];
     let name = name.get_mut(..arguments.first()?.len())?;
     name.copy_from_slice(&arguments[0]);
@@ -85,18 +96,18 @@ fn look_up(arguments: &[Vec<u8>]) -> Option<(&'static (&'static str, isize, Run)
 }
 
 /// The command that a client has sent.
-pub(super) fn find(arguments: &[Vec<u8>]) -> Result<&'static Run, Fault> {
+pub(super) fn find(arguments: &[Vec<u8>]) -> Result<(Effect, &'static Run), Fault> {
     match look_up(arguments) {
-        Some(((_, _, run), true)) => Ok(run),
+        Some(((_, _, effect, run), true)) => Ok((*effect, run)),
         Some(((name, ..), false)) => Err(Fault::arity(name)),
         None => Err(unknown(arguments)),
     }
 }
 
 /// The command that a script calls.
-pub(super) fn find_in_script(arguments: &[Vec<u8>]) -> Result<&'static Run, Fault> {
+pub(super) fn find_in_script(arguments: &[Vec<u8>]) -> Result<(Effect, &'static Run), Fault> {
     match look_up(arguments) {
-        Some(((_, _, run), true)) => Ok(run),
+        Some(((_, _, effect, run), true)) => Ok((*effect, run)),
         Some((_, false)) => Err(Fault::of(
             "ERR Wrong number of args calling Redis command from script",
         )),

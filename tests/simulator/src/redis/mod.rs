@@ -7,9 +7,9 @@ use std::cell::RefCell;
 use fencepost_core::{
     AttemptId, CommandId, Instant,
     lowered::{self, Operation},
-    redis::{Notice, Redis, Reply, Request},
+    redis::{Notice, Redis, Reply, Request, is_from_replica},
 };
-use fencepost_models::redis::{ConnectionId, Server};
+use fencepost_models::redis::{Condition, ConnectionId, Server};
 
 use crate::{
     backend::{Aftermath, Answered, Backend, Belongings, Owner},
@@ -23,6 +23,9 @@ pub const TTL: Duration = Duration::from_millis(300);
 /// The lock's key.
 pub const KEY: &str = "stock";
 
+/// The mark of an answer that a replica has given.
+const FROM_REPLICA: i64 = 1;
+
 /// Where its fence is.
 pub const FENCE: &str = "{stock}:fence";
 
@@ -34,6 +37,8 @@ thread_local! {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Servers {
     server: Server,
+    /// The one that was the primary before, as long as it answers.
+    demoted: Option<Server>,
     clients: Vec<Connections>,
 }
 
@@ -42,6 +47,8 @@ struct Connections {
     commands: Option<ConnectionId>,
     messages: Option<ConnectionId>,
     listening: Vec<(Vec<u8>, CommandId)>,
+    /// The driver has heard that it is connected to a replica.
+    leaves: bool,
     crashes: u8,
 }
 
@@ -77,7 +84,23 @@ impl Servers {
     }
 
     fn call(&mut self, now: Instant, connection: ConnectionId, arguments: &[Vec<u8>]) -> Reply {
-        LUA.with_borrow_mut(|lua| self.server.call(now, connection, arguments, lua))
+        let demoted = self
+            .demoted
+            .as_mut()
+            .filter(|demoted| demoted.is_connected(connection));
+        let server = demoted.unwrap_or(&mut self.server);
+        LUA.with_borrow_mut(|lua| server.call(now, connection, arguments, lua))
+    }
+
+    fn is_connected(&self, connection: ConnectionId) -> bool {
+        let servers = self.demoted.iter().chain([&self.server]);
+        servers.into_iter().any(|server| server.is_connected(connection))
+    }
+
+    /// A condition of the server begins, or is over.
+    fn turn(&mut self, condition: Condition) -> Aftermath {
+        self.server.set(condition, !self.server.has(condition));
+        Aftermath::default()
     }
 
     /// Whose a value is: every attempt begins with its client and how many processes that has had.
@@ -110,6 +133,7 @@ impl Backend for Servers {
     fn new(clients: Number, _servers: u8) -> Self {
         Self {
             server: Server::new(),
+            demoted: None,
             clients: vec![Connections::default(); clients.into()],
         }
     }
@@ -128,16 +152,23 @@ impl Backend for Servers {
 
     fn disconnect(&mut self, _now: Instant, client: Number) -> Vec<Notice> {
         let own = self.client(client);
+        own.leaves = false;
         let connections = [own.commands.take(), own.messages.take()];
         let gone = core::mem::take(&mut own.listening);
         for connection in connections.into_iter().flatten() {
             self.server.disconnect(connection);
+            if let Some(demoted) = &mut self.demoted {
+                demoted.disconnect(connection);
+            }
         }
         gone.into_iter().map(|(_, id)| Notice::Gone { id }).collect()
     }
 
     fn broken(&self) -> Vec<Number> {
-        let closed = |own: &Connections| own.commands.is_some_and(|open| !self.server.is_connected(open));
+        let closed = |own: &Connections| {
+            let open = own.commands;
+            own.leaves || open.is_some_and(|open| !self.is_connected(open))
+        };
         let all = (0..).zip(&self.clients);
         all.filter(|(_, own)| closed(own))
             .map(|(client, _)| client)
@@ -146,7 +177,12 @@ impl Backend for Servers {
 
     fn forget_connection(&mut self, _client: Number) {}
 
-    fn delivered(&mut self, _client: Number, _mark: i64) {}
+    /// A driver that hears a replica drops its connection.
+    fn delivered(&mut self, client: Number, mark: i64) -> bool {
+        let leaves = mark == FROM_REPLICA;
+        self.client(client).leaves |= leaves;
+        leaves
+    }
 
     fn forget(&mut self, client: Number) {
         let own = self.client(client);
@@ -185,7 +221,9 @@ impl Backend for Servers {
                 self.call(now, connection, &[b"UNSUBSCRIBE".to_vec(), channel])
             }
         };
-        Some(Answered { reply, mark: 0 })
+        let replica = matches!(&reply, Reply::Error(error) if is_from_replica(error));
+        let mark = if replica { FROM_REPLICA } else { 0 };
+        Some(Answered { reply, mark })
     }
 
     fn crowded(&self, _line: Self::Line, ask: &Ask) -> Option<Reply> {
@@ -197,7 +235,10 @@ impl Backend for Servers {
         let Some(connection) = self.client(client).messages else {
             return Vec::new();
         };
-        let messages = self.server.take_messages(connection);
+        let mut messages = self.server.take_messages(connection);
+        if let Some(demoted) = &mut self.demoted {
+            messages.append(&mut demoted.take_messages(connection));
+        }
         let listening = &self.clients[usize::from(client)].listening;
         let heard = |channel: &[u8]| listening.iter().find(|(known, _)| known == channel);
         messages
@@ -222,17 +263,31 @@ impl Backend for Servers {
             }
             Outage::CatchUp(_) => {
                 self.server.replicate();
+                if let Some(demoted) = &mut self.demoted {
+                    demoted.follow(&self.server);
+                }
+                Some(Aftermath::default())
+            }
+            Outage::Depose => {
+                self.demoted = Some(self.server.hand_over());
                 Some(Aftermath::default())
             }
             Outage::FailOver => {
+                self.demoted = None;
                 self.server.fail_over();
                 Some(loss)
             }
             Outage::Restart => {
+                self.demoted = None;
                 self.server.restart_empty();
                 Some(loss)
             }
-            Outage::Expire(_) | Outage::Crowd(_) | Outage::CutOff(_) | Outage::Depose => None,
+            Outage::Full => Some(self.turn(Condition::Full)),
+            Outage::NoDisk => Some(self.turn(Condition::NoDisk)),
+            Outage::FewReplicas => Some(self.turn(Condition::FewReplicas)),
+            Outage::NoChannels => Some(self.turn(Condition::NoChannels)),
+            Outage::Older => Some(self.turn(Condition::Older)),
+            Outage::Expire(_) | Outage::Crowd(_) | Outage::CutOff(_) => None,
         }
     }
 
@@ -274,7 +329,12 @@ impl Backend for Servers {
             .collect()
     }
 
-    fn heal(&mut self, _now: Instant) {}
+    /// The demoted server goes on answering: clients have to leave it by themselves.
+    fn heal(&mut self, _now: Instant) {
+        for passing in [Condition::Full, Condition::NoDisk, Condition::FewReplicas] {
+            self.server.set(passing, false);
+        }
+    }
 
     // Listening is shared, and goes on for a while.
     fn is_routine(ask: &Ask) -> bool {

@@ -380,9 +380,14 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         tape.act(self.now, Act::Arrow(Actor::Server, Actor::Client(client)), || {
             B::say_reply(&reply)
         });
-        self.backend.delivered(client, mark);
+        if self.backend.delivered(client, mark) {
+            // As if it had not been asked.
+            let one = self.client(client);
+            one.sent = one.sent.saturating_sub(1);
+        }
         self.settle(client, id, Outcome::Reply(reply), swapped, tape);
         self.drain(client, tape);
+        self.see_broken(tape);
         true
     }
 

@@ -290,10 +290,11 @@ impl Backend for Servers {
         })
     }
 
-    fn delivered(&mut self, client: Number, mark: i64) {
+    fn delivered(&mut self, client: Number, mark: i64) -> bool {
         if let Some(id) = self.session(client).id {
             self.server.saw(id, mark);
         }
+        false
     }
 
     fn crowded(&self, line: SessionId, _ask: &Ask) -> Option<Reply> {
@@ -400,7 +401,12 @@ impl Backend for Servers {
                     return None;
                 }
             }
-            Outage::Crowd(_) => return None,
+            Outage::Crowd(_)
+            | Outage::Full
+            | Outage::NoDisk
+            | Outage::FewReplicas
+            | Outage::NoChannels
+            | Outage::Older => return None,
         }
         Some(Aftermath::default())
     }
