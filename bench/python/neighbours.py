@@ -1,0 +1,85 @@
+"""Turns beside a neighbour: fencepost's lock and redis-py's own on one key, a process each.
+
+    python3 tests/servers run --redis 1 -- .venv/bin/python bench/python/neighbours.py [--poll SECONDS]
+
+redis-py's lock announces no release and asks every 10 ms. Prints how many turns each one got, and how many
+scripts the server has run for fencepost's waiter.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import time
+import uuid
+from collections.abc import Callable
+
+import fencepost
+import redis
+
+URL = "redis://" + os.environ.get("FENCEPOST_REDIS", "127.0.0.1:6379")
+
+
+def turns(take: Callable[[], Callable[[], object]], options: argparse.Namespace) -> int:
+    """Takes the lock again and again until the time is up."""
+    done, end = 0, time.monotonic() + options.seconds
+    while time.monotonic() < end:
+        give_back = take()
+        time.sleep(options.hold)
+        give_back()
+        done += 1
+        time.sleep(options.rest)
+    return done
+
+
+def ours(name: str, options: argparse.Namespace, told: multiprocessing.SimpleQueue[tuple[str, int]]) -> None:
+    """fencepost's lock."""
+    poll = {} if options.poll is None else {"poll": options.poll}
+    with fencepost.connect(URL) as client:
+        lock = client.lock(name, **poll)
+        told.put(("fencepost", turns(lambda: lock.acquire().release, options)))
+
+
+def theirs(
+    name: str, options: argparse.Namespace, told: multiprocessing.SimpleQueue[tuple[str, int]]
+) -> None:
+    """redis-py's lock."""
+    lock = redis.Redis.from_url(URL).lock(name, timeout=10, sleep=options.sleep)
+
+    def take() -> Callable[[], object]:
+        assert lock.acquire()
+        return lock.release
+
+    told.put(("redis-py", turns(take, options)))
+
+
+def scripts() -> int:
+    """How many scripts the server has run."""
+    with redis.Redis.from_url(URL) as client:
+        stats = client.info("commandstats")
+    return sum(stats.get(f"cmdstat_{name}", {}).get("calls", 0) for name in ("eval", "evalsha"))
+
+
+def main() -> None:
+    """Both at once."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=8.0)
+    parser.add_argument("--hold", type=float, default=0.005, help="how long a turn lasts, in seconds")
+    parser.add_argument("--rest", type=float, default=0.0, help="how long each pauses after a turn")
+    parser.add_argument("--sleep", type=float, default=0.01, help="how often redis-py asks")
+    parser.add_argument("--poll", type=float, help="fencepost's option; its default if left out")
+    options = parser.parse_args()
+    told: multiprocessing.SimpleQueue[tuple[str, int]] = multiprocessing.SimpleQueue()
+    name, before = f"neighbours/{uuid.uuid4()}", scripts()
+    both = [multiprocessing.Process(target=side, args=(name, options, told)) for side in (ours, theirs)]
+    for side in both:
+        side.start()
+    for side in both:
+        side.join()
+    report = dict(told.get() for _ in both)
+    print(f"{report}, scripts run: {scripts() - before}")
+
+
+if __name__ == "__main__":
+    main()
