@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -12,7 +13,7 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import pytest
 from servers import PATIENCE, ROOT, running, wait_until
@@ -20,7 +21,7 @@ from servers import PATIENCE, ROOT, running, wait_until
 STORIES = Path(__file__).resolve().parent / "stories.jsonl"
 SCRIPTS = ROOT / "core" / "src" / "redis" / "scripts"
 
-#: The servers, what each is started with, and where a story keeps what it answers: "older" if that is another answer.
+#: The servers, what each is started with, and where a story keeps its answer ("older": if it is another one).
 SERVERS = {
     "redis-7.0": (["--enable-protected-configs", "local"], "answer"),
     "redis-6.2": ([], "older"),
@@ -50,7 +51,7 @@ CONDITIONS: dict[str, tuple[list[Command], list[Command]]] = {
 class Raw:
     """A connection that keeps errors as they are."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: io.BufferedRWPair) -> None:
         self.stream = stream
 
     def ask(self, words: Command) -> Any:
@@ -84,9 +85,11 @@ def normal(error: str) -> str:
 
 @contextmanager
 def raw(port: int) -> Iterator[Raw]:
-    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as made:
-        with made.makefile("rwb") as stream:
-            yield Raw(stream)
+    with (
+        socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as made,
+        made.makefile("rwb") as stream,
+    ):
+        yield Raw(stream)
 
 
 def texts(words: Command) -> Command:
@@ -104,7 +107,8 @@ def walk(port: int, lines: list[dict[str, Any]], told: Callable[[dict[str, Any],
                 assert "error" not in str(control.ask(command)), command
             if condition == "no-disk" and begins:
                 wait_until(
-                    lambda: "rdb_last_bgsave_status:err" in control.ask(["INFO", "persistence"]), "a save failed"
+                    lambda: "rdb_last_bgsave_status:err" in control.ask(["INFO", "persistence"]),
+                    "a save failed",
                 )
 
         for line in lines:
@@ -117,7 +121,7 @@ def walk(port: int, lines: list[dict[str, Any]], told: Callable[[dict[str, Any],
                 with raw(port) as asking:
                     told(line, asking.ask(texts(line["ask"])))
             else:
-                turn(line.get("condition", line.get("over")), begins="condition" in line)
+                turn(str(line.get("condition") or line["over"]), begins="condition" in line)
 
 
 @pytest.mark.parametrize("kind", SERVERS)

@@ -35,8 +35,11 @@ pub(super) enum Effect {
     Grows,
 }
 
+/// A command: its name, how many words it takes (at least so many, if negative), what it does, and who carries it out.
+type Command = (&'static str, isize, Effect, Run);
+
 /// In the order of their names.
-const COMMANDS: &[(&str, isize, Effect, Run)] = &[
+const COMMANDS: &[Command] = &[
     ("decr", 2, Effect::Grows, Run::Keys(strings::decr)),
     ("decrby", 3, Effect::Grows, Run::Keys(strings::decr_by)),
     ("del", -2, Effect::Frees, Run::Keys(keys::del)),
@@ -78,7 +81,7 @@ const COMMANDS: &[(&str, isize, Effect, Run)] = &[
 ];
 
 /// A command and whether its words are as many as it takes.
-fn look_up(arguments: &[Vec<u8>]) -> Option<(&'static (&'static str, isize, Effect, Run), bool)> {
+fn look_up(arguments: &[Vec<u8>]) -> Option<(&'static Command, bool)> {
     let mut name = [0_u8; 16];
     let name = name.get_mut(..arguments.first()?.len())?;
     name.copy_from_slice(&arguments[0]);
