@@ -38,7 +38,13 @@ def ours(name: str, options: argparse.Namespace, told: multiprocessing.SimpleQue
     poll = {} if options.poll is None else {"poll": options.poll}
     with fencepost.connect(URL) as client:
         lock = client.lock(name, **poll)
-        told.put(("fencepost", turns(lambda: lock.acquire().release, options)))
+
+        def take() -> Callable[[], object]:
+            grant = lock.acquire()
+            assert grant is not None
+            return grant.release
+
+        told.put(("fencepost", turns(take, options)))
 
 
 def theirs(
@@ -49,7 +55,8 @@ def theirs(
 
     def take() -> Callable[[], object]:
         assert lock.acquire()
-        return lock.release
+        release: Callable[[], object] = lock.release
+        return release
 
     told.put(("redis-py", turns(take, options)))
 

@@ -175,11 +175,7 @@ export function notConnected(lock: string, at: string, within: number, cause: un
 
 /** @internal */
 export function notAWriter(lock: string): MisuseError {
-  return new MisuseError(
-    210,
-    "not-a-writer",
-    `${named(lock)}: only a writer's grant can be downgraded, and only once`,
-  );
+  return new MisuseError(210, "not-a-writer", `${named(lock)}: only a writer's grant can be downgraded, and only once`);
 }
 
 /** @internal */
