@@ -104,7 +104,7 @@ fn a_server_that_is_not_there_is_told() {
     assert_eq!(output.status.code(), Some(2));
     let text = String::from_utf8(output.stderr).unwrap();
     assert!(
-        text.contains("no server has answered") && text.contains("because:"),
+        text.contains("no server answered") && text.contains("because:"),
         "{text}"
     );
     assert!(!text.contains("secret"), "{text}");
