@@ -52,7 +52,7 @@ def test_a_given_client_keeps_its_chroot_its_login_and_its_rights(
             assert rights == {("digest", "shop"), ("world", "anyone")}
         assert not two.ask(f"acquire {wanted(kind, path)} 300")["granted"]
         elsewhere = ",".join(chroot + part for part in wanted(kind, path).split()[1].split(","))
-        assert "does not permit" in refused(stranger, f"acquire {kind} {elsewhere} 0")
+        assert "denies this client a right" in refused(stranger, f"acquire {kind} {elsewhere} 0")
         one.ask("release")
         assert int(two.acquire(wanted(kind, path))["czxid"]) > int(held["czxid"])
         two.ask("release")

@@ -59,7 +59,7 @@ def test_who_waits_and_may_not_read_any_more_is_told(
     watched, session = waited_for(operator, tree, path, kind, (holder, waiter))
     operator.set_acls(watched, ALL_BUT_READ)
     error = refusal(waiter, "acquire")
-    assert "does not permit" in error, error
+    assert "denies this client a right" in error, error
     assert is_there(operator, session)
     operator.set_acls(watched, EVERYTHING)
     holder.ask("release")

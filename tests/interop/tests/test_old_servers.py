@@ -19,11 +19,11 @@ WORKING = [(f"python-{layout}", kind) for layout in ("curator", "kazoo") for kin
 REFUSALS = (
     "lacks a feature",
     "answered with an error",
-    "cannot be made",
+    "cannot be created",
     "the connection has been closed",
 )
 #: Of a server that hangs up on whoever asks for what it does not know.
-UNREACHABLE = ("no server has answered", "the connection has been closed")
+UNREACHABLE = ("no server answered", "no server has answered", "the connection has been closed")
 
 
 def old(version: str) -> Iterator[Elsewhere]:
