@@ -45,7 +45,10 @@ test("names", async (t) => {
   }
   assert.throws(() => client.lock(7), ConfigError);
   const long = "🔒".repeat(1000);
-  assert.throws(() => client.lock(long), { kind: "invalid-name", message: new RegExp(`^"${"🔒".repeat(64)}…" `) });
+  assert.throws(() => client.lock(long), {
+    kind: "invalid-name",
+    message: new RegExp(`^invalid lock name "${"🔒".repeat(64)}…": `),
+  });
 });
 
 test("half a character", async (t) => {
