@@ -392,18 +392,6 @@ static void owners_that_make_no_sense(enum family family) {
     close_client(client);
 }
 
-static size_t contenders(fencepost_client *client, const char *name, const fencepost_options *options) {
-    fencepost_lock *lock = lock_with(client, name, options);
-    fencepost_contenders *list = NULL;
-    size_t count;
-
-    CHECK_RESULT(fencepost_lock_contenders(lock, &list), FENCEPOST_OK);
-    count = fencepost_contenders_count(list);
-    fencepost_contenders_free(list);
-    fencepost_lock_free(lock);
-    return count;
-}
-
 static void readers_do_not_become_writers(enum family family) {
     fencepost_client *mine = client_of(url(family, "")), *other = client_of(url(family, ""));
     const char *name = new_name("upgrade");

@@ -92,6 +92,18 @@ fencepost_lock *lock_with(fencepost_client *client, const char *name, const fenc
     return lock;
 }
 
+size_t contenders(fencepost_client *client, const char *name, const fencepost_options *options) {
+    fencepost_lock *lock = lock_with(client, name, options);
+    fencepost_contenders *list = NULL;
+    size_t count;
+
+    CHECK_RESULT(fencepost_lock_contenders(lock, &list), FENCEPOST_OK);
+    count = fencepost_contenders_count(list);
+    fencepost_contenders_free(list);
+    fencepost_lock_free(lock);
+    return count;
+}
+
 void let_go(fencepost_grant *grant) {
     CHECK_RESULT(fencepost_release(grant), FENCEPOST_OK);
     fencepost_grant_free(grant);

@@ -36,6 +36,8 @@ void let_go(fencepost_grant *grant);
 /* The same with options; and a lock. */
 fencepost_grant *hold_with(fencepost_client *client, const char *name, const fencepost_options *options);
 fencepost_lock *lock_with(fencepost_client *client, const char *name, const fencepost_options *options);
+/* How many hold a ZooKeeper lock or wait for it. */
+size_t contenders(fencepost_client *client, const char *name, const fencepost_options *options);
 
 /* Does a verb on the control port; the value of `key` in its answer, or NULL if it failed. In one of a few buffers. */
 const char *control(const char *key, const char *format, ...) __attribute__((format(printf, 2, 3)));

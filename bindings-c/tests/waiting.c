@@ -17,19 +17,6 @@ void start_waiting(struct waiter *waiter, fencepost_client *client, const char *
     pthread_create(&waiter->thread, NULL, wait_for_it, waiter);
 }
 
-/* How many stand in a lock's line on ZooKeeper. */
-static size_t in_line(fencepost_client *client, const char *name) {
-    fencepost_lock *lock = lock_with(client, name, NULL);
-    fencepost_contenders *found = NULL;
-    size_t count;
-
-    CHECK_RESULT(fencepost_lock_contenders(lock, &found), FENCEPOST_OK);
-    count = fencepost_contenders_count(found);
-    fencepost_contenders_free(found);
-    fencepost_lock_free(lock);
-    return count;
-}
-
 /* Whether a waiter listens for the lock's release on Redis. */
 static bool is_listened_for(const char *name) {
     redisReply *reply = redis("PUBSUB NUMSUB {%s}:released", name);
@@ -43,7 +30,7 @@ void start_waiting_behind(
     struct waiter *waiter, enum family family, fencepost_client *holder, fencepost_client *client, const char *name) {
     start_waiting(waiter, client, name);
     if (family == ZOOKEEPER)
-        EVENTUALLY(in_line(holder, name) == 2);
+        EVENTUALLY(contenders(holder, name, NULL) == 2);
     else
         EVENTUALLY(is_listened_for(name));
 }
