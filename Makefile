@@ -8,8 +8,8 @@ FIRST := 1
 SERVERS := python3 $(CURDIR)/tests/servers run --
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup build lint bench soak deletions clean \
-	suites computing-suites python-suite c-suite client-suites faults-suite interop-suite
+.PHONY: help demo test setup build lint bench soak deletions matrix clean \
+	suites computing-suites python-suite c-suite rust-suite javascript-suite shared-suite crowds-suite faults-suite interop-suite
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -29,12 +29,12 @@ setup: ## install what this machine lacks (apt, rustup, pip, npm)
 # Two processors are kept busy: cargo itself cannot, where all crates are put together as one.
 build: ## build the bindings of all languages
 	$(MAKE) --no-print-directory --jobs 2 build-debug build-release
-	$(MAKE) --no-print-directory build-mixed build-interop
+	$(MAKE) --no-print-directory build-mixed build-interop build-conformance
 
 # Only what has the same packages and features shares the libraries that it stands on: they are compiled once for all that is here.
 RUST := --package fencepost --package fencepost-cli --features fencepost/servers,fencepost-cli/servers
 
-.PHONY: build-debug build-release build-rust build-oldest build-py build-wasm build-c build-mixed build-interop build-bench
+.PHONY: build-debug build-release build-rust build-oldest build-py build-wasm build-c build-mixed build-interop build-conformance build-bench
 build-debug:
 	$(MAKE) --no-print-directory build-rust
 	$(MAKE) --no-print-directory build-oldest
@@ -49,7 +49,7 @@ build-rust:
 	cargo build $(RUST) --lib --bins --examples
 
 # The client's tests with the oldest versions of the client libraries, in a lock file of their own.
-OLDEST := --quiet --locked --manifest-path bindings-rs/tests/oldest/Cargo.toml --target-dir build/rust-oldest --test servers
+OLDEST := --quiet --locked --manifest-path bindings-rs/tests/oldest/Cargo.toml --target-dir build/rust-oldest --test servers --test outages
 build-oldest:
 	cargo test $(OLDEST) --no-run
 
@@ -71,8 +71,15 @@ build-interop: build-c build-rust
 	javac -Xlint:all -Werror --release 17 -d build/interop -cp 'build/jars/*' tests/interop/peers/curator/*.java
 	$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -O2 tests/interop/peers/c/*.c -o build/interop/c_peer -pthread \
 	    $$(PKG_CONFIG_PATH=build/c/lib/pkgconfig pkg-config --cflags --libs fencepost-client) -Wl,-rpath,$(CURDIR)/build/c/lib
+	$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -O2 tests/interop/peers/c/*.c -o build/interop/c_mt_peer -pthread \
+	    $$(PKG_CONFIG_PATH=build/c/lib/pkgconfig pkg-config --cflags --libs fencepost-client) -Wl,--no-as-needed -lzookeeper_mt -Wl,-rpath,$(CURDIR)/build/c/lib
 	$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -O2 -DGIVEN tests/interop/peers/c/*.c -o build/interop/c_given_peer -pthread \
 	    $$(PKG_CONFIG_PATH=build/c/lib/pkgconfig pkg-config --cflags --libs fencepost-zookeeper) -lzookeeper_mt -Wl,-rpath,$(CURDIR)/build/c/lib
+
+build-conformance: build-c build-rust
+	mkdir -p build/conformance
+	$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -O2 tests/conformance/peers/c/*.c -o build/conformance/c_peer -pthread \
+	    $$(PKG_CONFIG_PATH=build/c/lib/pkgconfig pkg-config --cflags --libs fencepost-client) -Wl,-rpath,$(CURDIR)/build/c/lib
 
 build-bench: build-c
 	cargo build --release --package fencepost-bench
@@ -84,11 +91,12 @@ build-bench-java:
 	javac -Xlint:all -Werror --release 17 -d build/bench/java -cp 'build/jars/*' bench/java/*.java
 
 # What computes has the machine to itself: a session that ends because a compiler has taken the processor is no finding. The suites of the
-# languages wait, for sessions to end above all, and stand in lines beside each other.
+# languages wait, for sessions to end above all, so they run beside each other.
 suites:
 	rm -rf build/logs
 	$(MAKE) --no-print-directory computing-suites
-	$(MAKE) --no-print-directory --jobs 3 --output-sync=line python-suite c-suite client-suites
+	$(MAKE) --no-print-directory --jobs 5 --output-sync=line python-suite c-suite rust-suite javascript-suite shared-suite
+	$(MAKE) --no-print-directory crowds-suite
 	$(MAKE) --no-print-directory faults-suite
 	$(MAKE) --no-print-directory interop-suite
 	tools/closing-lines
@@ -103,31 +111,48 @@ computing-suites:
 	$(SUITE) wasi $(COMPUTE) node tests/wasi/run.mjs
 	$(if $(LINT),$(SUITE) lint $(COMPUTE) make --no-print-directory lint)
 
+# Its tests wait more than they compute: eight at a time, the longest first. Each worker has servers of its own.
 python-suite:
-	cd bindings-py && $(SERVERS) $(SUITE) python ../$(PYTHON) -m pytest -q
+	cd bindings-py && $(SUITE) python ../$(PYTHON) -m pytest -q -n 6 --maxschedchunk 1
 
 c-suite:
-	$(SERVERS) $(SUITE) c make --no-print-directory -C bindings-c test
+	$(SUITE) c make --no-print-directory -C bindings-c test-small
 
-client-suites:
-	$(SERVERS) $(SUITE) rust cargo test $(RUST) -- --test-threads 1
-	$(SERVERS) $(SUITE) rust-oldest cargo test $(OLDEST) -- --test-threads 1
-	CARGO_PROFILE_DEV_DEBUG=line-tables-only $(SERVERS) $(SUITE) readme $(PYTHON) -m pytest -q tests/readme
+rust-suite:
+	$(SERVERS) $(SUITE) rust cargo test $(RUST) -- --test-threads 2 --skip crowd::
+	$(SUITE) rust-without-tls cargo test --package fencepost --no-default-features --features zookeeper,redis --test memory an_address_with_tls
+	$(SERVERS) $(SUITE) rust-oldest cargo test $(OLDEST) -- --test-threads 2 --skip crowd::
+
+javascript-suite:
 	$(SERVERS) $(SUITE) javascript npm --prefix bindings-wasm test --silent
+
+shared-suite:
+	CARGO_PROFILE_DEV_DEBUG=line-tables-only $(SERVERS) $(SUITE) readme $(PYTHON) -m pytest -q tests/readme
 	$(SUITE) replay $(PYTHON) -m pytest -q tests/replay
 	$(SUITE) replay-js node tests/replay/replay.mjs
 	$(SERVERS) $(SUITE) mixed $(PYTHON) -m pytest -q tests/mixed
+	$(SERVERS) $(SUITE) conformance $(PYTHON) -m pytest -q tests/conformance
 	$(SUITE) redis-servers $(PYTHON) -m pytest -q tests/redis-servers
 	$(SERVERS) $(SUITE) bench $(PYTHON) -m pytest -q bench/tests
 	$(SUITE) servers $(PYTHON) -m pytest -q tests/servers
 
-# Nothing beside it: members and sessions are to end by faults alone.
+# Nothing beside them: two thousand locks are held at once, and released within the time of a close; and members and sessions end by faults
+# alone.
+crowds-suite:
+	$(SERVERS) $(SUITE) rust-crowds cargo test $(RUST) --test outages -- --test-threads 2 crowd::
+	$(SERVERS) $(SUITE) rust-oldest-crowds cargo test $(OLDEST) -- --test-threads 2 crowd::
+	$(SUITE) c-crowds make --no-print-directory -C bindings-c test-crowds
+
 faults-suite:
 	$(SUITE) faults $(PYTHON) -m pytest -q tests/faults
 
-# Three at a time, each with servers of its own: they wait for each other, and start many processes.
+# Three at a time, each with servers of its own: they wait for each other, and start many processes. `make matrix` has every version of ZooKeeper.
 interop-suite:
 	$(SUITE) interop $(PYTHON) -m pytest -q -n 3 tests/interop
+
+matrix: ## interop and faults on every supported version of ZooKeeper
+	$(SUITE) faults $(PYTHON) -m pytest -q --every-version tests/faults
+	$(SUITE) interop $(PYTHON) -m pytest -q -n 3 --every-version tests/interop
 
 # What people have written: REPORT.md is the simulator's.
 GUIDES = $(shell find . \( -name node_modules -o -name target -o -name '.?*' -o -name build \) -prune -o -name '*.md' -not -name REPORT.md -print)
@@ -136,13 +161,17 @@ lint: ## formatting and lints of every language
 	cargo fmt --all --check
 	cargo fmt --check --manifest-path bindings-rs/tests/oldest/Cargo.toml
 	cargo clippy --workspace --exclude fencepost-wasm --exclude fencepost-wasm-memory --all-targets --all-features -- -D warnings
+	cargo clippy --package fencepost --lib --no-default-features --features zookeeper -- -D warnings
+	cargo clippy --package fencepost --lib --no-default-features --features redis -- -D warnings
 	cargo clippy --package fencepost-wasm --package fencepost-wasm-memory --target wasm32-unknown-unknown -- -D warnings
+	cargo clippy --package fencepost-wasm --features redis --target wasm32-unknown-unknown -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps --workspace --exclude fencepost-py --exclude fencepost-c --exclude fencepost-wasm --exclude fencepost-wasm-memory
 	.venv/bin/ruff format --check
 	.venv/bin/ruff check
 	cd tests/servers && ../../.venv/bin/mypy --strict .
 	cd tests/mixed && ../../.venv/bin/mypy --strict counter.py test_mixed.py
 	cd tests/interop && MYPYPATH=../mixed:tests:peers ../../.venv/bin/mypy --strict tests peers/*.py
+	cd tests/conformance && MYPYPATH=peers ../../.venv/bin/mypy --strict *.py peers/*.py
 	cd tests/redis-servers && MYPYPATH=../mixed ../../.venv/bin/mypy --strict *.py
 	cd tests/deletions && ../../.venv/bin/mypy --strict .
 	cd tests/faults && MYPYPATH=../mixed:../interop/tests:. ../../.venv/bin/mypy --strict *.py
@@ -152,14 +181,14 @@ lint: ## formatting and lints of every language
 	cd bindings-wasm && npm run --silent lint
 	$(MAKE) --no-print-directory -C bindings-c check-format check-header
 	$(MAKE) --no-print-directory -C bench/c check-format
-	clang-format --dry-run -Werror --style=file:bindings-c/.clang-format tests/interop/peers/c/*.[ch]
+	clang-format --dry-run -Werror --style=file:bindings-c/.clang-format tests/interop/peers/c/*.[ch] tests/conformance/peers/c/*.[ch]
 	.venv/bin/pymarkdown --config .pymarkdown.json scan $(GUIDES)
 	shellcheck tools/setup tools/suite tools/jars/fetch .ci/run bindings-c/tests/newest-hiredis
 
 soak: ## run SEEDS seeds (500000) of every machine in the simulator, and add to the report
 	cargo run --quiet --release --package fencepost-simulator -- soak --first $(FIRST) --seeds $(SEEDS) --report tests/simulator/REPORT.md
 
-deletions: ## delete one safety check after the other in a copy, and demand that the proof convicts each
+deletions: ## delete one safety check after the other in a copy, and demand that the proof detects each
 	$(PYTHON) tests/deletions
 
 bench: build ## measure a machine's step, and side by side with the raw clients and the peers

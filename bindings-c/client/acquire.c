@@ -36,7 +36,7 @@ static fencepost_result acquire(fencepost_lock *lock, int64_t patience, fencepos
         return result;
     if ((result = contender_open(lock, patience, &contender)) != FENCEPOST_RESULT_OK)
         return result;
-    client_wait(client, contender_decided, contender, FENCEPOST_NEVER);
+    client_wait(client, contender, contender_decided, contender, FENCEPOST_NEVER);
     result = decided(contender, grant);
     if (result != FENCEPOST_RESULT_OK)
         contender_forget(contender);
@@ -140,6 +140,7 @@ static fencepost_result take(fencepost_attempt *attempt, fencepost_grant **grant
     if (result == FENCEPOST_RESULT_OK) {
         overdue_forget(attempt->begun.contender);
         attempt->begun.contender = NULL;
+        client_taken(*grant);
     }
     return result;
 }
@@ -154,7 +155,7 @@ static fencepost_result finish(fencepost_attempt *attempt, bool wait, fencepost_
         result = fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
     } else if (!wait || (result = client_may_block(client)) == FENCEPOST_RESULT_OK) {
         if (wait)
-            client_wait(client, attempt_decided, attempt, FENCEPOST_NEVER);
+            client_wait(client, attempt->begun.contender, attempt_decided, attempt, FENCEPOST_NEVER);
         result = take(attempt, grant);
     }
     client_leave(client);

@@ -26,6 +26,7 @@ static void destroy(fencepost_client *client) {
     if (client->wake >= 0)
         close(client->wake);
     pthread_cond_destroy(&client->dispatched);
+    pthread_cond_destroy(&client->ended);
     pthread_mutex_destroy(&client->mutex);
     free(client);
 }
@@ -41,6 +42,7 @@ fencepost_result fencepost_client_new(
     }
     pthread_mutex_init(&made->mutex, NULL);
     pthread_cond_init(&made->dispatched, NULL);
+    pthread_cond_init(&made->ended, NULL);
     made->references = 1;
     made->process = process_number();
     made->hub = hub;
@@ -77,17 +79,15 @@ void fencepost_client_unref(fencepost_client *client) {
 }
 
 void fencepost_client_free(fencepost_client *client) {
-    bool open, inside;
+    bool inside;
 
     if (client == NULL || !IS_OURS(client))
         return;
     client_lock(client);
-    open = !client->closed;
-    inside = client_is_dispatcher(client);
+    inside = close_is_inside(client);
     client_unlock(client);
     if (inside)
-        return; /* the caller's own callback: this thread goes on with the client behind it */
-    if (open)
-        fencepost_close(client);
+        return;              /* the caller's own callback: this thread goes on with the client behind it */
+    fencepost_close(client); /* once more does nothing, but waits for another thread that closes it */
     fencepost_client_unref(client);
 }

@@ -24,13 +24,13 @@ static bool is_settled(const void *subject) {
     return fencepost_hub_pending(((const fencepost_client *)subject)->hub) == 0;
 }
 
-/* Waits until no callback of the program's runs in the driver's library. With the lock. */
-static void await_dispatch(fencepost_client *client) {
+/* Waits for what another thread does. With the lock. */
+static void await(fencepost_client *client, pthread_cond_t *change, const bool *flag, bool value) {
     int before = client_pause(client);
 
     client_resume(client, before);
-    while (client->dispatching)
-        pthread_cond_wait(&client->dispatched, &client->mutex);
+    while (*flag != value)
+        pthread_cond_wait(change, &client->mutex);
     client->cancel_state = before;
 }
 
@@ -40,14 +40,21 @@ static fencepost_result finish(fencepost_client *client) {
     size_t left = unsettled + fencepost_hub_unreleased(client->hub);
 
     client->closed = true;
-    client_wake(client);
+    client->closer = pthread_self();
+    client_wake_all(client);
     client_tell_loop(client);
-    await_dispatch(client);
+    await(client, &client->dispatched, &client->dispatching, false);
     client_unlock(client);
     if (client->driver->left != NULL)
         client->driver->left(client->self);
     keeper_stop(client);
     client->driver->close(client->self, unsettled > 0);
+    client_lock(client);
+    client->over = true;
+    pthread_cond_broadcast(&client->ended);
+    if (client->looped)
+        client_signal(client->news);
+    client_unlock(client);
     if (left > 0)
         return fault(
             FENCEPOST_RESULT_CLEANUP_INCOMPLETE,
@@ -57,31 +64,42 @@ static fencepost_result finish(fencepost_client *client) {
     return FENCEPOST_RESULT_OK;
 }
 
-/* Takes the lock of a client that is open, or, with `begun`, whose end has begun. */
-static fencepost_result enter(fencepost_client *client, bool begun) {
-    fencepost_result result = begun ? client_enter_late(client) : client_enter(client);
+/* Whether this thread is in a callback that runs within the client, whose end would wait for this thread. With the
+ * lock. */
+bool close_is_inside(const fencepost_client *client) {
+    bool closes = client->closed && !client->over && pthread_equal(client->closer, pthread_self());
 
-    if (result == FENCEPOST_RESULT_OK && client_is_dispatcher(client)) {
-        client_unlock(client);
-        result = fault(FENCEPOST_RESULT_WOULD_BLOCK, "a callback of the connection cannot close its client");
-    }
-    return result;
+    return closes || client_is_dispatcher(client);
+}
+
+/* Takes the lock, also of a client that is closed. */
+static fencepost_result enter(fencepost_client *client) {
+    if (client == NULL)
+        return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
+    if (!IS_OURS(client))
+        return fault(FENCEPOST_RESULT_WRONG_PROCESS, NULL);
+    client_lock(client);
+    if (!close_is_inside(client))
+        return FENCEPOST_RESULT_OK;
+    client_unlock(client);
+    return fault(FENCEPOST_RESULT_WOULD_BLOCK, "a callback of the connection cannot close its client");
 }
 
 static fencepost_result close_client(fencepost_client *client) {
-    fencepost_result result = enter(client, true);
+    fencepost_result result = enter(client);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
     if (client->closing && !client->closes_stepwise) {
+        await(client, &client->ended, &client->over, true);
         client_unlock(client);
-        return fault(FENCEPOST_RESULT_CLIENT_CLOSED, NULL);
+        return FENCEPOST_RESULT_OK;
     }
     client->closes_stepwise = false;
     if (!client->closing)
         begin(client);
     if (client->driver->descriptor(client->self) != FENCEPOST_OWNER_DRIVEN)
-        client_wait(client, is_settled, client, client->close_by);
+        client_wait(client, NULL, is_settled, client, client->close_by);
     return finish(client);
 }
 
@@ -94,28 +112,36 @@ fencepost_result fencepost_close(fencepost_client *client) {
 }
 
 fencepost_result fencepost_close_start(fencepost_client *client) {
-    fencepost_result result = enter(client, false);
+    fencepost_result result = enter(client);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
+    if (client->closing) {
+        client_unlock(client);
+        return FENCEPOST_RESULT_OK;
+    }
     client->closes_stepwise = true;
     begin(client);
     client_leave(client);
     return FENCEPOST_RESULT_OK;
 }
 
+/* What a close that this call does not end has come to. With the lock. */
+static fencepost_result progress(const fencepost_client *client) {
+    if (!client->closing)
+        return fault(FENCEPOST_RESULT_CLIENT_CLOSED, "no close of this client is under way");
+    return client->over ? FENCEPOST_RESULT_OK : FENCEPOST_RESULT_PENDING;
+}
+
 static fencepost_result close_finish(fencepost_client *client) {
-    fencepost_result result = enter(client, true);
+    fencepost_result result = enter(client);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
-    if (!client->closes_stepwise) {
+    if (!client->closes_stepwise || (!is_settled(client) && fencepost_now() < client->close_by)) {
+        result = progress(client);
         client_unlock(client);
-        return fault(FENCEPOST_RESULT_CLIENT_CLOSED, "no close of this client is under way");
-    }
-    if (!is_settled(client) && fencepost_now() < client->close_by) {
-        client_unlock(client);
-        return FENCEPOST_RESULT_PENDING;
+        return result;
     }
     client->closes_stepwise = false;
     return finish(client);

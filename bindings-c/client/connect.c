@@ -43,7 +43,7 @@ static fencepost_result connect_zookeeper(const char *url, fencepost_client **cl
     return connect_with(libraries[threaded], function, url, client);
 }
 
-fencepost_result fencepost_connect(const char *url, fencepost_client **client) {
+static fencepost_result connect_url(const char *url, fencepost_client **client) {
     fencepost_address *address;
     fencepost_address_parts parts = {.size = sizeof parts};
     fencepost_result result;
@@ -69,5 +69,13 @@ fencepost_result fencepost_connect(const char *url, fencepost_client **client) {
         }
     }
     fencepost_address_free(address);
+    return result;
+}
+
+fencepost_result fencepost_connect(const char *url, fencepost_client **client) {
+    int before = cancel_hold();
+    fencepost_result result = connect_url(url, client);
+
+    cancel_allow(before);
     return result;
 }

@@ -30,76 +30,59 @@ static void describe(fencepost_grant *contender, const fencepost_event *event) {
     contender->detail = strdup(text); /* without memory, the result has words of its own */
 }
 
-/* It has come to its end. Says whether it was the last hold of its grant: the hub's machine is still to be closed. */
-static bool end_hold(fencepost_grant *contender, fencepost_result result) {
+/* It has come to its end; its key is still to be closed. */
+static void finish(fencepost_grant *contender, fencepost_result result) {
     fencepost_client *client = contender->client;
-    fencepost_grant *other;
 
     if (contender->stage == ASKING)
         client->asking--;
     overdue_forget(contender);
     contender->stage = OVER;
     contender->result = result;
-    if (contender->tenure != NULL && (other = tenure_leave(contender)) != NULL) {
-        table_replace(&client->contenders, other);
-        return false;
-    }
+    client_changed(contender);
     table_remove(&client->contenders, contender->key);
-    return true;
 }
 
-static void close_machine(fencepost_client *client, uint64_t key) {
+static void forget_watches(fencepost_client *client, uint64_t key) {
+    if (client->driver->forget != NULL)
+        client->driver->forget(client->self, key);
+}
+
+/* Its machine is of no use to it any more, but may serve other contenders of its owner. */
+static void leave_machine(fencepost_grant *contender) {
+    uint64_t key;
+
+    if (machine_leave(contender, &key))
+        forget_watches(contender->client, key);
+}
+
+static void close_key(fencepost_client *client, uint64_t key) {
     fencepost_hub_close(client->hub, fencepost_now(), key);
     client->moved = true;
 }
 
-/* It has come to its end. Behind the last hold of a grant, the hub's machine goes when the server has answered. */
+/* It has come to its end. The hub's machine goes when it serves no other contender, and the server has answered. */
 static void end(fencepost_grant *contender, fencepost_result result) {
-    if (end_hold(contender, result))
-        close_machine(contender->client, contender->key);
+    finish(contender, result);
+    leave_machine(contender);
+    close_key(contender->client, contender->key);
 }
 
 /* The server has confirmed its release: the machine is at rest, and takes the place of the last one that was. */
 static void end_released(fencepost_grant *contender) {
     fencepost_client *client = contender->client;
-    uint64_t over = contender->key;
+    uint64_t over = client->spare.key;
 
-    if (!end_hold(contender, FENCEPOST_RESULT_OK))
+    if (contender->machine != NULL || contender->lock == 0 || contender->attempt >= MOST_ATTEMPTS) {
+        end(contender, FENCEPOST_RESULT_OK);
         return;
-    if (contender->lock != 0 && contender->attempt < MOST_ATTEMPTS) {
-        over = client->spare.key;
-        client->spare = (struct spare){contender->key, contender->lock};
     }
-    if (over != 0)
-        close_machine(client, over);
-}
-
-/* One of several holds is given back: the server need not hear of it. */
-void contender_part(fencepost_grant *contender) {
-    end(contender, FENCEPOST_RESULT_OK);
-}
-
-/* Whether a grant is held by anybody who has not begun to give it back. */
-static bool is_kept(const fencepost_grant *contender) {
-    return contender->tenure == NULL ? contender_is_held(contender) : tenure_held(contender->tenure) > 0;
-}
-
-/* Of a machine's holds, the first one. */
-static fencepost_grant *first(fencepost_grant *contender) {
-    return contender == NULL || contender->tenure == NULL ? contender : tenure_first(contender->tenure);
-}
-
-/* Its owner's last hold as a writer is given back, while others as a reader stay. With the lock. */
-fencepost_result contender_lower(fencepost_grant *contender) {
-    fencepost_client *client = contender->client;
-    fencepost_result result = fencepost_hub_downgrade(client->hub, fencepost_now(), contender->key);
-
-    client->moved = true;
-    if (result == FENCEPOST_RESULT_OK) {
-        contender->stage = LOWERING;
-        tenure_share(contender->tenure, true);
+    finish(contender, FENCEPOST_RESULT_OK);
+    client->spare = (struct spare){contender->key, contender->lock};
+    if (over != 0) {
+        forget_watches(client, over);
+        close_key(client, over);
     }
-    return result;
 }
 
 bool contender_is_held(const fencepost_grant *contender) {
@@ -110,18 +93,12 @@ bool contender_is_held(const fencepost_grant *contender) {
 static void turn(fencepost_grant *contender, const fencepost_event *event) {
     bool refused = event->kind == FENCEPOST_EVENT_KIND_REFUSED;
 
-    if (contender->tenure != NULL)
-        tenure_share(contender->tenure, !refused);
-    if (refused && (contender->stage == LOWERING || contender->turn == TURNS))
+    if (contender->turn != TURNS)
+        return;
+    if (refused)
         describe(contender, event);
-    if (contender->stage == LOWERING) {
-        end(contender, refused ? event->reason : FENCEPOST_RESULT_OK);
-    } else if (contender->turn == TURNS) {
-        contender->turn = refused ? REFUSED : TURNED;
-        if (refused && contender->tenure != NULL)
-            contender->way = WRITER;
-        contender->refusal = refused ? event->reason : FENCEPOST_RESULT_OK;
-    }
+    contender->turn = refused ? REFUSED : TURNED;
+    contender->refusal = refused ? event->reason : FENCEPOST_RESULT_OK;
 }
 
 static void tell(fencepost_grant *contender, const fencepost_event *event) {
@@ -136,6 +113,7 @@ static void tell(fencepost_grant *contender, const fencepost_event *event) {
         contender->fence = event->fence;
         contender->attempt = event->attempt;
         contender->valid_until = event->valid_until;
+        machine_granted(contender, event->owner);
         overdue_granted(contender);
         break;
     case FENCEPOST_EVENT_KIND_EXTENDED:
@@ -171,8 +149,12 @@ static void tell(fencepost_grant *contender, const fencepost_event *event) {
         turn(contender, event);
         break;
     case FENCEPOST_EVENT_KIND_REFUSED:
-        describe(contender, event);
-        end(contender, event->reason);
+        if (contender_is_held(contender)) {
+            turn(contender, event); /* it stays held */
+        } else {
+            describe(contender, event);
+            end(contender, event->reason);
+        }
         break;
     case FENCEPOST_EVENT_KIND_RELEASED:
         end_released(contender);
@@ -181,34 +163,21 @@ static void tell(fencepost_grant *contender, const fencepost_event *event) {
 }
 
 void contender_event(fencepost_client *client, uint64_t key, const fencepost_event *event) {
-    fencepost_grant *contender = first(table_find(&client->contenders, key)), *next;
-    /* What is held stays held: it is no acquire or release that was refused. */
-    bool stays = contender != NULL && event->kind == FENCEPOST_EVENT_KIND_REFUSED && is_kept(contender);
+    fencepost_grant *contender = table_find(&client->contenders, key);
 
-    for (; contender != NULL; contender = next) {
-        next = contender->beside;
-        if (stays)
-            turn(contender, event);
-        else
-            tell(contender, event);
-    }
+    if (contender == NULL)
+        return;
+    tell(contender, event);
+    client_changed(contender);
 }
 
-/* What the owner holds, once more; NULL if it holds nothing. With the lock. */
-static fencepost_result again(const fencepost_lock *lock, int64_t patience, uint64_t now, fencepost_grant **further) {
-    fencepost_client *client = lock->client;
-
-    *further = NULL;
-    if (lock->claim.id == NULL)
-        return FENCEPOST_RESULT_OK;
-    if (patience != TRY && patience != FENCEPOST_FOREVER && (patience < 0 || patience > LONGEST_PATIENCE))
-        return FENCEPOST_RESULT_OK; /* the hub says what is wrong with it */
+/* Before an owner asks: what has happened is told now. The computer may have slept, and the owner's grant be over. */
+static void catch_up(fencepost_client *client, uint64_t now) {
     if (now >= client->until) {
-        /* The computer may have slept: what has ended meanwhile is told now, and is no grant any more. */
         fencepost_hub_handle_timeout(client->hub, now);
-        client_pump(client);
+        client->moved = true;
     }
-    return owners_reenter(client, &lock->claim, further);
+    client_settle(client);
 }
 
 /* Begins the acquire of an opened contender. */
@@ -222,47 +191,53 @@ static fencepost_result ask(const fencepost_lock *lock, int64_t patience, uint64
         result = fencepost_hub_try_acquire(client->hub, now, contender->key);
     else
         result = fencepost_hub_acquire(client->hub, now, contender->key, patience);
-    if (result == FENCEPOST_RESULT_OK && lock->claim.id != NULL)
-        result = owners_begin(&lock->claim, contender);
+    if (lock->owned != NULL && (result == FENCEPOST_RESULT_BUSY || result == FENCEPOST_RESULT_UPGRADE))
+        return fault(result, "%.200s: %s", lock->owned, fencepost_detail());
     return result;
 }
 
 /* A machine at rest: one that knows the lock, or a new one. */
-static fencepost_result take_machine(const fencepost_lock *lock, uint64_t now, uint64_t *key) {
+static fencepost_result take_machine(const fencepost_lock *lock, uint64_t now, fencepost_grant *contender) {
     fencepost_client *client = lock->client;
     fencepost_result result;
     uint8_t owner[16];
     uint64_t seed;
 
     if (client->spare.key != 0 && client->spare.lock == lock->number) {
-        *key = client->spare.key;
+        contender->key = client->spare.key;
         client->spare.key = 0;
         return FENCEPOST_RESULT_OK;
     }
-    if ((result = random_take(&client->random, owner, &seed)) != FENCEPOST_RESULT_OK)
+    if ((result = random_take(&client->random, owner, &seed)) != FENCEPOST_RESULT_OK ||
+        (result = fencepost_hub_open(client->hub, now, lock->settings, owner, seed, &contender->key)) !=
+            FENCEPOST_RESULT_OK)
         return result;
-    return fencepost_hub_open(client->hub, now, lock->settings, owner, seed, key);
+    if (lock->owned == NULL || machine_add(contender, owner))
+        return FENCEPOST_RESULT_OK;
+    fencepost_hub_close(client->hub, now, contender->key);
+    return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
 }
 
-/* Opens a contender and begins its acquire; or the lock's owner holds it, and gets a further hold. With the lock. */
+/* Opens a contender and begins its acquire. With the lock. */
 fencepost_result contender_open(fencepost_lock *lock, int64_t patience, fencepost_grant **contender) {
     fencepost_client *client = lock->client;
-    uint64_t now = fencepost_now();
+    uint64_t now = fencepost_now(), key;
     fencepost_grant *opened;
     fencepost_result result;
 
+    if (lock->owned != NULL)
+        catch_up(client, now);
     client->moved = true;
-    if ((result = again(lock, patience, now, contender)) != FENCEPOST_RESULT_OK || *contender != NULL)
-        return result;
     if ((opened = malloc(sizeof *opened)) == NULL)
         return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
     *opened = (fencepost_grant){.client = client, .lock = lock->number, .ahead = -1};
-    if ((result = take_machine(lock, now, &opened->key)) != FENCEPOST_RESULT_OK) {
+    if ((result = take_machine(lock, now, opened)) != FENCEPOST_RESULT_OK) {
         free(opened);
         return result;
     }
     if ((result = ask(lock, patience, now, opened)) != FENCEPOST_RESULT_OK) {
         table_remove(&client->contenders, opened->key);
+        machine_leave(opened, &key);
         fencepost_hub_close(client->hub, now, opened->key);
         free(opened);
         return result;
@@ -274,55 +249,21 @@ fencepost_result contender_open(fencepost_lock *lock, int64_t patience, fencepos
     return FENCEPOST_RESULT_OK;
 }
 
-/* A further hold of the same grant; NULL: out of memory. With the lock. */
-fencepost_grant *contender_beside(const fencepost_grant *contender) {
-    fencepost_grant *hold = malloc(sizeof *hold);
-    char *stranger = contender->stranger == NULL ? NULL : strdup(contender->stranger);
-
-    if (hold == NULL || (contender->stranger != NULL && stranger == NULL)) {
-        free(hold);
-        free(stranger);
-        return NULL;
-    }
-    *hold = *contender;
-    hold->stage = HELD;
-    hold->turn = STAYS;
-    hold->detail = NULL;
-    hold->stranger = stranger;
-    hold->next = NULL;
-    hold->untaken = false;
-    hold->next_untaken = NULL;
-    hold->untaken_place = NULL;
-    fencepost_client_ref(hold->client);
-    return hold;
-}
-
-/* Its client is being closed. */
+/* Its client is being closed: what is held is lost. The hub closes all keys at once. */
 void contender_closed(fencepost_grant *contender) {
-    fencepost_grant *next;
-
-    for (contender = first(contender); contender != NULL; contender = next) {
-        next = contender->beside;
-        free(contender->detail);
-        contender->detail = NULL;
-        end(contender, FENCEPOST_RESULT_CLIENT_CLOSED);
-    }
+    contender->lost = contender_is_held(contender);
+    free(contender->detail);
+    contender->detail = contender->lost ? strdup("the client was closed while it held the lock") : NULL;
+    finish(contender, contender->lost ? FENCEPOST_RESULT_LOST_CONNECTION_CLOSED : FENCEPOST_RESULT_CLIENT_CLOSED);
+    leave_machine(contender);
 }
 
-/* Ends it, and what it stands for. */
-static void give_up(fencepost_grant *contender, fencepost_result result) {
-    if (contender_is_held(contender) && tenure_lowers(contender))
-        contender_lower(contender);
-    if (contender->stage != OVER)
-        end(contender, result);
-}
-
-/* The same, for a reason that its attempt tells. With the lock. */
+/* Ends it, for a reason that its attempt tells. With the lock. */
 void contender_give_up(fencepost_grant *contender, fencepost_result result, const char *why) {
     free(contender->detail);
     contender->detail = strdup(why);
     contender->client->stirred = true;
-    give_up(contender, result);
+    end(contender, result);
 }
 
 /* Gives it up, and what it stands for. Takes the lock. */
@@ -330,7 +271,8 @@ void contender_free(fencepost_grant *contender) {
     fencepost_client *client = contender->client;
 
     client_lock(client);
-    give_up(contender, FENCEPOST_RESULT_OK);
+    if (contender->stage != OVER)
+        end(contender, FENCEPOST_RESULT_OK);
     client_leave(client);
     contender_forget(contender);
 }

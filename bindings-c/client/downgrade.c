@@ -3,7 +3,7 @@
 
 #include "internal.h"
 
-/* Begins; of an owner's holds the last one of a writer turns the grant. With the lock. */
+/* Begins. With the lock. */
 static fencepost_result downgrade_start(fencepost_grant *grant) {
     fencepost_result result;
 
@@ -11,23 +11,11 @@ static fencepost_result downgrade_start(fencepost_grant *grant) {
         return contender_fault(grant);
     if (!contender_is_held(grant))
         return fault(FENCEPOST_RESULT_NOT_HELD, NULL);
-    if (grant->way == READER)
-        return fault(FENCEPOST_RESULT_NOT_A_WRITER, NULL);
-    if (grant->tenure != NULL && tenure_others(grant, WRITER) > 0) {
-        grant->way = READER;
-        grant->turn = TURNED;
-        return FENCEPOST_RESULT_OK;
-    }
     grant->client->moved = true;
     result = fencepost_hub_downgrade(grant->client->hub, fencepost_now(), grant->key);
-    if (result != FENCEPOST_RESULT_OK)
-        return result;
-    grant->turn = TURNS;
-    if (grant->tenure != NULL) {
-        grant->way = READER;
-        tenure_share(grant->tenure, true);
-    }
-    return FENCEPOST_RESULT_OK;
+    if (result == FENCEPOST_RESULT_OK)
+        grant->turn = TURNS;
+    return result;
 }
 
 static fencepost_result downgrade_finish(fencepost_grant *grant) {
@@ -55,13 +43,13 @@ static fencepost_result downgrade_finish(fencepost_grant *grant) {
 }
 
 fencepost_result fencepost_downgrade(fencepost_grant *grant) {
-    fencepost_result result = client_enter(grant == NULL ? NULL : grant->client);
+    fencepost_result result = grant_enter(grant);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
     if ((result = client_may_block(grant->client)) == FENCEPOST_RESULT_OK &&
         (result = downgrade_start(grant)) == FENCEPOST_RESULT_OK) {
-        client_wait(grant->client, contender_turned, grant, FENCEPOST_NEVER);
+        client_wait(grant->client, grant, contender_turned, grant, FENCEPOST_NEVER);
         result = downgrade_finish(grant);
     }
     client_leave(grant->client);
@@ -69,7 +57,7 @@ fencepost_result fencepost_downgrade(fencepost_grant *grant) {
 }
 
 fencepost_result fencepost_downgrade_start(fencepost_grant *grant) {
-    fencepost_result result = client_enter(grant == NULL ? NULL : grant->client);
+    fencepost_result result = grant_enter(grant);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
@@ -79,7 +67,7 @@ fencepost_result fencepost_downgrade_start(fencepost_grant *grant) {
 }
 
 fencepost_result fencepost_downgrade_finish(fencepost_grant *grant) {
-    fencepost_result result = client_enter(grant == NULL ? NULL : grant->client);
+    fencepost_result result = grant_enter(grant);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;

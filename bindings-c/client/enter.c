@@ -17,7 +17,7 @@
 static void read_output(fencepost_client *client, const fencepost_output *output) {
     switch (output->kind) {
     case FENCEPOST_OUTPUT_KIND_COMMAND:
-        client->driver->command(client->self, client->hub, output->command);
+        client->driver->command(client->self, client->hub, output->key, output->command);
         break;
     case FENCEPOST_OUTPUT_KIND_EVENT:
         client->stirred = true;
@@ -190,6 +190,15 @@ void client_tell_loop(fencepost_client *client) {
     client->stirred = false;
 }
 
+/* Gives the lock back and tells the driver so. */
+void client_unlock_and_tell(fencepost_client *client) {
+    int before = client_pause(client);
+
+    if (client->driver->left != NULL)
+        client->driver->left(client->self);
+    cancel_allow(before);
+}
+
 /* The end of every call: what was put in is carried out, and whoever it concerns is told. */
 void client_leave(fencepost_client *client) {
     client_settle(client);
@@ -198,9 +207,7 @@ void client_leave(fencepost_client *client) {
         client_signal(client->wake);
     client_tell_loop(client);
     keeper_look(client);
-    client_unlock(client);
-    if (client->driver->left != NULL)
-        client->driver->left(client->self);
+    client_unlock_and_tell(client);
 }
 
 fencepost_hub *fencepost_client_enter(fencepost_client *client) {

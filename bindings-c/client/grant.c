@@ -1,16 +1,24 @@
 /* Grants: fence, validity, loss, extension, release. */
 #include "internal.h"
 
-static fencepost_client *client_of(const fencepost_grant *grant) {
-    return grant == NULL ? NULL : grant->client;
-}
-
 /* Getters say what they can also about a grant of a closed client. Takes the lock, or says no. */
 static bool observe(const fencepost_grant *grant) {
     if (grant == NULL || !IS_OURS(grant->client))
         return false;
     client_lock(grant->client);
     return true;
+}
+
+/* The beginning of every call that answers a result: a grant that the end of its client has lost says so. */
+fencepost_result grant_enter(const fencepost_grant *grant) {
+    fencepost_result result = client_enter(grant == NULL ? NULL : grant->client);
+
+    if (result != FENCEPOST_RESULT_CLIENT_CLOSED || !observe(grant))
+        return result;
+    if (grant->lost)
+        result = contender_fault(grant);
+    client_unlock(grant->client);
+    return result;
 }
 
 uint64_t fencepost_grant_fence(const fencepost_grant *grant) {
@@ -51,12 +59,6 @@ static void take_in(fencepost_grant *grant) {
         client_advance(grant->client);
 }
 
-/* Says why the grant was lost. With the lock. */
-static fencepost_result loss(fencepost_grant *grant) {
-    take_in(grant);
-    return grant->lost ? contender_fault(grant) : FENCEPOST_RESULT_OK;
-}
-
 bool fencepost_grant_is_lost(fencepost_grant *grant) {
     bool lost;
 
@@ -69,22 +71,24 @@ bool fencepost_grant_is_lost(fencepost_grant *grant) {
 }
 
 fencepost_result fencepost_grant_loss(fencepost_grant *grant) {
-    fencepost_result result = client_enter(client_of(grant));
+    fencepost_result result = grant_enter(grant);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
-    result = loss(grant);
+    take_in(grant);
+    if (grant->lost)
+        result = contender_fault(grant);
     client_leave(grant->client);
     return result;
 }
 
 fencepost_result fencepost_grant_wait_lost(fencepost_grant *grant, int64_t timeout) {
-    fencepost_result result = client_enter(client_of(grant));
+    fencepost_result result = grant_enter(grant);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
     if ((result = client_may_block(grant->client)) == FENCEPOST_RESULT_OK) {
-        bool over = client_wait(grant->client, contender_over, grant, client_deadline(timeout));
+        bool over = client_wait(grant->client, grant, contender_over, grant, client_deadline(timeout));
         if (grant->lost)
             result = contender_fault(grant);
         else
@@ -106,12 +110,12 @@ bool fencepost_grant_revoke_requested(fencepost_grant *grant) {
 }
 
 fencepost_result fencepost_grant_wait_revoke_requested(fencepost_grant *grant, int64_t timeout) {
-    fencepost_result result = client_enter(client_of(grant));
+    fencepost_result result = grant_enter(grant);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
     if ((result = client_may_block(grant->client)) == FENCEPOST_RESULT_OK) {
-        client_wait(grant->client, contender_wanted, grant, client_deadline(timeout));
+        client_wait(grant->client, grant, contender_wanted, grant, client_deadline(timeout));
         if (grant->lost)
             result = contender_fault(grant);
         else if (!contender_is_held(grant))
@@ -157,13 +161,13 @@ static fencepost_result extend_finish(const fencepost_grant *grant) {
 }
 
 fencepost_result fencepost_extend(fencepost_grant *grant) {
-    fencepost_result result = client_enter(client_of(grant));
+    fencepost_result result = grant_enter(grant);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
     if ((result = client_may_block(grant->client)) == FENCEPOST_RESULT_OK &&
         (result = extend_start(grant)) == FENCEPOST_RESULT_OK) {
-        client_wait(grant->client, contender_extended, grant, FENCEPOST_NEVER);
+        client_wait(grant->client, grant, contender_extended, grant, FENCEPOST_NEVER);
         result = extend_finish(grant);
     }
     client_leave(grant->client);
@@ -171,7 +175,7 @@ fencepost_result fencepost_extend(fencepost_grant *grant) {
 }
 
 fencepost_result fencepost_extend_start(fencepost_grant *grant) {
-    fencepost_result result = client_enter(client_of(grant));
+    fencepost_result result = grant_enter(grant);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
@@ -181,7 +185,7 @@ fencepost_result fencepost_extend_start(fencepost_grant *grant) {
 }
 
 fencepost_result fencepost_extend_finish(fencepost_grant *grant) {
-    fencepost_result result = client_enter(client_of(grant));
+    fencepost_result result = grant_enter(grant);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
@@ -196,22 +200,15 @@ static fencepost_result release_start(fencepost_grant *grant) {
 
     if (grant->lost)
         return contender_fault(grant);
-    if (grant->stage == RELEASING || grant->stage == LOWERING || (grant->stage == OVER && !grant->known_released))
+    if (grant->stage == RELEASING || (grant->stage == OVER && !grant->known_released))
         return FENCEPOST_RESULT_OK;
     if (!contender_is_held(grant))
         return fault(FENCEPOST_RESULT_NOT_HELD, NULL);
-    if (tenure_lowers(grant))
-        return contender_lower(grant);
-    if (grant->tenure != NULL && tenure_held(grant->tenure) > 1) {
-        contender_part(grant);
-        return FENCEPOST_RESULT_OK;
-    }
     grant->client->moved = true;
     result = fencepost_hub_release(grant->client->hub, fencepost_now(), grant->key);
     if (result == FENCEPOST_RESULT_OK) {
         grant->stage = RELEASING;
-        if (grant->tenure != NULL)
-            owners_end(grant->client, grant->tenure);
+        client_changed(grant);
     }
     return result;
 }
@@ -219,7 +216,7 @@ static fencepost_result release_start(fencepost_grant *grant) {
 static fencepost_result release_finish(fencepost_grant *grant) {
     if (grant->lost)
         return contender_fault(grant);
-    if (grant->stage == RELEASING || grant->stage == LOWERING)
+    if (grant->stage == RELEASING)
         return FENCEPOST_RESULT_PENDING;
     if (grant->stage != OVER || grant->known_released)
         return fault(FENCEPOST_RESULT_NOT_HELD, "no release of this grant is under way");
@@ -228,13 +225,13 @@ static fencepost_result release_finish(fencepost_grant *grant) {
 }
 
 fencepost_result fencepost_release(fencepost_grant *grant) {
-    fencepost_result result = client_enter(client_of(grant));
+    fencepost_result result = grant_enter(grant);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
     if ((result = client_may_block(grant->client)) == FENCEPOST_RESULT_OK &&
         (result = release_start(grant)) == FENCEPOST_RESULT_OK) {
-        client_wait(grant->client, contender_over, grant, fencepost_now() + PATIENCE_OF_RELEASE);
+        client_wait(grant->client, grant, contender_over, grant, fencepost_now() + PATIENCE_OF_RELEASE);
         result = release_finish(grant);
         if (result == FENCEPOST_RESULT_PENDING)
             result = fault(FENCEPOST_RESULT_RELEASE_UNCONFIRMED, NULL);
@@ -244,7 +241,7 @@ fencepost_result fencepost_release(fencepost_grant *grant) {
 }
 
 fencepost_result fencepost_release_start(fencepost_grant *grant) {
-    fencepost_result result = client_enter(client_of(grant));
+    fencepost_result result = grant_enter(grant);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
@@ -254,7 +251,7 @@ fencepost_result fencepost_release_start(fencepost_grant *grant) {
 }
 
 fencepost_result fencepost_release_finish(fencepost_grant *grant) {
-    fencepost_result result = client_enter(client_of(grant));
+    fencepost_result result = grant_enter(grant);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;

@@ -107,7 +107,7 @@ static fencepost_result blocking(fencepost_lock *lock, struct task task, fencepo
     client = lock->client;
     if ((result = client_may_block(client)) == FENCEPOST_RESULT_OK &&
         (result = open_inspection(lock, &task, &contender)) == FENCEPOST_RESULT_OK) {
-        client_wait(client, contender_decided, contender, FENCEPOST_NEVER);
+        client_wait(client, contender, contender_decided, contender, FENCEPOST_NEVER);
         result = ended(contender, contenders);
         client_leave(client);
         contender_forget(contender);

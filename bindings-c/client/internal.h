@@ -9,26 +9,14 @@
 /* How long to wait for the server's last words. */
 #define PATIENCE_OF_RELEASE 5000000u
 
-/* By which way an owner comes to a lock. */
-enum way { WHOLE, READER, WRITER };
+struct machine; /* see machines.c */
 
-/* What an owner asks for; without an owner, `id` is NULL. */
-struct claim {
-    char *id; /* kind, name and owner */
-    const char *owner;
-    enum way way;
-};
-
-struct tenure; /* see owners.c */
-
-/* Lowering: a writer's hold is given back, and its owner's other holds go on as a reader's. */
-enum stage { ASKING, HELD, EXTENDING, RELEASING, LOWERING, OVER };
+enum stage { ASKING, HELD, EXTENDING, RELEASING, OVER };
 
 /* What became of the wish to be a reader. */
 enum turn { STAYS, TURNS, TURNED, REFUSED };
 
-/* One contender, from its acquire to its end: what an attempt and then a grant stand for. Or a further hold of the same
- * grant, with the same key, which hears all that the first one hears. */
+/* One contender, from its acquire to its end: what an attempt and then a grant stand for. It is one key of the hub. */
 struct fencepost_grant {
     fencepost_client *client;
     uint64_t key;
@@ -44,19 +32,18 @@ struct fencepost_grant {
     uint64_t fence;
     uint64_t valid_until;
     int64_t ahead;
-    char *detail;                   /* in words; NULL: the result's own */
-    char *stranger;                 /* a node of another layout, or NULL */
-    fencepost_contenders *found;    /* by an inspection, which is a contender that is never granted */
-    struct fencepost_grant *next;   /* in the bucket of its key */
-    struct tenure *tenure;          /* what its owner has; NULL without an owner, and when it is over */
-    struct fencepost_grant *beside; /* the next hold of the tenure */
-    enum way way;
+    char *detail;                 /* in words; NULL: the result's own */
+    char *stranger;               /* a node of another layout, or NULL */
+    fencepost_contenders *found;  /* by an inspection, which is a contender that is never granted */
+    struct fencepost_grant *next; /* in the bucket of its key */
+    struct machine *machine;      /* which serves it; NULL without an owner, and when it is over */
     enum turn turn;
     fencepost_result refusal;                              /* why it stays a writer */
     uint64_t reach_by;                                     /* an acquire: when the first connection has to be there */
     bool untaken;                                          /* of an attempt: the program has not been given it */
     uint64_t take_by;                                      /* ... and, once granted, when it is given back */
     struct fencepost_grant *next_untaken, **untaken_place; /* among those that are granted */
+    struct waiter *waiters;                                /* threads that sleep until something of it has changed */
 };
 
 /* What has been begun and is not waited for. */
@@ -69,7 +56,7 @@ struct fencepost_lock {
     fencepost_client *client;
     uint64_t number; /* changes with the settings */
     fencepost_settings *settings;
-    struct claim claim;
+    char *owned;    /* the name of a lock that has an owner, or NULL */
     bool stands_in; /* on `memory:`: takes the options of a lock on Redis */
 };
 
@@ -90,7 +77,7 @@ struct note {
 struct waiter; /* see wait.c */
 
 /* The machine that has given its lock back last: the next acquire of the same lock is its next attempt, and costs half
- * of what a new machine does. */
+ * of what a new machine does. Never one of an owner: a hold may be over while the machine serves the owner's others. */
 struct spare {
     uint64_t key; /* 0: there is none */
     uint64_t lock;
@@ -114,7 +101,7 @@ struct fencepost_client {
     char *kind;
     char *prefix;
     struct table contenders;
-    void *owners; /* a tree of tenures, by what they are of */
+    void *machines; /* of owners: a tree, by their random bytes */
     struct note notes[NOTES];
     unsigned next_note;
 
@@ -134,7 +121,11 @@ struct fencepost_client {
     bool driving;             /* a thread sleeps on the driver's descriptor */
     uint64_t driven_until;    /* when it will look by itself */
     unsigned asking;          /* attempts that are not decided */
-    struct waiter *waiters;   /* threads that sleep in blocking calls */
+    struct waiter *waiters;   /* threads that sleep in blocking calls: the newest */
+    struct waiter *oldest;    /* of them */
+    struct waiter *closers;   /* those of them that wait for the client's end */
+    struct waiter *watcher;   /* the one that looks at the timers, of a driver without a descriptor */
+    unsigned woken;           /* waiters that were woken, and have not looked yet */
     unsigned *to_ring;        /* the bell of whom to wake, once the lock is given back */
     bool looped;              /* the program drives */
     bool stirred;             /* something has happened that the program's loop does not know of */
@@ -146,6 +137,9 @@ struct fencepost_client {
     bool closes_stepwise; /* and the last step has not been done */
     uint64_t close_by;
     bool closed;
+    pthread_t closer; /* who closes the connection, once `closed` is set */
+    bool over;        /* the close has ended */
+    pthread_cond_t ended;
     int wake; /* eventfd: for the thread that sleeps on the driver's descriptor */
     int news; /* eventfd: for the program's loop, once asked for */
     int loop; /* epoll: the driver's descriptor and `news`, once asked for */
@@ -184,6 +178,7 @@ fencepost_result client_enter_late(fencepost_client *client);
 bool client_is_dispatcher(const fencepost_client *client);
 void client_tell_loop(fencepost_client *client);
 void client_leave(fencepost_client *client);
+void client_unlock_and_tell(fencepost_client *client);
 void client_pump(fencepost_client *client);
 void client_settle(fencepost_client *client);
 void client_advance(fencepost_client *client);
@@ -193,11 +188,19 @@ void client_drain(int descriptor);
 
 /* wait.c */
 typedef bool client_condition(const void *subject);
-bool client_wait(fencepost_client *client, client_condition *condition, const void *subject, uint64_t deadline);
+bool client_wait(
+    fencepost_client *client, fencepost_grant *contender, client_condition *condition, const void *subject,
+    uint64_t deadline);
+void client_changed(const fencepost_grant *contender);
+void client_taken(fencepost_grant *contender);
 void client_wake(fencepost_client *client);
+void client_wake_all(fencepost_client *client);
 fencepost_result client_may_block(const fencepost_client *client);
 uint64_t client_deadline(int64_t timeout);
 void client_poll(fencepost_client *client, uint64_t now, uint64_t until);
+
+/* close.c */
+bool close_is_inside(const fencepost_client *client);
 
 /* keeper.c */
 void keeper_look(fencepost_client *client);
@@ -210,14 +213,14 @@ fencepost_result contender_open(fencepost_lock *lock, int64_t patience, fencepos
 void contender_event(fencepost_client *client, uint64_t key, const fencepost_event *event);
 void contender_closed(fencepost_grant *contender);
 void contender_give_up(fencepost_grant *contender, fencepost_result result, const char *why);
-void contender_part(fencepost_grant *contender);
-fencepost_result contender_lower(fencepost_grant *contender);
 bool contender_is_held(const fencepost_grant *contender);
 void contender_free(fencepost_grant *contender);
 void contender_forget(fencepost_grant *contender);
 fencepost_result contender_fault(const fencepost_grant *contender);
-fencepost_grant *contender_beside(const fencepost_grant *contender);
 client_condition contender_decided, contender_over, contender_extended, contender_turned, contender_wanted;
+
+/* grant.c */
+fencepost_result grant_enter(const fencepost_grant *grant);
 
 /* lock.c */
 fencepost_result
@@ -229,17 +232,10 @@ options_check(const fencepost_client *client, const char *name, const fencepost_
 fencepost_result options_stand_in(const char *key, int64_t millis);
 int64_t micros_of(int64_t millis);
 
-/* owners.c */
-fencepost_result owners_claim(const char *name, const fencepost_options *options, struct claim *claim);
-fencepost_result owners_reenter(fencepost_client *client, const struct claim *claim, fencepost_grant **further);
-fencepost_result owners_begin(const struct claim *claim, fencepost_grant *contender);
-void owners_end(fencepost_client *client, struct tenure *tenure);
-size_t tenure_held(const struct tenure *tenure);
-size_t tenure_others(const fencepost_grant *hold, enum way way);
-bool tenure_lowers(const fencepost_grant *hold);
-void tenure_share(struct tenure *tenure, bool shared);
-fencepost_grant *tenure_first(const struct tenure *tenure);
-fencepost_grant *tenure_leave(fencepost_grant *hold);
+/* machines.c */
+bool machine_add(fencepost_grant *contender, const uint8_t bytes[16]);
+void machine_granted(fencepost_grant *contender, const uint8_t bytes[16]);
+bool machine_leave(fencepost_grant *contender, uint64_t *key);
 
 /* overdue.c */
 void overdue_granted(fencepost_grant *contender);
@@ -260,7 +256,6 @@ fencepost_contenders *contenders_copy(const fencepost_found *const *found, size_
 bool table_add(struct table *table, fencepost_grant *contender);
 fencepost_grant *table_find(const struct table *table, uint64_t key);
 void table_remove(struct table *table, uint64_t key);
-void table_replace(struct table *table, fencepost_grant *contender);
 void table_each(struct table *table, void (*visit)(fencepost_grant *));
 void table_free(struct table *table);
 

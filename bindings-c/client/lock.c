@@ -22,7 +22,7 @@ lock_new(fencepost_client *client, const char *name, const fencepost_options *op
     if ((made = calloc(1, sizeof *made)) == NULL)
         return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
     if ((result = options_check(client, name, options, made)) != FENCEPOST_RESULT_OK) {
-        free(made->claim.id);
+        free(made->owned);
         free(made);
         return result;
     }
@@ -52,7 +52,7 @@ void fencepost_lock_free(fencepost_lock *lock) {
     if (lock == NULL || !IS_OURS(lock->client))
         return;
     fencepost_settings_free(lock->settings);
-    free(lock->claim.id);
+    free(lock->owned);
     fencepost_client_unref(lock->client);
     free(lock);
 }

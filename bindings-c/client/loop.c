@@ -72,8 +72,6 @@ fencepost_result fencepost_client_process(fencepost_client *client) {
     client->stirred = false;
     client->looped_until = client_until(client);
     client_wake(client);
-    client_unlock(client);
-    if (client->driver->left != NULL)
-        client->driver->left(client->self);
+    client_unlock_and_tell(client);
     return FENCEPOST_RESULT_OK;
 }

@@ -111,8 +111,8 @@ static int memory_descriptor(void *self) {
     return FENCEPOST_SELF_DRIVEN;
 }
 
-static void memory_command(void *self, fencepost_hub *hub, const fencepost_command *command) {
-    (void)self, (void)hub, (void)command; /* there are none */
+static void memory_command(void *self, fencepost_hub *hub, uint64_t key, const fencepost_command *command) {
+    (void)self, (void)hub, (void)key, (void)command; /* there are none */
 }
 
 static size_t memory_busy(void *self) {

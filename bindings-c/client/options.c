@@ -162,7 +162,7 @@ static bool stands_in(const fencepost_client *client, const fencepost_options *o
     return client->stands_in && options->kind == FENCEPOST_KIND_MUTEX && !options->unfair && options->layout == NULL;
 }
 
-/* Makes a lock's settings and its claim. */
+/* Makes a lock's settings. */
 fencepost_result
 options_check(const fencepost_client *client, const char *name, const fencepost_options *given, fencepost_lock *lock) {
     fencepost_view names[MOST_NAMES];
@@ -202,9 +202,8 @@ options_check(const fencepost_client *client, const char *name, const fencepost_
         add_millis(&all, "ttl", options.ttl);
     }
     add_millis(&all, "max_hold", options.max_hold);
-    if (options.owner != NULL &&
-        ((result = owners_claim(name, &options, &lock->claim)) != FENCEPOST_RESULT_OK ||
-         (result = fencepost_text_check((const uint8_t *)options.owner, strlen(options.owner))) != FENCEPOST_RESULT_OK))
-        return result;
+    add_text(&all, "owner", options.owner);
+    if (options.owner != NULL && name != NULL && (lock->owned = strdup(name)) == NULL)
+        return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
     return fencepost_settings_of(all.settings, all.count, &lock->settings);
 }

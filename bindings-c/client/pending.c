@@ -17,8 +17,6 @@ fencepost_result pending_start(fencepost_lock *lock, opening *open, const void *
     } else {
         made->client = lock->client;
         made->contender->untaken = true;
-        if (contender_is_held(made->contender))
-            overdue_granted(made->contender); /* an owner has it already */
         fencepost_client_ref(made->client);
         *started = made;
     }

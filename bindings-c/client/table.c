@@ -63,18 +63,6 @@ void table_remove(struct table *table, uint64_t key) {
     }
 }
 
-/* Puts another contender in the place of the one with the same key. */
-void table_replace(struct table *table, fencepost_grant *contender) {
-    fencepost_grant **place = bucket(table, contender->key);
-
-    while (*place != NULL && (*place)->key != contender->key)
-        place = &(*place)->next;
-    if (*place == NULL || *place == contender)
-        return;
-    contender->next = (*place)->next;
-    *place = contender;
-}
-
 /* Visits all; the visited one may leave the table. */
 void table_each(struct table *table, void (*visit)(fencepost_grant *)) {
     fencepost_grant *here, *next;

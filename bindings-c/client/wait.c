@@ -7,57 +7,117 @@
 /* The time of poll stands still while the computer sleeps, so it is cut short (microseconds). */
 #define LONGEST_SLEEP 60000000u
 
-/* A thread that sleeps in a blocking call. Each has a bell of its own: an answer wakes whom it concerns, and not
- * everybody who waits for anything. */
+/* A thread that sleeps in a blocking call, on its stack. It is in two lists: that of its contender, whose change wakes
+ * it, and that of all waiters of the client, one of which has to look after the client. */
 struct waiter {
     client_condition *condition;
     const void *subject;
-    unsigned bell;  /* not 0: it was called, and will look */
-    uint64_t until; /* when it will look by itself */
-    struct waiter *next;
+    unsigned bell;                /* not 0: it was woken, and will look */
+    uint64_t until;               /* when it looks by itself */
+    struct waiter *newer, *older; /* of the client's */
+    struct waiter *next, **place; /* of the contender's; without a place, it is in no such list any more */
 };
 
-/* Whether one of those who sleep has to get up and drive, or look at the timers. */
-static bool is_needed(fencepost_client *client, uint64_t earliest) {
-    if (client->driver->descriptor(client->self) >= 0)
-        return !client->driving;
-    return client_until(client) < earliest;
+/* Wakes one waiter. With the lock. */
+static void wake(fencepost_client *client, struct waiter *waiter) {
+    if (waiter->bell)
+        return;
+    client->woken++;
+    client_call(client, &waiter->bell);
 }
 
-/* Calls those who have what they wait for; and, if nobody else sees to it, one who looks after the client. With the
- * lock. */
-void client_wake(fencepost_client *client) {
-    struct waiter *waiter, *asleep = NULL;
-    uint64_t earliest = FENCEPOST_NEVER;
-    bool seen_to = false;
-
-    for (waiter = client->waiters; waiter != NULL; waiter = waiter->next) {
-        if (!waiter->bell && (client->closed || waiter->condition(waiter->subject)))
-            client_call(client, &waiter->bell);
-        /* Who is called calls the next one when it has done with waiting. */
-        if (waiter->bell) {
-            seen_to = true;
-            continue;
-        }
-        asleep = waiter;
-        if (waiter->until < earliest)
-            earliest = waiter->until;
+/* Wakes those in a contender's list who have what they wait for. With the lock. */
+static void wake_ready(fencepost_client *client, struct waiter *waiter) {
+    for (; waiter != NULL; waiter = waiter->next) {
+        if (!waiter->bell && waiter->condition(waiter->subject))
+            wake(client, waiter);
     }
-    if (asleep != NULL && !seen_to && is_needed(client, earliest))
-        client_call(client, &asleep->bell);
 }
 
-/* Sleeps until it is called, among those who can be. */
-static void wait_for_call(fencepost_client *client, struct waiter *waiter, uint64_t until) {
-    struct waiter **place;
+/* A contender has changed: wakes those of its waiters who wait for that. With the lock. */
+void client_changed(const fencepost_grant *contender) {
+    wake_ready(contender->client, contender->waiters);
+}
 
-    waiter->until = until;
-    waiter->next = client->waiters;
+/* A contender goes to a thread that may free it: its other waiters look at once, and do not touch it. With the lock. */
+void client_taken(fencepost_grant *contender) {
+    struct waiter *waiter;
+
+    while ((waiter = contender->waiters) != NULL) {
+        contender->waiters = waiter->next;
+        waiter->place = NULL;
+        wake(contender->client, waiter);
+    }
+}
+
+static bool has_descriptor(fencepost_client *client) {
+    return client->driver->descriptor(client->self) >= 0;
+}
+
+/* Whether a thread looks at the connection and the timers in time: on a driver with a descriptor the thread that polls
+ * it, otherwise one of the waiters. */
+static bool is_looked_after(fencepost_client *client) {
+    if (has_descriptor(client))
+        return client->driving;
+    return client->watcher != NULL && client->watcher->until <= client_until(client);
+}
+
+/* Wakes the waiters of a client's end; and, if no thread looks after the client, one that does. A waiter that was woken
+ * sees to that when it has done with waiting. With the lock. */
+void client_wake(fencepost_client *client) {
+    if (client->closed)
+        return;
+    wake_ready(client, client->closers);
+    if (client->oldest != NULL && client->woken == 0 && !is_looked_after(client))
+        wake(client, client->watcher != NULL ? client->watcher : client->oldest);
+}
+
+/* The client has been closed: wakes all waiters. With the lock. */
+void client_wake_all(fencepost_client *client) {
+    struct waiter *waiter;
+
+    for (waiter = client->oldest; waiter != NULL; waiter = waiter->newer)
+        wake(client, waiter);
+}
+
+static void link_waiter(fencepost_client *client, struct waiter *waiter, struct waiter **list) {
+    waiter->newer = NULL;
+    waiter->older = client->waiters;
+    *(client->waiters == NULL ? &client->oldest : &client->waiters->newer) = waiter;
     client->waiters = waiter;
-    client_sleep(client, &waiter->bell, until);
-    for (place = &client->waiters; *place != waiter;)
-        place = &(*place)->next;
-    *place = waiter->next;
+    waiter->next = *list;
+    waiter->place = list;
+    if (*list != NULL)
+        (*list)->place = &waiter->next;
+    *list = waiter;
+}
+
+static void unlink_waiter(fencepost_client *client, struct waiter *waiter) {
+    *(waiter->newer == NULL ? &client->waiters : &waiter->newer->older) = waiter->older;
+    *(waiter->older == NULL ? &client->oldest : &waiter->older->newer) = waiter->newer;
+    if (waiter->place != NULL) {
+        *waiter->place = waiter->next;
+        if (waiter->next != NULL)
+            waiter->next->place = waiter->place;
+    }
+}
+
+/* Sleeps until it is woken. Where no thread looks at the timers, it does. */
+static void sleep_in(fencepost_client *client, struct waiter *waiter, struct waiter **list, uint64_t deadline) {
+    waiter->bell = 0;
+    waiter->until = deadline;
+    if (!is_looked_after(client)) {
+        client->watcher = waiter;
+        if (client_until(client) < deadline)
+            waiter->until = client_until(client);
+    }
+    link_waiter(client, waiter, list);
+    client_sleep(client, &waiter->bell, waiter->until);
+    unlink_waiter(client, waiter);
+    if (waiter->bell)
+        client->woken--;
+    if (client->watcher == waiter)
+        client->watcher = NULL;
 }
 
 /* Sleeps on the driver's descriptor, without the lock, and takes in what has arrived. */
@@ -86,7 +146,7 @@ void client_poll(fencepost_client *client, uint64_t now, uint64_t until) {
     if (sources[0].revents != 0)
         client_drain(client->wake);
     client_advance(client);
-    /* This thread still drives: nobody is called for that. */
+    /* This thread still drives: no other is woken for that. */
     client_wake(client);
     client->driving = false;
     client_tell_loop(client);
@@ -102,35 +162,34 @@ fencepost_result client_may_block(const fencepost_client *client) {
     return FENCEPOST_RESULT_OK;
 }
 
-/* Waits with the lock until the condition holds, or until the deadline: says whether it holds. */
-bool client_wait(fencepost_client *client, client_condition *condition, const void *subject, uint64_t deadline) {
-    int descriptor = client->driver->descriptor(client->self);
+/* Waits with the lock until the condition holds, or until the deadline: says whether it holds. It is a condition of the
+ * contender, or, without one, of the client's end. */
+bool client_wait(
+    fencepost_client *client, fencepost_grant *contender, client_condition *condition, const void *subject,
+    uint64_t deadline) {
     struct waiter waiter = {.condition = condition, .subject = subject};
     bool holds;
 
     client_settle(client);
-    /* Who drives does not know yet what this thread has begun. */
+    /* The thread that drives does not know yet what this one has begun. */
     if (client->driving && client_until(client) < client->driven_until)
         client_signal(client->wake);
     while (!(holds = condition(subject)) && !client->closed) {
-        uint64_t until = client->driving ? FENCEPOST_NEVER : client_until(client);
-        uint64_t now = fencepost_now();
+        uint64_t until = client_until(client), now = fencepost_now();
 
         if (now >= deadline)
             break;
-        if (until <= now) {
+        if (until <= now && !client->driving) {
             client_advance(client);
             client_wake(client);
             continue;
         }
-        if (deadline < until)
-            until = deadline;
-        if (descriptor >= 0 && !client->driving)
-            client_poll(client, now, until);
+        if (has_descriptor(client) && !client->driving)
+            client_poll(client, now, until < deadline ? until : deadline);
         else
-            wait_for_call(client, &waiter, until);
+            sleep_in(client, &waiter, contender == NULL ? &client->closers : &contender->waiters, deadline);
     }
-    /* Somebody else looks after the client from here on. */
+    /* Another thread looks after the client from here on. */
     client_wake(client);
     return holds;
 }

@@ -1,7 +1,7 @@
 /*
  * Drives the hub itself, over a plain hiredis connection: for programs that own their connection and their loop. This
- * is all that a driver does; see docs/drivers.md. It sends one command after the other and listens to no channel, so a
- * waiter asks ten times a second.
+ * is all that a driver does; see docs/reference/drivers.md. It sends one command after the other and listens to no
+ * channel, so a waiter asks ten times a second.
  *
  *     hub 127.0.0.1 6379 stock/42
  *

@@ -25,15 +25,17 @@
  * - There are no callbacks: no code of the program ever runs inside fencepost, but for what the program has registered
  * with a client library itself (see fencepost-redis.h), and then without any lock of fencepost.
  * - Without memory, what these libraries allocate gives `OUT_OF_MEMORY`. The hub below them, libfencepost, is written
- * in Rust, whose small allocations end the process by `abort()` where there is no memory. On Linux memory as a rule
- * runs out in another way: the system ends a process.
+ * in Rust, whose small allocations end the process by `abort()` where there is no memory; and libzookeeper and hiredis
+ * do not check all of theirs, so that such a process may crash in them. On Linux memory as a rule runs out in another
+ * way: the system ends a process.
  * - A program asks `fencepost_version` where it may meet an older library than its header: `FENCEPOST_VERSION`.
  * - A thread that is cancelled (`pthread_cancel`) in a call finishes the call: the cancellation acts behind it. What
  * ends a wait is `fencepost_attempt_cancel`.
  * - After a fork, the child connects anew: every call on an object of its parent gives
  * `FENCEPOST_RESULT_WRONG_PROCESS`, and frees of such objects do nothing. Other threads may use fencepost while one
- * forks; but a name look-up of the C library (in a connect, or after a lost connection) is not made for that: a child
- * that was forked meanwhile may hang in its own look-up.
+ * forks. glibc's name look-ups are not made for that: a child that is forked during one may hang in its own. So a fork
+ * waits until fencepost's have ended, a second at most. It does not wait for those of libzookeeper_mt's threads, or of
+ * a handle or connection of the program's.
  *
  * Two ways to wait. **Blocking**: the calls without `_start`. While no call is under way, a thread of the client renews
  * what is held; it blocks all signals, starts with the first need, and ends with `fencepost_close`. **An event loop**:
@@ -77,20 +79,24 @@ fencepost_result fencepost_connect(const char *url, fencepost_client **client);
 /**
  * Releases all grants, gives up all attempts, waits for the server's answers, and closes the connection, unless it was
  * the caller's: within five seconds together. Of these, 0.2 s are kept for the end of threads, and on libzookeeper_mt
- * 1.5 s for the library's own farewell, so that a silent server's answers are waited for 4.8 s, or 3.3 s. Every later
- * call on the client and its grants gives `CLIENT_CLOSED`. On a connection that its owner's event loop drives, it does
- * not wait: use `fencepost_close_start`. Errors: `CLEANUP_INCOMPLETE`, with the number of locks whose release the
- * server has not confirmed, or has refused; they go with their lease or session. `CLIENT_CLOSED` if it was closed
- * before.
+ * 1.5 s for the library's own farewell, so that a silent server's answers are waited for 4.8 s, or 3.3 s. A grant that
+ * is held then is lost as `LOST_CONNECTION_CLOSED`, which ends a `fencepost_grant_wait_lost` in another thread, and is
+ * what every call on the grant answers from then on. Every other later call on the client and its objects gives
+ * `CLIENT_CLOSED`. On a connection that its owner's event loop drives, it does not wait: use `fencepost_close_start`.
+ * Errors: `CLEANUP_INCOMPLETE`, with the number of locks whose release the server has not confirmed, or has refused;
+ * they go with their lease or session. The first close reports this; another one, at the same time or later, waits
+ * until the first has ended, and answers success. `WOULD_BLOCK` in a callback of the connection; `WRONG_PROCESS`.
  */
 fencepost_result fencepost_close(fencepost_client *client);
 
-/** Begins to close, in an event loop: grants and attempts are over at once, the rest needs turns of the loop. Errors:
- * `CLIENT_CLOSED`. */
+/** Begins to close, in an event loop: grants are lost and attempts are over at once, the rest needs turns of the loop.
+ * Success, too, if a close has begun. Errors: `WOULD_BLOCK` in a callback of the connection; `WRONG_PROCESS`. */
 fencepost_result fencepost_close_start(fencepost_client *client);
 
 /** What has become of it, without waiting for the server: `PENDING`, five seconds at most; then as `fencepost_close`.
- * `fencepost_client_process` and `fencepost_client_timeout` work until then. */
+ * `fencepost_client_process` and `fencepost_client_timeout` work until then. If another thread closes the client, it
+ * answers `PENDING` until that has ended, which makes the descriptor readable, and then success. `CLIENT_CLOSED` if no
+ * close has begun. */
 fencepost_result fencepost_close_finish(fencepost_client *client);
 
 /** How long an acquire waits for the client's first connection, in milliseconds; by default 5000. Then it is
@@ -99,8 +105,8 @@ fencepost_result fencepost_close_finish(fencepost_client *client);
  * `CLIENT_CLOSED`. */
 fencepost_result fencepost_client_set_connect_timeout(fencepost_client *client, int64_t timeout);
 
-/** Frees a client, and closes it first if that was not done. Its locks, attempts and grants may be freed later. NULL is
- * ignored. */
+/** Frees a client, and closes it first if that was not done, or waits for another thread that does. Its locks, attempts
+ * and grants may be freed later. NULL is ignored. */
 void fencepost_client_free(fencepost_client *client);
 
 /* ---- what to acquire
@@ -294,14 +300,15 @@ bool fencepost_grant_is_valid(const fencepost_grant *grant);
 /** For how many milliseconds it stays valid unless it is renewed: 0 if it is not, -1 where there is no lease. */
 int64_t fencepost_grant_remaining(const fencepost_grant *grant);
 
-/** Whether it has been lost. Looks at what the server has said meanwhile; does not wait. */
+/** Whether it has been lost, also by the end of its client. Looks at what the server has said meanwhile; does not wait.
+ */
 bool fencepost_grant_is_lost(fencepost_grant *grant);
 
 /** Why it was lost: 4xx, or success if it was not. `fencepost_detail` says what brought it to light. */
 fencepost_result fencepost_grant_loss(fencepost_grant *grant);
 
 /** Waits until it is lost, at most `timeout` milliseconds or `FENCEPOST_FOREVER`: answers 4xx; `PENDING` if it was not;
- * `NOT_HELD` if it was released. */
+ * `NOT_HELD` if it was released. While a client is closed, a grant that it holds is lost: `LOST_CONNECTION_CLOSED`. */
 fencepost_result fencepost_grant_wait_lost(fencepost_grant *grant, int64_t timeout);
 
 /**

@@ -1,7 +1,7 @@
 /**
  * @file fencepost-driver.h
  * How a library makes a client of a server connection: for those who write a driver for another client library. See
- * docs/drivers.md for what a driver does; this is how it does it here.
+ * docs/reference/drivers.md for what a driver does; this is how it does it here.
  *
  * Everything is done under the client's lock: the client holds it when it calls a driver's operations, `dispatch`,
  * `left`, `close` and `free` excepted; a driver that is called from elsewhere (a library's thread, an event loop) takes
@@ -34,8 +34,12 @@ typedef struct fencepost_driver {
     /** What a blocking call may poll instead, because it is faster: writes at most FENCEPOST_SOURCES, says how many.
      * May be NULL. */
     int (*sources)(void *self, struct pollfd *sources);
-    /** Hands a command to the client library. Views in it are valid until the first call on the hub. */
-    void (*command)(void *self, fencepost_hub *hub, const fencepost_command *command);
+    /** Hands a command of the machine `key` to the client library; 0: it is the hub's own. Views in it are valid until
+     * the first call on the hub. */
+    void (*command)(void *self, fencepost_hub *hub, uint64_t key, const fencepost_command *command);
+    /** The machine serves no contender any more: what it watches is of no interest. (The grants of an owner share a
+     * machine, which keeps the key of the first of them.) May be NULL. */
+    void (*forget)(void *self, uint64_t key);
     /** After one command or several: what has not been sent yet is sent now. May be NULL. */
     void (*flush)(void *self, fencepost_hub *hub);
     /** Takes in what has arrived, without waiting. May be NULL. */
@@ -89,6 +93,13 @@ void fencepost_client_leave(fencepost_client *client);
 
 /** Remembers for a while what the client library said about a command; NUL-terminated. Under the lock. */
 void fencepost_client_note(fencepost_client *client, uint64_t command, const char *text);
+
+/**
+ * Stands before a call that may look a host name up, `fencepost_lookup_end` behind it. A fork waits for its end, a
+ * second at most: glibc lets a child that was forked during a look-up hang in its own.
+ */
+void fencepost_lookup_begin(void);
+void fencepost_lookup_end(void);
 
 /**
  * Makes a static mutex of a library safe for programs that fork while other threads use it: nobody has it when the

@@ -37,7 +37,9 @@ fencepost_result fencepost_redis_connect(const char *url, fencepost_client **cli
  * driven by that loop: then use everything of this client on the loop's thread, `fencepost_client_fd` among it, and the
  * `_start` and `_finish` functions; blocking calls give `WOULD_BLOCK`. The contexts' disconnect callbacks are wrapped,
  * and put back by `fencepost_close`. When a connection has ended, acquires give `CONNECTION_CLOSED`: make a new client.
- * Errors: `BAD_ARGUMENT` for a context that is not connected, or one that has a client already.
+ * A connection that has not answered for 5 s stays open, and is named in the `UNREACHABLE` of an acquire and in the
+ * loss of a grant: end it. Errors: `BAD_ARGUMENT` for a context that is not connected, or one that has a client
+ * already.
  */
 fencepost_result
 fencepost_redis_attach(redisAsyncContext *commands, redisAsyncContext *subscriptions, fencepost_client **client);

@@ -15,7 +15,8 @@ extern "C" {
 #endif
 
 /** Connects to `zk://HOST:PORT,.../PREFIX?session_timeout=MS`, as `fencepost_connect` does with the library that it
- * finds. After an expiry it makes a new session by itself. */
+ * finds. After an expiry it makes a new session by itself. With libzookeeper_st it turns that library's log off
+ * (`zoo_set_debug_level`): two threads that log at a time would share its buffers. */
 fencepost_result fencepost_zookeeper_connect(const char *url, fencepost_client **client);
 
 /**
@@ -23,12 +24,12 @@ fencepost_result fencepost_zookeeper_connect(const char *url, fencepost_client *
  * empty, and get `acl`, which has to outlive the client; NULL for an open one. The handle is never closed by fencepost,
  * and has to outlive `fencepost_close` or its session: a watcher that is called for the end of the session may close
  * it. Its session watcher is wrapped, and put back by `fencepost_close` or with the end of the session: what is set
- * meanwhile with `zoo_set_watcher` takes the client's news away. When the session ends, grants are lost, and later
- * acquires give `CONNECTION_CLOSED`: make a new client on the new handle. Blocking calls must not be made on the
- * handle's own threads (in its completions and watchers). By default the library resolves the servers' names anew
- * several times for each request, which makes a lock a third slower: `zoo_set_servers_resolution_delay(handle, -1)`
- * leaves it to when a connection is lost. Errors: `BAD_ARGUMENT` for a dead handle, or one that has a
- * client already.
+ * meanwhile with `zoo_set_watcher` takes the client's news away. Attach behind `zookeeper_init`: on an older session
+ * the first grant comes a quarter of its timeout later. When the session ends, grants are lost, and later acquires give
+ * `CONNECTION_CLOSED`: make a new client on the new handle. Blocking calls must not be made on the handle's own threads
+ * (in its completions and watchers). By default the library resolves the servers' names anew several times for each
+ * request, which makes a lock a third slower: `zoo_set_servers_resolution_delay(handle, -1)` leaves it to when a
+ * connection is lost. Errors: `BAD_ARGUMENT` for a dead handle, or one that has a client already.
  */
 fencepost_result fencepost_zookeeper_attach(
     zhandle_t *handle, const char *prefix, const struct ACL_vector *acl, fencepost_client **client);

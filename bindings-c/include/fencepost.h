@@ -24,7 +24,7 @@
  *    that order, without waiting for the one before. Tell each event to the application.
  * 2. Sleep until an answer or notice arrives, or until `wait->until`; put it in (`fencepost_hub_created`, …, `fencepost_hub_handle_timeout`).
  *
- * Every command gets at most one outcome; on a disconnect every command under way gets one. See docs/drivers.md.
+ * Every command gets at most one outcome; on a disconnect every command under way gets one. See docs/reference/drivers.md.
  */
 
 #ifndef FENCEPOST_H
@@ -397,6 +397,11 @@ typedef enum fencepost_operation {
      * ZooKeeper: check that `path` exists, any version. It is only ever a part of a multi.
      */
     FENCEPOST_OPERATION_CHECK = 11,
+    /**
+     * ZooKeeper: end the connection, because its server has fallen silent, and connect to another server in the same session. Answer: any, or
+     * none. On a connection that the program made: do nothing.
+     */
+    FENCEPOST_OPERATION_RECONNECT = 12,
 } fencepost_operation;
 
 /**
@@ -1038,6 +1043,13 @@ void fencepost_set_detail(const uint8_t *text,
                           size_t size);
 
 /**
+ * How long a ZooKeeper server may take to answer the handshake of a connection, in microseconds: of a session's timeout in microseconds, after
+ * so many failures in a row. A server that starts accepts connections that it never answers.
+ */
+uint64_t fencepost_handshake_timeout(uint64_t session_timeout,
+                                     uint32_t failures);
+
+/**
  * Makes a hub without machines for a family. The seed spreads retries and decides nothing.
  */
 enum fencepost_result fencepost_hub_new(uint32_t family, uint64_t seed, struct fencepost_hub **hub);
@@ -1343,7 +1355,9 @@ const char *fencepost_result_text(int32_t result);
  * A kind on ZooKeeper (`zookeeper-mutex`, `zookeeper-reader`, `zookeeper-writer`, `zookeeper-election`, `zookeeper-single`, `zookeeper-semaphore`, `zookeeper-multi-lock`) has
  * the keys `name`, `prefix`, `layout` (`curator`, `kazoo` or `plain`), `node_prefix` (of the layout `plain`), `identifier`, `revocable`, `answer_within` and
  * `max_hold`; a semaphore `permits` too, a multi-lock `names` instead of `name`; a `zookeeper-inspection` is made by `fencepost_settings_inspection`. A
- * `redis-string` has `name`, `ttl`, `margin`, `renew`, `poll`, `answer_within` and `max_hold`. Only `kind` and the name are needed.
+ * `redis-string` has `name`, `ttl`, `margin`, `renew`, `poll`, `answer_within` and `max_hold`. A mutex, reader, writer, single and `redis-string` have
+ * `owner`, too: a text of 1 to 1024 bytes, such as `request-17`. Its acquires share one grant, and each has a key of its own. Only `kind` and the name
+ * are needed.
  * Errors: 1xx.
  */
 enum fencepost_result fencepost_settings_parse(const uint8_t *json,
@@ -1376,7 +1390,7 @@ enum fencepost_result fencepost_settings_set_switch(struct fencepost_settings *s
                                                     bool on);
 
 /**
- * Sets a text, by its key in the JSON form (`prefix`). On an error, 1xx, nothing has changed.
+ * Sets a text, by its key in the JSON form (`prefix`, `owner`). On an error, 1xx, nothing has changed.
  */
 enum fencepost_result fencepost_settings_set_text(struct fencepost_settings *settings,
                                                   const uint8_t *key,

@@ -1,5 +1,6 @@
 /* The first words on a connection of ours: password and database. Nothing else is sent before the server has accepted
- * them, so that no lock is ever taken in a wrong database. */
+ * them, so that no lock is ever taken in a wrong database. Where there are none, a PING shows for the first time that
+ * this is a Redis, so that what was never sent to one leaves nothing. */
 #include <stdio.h>
 
 #include "internal.h"
@@ -14,6 +15,23 @@ static void decide(struct link *link) {
     link_drop(link, link->trouble);
 }
 
+static void come(struct link *link) {
+    if (--link->greetings == 0)
+        decide(link);
+}
+
+/* An error will do, of a user who may not ask. */
+static void echoed(redisAsyncContext *context, void *data, void *argument) {
+    struct link *link = argument;
+    bool entered;
+
+    (void)context;
+    if (data == NULL || !driver_enter(link->driver, &entered))
+        return;
+    come(link);
+    driver_leave(link->driver, entered);
+}
+
 static void greeted(redisAsyncContext *context, void *data, void *argument) {
     struct link *link = argument;
     const redisReply *reply = data;
@@ -24,8 +42,7 @@ static void greeted(redisAsyncContext *context, void *data, void *argument) {
         return; /* the end of the connection is told otherwise */
     if (reply->type == REDIS_REPLY_ERROR && link->trouble[0] == '\0')
         snprintf(link->trouble, sizeof link->trouble, "%s", reply->str);
-    if (--link->greetings == 0)
-        decide(link);
+    come(link);
     driver_leave(link->driver, entered);
 }
 
@@ -43,6 +60,10 @@ void greet(struct link *link) {
     }
     if (driver->database != 0) {
         redisAsyncCommand(link->context, greeted, link, "SELECT %u", driver->database);
+        link->greetings++;
+    }
+    if (link->greetings == 0 && !driver->reached) {
+        redisAsyncCommand(link->context, echoed, link, "PING");
         link->greetings++;
     }
     if (link->greetings == 0)

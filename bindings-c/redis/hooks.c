@@ -28,6 +28,8 @@ static void cleanup(void *data) {
     const char *why = link->context->c.err != 0 ? link->context->c.errstr : "the connection was dropped";
     bool entered, inside = driver_enter(link->driver, &entered);
 
+    if (link->context->c.err != 0)
+        link_note_absence(link, why);
     epoll_ctl(link->driver->poll, EPOLL_CTL_DEL, secure_descriptor(link), NULL);
     secure_end(link);
     attached_give_back(link);

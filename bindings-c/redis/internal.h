@@ -8,9 +8,11 @@
 
 /* How long a connection may take, greeting included, in microseconds. */
 #define CONNECT_WITHIN 5000000u
-/* How long after its command's deadline an answer is still waited for; without a deadline, how long at all. */
-#define GRACE 1000000u
-#define LONGEST_ANSWER 30000000u
+/* How long a command that was sent may take. A try waits for 5 s, and its error says what came of its command: a little
+ * less. */
+#define ANSWER_WITHIN 4990000u
+/* When to look again whether an overdue answer has been read by the caller's loop. */
+#define LOOK_AGAIN 50000u
 /* For how long subscriptions may hear nothing before the server is asked, and how long it may take to answer. */
 #define SILENCE 5000000u
 
@@ -27,8 +29,8 @@ enum phase {
 struct request {
     struct link *link; /* NULL: nobody wants to know any more */
     uint64_t command;
-    uint64_t expires;
-    char *text; /* as the protocol has it, while it waits */
+    uint64_t expires; /* while it waits: until when it makes sense to send it; under way: when its answer is overdue */
+    char *text;       /* as the protocol has it, while it waits */
     size_t size;
     struct request *previous, *next;
 };
@@ -149,6 +151,7 @@ void requests_fail(struct link *link, fencepost_failure failure, const char *why
 void requests_refuse(struct link *link);
 bool requests_answer(struct link *link, const redisReply *reply);
 void requests_lose(struct link *link, const char *why);
+void requests_doubt(struct link *link, const char *why);
 void requests_forget(struct link *link);
 
 /* protocol.c */

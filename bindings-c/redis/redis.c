@@ -61,10 +61,11 @@ static void finish(struct driver *driver, bool outermost) {
     inside = NULL;
 }
 
-static void command(void *self, fencepost_hub *hub, const fencepost_command *command) {
+static void command(void *self, fencepost_hub *hub, uint64_t key, const fencepost_command *command) {
     struct driver *driver = self;
     bool outermost = begin(driver, hub);
 
+    (void)key;
     switch (command->operation) {
     case FENCEPOST_OPERATION_CALL:
         request_call(driver, command);
@@ -93,13 +94,16 @@ static void process(void *self, fencepost_hub *hub) {
     struct driver *driver = self;
     bool outermost;
 
-    if (driver->poll < 0)
-        return;
-    if (!driver->commands.ours) {
+    if (!driver->commands.ours && driver->poll >= 0) {
         driver->commands.busy = driver->subscriptions.busy = true; /* `dispatch` follows */
         return;
     }
     outermost = begin(driver, hub);
+    if (driver->poll < 0) {
+        link_check_time(&driver->commands); /* the caller's loop does the rest */
+        finish(driver, outermost);
+        return;
+    }
     link_process(&driver->commands);
     link_process(&driver->subscriptions);
     link_check_time(&driver->commands);
@@ -126,6 +130,7 @@ static void dispatch(void *self) {
     driver->commands.busy = driver->subscriptions.busy = false;
     driver->commands.unwritten = link_has_rest(&driver->commands);
     driver->subscriptions.unwritten = link_has_rest(&driver->subscriptions);
+    link_check_time(&driver->commands);
     requests_send(&driver->commands);
     channels_send(driver);
     link_flush(&driver->commands);
@@ -146,7 +151,7 @@ static const char *absent(void *self) {
     if (driver->reached || !driver->commands.ours)
         return NULL;
     if (driver->absence[0] == '\0')
-        snprintf(driver->absence, sizeof driver->absence, "%s:%d (no answer)", driver->host, driver->port);
+        link_note_absence(&driver->commands, "no answer");
     return driver->absence;
 }
 
@@ -281,7 +286,7 @@ static fencepost_result connect_parts(const fencepost_address_parts *parts, fenc
     return result;
 }
 
-fencepost_result fencepost_redis_connect(const char *url, fencepost_client **client) {
+static fencepost_result connect_url(const char *url, fencepost_client **client) {
     fencepost_address *address;
     fencepost_address_parts parts = {.size = sizeof parts};
     fencepost_result result;
@@ -295,6 +300,17 @@ fencepost_result fencepost_redis_connect(const char *url, fencepost_client **cli
     if (result == FENCEPOST_RESULT_OK)
         result = connect_parts(&parts, client);
     fencepost_address_free(address);
+    return result;
+}
+
+/* A thread that is cancelled here finishes the call first. */
+fencepost_result fencepost_redis_connect(const char *url, fencepost_client **client) {
+    fencepost_result result;
+    int before;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    result = connect_url(url, client);
+    pthread_setcancelstate(before, &before);
     return result;
 }
 
@@ -315,8 +331,8 @@ take_both(struct driver *driver, redisAsyncContext *commands, redisAsyncContext 
     return FENCEPOST_RESULT_OK;
 }
 
-fencepost_result
-fencepost_redis_attach(redisAsyncContext *commands, redisAsyncContext *subscriptions, fencepost_client **client) {
+static fencepost_result
+attach(redisAsyncContext *commands, redisAsyncContext *subscriptions, fencepost_client **client) {
     struct driver *driver;
     fencepost_result result;
 
@@ -340,4 +356,15 @@ fencepost_redis_attach(redisAsyncContext *commands, redisAsyncContext *subscript
         attached_open(&driver->subscriptions, subscriptions);
     *client = driver->client;
     return FENCEPOST_RESULT_OK;
+}
+
+fencepost_result
+fencepost_redis_attach(redisAsyncContext *commands, redisAsyncContext *subscriptions, fencepost_client **client) {
+    fencepost_result result;
+    int before;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    result = attach(commands, subscriptions, client);
+    pthread_setcancelstate(before, &before);
+    return result;
 }

@@ -118,6 +118,7 @@ static void hand_over(struct link *link, struct request *request, const char *te
         fail(request, FENCEPOST_FAILURE_NOT_SENT, "the connection is being closed");
         return;
     }
+    request->expires = fencepost_now() + ANSWER_WITHIN;
     add(&link->under_way, request);
     link->unwritten = true;
 }
@@ -129,10 +130,28 @@ void requests_send(struct link *link) {
 
     while (link->phase == READY && (request = link->waiting.first) != NULL) {
         take(&link->waiting, request);
+        if (request->expires <= fencepost_now()) {
+            fail(request, FENCEPOST_FAILURE_NOT_SENT, "its time was over before it could be sent");
+            continue;
+        }
         text = request->text;
         request->text = NULL;
         hand_over(link, request, text, request->size);
         free(text);
+    }
+}
+
+/* A connection of the caller's is silent, and stays. hiredis frees what is under way when an answer comes, or the end.
+ */
+void requests_doubt(struct link *link, const char *why) {
+    struct driver *driver = link->driver;
+    struct request *request;
+
+    while ((request = link->under_way.first) != NULL) {
+        take(&link->under_way, request);
+        request->link = NULL;
+        fencepost_client_note(driver->client, request->command, why);
+        fencepost_hub_failed(driver->hub, fencepost_now(), request->command, FENCEPOST_FAILURE_UNKNOWN);
     }
 }
 
@@ -197,7 +216,7 @@ void request_call(struct driver *driver, const fencepost_command *command) {
     }
     request->link = link;
     request->command = id;
-    request->expires = deadline < FENCEPOST_NEVER - GRACE ? deadline + GRACE : fencepost_now() + LONGEST_ANSWER;
+    request->expires = deadline;
     if (!link_need(link)) {
         fail(
             request, link->phase == OVER ? FENCEPOST_FAILURE_CLOSED : FENCEPOST_FAILURE_NOT_SENT,

@@ -135,7 +135,7 @@ fn show_grant(grant: &Grant) -> fencepost_event {
         valid_until: time(grant.valid_until),
         fence: grant.fence.map_or(0, |fence| fence.0),
         has_fence: grant.fence.is_some(),
-        owner: grant.attempt.owner.0,
+        owner: grant.attempt.contender.0,
         attempt: grant.attempt.number,
         ..BLANK
     }

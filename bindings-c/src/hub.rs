@@ -1,6 +1,6 @@
 //! The hub: all machines that share one client connection.
 
-use fencepost_core::{CommandId, Instant, Intent, Key, Misuse, OwnerId, lowered};
+use fencepost_core::{CommandId, ContenderId, Instant, Intent, Key, Misuse, lowered};
 use fencepost_models::memory;
 
 use crate::{
@@ -49,7 +49,7 @@ impl fencepost_hub {
         &mut self,
         now: u64,
         settings: &fencepost_settings,
-        owner: OwnerId,
+        owner: ContenderId,
         seed: u64,
     ) -> Result<Key, Misuse> {
         let now = self.tick(now);
@@ -194,7 +194,7 @@ pub unsafe extern "C" fn fencepost_hub_open(
         require(key)?;
         // SAFETY: the header asks for valid objects or NULL, sixteen readable bytes, and room for the key.
         unsafe {
-            let owner = OwnerId(owner.cast::<[u8; 16]>().read_unaligned());
+            let owner = ContenderId(owner.cast::<[u8; 16]>().read_unaligned());
             let opened = exclusive(hub)?.open(now, shared(settings)?, owner, seed)?;
             key.write(opened.0);
         }

@@ -14,6 +14,7 @@ mod boundary;
 pub mod commands;
 pub mod detail;
 pub mod events;
+pub mod handshake;
 pub mod hub;
 pub mod inspections;
 pub mod intents;

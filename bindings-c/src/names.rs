@@ -67,10 +67,13 @@ pub enum fencepost_operation {
     Multi = 10,
     /// ZooKeeper: check that `path` exists, any version. It is only ever a part of a multi.
     Check = 11,
+    /// ZooKeeper: end the connection, because its server has fallen silent, and connect to another server in the same session. Answer: any, or
+    /// none. On a connection that the program made: do nothing.
+    Reconnect = 12,
 }
 
 words!(fencepost_operation: Create c"create", Children c"children", Get c"get", Delete c"delete", Sync c"sync", Call c"call", Subscribe c"subscribe", Unsubscribe c"unsubscribe",
-    Set c"set", Multi c"multi", Check c"check");
+    Set c"set", Multi c"multi", Check c"check", Reconnect c"reconnect");
 
 /// The name of a `fencepost_operation`; NULL for a number that is none.
 #[unsafe(no_mangle)]

@@ -39,7 +39,7 @@ impl fencepost_settings {
 }
 
 const OPTIONS: &str = "ZooKeeper's locks (memory: too) have prefix, layout, node_prefix, identifier, revocable, answer_within and max_hold, a semaphore \
-     permits, a multi-lock names; a redis-string has ttl, margin, renew, poll, answer_within and max_hold";
+     permits, a multi-lock names; a redis-string has ttl, margin, renew, poll, answer_within and max_hold; locks and read/write locks have owner";
 
 /// The key that the reader does not know, if that is what it says.
 fn unknown(written: &Map<String, Value>, error: &ConfigError) -> Option<ConfigError> {
@@ -70,7 +70,9 @@ fn unreadable(error: serde_json::Error) -> ConfigError {
 /// A kind on ZooKeeper (`zookeeper-mutex`, `zookeeper-reader`, `zookeeper-writer`, `zookeeper-election`, `zookeeper-single`, `zookeeper-semaphore`, `zookeeper-multi-lock`) has
 /// the keys `name`, `prefix`, `layout` (`curator`, `kazoo` or `plain`), `node_prefix` (of the layout `plain`), `identifier`, `revocable`, `answer_within` and
 /// `max_hold`; a semaphore `permits` too, a multi-lock `names` instead of `name`; a `zookeeper-inspection` is made by `fencepost_settings_inspection`. A
-/// `redis-string` has `name`, `ttl`, `margin`, `renew`, `poll`, `answer_within` and `max_hold`. Only `kind` and the name are needed.
+/// `redis-string` has `name`, `ttl`, `margin`, `renew`, `poll`, `answer_within` and `max_hold`. A mutex, reader, writer, single and `redis-string` have
+/// `owner`, too: a text of 1 to 1024 bytes, such as `request-17`. Its acquires share one grant, and each has a key of its own. Only `kind` and the name
+/// are needed.
 /// Errors: 1xx.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_settings_parse(
@@ -135,7 +137,7 @@ pub unsafe extern "C" fn fencepost_settings_set_switch(
     unsafe { set(settings, key, key_size, on.into()) }
 }
 
-/// Sets a text, by its key in the JSON form (`prefix`). On an error, 1xx, nothing has changed.
+/// Sets a text, by its key in the JSON form (`prefix`, `owner`). On an error, 1xx, nothing has changed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_settings_set_text(
     settings: *mut fencepost_settings,

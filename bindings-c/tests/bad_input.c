@@ -51,29 +51,6 @@ static void addresses(void) {
     CHECK(strstr(fencepost_detail(), "secret") == NULL && strstr(fencepost_detail(), "%72") == NULL);
 }
 
-static void names(enum family family) {
-    fencepost_client *client = client_of(url(family, ""));
-    fencepost_grant *grant = NULL;
-    fencepost_lock *lock = NULL;
-    char endless[8000];
-
-    CHECK_FAULT(fencepost_acquire(client, "", LONG, &grant), FENCEPOST_RESULT_EMPTY_NAME, "empty");
-    CHECK_RESULT(fencepost_lock_new(client, "", &lock), FENCEPOST_RESULT_EMPTY_NAME);
-    memset(endless, 'x', sizeof endless - 1);
-    endless[sizeof endless - 1] = '\0';
-    CHECK_FAULT(fencepost_acquire(client, endless, LONG, &grant), FENCEPOST_RESULT_INVALID_NAME, "longer");
-    CHECK_RESULT(fencepost_acquire(client, "\xff\xfe", LONG, &grant), FENCEPOST_RESULT_BAD_ARGUMENT);
-    if (family != REDIS) {
-        CHECK_FAULT(fencepost_acquire(client, "a//b", LONG, &grant), FENCEPOST_RESULT_INVALID_NAME, "slash");
-        CHECK_FAULT(fencepost_acquire(client, "a/", LONG, &grant), FENCEPOST_RESULT_INVALID_NAME, "slash");
-        CHECK_FAULT(fencepost_acquire(client, "a/../b", LONG, &grant), FENCEPOST_RESULT_INVALID_NAME, "relative");
-        CHECK_FAULT(fencepost_acquire(client, "zookeeper/x", LONG, &grant), FENCEPOST_RESULT_INVALID_NAME, "itself");
-        CHECK_RESULT(fencepost_acquire(client, "a\x01", LONG, &grant), FENCEPOST_RESULT_INVALID_NAME);
-    }
-    CHECK(grant == NULL && lock == NULL);
-    close_client(client);
-}
-
 static void times(enum family family) {
     static const int64_t wrong[] = {0, -1, INT64_MIN};
     fencepost_client *client = client_of(url(family, ""));
@@ -396,7 +373,6 @@ int main(void) {
         if (address((enum family)family) == NULL)
             continue;
 #define ON(name) TEST_ON(name, (enum family)family, label((enum family)family))
-        ON(names);
         ON(times);
         ON(closed_client);
         ON(use_after_fork);

@@ -45,7 +45,7 @@ static uint64_t number(void) {
 }
 
 /* Mostly a time that a program might give. */
-static uint64_t now(void) {
+static inline uint64_t now(void) {
     return rarely(24) ? number() : below(60) * 1000000;
 }
 
@@ -125,7 +125,7 @@ static fencepost_view some_text(void) {
     }
 }
 
-static fencepost_reply some_reply(int depth) {
+static inline fencepost_reply some_reply(int depth) {
     static const char *const errors[] = {"NOSCRIPT", "LOADING", "NOPERM", "WRONGTYPE x", "ERR", ""};
     fencepost_reply reply;
     fencepost_reply *items;
@@ -151,6 +151,54 @@ static fencepost_reply some_reply(int depth) {
         items[i] = some_reply(depth + 1);
     reply.items = items;
     return reply;
+}
+
+static unsigned checksum;
+
+/* Reads every byte. */
+static inline void look_at(fencepost_view view) {
+    size_t i;
+
+    for (i = 0; i < view.size; i++)
+        checksum += view.data[i];
+}
+
+/* What every answer has to be: a result that has a name, and is no panic. A failure says something. */
+static inline void judge(fencepost_result result) {
+    CHECK(result != FENCEPOST_RESULT_PANIC);
+    CHECK(fencepost_result_name(result) != NULL && fencepost_result_text(result) != NULL);
+    if (result != FENCEPOST_OK)
+        CHECK(fencepost_detail()[0] != '\0');
+    free_buffers();
+}
+
+enum kind { ON_ZOOKEEPER, ON_REDIS, ON_MEMORY, KINDS };
+
+static inline fencepost_settings *settings_for(enum kind kind, const char *name) {
+    const char *word = kind == ON_REDIS ? "redis-string" : "zookeeper-mutex";
+    fencepost_settings *settings = NULL;
+
+    CHECK_RESULT(
+        fencepost_settings_new((const uint8_t *)word, strlen(word), (const uint8_t *)name, strlen(name), &settings),
+        FENCEPOST_OK);
+    return settings;
+}
+
+static uint64_t stories;
+
+static inline uint64_t setting(const char *name, uint64_t otherwise) {
+    const char *given = getenv(name);
+
+    return given == NULL ? otherwise : strtoull(given, NULL, 10);
+}
+
+/* Takes the seed and the number of stories from the environment. */
+static inline void fuzz_begin(void) {
+    uint64_t seed = setting("FENCEPOST_SEED", 20261121);
+
+    stories = setting("FENCEPOST_CASES", 5000);
+    printf("seed %" PRIu64 ", %" PRIu64 " cases: FENCEPOST_SEED=%" PRIu64 " repeats them\n", seed, stories, seed);
+    chance_state = seed;
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* The end of a client says what it leaves behind, also step by step in an event loop. */
 #include <fencepost-redis.h>
 #include <poll.h>
+#include <pthread.h>
 
 #include "loop.h"
 #include "support.h"
@@ -17,6 +18,10 @@ static void refused_release_is_told(void) {
     grant = hold(client, name);
     freeReplyObject(redis("ACL SETUSER default -eval -evalsha"));
     CHECK_FAULT(fencepost_close(client), FENCEPOST_RESULT_CLEANUP_INCOMPLETE, "1 lock");
+    /* Once. */
+    CHECK_RESULT(fencepost_close(client), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_close_start(client), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_close_finish(client), FENCEPOST_OK);
     freeReplyObject(redis("ACL SETUSER default +@all"));
     reply = redis("EXISTS %s", name);
     CHECK(reply->integer == 1);
@@ -49,6 +54,83 @@ static void owners_connection_went_first(void) {
     fencepost_grant_free(grant);
     fencepost_lock_free(lock);
     fencepost_client_free(client);
+}
+
+/* ---- what is held is lost ---- */
+
+struct watcher {
+    pthread_t thread;
+    fencepost_grant *grant;
+    bool waits; /* the call is about to begin */
+    fencepost_result result;
+};
+
+static void *watch(void *argument) {
+    struct watcher *watcher = argument;
+
+    __atomic_store_n(&watcher->waits, true, __ATOMIC_RELEASE);
+    watcher->result = fencepost_grant_wait_lost(watcher->grant, LONG);
+    return NULL;
+}
+
+static void start_watching(struct watcher *watcher, fencepost_grant *grant) {
+    *watcher = (struct watcher){.grant = grant};
+    pthread_create(&watcher->thread, NULL, watch, watcher);
+    EVENTUALLY(__atomic_load_n(&watcher->waits, __ATOMIC_ACQUIRE));
+}
+
+static void check_lost_by_close(fencepost_grant *grant) {
+    CHECK(!fencepost_grant_is_valid(grant) && fencepost_grant_is_lost(grant));
+    CHECK_FAULT(fencepost_grant_loss(grant), FENCEPOST_RESULT_LOST_CONNECTION_CLOSED, "client was closed");
+    CHECK_RESULT(fencepost_grant_wait_lost(grant, LONG), FENCEPOST_RESULT_LOST_CONNECTION_CLOSED);
+    CHECK_RESULT(fencepost_release(grant), FENCEPOST_RESULT_LOST_CONNECTION_CLOSED);
+    CHECK_RESULT(fencepost_release_start(grant), FENCEPOST_RESULT_LOST_CONNECTION_CLOSED);
+    CHECK_RESULT(fencepost_release_finish(grant), FENCEPOST_RESULT_LOST_CONNECTION_CLOSED);
+    CHECK_RESULT(fencepost_extend(grant), FENCEPOST_RESULT_LOST_CONNECTION_CLOSED);
+    CHECK_RESULT(fencepost_extend_start(grant), FENCEPOST_RESULT_LOST_CONNECTION_CLOSED);
+    CHECK_RESULT(fencepost_extend_finish(grant), FENCEPOST_RESULT_LOST_CONNECTION_CLOSED);
+    CHECK_RESULT(fencepost_downgrade(grant), FENCEPOST_RESULT_LOST_CONNECTION_CLOSED);
+    CHECK_RESULT(fencepost_downgrade_start(grant), FENCEPOST_RESULT_LOST_CONNECTION_CLOSED);
+    CHECK_RESULT(fencepost_downgrade_finish(grant), FENCEPOST_RESULT_LOST_CONNECTION_CLOSED);
+    CHECK_RESULT(fencepost_grant_wait_revoke_requested(grant, LONG), FENCEPOST_RESULT_LOST_CONNECTION_CLOSED);
+}
+
+/* In one call, or step by step. A thread that waits for the loss learns of it; a released grant was not lost. */
+static void held_grants_are_lost(enum family family) {
+    int step_by_step;
+
+    for (step_by_step = 0; step_by_step < 2; step_by_step++) {
+        const fencepost_options *owned = FENCEPOST_OPTIONS(.owner = "me");
+        fencepost_client *client = client_of(url(family, ""));
+        const char *name = new_name("owned");
+        fencepost_grant *held = hold(client, new_name("held")), *released = hold(client, new_name("released"));
+        fencepost_grant *twice[2] = {hold_with(client, name, owned), hold_with(client, name, owned)};
+        struct watcher watcher;
+
+        CHECK_RESULT(fencepost_release(released), FENCEPOST_OK);
+        start_watching(&watcher, held);
+        if (step_by_step) {
+            CHECK_RESULT(fencepost_close_start(client), FENCEPOST_OK);
+            check_lost_by_close(held);
+            CHECK_RESULT(fencepost_grant_loss(released), FENCEPOST_RESULT_CLIENT_CLOSED);
+            EVENTUALLY(fencepost_close_finish(client) == FENCEPOST_OK);
+        } else {
+            CHECK_RESULT(fencepost_close(client), FENCEPOST_OK);
+        }
+        pthread_join(watcher.thread, NULL);
+        CHECK_RESULT(watcher.result, FENCEPOST_RESULT_LOST_CONNECTION_CLOSED);
+        check_lost_by_close(held);
+        check_lost_by_close(twice[0]);
+        check_lost_by_close(twice[1]);
+        CHECK(!fencepost_grant_is_lost(released));
+        CHECK_RESULT(fencepost_grant_loss(released), FENCEPOST_RESULT_CLIENT_CLOSED);
+        CHECK_RESULT(fencepost_release(released), FENCEPOST_RESULT_CLIENT_CLOSED);
+        fencepost_grant_free(held);
+        fencepost_grant_free(released);
+        fencepost_grant_free(twice[0]);
+        fencepost_grant_free(twice[1]);
+        fencepost_client_free(client);
+    }
 }
 
 /* ---- in an event loop ---- */
@@ -98,12 +180,12 @@ static void closes_step_by_step(enum family family) {
     NEED(grant != NULL);
     CHECK_RESULT(fencepost_close_finish(client), FENCEPOST_RESULT_CLIENT_CLOSED);
     CHECK_RESULT(fencepost_close_start(client), FENCEPOST_OK);
-    CHECK(!fencepost_grant_is_valid(grant));
-    CHECK_RESULT(fencepost_close_start(client), FENCEPOST_RESULT_CLIENT_CLOSED);
-    CHECK_RESULT(fencepost_release_start(grant), FENCEPOST_RESULT_CLIENT_CLOSED);
+    check_lost_by_close(grant);
+    CHECK_RESULT(fencepost_close_start(client), FENCEPOST_OK);
     CHECK_RESULT(finished(client), FENCEPOST_OK);
-    CHECK_RESULT(fencepost_close_finish(client), FENCEPOST_RESULT_CLIENT_CLOSED);
-    CHECK_RESULT(fencepost_close(client), FENCEPOST_RESULT_CLIENT_CLOSED);
+    CHECK_RESULT(fencepost_close_finish(client), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_close_start(client), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_close(client), FENCEPOST_OK);
     let_go(hold(other, name));
     fencepost_grant_free(grant);
     fencepost_lock_free(lock);
@@ -154,32 +236,34 @@ static void silent_server_is_not_waited_for_long(enum family family) {
     control("ok", "proxy-close %s", proxy);
 }
 
-/* What was never sent need not be cleaned up, nor waited for. */
+/* What was never sent need not be cleaned up, nor waited for: to a server that is not there, and to one that takes the
+ * connection and says nothing, with and without a password. */
 static void nothing_was_sent(enum family family) {
     const char *const servers[] = {"", "zookeeper", "redis-1"}, *const schemes[] = {"", "zk://", "redis://"};
     const char *at = NULL, *proxy = proxy_open(servers[family], &at);
     fencepost_attempt *attempt = NULL;
     fencepost_client *client;
     fencepost_lock *lock;
-    int held;
+    char id[32], place[64]; /* the texts that were given are not kept for long */
+    int held, with_password;
 
     NEED(proxy != NULL);
-    /* A server that is not there; and one that takes the connection and says nothing. */
+    snprintf(id, sizeof id, "%s", proxy);
+    snprintf(place, sizeof place, "%s", at);
     for (held = 0; held < 2; held++) {
-        control("ok", held ? "proxy-hold %s" : "proxy-cut %s", proxy);
-        client = client_of(url_of(schemes[family], at, ""));
-        lock = lock_with(client, new_name("unsent"), NULL);
-        CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempt), FENCEPOST_OK);
-        if (!held || family == ZOOKEEPER)
+        for (with_password = 0; with_password < (family == REDIS ? 2 : 1); with_password++) {
+            control("ok", held ? "proxy-hold %s" : "proxy-cut %s", id);
+            client = client_of(url_of(with_password ? "redis://:pw@" : schemes[family], place, ""));
+            lock = lock_with(client, new_name("unsent"), NULL);
+            CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempt), FENCEPOST_OK);
             CHECK_RESULT(fencepost_close(client), FENCEPOST_OK);
-        else
-            fencepost_close(client);
-        fencepost_attempt_free(attempt);
-        fencepost_lock_free(lock);
-        fencepost_client_free(client);
-        control("ok", "proxy-heal %s", proxy);
+            fencepost_attempt_free(attempt);
+            fencepost_lock_free(lock);
+            fencepost_client_free(client);
+            control("ok", "proxy-heal %s", id);
+        }
     }
-    control("ok", "proxy-close %s", proxy);
+    control("ok", "proxy-close %s", id);
 }
 
 int main(void) {
@@ -192,6 +276,7 @@ int main(void) {
     for (family = MEMORY; family < FAMILIES; family++) {
         if (address(family) == NULL)
             continue;
+        TEST_ON(held_grants_are_lost, family, label(family));
         TEST_ON(closes_step_by_step, family, label(family));
         TEST_ON(close_goes_on_with_it, family, label(family));
         if (family == MEMORY)

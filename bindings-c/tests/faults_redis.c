@@ -1,6 +1,7 @@
 /* What goes wrong on Redis, and what holders and waiters see of it. A real server, really stopped. */
 #include <poll.h>
 
+#include "relay.h"
 #include "waiting.h"
 
 static void key_is_deleted(void) {
@@ -37,6 +38,23 @@ static void lease_is_renewed(void) {
     CHECK(fencepost_grant_is_valid(grant));
     let_go(grant);
     close_client(client);
+}
+
+/* Answers take longer than a third of the lease, and a second more: they count, on the connection on which they come.
+ */
+static void late_renewals_count(void) {
+    struct relay *relay = relay_open("127.0.0.1", address(REDIS));
+    fencepost_client *client = client_of(url_of("redis://", relay_address(relay), ""));
+    fencepost_grant *grant = hold_shortly(client, new_name("late-renewals"), 8400);
+
+    relay_delay(relay, 4100);
+    CHECK_RESULT(fencepost_grant_wait_lost(grant, 10000), FENCEPOST_RESULT_PENDING);
+    CHECK(fencepost_grant_is_valid(grant));
+    CHECK(relay_connections(relay) == 1);
+    relay_delay(relay, 0);
+    let_go(grant);
+    close_client(client);
+    relay_close(relay);
 }
 
 static void lease_without_renewal_ends(void) {
@@ -94,6 +112,7 @@ int main(void) {
     TEST(key_is_deleted);
     TEST(key_is_taken);
     TEST(lease_is_renewed);
+    TEST(late_renewals_count);
     TEST(lease_without_renewal_ends);
     TEST(redis_pauses);
     TEST(redis_restarts);

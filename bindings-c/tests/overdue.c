@@ -116,6 +116,51 @@ static void silent_server_leaves_nothing(enum family family) {
     close(listener);
 }
 
+/* Redis takes the handshake for the beginning of a command, and waits for the rest. */
+static void another_kind_of_server(void) {
+    fencepost_client *client = client_of(url_of("zk://", server(REDIS), ""));
+    fencepost_grant *grant = NULL;
+    char says[128];
+
+    snprintf(says, sizeof says, "no connection in 2 s to %s (no answer): check the address", server(REDIS));
+    CHECK_RESULT(fencepost_client_set_connect_timeout(client, 2000), FENCEPOST_OK);
+    CHECK_FAULT(
+        fencepost_acquire(client, new_name("another"), FENCEPOST_FOREVER, &grant), FENCEPOST_RESULT_UNREACHABLE, says);
+    close_client(client);
+}
+
+static void *hang_up(void *listener) {
+    int accepted;
+
+    while ((accepted = accept(*(int *)listener, NULL, NULL)) >= 0)
+        close(accepted);
+    return NULL;
+}
+
+static void server_that_hangs_up(void) {
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    socklen_t size = sizeof at;
+    fencepost_grant *grant = NULL;
+    fencepost_client *client;
+    char address[32];
+    pthread_t thread;
+
+    CHECK(bind(listener, (struct sockaddr *)&at, sizeof at) == 0 && listen(listener, 9) == 0);
+    CHECK(getsockname(listener, (struct sockaddr *)&at, &size) == 0);
+    CHECK(pthread_create(&thread, NULL, hang_up, &listener) == 0);
+    snprintf(address, sizeof address, "127.0.0.1:%d", ntohs(at.sin_port));
+    client = client_of(url_of("zk://", address, "?session_timeout=60000"));
+    CHECK_RESULT(fencepost_client_set_connect_timeout(client, 1000), FENCEPOST_OK);
+    CHECK_FAULT(
+        fencepost_acquire(client, new_name("hangs-up"), FENCEPOST_FOREVER, &grant), FENCEPOST_RESULT_UNREACHABLE,
+        "(the server ends the connection)");
+    close_client(client);
+    shutdown(listener, SHUT_RDWR);
+    pthread_join(thread, NULL);
+    close(listener);
+}
+
 static void unknown_host_is_told(void) {
     fencepost_client *client;
     fencepost_grant *grant = NULL;
@@ -197,10 +242,15 @@ static void longest_timeouts(void) {
 int main(void) {
     enum family family;
 
-    TEST(memory_takes_the_options_of_redis);
-    TEST(longest_timeouts);
-    TEST(untaken_hold_of_an_owner);
+    if (address(MEMORY) != NULL) {
+        TEST(memory_takes_the_options_of_redis);
+        TEST(longest_timeouts);
+        TEST(untaken_hold_of_an_owner);
+    }
     TEST(unknown_host_is_told);
+    TEST(server_that_hangs_up);
+    if (server(ZOOKEEPER) != NULL && server(REDIS) != NULL)
+        TEST(another_kind_of_server);
     for (family = MEMORY; family < FAMILIES; family++) {
         if (address(family) == NULL)
             continue;

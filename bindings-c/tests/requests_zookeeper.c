@@ -82,8 +82,8 @@ static int no_descriptor(void *self) {
     return FENCEPOST_SELF_DRIVEN;
 }
 
-static void no_command(void *self, fencepost_hub *hub, const fencepost_command *command) {
-    (void)self, (void)hub, (void)command;
+static void no_command(void *self, fencepost_hub *hub, uint64_t key, const fencepost_command *command) {
+    (void)self, (void)hub, (void)key, (void)command;
 }
 
 static size_t nothing_under_way(void *self) {
@@ -159,11 +159,32 @@ static fencepost_view at(const char *name) {
     return view_of(url_of(root, "/", name));
 }
 
-static void send_one(const fencepost_command *command) {
+static void send_of(uint64_t key, const fencepost_command *command) {
     fencepost_hub *hub = fencepost_client_enter(driver.client);
 
-    request_send(&driver, hub, command);
+    request_send(&driver, hub, key, command);
     fencepost_client_leave(driver.client);
+}
+
+static void send_one(const fencepost_command *command) {
+    send_of(1, command);
+}
+
+static void forget(uint64_t key) {
+    fencepost_client_enter(driver.client);
+    watches_forget(&driver, key);
+    fencepost_client_leave(driver.client);
+}
+
+static size_t records(void) {
+    const struct record *record;
+    size_t count = 0;
+
+    fencepost_client_enter(driver.client);
+    for (record = driver.records; record != NULL; record = record->next)
+        count++;
+    fencepost_client_leave(driver.client);
+    return count;
 }
 
 /* Whether it has been said so; forgets it then. */
@@ -230,6 +251,31 @@ static void watched_lists(void) {
     end();
 }
 
+/* A machine goes before its read is answered, another one behind it; the third one is told. */
+static void watches_go_with_their_machine(void) {
+    fencepost_command command = {.operation = FENCEPOST_OPERATION_GET, .flags = FENCEPOST_FLAG_WATCH};
+    uint64_t key;
+
+    begin();
+    CHECK(zoo_create(driver.handle, (const char *)at("one").data, "a", 1, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0) == ZOK);
+    command.path = at("one");
+    for (key = 2; key <= 4; key++) {
+        command.id = key;
+        send_of(key, &command);
+        if (key == 2)
+            forget(key);
+        EVENTUALLY(strstr(told, "data a v0 ") != NULL);
+        told[0] = '\0';
+    }
+    CHECK(records() == 2);
+    forget(3);
+    CHECK(records() == 1);
+    CHECK(zoo_set(driver.handle, (const char *)at("one").data, "b", 1, -1) == ZOK);
+    EVENTUALLY(heard("4 saw changed "));
+    CHECK(records() == 0);
+    end();
+}
+
 static void all_or_nothing(void) {
     static const fencepost_view nothing = {NULL, 0};
     fencepost_part numbered = {FENCEPOST_OPERATION_CREATE, FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL, nothing, view_of("x")};
@@ -286,7 +332,7 @@ static void writes_that_are_never_answered(void) {
             .operation = FENCEPOST_OPERATION_MULTI,
             .parts = (const fencepost_part *const[]){&part},
             .part_count = 1};
-        request_send(&driver, NULL, &command);
+        request_send(&driver, NULL, 1, &command);
     }
     told[0] = '\0';
     requests_settle(&driver, NULL);
@@ -301,6 +347,7 @@ int main(void) {
     if (address(ZOOKEEPER) != NULL) {
         TEST(nodes);
         TEST(watched_lists);
+        TEST(watches_go_with_their_machine);
         TEST(all_or_nothing);
         TEST(writes_that_are_never_answered);
     }

@@ -23,10 +23,18 @@ int64_t millis(void) {
     return (int64_t)(fencepost_now() / 1000u);
 }
 
-const char *address(enum family family) {
+const char *server(enum family family) {
     static const char *const variables[] = {"", "FENCEPOST_ZOOKEEPER", "FENCEPOST_REDIS"};
 
     return family == MEMORY ? "c-tests" : getenv(variables[family]);
+}
+
+const char *address(enum family family) {
+#ifdef ONLY
+    if (family != ONLY)
+        return NULL;
+#endif
+    return server(family);
 }
 
 const char *label(enum family family) {
@@ -45,7 +53,7 @@ const char *url_of(const char *scheme, const char *address, const char *rest) {
 const char *url(enum family family, const char *rest) {
     static const char *const schemes[] = {"memory:", "zk://", "redis://"};
 
-    return url_of(schemes[family], address(family), rest);
+    return url_of(schemes[family], server(family), rest);
 }
 
 const char *new_name(const char *what) {
@@ -109,7 +117,7 @@ void let_go(fencepost_grant *grant) {
     fencepost_grant_free(grant);
 }
 
-static int dial(const char *address) {
+int dial(const char *address) {
     struct addrinfo hints = {0}, *found;
     char host[256], *port;
     int socket_;

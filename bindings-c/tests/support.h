@@ -18,6 +18,9 @@
 enum family { MEMORY, ZOOKEEPER, REDIS, FAMILIES };
 
 /* A server, by what the environment says; NULL: it does not run. */
+const char *server(enum family family);
+/* The same, and NULL where the test program has been built for another family: what it tests there is what the program
+ * that was built for all of them tests. */
 const char *address(enum family family);
 const char *label(enum family family);
 /* A URL of it, in one of a few buffers; `rest` is added. */
@@ -39,6 +42,8 @@ fencepost_lock *lock_with(fencepost_client *client, const char *name, const fenc
 /* How many hold a ZooKeeper lock or wait for it. */
 size_t contenders(fencepost_client *client, const char *name, const fencepost_options *options);
 
+/* A connection to HOST:PORT; -1: there is none. */
+int dial(const char *address);
 /* Does a verb on the control port; the value of `key` in its answer, or NULL if it failed. In one of a few buffers. */
 const char *control(const char *key, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A proxy in front of a server: its id, and its address. */

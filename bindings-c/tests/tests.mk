@@ -15,37 +15,46 @@ $(TESTS)/holder: tests/holder.c $(SHARED) $(HEADERS)
 
 # What single tests need beside.
 DEFINE_addresses := -DTABLE='"$(abspath ../tests/addresses.json)"'
+DEFINE_process := -DWITH_TLS=$(if $(filter yes,$(TLS)),1,0)
 WITH_attach := tests/loop.c
 WITH_turns := tests/loop.c
 WITH_late := tests/loop.c
 WITH_close := tests/loop.c
 WITH_lent := tests/loop.c
+WITH_silence_redis := tests/loop.c
+WITH_failover_redis := tests/relay.c
+WITH_reach_redis := tests/relay.c
 WITH_faults := tests/waiting.c
 WITH_faults_zookeeper := tests/waiting.c
-WITH_faults_redis := tests/waiting.c
+WITH_faults_redis := tests/waiting.c tests/relay.c
+WITH_ipv6_zookeeper := tests/relay.c
 WITH_verdicts_zookeeper := $(OBJ)/zookeeper/zookeeper/verdict.o
 # The driver itself, so that what it tells the hub can be written down.
-WITH_verdicts_redis := tests/loop.c $(OBJECTS_redis)
+WITH_verdicts_redis := tests/loop.c tests/relay.c $(OBJECTS_redis)
 WITH_requests_zookeeper := $(OBJECTS_zookeeper)
 LINK_verdicts_redis := $(foreach function,failed reply gone,-Wl,--wrap=fencepost_hub_$(function))
 LINK_requests_zookeeper := $(foreach function,created children data done error failed watch,-Wl,--wrap=fencepost_hub_$(function))
 LINK_attach := -lfencepost-zookeeper -lfencepost-redis
+LINK_given_zookeeper := -lfencepost-zookeeper
 LINK_bad_input := -lfencepost-zookeeper -lfencepost-redis
 LINK_turns := -lfencepost-redis
 LINK_late := -lfencepost-redis
 LINK_close := -lfencepost-redis
 LINK_lent := -lfencepost-redis
+LINK_silence_redis := -lfencepost-redis
 LINK_lent_tls := -lfencepost-redis -lhiredis_ssl
 
 # The tests' own ZooKeeper handles are of the library with threads. Where its names are in the program for all to see, fencepost takes that
 # library too; where they are hidden in it, the one without threads.
 THREADED_attach := yes
+THREADED_given_zookeeper := yes
 THREADED_bad_input := yes
 THREADED_requests_zookeeper := yes
 IN_SIGHT := -Wl,--no-as-needed -lzookeeper_mt
 OUT_OF_SIGHT := -Wl,-Bstatic -lzookeeper_mt -Wl,-Bdynamic
 
-BUILD_TEST = $(COMPILE) $(DEFINE_$*) -DTHREADED -D_GNU_SOURCE -DWITH_ST=$(if $(filter yes,$(ZOOKEEPER_ST)),1,0) -Iinclude $< $(WITH_$*) tests/support.c $(LINK) -lfencepost-client -lfencepost $(LINK_$*) \
+# With the newest hiredis, what concerns Redis.
+BUILD_TEST = $(COMPILE) $(DEFINE_$*) $(if $(HIREDIS),-DONLY=REDIS) -DTHREADED -D_GNU_SOURCE -DWITH_ST=$(if $(filter yes,$(ZOOKEEPER_ST)),1,0) -Iinclude $< $(WITH_$*) tests/support.c $(LINK) -lfencepost-client -lfencepost $(LINK_$*) \
     $(1) $(LINK_HIREDIS) -lcjson -ldl -lm -o $@
 
 .SECONDEXPANSION:
@@ -53,11 +62,17 @@ $(TESTS)/%: tests/%.c $$(WITH_%) tests/support.c tests/support.h tests/check.h $
 	@mkdir -p $(@D)
 	$(call BUILD_TEST,$(if $(THREADED_$*),$(IN_SIGHT),$(OUT_OF_SIGHT)))
 
+# What concerns ZooKeeper, which is all that the other library is used for.
 $(TESTS)/%-threaded: tests/%.c $$(WITH_%) tests/support.c tests/support.h tests/check.h $(TESTS)/holder
 	@mkdir -p $(@D)
-	$(call BUILD_TEST,$(IN_SIGHT))
+	$(call BUILD_TEST,-DONLY=ZOOKEEPER $(IN_SIGHT))
 
-$(TESTS)/fuzz: tests/chance.h
+# On ZooKeeper handles of the program's.
+$(TESTS)/%-given: tests/%.c $$(WITH_%) tests/support.c tests/support.h tests/check.h $(TESTS)/holder
+	@mkdir -p $(@D)
+	$(call BUILD_TEST,-DGIVEN -lfencepost-zookeeper $(IN_SIGHT))
+
+$(TESTS)/fuzz $(TESTS)/fuzz_values: tests/chance.h
 
 $(TESTS)/header: tests/header.cc $(SHARED) $(HEADERS)
 	@mkdir -p $(@D)
@@ -75,6 +90,14 @@ $(TESTS)/static: examples/blocking.c $(CORE) $(STATIC) $(HEADERS)
 	    $(LIB)/libfencepost-zookeeper.a $(LIB)/libfencepost-redis.a $(LIB)/libfencepost-client.a $(LIB)/libfencepost.a \
 	    -lzookeeper_mt -lhiredis -ldl -lm -o $@
 
+# Linked as `pkg-config --static` says, where there are archives of ours only.
+STATIC_ROWS := redis zookeeper $(if $(filter yes,$(ZOOKEEPER_ST)),zookeeper-st)
+$(STATIC_ROWS:%=$(TESTS)/static-%): $(TESTS)/static-%: examples/blocking.c $(CORE) $(STATIC) $(PKGCONFIG) $(HEADERS:include/%=$(INCLUDE)/%)
+	@mkdir -p $(@D) $(OBJ)/archives/lib
+	@cp $(LIB)/*.a $(OBJ)/archives/lib
+	$(COMPILE) -Iinclude $< -Wl,-u,fencepost_$(firstword $(subst -, ,$*))_connect -rdynamic -o $@ \
+	    $$(PKG_CONFIG_PATH=$(LIB)/pkgconfig pkg-config --static --libs --define-variable=prefix=$(abspath $(OBJ))/archives fencepost-$*)
+
 # Beside another static library in Rust, with the same standard library in it.
 $(TESTS)/beside: tests/beside.c tests/beside.rs $(CORE) $(STATIC) $(HEADERS)
 	@mkdir -p $(@D)
@@ -88,49 +111,73 @@ $(BUILD)/examples/%: examples/%.c $(SHARED) $(PKGCONFIG) $(HEADERS:include/%=$(I
 	    $$(PKG_CONFIG_PATH=$(LIB)/pkgconfig pkg-config --cflags --libs $$(sed -n 's/.*--libs \([a-z -]*\)).*/\1/p' $<))
 
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
-SUITES := hub addresses fuzz client kinds kinds_zookeeper owners downgrade single inspection event_loop \
-    turns late scarce crowd threads lent close overdue bad_input attach verdicts_zookeeper requests_zookeeper verdicts_redis faults faults_zookeeper faults_redis \
-    client-threaded crowd-threaded late-threaded threads-threaded close-threaded overdue-threaded kinds-threaded kinds_zookeeper-threaded event_loop-threaded faults-threaded \
-    faults_zookeeper-threaded \
+# Those that wait for long come first, so that no line of the tests ends long after the others.
+SUITES := silence_zookeeper-threaded silence_zookeeper overdue overdue-threaded faults_zookeeper faults_zookeeper-threaded \
+    faults crowd-given attach verdicts_redis turns silence_redis faults_redis close late close_again crowd-threaded scarce \
+    close_again-threaded given_zookeeper poll_loop fork threads crowd faults-threaded close-threaded single kinds event_loop \
+    client inspection owners downgrade late-threaded threads-threaded fork-threaded reach_redis \
+    hub addresses fuzz fuzz_values owners_threads wakes wakes-threaded kinds_zookeeper lent bad_input names process verdicts_zookeeper requests_zookeeper watches_zookeeper \
+    ipv6_zookeeper numbers_zookeeper failover_redis client-threaded process-threaded kinds-threaded kinds_zookeeper-threaded \
+    event_loop-threaded watches_zookeeper-threaded ipv6_zookeeper-threaded numbers_zookeeper-threaded \
     $(if $(filter yes,$(TLS)),tls)
-PROGRAMS := $(SUITES:%=$(TESTS)/%) $(TESTS)/transcripts $(TESTS)/header $(TESTS)/header20 $(TESTS)/static $(TESTS)/beside
+PROGRAMS := $(SUITES:%=$(TESTS)/%) $(TESTS)/transcripts $(TESTS)/header $(TESTS)/header20 $(TESTS)/static $(STATIC_ROWS:%=$(TESTS)/static-%) $(TESTS)/beside
 
-.PHONY: test-programs test test-local test-servers test-valgrind test-asan
-test-programs: $(PROGRAMS) $(EXAMPLES)
+.PHONY: test-programs test test-small test-crowds test-local test-valgrind test-asan test-tsan check-hiredis
+test-programs: check-hiredis $(PROGRAMS) $(EXAMPLES)
 
-# All suites; starts the servers by itself, unless they run already.
-test: test-programs
-	$(if $(FENCEPOST_SERVERS),$(MAKE) --no-print-directory test-servers,$(PYTHON) ../tests/servers run -- $(MAKE) --no-print-directory test-servers)
-	$(MAKE) --no-print-directory test-newest
+# The oldest hiredis that is supported is the system's. A system with a later one lacks this row of the tests, and is told.
+HIREDIS_EXPECTED := $(if $(HIREDIS),1.,0.14)
+check-hiredis:
+	@found=$$(printf '#include <hiredis/hiredis.h>\nHIREDIS_MAJOR.HIREDIS_MINOR\n' | \
+	    $(CC) $(if $(HIREDIS),-isystem $(HIREDIS)/include) -E -P -x c - | tail -n 1 | tr -d ' '); \
+	case $$found in $(HIREDIS_EXPECTED)*) ;; *) \
+	    echo "the tests need hiredis $(HIREDIS_EXPECTED) $(if $(HIREDIS),in $(HIREDIS),as the system's: install libhiredis-dev of Debian 12), and find $${found:-none}" >&2; \
+	    exit 1 ;; esac
+
+# All suites, LINES of them beside each other, each line with servers of its own. Crowds come last and one at a time: a server that has
+# little of the processor does not release two thousand locks within the time of a close.
+LINES ?= 3
+EVERY = $(addprefix $(TESTS)/,$(notdir $(PROGRAMS)) examples) $(NEWEST:%=$(BUILD)-newest/tests/%)
+CROWDS = $(foreach suite,$(EVERY),$(if $(filter crowd%,$(notdir $(suite))),$(suite)))
+test: test-small test-crowds
+test-small: test-programs newest-programs
+	$(PYTHON) tests/lines $(LINES) $(filter-out $(CROWDS),$(EVERY))
+test-crowds: test-programs newest-programs
+	$(PYTHON) tests/lines 1 $(CROWDS)
 
 # Without servers.
 test-local: test-programs
-	tests/run $(TESTS) hub addresses fuzz transcripts header beside
-
-# On the servers that the environment names.
-test-servers: test-programs
-	tests/run $(TESTS) $(notdir $(PROGRAMS)) examples
+	tests/run $(TESTS) hub addresses fuzz fuzz_values transcripts header beside
 
 # The same under memcheck. (The faults take their time even without it.)
 test-valgrind: test-programs
 	RUNNER="valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible \
 	    --child-silent-after-fork=yes --suppressions=tests/valgrind.supp" \
-	    $(PYTHON) ../tests/servers run -- tests/run $(TESTS) $(filter-out static header,$(notdir $(PROGRAMS)))
+	    $(PYTHON) ../tests/servers run -- tests/run $(TESTS) $(filter-out static static-% header,$(notdir $(PROGRAMS)))
 
 # What concerns Redis with the newest hiredis, beside the oldest that is supported, which is the system's.
-NEWEST := lent lent_tls attach turns close client verdicts_redis $(if $(filter yes,$(TLS)),tls)
+NEWEST := lent lent_tls attach turns close client wakes late overdue crowd bad_input event_loop threads verdicts_redis faults_redis silence_redis \
+    failover_redis reach_redis $(if $(filter yes,$(TLS)),tls)
 HIREDIS_NEWEST := $(abspath ../build/hiredis)
-.PHONY: test-newest test-newest-programs test-newest-servers
-test-newest-programs: $(SHARED) $(NEWEST:%=$(TESTS)/%)
-test-newest:
+.PHONY: test-newest newest-programs build-newest
+build-newest: check-hiredis $(SHARED) $(NEWEST:%=$(TESTS)/%)
+newest-programs:
 	PYTHON="$(PYTHON)" CC="$(CC)" tests/newest-hiredis $(HIREDIS_NEWEST)
-	$(MAKE) --no-print-directory BUILD=$(BUILD)-newest HIREDIS=$(HIREDIS_NEWEST) test-newest-programs
-	$(if $(FENCEPOST_SERVERS),,$(PYTHON) ../tests/servers run --) $(MAKE) --no-print-directory BUILD=$(BUILD)-newest test-newest-servers
-test-newest-servers:
-	tests/run $(TESTS) $(NEWEST)
+	$(MAKE) --no-print-directory BUILD=$(BUILD)-newest HIREDIS=$(HIREDIS_NEWEST) build-newest
+test-newest: newest-programs
+	$(PYTHON) tests/lines $(LINES) $(NEWEST:%=$(BUILD)-newest/tests/%)
 
 # The same with the C libraries built for AddressSanitizer and UndefinedBehaviorSanitizer, in a folder of their own. Their dlopen does not
 # look where our libraries lie.
 test-asan:
 	LD_LIBRARY_PATH=$(abspath $(BUILD)-asan/lib) $(MAKE) BUILD=$(BUILD)-asan \
 	    SANITIZE="-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined" test
+
+# What threads share, with the C libraries built for ThreadSanitizer: those tests that run threads.
+THREADED_TESTS := client wakes faults_zookeeper silence_zookeeper watches_zookeeper threads crowd late overdue close close_again
+THREADED_TESTS += $(THREADED_TESTS:%=%-threaded) crowd-given given_zookeeper lent faults_redis
+test-tsan:
+	LD_LIBRARY_PATH=$(abspath $(BUILD)-tsan/lib) $(MAKE) --no-print-directory BUILD=$(BUILD)-tsan SANITIZE="-fsanitize=thread -fno-omit-frame-pointer" \
+	    $(THREADED_TESTS:%=$(BUILD)-tsan/tests/%)
+	LD_LIBRARY_PATH=$(abspath $(BUILD)-tsan/lib) TSAN_OPTIONS=suppressions=$(abspath tests/tsan.supp) \
+	    $(PYTHON) tests/lines $(LINES) $(THREADED_TESTS:%=$(BUILD)-tsan/tests/%)

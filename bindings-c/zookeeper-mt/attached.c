@@ -78,9 +78,7 @@ static void give_back(struct driver *driver) {
     /* Watches that are still set would find nothing; the handle need not keep them either. */
     for (record = driver->records; record != NULL && driver->connected; record = record->next) {
         if (record->kind == DATA_WATCH || record->kind == CHILD_WATCH)
-            zoo_remove_watches(
-                driver->handle, record->path, record->kind == DATA_WATCH ? ZWATCHTYPE_DATA : ZWATCHTYPE_CHILD,
-                watch_fired, record_context(record), 1);
+            watch_remove(record);
     }
     pthread_mutex_lock(&mutex);
     for (place = &drivers; *place != driver;)
@@ -101,12 +99,43 @@ void attached_close(struct driver *driver) {
     pthread_mutex_unlock(&driver->using);
 }
 
+/* So long before, at most, has the library begun an attempt to connect that goes on: it gives each of them up after
+ * that time. */
+static uint64_t longest_attempt(zhandle_t *handle) {
+    return (uint64_t)zoo_recv_timeout(handle) * 1000u / 3 * 2;
+}
+
+/* When the session that the handle is about to make can have begun at the earliest; `now` was before the handle was
+ * looked at. Without an attempt whose handshake is under way, its request has not left, but for a moment: the library
+ * changes its state behind the sending. */
+static uint64_t earliest_beginning(zhandle_t *handle, uint64_t now, int state) {
+    uint64_t before = longest_attempt(handle);
+
+    if (state != ZOO_CONNECTED_STATE && state != ZOO_ASSOCIATING_STATE)
+        before /= 10;
+    return now > before ? now - before : 0;
+}
+
+/* From here on the watcher tells; what it told before has to be asked for. Twice does no harm. With the client's lock.
+ */
+static void look_at_session(struct driver *driver, fencepost_hub *hub, uint64_t now) {
+    bool is_new = zoo_client_id(driver->handle)->client_id == 0;
+    int state = zoo_state(driver->handle);
+
+    if (is_new)
+        fencepost_hub_session(
+            hub, earliest_beginning(driver->handle, now, state), FENCEPOST_SESSION_STATE_CONNECTING, 0, 0);
+    if (state == ZOO_CONNECTED_STATE)
+        session_news(driver, hub, driver->handle, state);
+}
+
 fencepost_result fencepost_zookeeper_attach(
     zhandle_t *handle, const char *prefix, const struct ACL_vector *acl, fencepost_client **client) {
+    uint64_t now = fencepost_now(), before;
     struct driver *driver;
     fencepost_result result;
     fencepost_hub *hub;
-    int state;
+    bool taken;
 
     if (handle == NULL || client == NULL)
         return driver_fault(FENCEPOST_RESULT_NULL_POINTER, "an argument is NULL that must not be");
@@ -116,18 +145,18 @@ fencepost_result fencepost_zookeeper_attach(
         return driver_fault(FENCEPOST_RESULT_OUT_OF_MEMORY, "out of memory");
     driver->handle = handle;
     driver->acl = acl == NULL ? &ZOO_OPEN_ACL_UNSAFE : acl;
-    if ((result = client_make(driver, prefix)) != FENCEPOST_RESULT_OK)
+    before = longest_attempt(handle);
+    if ((result = client_make(driver, prefix, now > before ? now - before : 0)) != FENCEPOST_RESULT_OK)
         return result;
-    if (!attached_open(driver)) {
+    /* Nothing that the watcher tells comes in between. */
+    hub = fencepost_client_enter(driver->client);
+    taken = !attached_open(driver);
+    if (!taken)
+        look_at_session(driver, hub, now);
+    fencepost_client_leave(driver->client);
+    if (taken) {
         fencepost_client_free(driver->client);
         return driver_fault(FENCEPOST_RESULT_BAD_ARGUMENT, "this handle has a client already: share that one");
-    }
-    /* From here on the watcher tells; what it told before has to be asked for. Twice does no harm. */
-    if ((hub = fencepost_client_enter(driver->client)) != NULL) {
-        state = zoo_state(handle);
-        if (state == ZOO_CONNECTED_STATE)
-            session_news(driver, hub, handle, state);
-        fencepost_client_leave(driver->client);
     }
     *client = driver->client;
     return FENCEPOST_RESULT_OK;

@@ -1,11 +1,13 @@
 /* libzookeeper_st: a library without threads. Whoever waits for an answer sends the request and reads the answer
  * himself, without any change of threads; while nobody waits, the client's own thread listens. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -21,21 +23,32 @@ struct wire {
     int poll;   /* epoll: never changes */
     int socket; /* the library's; -1: there is none */
     int copy;   /* of the socket, in `poll`: a forked child may keep the original open, and it could not be taken out */
-    short events;       /* what the library waits for */
-    bool corked;        /* what is written is kept for a moment */
-    uint64_t until;     /* when the library wants to be called: for a ping, or to give a server up */
-    fencepost_hub *hub; /* while we are in the library, with the client's lock: its callbacks come then only */
+    short events;             /* what the library waits for */
+    bool corked;              /* what is written is kept for a moment */
+    uint64_t until;           /* when the library wants to be called: for a ping, or to give a server up */
+    uint64_t answer_by;       /* while it connects: when the server has to have answered */
+    unsigned failures;        /* how many servers have not, one after the other */
+    char server[SERVER_SIZE]; /* the last one that was tried */
+    fencepost_hub *hub;       /* while we are in the library, with the client's lock: its callbacks come then only */
 };
 
+/* The library formats each line of its log in static buffers, which two clients in two threads would share. */
+static void turn_log_off(void) {
+    zoo_set_debug_level((ZooLogLevel)0);
+}
+
 bool driving_prepare(struct driver *driver) {
+    static pthread_once_t quiet = PTHREAD_ONCE_INIT;
     struct wire *wire = calloc(1, sizeof *wire);
 
+    pthread_once(&quiet, turn_log_off);
     if (wire == NULL || (wire->poll = epoll_create1(EPOLL_CLOEXEC)) < 0) {
         free(wire);
         driver_fault(FENCEPOST_RESULT_SYSTEM_ERROR, "the operating system gives no memory, or no descriptor for epoll");
         return false;
     }
     wire->socket = wire->copy = -1;
+    wire->answer_by = FENCEPOST_NEVER;
     driver->wire = wire;
     return true;
 }
@@ -50,6 +63,7 @@ static void forget_socket(struct wire *wire) {
     wire->events = 0;
     wire->corked = false;
     wire->until = 0;
+    wire->answer_by = FENCEPOST_NEVER;
 }
 
 void driving_forget(struct driver *driver) {
@@ -74,6 +88,15 @@ void record_leave(fencepost_client *client) {
     (void)client; /* who has called the library has the lock, and does what the hub says */
 }
 
+void driving_turned(struct driver *driver) {
+    struct wire *wire = driver->wire;
+
+    if (!driver->connected)
+        return;
+    wire->answer_by = FENCEPOST_NEVER;
+    wire->failures = 0;
+}
+
 /* Keeps `poll` in step with the library's socket. */
 static void watch(struct wire *wire, int socket, short events) {
     struct epoll_event wanted = {0, {0}};
@@ -94,10 +117,36 @@ static void watch(struct wire *wire, int socket, short events) {
     wire->events = events;
 }
 
+/* Lets the library connect to a server, or say that it would rather wait. */
+static int connect_next(struct driver *driver, int *socket, int *interest, struct timeval *left) {
+    struct wire *wire = driver->wire;
+    char last[SERVER_SIZE];
+    int rc;
+
+    memcpy(last, wire->server, sizeof last);
+    if (!driver->connected) {
+        /* If this attempt succeeds, the session's time is counted from here on. */
+        fencepost_hub_session(wire->hub, fencepost_now(), FENCEPOST_SESSION_STATE_CONNECTING, driver->session, 0);
+        server_pass(driver->handle, wire->server);
+    }
+    fencepost_lookup_begin();
+    errno = 0;
+    rc = zookeeper_interest(driver->handle, socket, interest, left);
+    if (rc != ZOK)
+        session_note_error(errno);
+    fencepost_lookup_end();
+    if (rc == ZOK && *socket < 0)
+        memcpy(wire->server, last, sizeof last);
+    else if (wire->server[0] == '\0')
+        server_current(driver->handle, wire->server);
+    return rc;
+}
+
 /* Asks the library what it waits for. It connects, pings and gives servers up when it is asked. */
 static void ask(struct driver *driver) {
     struct wire *wire = driver->wire;
     int socket = -1, interest = 0, rc;
+    bool connects = wire->socket < 0;
     struct timeval left = {0, 0};
     uint64_t now = fencepost_now();
 
@@ -107,14 +156,17 @@ static void ask(struct driver *driver) {
         return;
     }
     /* It would connect at once, and look the servers up, also where it has just said that it would rather wait. */
-    if (wire->socket < 0 && now < wire->until)
+    if (connects && now < wire->until)
         return;
-    rc = zookeeper_interest(driver->handle, &socket, &interest, &left);
+    rc = connects ? connect_next(driver, &socket, &interest, &left)
+                  : zookeeper_interest(driver->handle, &socket, &interest, &left);
     if (rc == ZOK) {
         watch(
             wire, socket,
             (short)((interest & ZOOKEEPER_READ ? POLLIN : 0) | (interest & ZOOKEEPER_WRITE ? POLLOUT : 0)));
         wire->until = now + (uint64_t)left.tv_sec * 1000000u + (uint64_t)left.tv_usec;
+        if (connects && wire->socket >= 0)
+            wire->answer_by = now + fencepost_handshake_timeout((uint64_t)driver->timeout * 1000u, wire->failures);
         return;
     }
     if (zoo_state(driver->handle) != ZOO_CONNECTED_STATE)
@@ -122,16 +174,23 @@ static void ask(struct driver *driver) {
     wire->until = now + PAUSE;
 }
 
+void driving_unwatch(zhandle_t *handle, const char *path, ZooWatcherType type, void *context) {
+    zoo_aremove_watches(handle, path, type, watch_fired, context, 1, NULL, NULL);
+}
+
 /* Takes in all that has arrived. */
 static void read_all(struct driver *driver, int events) {
     int rc;
 
     do {
+        errno = 0;
         rc = zookeeper_process(driver->handle, events);
         events = ZOOKEEPER_READ;
     } while (rc == ZOK);
-    if (rc != ZNOTHING)
+    if (rc != ZNOTHING) {
+        session_note_error(errno);
         forget_socket(driver->wire);
+    }
 }
 
 /* What the library waits for, and is there. What is to be read it finds out by itself; it must not write too early. */
@@ -168,8 +227,30 @@ static bool listens(void *self) {
 
 static uint64_t until(void *self) {
     const struct driver *driver = self;
+    uint64_t next = driver->again < driver->wire->until ? driver->again : driver->wire->until;
 
-    return driver->again < driver->wire->until ? driver->again : driver->wire->until;
+    return next < driver->wire->answer_by ? next : driver->wire->answer_by;
+}
+
+/* The library waits two thirds of the session for a server that has accepted a connection and does not answer; it finds
+ * out at once that the connection has ended, and tries the next server. */
+static void bound_handshake(struct driver *driver) {
+    struct wire *wire = driver->wire;
+
+    if (wire->answer_by > fencepost_now())
+        return;
+    wire->answer_by = FENCEPOST_NEVER;
+    wire->failures++;
+    driver->unanswered = true;
+    shutdown(wire->socket, SHUT_RDWR);
+}
+
+void driving_reconnect(struct driver *driver, fencepost_hub *hub) {
+    (void)hub; /* the library tells of the end */
+    if (driver->wire->socket < 0)
+        return;
+    shutdown(driver->wire->socket, SHUT_RDWR);
+    read_all(driver, ZOOKEEPER_READ);
 }
 
 /* The library writes a request in two pieces, and does not let the system put them together: its server would wake for
@@ -192,14 +273,14 @@ static void begin(struct driver *driver) {
         cork(wire, 1);
 }
 
-static void command(void *self, fencepost_hub *hub, const fencepost_command *command) {
+static void command(void *self, fencepost_hub *hub, uint64_t key, const fencepost_command *command) {
     struct driver *driver = self;
     struct wire *wire = driver->wire;
 
     wire->hub = hub;
     if (!wire->corked)
         begin(driver);
-    request_send(driver, hub, command);
+    request_send(driver, hub, key, command);
     /* The library closes a connection that takes nothing any more, and tells nobody. */
     if (driver->connected && zoo_state(driver->handle) != ZOO_CONNECTED_STATE) {
         forget_socket(wire);
@@ -234,6 +315,7 @@ static void process(void *self, fencepost_hub *hub) {
     } else if (events != 0) {
         read_all(driver, events);
     }
+    bound_handshake(driver);
     ask(driver);
     wire->hub = NULL;
 }
@@ -256,6 +338,7 @@ const fencepost_driver driving = {
     .sources = sources,
     .listens = listens,
     .command = command,
+    .forget = watches_forget,
     .flush = flush,
     .process = process,
     .until = until,

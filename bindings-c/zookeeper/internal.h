@@ -15,8 +15,11 @@ struct record {
     enum kind kind;
     struct driver *driver;
     uint64_t command;
+    uint64_t key;            /* of the machine */
     int64_t session;         /* in which it was sent */
     bool settled;            /* its outcome was told at a disconnect */
+    bool asked;              /* a watch: its read is not answered, so the library does not have it yet */
+    bool unwanted;           /* a watch: its contender has ended meanwhile */
     char *path;              /* of a watch */
     struct record *watch;    /* the one that a request sets */
     struct writes *writes;   /* of a transaction */
@@ -25,12 +28,13 @@ struct record {
     struct record *bucket;
 };
 
-struct wire; /* see zookeeper-st */
+struct wire; /* the connection of a handle of our own: see driving.c */
 
 struct driver {
     fencepost_client *client;
     zhandle_t *handle; /* NULL while there is none */
     char *hosts;       /* NULL on a handle of the caller's */
+    char *places;      /* the same hosts as the library reads them */
     int timeout;       /* the session's to ask for, in milliseconds */
     const struct ACL_vector *acl;
     watcher_fn wrapped; /* the watcher that the caller's handle had */
@@ -39,6 +43,7 @@ struct driver {
     int64_t session;
     bool reached;           /* a server has answered at some time */
     char absence[320];      /* until then: which servers, and why not */
+    bool unanswered;        /* until then: a handshake was given up */
     struct record *current; /* whose session news count: the present handle's */
     uint64_t again;         /* when to try to make a handle again */
     struct record *records;
@@ -49,8 +54,11 @@ struct driver {
                               end */
     bool listed;           /* among those on callers' handles */
     struct driver *next;
-    struct wire *wire; /* to a library without threads */
+    struct wire *wire; /* NULL on a handle of the caller's */
 };
+
+/* An address and a port in figures, as the library writes them. */
+#define SERVER_SIZE 136
 
 /* tickets.c */
 struct record *record_open(struct driver *driver, enum kind kind, uint64_t command);
@@ -66,20 +74,37 @@ bool driving_prepare(struct driver *driver);
 void driving_forget(struct driver *driver);
 struct record *record_enter(const void *context, fencepost_hub **hub);
 void record_leave(fencepost_client *client);
+/* A handle of our own has been made, or its connection has come or gone. */
+void driving_turned(struct driver *driver);
+/* The server is silent: the connection of a handle of our own ends, and another server is tried. */
+void driving_reconnect(struct driver *driver, fencepost_hub *hub);
+/* Takes a watch of ours out of the library's table. */
+void driving_unwatch(zhandle_t *handle, const char *path, ZooWatcherType type, void *context);
+
+/* servers.c */
+void server_current(zhandle_t *handle, char server[SERVER_SIZE]);
+void server_pass(zhandle_t *handle, char server[SERVER_SIZE]);
+void server_pass_early(zhandle_t *handle, const char server[SERVER_SIZE]);
 
 /* zookeeper.c */
 fencepost_result driver_fault(fencepost_result result, const char *text);
-fencepost_result client_make(struct driver *driver, const char *prefix);
+fencepost_result client_make(struct driver *driver, const char *prefix, uint64_t since);
 size_t driver_busy(void *self);
 void driver_free(void *self);
 
 /* requests.c */
-void request_send(void *self, fencepost_hub *hub, const fencepost_command *command);
+void request_send(void *self, fencepost_hub *hub, uint64_t key, const fencepost_command *command);
 void request_failed(const struct record *record, fencepost_hub *hub, int rc);
 void request_finish(struct record *record);
 int create_mode(uint32_t flags);
 void requests_settle(struct driver *driver, fencepost_hub *hub);
+
+/* watches.c */
+struct record *watch_open(struct driver *driver, const fencepost_command *command, uint64_t key, const char *path);
+void watch_read(struct record *watch, int rc);
+void watch_remove(const struct record *watch);
 void watch_fired(zhandle_t *handle, int type, int state, const char *path, void *context);
+void watches_forget(void *self, uint64_t key);
 
 const char *driver_absent(void *self);
 
@@ -90,6 +115,8 @@ void writes_abandon(struct driver *driver, const zhandle_t *closed);
 /* session.c */
 void session_watcher(zhandle_t *handle, int type, int state, const char *path, void *context);
 bool session_open(struct driver *driver, fencepost_hub *hub);
+/* Why a socket of the library's has failed: an errno; what is no failure is ignored. */
+void session_note_error(int error);
 void session_news(struct driver *driver, fencepost_hub *hub, zhandle_t *handle, int state);
 
 /* attached.c, of the library with threads */

@@ -60,19 +60,14 @@ static void tell_children(const struct record *record, fencepost_hub *hub, const
         free(names);
 }
 
-/* The library keeps the watch of a successful read only. */
-static void read_ended(const struct record *record, int rc) {
-    if (rc != ZOK && record->watch != NULL)
-        record_close(record->watch);
-}
-
 static void listed(int rc, const struct String_vector *children, const void *context) {
     fencepost_hub *hub;
     struct record *record = record_enter(context, &hub);
 
     if (record == NULL)
         return;
-    read_ended(record, rc);
+    if (record->watch != NULL)
+        watch_read(record->watch, rc);
     if (!record->settled) {
         if (rc == ZOK)
             tell_children(record, hub, children);
@@ -88,7 +83,8 @@ static void got(int rc, const char *data, int size, const struct Stat *stat, con
 
     if (record == NULL)
         return;
-    read_ended(record, rc);
+    if (record->watch != NULL)
+        watch_read(record->watch, rc);
     if (!record->settled) {
         if (rc == ZOK)
             fencepost_hub_data(
@@ -125,25 +121,6 @@ static void synced(int rc, const char *path, const void *context) {
     done(rc, context);
 }
 
-/* ---- watches ---- */
-
-void watch_fired(zhandle_t *handle, int type, int state, const char *path, void *context) {
-    fencepost_watch_event event = FENCEPOST_WATCH_EVENT_GONE;
-    fencepost_hub *hub;
-    struct record *record;
-
-    (void)handle, (void)state, (void)path;
-    /* Every pending watch is told of every change of the session, and stays. */
-    if (type == ZOO_SESSION_EVENT || (record = record_enter(context, &hub)) == NULL)
-        return;
-    if (type == ZOO_DELETED_EVENT)
-        event = FENCEPOST_WATCH_EVENT_DELETED;
-    else if (type == ZOO_CHANGED_EVENT || type == ZOO_CHILD_EVENT)
-        event = FENCEPOST_WATCH_EVENT_CHANGED;
-    fencepost_hub_watch(hub, fencepost_now(), record->command, record->session, event);
-    request_finish(record);
-}
-
 /* ---- commands ---- */
 
 int create_mode(uint32_t flags) {
@@ -174,15 +151,14 @@ static int read_node(
 }
 
 static int look(struct driver *driver, const char *path, const fencepost_command *command, struct record *request) {
-    enum kind kind = command->operation == FENCEPOST_OPERATION_CHILDREN ? CHILD_WATCH : DATA_WATCH;
     struct record *watch;
     int rc;
 
     if (!(command->flags & FENCEPOST_FLAG_WATCH))
         return read_node(driver, path, command, NULL, request);
-    if ((watch = record_open(driver, kind, command->id)) == NULL)
+    if ((watch = watch_open(driver, command, request->key, path)) == NULL)
         return ZSYSTEMERROR;
-    rc = (watch->path = strdup(path)) == NULL ? ZSYSTEMERROR : read_node(driver, path, command, watch, request);
+    rc = read_node(driver, path, command, watch, request);
     if (rc == ZOK)
         request->watch = watch;
     else
@@ -234,13 +210,18 @@ static void refused(const struct driver *driver, fencepost_hub *hub, uint64_t id
     }
 }
 
-void request_send(void *self, fencepost_hub *hub, const fencepost_command *command) {
+void request_send(void *self, fencepost_hub *hub, uint64_t key, const fencepost_command *command) {
     struct driver *driver = self;
     uint64_t id = command->id;
     struct record *request;
     char path[8192];
     int rc = ZBADARGUMENTS;
 
+    if (command->operation == FENCEPOST_OPERATION_RECONNECT) {
+        if (driver->hosts != NULL && driver->connected)
+            driving_reconnect(driver, hub);
+        return;
+    }
     /* While it is not connected, the library would keep requests and send them later. */
     if (!driver->connected) {
         refused(driver, hub, id, ZOK);
@@ -250,6 +231,7 @@ void request_send(void *self, fencepost_hub *hub, const fencepost_command *comma
         refused(driver, hub, id, ZSYSTEMERROR);
         return;
     }
+    request->key = key;
     if (command->path.size < sizeof path) {
         if (command->path.size > 0)
             memcpy(path, command->path.data, command->path.size);

@@ -10,26 +10,37 @@
 
 #define TRY_AGAIN_AFTER 1000000u
 
-/* The last error of a socket that the library has logged, of whatever handle. */
+/* The last error of a socket of the library's, of whatever handle. */
 static int last_error;
+
+void session_note_error(int error) {
+    if (error != 0 && error != EAGAIN && error != EINPROGRESS)
+        __atomic_store_n(&last_error, error, __ATOMIC_RELAXED);
+}
 
 /* The library logs to stderr otherwise. What matters is told by results, but for why there is no connection. */
 static void hear_log(const char *message) {
     const char *error = strstr(message, "errno=");
 
     if (error != NULL)
-        __atomic_store_n(&last_error, atoi(error + strlen("errno=")), __ATOMIC_RELAXED);
+        session_note_error(atoi(error + strlen("errno=")));
+}
+
+/* Why there is no connection. The library says EHOSTDOWN of a connection that has ended. */
+static const char *reason(const struct driver *driver) {
+    int error = __atomic_load_n(&last_error, __ATOMIC_RELAXED);
+
+    if (error == EHOSTDOWN || error == ECONNRESET || error == EPIPE)
+        return driver->unanswered ? "no answer" : "the server ends the connection";
+    return error == 0 ? "no answer" : strerror(error);
 }
 
 const char *driver_absent(void *self) {
     struct driver *driver = self;
-    int error = __atomic_load_n(&last_error, __ATOMIC_RELAXED);
 
     if (driver->reached || driver->hosts == NULL)
         return NULL;
-    snprintf(
-        driver->absence, sizeof driver->absence, "%.180s (%s)", driver->hosts,
-        error == 0 ? "no answer" : strerror(error));
+    snprintf(driver->absence, sizeof driver->absence, "%.180s (%s)", driver->hosts, reason(driver));
     return driver->absence;
 }
 
@@ -47,9 +58,12 @@ bool session_open(struct driver *driver, fencepost_hub *hub) {
     /* Threads of the library's, where it has some, take no signals of the program's. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    fencepost_lookup_begin();
     driver->handle = zookeeper_init2(
-        driver->hosts, session_watcher, driver->timeout, NULL, record_context(current), ZOO_NO_LOG_CLIENTENV, hear_log);
+        driver->places, session_watcher, driver->timeout, NULL, record_context(current), ZOO_NO_LOG_CLIENTENV,
+        hear_log);
     failed = errno;
+    fencepost_lookup_end();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = failed;
     if (driver->handle == NULL) {
@@ -62,6 +76,7 @@ bool session_open(struct driver *driver, fencepost_hub *hub) {
      * request; this leaves it to when a connection is lost. */
     zoo_set_servers_resolution_delay(driver->handle, -1);
     driver->again = FENCEPOST_NEVER;
+    driving_turned(driver);
     return true;
 }
 
@@ -76,6 +91,8 @@ static void disconnected(struct driver *driver, fencepost_hub *hub, fencepost_se
     driver->connected = false;
     tell(driver, hub, state);
     requests_settle(driver, hub);
+    if (driver->hosts != NULL)
+        driving_turned(driver);
 }
 
 /* The server has ended the session, and with it the handle is dead. */
@@ -101,6 +118,8 @@ void session_news(struct driver *driver, fencepost_hub *hub, zhandle_t *handle, 
         driver->session = zoo_client_id(handle)->client_id;
         driver->connected = driver->reached = true;
         tell(driver, hub, FENCEPOST_SESSION_STATE_CONNECTED);
+        if (driver->hosts != NULL)
+            driving_turned(driver);
     } else if (state == ZOO_EXPIRED_SESSION_STATE) {
         expired(driver, hub);
     } else if (state == ZOO_AUTH_FAILED_STATE) {

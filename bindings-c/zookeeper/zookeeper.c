@@ -24,23 +24,38 @@ void driver_free(void *self) {
     driving_forget(driver);
     pthread_mutex_destroy(&driver->using);
     free(driver->hosts);
+    free(driver->places);
     free(driver);
 }
 
-/* A client whose driver does not do anything yet. Frees the driver if there is none. */
-fencepost_result client_make(struct driver *driver, const char *prefix) {
+/* A client whose driver does not do anything yet; its hub's time begins at `since`. Frees the driver if there is none.
+ */
+fencepost_result client_make(struct driver *driver, const char *prefix, uint64_t since) {
     fencepost_hub *hub;
     fencepost_result result = FENCEPOST_RESULT_SYSTEM_ERROR;
 
     driver->again = FENCEPOST_NEVER;
     pthread_mutex_init(&driver->using, NULL);
     if (driving_prepare(driver))
-        result = fencepost_hub_new(FENCEPOST_FAMILY_ZOOKEEPER, fencepost_now(), &hub);
+        result = fencepost_hub_new(FENCEPOST_FAMILY_ZOOKEEPER, since, &hub);
     if (result == FENCEPOST_RESULT_OK)
         result = fencepost_client_new(hub, "zookeeper-mutex", prefix, &driving, driver, &driver->client);
     if (result != FENCEPOST_RESULT_OK)
         driver_free(driver);
     return result;
+}
+
+/* The library takes what stands before the last colon for the host: an IPv6 address stands there without brackets. */
+static char *without_brackets(const char *hosts) {
+    char *places = strdup(hosts), *to = places;
+
+    for (; places != NULL && *hosts != '\0'; hosts++) {
+        if (*hosts != '[' && *hosts != ']')
+            *to++ = *hosts;
+    }
+    if (places != NULL)
+        *to = '\0';
+    return places;
 }
 
 static fencepost_result connect_parts(const fencepost_address_parts *parts, fencepost_client **client) {
@@ -55,11 +70,13 @@ static fencepost_result connect_parts(const fencepost_address_parts *parts, fenc
     driver->acl = &ZOO_OPEN_ACL_UNSAFE;
     driver->timeout = parts->session_timeout / 1000u < INT_MAX ? (int)(parts->session_timeout / 1000u) : INT_MAX;
     driver->hosts = strndup((const char *)parts->hosts.data, parts->hosts.size);
-    if (driver->hosts == NULL) {
+    if (driver->hosts != NULL)
+        driver->places = without_brackets(driver->hosts);
+    if (driver->places == NULL) {
         driver_free(driver);
         return driver_fault(FENCEPOST_RESULT_OUT_OF_MEMORY, "out of memory");
     }
-    if ((result = client_make(driver, prefix)) != FENCEPOST_RESULT_OK)
+    if ((result = client_make(driver, prefix, fencepost_now())) != FENCEPOST_RESULT_OK)
         return result;
     open = session_open(driver, fencepost_client_enter(driver->client));
     /* The library says so of a name that the resolver does not know. */

@@ -77,7 +77,7 @@ def main(address: str, name: str) -> None:
     redis = Redis(address)
     hub = Hub("redis", seed=int.from_bytes(os.urandom(4), "big"))
     settings = Settings(f'{{"kind": "redis-string", "name": "{name}", "ttl": 3000000}}')
-    key = hub.open(now(), settings, owner=os.urandom(16), seed=1)
+    key = hub.open(now(), settings, contender=os.urandom(16), seed=1)
     hub.acquire(now(), key)
     sent: deque[int] = deque()
     release_at: int | None = None

@@ -13,22 +13,13 @@ pub(crate) fn refused(py: Python<'_>, error: Misuse) -> PyErr {
     exception(py, "MisuseError", &error.to_string(), error.code(), error.name())
 }
 
-/// The exception for a misuse that the client itself has found: `not-held`, `client-closed`, `not-waiting`,
-/// `busy`, `upgrade` or `not-a-writer`.
+/// The exception for a misuse that the Python client itself finds: `not-held` or `client-closed`.
 #[pyfunction]
 pub(crate) fn misuse<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    let known = [
-        Misuse::Busy,
-        Misuse::NotHeld,
-        Misuse::NotWaiting,
-        Misuse::Closed,
-        Misuse::Upgrade,
-        Misuse::NotAWriter,
-    ];
-    let error = known
+    let error = [Misuse::NotHeld, Misuse::Closed]
         .into_iter()
         .find(|misuse| misuse.name() == name)
-        .ok_or_else(|| PyValueError::new_err(format!("there is no misuse {name:?}")))?;
+        .ok_or_else(|| PyValueError::new_err(format!("name is {name:?}, which is not known")))?;
     Ok(refused(py, error).into_value(py).into_bound(py).into_any())
 }
 

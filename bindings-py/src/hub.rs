@@ -1,26 +1,26 @@
 //! The hub: the core's verbs with plain values.
 
 use core::time::Duration;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use fencepost_core::{
-    CommandId, Failure, Instant, Intent, Key, Misuse, Output, OwnerId, Patience, SessionId,
-    lowered::{self, Notice, Outcome},
+    CommandId, ContenderId, Failure, Instant, Intent, Key, Output, Patience, SessionId,
+    lowered::{Notice, Outcome},
     positive,
     zookeeper::{Answer, Notice as ZooKeeperNotice, Reply, SessionState, Stat, WatchEvent},
 };
 use fencepost_models::memory;
-use pyo3::{
-    exceptions::{PyTypeError, PyValueError},
-    prelude::*,
-    types::PyList,
-};
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyList};
 
-use crate::{errors, output, reply, settings::Settings};
+use crate::{
+    errors, output, reply,
+    settings::Settings,
+    state::{State, locked},
+};
 
 const HINT: &str = "; for a try, use acquire(blocking=False), or the hub's try_acquire";
 
-/// Refuses a timeout that makes no sense, in microseconds, before it is known whether anybody waits.
+/// Checks a timeout in microseconds before an acquire uses it.
 #[pyfunction]
 pub(crate) fn check_timeout(py: Python<'_>, given: i64) -> PyResult<()> {
     timeout(py, given).map(drop)
@@ -34,19 +34,6 @@ fn timeout(py: Python<'_>, given: i64) -> PyResult<Duration> {
 #[pyclass(frozen, module = "fencepost.hub")]
 #[derive(Debug)]
 pub(crate) struct Hub(Mutex<State>);
-
-#[derive(Debug)]
-struct State {
-    inner: Inner,
-    /// The time of the last input, for a hub that carries out its own commands.
-    now: Instant,
-}
-
-#[derive(Debug)]
-enum Inner {
-    Driven(lowered::Hub),
-    Memory(memory::Hub, Arc<Mutex<memory::Server>>),
-}
 
 /// A server inside the process.
 #[pyclass(frozen, module = "fencepost.hub")]
@@ -65,12 +52,7 @@ impl MemoryServer {
     }
 
     fn connect(&self, now: u64, seed: u64) -> Hub {
-        let now = Instant::from_micros(now);
-        let hub = memory::Hub::connect(&mut locked(&self.0), now, seed);
-        Hub(Mutex::new(State {
-            inner: Inner::Memory(hub, Arc::clone(&self.0)),
-            now,
-        }))
+        Hub(Mutex::new(State::in_memory(&self.0, now, seed)))
     }
 }
 
@@ -78,40 +60,36 @@ impl MemoryServer {
 impl Hub {
     #[new]
     fn new(py: Python<'_>, family: &str, seed: u64) -> PyResult<Self> {
-        let hub = lowered::Hub::new(family, seed).map_err(|error| errors::config(py, &error))?;
-        Ok(Self(Mutex::new(State {
-            inner: Inner::Driven(hub),
-            now: Instant::ZERO,
-        })))
+        let state = State::driven(family, seed).map_err(|error| errors::config(py, &error))?;
+        Ok(Self(Mutex::new(state)))
     }
 
     #[getter]
     fn family(&self) -> &'static str {
-        match &locked(&self.0).inner {
-            Inner::Driven(hub) => hub.family(),
-            Inner::Memory(..) => "zookeeper",
-        }
+        locked(&self.0).family()
     }
 
     /// The number on its server of a hub that runs in memory; 0 for others.
     #[getter]
     fn id(&self) -> u64 {
-        match &locked(&self.0).inner {
-            Inner::Driven(_) => 0,
-            Inner::Memory(hub, _) => hub.id(),
-        }
+        locked(&self.0).id()
     }
 
-    fn open(&self, py: Python<'_>, now: u64, settings: &Settings, owner: &[u8], seed: u64) -> PyResult<u64> {
-        let owner = <[u8; 16]>::try_from(owner)
-            .map(OwnerId)
-            .map_err(|_| PyValueError::new_err("an owner is 16 random bytes"))?;
-        let mut state = self.at(now);
-        let now = state.now;
-        let opened = match &mut state.inner {
-            Inner::Driven(hub) => hub.open(now, &settings.0, owner, seed),
-            Inner::Memory(hub, server) => hub.open(&mut locked(server), now, &settings.0, owner, seed),
-        };
+    fn open(
+        &self,
+        py: Python<'_>,
+        now: u64,
+        settings: &Settings,
+        contender: &[u8],
+        seed: u64,
+    ) -> PyResult<u64> {
+        let contender = <[u8; 16]>::try_from(contender).map(ContenderId).map_err(|_| {
+            PyValueError::new_err(format!(
+                "contender has {} bytes: give 16 bytes from the system's random source",
+                contender.len()
+            ))
+        })?;
+        let opened = self.at(now).open(&settings.0, contender, seed);
         opened
             .map(|key| key.0)
             .map_err(|error| errors::refused(py, error))
@@ -212,7 +190,7 @@ impl Hub {
     fn failed(&self, py: Python<'_>, now: u64, id: u64, failure: &str) -> PyResult<()> {
         let failure = Failure::from_name(failure).ok_or_else(|| {
             PyValueError::new_err(format!(
-                "{failure:?} is no failure: there are not-sent, unknown and closed"
+                "failure is {failure:?}: give not-sent, unknown or closed"
             ))
         })?;
         self.outcome(py, now, id, Outcome::Failed(failure))
@@ -229,7 +207,7 @@ impl Hub {
             "closed" => SessionState::Closed,
             _ => {
                 return Err(PyValueError::new_err(format!(
-                    "{state:?} is no state of a session: there are connecting, connected, suspended, expired, auth-failed and closed"
+                    "state is {state:?}: give connecting, connected, suspended, expired, auth-failed or closed"
                 )));
             }
         };
@@ -248,7 +226,7 @@ impl Hub {
             "gone" => WatchEvent::Gone,
             _ => {
                 return Err(PyValueError::new_err(format!(
-                    "{event:?} is no event of a watch: there are deleted, changed and gone"
+                    "event is {event:?}: give deleted, changed or gone"
                 )));
             }
         };
@@ -275,12 +253,7 @@ impl Hub {
     }
 
     fn handle_timeout(&self, now: u64) {
-        let mut state = self.at(now);
-        let now = state.now;
-        match &mut state.inner {
-            Inner::Driven(hub) => hub.handle_timeout(now),
-            Inner::Memory(hub, server) => hub.handle_timeout(&mut locked(server), now),
-        }
+        self.at(now).handle_timeout();
     }
 
     #[pyo3(signature = (only=None))]
@@ -308,44 +281,26 @@ impl Hub {
     }
 
     fn close(&self, now: u64, key: u64) {
-        let mut state = self.at(now);
-        let now = state.now;
-        match &mut state.inner {
-            Inner::Driven(hub) => hub.close(now, Key(key)),
-            Inner::Memory(hub, server) => hub.close(&mut locked(server), now, Key(key)),
-        }
+        self.at(now).close(Key(key));
     }
 
     fn shutdown(&self, now: u64) {
-        let mut state = self.at(now);
-        let now = state.now;
-        match &mut state.inner {
-            Inner::Driven(hub) => hub.shutdown(now),
-            Inner::Memory(hub, server) => hub.shutdown(&mut locked(server), now),
-        }
+        self.at(now).shutdown();
     }
 
     #[getter]
     fn pending(&self) -> usize {
-        match &locked(&self.0).inner {
-            Inner::Driven(hub) => hub.pending(),
-            Inner::Memory(hub, _) => hub.pending(),
-        }
+        locked(&self.0).pending()
+    }
+
+    #[getter]
+    fn unreleased(&self) -> usize {
+        locked(&self.0).unreleased()
     }
 
     /// Ends the session of a hub that runs in memory.
     fn disconnect(&self, now: u64) -> PyResult<()> {
-        let mut state = self.at(now);
-        let now = state.now;
-        match &mut state.inner {
-            Inner::Driven(_) => Err(PyTypeError::new_err(
-                "only a hub that runs in memory is disconnected: tell this one of its session or subscriptions",
-            )),
-            Inner::Memory(hub, server) => {
-                hub.disconnect(&mut locked(server), now);
-                Ok(())
-            }
-        }
+        self.at(now).disconnect()
     }
 
     fn __repr__(&self) -> String {
@@ -356,18 +311,12 @@ impl Hub {
 impl Hub {
     fn at(&self, now: u64) -> MutexGuard<'_, State> {
         let mut state = locked(&self.0);
-        state.now = state.now.max(Instant::from_micros(now));
+        state.at(now);
         state
     }
 
     fn intent(&self, py: Python<'_>, now: u64, key: u64, intent: Intent) -> PyResult<()> {
-        let mut state = self.at(now);
-        let now = state.now;
-        let verdict = match &mut state.inner {
-            Inner::Driven(hub) => hub.intent(now, Key(key), intent),
-            Inner::Memory(hub, server) => hub.intent(&mut locked(server), now, Key(key), intent),
-        };
-        drop(state);
+        let verdict = self.at(now).intent(Key(key), intent);
         verdict.map_err(|error| errors::refused(py, error))
     }
 
@@ -377,39 +326,12 @@ impl Hub {
     }
 
     fn outcome(&self, py: Python<'_>, now: u64, id: u64, outcome: Outcome) -> PyResult<()> {
-        let mut state = self.at(now);
-        let now = state.now;
-        let verdict = match &mut state.inner {
-            Inner::Driven(hub) => hub.handle_outcome(now, CommandId(id), outcome),
-            // It carries out its own commands: none was ever issued.
-            Inner::Memory(..) => Err(Misuse::UnknownCommand { id }),
-        };
-        drop(state);
+        let verdict = self.at(now).outcome(id, outcome);
         verdict.map_err(|error| errors::refused(py, error))
     }
 
     fn notice(&self, py: Python<'_>, now: u64, notice: Notice) -> PyResult<()> {
-        let mut state = self.at(now);
-        let now = state.now;
-        let verdict = match &mut state.inner {
-            Inner::Driven(hub) => hub.handle_notice(now, notice),
-            Inner::Memory(..) => Ok(()),
-        };
-        drop(state);
+        let verdict = self.at(now).notice(notice);
         verdict.map_err(|error| errors::refused(py, error))
     }
-}
-
-impl State {
-    fn poll(&mut self, only: Option<Key>) -> lowered::HubOutput {
-        match &mut self.inner {
-            Inner::Driven(hub) => hub.poll_output(only),
-            Inner::Memory(hub, server) => hub.poll_output(&mut locked(server), self.now, only),
-        }
-    }
-}
-
-/// The core never panics; if it did, a poisoned lock would say nothing about its state that the panic has not said.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -6,6 +6,8 @@ mod output;
 mod redis;
 mod reply;
 mod settings;
+mod state;
+mod zookeeper;
 
 use pyo3::prelude::*;
 
@@ -20,6 +22,7 @@ mod _fencepost {
         output::{Command, Event, Wait},
         redis::is_from_replica,
         settings::{Address, Settings},
+        zookeeper::handshake_timeout,
     };
 
     #[pymodule_init]

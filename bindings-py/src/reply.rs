@@ -17,7 +17,9 @@ pub(crate) fn value(object: &Bound<'_, PyAny>) -> PyResult<Reply> {
 
 fn read(object: &Bound<'_, PyAny>, depth: u32) -> PyResult<Reply> {
     if depth > DEEPEST {
-        return Err(PyValueError::new_err("a reply that is nested more than 16 deep"));
+        return Err(PyValueError::new_err(
+            "value has lists nested more than 16 deep: give the reply of a Redis server",
+        ));
     }
     if object.is_none() {
         return Ok(Reply::Nil);
@@ -55,7 +57,7 @@ fn read(object: &Bound<'_, PyAny>, depth: u32) -> PyResult<Reply> {
     }
     let kind = object.get_type().name()?;
     Err(PyTypeError::new_err(format!(
-        "{kind} is no reply of a Redis server"
+        "value is of the type {kind}: give None, an int, a str, bytes, an exception, or a list of these"
     )))
 }
 

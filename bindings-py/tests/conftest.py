@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, closing
+from typing import Any
 
 import fencepost
 import fencepost.asyncio
 import pytest
 import pytest_asyncio
-from support import BACKENDS, Backend, Control
+from servers import USUAL, started
+from support import BACKENDS, Backend, Control, RedisBackend
 
 SERVERS = "FENCEPOST_SERVERS"
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """A worker of pytest-xdist has servers of its own: tests stop and pause them."""
+    if hasattr(config, "workerinput"):
+        servers = ExitStack()
+        config.add_cleanup(servers.close)
+        os.environ.update(servers.enter_context(started(*USUAL)))
+
+
+#: Where tests take longest. Beside each other, they begin first.
+LONGEST = ("test_versions.py", "test_crowd.py", "test_kazoo_own.py")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
     for item in items:
         names = getattr(item, "fixturenames", ())
         parameters = getattr(getattr(item, "callspec", None), "params", {})
@@ -23,7 +40,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             or parameters.get("backend") == "redis"
             or parameters.get("server") is not None
         )
-        if on_server or {"control", "zookeeper", "redis_server"} & set(names):
+        if on_server or {"control", "ensemble", "zookeeper", "redis_server"} & set(names):
             item.add_marker(pytest.mark.servers)
             if SERVERS not in os.environ:
                 item.add_marker(pytest.mark.skip(reason="needs `python3 tests/servers run -- CMD`"))
@@ -36,6 +53,13 @@ def control() -> Iterator[Control]:
     yield control
     control.restore()
     control.close()
+
+
+@pytest.fixture
+def ensemble() -> Iterator[tuple[str, Control]]:
+    """The addresses of three ZooKeeper servers, and their control port."""
+    with started("--ensemble") as addresses, closing(Control(addresses[SERVERS])) as control:
+        yield addresses["FENCEPOST_ZOOKEEPER_ENSEMBLE"], control
 
 
 def make(kind: str) -> Iterator[Backend]:
@@ -64,6 +88,22 @@ def zookeeper() -> Iterator[Backend]:
 @pytest.fixture
 def redis_server() -> Iterator[Backend]:
     yield from make("redis")
+
+
+@pytest.fixture
+def user(redis_server: RedisBackend) -> Iterator[Any]:
+    """Makes users with few rights; gives the URL of one."""
+    names: list[str] = []
+    execute: Any = redis_server.client.execute_command
+
+    def user(*rights: str) -> str:
+        names.append(f"u{uuid.uuid4().hex[:8]}")
+        execute("ACL", "SETUSER", names[-1], "on", ">secret", "~*", "&*", *rights)
+        return f"redis://{names[-1]}:secret@{redis_server.address}"
+
+    yield user
+    for name in names:
+        execute("ACL", "DELUSER", name)
 
 
 Connect = Callable[[str], fencepost.Client]

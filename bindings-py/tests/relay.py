@@ -1,11 +1,13 @@
-"""A TCP relay whose target changes, as an address does after a failover, and that can leave a connection open
-and dumb.
+"""A TCP relay whose target changes, as an address does after a failover. It can leave a connection open and
+dumb, and delay what the server says.
 """
 
 from __future__ import annotations
 
+import queue
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -13,30 +15,55 @@ from contextlib import contextmanager
 class Pipe:
     """One connection through the relay."""
 
-    def __init__(self, client: socket.socket, target: str) -> None:
+    def __init__(self, client: socket.socket, target: str, dumb: bool) -> None:
         host, port = target.split(":")
         self.target = target
         self.sent = b""
         """What the client has said."""
-        self.dumb = False
+        self.heard = b""
+        """What the client has been told."""
+        self.dumb = dumb
         """Nothing goes through any more, and both ends stay open."""
+        self.delay = 0.0
+        """How much later the client hears what the server says, in seconds."""
         self.is_over = False
+        self._answers: queue.SimpleQueue[tuple[float, bytes]] = queue.SimpleQueue()
         self._client = client
         self._server = socket.create_connection((host, int(port)))
         for source, sink in ((client, self._server), (self._server, client)):
             threading.Thread(target=self._copy, args=(source, sink), daemon=True).start()
+        threading.Thread(target=self._answer, daemon=True).start()
 
     def _copy(self, source: socket.socket, sink: socket.socket) -> None:
         try:
             while data := source.recv(65536):
-                if source is self._client:
-                    self.sent += data
+                if source is self._server:
+                    self._answers.put((time.monotonic() + self.delay, data))
+                    continue
+                self.sent += data
                 if not self.dumb:
                     sink.sendall(data)
         except OSError:
             pass
         if source is self._client:
             self.is_over = True
+            self.close()
+        else:
+            self._answers.put((0.0, b""))
+
+    def _answer(self) -> None:
+        while True:
+            due, data = self._answers.get()
+            if not data:
+                break
+            time.sleep(max(0.0, due - time.monotonic()))
+            if self.dumb:
+                continue
+            try:
+                self._client.sendall(data)
+            except OSError:
+                break
+            self.heard += data
         self.close()
 
     def close(self) -> None:
@@ -52,11 +79,14 @@ class Pipe:
 class Relay:
     """The relay. Connections that are there keep their target."""
 
-    def __init__(self, target: str) -> None:
+    def __init__(self, target: str, host: str = "127.0.0.1") -> None:
         self.target = target
         self.pipes: list[Pipe] = []
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        self.address = f"127.0.0.1:{self._listening.getsockname()[1]}"
+        self._dumb = False
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._listening = socket.create_server((host, 0), family=family)
+        port = self._listening.getsockname()[1]
+        self.address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self) -> None:
@@ -66,9 +96,19 @@ class Relay:
             except OSError:
                 return
             try:
-                self.pipes.append(Pipe(client, self.target))
+                self.pipes.append(Pipe(client, self.target, self._dumb))
             except OSError:
                 client.close()
+
+    def fall_silent(self) -> None:
+        """All connections are dumb from now on, and so are those to come."""
+        self._dumb = True
+        for pipe in self.pipes:
+            pipe.dumb = True
+
+    def carries(self) -> bool:
+        """Whether there is a connection."""
+        return any(not pipe.is_over for pipe in self.pipes)
 
     def close(self) -> None:
         """Ends everything."""
@@ -78,9 +118,9 @@ class Relay:
 
 
 @contextmanager
-def relayed(target: str) -> Iterator[Relay]:
+def relayed(target: str, host: str = "127.0.0.1") -> Iterator[Relay]:
     """A relay for a test."""
-    relay = Relay(target)
+    relay = Relay(target, host)
     try:
         yield relay
     finally:

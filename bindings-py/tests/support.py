@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
+import signal
 import socket
 import subprocess
 import sys
@@ -87,6 +89,17 @@ def in_finalizer(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def sockets() -> int:
+    """How many sockets this process has open."""
+    count = 0
+    for descriptor in os.listdir("/proc/self/fd"):
+        try:
+            count += os.readlink(f"/proc/self/fd/{descriptor}").startswith("socket:")
+        except FileNotFoundError:  # Closed meanwhile.
+            pass
+    return count
 
 
 class Control:
@@ -257,6 +270,37 @@ def options(backend: Backend, lease: float | None = None) -> dict[str, Any]:
     return {"ttl": lease or backend.lease} if backend.kind == "redis" else {}
 
 
+def with_session(url: str, milliseconds: int) -> str:
+    """The same address with sessions of another length, where there are sessions."""
+    return re.sub(r"session_timeout=\d+", f"session_timeout={milliseconds}", url)
+
+
+def makers(client: Any, backend: Backend) -> list[Callable[[], object]]:
+    """What makes a lock of each kind that the server has, with either client."""
+    name = backend.name()
+    if backend.kind == "redis":
+        return [lambda: client.lock(name)]
+    return [
+        lambda: client.lock(name),
+        lambda: client.read_write_lock(name),
+        lambda: client.semaphore(name, 1),
+        lambda: client.election(name),
+        lambda: client.multi_lock([name]),
+    ]
+
+
+def requests(control: Control, proxy: dict[str, Any], lock: fencepost.Lock) -> dict[str, int]:
+    """How many requests five acquires and releases are, by kind, once the lock was held."""
+    with lock:
+        pass
+    control.do(f"proxy-reset {proxy['id']}")
+    for _ in range(5):
+        with lock:
+            pass
+    by_kind: dict[str, int] = control.do(f"proxy-count {proxy['id']}")["by_kind"]
+    return by_kind
+
+
 def patient(backend: Backend) -> dict[str, Any]:
     """Options for a lock with a long lease whose holder soon tries again."""
     return {"ttl": 60, "answer_within": 0.2} if backend.kind == "redis" else {}
@@ -277,6 +321,17 @@ class Program:
         """Its next line."""
         assert self.process.stdout is not None
         return self.process.stdout.readline().strip()
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Stops it (SIGSTOP) and closes its input, which it notices when it goes on."""
+        self.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED)
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.stdin = None
+        yield
+        self.process.send_signal(signal.SIGCONT)
 
     def kill(self) -> None:
         """SIGKILL."""

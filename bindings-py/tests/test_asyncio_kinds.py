@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import fencepost
@@ -33,19 +34,6 @@ async def test_readers_share(
         assert await ours.reader.acquire(timeout=BRIEF) is None
         assert await ours.writer.acquire(blocking=False) is None
     assert "fencepost.asyncio.ReadWriteLock 'prices'" in repr(ours)
-
-
-async def test_semaphores_and_many_locks(place: Backend, aconnect: AsyncConnect) -> None:
-    clients = [aconnect(place.url) for _ in range(2)]
-    permits = [client.semaphore("presses", 2) for client in clients]
-    async with permits[0], permits[1]:
-        assert await permits[0].acquire(blocking=False) is None
-    async with clients[0].multi_lock(["a", "b"]):
-        assert await clients[1].multi_lock(["b", "c"]).acquire(timeout=BRIEF) is None
-        async with clients[1].lock("c"):
-            pass
-    async with clients[1].multi_lock(["b", "c"]):
-        pass
 
 
 async def test_elections_have_terms(place: Backend, aconnect: AsyncConnect) -> None:
@@ -82,12 +70,24 @@ async def test_somebody_asks_for_the_lock(zookeeper: ZooKeeperBackend, aconnect:
         assert grant.revoke_requested
 
 
+async def fail_to_enter(scope: fencepost.asyncio.Scope) -> None:
+    """Enters a block whose lock another contender holds."""
+    with pytest.raises(fencepost.NotAcquired):
+        async with scope:
+            pass
+
+
 async def test_strangers_are_told_of(place: Backend, aconnect: AsyncConnect) -> None:
     ours, theirs = aconnect(place.url).lock("stock"), aconnect(place.url).lock("stock", layout="kazoo")
     async with ours:
-        with pytest.warns(fencepost.MixedLayoutsWarning, match="-lock-0000000000") as seen:
-            assert await theirs.acquire(timeout=BRIEF) is None
-        assert seen[0].filename == __file__
+        attempts: list[Callable[[], Awaitable[object]]] = [
+            lambda: theirs.acquire(timeout=BRIEF),
+            lambda: fail_to_enter(theirs.hold(blocking=False)),
+        ]
+        for fails in attempts:
+            with pytest.warns(fencepost.MixedLayoutsWarning, match="-lock-0000000000") as seen:
+                assert await fails() is None
+            assert seen[0].filename == __file__
     grant = await take(theirs)
     waiting = asyncio.create_task(ours.acquire(timeout=LONG))
     await asyncio.sleep(0)

@@ -12,8 +12,19 @@ from typing import Any
 import fencepost
 import fencepost.asyncio
 import pytest
+import redis.asyncio
 from conftest import Connect
-from support import LONG, Backend, RedisBackend, options, wait_until, wait_until_async
+from support import (
+    BACKENDS,
+    LONG,
+    Backend,
+    Control,
+    RedisBackend,
+    options,
+    sockets,
+    wait_until,
+    wait_until_async,
+)
 
 
 def end(loop: asyncio.AbstractEventLoop) -> None:
@@ -30,6 +41,8 @@ class Left:
 
     def __init__(self, backend: Backend) -> None:
         self.loop = asyncio.new_event_loop()
+        self.found: Any = None
+        """What an inspection found, where there is one."""
         self.client, self.grant, self.waiter = self.loop.run_until_complete(self._begin(backend))
 
     async def _begin(
@@ -39,6 +52,8 @@ class Left:
         lock = client.lock(backend.name(), **options(backend, 2))
         grant = await lock.acquire(timeout=LONG)
         assert grant is not None
+        if backend.kind != "redis":
+            self.found = (await lock.contenders())[0]
         waiter = asyncio.create_task(lock.acquire())
         await asyncio.sleep(0.01)
         return client, grant, waiter
@@ -53,7 +68,14 @@ def forget(left: list[Left]) -> None:
 def calls(left: Left, name: str) -> list[Callable[[], Awaitable[object]]]:
     """Everything of a client that waits."""
     lock = left.client.lock(name)
+    held = left.client.lock(left.grant.name)
+    inspections: list[Callable[[], Awaitable[object]]] = [
+        held.contenders,
+        lambda: held.revoke(left.found),
+        lambda: held.break_contender(left.found),
+    ]
     return [
+        *([] if left.found is None else inspections),
         lock.acquire,
         lambda: lock.acquire(blocking=False),
         lock.__aenter__,
@@ -62,6 +84,8 @@ def calls(left: Left, name: str) -> list[Callable[[], Awaitable[object]]]:
         left.grant.release,
         left.grant.downgrade,
         left.grant.wait_revoke_requested,
+        left.grant.lost.wait,
+        lambda: left.grant.__aexit__(None, None, None),
         left.client.__aenter__,
         left.client.close,
     ]
@@ -69,6 +93,7 @@ def calls(left: Left, name: str) -> list[Callable[[], Awaitable[object]]]:
 
 def test_another_loop_is_refused(backend: Backend, connect: Connect) -> None:
     left = Left(backend)
+    assert not left.grant.lost.is_set()
 
     async def use() -> list[str]:
         texts = []
@@ -90,6 +115,75 @@ def test_another_loop_is_refused(backend: Backend, connect: Connect) -> None:
     end(left.loop)
 
 
+@pytest.mark.parametrize("place", ["memory", "zookeeper"])
+@pytest.mark.parametrize("owner", [None, "request-17"])
+def test_a_grant_that_a_stopped_loop_does_not_take(
+    place: str, owner: str | None, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others get the lock after half a lease, and the acquire queues again when the loop goes on."""
+    monkeypatch.setattr("fencepost.asyncio._untaken.AT_MOST", 1_000_000)
+    backend = BACKENDS[place]()
+    theirs = connect(backend.url).lock(backend.name())
+    held = theirs.acquire(timeout=LONG)
+    assert held is not None
+    loop = asyncio.new_event_loop()
+
+    async def begin() -> tuple[fencepost.asyncio.Client, asyncio.Task[fencepost.asyncio.Grant | None]]:
+        client = fencepost.asyncio.connect(backend.url)
+        task = asyncio.create_task(client.lock(backend.name(), owner=owner).acquire(timeout=10 * LONG))
+        await wait_until_async(lambda: len(theirs.contenders()) == 2, "it waits")
+        return client, task
+
+    client, task = loop.run_until_complete(begin())
+    held.release()
+    with theirs.hold(timeout=LONG) as grant:
+        fence = grant.fence
+    granted = loop.run_until_complete(asyncio.wait_for(task, LONG))
+    assert granted is not None
+    assert granted.is_valid
+    assert granted.fence is not None
+    assert fence is not None
+    assert granted.fence > fence
+    assert theirs.acquire(blocking=False) is None
+    loop.run_until_complete(granted.release())
+    loop.run_until_complete(client.close())
+    loop.close()
+    backend.clean()
+
+
+@pytest.mark.parametrize("how", [{"blocking": False}, {"timeout": 0.2}], ids=["try", "late"])
+def test_an_acquire_without_time_left_tries_once_more(
+    zookeeper: Backend,
+    connect: Connect,
+    control: Control,
+    monkeypatch: pytest.MonkeyPatch,
+    how: dict[str, Any],
+) -> None:
+    monkeypatch.setattr("fencepost.asyncio._untaken.AT_MOST", 300_000)
+    theirs = connect(zookeeper.url).lock(zookeeper.name())
+    loop = asyncio.new_event_loop()
+
+    async def begin() -> tuple[fencepost.asyncio.Client, asyncio.Task[fencepost.asyncio.Grant | None]]:
+        client = fencepost.asyncio.connect(zookeeper.url)
+        async with client.lock(zookeeper.name("warm")):
+            pass
+        control.do("pause zookeeper")
+        task = asyncio.create_task(client.lock(zookeeper.name()).acquire(**how))
+        await asyncio.sleep(0)
+        return client, task
+
+    client, task = loop.run_until_complete(begin())
+    control.do("resume zookeeper")
+    wait_until(lambda: zookeeper.contenders(zookeeper.name()) == 1, "it is granted")
+    with theirs.hold(timeout=LONG):
+        assert not task.done()
+    granted = loop.run_until_complete(asyncio.wait_for(task, LONG))
+    assert granted is not None
+    assert granted.is_valid
+    loop.run_until_complete(client.close())
+    loop.close()
+
+
 def test_what_a_loop_leaves_is_given_back(backend: Backend, connect: Connect) -> None:
     """At once where somebody is left to do it, and with the lease otherwise."""
     other = connect(backend.url)
@@ -108,6 +202,34 @@ def test_a_client_without_a_loop_leaves_no_thread(backend: Backend) -> None:
     with pytest.warns(ResourceWarning):
         forget(left)
     wait_until(lambda: set(threading.enumerate()) <= before, "its threads have ended")
+
+
+def test_a_loop_that_ends_as_a_connection_is_made_ends(
+    redis_server: RedisBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before Python 3.12, `wait_for` drops a cancellation that comes together with its result."""
+    connect: Callable[[Any], Awaitable[None]] = redis.asyncio.Connection.connect
+    cancelled: list[asyncio.Task[Any]] = []
+
+    async def connect_and_end(connection: redis.asyncio.Connection) -> None:
+        await connect(connection)
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            if "Line._run" in repr(task):
+                asyncio.get_running_loop().call_soon(task.cancel)
+                cancelled.append(task)
+
+    monkeypatch.setattr(redis.asyncio.Connection, "connect", connect_and_end)
+
+    async def use() -> None:
+        client = fencepost.asyncio.connect(redis_server.url)
+        acquire = asyncio.create_task(client.lock(redis_server.name()).acquire(timeout=1))
+        await wait_until_async(lambda: len(cancelled) > 0, "a connection is made")
+        _, pending = await asyncio.wait(cancelled, timeout=5)
+        assert not pending
+        acquire.cancel()
+        await client.close()
+
+    asyncio.run(use())
 
 
 def test_others_do_not_hear_of_a_loop_that_has_ended(connect: Connect) -> None:
@@ -135,25 +257,23 @@ def test_others_do_not_hear_of_a_loop_that_has_ended(connect: Connect) -> None:
 
 
 @pytest.mark.parametrize("how", ["twice", "in a scope"])
-async def test_a_cancelled_close_goes_on(redis_server: RedisBackend, how: str) -> None:
+async def test_a_cancelled_close_goes_on(server: Backend, how: str) -> None:
     async def use() -> None:
-        async with (
-            fencepost.asyncio.connect(redis_server.url) as client,
-            client.lock(redis_server.name()),
-        ):
+        async with fencepost.asyncio.connect(server.url) as client, client.lock(server.name()):
             pass
 
-    def listeners() -> int:
-        return int(redis_server.client.pubsub_numsub(channel)[0][1])
+    def waits() -> bool:
+        if isinstance(server, RedisBackend):
+            return server.is_listened_to(server.name())
+        return server.contenders(server.name()) == 2
 
-    channel = f"{{{redis_server.name()}}}:released"
-    tasks = asyncio.all_tasks()
-    async with fencepost.asyncio.connect(redis_server.url) as holder, holder.lock(redis_server.name()):
-        # The holder listens, too, from the first waiter on.
-        connections = 0
-        for n in range(10):
+    server.contenders(server.name())
+    tasks, threads, open_sockets = asyncio.all_tasks(), set(threading.enumerate()), sockets()
+    async with fencepost.asyncio.connect(server.url) as holder, holder.lock(server.name()):
+        busy = len(asyncio.all_tasks())
+        for _ in range(10):
             task = asyncio.create_task(use())
-            await wait_until_async(lambda: listeners() == 1, "it listens")
+            await wait_until_async(waits, "it waits")
             task.cancel()
             await asyncio.sleep(0)
             for _ in range(1 if how == "twice" else 50):
@@ -161,16 +281,12 @@ async def test_a_cancelled_close_goes_on(redis_server: RedisBackend, how: str) -
                 await asyncio.sleep(0)
             with pytest.raises(asyncio.CancelledError):
                 await task
-            await wait_until_async(lambda: len(asyncio.all_tasks()) <= 3, "its tasks have ended")
-            if n == 0:
-                connections = connected(redis_server)
-        await wait_until_async(lambda: connected(redis_server) <= connections, "its connections are closed")
+            await wait_until_async(lambda: not waits(), "it has withdrawn")
+            # The holder listens on Redis, too, from the first waiter on.
+            await wait_until_async(lambda: len(asyncio.all_tasks()) <= busy + 1, "its tasks have ended")
+    await wait_until_async(lambda: set(threading.enumerate()) <= threads, "the threads have ended")
+    await wait_until_async(lambda: sockets() <= open_sockets, "the connections are closed")
     assert asyncio.all_tasks() == tasks
-
-
-def connected(backend: RedisBackend) -> int:
-    """How many connections the server has."""
-    return len(backend.client.client_list())
 
 
 def test_the_error_shows_both_loops() -> None:

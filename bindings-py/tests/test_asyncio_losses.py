@@ -9,7 +9,17 @@ import fencepost
 import fencepost.asyncio
 import pytest
 from conftest import AsyncConnect
-from support import LONG, Backend, Control, RedisBackend, ZooKeeperBackend, options, patient, wait_until_async
+from support import (
+    LONG,
+    Backend,
+    Control,
+    RedisBackend,
+    ZooKeeperBackend,
+    options,
+    patient,
+    wait_until_async,
+    with_session,
+)
 
 
 def start_waiter(lock: fencepost.asyncio.Lock) -> asyncio.Task[fencepost.asyncio.Grant | None]:
@@ -131,7 +141,7 @@ async def test_a_release_that_nobody_confirms(
 ) -> None:
     monkeypatch.setattr("fencepost.asyncio._client.CONFIRM_WITHIN", 0.3)
     proxy = control.do(f"proxy {server.server}")
-    client = aconnect(server.at(proxy["address"]).replace("=2000", "=10000"))
+    client = aconnect(with_session(server.at(proxy["address"]), 10000))
     lock = client.lock(server.name(), **patient(server))
     grant = await lock.acquire()
     assert grant is not None

@@ -10,7 +10,7 @@ import fencepost
 import fencepost.asyncio
 import pytest
 from conftest import AsyncConnect
-from support import LONG, Backend, Control, wait_until_async
+from support import LONG, Backend, Control, wait_until_async, with_session
 from test_asyncio_kinds import place, take
 
 __all__ = ["place"]
@@ -22,33 +22,6 @@ async def is_free(lock: fencepost.asyncio.Lock) -> bool:
     if grant is not None:
         await grant.release()
     return grant is not None
-
-
-async def test_an_owner_enters_again(backend: Backend, aconnect: AsyncConnect) -> None:
-    a, b = aconnect(backend.url), aconnect(backend.url)
-    mine, too = (a.lock(backend.name(), owner="request-17") for _ in range(2))
-    theirs = b.lock(backend.name())
-    async with mine as outer:
-        async with mine as inner, too as innermost:
-            assert outer.fence == inner.fence == innermost.fence
-            await inner.extend()
-            await innermost.release()
-            for call in (innermost.release, innermost.extend):
-                with pytest.raises(fencepost.MisuseError) as error:
-                    await call()
-                assert error.value.name == "not-held"
-            assert not innermost.is_valid
-        assert outer.is_valid
-        for stranger in (
-            theirs,
-            a.lock(backend.name()),
-            b.lock(backend.name(), owner="request-17"),
-        ):
-            assert not await is_free(stranger)
-    async with theirs as stranger_grant:
-        assert stranger_grant.fence is not None
-        assert outer.fence is not None
-        assert stranger_grant.fence > outer.fence
 
 
 async def test_dropped_grants(backend: Backend, aconnect: AsyncConnect) -> None:
@@ -68,7 +41,7 @@ async def test_an_owner_that_waits_is_busy(backend: Backend, aconnect: AsyncConn
     theirs = await take(aconnect(backend.url).lock(backend.name()))
     waiting = asyncio.create_task(take(mine))
     await asyncio.sleep(0)
-    with pytest.raises(fencepost.MisuseError, match='"request-17"') as error:
+    with pytest.raises(fencepost.MisuseError) as error:
         await mine.acquire()
     assert (error.value.code, error.value.name) == (204, "busy")
     # One that is cancelled makes room at once.
@@ -152,7 +125,7 @@ async def test_nothing_is_sent_to_enter_again(
     server: Backend, control: Control, aconnect: AsyncConnect
 ) -> None:
     proxy = control.do(f"proxy {server.server}")
-    url = server.at(proxy["address"]).replace("=2000", "=40000")
+    url = with_session(server.at(proxy["address"]), 40000)
     lock = aconnect(url).lock(server.name(), owner="request-17")
     async with lock:
         pass
@@ -185,23 +158,6 @@ async def test_the_sides_of_a_lock(place: Backend, aconnect: AsyncConnect) -> No
     assert not await is_free(theirs.writer)
     await share.release()
     await other.release()
-    assert await is_free(theirs.writer)
-
-
-async def test_a_grant_is_downgraded_when_all_of_its_owner_are(
-    place: Backend, aconnect: AsyncConnect
-) -> None:
-    mine = aconnect(place.url).read_write_lock("prices", owner="request-17")
-    theirs = aconnect(place.url).read_write_lock("prices")
-    async with mine.writer as outer, mine.writer as inner:
-        await inner.downgrade()
-        assert not await is_free(theirs.reader)
-        await outer.downgrade()
-        assert await is_free(theirs.reader)
-        for grant in (outer, inner):
-            with pytest.raises(fencepost.MisuseError) as error:
-                await grant.downgrade()
-            assert (error.value.code, error.value.name) == (210, "not-a-writer")
     assert await is_free(theirs.writer)
 
 

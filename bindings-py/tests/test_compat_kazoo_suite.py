@@ -89,8 +89,39 @@ def kazoos_own() -> tuple[Any, Any]:
 locks, elections = kazoos_own()
 
 
+class Observed(threading.Condition):
+    """A condition that a waiter misses no state of: who notifies waits until each waiter has looked.
+
+    Kazoo's test_lock waits for "no thread is active" while the next contender gets the lock. On a busy
+    machine that contender is active before the test has looked, and both wait for ever.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(lock := threading.RLock())
+        self._looked = threading.Condition(lock)
+        self._asleep: set[object] = set()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Until it is notified."""
+        sleeper = object()
+        self._asleep.add(sleeper)
+        try:
+            return super().wait(timeout)
+        finally:
+            self._asleep.discard(sleeper)
+            self._looked.notify_all()
+
+    def notify_all(self) -> None:
+        """Wakes all that sleep now, and returns when each has looked and has let the condition go."""
+        asleep = set(self._asleep)
+        super().notify_all()
+        self._looked.wait_for(lambda: not asleep & self._asleep)
+
+
 class LetsGo:
     """Lets the threads of a test that has failed end: kazoo's tearDown waits for them for ever."""
+
+    make_condition = staticmethod(Observed)
 
     def make_event(self) -> threading.Event:
         event = threading.Event()

@@ -234,7 +234,7 @@ def test_an_acquire_while_suspended_acquires_anew_what_is_lost(
     semaphore, other = line.client.Semaphore("/s"), line.kazoos.client("ours").Semaphore("/s")
     semaphore.acquire()
     # As if the engine were late to tell of the loss.
-    late, semaphore._hold.on_loss = semaphore._hold.on_loss, []
+    late, semaphore._contender.on_loss = semaphore._contender.on_loss, []
     told = Mock(wraps=semaphore.lost.set)
     monkeypatch.setattr(semaphore.lost, "set", told)
     session, password = line.client.client_id
@@ -254,7 +254,7 @@ def test_an_acquire_while_suspended_acquires_anew_what_is_lost(
     assert told.call_count == 1
     for tell in late:
         tell()
-    assert "what was held on /s is lost: " in caplog.text
+    assert "the lock on /s is lost: " in caplog.text
     assert (told.call_count, semaphore.is_acquired, semaphore.lost.is_set()) == (1, True, False)
     worker.finish()
 

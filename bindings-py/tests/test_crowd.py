@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Iterator
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -16,15 +17,24 @@ import pytest
 import pytest_asyncio
 from fencepost.compat import kazoo as compat
 from kazoo.client import KazooClient
-from support import LONG, Control, ZooKeeperBackend, wait_until
+from support import LONG, Control, ZooKeeperBackend, wait_until, with_session
 
 MANY = 2000
 #: As many threads wait for locks that have a thread each.
 THREADS = 300
 #: For what two thousand contenders do on a busy machine, in seconds.
-PATIENT = 100.0
+PATIENT = 200.0
+#: What a close of at most five seconds takes on a busy machine.
+CLOSE = 8.0
+#: A session, in seconds, that outlives a restart however busy the machine is.
+SESSION = 120
+#: The same of a KazooClient of the program's own, whose first grant waits for a quarter of it.
+OWN_SESSION = 48
+#: Kazoo waits a whole session for a server that accepts and does not answer, as one may that starts: divided
+#: by the number of hosts.
+HOSTS = 12
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.fixture(params=["address", "own"])
@@ -33,16 +43,21 @@ def kazoo(request: pytest.FixtureRequest, zookeeper: ZooKeeperBackend) -> Iterat
     if request.param == "address":
         yield None
         return
-    kazoo = KazooClient(hosts=zookeeper.address, timeout=24)
+    kazoo = KazooClient(hosts=own_hosts(zookeeper), timeout=OWN_SESSION)
     kazoo.start()
     yield kazoo
     kazoo.stop()
     kazoo.close()
 
 
+def own_hosts(zookeeper: ZooKeeperBackend) -> str:
+    """For a KazooClient of the program's own."""
+    return ",".join([zookeeper.address] * HOSTS)
+
+
 def url(zookeeper: ZooKeeperBackend) -> str:
     """An address with a session that outlives a restart."""
-    return zookeeper.url.replace("=4000", "=24000")
+    return with_session(zookeeper.url, SESSION * 1000)
 
 
 @pytest_asyncio.fixture
@@ -73,6 +88,17 @@ def restart(control: Control) -> None:
     """The server is killed, and started again with what it has stored."""
     control.do("kill zookeeper")
     control.do("start zookeeper")
+
+
+def check_that_nothing_is_left(zookeeper: ZooKeeperBackend, kazoo: KazooClient | None) -> None:
+    """What a close has had to leave goes with the session, which ends with the connection."""
+    if kazoo is not None:
+        kazoo.stop()
+
+    def left() -> int:
+        return sum(zookeeper.contenders(f"held-{number}") for number in range(MANY))
+
+    wait_until(lambda: left() == 0, "nothing is left", PATIENT)
 
 
 async def hold_all(client: fencepost.asyncio.Client, count: int) -> list[fencepost.asyncio.Grant]:
@@ -123,13 +149,16 @@ async def test_a_restart_with_all_held(loop_client: fencepost.asyncio.Client, co
 
 
 async def test_a_close_with_all_held(
-    loop_client: fencepost.asyncio.Client, zookeeper: ZooKeeperBackend
+    loop_client: fencepost.asyncio.Client, zookeeper: ZooKeeperBackend, kazoo: KazooClient | None
 ) -> None:
     grants = await hold_all(loop_client, MANY)
+    start = time.monotonic()
     # On a busy machine not all is answered within the five seconds that it waits.
     with suppress(fencepost.CleanupIncomplete):
         await asyncio.wait_for(loop_client.close(), LONG)
+    assert time.monotonic() - start < CLOSE
     assert not any(grant.is_valid for grant in grants)
+    await asyncio.to_thread(check_that_nothing_is_left, zookeeper, kazoo)
 
 
 def test_threads_wait_through_a_restart(
@@ -157,29 +186,59 @@ def test_threads_wait_through_a_restart(
     assert turns == sorted(turns)
 
 
-def test_threads_close_with_all_held(client: fencepost.Client, zookeeper: ZooKeeperBackend) -> None:
-    held: list[Any] = []
+def in_threads(work: Callable[[int], object]) -> None:
+    """Does something with each number, in 50 threads."""
 
-    def hold(numbers: range) -> None:
-        held.extend(client.lock(f"held-{number}").acquire() for number in numbers)
+    def each(numbers: range) -> None:
+        for number in numbers:
+            work(number)
 
     threads = [
-        threading.Thread(target=hold, args=(range(first, MANY, 50),), daemon=True) for first in range(50)
+        threading.Thread(target=each, args=(range(first, MANY, 50),), daemon=True) for first in range(50)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(PATIENT)
+    assert not any(thread.is_alive() for thread in threads)
+
+
+def hold_all_in_threads(client: fencepost.Client) -> list[Any]:
+    """As many locks."""
+    held: list[Any] = []
+    in_threads(lambda number: held.append(client.lock(f"held-{number}").acquire()))
     assert len(held) == MANY
-    closer = threading.Thread(target=client.close, daemon=True)
+    return held
+
+
+def test_threads_hold_all_through_a_restart(client: fencepost.Client, control: Control) -> None:
+    held = hold_all_in_threads(client)
+    restart(control)
+    in_threads(lambda number: held[number].extend())
+    assert all(grant.is_valid for grant in held)
+    in_threads(lambda number: held[number].release())
+
+
+def test_threads_close_with_all_held(
+    client: fencepost.Client, zookeeper: ZooKeeperBackend, kazoo: KazooClient | None
+) -> None:
+    held = hold_all_in_threads(client)
+
+    def close() -> None:
+        with suppress(fencepost.CleanupIncomplete):
+            client.close()
+
+    closer = threading.Thread(target=close, daemon=True)
+    start = time.monotonic()
     closer.start()
     closer.join(LONG)
-    assert not closer.is_alive()
+    assert time.monotonic() - start < CLOSE
     assert not any(grant.is_valid for grant in held)
+    check_that_nothing_is_left(zookeeper, kazoo)
 
 
 def test_kazoo_s_own_requests_go_out_beside_ours(zookeeper: ZooKeeperBackend) -> None:
-    kazoo = KazooClient(hosts=zookeeper.address, timeout=24)
+    kazoo = KazooClient(hosts=own_hosts(zookeeper), timeout=OWN_SESSION)
     kazoo.start()
     kazoo.ensure_path(f"/{zookeeper.prefix}/theirs")
 
@@ -199,7 +258,7 @@ def test_kazoo_s_own_requests_go_out_beside_ours(zookeeper: ZooKeeperBackend) ->
 
 
 def test_the_classes_of_kazoo(zookeeper: ZooKeeperBackend, control: Control) -> None:
-    kazoo = compat.KazooClient(hosts=zookeeper.address, timeout=24)
+    kazoo = compat.KazooClient(hosts=own_hosts(zookeeper), timeout=OWN_SESSION)
     kazoo.start()
     path = f"/{zookeeper.prefix}/line"
     turns: list[int] = []
@@ -215,7 +274,7 @@ def test_the_classes_of_kazoo(zookeeper: ZooKeeperBackend, control: Control) -> 
         waiter.start()
     wait_until(lambda: zookeeper.contenders("line") == 201, "all are in the line", PATIENT)
     restart(control)
-    wait_until(lambda: first.is_acquired, "it is held for certain again")
+    wait_until(lambda: first.is_acquired, "it is held for certain again", PATIENT)
     first.release()
     for waiter in waiters:
         waiter.join(PATIENT)

@@ -1,25 +1,27 @@
-"""What ends a client or a grant: closing, an interrupted close, finalizers, the end of the interpreter."""
+"""What ends a client or a grant without a close: finalizers, signal handlers, the end of the interpreter."""
 
 from __future__ import annotations
 
-import asyncio
 import gc
-import itertools
 import os
-import signal
 import subprocess
 import sys
 import threading
-import weakref
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import fencepost
 import fencepost.asyncio
 import pytest
 import redis
-from conftest import AsyncConnect, Connect
-from support import LONG, PROGRAMS, Backend, Control, interrupted, options, wait_until
+from conftest import Connect
+from support import (
+    LONG,
+    PROGRAMS,
+    Backend,
+    wait_until,
+)
 
 PACKAGES = [Path(package.__file__ or "").parent.parent for package in (fencepost, redis)]
 
@@ -39,123 +41,15 @@ def interpreters() -> list[str]:
     return [found[version] for version in sorted(found)]
 
 
-def test_closing_ends_grants_aloud(backend: Backend, connect: Connect) -> None:
-    ours, theirs = (connect(backend.url) for _ in range(2))
-    lock = ours.lock(backend.name())
-    inside, closed = threading.Event(), threading.Event()
-    heard: list[object] = []
-
-    def work() -> None:
-        try:
-            with lock as grant:
-                lost = grant.lost
-                inside.set()
-                assert lost.wait(LONG)
-                heard.append(grant.is_valid)
-                closed.wait(LONG)
-                # One that is asked for only now is set, too.
-                heard.append(grant.lost.is_set())
-        except fencepost.LockLost as error:
-            heard.append(error.name)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    assert inside.wait(LONG)
-    ours.close()
-    closed.set()
-    thread.join(LONG)
-    assert heard == [False, True, "lost-connection-closed"]
-    with theirs.lock(backend.name()).hold(timeout=LONG):
-        pass
-
-
-def test_a_block_that_closes_its_client_loses_its_lock(connect: Connect) -> None:
-    client = connect("memory:")
-    with pytest.raises(fencepost.LockLost, match="client was closed"), client.lock("a"):
-        client.close()
-    with pytest.raises(KeyError) as error, connect("memory:") as other, other.lock("a"):
-        other.close()
-        raise KeyError("mine")
-    assert "lost" in "".join(getattr(error.value, "__notes__", ["lost"]))
-
-
-async def test_closing_cancels_the_blocks_of_tasks(backend: Backend, aconnect: AsyncConnect) -> None:
-    ours, theirs = (aconnect(backend.url) for _ in range(2))
-    inside = asyncio.Event()
-
-    async def work() -> None:
-        async with ours.lock(backend.name()):
-            inside.set()
-            await asyncio.sleep(LONG)
-
-    task = asyncio.create_task(work())
-    await inside.wait()
-    await ours.close()
-    with pytest.raises(fencepost.LockLost) as error:
-        await task
-    assert error.value.name == "lost-connection-closed"
-    async with theirs.lock(backend.name()).hold(timeout=LONG):
-        pass
-
-
-async def test_a_task_closes_its_own_client(backend: Backend, aconnect: AsyncConnect) -> None:
-    client = aconnect(backend.url)
-    ended = False
-    with pytest.raises(fencepost.LockLost):
-        async with client.lock(backend.name()) as grant:
-            await client.close()
-            assert grant.lost.is_set()
-            ended = True
-    assert ended
-    task = asyncio.current_task()
-    assert getattr(task, "cancelling", lambda: 0)() == 0
-
-
-@pytest.mark.parametrize("again", [True, False])
-def test_an_interrupted_close_is_finished(server: Backend, connect: Connect, again: bool) -> None:
-    """By the second close, or else in the background. At every place in turn."""
-    other = connect(server.url)
-    with other.lock(server.name("first"), **options(server, 60)):
-        before = set(threading.enumerate())
-    for after in itertools.count(1):
-        client = fencepost.connect(server.url)
-        name = server.name(f"place{after}")
-        grant = client.lock(name, **options(server, 60)).acquire(timeout=LONG)
-        with interrupted(after) as places:
-            client.close()
-        if again or not client.closed:
-            client.close()
-        held = other.lock(name).acquire(timeout=LONG)
-        assert held is not None, places
-        held.release()
-        del client, grant
-        if not places:
-            break
-    wait_until(lambda: set(threading.enumerate()) <= before, "its threads have ended")
-
-
-def test_a_close_that_waits_is_interrupted(server: Backend, control: Control) -> None:
+def test_a_thread_that_was_started_twice_ends(backend: Backend) -> None:
+    """Ctrl-C may come between the start of a thread and the note of it."""
     before = set(threading.enumerate())
-    client = fencepost.connect(server.url)
-    grant = client.lock(server.name()).acquire(timeout=LONG)
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    control.do(f"pause {server.server}")
-    handler = signal.signal(signal.SIGALRM, interrupt)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.3)
-        with pytest.raises(KeyboardInterrupt):
-            client.close()
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, handler)
-    assert grant is not None
-    assert grant.lost.is_set()
-    control.do(f"resume {server.server}")
+    client = fencepost.connect(backend.url)
+    timer: Any = client._engine.timer
+    timer._start()
+    timer._start()
     client.close()
-    wait_until(lambda: set(threading.enumerate()) <= before, "its threads have ended")
+    wait_until(lambda: set(threading.enumerate()) <= before, "all threads have ended")
 
 
 class Owner:
@@ -202,48 +96,38 @@ def test_a_finalizer_releases_anywhere(backend: Backend, connect: Connect) -> No
 def test_inside_of_the_client_nothing_waits(connect: Connect) -> None:
     """What a finalizer or a signal handler does in the middle of a critical section."""
     client, other = connect("memory:a"), connect("memory:a")
-    lock, theirs = client.lock("a"), other.lock("a")
-    grant, second = lock.acquire(), client.lock("b").acquire()
+    grant, theirs = client.lock("a").acquire(), other.lock("a")
     assert grant is not None
-    assert second is not None
     with client._engine.order:
         grant.release()
+        assert not grant.is_valid
+        with pytest.raises(fencepost.MisuseError) as error:
+            grant.release()
+        assert error.value.name == "not-held"
         with pytest.raises(fencepost.MisuseError) as error:
             theirs.acquire()
         assert (error.value.code, error.value.name) == (543, "cannot-wait")
     with theirs.hold(timeout=LONG):
-        pass
+        assert not grant.is_valid
+        assert not grant.lost.is_set()
+        with pytest.raises(fencepost.MisuseError) as error:
+            grant.release()
+        assert error.value.name == "not-held"
+    assert repr(grant) == f"<Grant of 'a', released, fence {grant.fence}>"
+
+
+def test_a_release_that_is_queued_wakes_who_waits_for_the_grant(connect: Connect) -> None:
+    client = connect("memory:")
+    grant = client.lock("a").acquire()
+    assert grant is not None
+    told: list[bool] = []
+    waiter = threading.Thread(target=lambda: told.append(grant.wait_revoke_requested()))
+    waiter.start()
+    wait_until(lambda: grant._contender.waiters, "it waits")
     with client._engine.order:
-        client.close()
-    assert second.lost.wait(LONG)
-    with other.lock("b").hold(timeout=LONG):
-        pass
-
-
-class Local:
-    """A local variable of a caller."""
-
-
-def test_a_failure_keeps_no_frames(connect: Connect) -> None:
-    client = connect("redis://127.0.0.1:1")
-    kept: list[weakref.ref[Local]] = []
-
-    def handler(name: str) -> None:
-        local = Local()
-        kept.append(weakref.ref(local))
-        mine = KeyError(name)
-        try:
-            raise mine
-        except KeyError:
-            with pytest.raises(fencepost.Refused) as refused:
-                client.lock(name).acquire(timeout=0.3)
-        assert refused.value.__cause__ is not None
-        assert mine.__traceback__ is not None
-
-    for n in range(5):
-        handler(f"x{n}")
-    gc.collect()
-    assert [each for each in kept if each() is not None] == []
+        grant.release()
+    waiter.join(LONG)
+    assert told == [False]
 
 
 @pytest.mark.parametrize("python", interpreters())

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import socket
+import ssl
 import threading
 from typing import Any
 
@@ -11,19 +14,38 @@ import fencepost.asyncio
 import pytest
 import redis
 import redis.asyncio
+from fencepost._faults import is_fault
 from kazoo.client import KazooClient
-from support import LONG, RedisBackend, ZooKeeperBackend, wait_until
+from kazoo.exceptions import ConnectionLoss
+from support import LONG, RedisBackend, ZooKeeperBackend, sockets, wait_until
+
+TEXT = "read_response() got an unexpected keyword argument 'timeout'"
+#: What a version of a library does that has another signature, and what else comes of code.
+FAULTS = [
+    TypeError,
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    IndexError,
+    KeyError,
+    NotImplementedError,
+    RuntimeError,
+    StopIteration,
+    SystemError,
+    ValueError,
+]
+every_fault = pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 
 calls = 0
-broken = False
+broken: type[Exception] | None = None
 
 
 def fail() -> None:
-    """What a version of a library does that has another signature."""
+    """Raises what is wrong with the library."""
     global calls
-    if broken:
+    if broken is not None:
         calls += 1
-        raise TypeError("read_response() got an unexpected keyword argument 'timeout'")
+        raise broken(TEXT)
 
 
 class Odd(redis.Connection):
@@ -47,47 +69,91 @@ class AsyncOdd(redis.asyncio.Connection):
 def whole() -> None:
     """Everything works at first."""
     global broken, calls
-    broken, calls = False, 0
+    broken, calls = None, 0
 
 
-def break_all() -> None:
+def break_all(fault: type[Exception] = TypeError) -> None:
     """From now on it does not."""
     global broken
-    broken = True
+    broken = fault
 
 
-def check(error: fencepost.DriverError) -> None:
+def check(error: fencepost.DriverError, fault: type[Exception]) -> None:
     """It says what is wrong."""
     assert (error.code, error.name) == (506, "driver-failed")
-    assert isinstance(error.__cause__, TypeError)
-    assert "unexpected keyword" in str(error)
+    assert isinstance(error.__cause__, (fault, RuntimeError) if fault is StopIteration else fault)
+    assert "StopIteration" in str(error) or "unexpected keyword" in str(error)
 
 
+class Theirs(Exception):
+    """Of a program's own credential provider."""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        redis.exceptions.ConnectionError("Error 111 connecting"),
+        redis.exceptions.InvalidResponse("Protocol Error"),
+        redis.exceptions.LockError("is a ValueError, too"),
+        ssl.SSLCertVerificationError("is a ValueError, too"),
+        UnicodeError("encoding with 'idna' codec failed (UnicodeError: label too long)"),
+        socket.gaierror(-2, "Name or service not known"),
+        asyncio.IncompleteReadError(b"", 4),
+        asyncio.TimeoutError(),
+        EOFError(),
+        MemoryError(),
+        RuntimeError("Event loop is closed"),
+        RuntimeError("unable to perform operation on <TCPTransport closed=True>; the handler is closed"),
+        RuntimeError("cannot schedule new futures after shutdown"),
+        RuntimeError("can't start new thread"),
+        RuntimeError("xids do not match, expected %r received %r", 5, 6),
+        ValueError("I/O operation on closed file."),
+        ValueError("file descriptor cannot be a negative integer (-1)"),
+        Theirs("no token at the moment"),
+        json.JSONDecodeError("is a ValueError, too", "", 0),
+        ConnectionLoss(),
+        None,
+    ],
+    ids=repr,
+)
+def test_what_may_pass(error: Exception | None) -> None:
+    assert not is_fault(error)
+
+
+@every_fault
 @pytest.mark.parametrize("first", [True, False], ids=["connecting", "connected"])
-def test_redis(redis_server: RedisBackend, first: bool) -> None:
+def test_redis(redis_server: RedisBackend, first: bool, fault: type[Exception]) -> None:
     host, port = redis_server.address.split(":")
     pool = redis.ConnectionPool(connection_class=Odd, host=host, port=int(port))
+    open_sockets = sockets()
     with redis.Redis(connection_pool=pool) as theirs, fencepost.Client(theirs) as client:
         lock = client.lock(redis_server.name())
         if not first:
             with lock:
                 pass
-        break_all()
+        break_all(fault)
         with pytest.raises(fencepost.DriverError) as error:
             lock.acquire()
-        check(error.value)
+        check(error.value, fault)
         before = calls
         with pytest.raises(fencepost.DriverError) as error:
             lock.acquire()
-        check(error.value)
+        check(error.value, fault)
         assert calls == before
+    # The error has the frames that have the connection: no finalizer has closed this one.
+    wait_until(lambda: sockets() <= open_sockets, "its sockets are closed")
 
 
 def test_who_waits_and_who_holds_is_told(redis_server: RedisBackend) -> None:
     host, port = redis_server.address.split(":")
     pool = redis.ConnectionPool(connection_class=Odd, host=host, port=int(port))
     told: list[BaseException] = []
-    with redis.Redis(connection_pool=pool) as theirs, fencepost.Client(theirs) as client:
+    with (
+        redis.Redis(connection_pool=pool) as theirs,
+        # The held lock stays on the server, as no release can be sent.
+        pytest.raises(fencepost.CleanupIncomplete, match="1 contender"),
+        fencepost.Client(theirs) as client,
+    ):
         held = client.lock(redis_server.name("held"), ttl=60).acquire()
         assert held is not None
 
@@ -112,8 +178,9 @@ def test_who_waits_and_who_holds_is_told(redis_server: RedisBackend) -> None:
         assert isinstance(error.value.__cause__, TypeError)
 
 
+@every_fault
 @pytest.mark.parametrize("first", [True, False], ids=["connecting", "connected"])
-async def test_redis_below_a_loop(redis_server: RedisBackend, first: bool) -> None:
+async def test_redis_below_a_loop(redis_server: RedisBackend, first: bool, fault: type[Exception]) -> None:
     host, port = redis_server.address.split(":")
     pool = redis.asyncio.ConnectionPool(connection_class=AsyncOdd, host=host, port=int(port))
     async with (
@@ -124,14 +191,15 @@ async def test_redis_below_a_loop(redis_server: RedisBackend, first: bool) -> No
         if not first:
             async with lock:
                 pass
-        break_all()
+        break_all(fault)
         for _ in range(2):
             with pytest.raises(fencepost.DriverError) as error:
                 await asyncio.wait_for(lock.acquire(), LONG)
-            check(error.value)
+            check(error.value, fault)
 
 
-def test_kazoo(zookeeper: ZooKeeperBackend) -> None:
+@every_fault
+def test_kazoo(zookeeper: ZooKeeperBackend, fault: type[Exception]) -> None:
     kazoo = KazooClient(hosts=zookeeper.address, timeout=10)
     kazoo.start()
 
@@ -143,10 +211,10 @@ def test_kazoo(zookeeper: ZooKeeperBackend) -> None:
         lost = pytest.raises(fencepost.LockLost, match="unexpected keyword")
         with lost, client.lock("stock").hold(timeout=LONG) as held:
             kazoo.unchroot = unchroot
-            break_all()
+            break_all(fault)
             with pytest.raises(fencepost.DriverError) as error:
                 client.lock("other").acquire()
-            check(error.value)
+            check(error.value, fault)
             assert held.lost.wait(LONG)
             with pytest.raises(fencepost.DriverError):
                 client.lock("other").acquire()

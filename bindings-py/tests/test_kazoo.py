@@ -24,7 +24,7 @@ from kazoo.exceptions import (
     UnimplementedError,
 )
 from kazoo.security import make_acl, make_digest_acl
-from support import LONG, Control, ZooKeeperBackend, options, wait_until
+from support import LONG, Control, ZooKeeperBackend, requests, wait_until, with_session
 
 
 @pytest.mark.parametrize(
@@ -217,30 +217,18 @@ def test_a_child_that_is_no_contender(zookeeper: ZooKeeperBackend, child: str) -
 
 def test_requests_on_the_wire(zookeeper: ZooKeeperBackend, control: Control) -> None:
     proxy = control.do("proxy zookeeper")
-    url = zookeeper.at(proxy["address"]).replace("=2000", "=60000")
+    url = with_session(zookeeper.at(proxy["address"]), 60000)
     with fencepost.connect(url) as client:
-        lock = client.lock(zookeeper.name())
-        with lock:
-            pass
-        control.do(f"proxy-reset {proxy['id']}")
-        for _ in range(5):
-            with lock:
-                pass
-        count = control.do(f"proxy-count {proxy['id']}")
-    kinds = {kind: number for kind, number in count["by_kind"].items() if kind not in ("ping", "sync")}
+        counts = requests(control, proxy, client.lock(zookeeper.name()))
+    kinds = {kind: number for kind, number in counts.items() if kind not in ("ping", "sync")}
     assert sum(kinds.values()) == 15
     assert kinds["delete"] == 5
 
 
-def test_an_ensemble(zookeeper: ZooKeeperBackend, control: Control, monkeypatch: pytest.MonkeyPatch) -> None:
-    import os
-
-    address = os.environ.get("FENCEPOST_ZOOKEEPER_ENSEMBLE")
-    if address is None:
-        pytest.skip("this run has no ensemble")
-    url = f"zk://{address}/{zookeeper.prefix}?session_timeout=10000"
-    with fencepost.connect(url) as client:
-        lock = client.lock("stock", **options(zookeeper))
+def test_an_ensemble(ensemble: tuple[str, Control]) -> None:
+    addresses, control = ensemble
+    with fencepost.connect(f"zk://{addresses}?session_timeout=10000") as client:
+        lock = client.lock("stock")
         with lock.hold(timeout=LONG) as grant:
             leader = control.do("leader")["name"]
             control.do(f"kill {leader}")
@@ -250,3 +238,5 @@ def test_an_ensemble(zookeeper: ZooKeeperBackend, control: Control, monkeypatch:
         with lock.hold(timeout=LONG):
             pass
         control.do(f"start {leader}")
+        with lock:
+            pass

@@ -9,6 +9,7 @@ import logging
 import subprocess
 import sys
 import threading
+import time
 from typing import Any, NoReturn
 
 import fencepost
@@ -16,7 +17,8 @@ import fencepost.asyncio
 import pytest
 from fencepost.drivers.kazoo import KazooDriver
 from kazoo.client import KazooClient
-from support import LONG, ZooKeeperBackend, wait_until, wait_until_async
+from relay import Relay, relayed
+from support import BRIEF, LONG, Control, ZooKeeperBackend, wait_until, wait_until_async, with_session
 
 
 def driver_of(client: Any) -> KazooDriver:
@@ -54,7 +56,7 @@ class Bell:
 @pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
 @pytest.mark.parametrize("at", [1, 2])
 def test_ctrl_c_while_a_request_is_handed_over(zookeeper: ZooKeeperBackend, at: int, before: bool) -> None:
-    url = zookeeper.url.replace("=4000", "=60000")
+    url = with_session(zookeeper.url, 60000)
     with fencepost.connect(url) as client, fencepost.connect(url) as other:
         client.lock("warm").acquire().release()  # type: ignore[union-attr]
         connection = driver_of(client).client._connection
@@ -74,21 +76,31 @@ def test_ctrl_c_while_a_request_is_handed_over(zookeeper: ZooKeeperBackend, at: 
             pass
 
 
+@pytest.mark.parametrize("kind", ["data", "list"])
 @pytest.mark.parametrize("own", [False, True], ids=["address", "own"])
-def test_who_gives_up_leaves_no_watch(zookeeper: ZooKeeperBackend, own: bool) -> None:
-    kazoo = KazooClient(hosts=zookeeper.address, timeout=60)
+def test_who_gives_up_leaves_no_watch(zookeeper: ZooKeeperBackend, own: bool, kind: str) -> None:
+    """A lock's waiter watches the node before its own. The first waiter of a semaphore watches the list of
+    permits.
+    """
+    kazoo = KazooClient(hosts=zookeeper.address, timeout=20)
     kazoo.start()
-    client = fencepost.Client(kazoo, prefix=zookeeper.prefix) if own else fencepost.connect(zookeeper.url)
-    with client, client.lock("stock").hold(timeout=LONG):
-        watches = driver_of(client).tap.watches
-        for _ in range(20):
-            assert client.lock("stock").acquire(timeout=0.05) is None
-        # The holder watches its own node.
-        wait_until(lambda: len(watches) <= 1, "their watches have gone with them")
-        theirs = driver_of(client).client
-        assert not any(theirs._data_watchers.values())
-        assert not any(theirs._child_watchers.values())
-    assert len(watches) == 0
+    client = (
+        fencepost.Client(kazoo, prefix=zookeeper.prefix)
+        if own
+        else fencepost.connect(with_session(zookeeper.url, 20000))
+    )
+    with client:
+        lock = client.lock("stock") if kind == "data" else client.semaphore("presses", 1)
+        with lock.hold(timeout=LONG):
+            watches = driver_of(client).tap.watches
+            for _ in range(3):
+                assert lock.acquire(timeout=BRIEF) is None
+            # The holder watches its own node.
+            wait_until(lambda: len(watches) <= 1, "their watches have gone with them")
+            theirs = driver_of(client).client
+            assert not any(theirs._data_watchers.values())
+            assert not any(theirs._child_watchers.values())
+        assert len(watches) == 0
     kazoo.stop()
     kazoo.close()
 
@@ -114,7 +126,7 @@ ENDS = [RuntimeError("xids do not match"), IndexError("pop from an empty deque")
 
 @pytest.mark.parametrize("error", ENDS, ids=lambda error: type(error).__name__)
 def test_a_client_by_address_outlives_its_connection(zookeeper: ZooKeeperBackend, error: Exception) -> None:
-    with fencepost.connect(zookeeper.url.replace("=4000", "=60000")) as client:
+    with fencepost.connect(with_session(zookeeper.url, 60000)) as client:
         kazoo = driver_of(client).client
         with client.lock("held").hold(timeout=LONG) as grant:
             session = kazoo._session_id
@@ -129,7 +141,7 @@ def test_a_client_by_address_outlives_its_connection(zookeeper: ZooKeeperBackend
 
 
 async def test_so_does_one_for_asyncio(zookeeper: ZooKeeperBackend) -> None:
-    async with fencepost.asyncio.connect(zookeeper.url.replace("=4000", "=60000")) as client:
+    async with fencepost.asyncio.connect(with_session(zookeeper.url, 60000)) as client:
         kazoo = driver_of(client).client
         async with client.lock("held") as grant:
             broken = Broken(ENDS[0])
@@ -141,7 +153,7 @@ async def test_so_does_one_for_asyncio(zookeeper: ZooKeeperBackend) -> None:
 
 
 def test_numbers_go_on_in_the_next_connection(zookeeper: ZooKeeperBackend) -> None:
-    with fencepost.connect(zookeeper.url.replace("=4000", "=60000")) as client:
+    with fencepost.connect(with_session(zookeeper.url, 60000)) as client:
         connection = driver_of(client).client._connection
         for _ in range(5):
             with client.lock("stock"):
@@ -154,6 +166,125 @@ def test_numbers_go_on_in_the_next_connection(zookeeper: ZooKeeperBackend) -> No
             pass
         # A server may answer what it still has from before: under another number than any of these.
         assert connection._xid > before
+
+
+@pytest.mark.parametrize("unanswered", [1, 2])
+def test_an_unanswered_handshake_costs_no_grant(
+    zookeeper: ZooKeeperBackend, control: Control, unanswered: int
+) -> None:
+    """The twin of tests/interop/tests/test_unanswered.py."""
+    proxy = control.do("proxy zookeeper")
+    url = with_session(zookeeper.at(proxy["address"]), 10000)
+    with fencepost.connect(url) as client, client.lock("held").hold(timeout=LONG) as grant:
+        control.do(f"proxy-ignore {proxy['id']} {unanswered}")
+        control.do(f"proxy-cut {proxy['id']}")
+        control.do(f"proxy-heal {proxy['id']}")
+        # Kazoo itself would wait for ten seconds, of which the lease has less than seven.
+        grant.extend()
+        assert control.do("list")["proxies"][-1]["ignores"] == 0
+    control.do(f"proxy-close {proxy['id']}")
+
+
+#: A probe of the session: `sync`, or a `multi` of one check, of "/". Two are sent in every third of the
+#: timeout.
+PROBES = (b"\0\0\0\x09\0\0\0\x01/", b"\0\0\0\x0e\0\0\0\x0d")
+
+
+def probes(relay: Relay) -> int:
+    """How many probes the client has sent by this relay."""
+    return sum(pipe.sent.count(probe) for pipe in relay.pipes for probe in PROBES)
+
+
+def between(relays: list[Relay]) -> Relay:
+    """The one of two relays that the client is connected by."""
+    (found,) = (relay for relay in relays if relay.carries())
+    return found
+
+
+#: When a server falls silent, in seconds after a probe. The next one comes after 3.3 seconds.
+PHASES = (0.0, 1.6, 3.0)
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_a_silent_server_costs_no_grant(zookeeper: ZooKeeperBackend, phase: float) -> None:
+    with relayed(zookeeper.address) as one, relayed(zookeeper.address) as other:
+        url = with_session(zookeeper.at(f"{one.address},{other.address}"), 10000)
+        with fencepost.connect(url) as client, client.lock("stock").hold(timeout=LONG) as grant:
+            silent = between([one, other])
+            before = probes(silent)
+            wait_until(lambda: probes(silent) >= before + 2, "it was probed while it held")
+            time.sleep(phase)
+            silent.fall_silent()
+            # Without another connection the session itself would have ended.
+            time.sleep(15)
+            assert not grant.lost.is_set()
+            assert grant.is_valid
+            assert between([one, other]) is not silent
+            # Kazoo shuffles them.
+            connection = driver_of(client).client._connection
+            last = {connection._expand_client_hosts()[-1][2] for _ in range(20)}
+            assert last == {int(silent.address.rpartition(":")[2])}
+        assert zookeeper.children("stock") == []
+
+
+async def keeps_its_grant(zookeeper: ZooKeeperBackend, phase: float) -> None:
+    """The same below a loop, with a lock of its own."""
+    with relayed(zookeeper.address) as one, relayed(zookeeper.address) as other:
+        url = with_session(zookeeper.at(f"{one.address},{other.address}"), 10000)
+        async with fencepost.asyncio.connect(url) as client, client.lock(f"stock{phase}") as grant:
+            silent = between([one, other])
+            before = probes(silent)
+            await wait_until_async(lambda: probes(silent) >= before + 2, "it was probed while it held")
+            await asyncio.sleep(phase)
+            silent.fall_silent()
+            await asyncio.sleep(15)
+            assert not grant.lost.is_set()
+            assert grant.is_valid
+            assert between([one, other]) is not silent
+        assert zookeeper.children(f"stock{phase}") == []
+
+
+async def test_nor_below_a_loop(zookeeper: ZooKeeperBackend) -> None:
+    await asyncio.gather(*(keeps_its_grant(zookeeper, phase) for phase in PHASES))
+
+
+def test_a_connection_of_the_program_s_stays(zookeeper: ZooKeeperBackend) -> None:
+    kazoo = KazooClient(hosts=zookeeper.address, timeout=60)
+    kazoo.start()
+    with fencepost.Client(kazoo, prefix=zookeeper.prefix) as client:
+        states: list[str] = []
+        kazoo.add_listener(states.append)
+        # Its server is silent for longer than an eighth of the timeout: the hub asks for another connection.
+        driver_of(client).submit(Reconnect())  # type: ignore[arg-type]
+        with client.lock("stock").hold(timeout=LONG):
+            pass
+        assert states == []
+    kazoo.stop()
+    kazoo.close()
+
+
+class Reconnect:
+    """The command."""
+
+    operation = "reconnect"
+
+
+async def test_an_ipv6_address(zookeeper: ZooKeeperBackend) -> None:
+    with relayed(zookeeper.address, "::1") as relay:
+        url = zookeeper.at(relay.address)
+        assert url.startswith("zk://[::1]:")
+        with fencepost.connect(url) as client, client.lock("stock").hold(timeout=LONG) as grant:
+            assert grant.is_valid
+        async with (
+            fencepost.asyncio.connect(url) as aclient,
+            aclient.lock("stock").hold(timeout=LONG) as held,
+        ):
+            assert held.is_valid
+
+
+def test_an_ipv6_address_is_shown_as_it_is_written() -> None:
+    with fencepost.connect("zk://[::1]:1,127.0.0.1:2/shop") as client:
+        assert repr(client) == "<fencepost.Client of zk://[::1]:1,127.0.0.1:2>"
 
 
 def test_a_dropped_client_of_an_absent_server_leaves_no_thread() -> None:

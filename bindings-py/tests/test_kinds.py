@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import fencepost
 import pytest
 from conftest import Connect, make
 from kazoo.security import make_acl
-from support import BRIEF, LONG, Backend, ZooKeeperBackend, wait_until
+from support import BRIEF, LONG, Backend, Program, ZooKeeperBackend, wait_until, with_session
 
 
 @pytest.fixture(params=["memory", "zookeeper"])
@@ -36,8 +38,8 @@ def take(lock: fencepost.Lock) -> fencepost.Grant:
     return grant
 
 
-@pytest.mark.parametrize("layout", [None, "curator", "kazoo"])
-def test_readers_share_and_writers_do_not(pair: Pair, layout: fencepost.SharedLayout | None) -> None:
+@pytest.mark.parametrize("layout", ["curator", "kazoo"])
+def test_readers_share_and_writers_do_not(pair: Pair, layout: fencepost.SharedLayout) -> None:
     ours, theirs = (client.read_write_lock("prices", layout=layout) for client in pair)
     one, other = take(ours.reader), take(theirs.reader)
     assert ours.writer.acquire(blocking=False) is None
@@ -51,27 +53,6 @@ def test_readers_share_and_writers_do_not(pair: Pair, layout: fencepost.SharedLa
         assert reader.fence is not None
         assert alone.fence is not None
         assert reader.fence > alone.fence
-
-
-def test_a_reader_waits_for_an_earlier_writer_only(pair: Pair, place: Backend) -> None:
-    ours, theirs = (client.read_write_lock("prices") for client in pair)
-    reader = take(ours.reader)
-    granted: list[str] = []
-
-    def acquire(lock: fencepost.Lock, name: str) -> None:
-        with lock.hold(timeout=LONG):
-            granted.append(name)
-
-    writing = threading.Thread(target=acquire, args=(theirs.writer, "writer"))
-    writing.start()
-    # Once the writer is in the line, nobody reads before it.
-    wait_until(lambda: ours.reader.acquire(blocking=False) is None, "the writer is in the line")
-    reading = threading.Thread(target=acquire, args=(ours.reader, "reader"))
-    reading.start()
-    reader.release()
-    writing.join(LONG)
-    reading.join(LONG)
-    assert granted == ["writer", "reader"]
 
 
 def test_elections_have_terms(pair: Pair) -> None:
@@ -131,15 +112,25 @@ def test_many_locks_in_any_order_do_not_deadlock(pair: Pair) -> None:
     assert held == {"a": 30, "b": 30, "c": 40}
 
 
-def test_a_semaphore_has_permits(pair: Pair) -> None:
-    ours, theirs = (client.semaphore("presses", 2) for client in pair)
-    one, other = take(ours), take(theirs)
-    assert one.fence != other.fence
-    assert ours.acquire(blocking=False) is None
-    assert theirs.acquire(timeout=BRIEF) is None
-    one.release()
-    take(theirs).release()
-    other.release()
+def test_a_try_behind_a_waiter_that_is_stopped(zookeeper: ZooKeeperBackend, connect: Connect) -> None:
+    """It does not wait for the waiter to take the permits that are free."""
+    url = with_session(zookeeper.url, 60000)
+    # The fault was to wait for as long as one answer of the server may take.
+    presses = connect(url).semaphore("presses", 3, answer_within=2 * LONG)
+    grants = [take(presses) for _ in range(3)]
+    program = Program("wait.py", url, "presses", "3")
+    assert program.line() == "waiting"
+    leases, line = (f"{zookeeper.directory('presses')}/{part}" for part in ("leases", "locks"))
+    wait_until(lambda: zookeeper.client.get_children(line), "it waits")
+    program.process.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, program.process.pid, os.WSTOPPED)
+    for grant in grants:
+        grant.release()
+    wait_until(lambda: len(zookeeper.client.get_children(leases)) <= 1, "the permits are free")
+    start = time.monotonic()
+    assert presses.acquire(blocking=False) is None
+    assert time.monotonic() - start < LONG
+    program.kill()
 
 
 def test_what_the_names_say(zookeeper: ZooKeeperBackend, connect: Connect) -> None:
@@ -163,12 +154,23 @@ def test_what_the_names_say(zookeeper: ZooKeeperBackend, connect: Connect) -> No
             assert data.decode().endswith("till-7")
 
 
+def fail_to_enter(scope: fencepost.Scope) -> None:
+    """Enters a block whose lock another contender holds."""
+    with pytest.raises(fencepost.NotAcquired), scope:
+        pass
+
+
 def test_a_contender_of_another_layout_is_waited_for(pair: Pair, place: Backend) -> None:
     ours, theirs = pair[0].lock("stock"), pair[1].lock("stock", layout="kazoo")
     with ours:
-        with pytest.warns(fencepost.MixedLayoutsWarning, match="-lock-0000000000") as seen:
-            assert theirs.acquire(timeout=BRIEF) is None
-        assert seen[0].filename == __file__
+        attempts: list[Callable[[], object]] = [
+            lambda: theirs.acquire(timeout=BRIEF),
+            lambda: fail_to_enter(theirs.hold(blocking=False)),
+        ]
+        for fails in attempts:
+            with pytest.warns(fencepost.MixedLayoutsWarning, match="-lock-0000000000") as seen:
+                assert fails() is None
+            assert seen[0].filename == __file__
     stranger = take(theirs)
     assert stranger.mixed_layouts is None
 

@@ -18,6 +18,7 @@ from support import (
     options,
     patient,
     wait_until,
+    with_session,
 )
 
 
@@ -118,7 +119,7 @@ def test_the_server_goes_away_for_a_moment(
     zookeeper: ZooKeeperBackend, connect: Connect, control: Control
 ) -> None:
     proxy = control.do("proxy zookeeper")
-    url = zookeeper.at(proxy["address"]).replace("=2000", "=10000")
+    url = with_session(zookeeper.at(proxy["address"]), 10000)
     with connect(url).lock(zookeeper.name()) as grant:
         control.do(f"proxy-cut {proxy['id']}")
         wait_until(lambda: not grant.is_valid, "the holder is told to start nothing new")
@@ -144,6 +145,33 @@ def test_the_holder_s_process_is_killed(server: Backend, connect: Connect, how: 
     assert grant.fence is not None
     assert grant.fence > fence
     grant.release()
+
+
+@pytest.mark.parametrize("how", [(), ("asyncio",)], ids=["threads", "asyncio"])
+def test_a_release_is_the_first_to_know_of_a_loss(server: Backend, how: tuple[str, ...]) -> None:
+    url = with_session(server.url, 30000)
+    program = Program("hold.py", url, server.name(), "60" if server.kind == "redis" else "0", *how)
+    assert int(program.line()) > 0
+    with program.stopped():
+        server.delete(server.name())
+    assert program.line() == "LockLost"
+    assert program.finish() == 0
+
+
+@pytest.mark.parametrize("how", [(), ("asyncio",)], ids=["threads", "asyncio"])
+def test_a_release_after_the_lease_leaves_the_next_holder_alone(
+    redis_server: RedisBackend, connect: Connect, how: tuple[str, ...]
+) -> None:
+    program = Program("hold.py", redis_server.url, redis_server.name(), "1", *how)
+    assert int(program.line()) > 0
+    with program.stopped():
+        grant = connect(redis_server.url).lock(redis_server.name(), ttl=60).acquire(timeout=LONG)
+        assert grant is not None
+    assert program.line() == "LockLost"
+    assert program.finish() == 0
+    assert redis_server.contenders(redis_server.name()) == 1
+    grant.release()
+    assert redis_server.contenders(redis_server.name()) == 0
 
 
 def test_a_process_does_not_wait_for_its_client(server: Backend) -> None:
@@ -192,7 +220,7 @@ def test_a_release_that_nobody_confirms(
 ) -> None:
     monkeypatch.setattr("fencepost._client.CONFIRM_WITHIN", 0.3)
     proxy = control.do(f"proxy {server.server}")
-    client = connect(server.at(proxy["address"]).replace("=2000", "=10000"))
+    client = connect(with_session(server.at(proxy["address"]), 10000))
     lock = client.lock(server.name(), **patient(server))
     grant = lock.acquire()
     assert grant is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,7 +13,8 @@ import fencepost
 import fencepost.asyncio
 import pytest
 import redis
-from relay import Relay, relayed
+from fencepost.drivers._redis_common import SILENT_AFTER
+from relay import Pipe, Relay, relayed
 from support import LONG, RedisBackend, wait_until, wait_until_async
 
 
@@ -85,8 +86,8 @@ async def test_a_primary_that_was_demoted_below_a_loop(
 
 
 def subscriptions(relay: Relay) -> list[Any]:
-    """The connections on which somebody has subscribed."""
-    return [pipe for pipe in relay.pipes if b"SUBSCRIBE" in pipe.sent]
+    """The connections on which the server has confirmed a subscription."""
+    return [pipe for pipe in relay.pipes if b"subscribe" in pipe.heard]
 
 
 @contextmanager
@@ -112,14 +113,25 @@ def held_and_listened_to(redis_server: RedisBackend, relay: Relay) -> Iterator[s
         got[0].release()
 
 
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a silent connection may take before it is given up is shorter."""
+    monkeypatch.setattr("fencepost.drivers._redis_channels.SILENCE", 2_000_000)
+    monkeypatch.setattr("fencepost.drivers._redis_channels.ANSWER_WITHIN", 2.0)
+    for driver in ("_redis_background", "redis_asyncio"):
+        monkeypatch.setattr(f"fencepost.drivers.{driver}.SILENT_AFTER", 1.0)
+
+
+@pytest.mark.usefixtures("soon")
 def test_a_subscription_that_says_nothing(redis_server: RedisBackend, relay: Relay) -> None:
     with held_and_listened_to(redis_server, relay) as name:
         subscriptions(relay)[0].dumb = True
-        wait_until(lambda: len(subscriptions(relay)) == 2, "it has subscribed on another connection")
-        assert subscriptions(relay)[0].is_over
+        wait_until(lambda: len(subscriptions(relay)) > 1, "it has subscribed on another connection")
+        wait_until(lambda: subscriptions(relay)[0].is_over, "the silent one is closed")
         wait_until(lambda: redis_server.is_listened_to(name), "the server has it")
 
 
+@pytest.mark.usefixtures("soon")
 async def test_a_subscription_that_says_nothing_below_a_loop(
     redis_server: RedisBackend, relay: Relay
 ) -> None:
@@ -133,7 +145,7 @@ async def test_a_subscription_that_says_nothing_below_a_loop(
         waiter = asyncio.create_task(client.lock(name, ttl=60, poll=200).acquire())
         await wait_until_async(lambda: subscriptions(relay), "it has subscribed")
         subscriptions(relay)[0].dumb = True
-        await wait_until_async(lambda: len(subscriptions(relay)) == 2, "it has subscribed again")
+        await wait_until_async(lambda: len(subscriptions(relay)) > 1, "it has subscribed again")
         await wait_until_async(lambda: redis_server.is_listened_to(name), "the server has it")
         await held.release()
         grant = await asyncio.wait_for(waiter, LONG)
@@ -146,3 +158,131 @@ def test_a_subscription_that_is_quiet_is_kept(redis_server: RedisBackend, relay:
         pipe = subscriptions(relay)[0]
         wait_until(lambda: pipe.sent.count(b"PING") >= 2, "it was asked twice whether it is there")
         assert len(subscriptions(relay)) == 1
+
+
+def extensions(grant: Any) -> int:
+    """How many renewals of a grant were answered."""
+    return int(grant._contender.extended)
+
+
+def commands(relay: Relay) -> list[Any]:
+    """The connections on which scripts were sent."""
+    return [pipe for pipe in relay.pipes if b"EVAL" in pipe.sent]
+
+
+LEASE = 9.0
+"""Long enough for a busy machine: two thirds of it are left when a renewal is sent."""
+
+
+@pytest.fixture
+def slow(relay: Relay) -> Callable[..., list[Pipe]]:
+    """Has answers take longer than a third of the lease from then on, on the connections that it gives."""
+
+    def slow(delay: float = LEASE / 3 + 0.4) -> list[Pipe]:
+        for pipe in relay.pipes:
+            pipe.delay = delay
+        return [pipe for pipe in relay.pipes if not pipe.is_over]
+
+    return slow
+
+
+def test_answers_after_a_third_of_the_lease_count(
+    redis_server: RedisBackend, relay: Relay, slow: Callable[..., list[Pipe]]
+) -> None:
+    with (
+        fencepost.connect(f"redis://{relay.address}") as client,
+        client.lock(redis_server.name(), ttl=LEASE).hold(timeout=LONG) as grant,
+    ):
+        wait_until(lambda: extensions(grant), "the background has a connection, the server the script")
+        connections = slow()
+        wait_until(lambda: extensions(grant) > 1 or grant.lost.is_set(), "a late answer has come")
+        assert grant.is_valid
+        assert not any(pipe.is_over for pipe in connections)
+        slow(0)
+
+
+def test_the_answer_to_an_extension_counts_as_long_as_the_grant(
+    redis_server: RedisBackend, relay: Relay, slow: Callable[..., list[Pipe]]
+) -> None:
+    with (
+        fencepost.connect(f"redis://{relay.address}") as client,
+        client.lock(redis_server.name(), ttl=LEASE, renew=False).hold(timeout=LONG) as grant,
+    ):
+        grant.extend()
+        connections = slow()
+        grant.extend()
+        # The background has asked meanwhile, on a connection of its own.
+        assert not any(pipe.is_over for pipe in connections)
+        slow(0)
+
+
+async def test_so_they_do_below_a_loop(
+    redis_server: RedisBackend, relay: Relay, slow: Callable[..., list[Pipe]]
+) -> None:
+    async with (
+        fencepost.asyncio.connect(f"redis://{relay.address}") as client,
+        client.lock(redis_server.name(), ttl=LEASE) as grant,
+    ):
+        await wait_until_async(lambda: extensions(grant), "the server knows the script")
+        connections = slow()
+        await wait_until_async(lambda: extensions(grant) > 1 or grant.lost.is_set(), "a late answer has come")
+        assert grant.is_valid
+        await grant.extend()
+        assert not any(pipe.is_over for pipe in connections)
+        slow(0)
+
+
+def fall_dumb(relay: Relay) -> None:
+    """The connections that there are swallow everything for good; new ones do not."""
+    for pipe in relay.pipes:
+        pipe.dumb = True
+
+
+def test_a_silent_connection_of_a_thread(redis_server: RedisBackend, relay: Relay) -> None:
+    with fencepost.connect(f"redis://{relay.address}") as client:
+        lock = client.lock(redis_server.name(), ttl=60)
+        with lock:
+            pass
+        fall_dumb(relay)
+        with lock.hold(timeout=LONG):
+            wait_until(lambda: commands(relay)[0].is_over, "the silent connection is closed")
+
+
+async def test_a_silent_connection_below_a_loop(redis_server: RedisBackend, relay: Relay) -> None:
+    async with fencepost.asyncio.connect(f"redis://{relay.address}") as client:
+        lock = client.lock(redis_server.name(), ttl=60)
+        async with lock:
+            pass
+        fall_dumb(relay)
+        async with lock.hold(timeout=LONG):
+            await wait_until_async(lambda: commands(relay)[0].is_over, "the silent connection is closed")
+
+
+def test_a_silent_connection_is_given_up_before_a_usual_lease_ends(redis_server: RedisBackend) -> None:
+    with fencepost.connect(redis_server.url) as client, client.lock(redis_server.name()) as grant:
+        # The renewal is sent when a third is over, and sent again on another connection.
+        assert (grant.remaining() or 0) * 2 / 3 > SILENT_AFTER + 1
+
+
+@pytest.mark.usefixtures("soon")
+def test_a_silent_connection_of_the_background(redis_server: RedisBackend, relay: Relay) -> None:
+    with (
+        fencepost.connect(f"redis://{relay.address}") as client,
+        client.lock(redis_server.name(), ttl=7).hold(timeout=LONG) as grant,
+    ):
+        wait_until(lambda: extensions(grant), "it has renewed")
+        # The last one that was made is the background's.
+        commands(relay)[-1].dumb = True
+        wait_until(lambda: extensions(grant) > 1 or grant.lost.is_set(), "it has renewed again")
+        assert grant.is_valid
+
+
+@pytest.mark.usefixtures("soon")
+async def test_a_silent_connection_that_renews_below_a_loop(redis_server: RedisBackend, relay: Relay) -> None:
+    async with (
+        fencepost.asyncio.connect(f"redis://{relay.address}") as client,
+        client.lock(redis_server.name(), ttl=7) as grant,
+    ):
+        fall_dumb(relay)
+        await wait_until_async(lambda: extensions(grant) or grant.lost.is_set(), "it has renewed")
+        assert grant.is_valid

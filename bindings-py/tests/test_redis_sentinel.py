@@ -14,6 +14,7 @@ import fencepost
 import fencepost.asyncio
 import pytest
 import redis
+from redis.asyncio.retry import Retry as AsyncRetry
 from redis.asyncio.sentinel import Sentinel as AsyncSentinel
 from redis.backoff import NoBackoff
 from redis.retry import Retry
@@ -74,8 +75,20 @@ def test_sentinels_that_are_not_there() -> None:
         with pytest.raises(fencepost.Refused, match="stock") as error:
             client.lock("stock").acquire()
         assert error.value.name == "unreachable"
-        assert "secret" not in str(error.value)
+        assert "secret" not in f"{error.value} {error.value.__cause__!r}"
     own.close()
+
+
+async def test_sentinels_that_are_not_there_below_a_loop() -> None:
+    how = {"password": "secret", "retry": AsyncRetry(NoBackoff(), 0)}
+    sentinels = AsyncSentinel([("127.0.0.1", 1)], sentinel_kwargs=how)  # type: ignore[no-untyped-call]
+    own = sentinels.master_for("stock", db=3)
+    async with fencepost.asyncio.Client(own, connect_timeout=0.5) as client:
+        with pytest.raises(fencepost.Refused, match="stock") as error:
+            await client.lock("stock").acquire()
+        assert error.value.name == "unreachable"
+        assert "secret" not in f"{error.value} {error.value.__cause__!r}"
+    await own.aclose()
 
 
 @pytest.fixture

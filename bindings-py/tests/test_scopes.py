@@ -238,8 +238,9 @@ def test_what_is_once_is_not_copied(client: fencepost.Client) -> None:
     assert not client.closed
 
 
-def test_a_child_of_a_block_that_exits(backend: Backend) -> None:
-    program = Program("fork_in_block.py", backend.url, backend.name())
+@pytest.mark.parametrize("how", ["threads", "client", "asyncio"])
+def test_a_child_of_a_block_that_exits(backend: Backend, how: str) -> None:
+    program = Program("fork_in_block.py", backend.url, backend.name(), how)
     assert [program.line() for _ in range(2)] == ["child 3", "valid"]
     assert program.finish() == 0
 

@@ -204,23 +204,6 @@ def test_readers_get_in_at_a_downgrade_and_writers_do_not(
     assert theirs.reader.contenders() == []
 
 
-def test_only_writers_are_downgraded(pair: Pair) -> None:
-    client = pair[0]
-    for lock in (
-        client.read_write_lock("prices").reader,
-        client.lock("mutex"),
-        client.lock("single", fair=False),
-        client.election("leader"),
-        client.semaphore("presses", 2),
-        client.multi_lock(["a", "b"]),
-    ):
-        with lock as grant:
-            with pytest.raises(fencepost.MisuseError) as error:
-                grant.downgrade()
-            assert error.value.name == "not-a-writer"
-            assert grant.is_valid
-
-
 def downgraded(zookeeper: ZooKeeperBackend, client: fencepost.Client) -> tuple[fencepost.Grant, str]:
     """A grant that was downgraded, and its node."""
     grant = take(client.read_write_lock("prices").writer)

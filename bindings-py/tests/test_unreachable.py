@@ -12,8 +12,10 @@ from contextlib import suppress
 import fencepost
 import fencepost.asyncio
 import pytest
+from fencepost._closing import CONFIRM_WITHIN
+from fencepost.drivers.kazoo import KazooDriver
 from kazoo.client import KazooClient
-from support import BRIEF, LONG, Backend, Control, options, wait_until
+from support import BRIEF, LONG, Backend, Control, options, wait_until, wait_until_async
 
 #: No server listens there.
 ABSENT = ["zk://127.0.0.1:1", "redis://127.0.0.1:1"]
@@ -69,6 +71,50 @@ async def test_below_a_loop(url: str) -> None:
         check(error.value, url)
 
 
+@pytest.mark.parametrize("url", ABSENT)
+def test_the_limit_of_a_program_that_gives_none(url: str) -> None:
+    with fencepost.connect(url) as client:
+        begun = time.monotonic()
+        with pytest.raises(fencepost.Refused) as error:
+            client.lock("stock/42").acquire()
+        assert time.monotonic() - begun >= 4.9
+        check(error.value, url)
+
+
+@pytest.mark.parametrize("url", ABSENT)
+async def test_that_limit_below_a_loop(url: str) -> None:
+    async with fencepost.asyncio.connect(url) as client:
+        begun = time.monotonic()
+        with pytest.raises(fencepost.Refused) as error:
+            await asyncio.wait_for(client.lock("stock/42").acquire(), 2 * LONG)
+        assert time.monotonic() - begun >= 4.9
+        check(error.value, url)
+
+
+def other_kind(server: Backend) -> str:
+    """The address of this server with the other kind's scheme."""
+    return f"{'redis' if server.kind == 'zookeeper' else 'zk'}://{server.address}"
+
+
+def test_another_kind_of_server(server: Backend) -> None:
+    url = other_kind(server)
+    client = fencepost.connect(url, connect_timeout=3)
+    with pytest.raises(fencepost.Refused) as error:
+        client.lock("stock/42").acquire()
+    check(error.value, url)
+    # It was never reached, so nothing is left.
+    client.close()
+
+
+async def test_another_kind_of_server_below_a_loop(server: Backend) -> None:
+    url = other_kind(server)
+    client = fencepost.asyncio.connect(url, connect_timeout=3)
+    with pytest.raises(fencepost.Refused) as error:
+        await asyncio.wait_for(client.lock("stock/42").acquire(), LONG)
+    check(error.value, url)
+    await client.close()
+
+
 @pytest.mark.parametrize("scheme", ["zk", "redis"])
 def test_a_host_that_does_not_exist(scheme: str) -> None:
     url = f"{scheme}://no-such-host.invalid:1234"
@@ -122,10 +168,28 @@ def test_a_server_that_comes_later(server: Backend, control: Control) -> None:
             pass
 
 
-#: What a close may take, and what a busy machine adds.
-CLOSE = 5.0 + 0.9
+#: What a close may take beside `short_close`, and what a busy machine adds.
+CLOSE = 1.0 + 2.5
 
 
+@pytest.fixture
+def short_close(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A close waits for 1 s instead of 5 s. What ends a connection takes longer than CLOSE."""
+    assert CONFIRM_WITHIN == 5.0
+    monkeypatch.setattr("fencepost._client.CONFIRM_WITHIN", 1.0)
+    monkeypatch.setattr("fencepost.asyncio._client.CONFIRM_WITHIN", 1.0)
+    # The thread for Redis connects for 5 s.
+    monkeypatch.setattr("fencepost.drivers._redis_background.JOIN_WITHIN", LONG)
+    stop = KazooDriver._stop
+
+    def stop_late(driver: KazooDriver) -> None:
+        time.sleep(5)
+        stop(driver)
+
+    monkeypatch.setattr(KazooDriver, "_stop", stop_late)
+
+
+@pytest.mark.usefixtures("short_close")
 @pytest.mark.parametrize("warm", [True, False], ids=["connected", "never-connected"])
 def test_a_close_while_the_server_is_silent(server: Backend, control: Control, warm: bool) -> None:
     client = fencepost.connect(server.url)
@@ -141,6 +205,7 @@ def test_a_close_while_the_server_is_silent(server: Backend, control: Control, w
     assert took < CLOSE
 
 
+@pytest.mark.usefixtures("short_close")
 @pytest.mark.parametrize("warm", [True, False], ids=["connected", "never-connected"])
 async def test_so_below_a_loop(server: Backend, control: Control, warm: bool) -> None:
     client = fencepost.asyncio.connect(server.url)
@@ -156,25 +221,8 @@ async def test_so_below_a_loop(server: Backend, control: Control, warm: bool) ->
     assert took < CLOSE
 
 
-@pytest.mark.parametrize("scheme", ["zk", "redis"])
-def test_a_close_beside_a_server_that_says_nothing(stranger: str, scheme: str) -> None:
-    client = fencepost.connect(f"{scheme}://{stranger}")
-    with pytest.raises(fencepost.Refused):
-        client.lock("stock/42").acquire(timeout=WITHIN)
-    begun = time.monotonic()
-    if scheme == "zk":
-        # Nothing was ever sent, so nothing is left.
-        client.close()
-    else:
-        with suppress(fencepost.CleanupIncomplete):
-            client.close()
-    assert time.monotonic() - begun < CLOSE
-    assert client.closed
-
-
-@pytest.mark.parametrize("url", ABSENT)
-def test_a_close_while_somebody_waits_for_an_absent_server(url: str) -> None:
-    client = fencepost.connect(url, connect_timeout=LONG)
+def waiting(client: fencepost.Client) -> tuple[threading.Thread, list[str]]:
+    """A thread that acquires, and the name of the error in which that ends."""
     told: list[str] = []
 
     def wait() -> None:
@@ -185,6 +233,46 @@ def test_a_close_while_somebody_waits_for_an_absent_server(url: str) -> None:
 
     waiter = threading.Thread(target=wait)
     waiter.start()
+    return waiter, told
+
+
+@pytest.mark.usefixtures("short_close")
+@pytest.mark.parametrize("scheme", ["zk", "redis"])
+def test_a_close_beside_a_server_that_says_nothing(stranger: str, scheme: str) -> None:
+    client = fencepost.connect(f"{scheme}://{stranger}", connect_timeout=LONG)
+    with pytest.raises(fencepost.Refused):
+        client.lock("stock/42").acquire(timeout=WITHIN)
+    waiter, told = waiting(client)
+    wait_until(lambda: client._engine.hub.pending, "it waits")
+    begun = time.monotonic()
+    # No command was ever sent, so nothing is left.
+    client.close()
+    assert time.monotonic() - begun < CLOSE
+    assert client.closed
+    waiter.join(LONG)
+    assert told == ["client-closed"]
+
+
+@pytest.mark.usefixtures("short_close")
+@pytest.mark.parametrize("scheme", ["zk", "redis"])
+async def test_so_it_is_below_a_loop(stranger: str, scheme: str) -> None:
+    client = fencepost.asyncio.connect(f"{scheme}://{stranger}", connect_timeout=LONG)
+    with pytest.raises(fencepost.Refused):
+        await client.lock("stock/42").acquire(timeout=WITHIN)
+    waiter = asyncio.create_task(client.lock("stock/42").acquire())
+    await wait_until_async(lambda: client._engine.hub.pending, "it waits")
+    begun = time.monotonic()
+    await client.close()
+    assert time.monotonic() - begun < CLOSE
+    assert client.closed
+    with pytest.raises(fencepost.MisuseError, match="closed"):
+        await waiter
+
+
+@pytest.mark.parametrize("url", ABSENT)
+def test_a_close_while_somebody_waits_for_an_absent_server(url: str) -> None:
+    client = fencepost.connect(url, connect_timeout=LONG)
+    waiter, told = waiting(client)
     wait_until(lambda: client._engine.reach.trouble, "it has tried to connect")
     # What was never sent is not left behind.
     client.close()

@@ -7,7 +7,9 @@ use std::{collections::VecDeque, error::Error, thread, time::Duration};
 
 use fencepost::{
     Refusal, clock,
-    hub::{self, Command, Event, Failure, Hub, Intent, Operation, Outcome, Output, OwnerId, Patience, Reply},
+    hub::{
+        self, Command, ContenderId, Event, Failure, Hub, Intent, Operation, Outcome, Output, Patience, Reply,
+    },
 };
 use redis::{Cmd, Connection, ConnectionLike, Value};
 
@@ -35,7 +37,7 @@ pub fn run(url: &str, name: &str, patience: Duration) -> Result<Option<u64>, Box
     let settings = hub::settings::redis_string(name, Duration::from_secs(10))?;
     let mut owner = [0; 16];
     getrandom::fill(&mut owner)?;
-    let key = hub.open(clock::now(), &settings, OwnerId(owner), 0)?;
+    let key = hub.open(clock::now(), &settings, ContenderId(owner), 0)?;
     hub.intent(clock::now(), key, Intent::Acquire(Patience::For(patience)))?;
 
     let mut fence = None;

@@ -10,7 +10,7 @@ use futures_util::future;
 use redis::aio::MultiplexedConnection;
 use zookeeper_client::{Acls, CreateMode};
 
-/// One warm pair after another, in turns, so that both sides meet the same weather.
+/// One warm pair after another, in turns, so that both sides meet the same load.
 const ROUNDS: usize = 40;
 const PAIRS: usize = 50;
 

@@ -96,7 +96,16 @@ async fn addresses_are_checked() {
 #[tokio::test]
 async fn names_are_checked() {
     let client = fencepost::connect("memory:").await.unwrap();
-    for name in ["a//b", "a/", "a/./b", "a/../b", "a\0b", "a\u{1}b"] {
+    for name in [
+        "a//b",
+        "a/",
+        "a/./b",
+        "a/../b",
+        "a\0b",
+        "a\u{1}b",
+        "a\u{1f512}b",
+        "a\u{e000}b",
+    ] {
         let error = client.lock(name).unwrap_err();
         assert_eq!(error.name(), "invalid-name", "{name:?}: {error}");
     }
@@ -322,7 +331,7 @@ fn the_hub_refuses_what_makes_no_sense() {
     use fencepost::{
         Misuse, clock,
         hub::{
-            CommandId, Hub, Intent, Key, Outcome, Output, OwnerId, Patience, RawSettings, RawZooKeeper,
+            CommandId, ContenderId, Hub, Intent, Key, Outcome, Output, Patience, RawSettings, RawZooKeeper,
             Reply, Settings, settings,
         },
     };
@@ -330,7 +339,7 @@ fn the_hub_refuses_what_makes_no_sense() {
     assert_eq!(Hub::new("sql", 0).unwrap_err().name(), "unknown-option");
     let mut hub = Hub::new("redis", 0).unwrap();
     let foreign = settings::zookeeper_mutex("", "x").unwrap();
-    let refused = hub.open(clock::now(), &foreign, OwnerId([0; 16]), 0);
+    let refused = hub.open(clock::now(), &foreign, ContenderId([0; 16]), 0);
     assert!(matches!(refused, Err(Misuse::WrongFamily { expected: "redis" })));
     let unknown = RawZooKeeper {
         name: "x".into(),
@@ -341,7 +350,7 @@ fn the_hub_refuses_what_makes_no_sense() {
     assert_eq!(error.name(), "invalid-option");
     assert!(error.to_string().contains("sieve"), "{error}");
     let ours = settings::redis_string("x", Duration::from_secs(10)).unwrap();
-    let key = hub.open(clock::now(), &ours, OwnerId([0; 16]), 0).unwrap();
+    let key = hub.open(clock::now(), &ours, ContenderId([0; 16]), 0).unwrap();
     assert_eq!(
         hub.intent(clock::now(), key, Intent::Release),
         Err(Misuse::NotHeld)

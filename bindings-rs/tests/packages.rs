@@ -13,16 +13,81 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// An exact version beside an application's own requirement cannot be resolved. Exact versions are in the lock file.
+/// The manifests of the workspace's members, by their folders, and the workspace's own.
+fn manifests() -> BTreeMap<String, String> {
+    let read = |folder: &str| std::fs::read_to_string(root().join(folder).join("Cargo.toml")).unwrap();
+    let workspace = read(".");
+    let members = workspace
+        .lines()
+        .find(|line| line.starts_with("members = "))
+        .unwrap();
+    let folders = members.split('"').skip(1).step_by(2).map(ToOwned::to_owned);
+    let mut found: BTreeMap<_, _> = folders.map(|folder| (folder.clone(), read(&folder))).collect();
+    found.insert(".".into(), workspace);
+    found
+}
+
+/// Whether a line of a manifest asks for less than a caret requirement does: an exact version, or one with an upper end.
+fn is_narrow(line: &str) -> bool {
+    let narrow = ["\"=", "\"~", "\"<", "\">", ", <", ",<", ", =", "*\""];
+    // What generates glue has to be of the version of the glue's library.
+    narrow.iter().any(|part| line.contains(part)) && !line.starts_with("wasm-bindgen")
+}
+
+/// A narrow requirement beside an application's own one cannot be resolved. Exact versions are in the lock file. What is only run here may ask
+/// for one.
 #[test]
-fn no_crate_asks_for_an_exact_version() {
-    for folder in CRATES.map(|(_, folder)| folder).into_iter().chain(["."]) {
-        let path = root().join(folder).join("Cargo.toml");
-        let manifest = std::fs::read_to_string(&path).unwrap();
-        // What generates glue has to be of the version of the glue's library.
-        let exact = |line: &&str| line.contains("\"=") && !line.starts_with("wasm-bindgen");
-        let exact: Vec<_> = manifest.lines().filter(exact).collect();
-        assert!(exact.is_empty(), "{}: {exact:?}", path.display());
+fn every_requirement_of_a_library_is_a_caret() {
+    let is_library = |folder: &str| {
+        let published = CRATES.iter().any(|(_, published)| *published == folder);
+        published || folder == "." || folder.starts_with("bindings-")
+    };
+    for (folder, manifest) in manifests().into_iter().filter(|(folder, _)| is_library(folder)) {
+        let narrow: Vec<_> = manifest.lines().filter(|line| is_narrow(line)).collect();
+        assert!(narrow.is_empty(), "{folder}: {narrow:?}");
+    }
+    for line in [
+        "a = \"=1.2.3\"",
+        "a = \"~1.2\"",
+        "a = \"<2\"",
+        "a = { version = \">=1, <2\" }",
+        "a = \"1.*\"",
+    ] {
+        assert!(is_narrow(line), "{line}");
+    }
+    assert!(!is_narrow("a = { version = \"1.2\", features = [\"b\"] }"));
+}
+
+/// Nothing is published by mistake.
+#[test]
+fn every_member_is_published_or_private() {
+    for (folder, manifest) in manifests() {
+        let published = CRATES.iter().any(|(_, published)| *published == folder);
+        let private = manifest.lines().any(|line| line == "publish = false");
+        assert!(folder == "." || published != private, "{folder}");
+    }
+}
+
+/// The tests that run with the oldest libraries are the client's own on real servers.
+#[test]
+fn the_oldest_versions_run_both_suites() {
+    let makefile = std::fs::read_to_string(root().join("Makefile")).unwrap();
+    let oldest = makefile
+        .lines()
+        .find(|line| line.starts_with("OLDEST := "))
+        .unwrap();
+    let rows = std::fs::read_to_string(root().join("bindings-rs/tests/oldest/Cargo.toml")).unwrap();
+    for suite in ["servers", "outages"] {
+        assert!(
+            oldest
+                .split(" --")
+                .any(|option| option == format!("test {suite}")),
+            "{oldest}"
+        );
+        assert!(
+            rows.contains(&format!("[[test]]\nname = \"{suite}\"\n")),
+            "{suite}"
+        );
     }
 }
 

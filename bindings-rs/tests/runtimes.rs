@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use fencepost::{Client, Error, Refusal};
+use fencepost::{Client, Error, Grant, Lock, LockOptions, Loss, Refusal};
 use tokio::runtime::Builder;
 
 /// The simplest executor there is.
@@ -28,6 +28,33 @@ fn elsewhere<T>(future: impl Future<Output = T>) -> T {
             Poll::Pending => thread::park(),
         }
     }
+}
+
+/// What is asked of every type and every future is checked by the compiler.
+#[test]
+fn threads_may_share_everything_and_move_every_future() {
+    const fn shared<T: Send + Sync>() {}
+    const fn moved<T: Send>(_: &T) {}
+    shared::<(Client, Lock, Grant, LockOptions, Error)>();
+    shared::<(fencepost::Builder, fencepost::Found, fencepost::ReadWriteLock)>();
+    shared::<(fencepost::hub::Hub, fencepost::hub::Settings)>();
+    let _futures = async |client: Client, lock: Lock, grant: Grant| {
+        moved(&fencepost::connect(""));
+        moved(&client.close());
+        moved(&lock.acquire());
+        moved(&lock.acquire_within(Duration::ZERO));
+        moved(&lock.try_acquire());
+        moved(&lock.contenders());
+        for found in lock.contenders().await.unwrap_or_default() {
+            moved(&lock.revoke(&found));
+            moved(&lock.break_contender(&found));
+        }
+        moved(&grant.lost());
+        moved(&grant.revoke_requested());
+        moved(&grant.extend());
+        moved(&grant.downgrade());
+        moved(&grant.release());
+    };
 }
 
 #[test]
@@ -73,5 +100,20 @@ fn any_executor_may_acquire_and_release() {
     let grant = elsewhere(prices.writer().acquire()).unwrap();
     elsewhere(grant.downgrade()).unwrap();
     elsewhere(grant.release()).unwrap();
+    elsewhere(client.close()).unwrap();
+}
+
+#[test]
+fn a_grant_is_lost_when_its_runtime_ends_however_early() {
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    // Nothing here waits, so the runtime has not polled the client's task when it ends.
+    let (client, grant) = runtime.block_on(async {
+        let client = fencepost::connect("memory:").await.unwrap();
+        let grant = client.lock("early").unwrap().acquire().await.unwrap();
+        (client, grant)
+    });
+    drop(runtime);
+    assert!(!grant.is_valid());
+    assert_eq!(elsewhere(grant.lost()).reason(), Loss::ConnectionClosed);
     elsewhere(client.close()).unwrap();
 }

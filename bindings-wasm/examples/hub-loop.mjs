@@ -3,7 +3,7 @@
 //     node examples/hub-loop.mjs redis://localhost
 //
 // The loop: after every input, poll until "wait"; carry commands out, hand events to the application, ring `handleTimeout` when the
-// time has come. docs/drivers.md is the whole contract.
+// time has come. docs/reference/drivers.md is the whole contract.
 
 import { Hub, Settings } from "fencepost";
 import { createClient } from "redis";
@@ -85,8 +85,8 @@ function application(event) {
   }
 }
 
-const owner = crypto.getRandomValues(new Uint8Array(16));
-const key = hub.open(now(), stock, owner, 1);
+const contender = crypto.getRandomValues(new Uint8Array(16));
+const key = hub.open(now(), stock, contender, 1);
 input(() => hub.acquire(now(), key, 5000));
 
 while (hub.pending > 0) {

@@ -70,7 +70,7 @@ export class ReleaseUnconfirmed extends FencepostError {
 /** A closed client has had to leave something on the server. It goes with its lease or session. */
 export class CleanupIncomplete extends FencepostError {
   override readonly name = "CleanupIncomplete";
-  /** How many contenders the server has not answered for. */
+  /** How many contenders the server has not answered for, or has not let go. */
   readonly count: number;
 
   /** @internal */
@@ -153,6 +153,12 @@ export function clientClosed(): MisuseError {
   return new MisuseError(207, "client-closed", "the client has been closed");
 }
 
+/** @internal A grant that a close has ended. */
+export function lostByClosing(lock: string): LockLost {
+  const why = `${named(lock)}: the client was closed while it held the lock`;
+  return new LockLost(406, "lost-connection-closed", why);
+}
+
 /** @internal */
 export function driverFailed(cause: unknown): DriverError {
   const what = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
@@ -171,11 +177,6 @@ export function notConnected(lock: string, at: string, within: number, cause: un
   const what = `no server has answered within ${within} ms${whereabouts(at, cause)}`;
   const remedy = "check the address, and whether the server runs; the option connectTimeout sets the time";
   return new Refused(304, "unreachable", `${lock}: ${what}: ${remedy}`, cause === undefined ? {} : { cause });
-}
-
-/** @internal */
-export function notAWriter(lock: string): MisuseError {
-  return new MisuseError(210, "not-a-writer", `${named(lock)}: only a writer's grant can be downgraded, and only once`);
 }
 
 /** @internal */

@@ -8,49 +8,49 @@
  * @module
  */
 
+import { type Address, takeAddress } from "./addresses.js";
 import { shown, takeKept, unreadable } from "./errors.js";
-import type { MemoryServer } from "./memory/server.js";
-import { type Address, type Output, takeAddress, takeOutput } from "./outputs.js";
+import type { Module } from "./families/module.js";
+import type { Output } from "./outputs.js";
+import { takeOutput } from "./outputs.js";
+import { replyText } from "./replies.js";
 import { type SettingsData, read } from "./settings.js";
-import * as wasm from "./wasm.js";
 
 /** The machines that speak to the same kind of server. */
 export type Family = "zookeeper" | "redis";
 
+type RawHub = InstanceType<Module["RawHub"]>;
+
 /** Checked settings: make them once, open as many machines with them as you like. */
 export class Settings {
   /** @internal */
-  readonly raw: wasm.RawSettings;
+  readonly raw: InstanceType<Module["Settings"]>;
+  /** @internal Where they are. */
+  readonly module: Module;
+  /** @internal Whether their holds may share a machine. */
+  readonly hasOwner: boolean;
 
-  /** @throws ConfigError that says which value makes no sense. */
-  constructor(data: SettingsData) {
+  /** @internal @throws ConfigError that says which value makes no sense. */
+  constructor(module: Module, data: SettingsData) {
     const fields = read(data);
-    this.raw = made(() => new wasm.RawSettings(fields));
+    this.raw = made(() => new module.Settings(fields));
+    this.module = module;
+    this.hasOwner = fields.some((name, index) => index % 2 === 0 && name === "owner");
   }
 }
 
-/** Reads an address such as `zk://localhost:2181/shop`. @throws ConfigError that does not repeat passwords. */
-export function parseAddress(url: string): Address {
+/** @internal Reads an address, as every module can. @throws ConfigError that does not repeat passwords. */
+export function readAddress(module: () => Module, url: unknown): Address {
   if (typeof url !== "string") {
     throw unreadable(`an address has to be a string, such as "redis://localhost"`);
   }
-  if (!wasm.parseAddress(url)) {
+  if (!module().parseAddress(url)) {
     throw takeKept();
   }
   return takeAddress();
 }
 
-/**
- * Whether an error of a Redis server, from its code on, says that the server is a replica.
- *
- * On such an answer a driver drops this connection and resolves the server's address again, if the driver made the connection; on
- * the caller's own connection it does nothing. The hub gets the answer in any case.
- */
-export function isFromReplica(error: string): boolean {
-  return wasm.isFromReplica(error);
-}
-
-/** What a {@link MemoryServer} is to a hub: its own file is loaded by those who use it. */
+/** What a `MemoryServer` is to a hub: its own file is loaded by those who use it. */
 export abstract class Inside {
   /** @internal A hub with a session of its own. */
   abstract connect(now: number, seed: number): Hub;
@@ -85,19 +85,13 @@ export interface Stat {
 export class Hub {
   /** The hub's number on its memory server; 0 for any other hub. */
   readonly id: number = 0;
-  readonly #raw: wasm.RawHub;
+  readonly #module: Module;
+  readonly #raw: RawHub;
 
-  /** A hub without machines. The seed spreads retries and decides nothing. @throws ConfigError for an unknown family. */
-  constructor(family: Family, seed = 0) {
-    this.#raw = made(() => new wasm.RawHub(text(family), number("seed", seed)));
-  }
-
-  /** A hub that carries out its own commands on a server inside the process: it never gives a command. */
-  static memory(server: MemoryServer, now: number, seed = 0): Hub {
-    if (!(server instanceof Inside)) {
-      throw unreadable("memory takes a MemoryServer");
-    }
-    return server.connect(now, seed);
+  /** @internal A hub without machines. @throws ConfigError for an unknown family. */
+  constructor(module: Module, family: string, seed: number) {
+    this.#module = module;
+    this.#raw = made(() => new module.RawHub(family, number("seed", seed)));
   }
 
   /** How many machines there are, those included that have been closed and still wait for the server. */
@@ -105,12 +99,20 @@ export class Hub {
     return this.#raw.pending();
   }
 
-  /** Opens a machine: one contender for one lock. `owner`: 16 bytes from a secure random source, new for every machine. Gives its key. */
-  open(now: number, settings: Settings, owner: Uint8Array, seed = 0): number {
-    if (!(settings instanceof Settings) || !(owner instanceof Uint8Array)) {
+  /** How many grants have ended since {@link shutdown} without being given back: refused, or the connection was closed. */
+  get unreleased(): number {
+    return this.#raw.unreleased();
+  }
+
+  /** Opens a machine: one contender for one lock. `contender`: 16 bytes from a secure random source, new for every machine. Gives its key. */
+  open(now: number, settings: Settings, contender: Uint8Array, seed = 0): number {
+    if (!(settings instanceof Settings) || !(contender instanceof Uint8Array)) {
       throw unreadable("open takes a Settings and 16 random bytes");
     }
-    const key = this.#raw.open(number("now", now), settings.raw, owner, number("seed", seed));
+    if (settings.module !== this.#module) {
+      this.#check(this.#raw.foreign());
+    }
+    const key = this.#raw.open(number("now", now), settings.raw, contender, number("seed", seed));
     this.#check(key !== 0);
     return key;
   }
@@ -205,7 +207,7 @@ export class Hub {
     if (this.#scriptReply(now, id, value)) {
       return;
     }
-    const text = encode(value, DEEPEST);
+    const text = replyText(value);
     this.#check(
       text === null
         ? this.#raw.wrong(number("now", now), number("id", id), "a Redis value")
@@ -314,53 +316,8 @@ function made<T>(make: () => T): T {
   }
 }
 
-/** Deeper than any reply of a lock's script. */
-const DEEPEST = 8;
-
-/** A reply as one text: the fields that `reply.rs` reads, with NULs between them. */
-function encode(value: unknown, depth: number): string | null {
-  switch (typeof value) {
-    case "number":
-      return Number.isSafeInteger(value) ? `i${value}` : null;
-    case "string":
-      return value.includes("\0") ? hexadecimal(new TextEncoder().encode(value)) : `s${value}`;
-    case "bigint":
-      return `i${value}`;
-    case "boolean":
-      return value ? "i1" : "i0";
-    case "undefined":
-      return "n";
-    case "object":
-      break;
-    default:
-      return null;
-  }
-  if (value === null) {
-    return "n";
-  }
-  if (Array.isArray(value)) {
-    let text = `a${value.length}`;
-    for (const item of value) {
-      const field = depth === 0 ? null : encode(item, depth - 1);
-      if (field === null) {
-        return null;
-      }
-      text += `\0${field}`;
-    }
-    return text;
-  }
-  if (value instanceof Uint8Array) {
-    return hexadecimal(value);
-  }
-  return value instanceof Error ? `e${value.message.replaceAll("\0", " ")}` : null;
-}
-
-function hexadecimal(bytes: Uint8Array): string {
-  return `x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
-}
-
-/** What was typed as a text may be anything in a program without types: the core says what is wrong with it. */
-function text(value: unknown): string {
+/** @internal What was typed as a text may be anything in a program without types: the core says what is wrong with it. */
+export function text(value: unknown): string {
   return typeof value === "string" ? value : shown(value);
 }
 

@@ -11,14 +11,9 @@
  */
 
 export { Client } from "./client/client.js";
-export {
-  type ConnectOptions,
-  type RedisOptions,
-  type ZooKeeperOptions,
-  connect,
-  fromRedis,
-  fromZooKeeper,
-} from "./client/connect.js";
+export { type ConnectOptions, connect } from "./client/connect.js";
+export { type RedisOptions, fromRedis } from "./client/from-redis.js";
+export { type ZooKeeperOptions, fromZooKeeper } from "./client/from-zookeeper.js";
 export type { Acl } from "./drivers/zookeeper/acl.js";
 export { Grant } from "./client/grant.js";
 export { type AcquireOptions, Lock } from "./client/lock.js";
@@ -35,34 +30,25 @@ export {
   Refused,
   ReleaseUnconfirmed,
 } from "./errors.js";
-export {
-  type Failure,
-  type Family,
-  Hub,
-  type RedisValue,
-  type SessionState,
-  Settings,
-  type Stat,
-  isFromReplica,
-  parseAddress,
-} from "./hub.js";
+export { Hub, Settings, parseAddress } from "./by-name.js";
+export { isFromReplica } from "./families/redis.js";
+export { handshakeTimeout } from "./families/zookeeper.js";
+export type { Failure, Family, RedisValue, SessionState, Stat } from "./hub.js";
 export { MemoryServer } from "./memory/server.js";
 export type { Signal } from "./signal.js";
 export type { Layout, SettingsData, ZooKeeperSettings } from "./settings.js";
+export type { Address, Credentials, RedisAddress } from "./addresses.js";
 export type {
-  Address,
   Argument,
   Cause,
   Command,
   ContenderData,
-  Credentials,
   Event,
   GrantData,
   NodeCommand,
   Output,
   Part,
   Reason,
-  RedisAddress,
   RedisCommand,
   Target,
   Wait,

@@ -22,10 +22,10 @@ interface Named {
   readonly deadline: number | null;
 }
 
-/** Something to do with a ZooKeeper client; see docs/drivers.md. */
+/** Something to do with a ZooKeeper client; see docs/reference/drivers.md. */
 export interface NodeCommand extends Named {
   /** What to do. */
-  readonly operation: "create" | "children" | "get" | "delete" | "sync" | "set" | "multi";
+  readonly operation: "create" | "children" | "get" | "delete" | "sync" | "set" | "multi" | "reconnect";
   /** The node; empty for a multi. */
   readonly path: string;
   /** A node's new data. */
@@ -48,7 +48,7 @@ export interface Part {
   readonly flags: number;
 }
 
-/** Something to do with a Redis client; see docs/drivers.md. */
+/** Something to do with a Redis client; see docs/reference/drivers.md. */
 export interface RedisCommand extends Named {
   /** What to do. */
   readonly operation: "call" | "subscribe" | "unsubscribe";
@@ -154,32 +154,6 @@ export interface Wait {
 /** What {@link Hub.poll} gives. */
 export type Output = Command | Event | Wait;
 
-/** Where the locks are. */
-export type Address =
-  | { readonly kind: "memory"; readonly name: string }
-  | { readonly kind: "zookeeper"; readonly hosts: string; readonly prefix: string; readonly sessionTimeout: number }
-  | RedisAddress;
-
-/** Where a Redis server is, and what it wants to know of a client. */
-export interface RedisAddress {
-  readonly kind: "redis";
-  /** A name or an IP address; an IPv6 address without brackets. */
-  readonly host: string;
-  readonly port: number;
-  /** As whom. It is not enumerable, so that no log shows it. */
-  readonly credentials: Credentials;
-  readonly database: number;
-  readonly tls: boolean;
-  /** With TLS: the path of the file of certificates that the server's is checked against; empty for the system's. */
-  readonly ca: string;
-}
-
-/** A user and a password, decoded; empty if there is none. */
-export interface Credentials {
-  readonly user: string;
-  readonly password: string;
-}
-
 // The numbers are those of `Operation` in the core, which are the same for ever.
 const NODE_OPERATIONS = {
   1: "create",
@@ -189,6 +163,7 @@ const NODE_OPERATIONS = {
   5: "sync",
   9: "set",
   10: "multi",
+  12: "reconnect",
 } as const;
 const PART_OPERATIONS = { 1: "create", 4: "delete", 11: "check" } as const;
 const OPERATION_NUMBERS = Object.fromEntries(
@@ -205,16 +180,10 @@ const NO_PARTS: readonly Part[] = Object.freeze([]);
 
 // The module makes an output and leaves it here for whoever has polled: see src/output.rs for why nothing is returned.
 let made: Output = { type: "wait", until: null, reason: null };
-let address: Address = { kind: "memory", name: "" };
 
 /** @internal What the module has made last. */
 export function takeOutput(): Output {
   return made;
-}
-
-/** @internal The address that the module has read last. */
-export function takeAddress(): Address {
-  return address;
 }
 
 function target(number: number): Target {
@@ -400,31 +369,4 @@ export function ended(
 /** @internal */
 export function wait(until: number, reason: number): void {
   made = { type: "wait", until: optional(until), reason: REASONS[reason] ?? null };
-}
-
-/** @internal */
-export function memoryAddress(name: string): void {
-  address = { kind: "memory", name };
-}
-
-/** @internal */
-export function zooKeeperAddress(hosts: string, prefix: string, sessionTimeout: number): void {
-  address = { kind: "zookeeper", hosts, prefix, sessionTimeout };
-}
-
-/** @internal */
-export function redisAddress(
-  host: string,
-  port: number,
-  user: string,
-  password: string,
-  database: number,
-  tls: boolean,
-  ca: string,
-): void {
-  const credentials: Credentials = { user, password };
-  const shown = { kind: "redis", host, port, database, tls, ca } as const;
-  address = Object.defineProperty(shown, "credentials", { value: credentials }) as typeof shown & {
-    credentials: Credentials;
-  };
 }

@@ -29,11 +29,22 @@ export interface ZooKeeperSettings {
   readonly maxHold?: number | undefined;
 }
 
+/** What those locks have whose holder may acquire them again. */
+interface Owned {
+  /** Who acquires, in 1 to 1024 bytes: what an owner holds, each further acquire by it on the same hub gives at once. */
+  readonly owner?: string | undefined;
+}
+
 /** The settings of one lock. Durations in ms. */
 export type SettingsData =
   | ({
-      /** A fair mutex; a share of a read/write lock, or all of it; a candidate in an election. */
-      readonly kind: "zookeeper-mutex" | "zookeeper-reader" | "zookeeper-writer" | "zookeeper-election";
+      /** A fair mutex; a share of a read/write lock, or all of it. */
+      readonly kind: "zookeeper-mutex" | "zookeeper-reader" | "zookeeper-writer";
+    } & Owned &
+      ZooKeeperSettings)
+  | ({
+      /** A candidate in an election. */
+      readonly kind: "zookeeper-election";
     } & ZooKeeperSettings)
   | ({
       readonly kind: "zookeeper-semaphore";
@@ -43,7 +54,8 @@ export type SettingsData =
   | ({
       /** One node, which is the lock: no line, so whoever comes first at a release gets it. The cheapest lock there is for a try. */
       readonly kind: "zookeeper-single";
-    } & Omit<ZooKeeperSettings, "layout" | "nodePrefix" | "revocable">)
+    } & Owned &
+      Omit<ZooKeeperSettings, "layout" | "nodePrefix" | "revocable">)
   | ({
       readonly kind: "zookeeper-multi-lock";
       /** Paths below the prefix, at most 64. */
@@ -63,7 +75,7 @@ export type SettingsData =
       /** Its fence. */
       readonly fence?: bigint | undefined;
     } & Omit<ZooKeeperSettings, "identifier" | "revocable" | "maxHold">)
-  | {
+  | ({
       readonly kind: "redis-string";
       /** The lock's key. */
       readonly name: string;
@@ -79,7 +91,7 @@ export type SettingsData =
       readonly answerWithin?: number | undefined;
       /** The longest hold allowed (no limit). */
       readonly maxHold?: number | undefined;
-    };
+    } & Owned);
 
 /** Writes a value as the module reads it, a list as several; null if it is no such value. */
 type Write = (value: unknown) => string | readonly string[] | null;
@@ -123,15 +135,15 @@ const INSPECTION: Fields = { of: text, permits: whole, action: text, node: text,
 
 /** All kinds with what they have; `src/settings.rs` reads the same names. */
 const KINDS = new Map<unknown, Fields>([
-  ["zookeeper-mutex", ZOOKEEPER],
-  ["zookeeper-reader", ZOOKEEPER],
-  ["zookeeper-writer", ZOOKEEPER],
+  ["zookeeper-mutex", { ...ZOOKEEPER, owner: text }],
+  ["zookeeper-reader", { ...ZOOKEEPER, owner: text }],
+  ["zookeeper-writer", { ...ZOOKEEPER, owner: text }],
   ["zookeeper-election", ZOOKEEPER],
   ["zookeeper-semaphore", { ...ZOOKEEPER, permits: whole }],
-  ["zookeeper-single", { name: text, prefix: text, identifier: text, ...ANY }],
+  ["zookeeper-single", { name: text, prefix: text, identifier: text, owner: text, ...ANY }],
   ["zookeeper-multi-lock", { names: texts, ...CONTENDER }],
   ["zookeeper-inspection", { name: text, ...PLACE, ...INSPECTION }],
-  ["redis-string", { name: text, ttl: millis, margin: millis, renew: flag, poll: millis, ...ANY }],
+  ["redis-string", { name: text, ttl: millis, margin: millis, renew: flag, poll: millis, owner: text, ...ANY }],
 ]);
 
 /**

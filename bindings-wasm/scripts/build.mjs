@@ -1,6 +1,6 @@
 // Builds the package: the WebAssembly modules, their glue, and the TypeScript around it.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -10,25 +10,18 @@ const here = fileURLToPath(new URL("..", import.meta.url));
 const root = join(here, "..");
 const glue = join(here, "dist", "glue");
 
+const TARGET = "wasm32-unknown-unknown";
+
 const run = (command, ...parameters) =>
   execFileSync(command, parameters.flat(), { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
 const tool = (name, ...parameters) => run(process.execPath, join(here, "node_modules", ".bin", name), ...parameters);
 
-// Two passes of LLVM spend code to spare steps: in loops, which are short here, and on paths that are seldom taken. A third one, which is
-// not on by default, joins what two branches end with.
-for (const name of ["fencepost-wasm", "fencepost-wasm-memory"]) {
-  run(
-    "cargo",
-    ["rustc", "--quiet", "--profile", "wasm", "--target", "wasm32-unknown-unknown", "--package", name],
-    ["--", "-C", "llvm-args=-disable-lsr -enable-pre=false -enable-gvn-sink"],
-  );
-}
 const target = JSON.parse(run("cargo", ["metadata", "--no-deps", "--format-version", "1"])).target_directory;
 rmSync(join(here, "dist"), { recursive: true, force: true });
 mkdirSync(glue, { recursive: true });
 
 // What rustc uses by default; every runtime has had these for years.
-const features = [
+const runtime = [
   "bulk-memory",
   "sign-ext",
   "mutable-globals",
@@ -37,32 +30,51 @@ const features = [
   "multivalue",
 ];
 
-/** Makes `NAME.js`, `NAME_bg.wasm`, and the module as text in `text`. */
-function bind(name, text) {
-  const built = join(target, "wasm32-unknown-unknown", "wasm", `${name}.wasm`);
-  run("cargo", ["run", "--quiet", "--package", "fencepost-bindgen", "--", "wasm", built, glue]);
-  const bound = join(glue, `${name}_bg.wasm`);
-  const known = features.map((feature) => `--enable-${feature}`);
-  tool(
-    "wasm-opt",
-    // What is left as it is by the compiler is not to be inlined here; nothing lies below the stack.
-    ["-Oz", "--converge", "--one-caller-inline-max-function-size=0", "--low-memory-unused"],
-    known,
-    ["--strip-target-features", bound, "-o", bound],
+/** Every acquire of a program goes through these. */
+const FAST = {
+  profile: "wasm.opt-level=2",
+  // A module is 100 KiB gzipped at most: the compiler's own threshold inlines more than that has room for.
+  llvm: " -inline-threshold=50",
+  passes: ["-O3", "--low-memory-unused"],
+};
+/** This one is for demonstrations and tests. */
+const SMALL = {
+  profile: 'wasm.opt-level="z"',
+  // What is left as it is by the compiler is not to be inlined here; nothing lies below the stack.
+  passes: ["-Oz", "--converge", "--one-caller-inline-max-function-size=0", "--low-memory-unused"],
+};
+
+/** Makes `fencepost_NAME.js`, `fencepost_NAME_bg.wasm`, and the module as text in `NAME.js`. */
+function make(name, crate, { profile, llvm = "", passes }, features = []) {
+  // Two passes of LLVM spend code to spare steps: in loops, which are short here, and on paths that are seldom taken. A third one, which is
+  // not on by default, joins what two branches end with.
+  run(
+    "cargo",
+    ["rustc", "--quiet", "--config", `profile.${profile}`, "--profile", "wasm", "--target", TARGET],
+    ["--package", crate, ...features.map((feature) => `--features=${feature}`)],
+    ["--", "-C", `llvm-args=-disable-lsr -enable-pre=false -enable-gvn-sink${llvm}`],
   );
+  const built = join(target, TARGET, "wasm");
+  const module = join(built, `fencepost_${name}.wasm`);
+  copyFileSync(join(built, `${crate.replaceAll("-", "_")}.wasm`), module);
+  run("cargo", ["run", "--quiet", "--package", "fencepost-bindgen", "--", "wasm", module, glue]);
+  const bound = join(glue, `fencepost_${name}_bg.wasm`);
+  const known = runtime.map((feature) => `--enable-${feature}`);
+  tool("wasm-opt", passes, known, ["--strip-target-features", bound, "-o", bound]);
   const written = join(glue, `${name}.wat`);
   tool("wasm-opt", "--quiet", known, bound, "-S", "-o", written);
   writeFileSync(written, reordered(readFileSync(written, "utf8"), readFileSync(bound)));
   tool("wasm-opt", "--quiet", known, written, "-o", bound);
   rmSync(written);
   writeFileSync(
-    join(glue, text),
+    join(glue, `${name}.js`),
     `// The WebAssembly module as text.\nexport const base64 =\n  "${readFileSync(bound).toString("base64")}";\n`,
   );
 }
 
-bind("fencepost_wasm", "module.js");
-bind("fencepost_wasm_memory", "memory.js");
+make("zookeeper", "fencepost-wasm", FAST);
+make("redis", "fencepost-wasm", FAST, ["redis"]);
+make("memory", "fencepost-wasm-memory", SMALL);
 
 try {
   tool("tsc", ["--project", join(here, "tsconfig.json")]);

@@ -5,7 +5,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::{convert::number, error};
 
-#[wasm_bindgen(raw_module = "../outputs.js")]
+#[wasm_bindgen(raw_module = "../addresses.js")]
 extern "C" {
     #[wasm_bindgen(js_name = memoryAddress)]
     fn memory(name: &str);

@@ -7,13 +7,19 @@ use alloc::{string::String, vec::Vec};
 
 use fencepost_core::{
     Intent,
-    lowered::{self, Notice, Outcome},
+    lowered::{Notice, Outcome},
     redis, text,
     zookeeper::{Answer, Stat},
 };
 use wasm_bindgen::prelude::*;
 
-use crate::{convert, error, hub::Hub, output::Outputs, reply, settings::Settings};
+use crate::{
+    convert,
+    hub::{self, Hub},
+    output::Outputs,
+    reply,
+    settings::Settings,
+};
 
 /// All machines on one connection.
 #[wasm_bindgen]
@@ -27,18 +33,28 @@ pub(crate) struct RawHub {
 impl RawHub {
     #[wasm_bindgen(constructor)]
     pub fn new(family: &str, seed: f64) -> Result<Self, JsValue> {
-        lowered::Hub::new(family, convert::seed(seed))
-            .map(|hub| Self::of(Hub(hub)))
-            .map_err(|why| error::config(&why).into())
+        let hub = Hub::new(family, seed)?;
+        let outputs = Outputs::new();
+        Ok(Self { hub, outputs })
     }
 
     pub fn pending(&self) -> usize {
         self.hub.pending()
     }
 
+    pub fn unreleased(&self) -> usize {
+        self.hub.unreleased()
+    }
+
     /// The key; 0: an error.
-    pub fn open(&mut self, now: f64, settings: &Settings, owner: &[u8], seed: f64) -> f64 {
-        self.hub.open(now, settings, owner, seed).unwrap_or_default()
+    pub fn open(&mut self, now: f64, settings: &Settings, contender: &[u8], seed: f64) -> f64 {
+        self.hub.open(now, settings, contender, seed).unwrap_or_default()
+    }
+
+    /// The settings that [`Self::open`] was to be given are another module's.
+    pub fn foreign(&self) -> bool {
+        hub::foreign();
+        false
     }
 
     pub fn acquire(&mut self, now: f64, key: f64, patience: Option<f64>) -> bool {
@@ -190,13 +206,6 @@ impl RawHub {
 }
 
 impl RawHub {
-    const fn of(hub: Hub) -> Self {
-        Self {
-            hub,
-            outputs: Outputs::new(),
-        }
-    }
-
     fn intent(&mut self, now: f64, key: f64, intent: Intent) -> bool {
         self.hub.intent(now, key, intent).is_ok()
     }

@@ -5,36 +5,49 @@ use core::time::Duration;
 use crate::{
     convert::{self, number},
     error::{self, Kept},
+    family::{Chosen, Family},
     settings::Settings,
 };
 use fencepost_core::{
-    ConfigError, Failure, Intent, Key, OwnerId, Patience, SessionId,
-    lowered::{self, HubOutput, Notice, Outcome},
+    ConfigError, ContenderId, Failure, Intent, Key, Misuse, Patience, SessionId,
+    hub::{self, Family as _},
+    lowered::{HubOutput, Notice, Outcome},
     zookeeper::{self, Answer, SessionState, WatchEvent},
 };
 
-/// A hub for any family.
+/// A hub for the family of this module.
 #[derive(Debug)]
-pub(crate) struct Hub(pub(crate) lowered::Hub);
+pub(crate) struct Hub(hub::Hub<Chosen>);
 
 pub(crate) type Done = Result<(), Kept>;
 
 impl Hub {
+    pub(crate) fn new(family: &str, seed: f64) -> Result<Self, Kept> {
+        if family == Chosen::NAME {
+            return Ok(Self(hub::Hub::new(convert::seed(seed))));
+        }
+        Err(error::config(&ConfigError::UnknownOption {
+            option: family.into(),
+            known: "the families are zookeeper and redis",
+        }))
+    }
+
     pub(crate) fn open(
         &mut self,
         now: f64,
         settings: &Settings,
-        owner: &[u8],
+        contender: &[u8],
         seed: f64,
     ) -> Result<f64, Kept> {
         let now = convert::now(now)?;
-        let owner = owner.try_into().map_err(|_| {
-            let why = "an owner is 16 random bytes".into();
+        let contender = contender.try_into().map_err(|_| {
+            let why = "a contender is 16 random bytes".into();
             error::config(&ConfigError::Unreadable { why })
         })?;
-        let (owner, seed) = (OwnerId(owner), convert::seed(seed));
+        let (contender, seed) = (ContenderId(contender), convert::seed(seed));
+        let settings = Chosen::settings(&settings.0).ok_or_else(foreign)?;
         self.0
-            .open(now, &settings.0, owner, seed)
+            .open(now, settings.clone(), contender, seed)
             .map(|key| number(key.0))
             .map_err(|why| error::misuse(&why))
     }
@@ -73,6 +86,7 @@ impl Hub {
 
     pub(crate) fn outcome(&mut self, now: f64, id: f64, outcome: Outcome) -> Done {
         let (now, id) = (convert::now(now)?, convert::id(id)?);
+        let outcome = Chosen::outcome(outcome).ok_or_else(foreign)?;
         self.0
             .handle_outcome(now, id, outcome)
             .map_err(|why| error::misuse(&why))
@@ -117,6 +131,7 @@ impl Hub {
 
     pub(crate) fn notice(&mut self, now: f64, notice: Notice) -> Done {
         let now = convert::now(now)?;
+        let notice = Chosen::notice(notice).ok_or_else(foreign)?;
         self.0
             .handle_notice(now, notice)
             .map_err(|why| error::misuse(&why))
@@ -129,7 +144,8 @@ impl Hub {
     }
 
     pub(crate) fn poll(&mut self, only: Option<Key>) -> HubOutput {
-        self.0.poll_output(only)
+        let (key, output) = self.0.poll_output(only);
+        (key, output.with_request())
     }
 
     pub(crate) fn close(&mut self, now: f64, key: f64) -> Done {
@@ -147,4 +163,15 @@ impl Hub {
     pub(crate) fn pending(&self) -> usize {
         self.0.pending()
     }
+
+    pub(crate) fn unreleased(&self) -> usize {
+        self.0.unreleased()
+    }
+}
+
+/// Something of the other family has come.
+pub(crate) fn foreign() -> Kept {
+    error::misuse(&Misuse::WrongFamily {
+        expected: Chosen::NAME,
+    })
 }

@@ -1,7 +1,7 @@
-//! The hub for JavaScript: converts values between the core and the package in `js/`, and decides nothing.
+//! The hub for JavaScript: converts values between the core and the package in `js/`, and decides nothing. It is built twice, once for each family.
 //!
 //! Time comes in and goes out as a number of milliseconds; keys and command ids as numbers; fences, transactions and sessions as BigInt.
-//! What is given to JavaScript is made by the package's own constructors (`js/outputs.ts`, `js/errors.ts`), so that every value has one shape.
+//! What is given to JavaScript is made by the package's own constructors (`js/outputs.ts`, `js/addresses.ts`, `js/errors.ts`), so that every value has one shape.
 
 #![cfg_attr(target_family = "wasm", no_std)]
 #![allow(unreachable_pub, reason = "wasm-bindgen exports public items only")]
@@ -13,6 +13,7 @@ mod arguments;
 mod convert;
 mod error;
 mod exports;
+mod family;
 mod hub;
 mod output;
 mod redis;
@@ -20,3 +21,4 @@ mod reply;
 #[cfg(target_family = "wasm")]
 mod runtime;
 mod settings;
+mod zookeeper;

@@ -59,6 +59,7 @@ impl Fields {
             fence: self.text("fence"),
             answer_within: self.number("answerWithin"),
             max_hold: self.number("maxHold"),
+            owner: self.text("owner"),
         })
     }
 
@@ -71,6 +72,7 @@ impl Fields {
             poll: self.number("poll"),
             answer_within: self.number("answerWithin"),
             max_hold: self.number("maxHold"),
+            owner: self.text("owner"),
         }
     }
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe } from "node:test";
 
-import { type Client, ConfigError, Grant, NotAcquired } from "fencepost";
+import { type Client, ConfigError, Grant, LockLost, NotAcquired } from "fencepost";
 
 import { BACKENDS, fresh } from "./support/backends.js";
 import { isConfig, isMisuse } from "./support/errors.js";
@@ -179,13 +179,51 @@ for (const make of BACKENDS) {
       assert.equal(a.closed, true);
       assert.equal(grant.isValid, false);
       await eventually(SOON, "the signal", () => signal.aborted);
-      await assert.rejects(grant.release(), isMisuse("client-closed"));
+      const lost = await within(SOON, "the loss", grant.lost);
+      assert.ok(isLostByClosing(lost));
+      assert.equal(signal.reason, lost);
+      assert.equal(grant.signal.reason, lost);
+      for (const late of [grant.release(), grant.release(), grant.extend()]) {
+        await assert.rejects(late, (error) => error === lost);
+      }
       await assert.rejects(lock.acquire(), isMisuse("client-closed"));
       await assert.rejects(lock.tryAcquire(), isMisuse("client-closed"));
       assert.throws(() => a.lock(name), isMisuse("client-closed"));
       const next = await b.lock(name).acquire({ timeout: SOON });
       assert.ok(next);
       await next.release();
+    });
+
+    on("a scope tells that its client was closed in it", async (a, b) => {
+      const name = fresh();
+      await assert.rejects(
+        a.lock(name).using(() => a.close()),
+        isLostByClosing,
+      );
+      const own = new Error("the body's own");
+      const held = b.lock(name).using(async (grant) => {
+        const { lost } = grant;
+        await b.close();
+        assert.ok(isLostByClosing(await within(SOON, "the loss", lost)));
+        throw own;
+      });
+      await assert.rejects(held, (error) => error === own);
+    });
+
+    on("a block tells that its client was closed in it", async (a, b) => {
+      const name = fresh();
+      await assert.rejects(async () => {
+        await using grant = await a.lock(name).acquire();
+        await a.close();
+        assert.equal(grant.isValid, false);
+      }, isLostByClosing);
+      await assert.rejects(async () => {
+        await using first = await b.lock(name, { owner: "request-17" }).acquire();
+        await using second = await b.lock(name, { owner: "request-17" }).acquire();
+        await second.release();
+        await b.close();
+        assert.equal(first.isValid, false);
+      }, isLostByClosing);
     });
 
     on("takes no timeout that makes no sense", async (a) => {
@@ -212,6 +250,10 @@ for (const make of BACKENDS) {
       assert.throws(() => a.lock("x", { hold: 5 } as never), isConfig("unknown-option"));
     });
   });
+}
+
+function isLostByClosing(error: unknown) {
+  return error instanceof LockLost && error.kind === "lost-connection-closed" && error.code === 406;
 }
 
 function isNotAcquired(kind: string) {

@@ -148,7 +148,7 @@ for (const [name, bundle] of Object.entries(BUNDLERS)) {
   });
 }
 
-test("Rollup keeps what is compiled on import", async () => {
+test("Rollup: a bundle runs in Node.js", async () => {
   const made = await rollup({
     input: entry(),
     onLog: () => undefined,

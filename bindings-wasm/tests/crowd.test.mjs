@@ -12,19 +12,22 @@ const CROWD = 2000;
 const LONG = 240_000;
 
 /** A session that outlives a restart. */
-const ZOOKEEPER = () => `zk://${address("FENCEPOST_ZOOKEEPER")}/js-crowd?session_timeout=20000`;
+const ZOOKEEPER = () => `zk://${address("FENCEPOST_ZOOKEEPER")}/js-crowd?session_timeout=120000`;
 const REDIS = () => `redis://${address("FENCEPOST_REDIS")}`;
 
 const WAYS = {
   "zk:": async () => connect(ZOOKEEPER()),
   "zk: on a client of one's own": async (t) => {
-    const own = zookeeper.createClient(address("FENCEPOST_ZOOKEEPER"), { sessionTimeout: 20_000 });
+    const own = zookeeper.createClient(address("FENCEPOST_ZOOKEEPER"), { sessionTimeout: 120_000 });
     own.connect();
     t.after(() => own.close());
     return fromZooKeeper(own, { prefix: "/js-crowd" });
   },
   "redis:": async () => connect(REDIS()),
 };
+
+/** Gives a lock back. Behind a restart that thousands wait for, a busy server takes longer than a release waits: then it is carried on with. */
+const release = (grant) => grant.release().catch((error) => assert.equal(error.code, 501, String(error)));
 
 const crowd = (each) => Promise.all(Array.from({ length: CROWD }, (_, index) => each(index)));
 
@@ -39,7 +42,7 @@ for (const [way, make] of Object.entries(WAYS)) {
     );
     assert.equal(new Set(grants.map(({ name }) => name)).size, CROWD);
     assert.ok(grants.every(({ isValid }) => isValid));
-    await within(client.close(), "the end", 10_000);
+    await within(client.close(), "the end", LONG);
     const other = await make(t);
     const again = await within(other.lock(`${name}-${CROWD - 1}`).acquire(), "a lock that was closed");
     assert.ok(again);
@@ -48,50 +51,52 @@ for (const [way, make] of Object.entries(WAYS)) {
   });
 }
 
-test(`zk: ${CROWD} wait in a line through a restart, and each has its turn`, async (t) => {
-  const [client, looker] = [await connect(ZOOKEEPER()), await connect(ZOOKEEPER())];
-  t.after(() => Promise.all([client.close(), looker.close()]));
-  const lock = client.lock(unique("line"));
-  const first = await within(lock.acquire(), "the first grant");
-  let [inside, most, turns] = [0, 0, 0];
-  const all = crowd(async () => {
-    const grant = await lock.acquire();
-    inside += 1;
-    most = Math.max(most, inside);
-    turns += 1;
-    await Promise.resolve();
-    inside -= 1;
-    await grant.release();
+for (const [way, make] of Object.entries(WAYS).filter(([way]) => way.startsWith("zk:"))) {
+  test(`${way} ${CROWD} wait in a line through a restart, and each has its turn`, async (t) => {
+    const [client, looker] = [await make(t), await connect(ZOOKEEPER())];
+    t.after(() => Promise.all([client.close(), looker.close()]));
+    const lock = client.lock(unique("line"));
+    const first = await within(lock.acquire(), "the first grant");
+    let [inside, most, turns] = [0, 0, 0];
+    const all = crowd(async () => {
+      const grant = await lock.acquire();
+      inside += 1;
+      most = Math.max(most, inside);
+      turns += 1;
+      await Promise.resolve();
+      inside -= 1;
+      await release(grant);
+    });
+    const end = performance.now() + LONG;
+    while ((await looker.lock(lock.name).contenders()).length <= CROWD) {
+      assert.ok(performance.now() < end, "not all are in the line");
+    }
+    await control("restart zookeeper");
+    await within(release(first), "the release", LONG);
+    await within(all, "all turns", LONG);
+    assert.deepEqual([turns, most], [CROWD, 1]);
   });
-  const end = performance.now() + LONG;
-  while ((await looker.lock(lock.name).contenders()).length <= CROWD) {
-    assert.ok(performance.now() < end, "not all are in the line");
-  }
-  await control("restart zookeeper");
-  await within(first.release(), "the release", LONG);
-  await within(all, "all turns", LONG);
-  assert.deepEqual([turns, most], [CROWD, 1]);
-});
 
-test(`zk: ${CROWD} are held through a restart`, async (t) => {
-  const client = await connect(ZOOKEEPER());
-  t.after(() => client.close());
-  const name = unique("held");
-  const grants = await within(
-    crowd((index) => client.lock(`${name}-${index}`).acquire()),
-    "the grants",
-    LONG,
-  );
-  await control("restart zookeeper");
-  const end = performance.now() + LONG;
-  while (!grants.every(({ isValid }) => isValid)) {
-    const lost = grants.filter(({ signal }) => signal.aborted).length;
-    assert.equal(lost, 0, "lost");
-    assert.ok(performance.now() < end, "not all are valid again");
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  await within(Promise.all(grants.map((grant) => grant.release())), "the releases", LONG);
-});
+  test(`${way} ${CROWD} are held through a restart`, async (t) => {
+    const client = await make(t);
+    t.after(() => client.close());
+    const name = unique("held");
+    const grants = await within(
+      crowd((index) => client.lock(`${name}-${index}`).acquire()),
+      "the grants",
+      LONG,
+    );
+    await control("restart zookeeper");
+    const end = performance.now() + LONG;
+    while (!grants.every(({ isValid }) => isValid)) {
+      const lost = grants.filter(({ signal }) => signal.aborted).length;
+      assert.equal(lost, 0, "lost");
+      assert.ok(performance.now() < end, "not all are valid again");
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    await within(Promise.all(grants.map(release)), "the releases", LONG);
+  });
+}
 
 test(`redis: ${CROWD} are held while all connections end`, async (t) => {
   const proxy = await control("proxy redis-1");
@@ -127,7 +132,7 @@ test(`redis: ${CROWD} wait for one lock, and closing gives up all of them`, asyn
       ),
   );
   await new Promise((resolve) => setTimeout(resolve, 500));
-  await within(client.close(), "the end", 10_000);
+  await within(client.close(), "the end", LONG);
   assert.deepEqual([...new Set(await all)], ["client-closed"]);
   await grant.release();
 });

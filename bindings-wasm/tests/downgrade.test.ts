@@ -135,7 +135,7 @@ for (const make of [memory, zooKeeper]) {
       await assert.rejects(capped.downgrade(), (error) => error === lost);
       const grant = await writer.acquire();
       await a.close();
-      await assert.rejects(grant.downgrade(), isMisuse("client-closed"));
+      await assert.rejects(grant.downgrade(), { kind: "lost-connection-closed", code: 406 });
     });
   });
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { afterEach, describe, it } from "node:test";
 
 import { Redis } from "ioredis";
-import { createClient } from "redis";
+import { CommandTimeoutDuringMaintenanceError, createClient } from "redis";
 
 import { type ZkClient, drop, nodeRedisAt, zkAt } from "./support/backends.js";
 import { address, control, eventually, proxy, restore, within } from "./support/servers.js";
@@ -61,6 +61,11 @@ describe("node-redis", { concurrency: false }, () => {
     ],
     // The library rejects with it, and with its heirs, what is under way during maintenance, too.
     ["TimeoutError", "unknown", () => [offline({}).sendCommand(["PING"], { timeout: 20 })]],
+    [
+      "CommandTimeoutDuringMaintenanceError: under way",
+      "unknown",
+      () => [Promise.reject(new CommandTimeoutDuringMaintenanceError(20))],
+    ],
     [
       "SocketClosedUnexpectedlyError: under way",
       "unknown",

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 
 import { Cluster, Redis } from "ioredis";
 import { createClient, createClientPool, createCluster, createSentinel } from "redis";
@@ -21,14 +21,28 @@ test("the rows are the oldest version that package.json allows, and the newest t
   assert.deepEqual([...new Set(rows.map((row) => row.package))].sort(), Object.keys(peerDependencies).sort());
   for (const { package: name, as, age } of rows) {
     const { version } = read(`../node_modules/${as}/package.json`);
-    const oldest = peerDependencies[name].replace(/^>=/, "").padEnd(5, ".0").slice(0, 5);
+    const [, from, below] = /^(?:>=)?(\S+)(?: <(\d+))?$/.exec(peerDependencies[name]);
+    const oldest = from.padEnd(5, ".0");
     if (age === "oldest") {
       assert.equal(version, oldest, name);
     } else {
       assert.equal(version, devDependencies[name], name);
+      assert.equal(Number(version.split(".")[0]) + 1, Number(below), `${name} is tested below its bound`);
     }
   }
 });
+
+/** Waits until a client listens for the release of a lock. Gives an operator's client. */
+async function listens(t, at, name) {
+  const operator = await createClient({ url: `redis://${at}` }).connect();
+  t.after(() => operator.destroy());
+  const channel = `{${name}}:released`;
+  const end = performance.now() + 30_000;
+  while ((await operator.pubSubNumSub(channel))[channel] !== 1) {
+    assert.ok(performance.now() < end, "nobody listens");
+  }
+  return operator;
+}
 
 for (const peer of REDIS_PEERS) {
   const row = `${peer.package}, ${peer.age} version`;
@@ -37,24 +51,34 @@ for (const peer of REDIS_PEERS) {
     const at = address("FENCEPOST_REDIS");
     const [a, b] = [await given(t, peer, at), await given(t, peer, at)];
     const name = unique("peers");
-    // Nobody asks by itself in this time: only a message wakes.
+    // No waiter polls within this time: only a message wakes it.
     const options = { ttl: 600_000, poll: 500_000 };
     const grant = await within(a.lock(name, options).acquire(), "the grant");
     assert.equal(await b.lock(name, options).tryAcquire(), null);
     await grant.extend();
-    const operator = await createClient({ url: `redis://${at}` }).connect();
-    t.after(() => operator.destroy());
     const waiting = b.lock(name, options).acquire();
-    const channel = `{${name}}:released`;
-    const end = performance.now() + 30_000;
-    while ((await operator.pubSubNumSub(channel))[channel] !== 1) {
-      assert.ok(performance.now() < end, "nobody listens");
-    }
+    const operator = await listens(t, at, name);
     await grant.release();
     const next = await within(waiting, "the message");
     assert.ok(next.fence > grant.fence);
     await next.release();
     await operator.del(`{${name}}:fence`);
+  });
+
+  test(`${row}: a close leaves no listener of ours on the caller's client`, async (t) => {
+    const [own, end] = await peer.make(address("FENCEPOST_REDIS"));
+    t.after(end);
+    await own.ping();
+    const listeners = () => ["error", "ready", "end", "close"].map((event) => own.listenerCount(event));
+    const before = listeners();
+    const client = fromRedis(own);
+    const lock = client.lock(unique("listeners"));
+    const grant = await within(lock.acquire(), "the grant");
+    // It subscribes.
+    assert.equal(await lock.acquire({ timeout: 500 }), null);
+    await grant.release();
+    await client.close();
+    assert.deepEqual(listeners(), before);
   });
 
   test(`${row}: goes on behind a cut connection`, async (t) => {
@@ -97,6 +121,95 @@ for (const peer of REDIS_PEERS) {
     assert.ok(grant);
     await grant.release();
   });
+}
+
+/** What the client does with a subscription, and when it fails: how a library with other methods would fail there. */
+const MISTAKES = {
+  subscribe: (strange) => ({ subscribe: strange }),
+  unsubscribe: (strange) => ({ unsubscribe: strange }),
+  // The heartbeat of a connection that listens; every connection begins with a ping, too.
+  ping: (strange, one) => {
+    const { sendCommand, call, subscribe } = one;
+    let listens = false;
+    const meets = (command) => listens && command === "ping";
+    return {
+      subscribe: (...channel) => {
+        listens = true;
+        return subscribe.apply(one, channel);
+      },
+      sendCommand: (parameters, ...rest) =>
+        meets(parameters[0]) ? strange(parameters) : sendCommand.call(one, parameters, ...rest),
+      call: (command, ...rest) => (meets(command) ? strange(command) : call.call(one, command, ...rest)),
+    };
+  },
+};
+
+describe("a mistake of a client library", { concurrency: true }, () => {
+  for (const peer of REDIS_PEERS) {
+    for (const [verb, methods] of Object.entries(MISTAKES)) {
+      for (const [how, fail] of [
+        [
+          "throws",
+          (error) => {
+            throw error;
+          },
+        ],
+        ["rejects", (error) => Promise.reject(error)],
+      ]) {
+        test(`${peer.package}, ${peer.age} version: a mistake that ${verb} ${how} is told at once`, async (t) => {
+          const at = address("FENCEPOST_REDIS");
+          const client = await given(t, peer, at);
+          const [own, end] = await peer.make(at);
+          t.after(end);
+          let calls = 0;
+          const strange = (...parameters) => {
+            calls += 1;
+            return fail(new TypeError(`no such parameter: ${parameters.length}`));
+          };
+          const duplicate = own.duplicate.bind(own);
+          own.duplicate = (...overrides) => {
+            const one = duplicate(...overrides);
+            return Object.assign(one, methods(strange, one));
+          };
+          const broken = fromRedis(own);
+          const mistake = ({ code, cause }) => code === 506 && /no such parameter/.test(cause.message);
+          const [held, name] = [unique("held"), unique("mistake")];
+          const grant = await within(broken.lock(held).acquire(), "the first grant");
+          // No waiter polls within this time: a message has to come.
+          const options = { ttl: 600_000, poll: 500_000 };
+          const first = await within(client.lock(name, options).acquire(), "the lock");
+          const waiting = broken.lock(name, options).acquire();
+          waiting.catch(() => undefined);
+          if (verb === "unsubscribe") {
+            // When its last waiter has left, the client ends the subscription.
+            await listens(t, at, name);
+            await first.release();
+            await (await within(waiting, "the lock")).release();
+            const lost = await within(grant.lost, "the loss");
+            assert.ok(mistake(lost.cause), String(lost));
+          } else {
+            await assert.rejects(within(waiting, "the mistake"), mistake);
+            await first.release();
+          }
+          await assert.rejects(within(acquireOf(broken, name), "the refusal"), mistake);
+          assert.equal(calls, 1);
+          await within(
+            // A lock that is held when nothing is asked any more stays for its lease.
+            broken.close().catch((error) => assert.ok(error.code === 503 || mistake(error), String(error))),
+            "the end",
+          );
+          const operator = await createClient({ url: `redis://${at}` }).connect();
+          t.after(() => operator.destroy());
+          await operator.del([held, `{${held}}:fence`, `{${name}}:fence`]);
+        });
+      }
+    }
+  }
+});
+
+/** An acquire of a client that may refuse to give a lock at all. */
+async function acquireOf(client, name) {
+  return client.lock(name).acquire();
 }
 
 test("what is no client of one server is refused by name", async () => {

@@ -2,10 +2,12 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import http from "node:http";
 import net from "node:net";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 
 import { Refused, connect } from "../dist/index.js";
+import { REDIS_PEERS, reaching } from "./peers.mjs";
 import { address, unique, within } from "./servers.mjs";
 import { relay } from "./support/relay.mjs";
 
@@ -55,6 +57,64 @@ for (const [what, where, cause] of [
     });
   }
 }
+
+/** A server of the web. */
+async function web(t) {
+  const server = http.createServer((_request, response) => response.end("hello")).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `127.0.0.1:${server.address().port}`;
+}
+
+const NO_ANSWER = /not answered/;
+
+/** What is at an address, and what the cause of the refusal says, by the libraries where they say it in their own words. */
+const ELSEWHERE = [
+  ["a wrong port", () => NOWHERE, { redis: /ECONNREFUSED/, ioredis: /ECONNREFUSED/, zk: /ECONNREFUSED/ }],
+  [
+    "a misspelt host",
+    () => "no-such-host.invalid:2181",
+    { redis: /ENOTFOUND|EAI_AGAIN/, ioredis: /ENOTFOUND|EAI_AGAIN/, zk: /ENOTFOUND|EAI_AGAIN/ },
+  ],
+  ["a silent server", silent, { redis: NO_ANSWER, ioredis: NO_ANSWER, zk: NO_ANSWER }],
+  ["a web server", web, { redis: /closed/, ioredis: /Protocol error|RESP type/, zk: /is it a ZooKeeper/ }],
+  ["a ZooKeeper", () => address("FENCEPOST_ZOOKEEPER"), { redis: /closed/, ioredis: /closed|EPIPE|ECONNRESET/ }],
+  ["a Redis", () => address("FENCEPOST_REDIS"), { zk: /is it a ZooKeeper/ }],
+];
+
+describe("without options", { concurrency: true }, () => {
+  for (const [what, where, causes] of ELSEWHERE) {
+    for (const [library, cause] of Object.entries(causes)) {
+      const peers = REDIS_PEERS.filter((peer) => peer.package === library);
+      const makes = peers.map((peer) => [`${library}, ${peer.age} version`, (t, at) => reaching(t, peer, at)]);
+      if (library !== "ioredis") {
+        makes.push([`${library}://`, (_t, at) => connect(`${library}://${at}`)]);
+      }
+      for (const [way, make] of makes) {
+        test(`${way}: ${what} is unreachable, with the address, the cause and the remedy`, async (t) => {
+          const at = await where(t);
+          const client = await make(t, at);
+          t.after(() => client.close());
+          const told = (error) => {
+            assert.ok(error instanceof Refused && error.kind === "unreachable", String(error));
+            const { message } = error.cause;
+            assert.match(message, cause);
+            const beginning = `stock: no server has answered within 5000 ms (${at}: ${message}): check the address`;
+            assert.equal(error.message.slice(0, beginning.length), beginning);
+            assert.match(error.message, /connectTimeout/);
+            return true;
+          };
+          const lock = client.lock("stock");
+          const ways = [lock.acquire(), lock.tryAcquire(), lock.acquire({ timeout: 600_000 })];
+          await Promise.all(ways.map((acquire) => assert.rejects(within(acquire, "the refusal"), told)));
+        });
+      }
+    }
+  }
+});
 
 test("an acquire that is less patient says where it has looked, too", async (t) => {
   for (const scheme of ["redis", "zk"]) {
@@ -151,4 +211,14 @@ test("zk: a connection that a server has accepted and does not answer is made ag
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   await grant.release();
+});
+
+test("zk: a server at an IPv6 address is reached, alone and beside another", async (t) => {
+  const { address: at } = await relay(t, address("FENCEPOST_ZOOKEEPER"), "::1");
+  for (const hosts of [at, `${NOWHERE},${at}`]) {
+    const client = await connect(`zk://${hosts}`);
+    t.after(() => client.close());
+    const grant = await within(client.lock(unique("v6")).acquire(), "the grant");
+    await within(grant.release(), "the release");
+  }
 });

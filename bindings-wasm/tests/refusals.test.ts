@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, describe, it } from "node:test";
 
-import { type Client, Refused, connect, fromRedis, fromZooKeeper } from "fencepost";
+import { CleanupIncomplete, type Client, Refused, connect, fromRedis, fromZooKeeper } from "fencepost";
 import { Redis } from "ioredis";
 import zookeeper from "node-zookeeper-client";
 import { RESP_TYPES, createClient } from "redis";
@@ -53,6 +53,24 @@ describe("refusals", { concurrency: false }, () => {
       assert.ok(error.cause instanceof Error);
       return true;
     });
+  });
+
+  it("Redis: a release that is refused at the end of the client is counted", async () => {
+    const name = fresh();
+    const user = ["ACL", "SETUSER", name, "on", ">secret", "~*", "&*", "+@all"];
+    await operator.sendCommand(user);
+    ends.push(() => operator.sendCommand(["ACL", "DELUSER", name]));
+    const client = await connect(`redis://${name}:secret@${redis()}`);
+    await client.lock(name, { ttl: 60_000 }).acquire();
+    await operator.sendCommand([...user, "-evalsha", "-eval"]);
+    await assert.rejects(
+      within(SOON, "the end", client.close()),
+      (error) => error instanceof CleanupIncomplete && error.count === 1,
+    );
+    // The first close has said it.
+    await client.close();
+    assert.equal(await operator.exists(name), 1);
+    await operator.del(name);
   });
 
   it("Redis: a server without scripts", async () => {

@@ -1,25 +1,26 @@
-//! Errors, typed by who is to blame: [`ConfigError`] the settings, [`Misuse`] the call. What the world did is no error
-//! of a call but a reason inside an event: see [`Refusal`](crate::Refusal) and [`Loss`](crate::Loss).
+//! Errors of calls: [`ConfigError`] for wrong settings, [`Misuse`] for calls that the state does not allow. A failure
+//! of the server or the network is not an error of a call. The machine reports it inside an event: see
+//! [`Refusal`](crate::Refusal) and [`Loss`](crate::Loss).
 //!
-//! Every variant has a number and a kebab-case name, the same in every language for ever. Numbers are grouped by
-//! hundreds: settings 1xx, calls 2xx, refusals 3xx, losses 4xx. A retired number is never used again.
+//! Every variant has a number and a kebab-case name. Both are the same in every language and never change. Numbers are
+//! grouped by hundreds: settings 1xx, calls 2xx, refusals 3xx, losses 4xx. A retired number is never reused.
 
 use alloc::string::String;
 
 use crate::text::{decimal, quoted, quoted_whole, signed};
 
-/// A setting that makes no sense. Raised before anything is sent.
+/// A setting that is not valid. It is reported before any request is sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.message())]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// A lock needs a name.
+    /// The name is empty.
     EmptyName,
     /// The server would refuse this name.
     InvalidName {
         /// The name as given.
         name: String,
-        /// What the server does not take, and what to do.
+        /// What the server does not accept, and what to do.
         why: &'static str,
     },
     /// A duration that has to be positive is zero or negative.
@@ -28,35 +29,35 @@ pub enum ConfigError {
         what: &'static str,
         /// The value in microseconds.
         micros: i64,
-        /// What to do instead, or nothing.
+        /// Added to the message: what to do instead. May be empty.
         hint: &'static str,
     },
-    /// A lease so short that hardly anything is left of it after drift and margin.
+    /// A lease that is shorter than three times its margin, or than 5 ms.
     LeaseTooShort {
         /// The lease in microseconds.
         ttl: u64,
         /// The margin in microseconds.
         margin: u64,
-        /// The shortest lease that goes with this margin, in microseconds.
+        /// The shortest lease allowed with this margin, in microseconds.
         least: u64,
     },
-    /// A duration beyond what servers take.
+    /// A duration longer than the maximum.
     TooLong {
         /// Which setting.
         what: &'static str,
         /// The value in microseconds.
         micros: u64,
-        /// The longest that is taken, in microseconds.
+        /// The maximum in microseconds.
         most: u64,
     },
-    /// An address that cannot be read.
+    /// An address that cannot be parsed.
     InvalidUrl {
         /// The address as given, without its password.
         url: String,
         /// What is wrong, and what to do.
         why: String,
     },
-    /// A kind of server that fencepost does not know.
+    /// An address with an unknown scheme.
     UnknownScheme {
         /// The scheme as given.
         scheme: String,
@@ -65,10 +66,10 @@ pub enum ConfigError {
     UnknownOption {
         /// The option as given.
         option: String,
-        /// Which options there are.
+        /// The options that exist.
         known: &'static str,
     },
-    /// An option with a value that makes no sense.
+    /// An option with a value that is not valid.
     InvalidOption {
         /// The option.
         option: &'static str,
@@ -77,9 +78,9 @@ pub enum ConfigError {
         /// What is wrong, and what to do.
         why: &'static str,
     },
-    /// Settings in a form that cannot be read.
+    /// Settings as data that cannot be parsed.
     Unreadable {
-        /// What the reader said.
+        /// The parser's message.
         why: String,
     },
 }
@@ -119,7 +120,7 @@ impl ConfigError {
         }
     }
 
-    /// What it says to people.
+    /// The message for people.
     #[must_use]
     pub fn message(&self) -> String {
         match self {
@@ -136,9 +137,9 @@ impl ConfigError {
             Self::LeaseTooShort { ttl, margin, least } => [
                 "a lease of ",
                 &decimal(*ttl),
-                " µs is too short: less than half of it would be left after drift and a margin of ",
+                " µs is too short for a margin of ",
                 &decimal(*margin),
-                " µs; give at least ",
+                " µs: give at least ",
                 &decimal(*least),
                 " µs",
             ]
@@ -153,7 +154,7 @@ impl ConfigError {
             ]
             .concat(),
             Self::InvalidUrl { url, why } => {
-                [&quoted_whole(url), " is no address of a lock server: ", why].concat()
+                [&quoted_whole(url), " is not the address of a lock server: ", why].concat()
             }
             Self::UnknownScheme { scheme } => [
                 "unknown scheme ",
@@ -172,8 +173,8 @@ impl ConfigError {
     }
 }
 
-/// A call that makes no sense in the present state. It has changed nothing (a reply of the wrong shape excepted:
-/// it settles its command as unknown).
+/// A call that the present state does not allow. It changes nothing, with one exception: after a reply of the wrong
+/// shape, its command counts as of unknown outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.message())]
 #[non_exhaustive]
@@ -183,31 +184,33 @@ pub enum Misuse {
         /// The key as given.
         key: u64,
     },
-    /// No command has had this id yet.
+    /// No command with this id has been issued.
     UnknownCommand {
         /// The id as given.
         id: u64,
     },
-    /// The reply has not the shape that the command asks for. The command counts as of unknown outcome.
+    /// The reply does not have the shape that the command requires. The command counts as of unknown outcome.
     WrongReply {
         /// The command.
         id: u64,
-        /// The shape that would fit.
+        /// The shape that the command requires.
         expected: &'static str,
     },
-    /// An acquire is under way, or the grant is still held, or the last attempt is still being cleaned up.
+    /// An acquire is in progress, the grant is still held, or the cleanup of the last attempt is in progress.
     Busy,
-    /// There is no grant to extend or release: never acquired, released before, or lost.
+    /// This owner waits for the lock already, with another key.
+    OwnerBusy,
+    /// There is no grant to extend, release or downgrade: it was never acquired, has been released, or was lost.
     NotHeld,
     /// There is no acquire to cancel.
     NotWaiting,
     /// The hub has been shut down.
     Closed,
-    /// A share of a read/write lock, whose owner asks for all of it: it would wait for itself.
+    /// An owner that holds the reader of a read/write lock asks for the writer: it would wait for itself.
     Upgrade,
-    /// Only a writer's grant can be turned into a reader's, and only once.
+    /// Only a writer's grant can be downgraded, and only once.
     NotAWriter,
-    /// Settings, an outcome or a notice of another family than the hub's.
+    /// Settings, an outcome or a notice of a family other than the hub's.
     WrongFamily {
         /// The hub's family.
         expected: &'static str,
@@ -222,7 +225,7 @@ impl Misuse {
             Self::UnknownKey { .. } => 201,
             Self::UnknownCommand { .. } => 202,
             Self::WrongReply { .. } => 203,
-            Self::Busy => 204,
+            Self::Busy | Self::OwnerBusy => 204,
             Self::NotHeld => 205,
             Self::NotWaiting => 206,
             Self::Closed => 207,
@@ -239,7 +242,7 @@ impl Misuse {
             Self::UnknownKey { .. } => "unknown-key",
             Self::UnknownCommand { .. } => "unknown-command",
             Self::WrongReply { .. } => "wrong-reply",
-            Self::Busy => "busy",
+            Self::Busy | Self::OwnerBusy => "busy",
             Self::NotHeld => "not-held",
             Self::NotWaiting => "not-waiting",
             Self::Closed => "client-closed",
@@ -249,7 +252,7 @@ impl Misuse {
         }
     }
 
-    /// What it says to people.
+    /// The message for people.
     #[must_use]
     pub fn message(&self) -> String {
         match self {
@@ -259,6 +262,7 @@ impl Misuse {
             Self::UnknownCommand { id } => ["command ", &decimal(*id), " has never been issued"].concat(),
             Self::WrongReply { id, expected } => Self::wrong_reply(*id, expected),
             Self::Busy => "this contender is busy: acquire again after it has been released and cleaned up, or open another one".into(),
+            Self::OwnerBusy => "this owner is already waiting for the lock: wait for that acquire, or use another owner".into(),
             Self::NotHeld => "there is no grant: it was never acquired, has been released, or was lost".into(),
             Self::NotWaiting => "there is no acquire to cancel".into(),
             Self::Closed => "the client has been closed".into(),
@@ -268,7 +272,8 @@ impl Misuse {
         }
     }
 
-    /// What [`WrongReply`](Self::WrongReply) says, of a shape that only whoever converts replies knows.
+    /// The message of [`WrongReply`](Self::WrongReply), for a binding that converts replies itself and so knows the
+    /// expected shape.
     #[must_use]
     pub fn wrong_reply(id: u64, expected: &str) -> String {
         [

@@ -1,66 +1,69 @@
-//! What an application is told.
+//! Events: what a machine reports to the application.
 
 use alloc::{string::String, vec::Vec};
 use core::time::Duration;
 
 use crate::{AttemptId, CommandId, Fence, Instant, SessionId};
 
-/// What a machine tells its application.
+/// An event for the application.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Event {
-    /// The contender waits. `ahead` contenders come before it, where the server keeps a queue.
+    /// The contender waits for the lock. `ahead` contenders come first, if the server keeps a queue.
     Queued {
-        /// How many contenders come first; `None` where nobody knows.
+        /// The number of contenders that come first; `None` if the server keeps no queue.
         ahead: Option<u32>,
     },
-    /// The lock is held.
+    /// This contender holds the lock.
     Acquired {
-        /// The right to hold.
+        /// The grant.
         grant: Grant,
     },
-    /// The grant is valid for longer.
+    /// The grant has been extended.
     Extended {
-        /// Until when.
+        /// Until when the grant is valid; `None` if there is no lease.
         valid_until: Option<Instant>,
     },
-    /// The connection is gone, the lock perhaps not: start nothing new. [`Event::Resumed`] or [`Event::Lost`] follows.
+    /// The connection is lost; the lock may still be held. The holder should start no new work. [`Event::Resumed`] or
+    /// [`Event::Lost`] follows.
     Suspended,
-    /// The lock is held as before.
+    /// The connection is back, and this contender still holds the lock.
     Resumed {
-        /// Until when the grant is valid.
+        /// Until when the grant is valid; `None` if there is no lease.
         valid_until: Option<Instant>,
     },
-    /// The grant is a reader's from now on, with the fence it had: others may share the lock.
+    /// The grant is now a reader's grant with the same fence. Other readers may share the lock.
     Downgraded,
-    /// Somebody would like to have the lock: it may be released, or kept (Curator's revocation, which asks and does not force). Told once a grant.
+    /// Another client requests the lock (Curator's revocation). The holder may release the lock or keep it. The machine
+    /// reports this once per grant.
     RevokeRequested,
-    /// A contender of a layout that does not look for ours is in the lock's directory: it is waited for if it came earlier, but it may be
-    /// granted the lock while we hold it. Told once an acquire.
+    /// A contender of another layout is in the lock's directory, and its layout ignores this contender's node. If the
+    /// foreign contender came earlier, this contender waits for it. Nevertheless, the foreign contender may get the
+    /// lock while this contender holds it. The machine reports this once per acquire.
     MixedLayouts {
-        /// The name of its node.
+        /// The name of the foreign contender's node.
         node: String,
     },
-    /// What an inspection has found: the contenders, or the one that was meant.
+    /// The result of an inspection: all contenders, or the one that the inspection named.
     Found {
-        /// In no particular order.
+        /// The contenders, in no particular order.
         contenders: Vec<Found>,
     },
-    /// The grant has ended without a release. Somebody else may hold the lock.
+    /// The grant has ended without a release. Another contender may hold the lock.
     Lost {
-        /// Why.
+        /// Why the grant ended.
         reason: Loss,
-        /// What brought it to light.
+        /// The command or answer that showed the loss.
         cause: Cause,
     },
-    /// The release has been carried out: the server has said so, or the session that held the lock is over.
+    /// The lock is released: the server has confirmed it, or the session that held the lock has ended.
     Released,
-    /// An acquire has come to nothing; or a release has been refused, and the lock goes with its session or lease; or a downgrade has been
-    /// refused, and the grant stays what it was.
+    /// An acquire failed. Or the server refused a release, and the lock stays until its session or lease ends. Or the
+    /// server refused a downgrade, and the grant is unchanged.
     Refused {
-        /// Why.
+        /// Why the request was refused.
         reason: Refusal,
-        /// What brought it to light.
+        /// The command or answer that caused the refusal.
         cause: Cause,
     },
 }
@@ -86,57 +89,59 @@ impl Event {
     }
 }
 
-/// A contender, as an inspection has found it.
+/// A contender that an inspection found.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Found {
-    /// Its node's path.
+    /// The path of the contender's node.
     pub node: String,
-    /// Whether it holds (at the moment of the list). Of a semaphore, permits that went while the others were being read are not counted. After a
-    /// break or a wish it is `false`: nobody has looked at the others.
+    /// Whether the contender held the lock when the server listed the directory. For a semaphore, permits that were
+    /// released while the inspection read the other permits are not counted. After a break or a revocation request this
+    /// is `false`, because the inspection did not read the other contenders.
     pub holds: bool,
-    /// Whether it shares the lock with others of its kind: a reader.
+    /// Whether the contender is a reader, which shares the lock with other readers.
     pub shared: bool,
-    /// The session that its node goes with.
+    /// The session that owns the node.
     pub session: SessionId,
-    /// Since when it contends, by the server's clock: milliseconds since 1970.
+    /// Since when the contender has been in the directory, by the server's clock: milliseconds since 1970.
     pub since: i64,
-    /// The fence that it has, or would have.
+    /// The fence of its grant, or the fence that it would get.
     pub fence: Fence,
-    /// What its node says: a host's name, for example.
+    /// The text in its node, for example a host name.
     pub identifier: String,
 }
 
 /// The right to hold a lock, from `Acquired` to `Released` or `Lost`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Grant {
-    /// Which attempt it was given to.
+    /// The attempt that got the grant.
     pub attempt: AttemptId,
-    /// Its number, where the backend can give one. Present it to the resource, which refuses lower ones.
+    /// The fence, if the backend provides one. Send it with each request to the resource, which rejects lower fences.
     pub fence: Option<Fence>,
-    /// When it stops being valid unless it is renewed; `None` where there is no lease.
+    /// When the grant stops being valid unless it is renewed; `None` if there is no lease.
     pub valid_until: Option<Instant>,
 }
 
 impl Grant {
-    /// Whether the grant is still valid, by the caller's clock alone: right also straight after a suspend.
+    /// Whether the grant is still valid. Only the caller's clock decides, so the result is also right immediately after
+    /// a suspend.
     #[must_use]
     pub fn is_valid(&self, now: Instant) -> bool {
         self.valid_until.is_none_or(|until| now < until)
     }
 
-    /// How long it stays valid; `None` where there is no lease.
+    /// How long the grant stays valid; `None` if there is no lease.
     #[must_use]
     pub fn remaining(&self, now: Instant) -> Option<Duration> {
         self.valid_until.map(|until| until.since(now))
     }
 }
 
-/// What brought a refusal or a loss to light. The driver finds its native error by the command.
+/// What caused a refusal or a loss. The driver finds its native error by the command's id.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Cause {
-    /// The command whose outcome or watch it was, if it was one.
+    /// The command whose outcome or watch it was, if a command was the cause.
     pub command: Option<CommandId>,
-    /// What the server said, or which value is in the way; for people.
+    /// The server's message, or the value that is wrong; for people to read.
     pub detail: Option<String>,
 }
 
@@ -193,13 +198,13 @@ macro_rules! reasons {
                 match self { $(Self::$variant => $kebab,)* }
             }
 
-            /// What it says to people.
+            /// The message for people.
             #[must_use]
             pub const fn message(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
             }
 
-            /// All there are, in the order of their numbers.
+            /// All variants, in the order of their numbers.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
         }
 
@@ -207,39 +212,39 @@ macro_rules! reasons {
 }
 
 reasons! {
-    /// Why an acquire came to nothing, or a release was refused.
+    /// Why an acquire failed, or why a release or downgrade was refused.
     Refusal {
-        /// The caller's patience has ended while somebody else held the lock.
+        /// The acquire's timeout expired while another contender held the lock.
         Timeout = 301, "timeout", "another contender held the lock until this acquire timed out";
-        /// A try found the lock held.
+        /// Another contender held the lock, and the acquire was nonblocking.
         NotAvailable = 302, "not-available", "another contender holds the lock";
-        /// The application has cancelled the acquire.
+        /// The application cancelled the acquire.
         Cancelled = 303, "cancelled", "the acquire was cancelled";
-        /// No server has answered in time.
+        /// No server answered within the acquire's timeout, or within `answer_within` for a nonblocking acquire.
         Unreachable = 304, "unreachable", "no server answered in time";
-        /// The server does not let this client do what the lock needs.
+        /// The server denies this client a right that the lock needs.
         NoPermission = 305, "no-permission", "the server denies this client a right that the lock needs";
-        /// The server has refused the client's credentials.
+        /// The server refused the client's credentials.
         AuthFailed = 306, "auth-failed", "the server has refused the client's credentials";
-        /// The directory above the lock does not exist and cannot be made (a missing chroot, for example).
+        /// The directory above the lock does not exist and cannot be created (a missing chroot, for example).
         NoParent = 307, "no-parent", "the directory above the lock is missing and cannot be created";
-        /// Not given any more: contenders of other layouts are waited for, and told of by [`Event::MixedLayouts`].
+        /// No longer used: a contender waits for contenders of other layouts, and reports [`Event::MixedLayouts`].
         MixedLayouts = 308, "mixed-layouts", "a contender of another layout is in the lock's directory";
-        /// The directory's 32-bit sequence is at its end, where real servers hand out numbers twice.
+        /// The directory's 32-bit sequence is used up. At its end, real servers hand out the same number twice.
         SequenceExhausted = 309, "sequence-exhausted", "the sequence numbers of the lock's directory are used up: delete the directory while no client uses it, or choose another name";
         /// The key holds something that is not a lock of this layout.
         WrongType = 310, "wrong-type", "the lock's key holds a value of another type: choose another name";
         /// The server lacks what the lock needs.
         Unsupported = 311, "unsupported", "the server lacks a feature that the lock needs";
-        /// The server answered with another error, and would again.
+        /// The server answered with an error that a retry would not change.
         ServerError = 312, "server-error", "the server answered with an error";
         /// The connection has been closed for good.
         ConnectionClosed = 313, "connection-closed", "the connection has been closed";
         /// The attempt had been given up before this acquire reached the server.
         GivenUp = 314, "given-up", "the attempt was abandoned before this request reached the server";
-        /// The semaphore has another number of permits.
+        /// The semaphore uses another number of permits.
         InconsistentPermits = 315, "inconsistent-permits", "permit count mismatch: all clients of a semaphore must use the same number of permits";
-        /// The contender that was meant is not there.
+        /// The contender that the inspection named does not exist.
         NoContender = 316, "no-contender", "this contender no longer exists";
     }
 }
@@ -247,15 +252,15 @@ reasons! {
 reasons! {
     /// Why a grant has ended without a release.
     Loss {
-        /// Its time has run out: by this client's clock it could no longer be renewed or confirmed.
+        /// The lease ended by this client's clock before the client could renew it or confirm the session.
         LeaseEnded = 401, "lease-ended", "the lease ended before it could be renewed";
-        /// The server has ended the session that held it.
+        /// The server has ended the session that held the lock.
         SessionExpired = 402, "session-expired", "the server has ended the session";
-        /// Somebody has deleted what the lock wrote (an operator, or a forced release).
+        /// Another client deleted the lock's node or key (an operator, or a forced release).
         Deleted = 403, "deleted", "the lock was deleted on the server";
-        /// Somebody else holds it.
+        /// Another contender holds the lock.
         Taken = 404, "taken", "another contender holds the lock";
-        /// The cap on the whole hold was reached.
+        /// The grant reached `max_hold`, the longest hold allowed.
         MaxHold = 405, "max-hold", "the longest hold allowed was reached";
         /// The connection has been closed for good.
         ConnectionClosed = 406, "lost-connection-closed", "the connection has been closed";

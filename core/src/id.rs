@@ -1,30 +1,30 @@
-//! Names: who contends, in which attempt, with which command, under which number.
+//! Identifiers of machines, commands, sessions, contenders and attempts, and the fence of a grant.
 
 use alloc::string::String;
 use core::fmt;
 
 use crate::text::decimal;
 
-/// One machine of a [`Hub`](crate::hub::Hub). Keys are never used again. `Key::HUB` is the hub itself.
+/// Identifies a machine of a [`Hub`](crate::hub::Hub). Keys are never reused. `Key::HUB` is the hub itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(pub u64);
 
 impl Key {
-    /// The key of what the hub does for all its machines (session confirmations, subscriptions).
+    /// The key of the hub's own commands, which serve all machines (session confirmations, subscriptions).
     pub const HUB: Self = Self(0);
 }
 
-/// One command. Ids grow by one within a hub and are never used again.
+/// Identifies a command. Ids grow by one within a hub and are never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CommandId(pub u64);
 
-/// A ZooKeeper session.
+/// Identifies a ZooKeeper session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(pub i64);
 
-/// The number of a grant. It grows with every exclusive grant of one lock, so that a resource which
-/// remembers the highest one it has seen can refuse a holder that has been overtaken
-/// (Kleppmann, "How to do distributed locking", 2016).
+/// The fencing token of a grant. It grows with every exclusive grant of one lock. A resource that remembers the highest
+/// fence it has seen can therefore reject a holder whose lock has since been granted to another contender (Kleppmann,
+/// "How to do distributed locking", 2016).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fence(pub u64);
 
@@ -34,12 +34,12 @@ impl fmt::Display for Fence {
     }
 }
 
-/// Sixteen random bytes from the caller: who contends. Their uniqueness is a safety property, so they
-/// come from the operating system's random source and are new for every machine.
+/// Identifies a contender: sixteen random bytes from the caller. Safety depends on their uniqueness, so they come from
+/// the operating system's random source and are new for every machine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OwnerId(pub [u8; 16]);
+pub struct ContenderId(pub [u8; 16]);
 
-impl fmt::Display for OwnerId {
+impl fmt::Display for ContenderId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(core::str::from_utf8(&digits(&self.0)).unwrap_or_default())
     }
@@ -55,7 +55,7 @@ fn digits(bytes: &[u8; 16]) -> [u8; 32] {
     text
 }
 
-/// A digit below 16.
+/// The hexadecimal digit of a number below 16.
 const fn hex(digit: u8) -> u8 {
     match digit {
         0..10 => digit.wrapping_add(b'0'),
@@ -63,47 +63,47 @@ const fn hex(digit: u8) -> u8 {
     }
 }
 
-impl fmt::Debug for OwnerId {
+impl fmt::Debug for ContenderId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "OwnerId({self})")
+        write!(f, "ContenderId({self})")
     }
 }
 
-/// An owner and a counter that is new for every acquire: what a server stores to say whose a lock is.
+/// A contender and a counter that is new for every acquire. Servers store it as the owner of a lock.
 ///
-/// No command of attempt *k* can touch attempt *k + 1*, however late it arrives, because every command
-/// compares the whole attempt.
+/// No command of attempt *k* can affect attempt *k + 1*, however late it arrives, because every command compares the
+/// whole attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AttemptId {
-    /// Who contends.
-    pub owner: OwnerId,
-    /// Which of the owner's attempts this is, from 1.
+    /// The contender.
+    pub contender: ContenderId,
+    /// The number of this attempt of the contender, from 1.
     pub number: u32,
 }
 
 impl AttemptId {
-    /// The attempt as a canonical UUID of 36 characters, as Curator's protected nodes have it
-    /// (`ProtectedUtils`): the owner's bytes, the counter added to the last eight.
+    /// The attempt as a canonical UUID of 36 characters, as in the names of Curator's protected nodes
+    /// (`ProtectedUtils`): the contender's bytes, with the number added.
     #[must_use]
     pub fn uuid(&self) -> String {
         self.letters(true).as_str().into()
     }
 
-    /// The owner's bytes, the counter added to the last eight.
+    /// The contender's bytes as one big-endian number, plus the attempt's number.
     fn sum(&self) -> [u8; 16] {
-        u128::from_be_bytes(self.owner.0)
+        u128::from_be_bytes(self.contender.0)
             .wrapping_add(u128::from(self.number))
             .to_be_bytes()
     }
 
-    /// The same without dashes, as Kazoo's nodes have it.
+    /// The same UUID without dashes, as in the names of Kazoo's nodes.
     #[must_use]
     pub fn hex(&self) -> String {
         self.letters(false).as_str().into()
     }
 
-    /// The attempt as [`uuid`](Self::uuid) has it, with dashes or without.
-    pub(crate) fn letters(&self, dashed: bool) -> Letters {
+    /// The same UUID with or without dashes, without an allocation.
+    pub(crate) fn letters(&self, dashed: bool) -> EncodedId {
         let digits = digits(&self.sum());
         let mut text = [b'-'; 36];
         let (parts, size): (&[_], _) = if dashed {
@@ -120,42 +120,43 @@ impl AttemptId {
                 *letter = *digit;
             }
         }
-        Letters { text, size }
+        EncodedId { text, size }
     }
 
-    /// The attempt as servers store it: the owner in hexadecimal digits, and the number.
+    /// The attempt as servers store it: the contender in hexadecimal digits, a dash, and the number.
     #[must_use]
     pub fn text(&self) -> String {
-        let owner = digits(&self.owner.0);
-        let owner = core::str::from_utf8(&owner).unwrap_or_default();
-        [owner, "-", &decimal(self.number)].concat()
+        let contender = digits(&self.contender.0);
+        let contender = core::str::from_utf8(&contender).unwrap_or_default();
+        [contender, "-", &decimal(self.number)].concat()
     }
 
     /// Whether a value has the form of [`text`](Self::text).
     pub(crate) fn is_text(value: &[u8]) -> bool {
         let digit = |byte: &u8| byte.is_ascii_digit();
-        let owner = value.get(..32).unwrap_or_default();
+        let contender = value.get(..32).unwrap_or_default();
         let number = value.get(32..).and_then(|rest| rest.strip_prefix(b"-"));
-        owner.len() == 32
-            && owner
+        contender.len() == 32
+            && contender
                 .iter()
                 .all(|byte| digit(byte) || matches!(byte, b'a'..=b'f'))
             && number.is_some_and(|number| !number.is_empty() && number.iter().all(digit))
     }
 
-    /// Whether it is this attempt that stands in a node, up to the first space.
+    /// Whether a node's data, up to the first space, are this attempt.
     pub(crate) fn is_written(&self, data: &[u8]) -> bool {
         data.split(|byte| *byte == b' ').next() == Some(self.text().as_bytes())
     }
 }
 
-/// An attempt in letters, where they are needed: every acquire names its node and compares the name that comes back.
-pub(crate) struct Letters {
+/// The UUID of an attempt, without an allocation: every acquire puts it into a node's name and compares the name that
+/// the server returns.
+pub(crate) struct EncodedId {
     text: [u8; 36],
     size: usize,
 }
 
-impl Letters {
+impl EncodedId {
     pub(crate) fn as_str(&self) -> &str {
         let letters = self.text.get(..self.size).unwrap_or_default();
         core::str::from_utf8(letters).unwrap_or_default()
@@ -175,10 +176,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn owners_are_written_in_hexadecimal() {
-        let owner = OwnerId(*b"\x00\x01\x09\x0a\x0f\x10\x7f\x80\x99\xa0\xab\xcd\xef\xf0\xfe\xff");
-        assert_eq!(owner.to_string(), "0001090a0f107f8099a0abcdeff0feff");
-        let attempt = AttemptId { owner, number: 7 };
+    fn contenders_are_written_in_hexadecimal() {
+        let contender = ContenderId(*b"\x00\x01\x09\x0a\x0f\x10\x7f\x80\x99\xa0\xab\xcd\xef\xf0\xfe\xff");
+        assert_eq!(contender.to_string(), "0001090a0f107f8099a0abcdeff0feff");
+        let attempt = AttemptId { contender, number: 7 };
         assert_eq!(attempt.to_string(), "0001090a0f107f8099a0abcdeff0feff-7");
         assert!(AttemptId::is_text(attempt.text().as_bytes()));
         for foreign in [

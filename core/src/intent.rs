@@ -1,34 +1,37 @@
-//! What an application wants of a machine.
+//! Intents: what the application asks a machine to do.
 
 use core::time::Duration;
 
-/// What an application wants.
+/// A request of the application to a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Intent {
-    /// Hold the lock. Ends in [`Event::Acquired`](crate::Event) or [`Event::Refused`](crate::Event).
+    /// Acquire the lock. Ends in [`Event::Acquired`](crate::Event) or [`Event::Refused`](crate::Event).
     Acquire(Patience),
-    /// Make the grant last from now on. Ends in [`Event::Extended`](crate::Event) or [`Event::Lost`](crate::Event).
-    Extend,
-    /// Give the grant back. Ends in [`Event::Released`](crate::Event), or in [`Event::Lost`](crate::Event) if there was nothing left
-    /// to give back.
-    Release,
-    /// Go on as a reader: turn a writer's grant into a share, without anybody in between. From now on the holder may only do what readers may.
-    /// Ends in [`Event::Downgraded`](crate::Event), or in [`Event::Refused`](crate::Event) while the grant stays what it was, or in
+    /// Extend the grant by a full lease from now. Ends in [`Event::Extended`](crate::Event) or
     /// [`Event::Lost`](crate::Event).
+    Extend,
+    /// Release the grant. Ends in [`Event::Released`](crate::Event), in [`Event::Refused`](crate::Event) if the server
+    /// refuses, or in [`Event::Lost`](crate::Event) if the grant had ended already.
+    Release,
+    /// Turn a writer's grant into a reader's grant; no other contender gets the lock in between. From this call on the
+    /// holder may only do what readers may. Ends in [`Event::Downgraded`](crate::Event), in
+    /// [`Event::Refused`](crate::Event) with the grant unchanged, or in [`Event::Lost`](crate::Event).
     Downgrade,
-    /// Stop an acquire. Ends in [`Event::Refused`](crate::Event), on ZooKeeper when what was made has been deleted; asked for again, or of an acquire that
-    /// has come to nothing already, at once.
+    /// Cancel an acquire. Ends in [`Event::Refused`](crate::Event). On ZooKeeper, the event comes once the contender's
+    /// node has been deleted. It comes at once if the application cancels again, or if the acquire has already failed.
     Cancel,
 }
 
-/// How long an acquire may take, from the intent on: connecting, retries and everything else included.
+/// How long an acquire may take, counted from the intent. Connecting and retries are included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Patience {
-    /// Until it is granted or cannot be.
+    /// No timeout.
     Forever,
-    /// So long; on ZooKeeper, half a second longer at most while what was made is being deleted.
+    /// The acquire fails after this time. On ZooKeeper, it may take at most half a second longer, while the client
+    /// deletes the contender's node.
     For(Duration),
-    /// No waiting for others: granted or refused as soon as the server has answered, and on ZooKeeper has deleted what was made.
+    /// Do not wait for other contenders. The acquire ends as soon as the server has answered and, on ZooKeeper, has
+    /// deleted the contender's node.
     Try,
 }

@@ -1,23 +1,23 @@
-//! The contract between a machine and its driver: what goes in, what comes out.
+//! The contract between a machine and its driver: inputs and outputs.
 
 use core::fmt::Debug;
 
 use crate::{CommandId, Instant, Misuse};
 
-/// What [`Machine::poll_output`] gives: queued commands and events one by one, then [`Wait`].
+/// An output of [`Machine::poll_output`]: queued commands and events one by one, then [`Wait`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Output<Q, E> {
-    /// Carry this out, and put what came of it into [`Machine::handle_outcome`].
+    /// Carry out this command, and pass its outcome to [`Machine::handle_outcome`].
     Command(Command<Q>),
-    /// Tell this to the application.
+    /// Pass this event to the application.
     Event(E),
-    /// Nothing is left: put the next input in, or call [`Machine::handle_timeout`] when the time has come.
+    /// No output is left. Wait for the next input, or call [`Machine::handle_timeout`] at the given time.
     Wait(Wait),
 }
 
 impl<Q, E> Output<Q, E> {
-    /// The same, of a driver that knows the request in another form.
+    /// Converts the request into another form.
     #[must_use]
     pub fn with_request<R: From<Q>>(self) -> Output<R, E> {
         match self {
@@ -38,17 +38,17 @@ impl<Q, E> Output<Q, E> {
     }
 }
 
-/// Nothing to do before an input arrives or a time is reached.
+/// There is nothing to do before the next input or the given time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Wait {
-    /// When to call [`Machine::handle_timeout`] at the latest; `None`: only an input can change anything.
+    /// When to call [`Machine::handle_timeout`] at the latest; `None`: only an input can change the state.
     pub until: Option<Instant>,
-    /// What the time is for, as a word for logs and transcripts.
+    /// The timer's purpose, for logs and transcripts.
     pub reason: Option<Timer>,
 }
 
 impl Wait {
-    /// The one that ends earlier.
+    /// Returns the wait that ends earlier.
     pub(crate) fn or_earlier(self, other: Self) -> Self {
         match (self.until, other.until) {
             (Some(ours), Some(theirs)) if theirs < ours => other,
@@ -58,24 +58,26 @@ impl Wait {
     }
 }
 
-/// What a machine waits for.
+/// The purpose of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Timer {
-    /// When the caller's patience with an acquire ends; and then, on ZooKeeper, when a refusal is told though what was made may still be there.
+    /// When the acquire's timeout expires. On ZooKeeper it then runs once more: at its second end the machine reports
+    /// the refusal, even if the contender's node may still exist.
     Patience,
-    /// When to try again what a server or connection has failed.
+    /// When to retry a command that failed.
     Retry,
-    /// When to ask whether the lock has become free, or is held still: Redis announces neither expiry nor foreign releases, ZooKeeper nothing
-    /// to whoever may not read any more, and a client library can lose an announcement.
+    /// When to ask the server again whether the lock is free, or still held. Redis does not announce expiry or the
+    /// releases of foreign holders. ZooKeeper sends no notice to a client that has lost the right to read. A client
+    /// library can lose a notice.
     Poll,
     /// When to renew a lease or confirm a session.
     Renew,
     /// When the present grant stops being valid.
     Validity,
-    /// When the cap on the whole hold is reached.
+    /// When the grant reaches `max_hold`, the longest hold allowed.
     MaxHold,
-    /// When a shared resource that nobody uses any more is given back.
+    /// When to give up a shared resource that no machine uses any more.
     Linger,
 }
 
@@ -95,20 +97,21 @@ impl Timer {
     }
 }
 
-/// One thing for the driver to do.
+/// A command for the driver.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Command<Q> {
-    /// Names the command in its outcome and in notices.
+    /// Identifies the command in its outcome and in notices.
     pub id: CommandId,
-    /// Which connection has to carry it.
+    /// Which connection has to send the command.
     pub target: Target,
-    /// When the machine stops caring: advice for the driver. The machine's own timer decides.
+    /// When the machine stops waiting for the outcome. The driver may use it as a timeout; the machine has its own
+    /// timer.
     pub deadline: Option<Instant>,
-    /// What to do.
+    /// The request to the server.
     pub request: Q,
 }
 
-/// Which connection has to carry a command.
+/// Which connection has to send a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Target {
@@ -116,29 +119,29 @@ pub enum Target {
     Any,
     /// The n-th server of a quorum, from 0.
     Server(u32),
-    /// One connection kept for this machine until its end.
+    /// One connection that is reserved for this machine as long as the machine exists.
     Own,
 }
 
-/// What came of a command.
+/// The outcome of a command.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome<R> {
-    /// The server answered: with an error, too. The core reads it.
+    /// The server answered, possibly with an error. The core interprets errors.
     Reply(R),
-    /// No answer.
+    /// There is no answer.
     Failed(Failure),
 }
 
-/// Why there is no answer. The difference between "not done" and "perhaps done" is never given up
-/// (Jepsen's `:fail` and `:info`).
+/// Why there is no answer. The core always keeps the difference between "not executed" and "perhaps executed" (Jepsen's
+/// `:fail` and `:info`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Failure {
-    /// It never left the client's queue: certainly not executed. Trying again may help.
+    /// The client library did not send the command, so the server did not execute it. A retry may succeed.
     NotSent,
-    /// In doubt: perhaps executed, or still to be executed.
+    /// In doubt: the server may have executed the command, or may still execute it.
     Unknown,
-    /// Not sent, and nothing ever will be: the connection has been closed for good.
+    /// The command was not sent, and no later command will be: the connection has been closed for good.
     Closed,
 }
 
@@ -153,7 +156,7 @@ impl Failure {
         }
     }
 
-    /// The failure of that name.
+    /// The failure with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::NotSent, Self::Unknown, Self::Closed]
@@ -164,26 +167,26 @@ impl Failure {
 
 /// One sans-IO state machine: one contender for one lock.
 ///
-/// - **Push**: the `handle_*` methods. Any order is legal. `now` is the present time.
-/// - **Pull**: [`poll_output`](Self::poll_output), until it gives [`Output::Wait`].
+/// - **Inputs**: the `handle_*` methods, in any order. `now` is the present time.
+/// - **Outputs**: [`poll_output`](Self::poll_output), until it returns [`Output::Wait`].
 ///
-/// A driver has three duties: `now` does not go back, outputs are drained after an input, and each command
-/// is answered at most once. The trait is sealed: a machine is driven through a [`Hub`](crate::hub::Hub).
+/// A driver has three duties: `now` never goes back, the driver takes all outputs after an input, and it reports at
+/// most one outcome for each command. The trait is sealed: applications drive a machine through a
+/// [`Hub`](crate::hub::Hub).
 pub trait Machine: sealed::Sealed {
-    /// What this machine asks of its server.
+    /// A request of this machine to its server.
     type Request: Clone + Debug;
-    /// What its server answers.
+    /// An answer of its server.
     type Reply: Clone + Debug;
-    /// What its server or connection says unasked.
+    /// A notice that its server or connection sends without a request.
     type Notice: Clone + Debug;
-    /// What the application is told.
+    /// An event for the application.
     type Event: Clone + Debug;
 
-    /// Says what came of a command. A command settled before (a late or doubled outcome) changes nothing.
+    /// Reports the outcome of a command. A late or repeated outcome changes nothing.
     ///
     /// # Errors
-    /// [`Misuse::WrongReply`] for a reply that does not fit the command: the command then counts as
-    /// [`Failure::Unknown`].
+    /// [`Misuse::WrongReply`] for a reply of the wrong shape. The command then counts as [`Failure::Unknown`].
     fn handle_outcome(
         &mut self,
         now: Instant,
@@ -191,17 +194,17 @@ pub trait Machine: sealed::Sealed {
         outcome: Outcome<Self::Reply>,
     ) -> Result<(), Misuse>;
 
-    /// Says what the server or connection has announced. A notice may come before the reply of its own command,
+    /// Reports a notice of the server or the connection. A notice may arrive before the answer to its own command,
     /// twice, or never.
     ///
     /// # Errors
-    /// [`Misuse`] when the notice names a command that has never been issued.
+    /// [`Misuse`] if the notice names a command that was never issued.
     fn handle_notice(&mut self, now: Instant, notice: Self::Notice) -> Result<(), Misuse>;
 
-    /// Says that time has passed. Early and repeated calls change nothing.
+    /// Reports that time has passed. Early and repeated calls change nothing.
     fn handle_timeout(&mut self, now: Instant);
 
-    /// Takes the next command or event, or says how long to wait: the same [`Wait`] again until something is put in.
+    /// Takes the next command or event. When none is left, returns the same [`Wait`] until the next input.
     #[must_use]
     fn poll_output(&mut self) -> Output<Self::Request, Self::Event>;
 }

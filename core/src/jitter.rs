@@ -1,10 +1,11 @@
-//! Randomness that decides nothing: it keeps clients from acting in step. PCG-XSH-RR (O'Neill, 2014), seeded from the settings.
+//! Random delays that keep clients from acting at the same time. No decision depends on them. The generator is
+//! PCG-XSH-RR (O'Neill, 2014), seeded by the caller.
 
 use core::time::Duration;
 
 use crate::time::micros;
 
-/// A small generator of spread.
+/// A small random number generator.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Jitter(u64);
 
@@ -25,14 +26,14 @@ impl Jitter {
         word.rotate_right(turn)
     }
 
-    /// Between half of `about` and one and a half of it.
+    /// A random duration between half of `about` and one and a half times `about`.
     pub(crate) fn spread(&mut self, about: Duration) -> Duration {
         let about = micros(about);
         let offset = u64::from(self.next()).wrapping_mul(about.min(u64::from(u32::MAX))) >> 32;
         Duration::from_micros((about / 2).saturating_add(offset))
     }
 
-    /// How long to wait before the n-th retry in a row (from 0): doubling from 10 ms to 1 s, spread.
+    /// How long to wait before the n-th retry in a row (from 0): doubling from 10 ms to 1 s, then randomized.
     pub(crate) fn backoff(&mut self, tries: u32) -> Duration {
         self.spread(Duration::from_millis(
             10_u64.saturating_mul(1 << tries.min(7)).min(1000),

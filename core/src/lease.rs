@@ -1,41 +1,42 @@
-//! How long a grant is valid: one formula, in one place.
+//! How long a grant is valid: one formula for all locks.
 //!
-//! `valid_until = start + ttl − drift − margin`, where `start` is the `now` of the input that caused the command asking
-//! for the lease, so never later than the moment the server began to count. The drift covers clocks that run at different rates
-//! (1 %, as Redlock has it), the margin what lies between reading a clock and acting on it.
+//! `valid_until = start + ttl − drift − margin`. `start` is the `now` of the input that caused the command, so it is
+//! never later than the moment at which the server began the lease. The drift covers clocks that run at different rates
+//! (1 %, as in Redlock). The margin covers the time between reading a clock and acting on it.
 
 use core::time::Duration;
 
 use crate::{ConfigError, Instant, time::micros};
 
-/// A lease by default.
+/// The default lease.
 pub const DEFAULT_TTL: Duration = Duration::from_secs(10);
-/// The margin by default.
+/// The default margin.
 pub const DEFAULT_MARGIN: Duration = Duration::from_millis(2);
-/// The longest lease that is taken: a year.
+/// The longest lease allowed: a year.
 pub const MAX_TTL: Duration = Duration::from_secs(365 * 86_400);
-/// Two clocks differ by at most one part in this many.
+/// The rates of two clocks differ by at most one part in this many.
 const DRIFT: u32 = 100;
 
-/// When a lease that was asked for at `start` stops being valid.
+/// When a lease that the client requested at `start` stops being valid for the client.
 #[must_use]
 pub fn valid_until(start: Instant, ttl: Duration, margin: Duration) -> Instant {
     start.plus(ttl).minus(drift(ttl)).minus(margin)
 }
 
-/// When a lease that a server began to count at `start`, or before, has ended there, too.
+/// The time at which a lease has certainly ended on the server too, if the server began it at `start` or earlier.
 #[must_use]
 pub fn ended_by(start: Instant, ttl: Duration, margin: Duration) -> Instant {
     start.plus(ttl).plus(drift(ttl)).plus(margin)
 }
 
-/// When to renew: after a third of the lease.
+/// When to renew a lease that the client requested at `start`: after a third of it.
 #[must_use]
 pub fn renew_at(start: Instant, ttl: Duration) -> Instant {
     start.plus(ttl.checked_div(3).unwrap_or(ttl))
 }
 
-/// How much of a lease must be left when its grant is told: an eighth. Less is used up by whoever has to be woken to use it.
+/// How much of a lease must be left when the machine reports the grant: an eighth. A shorter rest would be used up
+/// before the waiting task runs.
 pub(crate) fn least_told(ttl: Duration) -> Duration {
     ttl.checked_div(8).unwrap_or_default()
 }
@@ -44,7 +45,7 @@ fn drift(ttl: Duration) -> Duration {
     ttl.checked_div(DRIFT).unwrap_or_default()
 }
 
-/// Checks that enough of a lease is left after drift and margin to work with.
+/// Checks that enough of a lease is left after drift and margin.
 pub(crate) fn check(ttl: Duration, margin: Duration) -> Result<(), ConfigError> {
     if ttl > MAX_TTL {
         return Err(ConfigError::TooLong {

@@ -1,6 +1,8 @@
 //! Distributed locks as pure state machines.
 //!
-//! This crate does no I/O, reads no clock and draws no random number. It is told what has happened, and says what to do:
+//! This crate does no I/O, reads no clock and draws no random numbers. The driver passes in answers and notices of the
+//! server and the time; the application passes in its requests. The core returns commands for the driver, events for
+//! the application, and the time of the next timeout:
 //!
 //! ```text
 //!                     handle_outcome, handle_notice,
@@ -9,24 +11,25 @@
 //!                     └───────────  poll_output  ◀───────┘──▶ events
 //! ```
 //!
-//! A [`hub::Hub`] holds all machines that share one client connection. Drive it like this:
+//! A [`hub::Hub`] holds all machines that share one client connection. A machine is one contender for one lock. Drive
+//! the hub like this:
 //!
 //! ```
-//! use fencepost_core::{hub::Hub, redis, Event, Instant, Intent, Outcome, Output, OwnerId, Patience};
+//! use fencepost_core::{hub::Hub, redis, Event, Instant, Intent, Outcome, Output, ContenderId, Patience};
 //! use fencepost_core::{Settings, lease};
 //!
-//! // 1. One hub for a connection, one machine for an acquire.
+//! // 1. One hub for a connection, one machine for a contender.
 //! let mut hub = Hub::<redis::Redis>::new(7);
 //! let settings = redis::StringSettings::new("stock/42", lease::DEFAULT_TTL, lease::DEFAULT_MARGIN)?;
 //! let now = Instant::from_micros(1_000_000);
-//! let key = hub.open(now, redis::Machine::String(settings), OwnerId(*b"sixteen random b"), 42)?;
+//! let key = hub.open(now, redis::LockSettings::String(settings), ContenderId(*b"sixteen random b"), 42)?;
 //! hub.intent(now, key, Intent::Acquire(Patience::Forever))?;
 //!
 //! loop {
-//!     // 2. Take out everything there is to do, until it says to wait.
+//!     // 2. Take all outputs, until the hub returns `Wait`.
 //!     match hub.poll_output(None) {
 //!         (_, Output::Command(command)) => {
-//!             // 3. Carry it out, and put in what came of it. Here a server that answers "granted, with fence 9".
+//!             // 3. Execute the command and report its outcome. Here the server answers "granted, with fence 9".
 //!             let granted = redis::Reply::Array(vec![redis::Reply::Int(1), redis::Reply::Bytes(b"9".to_vec())]);
 //!             hub.handle_outcome(now, command.id, Outcome::Reply(granted))?;
 //!         }
@@ -36,7 +39,7 @@
 //! #           break;
 //!         }
 //!         (_, Output::Event(event)) => println!("{event:?}"),
-//!         // 4. Wait for an answer or for the time, whichever is first; then `handle_timeout`.
+//!         // 4. Wait for the next input or until the given time, whichever is first. Then call `handle_timeout`.
 //!         (_, Output::Wait(wait)) => println!("nothing to do until {:?}", wait.until),
 //!         _ => {}
 //!     }
@@ -44,12 +47,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! No lock gives mutual exclusion across an asynchronous network by itself: a process may be paused for longer than any lease. What is
-//! safe is the [`Fence`] of a grant, checked by the resource.
+//! No lock by itself gives mutual exclusion across an asynchronous network: a process can pause for longer than any
+//! lease. The [`Fence`] of a grant makes the lock safe, if the resource checks it.
 //!
-//! - [`zookeeper`], [`redis`]: the protocols, one folder a family, one machine a lock kind.
-//! - [`hub`]: what machines on one connection share.
-//! - [`lowered`]: the hub with plain values, for other languages.
+//! - [`zookeeper`], [`redis`]: the protocols. Each family has one folder, each kind of lock one machine.
+//! - [`hub`]: routing of answers and notices, timers, and what machines on one connection share.
+//! - [`lowered`]: the hub with plain values, for bindings to other languages.
 //! - [`lease`]: how long a grant is valid.
 
 #![no_std]
@@ -89,6 +92,7 @@ mod jitter;
 pub mod lease;
 pub mod lowered;
 mod outbox;
+mod owner;
 pub mod redis;
 mod settings;
 pub mod sorted;
@@ -99,8 +103,9 @@ pub mod zookeeper;
 
 pub use error::{ConfigError, Misuse};
 pub use event::{Cause, Event, Found, Grant, Loss, Refusal};
-pub use id::{AttemptId, CommandId, Fence, Key, OwnerId, SessionId};
+pub use id::{AttemptId, CommandId, ContenderId, Fence, Key, SessionId};
 pub use intent::{Intent, Patience};
 pub use io::{Command, Failure, Machine, Outcome, Output, Target, Timer, Wait};
+pub use owner::{MAX_OWNER, Owner};
 pub use settings::{RawSettings, Settings, positive};
 pub use time::Instant;

@@ -1,4 +1,4 @@
-//! What a machine has to say: commands and events in order, then how long it waits.
+//! A machine's outputs: commands and events in order, then how long it waits.
 
 use alloc::collections::VecDeque;
 use core::time::Duration;
@@ -11,11 +11,11 @@ pub(crate) struct Outbox<Q> {
     queue: VecDeque<Output<Q, Event>>,
     next: u64,
     timers: [Option<Instant>; TIMERS.len()],
-    /// The earliest timer, until one is changed: a hub asks many times as often as a timer is set.
+    /// The earliest timer, cached until a timer changes. A hub polls much more often than a machine sets timers.
     earliest: Option<Wait>,
 }
 
-/// The first of those that end at the same time counts.
+/// If several timers expire at the same time, the first one in the list counts.
 fn find_earliest(timers: &[Option<Instant>]) -> Wait {
     let mut earliest = Wait::default();
     for (timer, until) in TIMERS.iter().zip(timers) {
@@ -50,7 +50,7 @@ impl<Q> Outbox<Q> {
         }
     }
 
-    /// The id of the next command: the hub keeps it in step over all its machines.
+    /// The id of the next command. The hub keeps it the same in all its machines.
     pub(crate) const fn next_id(&mut self) -> &mut u64 {
         &mut self.next
     }
@@ -73,7 +73,7 @@ impl<Q> Outbox<Q> {
         self.queue.push_back(Output::Event(event));
     }
 
-    /// Drops the commands that nobody has polled yet: what was meant for a session that is over must not reach the next one.
+    /// Drops the queued commands: a command for a session that has ended must not reach the next session.
     pub(crate) fn purge_commands(&mut self) {
         for _ in 0..self.queue.len() {
             if let Some(event @ Output::Event(_)) = self.queue.pop_front() {
@@ -82,10 +82,11 @@ impl<Q> Outbox<Q> {
         }
     }
 
-    /// Takes the next event and leaves the commands: for a machine that is made of others, and hears them.
+    /// Takes the next event and leaves the commands. For a machine that consists of other machines and handles their
+    /// events.
     pub(crate) fn take_event(&mut self) -> Option<Event> {
         let mut first = None;
-        // Once around: the order of what stays is the same then.
+        // The loop visits each output once, so the remaining outputs keep their order.
         for _ in 0..self.queue.len() {
             match self.queue.pop_front() {
                 Some(Output::Event(event)) if first.is_none() => first = Some(event),
@@ -100,7 +101,7 @@ impl<Q> Outbox<Q> {
         if let Some(output) = self.queue.pop_front() {
             return output;
         }
-        // A burst must not be paid for as long as the machine waits.
+        // A long queue leaves a large buffer. The machine frees it before it waits.
         if self.queue.capacity() > 4 {
             self.queue = VecDeque::new();
         }
@@ -108,7 +109,7 @@ impl<Q> Outbox<Q> {
         Output::Wait(*self.earliest.get_or_insert_with(|| find_earliest(timers)))
     }
 
-    /// Starts a timer, or starts it anew.
+    /// Starts or restarts a timer.
     pub(crate) fn set(&mut self, timer: Timer, at: Instant) {
         self.earliest = None;
         *self.slot(timer) = Some(at);
@@ -119,7 +120,7 @@ impl<Q> Outbox<Q> {
         self.set(timer, now.plus(after));
     }
 
-    /// Starts the timer of an acquire: a try waits for the servers' answers alone.
+    /// Starts the timer for the acquire's timeout. A nonblocking acquire waits only for the server's answers.
     pub(crate) fn set_patience(&mut self, now: Instant, patience: Patience, answer_within: Duration) {
         match patience {
             Patience::Forever => {}
@@ -150,12 +151,12 @@ impl<Q> Outbox<Q> {
         self.earliest = None;
     }
 
-    /// When the timer ends, if it runs.
+    /// When the timer expires, if it runs.
     pub(crate) fn at(&mut self, timer: Timer) -> Option<Instant> {
         *self.slot(timer)
     }
 
-    /// Whether the timer has ended; it is stopped then.
+    /// Whether the timer has expired; if so, stops it.
     pub(crate) fn expired(&mut self, timer: Timer, now: Instant) -> bool {
         let slot = self.slot(timer);
         let due = slot.is_some_and(|at| at <= now);

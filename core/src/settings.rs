@@ -1,16 +1,16 @@
-//! Settings as data: one tagged form for every kind of lock, so that a new kind adds no function to any binding.
+//! Settings as data: one tagged form for every kind of lock. A new kind needs no new function in any binding.
 
 use core::time::Duration;
 
 use alloc::string::String;
 
 use crate::{
-    ConfigError, lease, redis,
+    ConfigError, Owner, lease, redis,
     time::micros,
     zookeeper::{self, Kind, RawZooKeeper},
 };
 
-/// The checked settings of one lock: make it once, open as many contenders with it as you like.
+/// The checked settings of one lock. One value serves any number of contenders.
 ///
 /// As data (feature `serde`) it is a map with the key `kind`, durations in whole microseconds:
 ///
@@ -21,10 +21,11 @@ use crate::{
 /// {"kind": "zookeeper-multi-lock", "names": ["stock/42", "stock/43"], "prefix": "/shop"}
 /// {"kind": "zookeeper-inspection", "name": "stock/42", "of": "mutex", "action": "break", "node": "/stock/42/_c_…-lock-0000000007", "fence": "4711"}
 /// {"kind": "redis-string", "name": "stock/42", "ttl": 10000000, "margin": 2000, "renew": true, "poll": 100000,
-///  "answer_within": 5000000, "max_hold": null}
+///  "answer_within": 5000000, "max_hold": null, "owner": "request-17"}
 /// ```
 ///
-/// `zookeeper-reader`, `zookeeper-writer` and `zookeeper-election` are written like a `zookeeper-mutex`; `zookeeper-single` too, without a layout. Only `kind` and `name` are needed; an unknown key
+/// `zookeeper-reader`, `zookeeper-writer` and `zookeeper-election` have the same keys as `zookeeper-mutex`. So has
+/// `zookeeper-single`, except `layout`. Only `kind` and `name` are required (`names` for a multi-lock). An unknown key
 /// is an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(
@@ -35,12 +36,12 @@ use crate::{
 #[non_exhaustive]
 pub enum Settings {
     /// For a hub that speaks to ZooKeeper (or to `memory:`).
-    ZooKeeper(zookeeper::Machine),
+    ZooKeeper(zookeeper::LockSettings),
     /// For a hub that speaks to Redis.
-    Redis(redis::Machine),
+    Redis(redis::LockSettings),
 }
 
-/// Settings as somebody has written them: signed durations in microseconds, nothing checked.
+/// Settings before the check: signed durations in microseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -51,19 +52,19 @@ pub enum Settings {
 pub enum RawSettings {
     /// A fair mutex.
     ZookeeperMutex(RawZooKeeper),
-    /// A share of a read/write lock.
+    /// The shared side of a read/write lock.
     ZookeeperReader(RawZooKeeper),
-    /// All of a read/write lock.
+    /// The exclusive side of a read/write lock.
     ZookeeperWriter(RawZooKeeper),
     /// A candidate in an election.
     ZookeeperElection(RawZooKeeper),
     /// A permit of a semaphore.
     ZookeeperSemaphore(RawZooKeeper),
-    /// A single node that is the lock: unfair, and cheap.
+    /// A lock that is a single node: unfair and cheap.
     ZookeeperSingle(RawZooKeeper),
-    /// Many locks or none.
+    /// Several locks at once: the contender gets all of them or none.
     ZookeeperMultiLock(RawZooKeeper),
-    /// A look at a lock from outside.
+    /// An inspection of a lock: reads its contenders, requests a revocation, or breaks a contender's place.
     ZookeeperInspection(RawZooKeeper),
     /// The lock in the layout `string`.
     RedisString {
@@ -87,6 +88,9 @@ pub enum RawSettings {
         /// See [`redis::StringSettings::max_hold`].
         #[cfg_attr(feature = "serde", serde(default))]
         max_hold: Option<i64>,
+        /// See [`redis::StringSettings::owner`].
+        #[cfg_attr(feature = "serde", serde(default))]
+        owner: Option<String>,
     },
 }
 
@@ -111,6 +115,7 @@ impl TryFrom<RawSettings> for Settings {
                 poll,
                 answer_within,
                 max_hold,
+                owner,
             } => {
                 let ttl = duration("ttl", *ttl)?.unwrap_or(lease::DEFAULT_TTL);
                 let margin = duration("margin", *margin)?.unwrap_or(lease::DEFAULT_MARGIN);
@@ -123,7 +128,8 @@ impl TryFrom<RawSettings> for Settings {
                     settings.answer_within = limit;
                 }
                 settings.max_hold = duration("max_hold", *max_hold)?;
-                return Ok(Self::Redis(redis::Machine::String(settings)));
+                settings.owner = owner.as_deref().map(Owner::new).transpose()?;
+                return Ok(Self::Redis(redis::LockSettings::String(settings)));
             }
         };
         raw.check(kind).map(Self::ZooKeeper)
@@ -141,10 +147,10 @@ impl Settings {
     }
 }
 
-/// A positive duration from microseconds; `hint` is added to the error's text.
+/// Checks a duration in microseconds. `hint` is appended to the error's message.
 ///
 /// # Errors
-/// [`ConfigError::NotPositive`] for zero and less, [`ConfigError::TooLong`] beyond a year.
+/// [`ConfigError::NotPositive`] for zero or a negative value, [`ConfigError::TooLong`] for more than a year.
 pub fn positive(what: &'static str, given: i64, hint: &'static str) -> Result<Duration, ConfigError> {
     match u64::try_from(given) {
         Ok(0) | Err(_) => Err(ConfigError::NotPositive {

@@ -1,17 +1,19 @@
-//! Short texts, taken apart and put together. The standard library's searches prepare themselves for long ones: that takes longer than finding a mark in
-//! a node's name, and weighs a thirtieth of the WebAssembly module. Its formatter weighs as much: what the core writes is put together from parts.
+//! Searching, splitting and building short texts. The searches of the standard library prepare themselves for long
+//! texts. The preparation takes longer than finding a character in a node's name, and its code is a thirtieth of the
+//! WebAssembly module. The standard library's formatter is as large, so the core concatenates texts from parts.
 
 use alloc::string::String;
 use core::iter;
 
-/// Where a part of a text begins.
+/// The position of the first occurrence of a part.
 #[must_use]
 pub fn find(text: &str, part: &str) -> Option<usize> {
     let last = text.len().checked_sub(part.len())?;
     (0..=last).find(|at| is_at(text, *at, part))
 }
 
-/// A whole number. All but fences are read here, and not by a reader of its own for every type: each weighs as much as the search.
+/// Reads a whole number. The core reads all numbers but fences with this function: each further parser, one per type,
+/// would be as large as the search.
 #[inline(never)]
 #[must_use]
 pub fn whole(text: &str) -> Option<i64> {
@@ -26,7 +28,7 @@ pub(crate) fn decimal(number: impl TryInto<u64>) -> String {
     text
 }
 
-/// The same of a number that may be negative.
+/// A whole number in decimal digits, with a minus if it is negative.
 pub(crate) fn signed(number: i64) -> String {
     let sign = if number < 0 { "-" } else { "" };
     [sign, &decimal(number.unsigned_abs())].concat()
@@ -40,10 +42,10 @@ fn push_decimal(text: &mut String, number: u64) {
     text.push(char::from(digit.wrapping_add(b'0')));
 }
 
-/// The most that a message repeats of what it was given, in characters.
+/// How many characters of a given value a message repeats.
 const MOST_SHOWN: usize = 64;
 
-/// What a message says of a name: all of it, or its beginning.
+/// A name as messages show it: all of it, or its beginning.
 #[must_use]
 pub fn shown(name: &str) -> String {
     let mut letters = name.chars();
@@ -54,12 +56,13 @@ pub fn shown(name: &str) -> String {
     shown
 }
 
-/// What was given, in quotes, without control characters, and no more of it than [`shown`] has.
+/// A given value in quotes, without control characters, shortened as by [`shown`].
 pub(crate) fn quoted(given: &str) -> String {
     quoted_whole(&shown(given))
 }
 
-/// All of what was given, in quotes and without control characters. `{:?}` would bring tables of Unicode along, a twentieth of the WebAssembly module.
+/// A given value in quotes, without control characters, not shortened. `{:?}` would add tables of Unicode, a twentieth
+/// of the WebAssembly module.
 pub(crate) fn quoted_whole(given: &str) -> String {
     let shown = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
     ['"']
@@ -69,25 +72,25 @@ pub(crate) fn quoted_whole(given: &str) -> String {
         .collect()
 }
 
-/// Whether an ASCII mark stands in a text.
+/// Whether a text contains an ASCII character.
 #[must_use]
 pub fn has(text: &str, mark: u8) -> bool {
     text.bytes().any(|byte| byte == mark)
 }
 
-/// What stands before the first ASCII mark, and what behind it.
+/// The texts before and after the first occurrence of an ASCII character.
 #[must_use]
 pub fn split(text: &str, mark: u8) -> Option<(&str, &str)> {
     around(text, text.bytes().position(|byte| byte == mark)?)
 }
 
-/// What stands before the last ASCII mark, and what behind it.
+/// The texts before and after the last occurrence of an ASCII character.
 #[must_use]
 pub fn split_last(text: &str, mark: u8) -> Option<(&str, &str)> {
     around(text, text.bytes().rposition(|byte| byte == mark)?)
 }
 
-/// What stands between ASCII marks: one part more than there are marks.
+/// The parts of a text between ASCII characters: one part more than there are such characters.
 pub fn parts(text: &str, mark: u8) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     iter::from_fn(move || {
@@ -98,7 +101,7 @@ pub fn parts(text: &str, mark: u8) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A text without the marks at its end.
+/// A text without the given characters at its end.
 #[must_use]
 pub fn without_last(mut text: &str, mark: char) -> &str {
     while let Some(shorter) = text.strip_suffix(mark) {

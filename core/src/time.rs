@@ -1,12 +1,12 @@
-//! Time as an input: the core never reads a clock.
+//! Time as an input. The core never reads a clock.
 
 use core::time::Duration;
 
-/// A point in time: microseconds since an epoch of the driver's choice.
+/// A point in time: microseconds since an epoch that the driver chooses.
 ///
-/// A driver feeds it from a clock that never goes back and **goes on while the computer sleeps**
-/// (`CLOCK_BOOTTIME` where there is one): a lease goes on ending during a suspend, so the clock that
-/// judges it has to go on too. All arithmetic saturates.
+/// The driver takes it from a clock that never goes back and **keeps running while the computer sleeps**
+/// (`CLOCK_BOOTTIME` if available). A lease also keeps running during a suspend, so the clock that measures it must do
+/// the same. All arithmetic saturates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(u64);
 
@@ -26,31 +26,31 @@ impl Instant {
         self.0
     }
 
-    /// This instant moved forward.
+    /// This instant plus a duration.
     #[must_use]
     pub fn plus(self, by: Duration) -> Self {
         Self(self.0.saturating_add(micros(by)))
     }
 
-    /// This instant moved back.
+    /// This instant minus a duration.
     #[must_use]
     pub fn minus(self, by: Duration) -> Self {
         Self(self.0.saturating_sub(micros(by)))
     }
 
-    /// How long ago `earlier` was; zero if it is later than this instant.
+    /// The time since `earlier`; zero if `earlier` is later than this instant.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_micros(self.0.saturating_sub(earlier.0))
     }
 }
 
-/// A duration in whole microseconds, saturating.
+/// A duration in whole microseconds; saturates.
 pub(crate) fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// A duration in whole milliseconds, rounded up and saturating: the unit of the servers.
+/// A duration in whole milliseconds, the unit of the servers; rounds up and saturates.
 pub(crate) fn millis_up(duration: Duration) -> u64 {
     micros(duration).div_ceil(1000)
 }

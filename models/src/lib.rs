@@ -1,9 +1,9 @@
-//! Model servers: small, exact stand-ins for the real ones, without I/O, clock or randomness.
+//! Model servers: small, exact stand-ins for the real servers, without I/O, clock or randomness.
 //!
-//! - [`zookeeper`]: what a ZooKeeper server does with the requests that locks make.
-//! - `redis` (feature `redis`): what a Redis server does with the commands and scripts that locks send.
-//! - [`memory`]: a hub on the ZooKeeper model, behind `memory:` addresses. For demonstrations, unit tests and the browser: it locks within
-//!   one process and nothing else.
+//! - [`zookeeper`]: how a ZooKeeper server handles the requests of locks.
+//! - `redis` (feature `redis`): how a Redis server handles the commands and scripts of locks.
+//! - [`memory`]: a hub on the ZooKeeper model, for `memory:` addresses. It is for demonstrations, unit tests and the
+//!   browser: its locks work only within one process.
 //!
 //! `tests/simulator` proves that the models answer as the real servers do.
 

@@ -1,13 +1,13 @@
-//! A hub on the model server: `memory:`.
+//! A hub on the model server, for `memory:` addresses.
 //!
-//! There is no driver: [`Hub::poll_output`] carries out commands itself and gives events only. What one hub does may concern others;
-//! [`Server::take_woken`] says which have something to poll.
+//! There is no driver: [`Hub::poll_output`] executes commands on the model and returns only events. A command of one
+//! hub may cause notices for others. [`Server::take_woken`] returns the hubs that have something to poll.
 
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use fencepost_core::{
-    Command, Instant, Intent, Key, Misuse, Outcome, Output, OwnerId, SessionId, Settings, hub, lowered,
+    Command, ContenderId, Instant, Intent, Key, Misuse, Outcome, Output, SessionId, Settings, hub, lowered,
     zookeeper::{Notice, SessionState, ZooKeeper},
 };
 
@@ -20,10 +20,10 @@ pub struct Server {
     executed: u32,
 }
 
-/// Empty directories are tidied up once in so many requests.
+/// After how many requests the model deletes empty containers.
 const REAP_EVERY: u32 = 4096;
 
-/// A session has nothing to fear from a model without a clock: any timeout will do.
+/// The session timeout, which has no effect: the model has no clock, so its sessions never expire.
 const SESSION_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Server {
@@ -33,7 +33,8 @@ impl Server {
         Self::default()
     }
 
-    /// The hubs that have something to poll, by [`Hub::id`]. Asking again gives them again until they have polled.
+    /// The ids of the hubs that have something to poll, as in [`Hub::id`]. The server returns a hub again until the hub
+    /// polls.
     #[must_use]
     pub fn take_woken(&mut self) -> Vec<u64> {
         self.model
@@ -42,7 +43,7 @@ impl Server {
             .collect()
     }
 
-    /// The model, to look at it or to break something.
+    /// The model, for tests that inspect it or inject faults.
     pub const fn model(&mut self) -> &mut zookeeper::Server {
         &mut self.model
     }
@@ -60,7 +61,7 @@ impl Server {
     }
 }
 
-/// A hub with one session on a [`Server`]. The verbs are those of [`lowered::Hub`].
+/// A hub with one session on a [`Server`]. Its methods are those of [`lowered::Hub`].
 #[derive(Debug)]
 pub struct Hub {
     inner: hub::Hub<ZooKeeper>,
@@ -84,7 +85,7 @@ impl Hub {
         Self { inner, session }
     }
 
-    /// The hub's number on its server.
+    /// The hub's id on its server.
     #[must_use]
     pub const fn id(&self) -> u64 {
         self.session.0.unsigned_abs()
@@ -93,13 +94,13 @@ impl Hub {
     /// See [`lowered::Hub::open`].
     ///
     /// # Errors
-    /// [`Misuse::WrongFamily`] for settings of another family than `zookeeper`; [`Misuse::Closed`] after a shutdown.
+    /// [`Misuse::WrongFamily`] for settings of a family other than `zookeeper`; [`Misuse::Closed`] after a shutdown.
     pub fn open(
         &mut self,
         server: &mut Server,
         now: Instant,
         settings: &Settings,
-        owner: OwnerId,
+        contender: ContenderId,
         seed: u64,
     ) -> Result<Key, Misuse> {
         let Settings::ZooKeeper(machine) = settings else {
@@ -108,13 +109,13 @@ impl Hub {
             });
         };
         self.listen(server, now);
-        self.inner.open(now, machine.clone(), owner, seed)
+        self.inner.open(now, machine.clone(), contender, seed)
     }
 
     /// See [`lowered::Hub::intent`].
     ///
     /// # Errors
-    /// [`Misuse`] for an unknown key, or for an intent that makes no sense now.
+    /// [`Misuse`] for an unknown key, or for an intent that the machine's state does not allow.
     pub fn intent(
         &mut self,
         server: &mut Server,
@@ -132,7 +133,7 @@ impl Hub {
         self.inner.handle_timeout(now);
     }
 
-    /// See [`lowered::Hub::poll_output`]; it never gives a command.
+    /// See [`lowered::Hub::poll_output`]. It never returns a command.
     #[must_use]
     pub fn poll_output(
         &mut self,
@@ -146,7 +147,7 @@ impl Hub {
                 (_, Output::Command(command)) => {
                     let id = command.id;
                     let reply = server.execute(self.session, command);
-                    // The model answers every request in its own shape.
+                    // The model's answer always has the shape that the request requires.
                     let _accepted = self.inner.handle_outcome(now, id, Outcome::Reply(reply));
                 }
                 (key, Output::Event(event)) => return (key, Output::Event(event)),
@@ -180,7 +181,7 @@ impl Hub {
         self.inner.unreleased()
     }
 
-    /// Ends the session: everything held is gone, and the machines are told.
+    /// Ends the session. Its grants are lost, and the machines get notices.
     pub fn disconnect(&mut self, server: &mut Server, now: Instant) {
         server.model.end_session(self.session);
         let closed = Notice::Session {
@@ -191,10 +192,10 @@ impl Hub {
         let _accepted = self.inner.handle_notice(now, closed);
     }
 
-    /// Takes in what the server has said since last time.
+    /// Passes the notices that the server has for this session to the hub.
     fn listen(&mut self, server: &mut Server, now: Instant) {
         for notice in server.model.take_notices(self.session) {
-            // The model names only commands that it was given.
+            // The model's notices name only commands that it received.
             let _accepted = self.inner.handle_notice(now, notice);
         }
     }

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use fencepost_core::{
     CommandId, Instant, SessionId,
-    zookeeper::{Answer, CreateMode, Request, code},
+    zookeeper::{Answer, CreateMode, Request, Write, code},
 };
 use fencepost_models::zookeeper::{Ask, CannotAttach, Event, Server};
 
@@ -287,4 +287,60 @@ fn what_every_server_has_applied_is_not_kept() {
     }
     assert_eq!(three.server, other);
     assert_eq!((three.server.lag(1), three.server.lag(2)), (0, 0));
+}
+
+#[test]
+fn a_deposed_leader_answers_reads_and_syncs_and_commits_nothing() {
+    let mut three = Three::new();
+    three.ask(0, create("/before"));
+    three.ask(0, ephemeral("/held"));
+    let held = three.sessions[0];
+    // The others catch up, and close their connections; the one that led keeps its own.
+    assert_eq!(three.server.depose(at(100), 1), three.sessions[1..]);
+    assert_eq!(three.server.leader(), 1);
+    assert!(three.server.is_deposed(0) && !three.server.is_deposed(1));
+    assert_eq!(three.server.connected_to(held), Some(0));
+    let next = three.sessions[1];
+    three.server.reattach(at(100), next, 1).unwrap();
+
+    assert!(three.sees(0, "/before"));
+    assert_eq!(three.ask(0, sync()), Some(Answer::Done));
+    // No transaction, not even one that only checks.
+    let check = Ask::Request(Request::Multi {
+        writes: vec![Write::Check { path: "/".into() }],
+    });
+    for write in [create("/after"), ephemeral("/after"), delete("/before"), check] {
+        assert_eq!(three.ask(0, write), None);
+    }
+    assert!(three.sees(1, "/before") && !three.sees(1, "/after"));
+
+    // It knows nothing of what the others commit, nor that the session is over that it goes on answering.
+    three.ask(1, create("/beside"));
+    three.server.heard(at(1050), next);
+    three.server.heard(at(1050), held);
+    assert!(three.server.expire_due(at(1101)).contains(&held));
+    assert_eq!(three.server.owner("/held"), None);
+    assert_eq!(three.ask(0, sync()), Some(Answer::Done));
+    assert!(three.sees(0, "/held") && !three.sees(0, "/beside"));
+    // Nobody new gets through to it.
+    assert_eq!(three.server.open_session_at(at(1101), 0, TIMEOUT), None);
+
+    assert_eq!(three.server.rejoin(0), [held]);
+    assert!(!three.server.is_deposed(0));
+    let back = three.server.reattach(at(1102), held, 0);
+    assert_eq!(back, Err(CannotAttach::SessionOver));
+    three.server.reattach(at(1102), next, 0).unwrap();
+    assert!(three.sees(1, "/beside") && !three.sees(1, "/held"));
+}
+
+#[test]
+fn a_leader_is_deposed_only_if_a_majority_is_left_to_the_other() {
+    let mut three = Three::new();
+    assert_eq!(three.server.depose(at(1), 0), []);
+    three.server.cut_off(2);
+    assert_eq!(three.server.depose(at(1), 2), []);
+    assert_eq!(three.server.depose(at(1), 1), []);
+    assert_eq!(three.server.leader(), 0);
+    assert!(!three.server.is_deposed(0));
+    assert_eq!(three.ask(0, create("/a")).map(|_| ()), Some(()));
 }

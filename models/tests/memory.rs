@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use fencepost_core::{
-    Event, Grant, Instant, Intent, Key, Loss, Output, OwnerId, Patience, RawSettings, Refusal, Settings,
+    ContenderId, Event, Grant, Instant, Intent, Key, Loss, Output, Patience, RawSettings, Refusal, Settings,
     zookeeper::RawZooKeeper,
 };
 use fencepost_models::memory::{Hub, Server};
@@ -39,7 +39,7 @@ impl World {
                 &mut self.server,
                 self.now,
                 &settings,
-                OwnerId([self.owners; 16]),
+                ContenderId([self.owners; 16]),
                 3,
             )
             .unwrap();

@@ -7,7 +7,7 @@ use std::{process::ExitCode, time::Instant as Clock};
 use core::time::Duration;
 
 use fencepost_core::{
-    Instant, Intent, Key, Outcome, Output, OwnerId, Patience, SessionId,
+    ContenderId, Instant, Intent, Key, Outcome, Output, Patience, SessionId,
     hub::{Family, Hub},
     lease, redis,
     zookeeper::{self, Answer, CreateMode, Layout, Notice, Role, SessionState, Stat, WatchEvent},
@@ -132,8 +132,10 @@ fn zookeeper_bench() -> Bench<zookeeper::ZooKeeper> {
     }
     let settings =
         zookeeper::ContenderSettings::new("shop", "stock/42", Layout::Curator, Role::Mutex).expect("a name");
-    let machine = zookeeper::Machine::Contender(settings);
-    let key = hub.open(NOW, machine, OwnerId([0; 16]), 1).expect("an open hub");
+    let machine = zookeeper::LockSettings::Contender(settings);
+    let key = hub
+        .open(NOW, machine, ContenderId([0; 16]), 1)
+        .expect("an open hub");
     let mut bench = Bench::new(hub, key);
     bench.drain();
     bench.take("warm up", Input::Outcome(0, said(Answer::Done)));
@@ -183,8 +185,10 @@ fn redis_bench() -> Bench<redis::Redis> {
     let settings =
         redis::StringSettings::new("stock/42", lease::DEFAULT_TTL, lease::DEFAULT_MARGIN).expect("a name");
     let mut hub = Hub::new(1);
-    let machine = redis::Machine::String(settings);
-    let key = hub.open(NOW, machine, OwnerId([0; 16]), 1).expect("an open hub");
+    let machine = redis::LockSettings::String(settings);
+    let key = hub
+        .open(NOW, machine, ContenderId([0; 16]), 1)
+        .expect("an open hub");
     let mut bench = Bench::new(hub, key);
     for _ in 0..ROUNDS {
         redis_round(&mut bench);

@@ -1,10 +1,10 @@
-"""Deletes one safety check after the other, and demands that the proof goes red and names the promise.
+"""Deletes one safety check after the other, and demands that the proof fails and names the promise.
 
     make deletions                                  # all of them
     .venv/bin/python tests/deletions NAME...        # these
 
 Each is deleted in a copy of the project under build/deletions, which is built, and then tested by the one
-test that is to convict it. Before that, the copy as it is has to pass all of these tests.
+test that has to detect it. Before that, the copy as it is has to pass all of these tests.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 
-from deletions import PROMISES, ROOT, WITNESSES, Deletion, DoesNotApply, load
+from deletions import DETECTORS, PROMISES, ROOT, Deletion, DoesNotApply, load
 
 COPY = ROOT / "build" / "deletions" / "project"
 TARGET = ROOT / "build" / "deletions" / "target"
@@ -40,9 +40,9 @@ def copy_project() -> None:
             shutil.copyfile(source, copy)
 
 
-def cargo(witness: str, *more: str, machine: str = "") -> subprocess.CompletedProcess[str]:
+def cargo(detector: str, *more: str, machine: str = "") -> subprocess.CompletedProcess[str]:
     """Runs the test that is called so, with all machines or with one; or only builds it."""
-    package, test, function = WITNESSES[witness]
+    package, test, function = DETECTORS[detector]
     command = ["cargo", "test", "--quiet", "--profile", "proof", "--package", package, "--test", test]
     command += [*more] if more else [function] if function else []
     return subprocess.run(
@@ -56,16 +56,16 @@ def cargo(witness: str, *more: str, machine: str = "") -> subprocess.CompletedPr
     )
 
 
-def convicted(deletion: Deletion) -> str | None:
+def detected(deletion: Deletion) -> str | None:
     """Deletes a check in the copy. Says what is wrong with the proof, if anything is."""
     path = COPY / deletion.file
     source = path.read_text(encoding="utf-8")
     try:
         path.write_text(deletion.applied(source), encoding="utf-8")
-        built = cargo(deletion.witness, "--no-run")
+        built = cargo(deletion.detected_by, "--no-run")
         if built.returncode:
             return f"does not build:\n{built.stdout[-3000:]}"
-        ran = cargo(deletion.witness, machine=deletion.machine)
+        ran = cargo(deletion.detected_by, machine=deletion.machine)
     except DoesNotApply as error:
         return str(error)
     finally:
@@ -81,31 +81,31 @@ def convicted(deletion: Deletion) -> str | None:
 
 
 def main(names: list[str]) -> int:
-    """Runs the deletions of these names, or all; the number of those that were not convicted is the error."""
+    """Runs the deletions of these names, or all; the number of those that were not detected is the error."""
     every = load()
     if unknown := set(names) - {deletion.name for deletion in every}:
         print(f"there is no deletion {', '.join(sorted(unknown))}", file=sys.stderr)
         return 2
     wanted = [deletion for deletion in every if not names or deletion.name in names]
     copy_project()
-    for witness in sorted({deletion.witness for deletion in wanted}):
-        whole = cargo(witness)
+    for detector in sorted({deletion.detected_by for deletion in wanted}):
+        whole = cargo(detector)
         if whole.returncode:
-            print(f"nothing is deleted, and {witness} is red:\n{whole.stdout[-3000:]}", file=sys.stderr)
+            print(f"nothing is deleted, and {detector} is red:\n{whole.stdout[-3000:]}", file=sys.stderr)
             return 1
     failures = []
-    print("| deletion | check | promise | convicted by | |\n|---|---|---|---|---|", flush=True)
+    print("| deletion | check | promise | detected by | |\n|---|---|---|---|---|", flush=True)
     for deletion in wanted:
         began = time.monotonic()
-        failure = convicted(deletion)
+        failure = detected(deletion)
         verdict = "no" if failure else "yes"
         seconds = f"{verdict}, {time.monotonic() - began:.0f} s"
         promise = f"{deletion.promise} ({PROMISES[deletion.promise]})"
-        row = (deletion.name, deletion.check, promise, deletion.witness, seconds)
+        row = (deletion.name, deletion.check, promise, deletion.detected_by, seconds)
         print("|", " | ".join(row), "|", flush=True)
         if failure:
             failures.append(f"{deletion.name} {failure}")
-    print(f"\n{len(wanted) - len(failures)} convicted, {len(failures)} not; stories in {COPY.parent}/*.log")
+    print(f"\n{len(wanted) - len(failures)} detected, {len(failures)} not; stories in {COPY.parent}/*.log")
     print("\n".join(failures), file=sys.stderr)
     return 1 if failures else 0
 

@@ -21,9 +21,9 @@ else:
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
-#: What may convict a deletion, and the test that does: package, test, and the functions of it.
-WITNESSES = {
-    "seeds": ("fencepost-simulator", "simulator", "every_machine_keeps_its_promises_in_every_weather"),
+#: What may detect a deletion, and the test that does: package, test, and the functions of it.
+DETECTORS = {
+    "seeds": ("fencepost-simulator", "simulator", "every_machine_keeps_its_promises"),
     "scenario": ("fencepost-simulator", "scenarios", "every_scenario_keeps_its_promises"),
     "script": ("fencepost-simulator", "stories", ""),
     "transcript": ("fencepost-tests", "transcripts", ""),
@@ -47,15 +47,15 @@ class Deletion:
     check: str
     #: The promise that is broken without it: a name of promises.json.
     promise: str
-    #: Who convicts its deletion: a name of WITNESSES.
-    witness: str
+    #: What detects its deletion: a name of DETECTORS.
+    detected_by: str
     #: The file, from the project's root.
     file: str
     find: str
     replace: str
-    #: The machine whose seeds convict it, where seeds do.
+    #: The machine whose seeds detect it, where seeds do.
     machine: str = ""
-    #: Why no run of the simulator convicts it, where none can.
+    #: Why no run of the simulator detects it, where none can.
     because: str = ""
     #: A second text and what takes its place, where the check stands in two.
     then_find: str = ""
@@ -84,10 +84,10 @@ def load() -> list[Deletion]:
 def table() -> str:
     """The list as the simulator's README shows it."""
     rows = [
-        f"| `{deletion.name}` | {deletion.check} | {deletion.promise} | {deletion.witness} |"
+        f"| `{deletion.name}` | {deletion.check} | {deletion.promise} | {deletion.detected_by} |"
         for deletion in load()
     ]
-    return "\n".join(["| deletion | the check | promise | convicted by |", "|---|---|---|---|", *rows]) + "\n"
+    return "\n".join(["| deletion | the check | promise | detected by |", "|---|---|---|---|", *rows]) + "\n"
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from deletions import PROMISES, ROOT, WITNESSES, Deletion, DoesNotApply, load, table
+from deletions import DETECTORS, PROMISES, ROOT, Deletion, DoesNotApply, load, table
 
 EVERY = load()
 SCENARIOS = ROOT / "tests" / "simulator" / "scenarios"
@@ -18,11 +18,11 @@ def test_a_deletion_applies_to_the_sources(deletion: Deletion) -> None:
 
 
 @pytest.mark.parametrize("deletion", EVERY, ids=lambda deletion: deletion.name)
-def test_a_deletion_names_its_promise_and_its_witness(deletion: Deletion) -> None:
+def test_a_deletion_names_its_promise_and_its_detector(deletion: Deletion) -> None:
     assert deletion.promise in PROMISES
-    assert deletion.witness in WITNESSES
-    assert (deletion.witness == "seeds") == bool(deletion.machine), "seeds convict: whose?"
-    assert (deletion.witness == "transcript") == bool(deletion.because), "a transcript convicts: why no run?"
+    assert deletion.detected_by in DETECTORS
+    assert (deletion.detected_by == "seeds") == bool(deletion.machine), "seeds detect it: of which machine?"
+    assert (deletion.detected_by == "transcript") == bool(deletion.because), "why does no run detect it?"
 
 
 def test_a_name_is_given_once() -> None:
@@ -32,9 +32,9 @@ def test_a_name_is_given_once() -> None:
 
 def test_scenarios_are_of_deletions_and_deletions_of_scenarios() -> None:
     scenarios = [json.loads(file.read_text(encoding="utf-8")) for file in SCENARIOS.glob("*.json")]
-    written = {(scenario["convicts"], scenario["guards"]) for scenario in scenarios}
+    written = {(scenario["detects"], scenario["guards"]) for scenario in scenarios}
     assert written == {
-        (deletion.name, deletion.promise) for deletion in EVERY if deletion.witness == "scenario"
+        (deletion.name, deletion.promise) for deletion in EVERY if deletion.detected_by == "scenario"
     }
 
 

@@ -15,9 +15,13 @@ sys.path += [str(TESTS / "interop" / "tests"), str(TESTS / "mixed")]
 
 from crew import Crew, Crews  # noqa: E402  # what it needs is found only now
 from ensemble import Ensemble  # noqa: E402
+from versions import VERSIONS, pytest_addoption, pytest_collection_modifyitems  # noqa: E402
 
-VERSIONS = ("3.8", "3.9")
+__all__ = ["pytest_addoption", "pytest_collection_modifyitems"]
+
 NICE = 5
+#: ZooKeeper's own example: members that lose the leader go on for five ticks.
+TICK_MS = "2000"
 
 
 @pytest.fixture(scope="session", params=VERSIONS)
@@ -27,6 +31,14 @@ def ensemble(request: pytest.FixtureRequest) -> Iterator[Ensemble]:
     # Contenders are many, and members that start again are to have the processor first.
     if os.nice(0) < NICE:
         os.nice(NICE)
+    yield ensemble
+    ensemble.close()
+
+
+@pytest.fixture(scope="module")
+def slow() -> Iterator[Ensemble]:
+    """An ensemble whose servers are as slow to notice as servers are."""
+    ensemble = Ensemble("3.9", "--tick", TICK_MS)
     yield ensemble
     ensemble.close()
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+#: Our clients, each in the layout that comes first.
+CLIENTS = ("python-curator", "python-threads", "javascript-curator", "rust-curator", "c-curator", "c-mt")
+
 
 @dataclass(frozen=True)
 class Line:
@@ -25,7 +28,10 @@ def _all(kind: str, *peers: str) -> tuple[tuple[str, str], ...]:
 
 
 LINES = (
-    Line("mutex", _all("mutex", "rust-curator", "python-curator", "javascript-curator", "c-curator")),
+    Line(
+        "mutex",
+        _all("mutex", "rust-curator", "python-curator", "python-threads", "javascript-curator", "c-curator"),
+    ),
     Line("mutex-kazoo", _all("mutex", "rust-kazoo", "rust-kazoo", "python-kazoo")),
     Line("mutex-plain", _all("mutex", "rust-plain", "rust-plain", "rust-plain")),
     Line(

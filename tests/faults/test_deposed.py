@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
 from ensemble import Ensemble
+from lines import CLIENTS
 from steer import Peer
 
-#: ZooKeeper's own example: the old leader serves for five ticks.
-TICK_MS = "2000"
 SESSION_MS = 5000
-#: Our clients, each in the layout that comes first.
-CLIENTS = ("python-curator", "javascript-curator", "rust-curator", "c-curator")
-
-
-@pytest.fixture(scope="module")
-def slow() -> Iterator[Ensemble]:
-    """An ensemble whose servers are as slow to notice as servers are."""
-    ensemble = Ensemble("3.9", "--tick", TICK_MS)
-    yield ensemble
-    ensemble.close()
 
 
 def test_nobody_believes_beside_the_next_holder(slow: Ensemble, root: str) -> None:

@@ -52,11 +52,16 @@ static int increment(FILE *counter, unsigned long long fence) {
     return ask(counter, line, answer, sizeof answer);
 }
 
+/* The grant has ended. */
+static int is_loss(fencepost_result result) {
+    return result >= 400 && result < 500;
+}
+
 int main(int argc, char **argv) {
     fencepost_client *client = NULL;
     fencepost_lock *lock = NULL;
-    if (argc != 6) {
-        fprintf(stderr, "usage: contender URL LOCK ROUNDS COUNTER_HOST COUNTER_PORT\n");
+    if (argc != 6 && argc != 7) {
+        fprintf(stderr, "usage: contender URL LOCK ROUNDS COUNTER_HOST COUNTER_PORT [TTL_MS]\n");
         return 2;
     }
     FILE *counter = dial(argv[4], argv[5]);
@@ -66,15 +71,25 @@ int main(int argc, char **argv) {
     }
     if (fencepost_connect(argv[1], &client) != FENCEPOST_OK) fail("connect");
     if (fencepost_lock_new(client, argv[2], &lock) != FENCEPOST_OK) fail("lock");
+    if (argc == 7 && fencepost_lock_set_ttl(lock, strtol(argv[6], NULL, 10)) != FENCEPOST_OK) fail("ttl");
     long rounds = strtol(argv[3], NULL, 10), done = 0, stale = 0, lost = 0;
     while (done < rounds) {
         fencepost_grant *grant = NULL;
-        if (fencepost_lock_acquire(lock, FENCEPOST_FOREVER, &grant) != FENCEPOST_OK) fail("acquire");
+        fencepost_result result = fencepost_lock_acquire(lock, FENCEPOST_FOREVER, &grant);
+        if (is_loss(result)) {
+            lost += 1;
+            continue;
+        }
+        if (result != FENCEPOST_OK) fail("acquire");
         if (increment(counter, fencepost_grant_fence(grant)))
             done += 1;
         else
             stale += 1;
-        if (fencepost_release(grant) != FENCEPOST_OK) lost += 1;
+        result = fencepost_release(grant);
+        if (is_loss(result))
+            lost += 1;
+        else if (result != FENCEPOST_OK)
+            fail("release");
         fencepost_grant_free(grant);
     }
     fencepost_lock_free(lock);

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 
 import { connect, LockLost } from "../../bindings-wasm/dist/index.js";
 
-const [url, name, rounds, host, port] = process.argv.slice(2);
+const [url, name, rounds, host, port, ttl] = process.argv.slice(2);
 const socket = createConnection({ host, port: Number(port), noDelay: true });
 await once(socket, "connect");
 const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
@@ -18,7 +18,7 @@ async function ask(line) {
 
 let [done, stale, lost] = [0, 0, 0];
 const client = await connect(url);
-const lock = client.lock(name);
+const lock = client.lock(name, ttl === undefined ? {} : { ttl: Number(ttl) });
 while (done < Number(rounds)) {
   try {
     await lock.using(async (grant) => {

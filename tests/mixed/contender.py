@@ -11,7 +11,7 @@ import fencepost
 
 def main() -> None:
     """Acquires, increments and releases, so many times."""
-    url, name, rounds, host, port = sys.argv[1:]
+    url, name, rounds, host, port, *ttl = sys.argv[1:]
     done = stale = lost = 0
     with socket.create_connection((host, int(port))) as connection, fencepost.connect(url) as client:
         counter = connection.makefile("rw")
@@ -21,7 +21,7 @@ def main() -> None:
             counter.flush()
             return counter.readline().strip()
 
-        lock = client.lock(name)
+        lock = client.lock(name, **({"ttl": int(ttl[0]) / 1000} if ttl else {}))
         while done < int(rounds):
             try:
                 with lock as grant:

@@ -1,5 +1,8 @@
 //! The contender in Rust: see README.md.
 
+use std::time::Duration;
+
+use fencepost::{Error, LockOptions};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
     net::TcpStream,
@@ -21,17 +24,26 @@ impl Counter {
 #[tokio::main]
 async fn main() -> Result<(), Failed> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [url, name, rounds, host, port] = arguments.as_slice() else {
-        return Err("usage: contender URL LOCK ROUNDS COUNTER_HOST COUNTER_PORT".into());
+    let [url, name, rounds, host, port, ttl @ ..] = arguments.as_slice() else {
+        return Err("usage: contender URL LOCK ROUNDS COUNTER_HOST COUNTER_PORT [TTL_MS]".into());
     };
     let connection = TcpStream::connect((host.as_str(), port.parse()?)).await?;
     connection.set_nodelay(true)?;
     let mut counter = Counter(BufReader::new(connection));
     let client = fencepost::connect(url).await?;
-    let lock = client.lock(name)?;
+    let lock = match ttl.first() {
+        Some(ttl) => client.lock_with(name, LockOptions::new().ttl(Duration::from_millis(ttl.parse()?)))?,
+        None => client.lock(name)?,
+    };
     let (rounds, mut done, mut stale, mut lost) = (rounds.parse::<u32>()?, 0, 0, 0);
     while done < rounds {
-        let grant = lock.acquire().await?;
+        let grant = match lock.acquire().await {
+            Err(Error::Lost(_)) => {
+                lost += 1;
+                continue;
+            }
+            granted => granted?,
+        };
         let fence = grant.fence().ok_or("a grant without a fence")?;
         let value = counter.ask(format!("read {fence}\n")).await?;
         if value == "stale"
@@ -44,8 +56,9 @@ async fn main() -> Result<(), Failed> {
         } else {
             done += 1;
         }
-        if grant.release().await.is_err() {
-            lost += 1;
+        match grant.release().await {
+            Err(Error::Lost(_)) => lost += 1,
+            released => released?,
         }
     }
     client.close().await?;

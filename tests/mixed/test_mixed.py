@@ -55,11 +55,11 @@ def start(
     name: str,
     rounds: int,
     counter: CounterServer,
-    *,
+    *options: str,
     among: dict[str, list[str]] = CONTENDERS,
 ) -> subprocess.Popen[str]:
     """Starts a contender: the one of that name."""
-    command = [*among[language], url, name, str(rounds), "127.0.0.1", str(counter.port)]
+    command = [*among[language], url, name, str(rounds), "127.0.0.1", str(counter.port), *options]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

@@ -9,25 +9,26 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-from servers import KINDS, PATIENCE, ROOT, Server, running, switch, wait_until
-
-sys.path.insert(0, str(ROOT / "tests" / "mixed"))
-
 from counter import CounterServer
+from servers import KINDS, PATIENCE, ROOT, Server, running, wait_until
 from test_mixed import CONTENDERS, finish
 from test_mixed import start as start_among
 
 #: Every client library that an address leads to. In JavaScript ioredis is taken where node-redis is absent.
 WITHOUT_NODE_REDIS = ["node", "--import", str(ROOT / "tests" / "redis-servers" / "without_redis.mjs")]
-CLIENTS = {**CONTENDERS, "ioredis": [*WITHOUT_NODE_REDIS, *CONTENDERS["javascript"][1:]]}
+CLIENTS = {
+    **CONTENDERS,
+    "python-asyncio": [sys.executable, str(ROOT / "tests" / "mixed" / "contender_asyncio.py")],
+    "ioredis": [*WITHOUT_NODE_REDIS, *CONTENDERS["javascript"][1:]],
+}
 ROUNDS = 20
-#: The rights that docs/clients.md names, and no channel.
+#: The rights that docs/how-to/operate-redis.md names, and no channel.
 RIGHTS = ["~stock/*", "~{stock/*", "+evalsha", "+eval", "+get", "+set", "+del", "+pexpire", "+pttl", "+time"]
 
 
 @pytest.fixture(params=CLIENTS)
 def language(request: pytest.FixtureRequest) -> str:
-    """Every language, JavaScript with both libraries."""
+    """Every language: Python with threads and on asyncio, JavaScript with both libraries."""
     return str(request.param)
 
 
@@ -44,9 +45,11 @@ def counter() -> Iterator[CounterServer]:
         yield counter
 
 
-def start(language: str, url: str, name: str, rounds: int, counter: CounterServer) -> subprocess.Popen[str]:
+def start(
+    language: str, url: str, name: str, rounds: int, counter: CounterServer, *ttl_ms: str
+) -> subprocess.Popen[str]:
     """Starts a contender of the mixed suite."""
-    return start_among(language, url, name, rounds, counter, among=CLIENTS)
+    return start_among(language, url, name, rounds, counter, *ttl_ms, among=CLIENTS)
 
 
 def work(languages: list[str], url: str, counter: CounterServer) -> None:
@@ -106,22 +109,3 @@ def test_a_redirection_is_refused_with_its_remedy(
     assert contender.returncode != 0
     assert "MOVED" in said, said
     assert "Redis Cluster" in said, said
-
-
-def test_a_failover_that_the_connection_survives_loses_nothing(language: str, counter: CounterServer) -> None:
-    """The primary becomes a replica and keeps its connections; the address leads to the new primary."""
-    with running("redis-7.0") as old, running("redis-7.0") as new, switch(old) as address:
-        new.replicate(old)
-        endless = 10**6
-        contender = start(language, f"redis://{address.address}", "stock/42", endless, counter)
-        try:
-            assert counter.counter.wait_for(10, PATIENCE), "the contender stands still"
-            new.promote()
-            address.target = new
-            old.replicate(new)
-            before = counter.counter.value
-            assert counter.counter.wait_for(before + 10, PATIENCE), "the contender stays on the old primary"
-            assert (counter.counter.lost_updates, counter.counter.stale) == (0, 0)
-        finally:
-            contender.kill()
-            contender.communicate()

@@ -26,7 +26,7 @@ def test_a_difference_is_found() -> None:
 def test_a_difference_names_the_promise() -> None:
     text = (ROOT / "zookeeper" / "seal-lost.jsonl").read_text(encoding="utf-8")
     with pytest.raises(
-        Difference, match=r"S3 may be broken: who believes .*\nthe case: The answer to a seal"
+        Difference, match=r"S3 may be broken: a client that believes .*\nthe case: The answer to a seal"
     ):
         replay(text.replace('"target":"any"', '"target":"own"', 1))
 

@@ -135,6 +135,32 @@ def test_hold_keeps_replies_and_ends(control: Control, proxy: dict[str, Any], di
             assert replies.read() == b"*2\r\n$4\r\nlist\r\n$5\r\nvalue\r\n"
 
 
+def test_ignored_connections_are_accepted_and_never_answered(
+    control: Control, proxy: dict[str, Any], direct: Any
+) -> None:
+    host, port = proxy["address"].split(":")
+    assert control.do(f"proxy-ignore {proxy['id']} 1")["ignores"] == 1
+    with socket.create_connection((host, int(port)), timeout=LONG) as ignored:
+        ignored.sendall(b"INCR key\r\n")
+        wait_until(lambda: control.count(proxy)["total"] == 1, "the request came to the proxy")
+        control.do(f"proxy-hold {proxy['id']}")
+        assert control.do(f"proxy-pass {proxy['id']}")["ignores"] == 0
+        with socket.create_connection((host, int(port)), timeout=LONG) as answered:
+            answered.sendall(b"INCR key\r\n")
+            assert answered.recv(100) == b":1\r\n"
+        ignored.settimeout(0.1)
+        with pytest.raises(OSError, match="timed out"):
+            ignored.recv(1)
+
+    def connections() -> int:
+        proxies = control.do("list")["proxies"]
+        return next(int(each["connections"]) for each in proxies if each["id"] == proxy["id"])
+
+    wait_until(lambda: connections() == 0, "both have ended")
+    assert direct.get("key") == b"1"
+    assert "not a number" in control.fail(f"proxy-ignore {proxy['id']} many")
+
+
 def test_a_dead_server_behind_a_proxy(control: Control, client: Any) -> None:
     client.set("key", "value")
     control.do("kill redis-1")

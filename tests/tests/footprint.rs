@@ -9,7 +9,7 @@ use std::{
 };
 
 use fencepost_core::{
-    CommandId, Instant, Intent, Output, OwnerId, Patience, RawSettings, SessionId, Settings,
+    CommandId, ContenderId, Instant, Intent, Output, Patience, RawSettings, SessionId, Settings,
     lowered::{Hub, Notice, Operation, Outcome, Request},
     redis::Reply as Redis,
     zookeeper::{self, Answer, RawZooKeeper, SessionState, Stat},
@@ -56,6 +56,7 @@ fn settings(family: &str, number: usize) -> Settings {
             poll: None,
             answer_within: None,
             max_hold: None,
+            owner: None,
         }
     } else {
         RawSettings::ZookeeperMutex(RawZooKeeper {
@@ -122,7 +123,7 @@ fn waiting(family: &str, contenders: usize) -> (Hub, isize) {
         hub.handle_notice(NOW, Notice::ZooKeeper(connected)).unwrap();
     }
     for number in 0..contenders {
-        let owner = OwnerId((number as u128).to_be_bytes());
+        let owner = ContenderId((number as u128).to_be_bytes());
         let key = hub.open(NOW, &settings(family, number), owner, 1).unwrap();
         let patience = Patience::For(core::time::Duration::from_secs(60));
         hub.intent(NOW, key, Intent::Acquire(patience)).unwrap();

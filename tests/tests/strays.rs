@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use fencepost_core::{
-    Event, Instant, Intent, Machine, Outcome, Output, OwnerId, Patience, SessionId,
+    ContenderId, Event, Instant, Intent, Machine, Outcome, Output, Patience, SessionId,
     zookeeper::{Answer, Contender, ContenderSettings, Layout, Notice, Reply, Request, Role, SessionState},
 };
 
@@ -13,7 +13,7 @@ const SESSION: SessionId = SessionId(2);
 /// A mutex that is first in its line, in a session that nobody has confirmed.
 fn first() -> Contender {
     let settings = ContenderSettings::new("shop", "stock", Layout::Curator, Role::Mutex).unwrap();
-    let mut mutex = Contender::new(settings, OwnerId([7; 16]), 1);
+    let mut mutex = Contender::new(settings, ContenderId([7; 16]), 1);
     mutex
         .handle_notice(
             NOW,

@@ -10,9 +10,9 @@
             with grant:
                 ...
 
-For asyncio there is :mod:`fencepost.asyncio`, for those who own their event loop :mod:`fencepost.hub`. No
-lock gives mutual exclusion across a network by itself: what is safe is the ``fence`` of a grant, checked by
-the resource.
+:mod:`fencepost.asyncio` has the client for asyncio. :mod:`fencepost.hub` is for programs with an event loop
+of their own. No lock gives mutual exclusion across a network by itself. Have the resource check the ``fence``
+of a grant.
 """
 
 from __future__ import annotations

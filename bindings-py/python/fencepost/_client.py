@@ -6,42 +6,48 @@ import threading
 import time
 import warnings
 from _thread import allocate_lock
+from collections import deque
 from collections.abc import Callable, Mapping
 from functools import wraps
+from itertools import starmap
 from types import TracebackType
 from typing import TypeVar
 
-from ._closing import CONFIRM_WITHIN
+from ._closing import CONFIRM_WITHIN, incomplete
 from ._connect import SyncDriver, choose, choose_by_address, family_of
-from ._contender import Contender, Hold, State, Until, decided, over, turned
+from ._contender import Contender, State, Until, decided, over, turned
 from ._engine import Engine
 from ._fencepost import Command
 from ._inspection import Found, Subject, found
 from ._kinds import AnyLock, Kinds
 from ._lock import Grant, Lock
-from ._owners import ownership
 from ._timer import LATE, TURN, ThreadTimer
-from ._values import Duration, micros, positive, settings
+from ._values import Duration, micros, positive, settings, shown
 from ._waiting import may_wait
-from .errors import CleanupIncomplete, FencepostError, MisuseError, NotAcquired, ReleaseUnconfirmed
+from .errors import FencepostError, MisuseError, ReleaseUnconfirmed
 
 CONNECT_WITHIN = 5.0
-"""For how many seconds an acquire waits for the first connection."""
+"""The time for which an acquire waits for the first connection, in seconds."""
+
+ONCE = ((),)
+"""The arguments of one call without any."""
 
 Given = TypeVar("Given")
 
 
-def to_the_end(verb: Callable[[Client, Hold], Given]) -> Callable[[Client, Hold], Given]:
-    """What is done with a grant. When the thread is interrupted, others carry out what it leaves."""
+def to_the_end(verb: Callable[[Client, Contender], Given]) -> Callable[[Client, Contender], Given]:
+    """Decorates a method that asks something of a grant. If the thread is interrupted, the driver takes over
+    its commands.
+    """
 
     @wraps(verb)
-    def carried(client: Client, hold: Hold) -> Given:
+    def carried(client: Client, contender: Contender) -> Given:
         try:
-            return verb(client, hold)
+            return verb(client, contender)
         except Exception:
             raise
         except BaseException:
-            client._engine.hand_over(hold.contender)
+            client._engine.hand_over(contender)
             raise
 
     return carried
@@ -50,25 +56,27 @@ def to_the_end(verb: Callable[[Client, Hold], Given]) -> Callable[[Client, Hold]
 def connect(url: str, *, connect_timeout: Duration = CONNECT_WITHIN) -> Client:
     """A client of the server at ``url``.
 
-    ``memory:`` and ``memory:NAME`` (inside this process),
+    Addresses are ``memory:`` and ``memory:NAME`` (a server inside this process),
     ``zk://HOST:PORT,HOST:PORT/PREFIX?session_timeout=MILLISECONDS``,
-    ``redis://USER:PASSWORD@HOST:PORT/DATABASE``, ``rediss://…?ca=PATH`` (TLS; the certificate is checked).
-    Nothing is waited for: connecting is part of the patience of an acquire. Until the first connection an
-    acquire waits ``connect_timeout`` for it at most (seconds or a timedelta), then it is Refused
-    (``unreachable``). Raises ConfigError for an address that makes no sense.
+    ``redis://USER:PASSWORD@HOST:PORT/DATABASE`` and ``rediss://…?ca=PATH`` (TLS: the client checks the
+    server's certificate).
+
+    This call does not wait. The client connects in the background, and the first acquire waits for the
+    connection, for at most ``connect_timeout`` (seconds or a timedelta). If there is none by then, the
+    acquire raises Refused (``unreachable``). Raises ConfigError for an address that is not valid.
     """
     driver, prefix = choose_by_address(url)
     return Client._of(driver, prefix, connect_timeout)
 
 
 class Client(Kinds):
-    """Locks on one connection. Made by :func:`connect`, or on a ``KazooClient`` or ``redis.Redis`` of your
-    own.
+    """Locks on one connection. :func:`connect` makes a client; or give this class your own ``KazooClient`` or
+    ``redis.Redis``.
 
-    Your own connection is never closed, and what was hung into it is removed on :meth:`close`. ``prefix``,
-    for ZooKeeper: the path below which the locks lie. ``connect_timeout``: as for :func:`connect`; None: an
-    acquire waits for the first connection as long as its patience lasts. Use it as a context manager, or
-    close it.
+    The client never closes your own connection. :meth:`close` removes the listeners that the client added to
+    it. ``prefix``, for ZooKeeper, is the path below which the locks are. ``connect_timeout`` is that of
+    :func:`connect`; with None, only an acquire's own timeout limits how long it waits for the first
+    connection. Use the client as a context manager, or close it.
     """
 
     _engine: Engine
@@ -94,10 +102,11 @@ class Client(Kinds):
         closing = threading.RLock()
 
         def dispose(within: float = CONFIRM_WITHIN) -> None:
-            # The thread that closes this client does it, or else the timer's.
+            # The thread that closes this client calls this, or the timer's thread.
             if closing.acquire(blocking=False):
                 try:
                     if not engine.disposed:
+                        engine.untold = engine.left
                         driver.close(within)
                         timer.stop()
                         engine.disposed = True
@@ -115,20 +124,20 @@ class Client(Kinds):
         kind: str,
         name: str,
         options: Mapping[str, object],
-        owner: str | None = None,
     ) -> AnyLock:
-        self._engine.check_process()
+        self._engine.check()
         checked = settings(self._family, self._prefix, kind, name, options)
         subject = Subject(self._family, self._prefix, kind, name, options)
-        return lock(self, name, checked, subject, ownership(kind, name, owner))
+        return lock(self, name, checked, subject)
 
     def close(self) -> None:
-        """Releases all grants, gives all waiting acquires up, and waits at most 5 seconds for the server's
+        """Releases all grants and cancels all waiting acquires. Waits at most 5 seconds for the server's
         answers.
 
-        Grants that are held are lost by it: their ``lost`` is set, and their blocks raise LockLost. Closing
-        again does nothing, or finishes what was interrupted. Raises CleanupIncomplete if something had to be
-        left.
+        A grant that is held ends as lost: the client sets its ``lost``, and its block raises LockLost. Raises
+        CleanupIncomplete if the server may still hold something of this client. A second close, at the same
+        time or later, waits until the first has ended, and does not raise that error again. If the first
+        close was interrupted, the second one finishes it.
         """
         engine = self._engine
         engine.check_process()
@@ -136,26 +145,23 @@ class Client(Kinds):
             engine.orphan()
             return
         with self._closing:
-            if engine.disposed:
-                return
             end = time.monotonic() + CONFIRM_WITHIN
-            try:
-                idle = Waiter()
-                engine.shut(idle.wake)
-                idle.wait(CONFIRM_WITHIN)
-                left = engine.left
-                engine.dispose(max(0.0, end - time.monotonic()))
-            except BaseException:
-                engine.leave(CONFIRM_WITHIN)
-                raise
+            if not engine.disposed:
+                try:
+                    idle = Waiter()
+                    engine.shut(idle.wake)
+                    idle.wait(CONFIRM_WITHIN)
+                    engine.dispose(max(0.0, end - time.monotonic()))
+                except BaseException:
+                    engine.leave(CONFIRM_WITHIN)
+                    raise
+            left, engine.untold = engine.untold, 0
         if left:
-            raise CleanupIncomplete(
-                f"{left} contenders were left on the server: they go with their leases or session", count=left
-            )
+            raise incomplete(left)
 
     @property
     def closed(self) -> bool:
-        """Whether the client was closed."""
+        """Whether the client has been closed."""
         return self._engine.closed
 
     def __enter__(self) -> Client:
@@ -180,128 +186,123 @@ class Client(Kinds):
         except Exception:
             return
         engine.orphan()
-        warnings.warn(f"unclosed {self!r}: use `with`, or close it", ResourceWarning, 2, source=self)
+        warnings.warn(f"unclosed {self!r}: use `with`, or call close()", ResourceWarning, 2, source=self)
 
     def __repr__(self) -> str:
         return f"<fencepost.Client of {self._driver.describe()}>"
 
-    # What locks and grants do.
+    # The calls of locks and grants.
 
-    def _acquire(self, lock: Lock, wait: int | bool) -> Grant | None:
+    def _acquire(self, lock: Lock, wait: int | bool) -> Grant:
+        """A grant. Raises NotAcquired if another contender holds the lock."""
         engine = self._engine
         engine.check()
-        hold = Hold(Contender(lock.name, lock._subject.kind, lock._ownership))
+        contender = Contender(lock.name)
         try:
-            engine.enter(hold, lock._settings, wait, self._driver.inline)
-            contender = hold.contender
+            engine.enter(contender, lock._settings, wait, self._driver.inline)
             self._wait(contender, decided)
             contender.warn()
-            if hold.state is State.HELD:
-                return Grant(self, hold)
+            if contender.state is State.HELD:
+                return Grant(self, contender)
         except BaseException:
-            engine.abandon(hold)
+            engine.abandon(contender)
             raise
-        error = contender.error()
-        if isinstance(error, NotAcquired):
-            return None
-        raise error
+        raise contender.error()
 
     def _inspect(self, subject: Subject, action: str, contender: Found | None = None) -> list[Found]:
         checked = subject.settings(action, contender)
         engine = self._engine
         engine.check()
         look = Contender(subject.name)
-        hold = Hold(look)
         try:
-            engine.enter(hold, checked, False, self._driver.inline)
+            engine.enter(look, checked, False, self._driver.inline)
             self._wait(look, decided)
         except BaseException:
-            engine.abandon(hold)
+            engine.abandon(look)
             raise
         if look.state is not State.FOUND:
             raise look.error()
         return found(look.event)
 
     @to_the_end
-    def _release(self, hold: Hold) -> None:
-        engine, contender = self._engine, hold.contender
-        if hold.state is not State.LOST:
+    def _release(self, contender: Contender) -> None:
+        engine = self._engine
+        if contender.state is not State.LOST:
             engine.check()
-        if hold.state is State.HELD and not may_wait():
-            engine.orphan(hold)
+        if not may_wait():
+            if contender.state is not State.HELD:
+                raise engine.why_not_held(contender)
+            contender.state = State.RELEASED  # The next tick releases it.
+            engine.orphan(contender)
             return
-        until = engine.release(hold, self._driver.inline)
-        if until is not None and not self._wait(contender, until, CONFIRM_WITHIN):
+        engine.release(contender, self._driver.inline)
+        if not self._wait(contender, over, CONFIRM_WITHIN):
             raise ReleaseUnconfirmed(
-                f"{contender.name}: the server has not confirmed the release; it goes on in the background"
+                f"{shown(contender.name)}: the server has not confirmed the release within "
+                f"{CONFIRM_WITHIN:g} s. The client goes on in the background; until the server confirms it, "
+                "other clients may wait"
             )
-        error: Exception | None = None
-        if until is turned:
-            error = contender.why_not_downgraded()
-        elif until is over and contender.state is not State.RELEASED:
-            error = contender.error()
-        if error is not None:
-            raise error
+        if contender.state is not State.RELEASED:
+            raise contender.error()
 
     @to_the_end
-    def _downgrade(self, hold: Hold) -> None:
-        engine, contender = self._engine, hold.contender
-        if hold.state is not State.LOST:
+    def _downgrade(self, contender: Contender) -> None:
+        engine = self._engine
+        if contender.state is not State.LOST:
             engine.check()
-        until = engine.downgrade(hold, self._driver.inline)
-        if until is None:
-            return
-        self._wait(contender, until)
+        engine.downgrade(contender, self._driver.inline)
+        self._wait(contender, turned)
         error = contender.why_not_downgraded()
         if error is not None:
-            if contender.state is State.HELD:
-                engine.restore(hold)
             raise error
 
     @to_the_end
-    def _extend(self, hold: Hold) -> None:
-        engine, contender = self._engine, hold.contender
-        if hold.state is not State.LOST:
+    def _extend(self, contender: Contender) -> None:
+        engine = self._engine
+        if contender.state is not State.LOST:
             engine.check()
         before = contender.extended
-        engine.extend(hold, self._driver.inline)
+        engine.extend(contender, self._driver.inline)
         self._wait(
             contender, lambda contender: contender.extended != before or contender.state is not State.HELD
         )
-        if hold.state is not State.HELD:
-            raise engine.why_not_held(hold)
+        if contender.state is not State.HELD:
+            raise engine.why_not_held(contender)
 
-    def _wait_revoke_requested(self, hold: Hold, timeout: Duration | None) -> bool:
+    def _wait_revoke_requested(self, contender: Contender, timeout: Duration | None) -> bool:
         limit = None if timeout is None else micros("timeout", timeout) / 1e6
         self._engine.check()
         self._wait(
-            hold.contender,
-            lambda contender: contender.revoke_requested or hold.state is not State.HELD,
+            contender,
+            lambda contender: contender.revoke_requested or contender.state is not State.HELD,
             limit,
         )
-        return hold.contender.revoke_requested
+        return contender.revoke_requested
 
     def _wait(self, contender: Contender, until: Until, limit: float | None = None) -> bool:
-        """Waits until that is so, and meanwhile carries out the contender's own commands. False: the time is
-        up.
+        """Waits until that is true, and meanwhile carries out the contender's commands. Gives False if the
+        time is up.
         """
         inbox, engine = contender.inbox, self._engine
-        command: Command | None = None
+        taken: deque[Command] = deque(maxlen=1)
         end = None if limit is None else time.monotonic() + limit
         try:
             while True:
                 while inbox:
                     try:
-                        command = inbox.popleft()
-                    except IndexError:  # Another thread that uses this grant has taken it.
+                        # This is one step for the interpreter. A signal between a pop and an assignment would
+                        # lose the command.
+                        taken.extend(starmap(inbox.popleft, ONCE))
+                    except IndexError:  # Another thread that uses this grant has taken the command.
                         break
-                    self._driver.carry_out(command, contender)
+                    self._driver.carry_out(taken[0], contender)
                 if until(contender):
                     return True
                 if not may_wait():
                     raise MisuseError(
-                        f"{contender.name}: a finalizer or signal handler that has come in the middle of the "
-                        "client's own work cannot wait here: have another thread do this",
+                        f"{shown(contender.name)}: this call cannot wait here: a finalizer or a signal "
+                        "handler makes it while this thread is inside the client. Make the call in another "
+                        "thread",
                         543,
                         "cannot-wait",
                     )
@@ -314,16 +315,16 @@ class Client(Kinds):
                     waiter.wait(None)
                 elif not waiter.wait(end - time.monotonic()):
                     if time.monotonic() - end > LATE / 1e6:
-                        # The process was stopped: what has come meanwhile is taken in first.
+                        # The process was stopped. First the client reads what has come meanwhile.
                         waiter.wait(TURN / 1e6)
                     return until(contender)
         except BaseException:
-            engine.hand_over(contender, command)
+            engine.hand_over(contender, taken[0] if taken else None)
             raise
 
 
 class Waiter:
-    """The cheapest thing that one thread can wait for and another wake."""
+    """One thread waits, and another one wakes it. This is the cheapest way that Python has."""
 
     __slots__ = ("_lock",)
 
@@ -332,14 +333,14 @@ class Waiter:
         self._lock.acquire()
 
     def wake(self) -> None:
-        """Wakes it; again does nothing."""
+        """Wakes the thread. A second call does nothing."""
         try:
             self._lock.release()
         except RuntimeError:
             pass
 
     def wait(self, seconds: float | None) -> bool:
-        """Waits to be woken. False: the time is up."""
+        """Waits for a call of ``wake``. Gives False if the time is up."""
         return self._lock.acquire(True, -1 if seconds is None else max(0.0, seconds))
 
 

@@ -1,12 +1,12 @@
-"""The clock: microseconds that do not go back and go on while the computer sleeps, where there is such a
-clock.
+"""The clock, in microseconds. It never goes back. Where the system has such a clock, it goes on while the
+computer sleeps.
 """
 
 from __future__ import annotations
 
 import time
 
-# A lease goes on ending during a suspend, so the clock that judges it has to go on too.
+# A lease goes on while the computer sleeps, so the client's clock has to go on, too.
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", None) or time.CLOCK_MONOTONIC
 _read = time.clock_gettime_ns
 

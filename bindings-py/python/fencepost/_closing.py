@@ -1,4 +1,4 @@
-"""How an engine ends: everything is given back, losses are told, and what is left is disposed of."""
+"""How an engine ends: it releases all grants, reports losses, and closes the driver."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ._clock import now
 from ._contender import Contender, Wake
 from ._fencepost import Hub
+from .errors import CleanupIncomplete
 
 if TYPE_CHECKING:
     import threading
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ._reach import Reach
 
 CONFIRM_WITHIN = 5.0
-"""For how many seconds a release, or a close, waits for the server's answers."""
+"""The time for which a release or a close waits for the server's answers, in seconds."""
 
 
 class Closing:
@@ -48,7 +49,7 @@ class Closing:
         raise NotImplementedError
 
     def shut(self, idle: Wake) -> None:
-        """Closes everything; ``idle`` is called once nothing is pending. Again it only waits for that."""
+        """Closes all contenders. Calls ``idle`` when nothing is pending; a second call does only that."""
         with self.order:
             try:
                 self._end_all()
@@ -61,8 +62,8 @@ class Closing:
         self.tell()
 
     def leave(self, within: float) -> None:
-        """Nobody waits for the end of a close any more: what is left is disposed of when nothing is pending,
-        or after so many seconds.
+        """The caller of a close was interrupted. The engine closes the driver when nothing is pending, or
+        after so many seconds.
         """
         with self.order:
             self._end_all()
@@ -75,7 +76,7 @@ class Closing:
         self._dispose_at = now() + int(within * 1e6)
 
     def _end_all(self) -> None:
-        """Ends every contender. A grant that is held is over without a release of its owner: it is lost."""
+        """Ends every contender. A grant ends as lost, because the program has not released it."""
         self.closed = True
         if self._shut:
             return
@@ -87,7 +88,7 @@ class Closing:
         self._shut = True
 
     def tell(self) -> None:
-        """Tells of losses, outside of the section; and disposes of what is left."""
+        """Outside of the section: reports losses, and closes the driver if it is time."""
         while self._later:
             self._later.popleft()()
 
@@ -96,6 +97,20 @@ class Closing:
         self._later.append(self.dispose)
 
     @property
-    def left(self) -> int:
-        """How many contenders the server has not answered for. What never reached one has left nothing."""
+    def unanswered(self) -> int:
+        """The number of contenders that still wait for the server. None, if the client never reached one."""
         return self.hub.pending if self.reach.reached else 0
+
+    @property
+    def left(self) -> int:
+        """The number of contenders whose end the server has not confirmed, or has refused."""
+        return self.unanswered + self.hub.unreleased if self.reach.reached else 0
+
+
+def incomplete(left: int) -> CleanupIncomplete:
+    """The error of the first close, if it leaves that many contenders."""
+    return CleanupIncomplete(
+        f"the server has not confirmed the end of {left} contender{'' if left == 1 else 's'} of this client. "
+        "Until their leases or the session end, other clients may wait for them",
+        count=left,
+    )

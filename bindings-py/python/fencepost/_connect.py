@@ -1,4 +1,4 @@
-"""Which driver goes with an address or a connection."""
+"""Chooses the driver for an address or a connection."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .errors import ConfigError
 
 
 class Describes(Protocol):
-    """What every driver says of itself."""
+    """The properties of every driver."""
 
     @property
     def hub(self) -> Hub:
         """The hub for its engine."""
 
     def describe(self) -> str:
-        """Where the locks are, without passwords."""
+        """The address of the locks, without passwords."""
 
 
 class SyncDriver(Driver, Protocol):
@@ -30,27 +30,31 @@ class SyncDriver(Driver, Protocol):
         """The hub for its engine."""
 
     def close(self, within: float) -> None:
-        """Takes back what was hung into the connection; closes it if it is the driver's own. Waits for so
-        many seconds at most.
+        """Removes its listeners from the connection, and closes the connection if the driver made it. Waits
+        for at most so many seconds.
         """
 
 
 def read_address(url: object) -> Address:
-    """The address in a URL. Raises ConfigError."""
+    """Parses a URL. Raises ConfigError."""
     if not isinstance(url, str):
-        raise unreadable(f'{url!r} is no address: give a text, such as "redis://localhost"')
+        raise unreadable(f'the address is {url!r}: give a str, such as "redis://localhost"')
     return Address(url)
 
 
 def missing(package: str, extra: str, error: ImportError) -> ImportError:
     """The error for a client library that is not installed."""
-    wanted = ImportError(f"this address needs {package}: pip install 'fencepost[{extra}]'", name=package)
+    wanted = ImportError(
+        f"an address of this kind needs the package {package}, which cannot be imported: "
+        f"pip install 'fencepost[{extra}]'",
+        name=package,
+    )
     wanted.__cause__ = error
     return wanted
 
 
 def choose_by_address(url: object) -> tuple[SyncDriver, str]:
-    """The driver for an address, and the prefix in it."""
+    """The driver for an address, and the address's prefix."""
     address = read_address(url)
     if address.kind == "memory":
         from .drivers.memory import MemoryDriver, shared
@@ -70,7 +74,7 @@ def choose_by_address(url: object) -> tuple[SyncDriver, str]:
 
 
 def choose(connection: object, prefix: object) -> tuple[SyncDriver, str]:
-    """The driver for a connection that the caller already has."""
+    """The driver for a connection of the program."""
     prefix = checked_prefix(prefix)
     if is_instance(connection, "kazoo.client", "KazooClient"):
         from .drivers.kazoo import KazooDriver
@@ -83,34 +87,41 @@ def choose(connection: object, prefix: object) -> tuple[SyncDriver, str]:
         return RedisDriver(connection), ""
     hint = "give a KazooClient or a redis.Redis"
     if isinstance(connection, str):
-        hint = "an address goes to fencepost.connect()"
+        hint = "for an address, call fencepost.connect()"
     if is_instance(connection, "redis.asyncio.client", "Redis"):
         hint = "it is for asyncio: give it to fencepost.asyncio.Client"
-    raise unreadable(f"{type(connection).__name__} is no connection for this client: {hint}")
+    raise no_connection(connection, hint)
+
+
+def no_connection(connection: object, hint: str) -> ConfigError:
+    """The error for a value that is not a connection of this client. It never shows an address's password."""
+    return unreadable(f"the connection is of the type {type(connection).__name__}: {hint}")
 
 
 def family_of(driver: Describes) -> str:
-    """Whose options its locks take: ``zookeeper``, ``redis``, or ``memory``, which stands for either."""
+    """The family whose options its locks have: ``zookeeper``, ``redis``, or ``memory`` for both."""
     return "memory" if driver.describe().startswith("memory:") else driver.hub.family
 
 
 def is_instance(connection: object, module: str, name: str) -> bool:
-    """Whether it is of that class; without importing a library that nobody uses."""
+    """Whether a connection is of that class. It imports no library that the program has not imported."""
     loaded = sys.modules.get(module)
     kind = getattr(loaded, name, None)
     return kind is not None and isinstance(connection, kind)
 
 
 def checked_prefix(prefix: object) -> str:
-    """A prefix that is a text."""
+    """The prefix, if it is a str. Raises ConfigError."""
     if not isinstance(prefix, str):
-        raise unreadable(f'the prefix is {prefix!r}: give a text, such as "/shop"')
+        raise unreadable(f'the prefix is {prefix!r}: give a str, such as "/shop"')
     return prefix
 
 
 def no_prefix(prefix: str) -> None:
-    """Refuses a prefix where there are no paths."""
+    """Raises ConfigError for a prefix on a server without paths."""
     if prefix:
         raise ConfigError(
-            "a prefix is for ZooKeeper: put it into the names of the locks", 108, "unknown-option"
+            f"the prefix is {prefix!r}, and only ZooKeeper has prefixes: put it into the names of the locks",
+            108,
+            "unknown-option",
         )

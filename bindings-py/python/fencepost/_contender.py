@@ -1,26 +1,25 @@
-"""One contender as the client sees it: what its machine has said so far, and who waits to hear more."""
+"""One contender as the client sees it: its state after the events so far, and the threads and tasks that wait
+for more.
+"""
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections import deque
 from collections.abc import Callable
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from ._clock import now
 from ._fencepost import Command, Event, misuse
 from ._values import shown
 from .errors import FencepostError, LockLost, MixedLayoutsWarning, NotAcquired, Refused, again
 
-if TYPE_CHECKING:
-    from ._owners import Ownership
-
 Wake = Callable[[], object]
 
 
 class State(Enum):
-    """Where a contender is."""
+    """The state of a contender."""
 
     WAITING = "waiting"
     HELD = "held"
@@ -34,10 +33,15 @@ class State(Enum):
 
 OVER = frozenset({State.RELEASED, State.LOST, State.REFUSED, State.FOUND, State.CLOSED})
 _NOT_ACQUIRED = frozenset({301, 302})
+_PACKAGE = f"{__package__}."
 
 
 class Contender:
-    """A contender and its grant. Changed only inside the engine's critical section, read anywhere."""
+    """A contender and its grant. Threads change it only inside the engine's critical section, and read it
+    anywhere.
+
+    Each acquire has a contender of its own, also that of an owner that holds the lock already.
+    """
 
     __slots__ = (
         "attempt",
@@ -47,57 +51,53 @@ class Contender:
         "event",
         "extended",
         "fence",
-        "holds",
         "inbox",
         "key",
-        "kind",
+        "machine",
         "mixed_layouts",
         "name",
         "node",
-        "ownership",
+        "on_loss",
         "revoke_requested",
-        "shared",
         "state",
         "suspended",
         "valid_until",
         "waiters",
     )
 
-    def __init__(self, name: str, kind: str = "lock", ownership: Ownership | None = None) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
-        self.kind = kind
-        self.ownership = ownership
-        self.holds: set[Hold] = set()
-        """Those of its grant: several if its owner has acquired it again."""
-        self.shared = kind == "reader"
-        """Whether others may read: it is a reader's, or was downgraded."""
         self.downgrade: tuple[Event, BaseException | None] | None = None
-        """What the server has said of the downgrade that was asked for last."""
+        """The result of the last downgrade: the event, and the client library's own exception."""
         self.key = 0
+        self.machine = 0
+        """The key of the machine that serves it: its own, or that of the owner's first grant."""
         self.state = State.WAITING
         self.fence: int | None = None
         self.valid_until: int | None = None
         self.suspended = False
         self.extended = 0
         self.attempt = ""
-        """What the server stores to say whose the lock is."""
+        """The attempt's number, which the server stores. Grants that an owner shares have the same one."""
         self.node: str | None = None
-        """The path of its node, as far as its create has been answered."""
+        """The path of its node. None until the server has answered the create."""
         self.revoke_requested = False
         self.mixed_layouts: str | None = None
         self.event: Event | None = None
         """The event that ended it, with the reason."""
         self.cause: BaseException | None = None
-        """The client library's own exception that brought the end to light."""
+        """The client library's own exception that was the cause of the end."""
         self.error_of_client: FencepostError | None = None
-        """What the client says of the end, where it was not the machine that ended it or knows less."""
+        """The error of an end that the client itself decided, or of which it knows more than the machine."""
         self.inbox: deque[Command] = deque()
         """Commands that the waiting thread carries out itself."""
         self.waiters: list[Wake] = []
-        """Called once when anything has changed that somebody may wait for."""
+        """The engine calls each of them once, after the next change that a thread or task may wait for."""
+        self.on_loss: list[Wake] = []
+        """The engine calls each of them once, after the loss of the grant."""
 
     def tell(self, event: Event, cause: BaseException | None) -> bool:
-        """Takes an event in; whether somebody may have waited for it."""
+        """Takes an event of the machine. Gives whether a thread or task may wait for this change."""
         name = event.name
         if name == "acquired":
             self.attempt = event.attempt or ""
@@ -122,7 +122,7 @@ class Contender:
         elif name == "queued":
             return False
         elif name == "downgraded" or (name == "refused" and self.state is State.HELD):
-            # It is held either way.
+            # It holds the lock in both cases.
             self.downgrade = (event, cause)
         else:
             self.state = State(name)
@@ -131,49 +131,49 @@ class Contender:
         return True
 
     def close(self) -> None:
-        """Its client is closed: a grant is lost by that, and everything else is over."""
+        """Its client is closed. That ends a grant as lost, and cancels an acquire."""
         if not self.is_over:
             self.state = State.LOST if self.state is State.HELD else State.CLOSED
 
     @property
     def is_over(self) -> bool:
-        """Whether the machine has said its last word."""
+        """Whether it has ended: it holds nothing and waits for nothing."""
         return self.state in OVER
 
-    def is_held(self) -> bool:
-        """Whether the lock is held, though perhaps not for certain at present."""
-        return self.state is State.HELD and (self.valid_until is None or now() < self.valid_until)
-
     def is_valid(self) -> bool:
-        """Whether the lock is held for certain, by this client's clock."""
-        return not self.suspended and self.is_held()
+        """Whether it holds a valid grant, by this client's clock."""
+        held = self.state is State.HELD and not self.suspended
+        return held and (self.valid_until is None or now() < self.valid_until)
 
     def remaining(self) -> float | None:
-        """For how many seconds more the grant is valid; None: there is no lease."""
+        """For how many more seconds the grant is valid. None: it has no lease."""
         if not self.is_valid():
             return 0.0
         return None if self.valid_until is None else max(0.0, (self.valid_until - now()) / 1e6)
 
     def warn(self) -> None:
-        """Warns the caller of an acquire of what is wrong with the lock's directory."""
+        """Warns the caller of an acquire if the lock's directory has a contender of another layout."""
         if self.mixed_layouts is not None:
             node = self.mixed_layouts
-            text = f"{shown(self.name)}: {node} is a contender of another layout, which cannot see ours"
-            warnings.warn(f"{text}: have all processes use one layout", MixedLayoutsWarning, 4)
+            text = (
+                f"{shown(self.name)}: {node} is a contender of another layout. It does not see ours and may "
+                "get the lock as well: give all processes the same layout"
+            )
+            warnings.warn(text, MixedLayoutsWarning, _level())
 
     def error(self) -> FencepostError:
-        """What has ended it, as an exception."""
+        """The exception for its end."""
         if self.error_of_client is not None:
             return again(self.error_of_client)
         if self.event is None and self.state is State.LOST:
-            text = f"{self.name}: the client was closed while it held the lock"
+            text = f"{shown(self.name)}: the client was closed while this grant was held"
             return LockLost(text, 406, "lost-connection-closed")
         if self.event is None or self.event.reason is None:
             return misuse("client-closed" if self.state is State.CLOSED else "not-held")
         return self.exception(self.event, self.cause)
 
     def exception(self, event: Event, cause: BaseException | None) -> FencepostError:
-        """A refusal or a loss as an exception."""
+        """The exception for a refusal or a loss."""
         text = f"{shown(self.name)}: {event.text}"
         if event.detail:
             text = f"{text} ({event.detail})"
@@ -185,54 +185,35 @@ class Contender:
         return error
 
     def why_not_downgraded(self) -> FencepostError | None:
-        """What has become of the downgrade, if not that."""
+        """The exception for the last downgrade. None: the server has confirmed it."""
         if self.downgrade is None:
             return self.error() if self.state in (State.LOST, State.CLOSED) else None
         event, cause = self.downgrade
         return self.exception(event, cause) if event.name == "refused" else None
 
 
+def _level() -> int:
+    """The level of a warning for the program's own line: the first frame outside of this package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
 Until = Callable[[Contender], bool]
-"""What somebody waits for."""
+"""The condition that a thread or task waits for."""
 
 
 def decided(contender: Contender) -> bool:
-    """It has the lock, or will not have it."""
+    """Its acquire is granted or refused."""
     return contender.state is not State.WAITING
 
 
 def over(contender: Contender) -> bool:
-    """Its machine has said its last word."""
+    """It has ended."""
     return contender.is_over
 
 
 def turned(contender: Contender) -> bool:
-    """Its downgrade is decided."""
+    """Its downgrade is confirmed or refused, or its grant has ended."""
     return contender.downgrade is not None or contender.state is not State.HELD
-
-
-class Hold:
-    """One hold of a grant, and before that its acquire. The end of the last one is the grant's."""
-
-    __slots__ = ("contender", "on_loss", "shared")
-
-    def __init__(self, contender: Contender) -> None:
-        self.contender = contender
-        """What it is held by: its own, or the one by which its owner held the lock before."""
-        self.shared = contender.shared
-        """Whether it is through the reader of a read/write lock."""
-        self.on_loss: list[Wake] = []
-
-    @property
-    def state(self) -> State:
-        """Where it is."""
-        contender = self.contender
-        return contender.state if self in contender.holds else State.RELEASED
-
-    def is_valid(self) -> bool:
-        """Whether the lock is held for certain, by this client's clock."""
-        return self in self.contender.holds and self.contender.is_valid()
-
-    def remaining(self) -> float | None:
-        """For how many seconds more the grant is valid; None: there is no lease."""
-        return self.contender.remaining() if self in self.contender.holds else 0.0

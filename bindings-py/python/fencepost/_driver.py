@@ -11,41 +11,41 @@ if TYPE_CHECKING:
 
 
 class Timer(Protocol):
-    """Calls the engine's tick when it is time."""
+    """Calls the engine's tick at the planned time."""
 
     def plan(self, until: int | None) -> None:
-        """The engine wants a tick by then at the latest. Called inside the critical section."""
+        """The engine needs a tick at that time at the latest. Called inside the critical section."""
 
     def nudge(self) -> None:
-        """The engine wants a tick now. Called from finalizers too: takes no lock."""
+        """The engine needs a tick now. Finalizers call this, too: it takes no lock."""
 
     def stop(self) -> None:
         """No more ticks."""
 
 
 class Driver(Protocol):
-    """What an engine asks of a driver. ``docs/drivers.md`` says what an operation means."""
+    """What an engine asks of a driver. ``docs/reference/drivers.md`` says what an operation means."""
 
     @property
     def inline(self) -> bool:
         """Whether a waiting thread carries out its commands itself, with ``carry_out``."""
 
     def start(self, engine: Engine) -> None:
-        """Begin to report to this engine, with ``put``, ``reached`` and ``failed``."""
+        """Begin to report to this engine: with ``put``, ``reached`` and ``failed``."""
 
     def submit(self, command: Command) -> None:
-        """Hand a command over. Called inside the critical section: neither blocks nor waits."""
+        """Take a command. Called inside the critical section: it must not block."""
 
     def carry_out(self, command: Command, contender: Contender) -> None:
-        """Carry a command out at once, on the calling thread, outside of the critical section."""
+        """Carry out a command at once, on the calling thread, outside of the critical section."""
 
     def after(self) -> None:
         """Called after each critical section, outside of it."""
 
     def forget(self, key: int) -> None:
-        """A contender has ended: nothing that it has watched is of interest. Called inside the critical
-        section.
+        """The machine of that key serves no contender any more, and needs no watches. Called inside the
+        critical section.
         """
 
     def describe(self) -> str:
-        """Where the locks are, without passwords."""
+        """The address of the locks, without passwords."""

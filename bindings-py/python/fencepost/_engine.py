@@ -1,5 +1,5 @@
-"""The engine: one hub with its driver, and the critical section in which the hub is polled and its commands
-are handed over.
+"""The engine: one hub with its driver. In one critical section it polls the hub and hands the commands to the
+driver.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from collections.abc import Callable
 
 from ._clock import now
 from ._closing import CONFIRM_WITHIN, Closing
-from ._contender import Contender, Hold, State, Wake
+from ._contender import Contender, State, Wake
 from ._driver import Driver, Timer
 from ._faults import driver_error, end, is_fault
 from ._fencepost import Command, Event, Hub, Settings, misuse
 from ._holding import Holding
-from ._owners import Owners
+from ._machines import Machines
 from ._reach import Reach
+from ._values import shown
 from ._waiting import watch
 from .errors import MisuseError, WrongProcess, without_frames
 
@@ -35,28 +36,35 @@ class Engine(Holding, Closing):
         self.driver = driver
         self.closed = False
         self.order = threading.RLock()
-        """Held over every input and over the polling that follows. Re-entrant, because a library may fail a
-        command while it is handed over.
+        """The lock of the critical section: every input, and the polling after it. It is re-entrant, because
+        the driver may report a failure while the engine hands it the command.
         """
         self.pid = os.getpid()
         self.timer: Timer
-        self.owners = Owners()
         self.reach = Reach(connect_within, driver.describe)
         self._fault: BaseException | None = None
-        """The programming error that has ended this client."""
+        """The programming error that ended this client."""
         self._contenders: dict[int, Contender] = {}
+        self._machines = Machines()
         self._outputs: list[Command | Event] = []
         self._draining = False
-        self._orphans: deque[Hold | None] = deque()
+        self._orphans: deque[Contender | None] = deque()
         self._causes: dict[int, BaseException] = {}
         self._idle: list[Wake] = []
         self._waking: list[Wake] = []
-        """Called at the end of the section: they only wake somebody, and may be called twice."""
+        """The engine calls these at the end of the section. Each wakes a thread or task, and a second call
+        does no harm.
+        """
         self._later: deque[Wake] = deque()
-        """Called by the next tick, outside of the section."""
+        """The next tick calls these, outside of the section."""
         self.dispose: Callable[..., None] = lambda: None
-        """What is left to do for a client that nobody closes to the end, when nothing is pending any more."""
+        """Closes the driver and the timer. Called when nothing is pending, or when the time for that is up.
+        """
         self.disposed = False
+        self.untold = 0
+        """The number of contenders that a close in the background left on the server. The next call of close
+        reports it.
+        """
         self._dispose_at: int | None = None
         self._shut = False
         watch(self)
@@ -66,10 +74,14 @@ class Engine(Holding, Closing):
         self.timer = timer
         self.driver.start(self)
 
-    # What an application wants.
+    # Calls of the application.
 
     def check(self) -> None:
-        """Raises what makes any call senseless: another process, a closed client."""
+        """Raises if a call that waits is not possible here."""
+        self.check_open()
+
+    def check_open(self) -> None:
+        """Raises if no call is possible: in another process, and on a client that is closed or has failed."""
         self.check_process()
         if self.closed:
             raise misuse("client-closed")
@@ -80,21 +92,19 @@ class Engine(Holding, Closing):
         """Raises WrongProcess in any other process than the one that made the client."""
         if os.getpid() != self.pid:
             raise WrongProcess(
-                f"this client was made in process {self.pid}: after a fork, make a new one in each process"
+                f"this client was made in process {self.pid}, and this is process {os.getpid()}: after a "
+                "fork, make a new client in each process"
             )
 
-    def enter(self, hold: Hold, settings: Settings, patience: int | bool, mine: bool) -> None:
-        """Opens a machine and has it acquire, unless the owner holds the lock already."""
+    def enter(self, contender: Contender, settings: Settings, patience: int | bool, mine: bool) -> None:
+        """Begins an acquire. Raises MisuseError if the owner waits already, or would have to be upgraded."""
         with self.order:
-            self.check()  # Again: another thread may have ended everything meanwhile.
-            if self.owners.enter(hold):
-                return
-            contender = hold.contender
+            self.check()  # Again: another thread may have closed the client since the last check.
             try:
                 random = os.urandom(24)
                 time = now()
                 key = self.hub.open(time, settings, random[:16], int.from_bytes(random[16:], "big"))
-                contender.key = key
+                contender.key = contender.machine = key
                 self._contenders[key] = contender
                 if patience is True:
                     self.hub.acquire(time, key)
@@ -104,47 +114,50 @@ class Engine(Holding, Closing):
                     self.hub.acquire(time, key, patience)
                 self.reach.wait(contender, time)
                 self._drain(contender if mine else None)
+            except MisuseError as error:
+                raise MisuseError(f"{shown(contender.name)}: {error}", error.code, error.name) from None
             except BaseException as error:
                 self._interrupted(error)
                 raise
         self.driver.after()
 
     def cancel(self, contender: Contender) -> None:
-        """Stops an acquire, which is refused then, unless it is decided already."""
+        """Cancels an acquire that waits. Its event is a refusal."""
         with self.order:
             if contender.state is State.WAITING and contender.key in self._contenders:
                 self.hub.cancel(now(), contender.key)
                 self._drain()
         self.driver.after()
 
-    def abandon(self, hold: Hold) -> None:
-        """Gives an acquire up that was interrupted, in any state; the server is cleaned up behind it."""
+    def abandon(self, contender: Contender) -> None:
+        """Ends an interrupted acquire, in any state. The client deletes what it has created."""
         with self.order:
-            contender = hold.contender
-            if self._give_up(hold) and not contender.is_over:
+            if contender.key in self._contenders:
+                self._close(contender)
+            if not contender.is_over:
                 contender.state = State.CLOSED
             self._waking.extend(contender.waiters)
             contender.waiters = []
             self.hand_over(contender)
         self.driver.after()
 
-    def _give_up(self, hold: Hold) -> bool:
-        """Ends a hold, or an acquire, without asking; whether it was the last one."""
-        contender = hold.contender
-        if contender.holds - {hold}:
-            contender.holds.discard(hold)
-            if contender.state is State.HELD:
-                self._yield(contender)
-            return False
-        self.owners.leave(contender)
-        if self.knows(contender.key):
-            self._forget(contender.key)
-            self.hub.close(now(), contender.key)
-        return True
+    def _let_go(self, contender: Contender) -> None:
+        """Releases a grant that the program has dropped, or that no task has taken."""
+        if contender.key in self._contenders:
+            self._close(contender)
+            if not contender.is_over:
+                contender.state = State.RELEASED
+            self._ended(contender)
+
+    def _close(self, contender: Contender) -> None:
+        """Ends a contender in any state, without an event for it."""
+        # In this order: after an interrupt in between, the hub has closed it all the same.
+        self.hub.close(now(), contender.key)
+        self._forget(contender.key)
 
     def hand_over(self, contender: Contender, command: Command | None = None) -> None:
-        """The thread that carried out a contender's commands was interrupted, perhaps in the middle of
-        ``command``.
+        """The thread that carried out a contender's commands was interrupted, perhaps while it carried out
+        ``command``. The driver takes over the other commands.
         """
         with self.order:
             if command is not None:
@@ -153,23 +166,26 @@ class Engine(Holding, Closing):
                 self._submit(contender.inbox.popleft())
             self._drain()
 
-    def orphan(self, hold: Hold | None = None) -> None:
-        """Notes a hold, or the whole client, that nobody refers to any more. For finalizers: takes no
-        lock.
+    def orphan(self, contender: Contender | None = None) -> None:
+        """The program has dropped a grant, or the whole client (None): the next tick releases or closes it.
+        For finalizers: takes no lock.
         """
-        self._orphans.append(hold)
+        self._orphans.append(contender)
         self.timer.nudge()
 
-    # What drivers and timers say.
+    # Calls of drivers and timers.
 
     def put(self, verb: Callable[..., None], *arguments: object, mine: Contender | None = None) -> None:
-        """Puts an outcome or notice in: a method of the hub, without its ``now``. Any thread may call."""
+        """Reports an outcome or a notice to the hub. ``verb`` is a method of the hub, called with the time
+        and ``arguments``. Any thread may call.
+        """
         with self.order:
             try:
                 try:
                     verb(now(), *arguments)
                 except MisuseError as error:
-                    # An answer in a shape that none should have: the core counts the command as unknown.
+                    # An answer of a shape that the command cannot have. The core takes the outcome as
+                    # unknown.
                     log.warning("fencepost: %s", error)
                 self._drain(mine)
             except BaseException as error:
@@ -179,17 +195,17 @@ class Engine(Holding, Closing):
             self.driver.after()
 
     def knows(self, key: int) -> bool:
-        """Whether that contender has not ended. Takes no lock."""
-        return key in self._contenders
+        """Whether the machine of that key serves a contender that has not ended. Takes no lock."""
+        return key in self._contenders or key in self._machines
 
     def reached(self) -> None:
-        """There is a connection to the server."""
+        """The driver has a connection to the server."""
         if not self.reach.reached:
             with self.order:
                 self.reach.arrived()
 
     def made(self, key: int, path: str) -> None:
-        """The server has made a contender's node."""
+        """The server has created the node of a machine."""
         contender = self._contenders.get(key)
         if contender is not None:
             contender.node = path
@@ -197,14 +213,14 @@ class Engine(Holding, Closing):
     def failed(
         self, id: int, failure: str, cause: BaseException | None, mine: Contender | None = None
     ) -> None:
-        """Nobody has answered a command; ``cause`` is the library's own exception."""
+        """A command has no answer. ``cause`` is the library's own exception."""
         self.note(id, cause)
         if cause is not None and is_fault(cause):
             self.fail(cause)
         self.put(self.hub.failed, id, failure, mine=mine)
 
     def fail(self, fault: BaseException) -> None:
-        """A driver has failed by a programming error: everything ends at once, and nothing is tried again."""
+        """A driver has failed by a programming error. Ends all contenders, and tries nothing again."""
         with self.order:
             if self._fault is not None or self.closed:
                 return
@@ -212,16 +228,15 @@ class Engine(Holding, Closing):
             for contender in self._contenders.values():
                 end(contender, fault)
                 self._ended(contender)
-                self.owners.leave(contender)
             self._forget(*self._contenders)
             self.hub.shutdown(now())
             if self.hub.family == "zookeeper":
-                # Nothing waits for another session.
+                # No machine may wait for another session.
                 self.hub.session(now(), "closed")
             self._drain()
 
     def note(self, id: int, cause: BaseException | None) -> None:
-        """Keeps the library's own exception, for the case that an event names this command."""
+        """Keeps the library's own exception, in case that an event names this command."""
         if cause is not None:
             if not is_fault(cause):
                 without_frames(cause)
@@ -232,15 +247,17 @@ class Engine(Holding, Closing):
                 self._causes.pop(next(iter(self._causes)), None)
 
     def tick(self, time: int) -> None:
-        """It is that time at least, and what had come by then was put in; or somebody has been orphaned."""
+        """A timer calls this at that time or later, when all inputs that had come by then are in the hub; and
+        after :meth:`orphan`.
+        """
         with self.order:
             while self._orphans:
-                hold = self._orphans.popleft()
-                if hold is None:
+                contender = self._orphans.popleft()
+                if contender is None:
                     self._end_all()
                     self._leave(CONFIRM_WITHIN)
-                elif hold.contender.key in self._contenders:
-                    self._give_up(hold)
+                else:
+                    self._let_go(contender)
             if self._dispose_at is not None and self._dispose_at <= time:
                 self._dispose_later()
             self.hub.handle_timeout(time)
@@ -251,53 +268,51 @@ class Engine(Holding, Closing):
         self.tell()
 
     def poke(self) -> None:
-        """The hub may have something to do, although nothing was put in."""
+        """The hub may have outputs, although there was no input."""
         with self.order:
             self._drain()
         self.driver.after()
 
     @property
     def has_orphans(self) -> bool:
-        """Whether a tick has something to clean up."""
+        """Whether the program has dropped a grant or the client, and no tick has released it yet."""
         return bool(self._orphans)
 
     # The critical section.
 
     def _ended(self, contender: Contender) -> None:
-        """Something has happened that somebody may wait for, perhaps the end."""
+        """A contender has changed, or ended. Wakes the threads and tasks that wait for it."""
         self._waking.extend(contender.waiters)
         contender.waiters = []
         if contender.state is State.LOST:
-            # Not from here: this may be anybody's thread, and an event has a lock of its own.
-            for hold in contender.holds:
-                self._later.extend(hold.on_loss)
-                hold.on_loss = []
+            # Later: this may be a thread of the client library, and an event has a lock of its own.
+            self._later.extend(contender.on_loss)
+            contender.on_loss = []
 
     def _give_up_reaching(self, contender: Contender) -> None:
-        """There was no connection in time."""
-        if contender.state is not State.WAITING or not self.knows(contender.key):
+        """No connection was made in time: refuses the acquire."""
+        if contender.state is not State.WAITING or contender.key not in self._contenders:
             return
         contender.state = State.REFUSED
-        contender.error_of_client = self.reach.unreachable(contender.name, "no server has answered", None)
+        contender.error_of_client = self.reach.unreachable(contender.name, "no server answered in time", None)
         self._ended(contender)
-        self.owners.leave(contender)
-        self._forget(contender.key)
-        self.hub.close(now(), contender.key)
+        self._close(contender)
 
     def _forget(self, *keys: int) -> None:
-        """These contenders have ended."""
+        """Forgets contenders that have ended."""
         for key in keys:
-            del self._contenders[key]
-            self.driver.forget(key)
+            contender = self._contenders.pop(key)
+            if self._machines.ended(contender):
+                self.driver.forget(contender.machine)
 
     def _drain(self, mine: Contender | None = None) -> None:
-        """Carries out everything there is to do, and wakes whoever waits for it.
+        """Takes all outputs of the hub: hands over the commands, takes in the events, and wakes the threads
+        and tasks that wait.
 
-        Commands of ``mine`` go to its inbox: the calling thread will carry them out itself.
+        Commands of ``mine`` go to its inbox. The calling thread carries them out itself.
         """
-        if (
-            self._draining
-        ):  # A library has failed a command while it was handed over: the loop outside goes on.
+        if self._draining:
+            # The driver has reported a failure while it was given the command. The call outside goes on.
             return
         outputs = self._outputs
         until: int | None = None
@@ -311,12 +326,12 @@ class Engine(Holding, Closing):
                     output = outputs[0]
                     if isinstance(output, Event):
                         self._tell(output)
-                    elif mine is not None and output.key == mine.key and self._fault is None:
+                    elif mine is not None and output.key == mine.machine and self._fault is None:
                         mine.inbox.append(output)
                     else:
                         self._submit(output)
                     del outputs[0]
-            if self._idle and self.left == 0:
+            if self._idle and self.unanswered == 0:
                 self._waking.extend(self._idle)
                 self._idle = []
             while self._waking:
@@ -326,7 +341,8 @@ class Engine(Holding, Closing):
             if self._dispose_at is not None:
                 until = self._dispose_at if until is None else min(until, self._dispose_at)
         except BaseException:
-            # The command at the head may have been handed over or not; an event may be told twice.
+            # It is not known whether the driver has the first command. A second call with an event is
+            # harmless.
             if outputs and isinstance(outputs[0], Command):
                 self.hub.failed(now(), outputs[0].id, "unknown")
                 del outputs[0]
@@ -336,7 +352,7 @@ class Engine(Holding, Closing):
         self.timer.plan(until)
 
     def _interrupted(self, error: BaseException) -> None:
-        """A critical section was left in the middle, by Ctrl-C for example: the next tick does the rest."""
+        """An interrupt such as Ctrl-C has ended a critical section early. The next tick does the rest."""
         if not isinstance(error, Exception):
             self.timer.plan(now())
 
@@ -358,11 +374,11 @@ class Engine(Holding, Closing):
         cause = None if event.command is None else self._causes.get(event.command)
         if not contender.tell(event, cause):
             return
+        if event.name == "acquired":
+            self._machines.granted(contender)
         if event.reason == "unreachable":
             contender.error_of_client = self.reach.unreachable(contender.name, event.text or "", cause)
         self._ended(contender)
         if contender.is_over:
-            # It has said its last word: it goes as soon as the server has answered for what it leaves.
-            self.hub.close(now(), event.key)
-            self.owners.leave(contender)
-            self._forget(event.key)
+            # The hub removes the machine when the server has answered all that it has sent.
+            self._close(contender)

@@ -14,6 +14,7 @@ __all__ = [
     "Wait",
     "__version__",
     "check_timeout",
+    "handshake_timeout",
     "is_from_replica",
     "misuse",
 ]
@@ -22,12 +23,13 @@ __version__: str
 
 @final
 class Settings:
-    """The checked settings of one lock: made once, used for as many contenders as you like.
+    """The checked settings of one lock. Any number of contenders can use them.
 
-    They are read from JSON; durations are whole microseconds, and only ``kind`` and ``name`` are needed::
+    They are JSON. Durations are whole microseconds. Only ``kind`` and ``name`` are required::
 
         {"kind": "zookeeper-mutex", "name": "stock/42", "prefix": "/shop", "max_hold": 60000000}
         {"kind": "zookeeper-single", "name": "nightly", "identifier": "till-7"}
+        {"kind": "zookeeper-writer", "name": "prices", "owner": "request-17"}
         {"kind": "zookeeper-semaphore", "name": "presses", "permits": 3, "layout": "kazoo"}
         {"kind": "redis-string", "name": "stock/42", "ttl": 10000000, "renew": true, "poll": 100000}
 
@@ -40,8 +42,8 @@ class Settings:
 
 @final
 class Address:
-    """An address that has been read: ``memory:``, ``zk://HOST:PORT,HOST:PORT/PREFIX``, ``redis://…``. Its
-    ``repr`` shows neither user nor password. Raises ConfigError.
+    """A parsed address: ``memory:``, ``zk://HOST:PORT,HOST:PORT/PREFIX``, ``redis://…``. Its ``repr`` shows
+    neither user nor password. Raises ConfigError.
     """
 
     def __new__(cls, text: str) -> Address: ...
@@ -51,19 +53,19 @@ class Address:
     def family(self) -> Literal["zookeeper", "redis"]: ...
     @property
     def shown(self) -> str:
-        """The address for people: without user, password and options."""
+        """The address for messages: without user, password and options."""
 
     @property
     def name(self) -> str:
-        """Of ``memory:NAME``."""
+        """``memory:NAME``: the name; empty if there is none."""
 
     @property
     def hosts(self) -> list[str]:
-        """ZooKeeper: every member as HOST:PORT."""
+        """ZooKeeper: each server as HOST:PORT."""
 
     @property
     def prefix(self) -> str:
-        """ZooKeeper: where the locks lie."""
+        """ZooKeeper: the path below which the locks are."""
 
     @property
     def session_timeout(self) -> int | None:
@@ -95,21 +97,21 @@ class Address:
 
     @property
     def ca(self) -> str | None:
-        """Redis: the file of the certificates to check the server's against; None: the system's."""
+        """Redis: the file of certificates to check the server's against. None: the system's."""
 
 @final
 class Command:
-    """Something for a driver to do. Put what came of it into the hub, with its id."""
+    """Something for a driver to do. Report the outcome to the hub, with the command's id."""
 
     @property
     def key(self) -> int:
-        """The machine it is for; 0: the hub itself."""
+        """The machine that gave the command; 0: the hub itself."""
 
     @property
     def id(self) -> int: ...
     @property
     def target(self) -> Literal["any", "own", "server"]:
-        """Which connection has to carry it: any, one kept for this machine, or a server of a quorum."""
+        """The connection that has to carry it: any, one for this machine alone, or one to one server."""
 
     @property
     def server(self) -> int | None:
@@ -117,7 +119,7 @@ class Command:
 
     @property
     def deadline(self) -> int | None:
-        """When the machine stops caring: advice."""
+        """The time from which on the machine does not need the outcome. A driver need not observe it."""
 
     @property
     def operation(
@@ -130,6 +132,7 @@ class Command:
         "delete",
         "multi",
         "sync",
+        "reconnect",
         "call",
         "subscribe",
         "unsubscribe",
@@ -140,17 +143,17 @@ class Command:
 
     @property
     def data(self) -> bytes:
-        """ZooKeeper: a node's new data."""
+        """ZooKeeper: the new data of a node."""
 
     @property
     def flags(self) -> int:
-        """ZooKeeper: 1 create ephemeral and sequential, 2 create a container, 4 get or children with a watch,
-        8 create ephemeral.
+        """ZooKeeper: 1 is create ephemeral and sequential, 2 create a container, 4 get or children with a
+        watch, 8 create ephemeral.
         """
 
     @property
     def parts(self) -> tuple[tuple[Literal["create", "delete", "check"], str, bytes, int], ...]:
-        """ZooKeeper: the writes of a multi, all or none: operation, path, data and flags of each."""
+        """ZooKeeper: the writes of a multi; each has an operation, a path, data and flags."""
 
     @property
     def arguments(self) -> tuple[bytes, ...]:
@@ -158,7 +161,7 @@ class Command:
 
 @final
 class Event:
-    """Something for the application. What an event does not have is None."""
+    """Something that a machine reports to the application. Attributes of other events are None."""
 
     @property
     def key(self) -> int: ...
@@ -181,19 +184,19 @@ class Event:
     ]: ...
     @property
     def ahead(self) -> int | None:
-        """queued: how many contenders come first, where that is known."""
+        """queued: the number of contenders that are ahead in the queue, if that is known."""
 
     @property
     def attempt(self) -> str | None:
-        """acquired: what the server stores to say whose the lock is."""
+        """acquired: the attempt's number, which the server stores to say whose the lock is."""
 
     @property
     def fence(self) -> int | None:
-        """acquired: the grant's number, where the server can give one."""
+        """acquired: the fence, if the server can give one."""
 
     @property
     def valid_until(self) -> int | None:
-        """acquired, extended, resumed."""
+        """acquired, extended, resumed: when the grant ends if nothing extends it; None: it has no lease."""
 
     @property
     def reason(self) -> str | None:
@@ -205,31 +208,31 @@ class Event:
 
     @property
     def text(self) -> str | None:
-        """lost, refused: the reason in words."""
+        """lost, refused: the reason as a sentence."""
 
     @property
     def command(self) -> int | None:
-        """lost, refused: the command that brought it to light, if one did."""
+        """lost, refused: the command whose outcome was the cause, if there is one."""
 
     @property
     def detail(self) -> str | None:
-        """lost, refused: what the server said, or which value is in the way; mixed-layouts: the name of the
-        stranger's node.
+        """lost, refused: the server's message, or the value that is wrong; mixed-layouts: the name of the
+        foreign contender's node.
         """
 
     @property
     def found(self) -> tuple[tuple[str, bool, bool, int, int, int, str], ...] | None:
-        """found: of each contender node, holds, shared, session, since (milliseconds since 1970), fence,
-        identifier.
+        """found: the contenders. Each is a tuple of node, holds, shared, session, since (milliseconds since
+        1970), fence and identifier.
         """
 
 @final
 class Wait:
-    """Nothing to do until an input comes, or the time."""
+    """There is nothing to do until an input comes, or until a time."""
 
     @property
     def until(self) -> int | None:
-        """When to call handle_timeout at the latest; None: only an input can change anything."""
+        """When to call handle_timeout at the latest. None: only another input can change anything."""
 
     @property
     def reason(self) -> str | None:
@@ -239,7 +242,7 @@ class Wait:
 class Hub:
     """All machines that share one connection. Any thread may call; each call is atomic.
 
-    Verbs raise MisuseError for what makes no sense now, and have changed nothing then.
+    A method raises MisuseError if the present state does not allow the call. It has changed nothing then.
     """
 
     def __new__(cls, family: str, seed: int) -> Hub: ...
@@ -251,32 +254,42 @@ class Hub:
 
     @property
     def pending(self) -> int:
-        """How many machines there are, those included that are closed and still wait for the server."""
+        """The number of machines. It includes closed machines that still wait for the server."""
 
-    def open(self, now: int, settings: Settings, owner: bytes, seed: int) -> int:
-        """Opens a machine and gives its key. ``owner``: 16 bytes from the system's random source, new every
-        time.
+    @property
+    def unreleased(self) -> int:
+        """The number of grants that have ended since ``shutdown`` without a release: the server has refused
+        it, or the connection was closed before it.
+        """
+
+    def open(self, now: int, settings: Settings, contender: bytes, seed: int) -> int:
+        """Opens a machine and gives its key.
+
+        ``contender`` is 16 bytes from the system's random source, new for each call. It becomes part of the
+        names of nodes and of values.
         """
 
     def acquire(self, now: int, key: int, patience: int | None = None) -> None:
-        """Wants the lock, for ever or for so many microseconds. ConfigError for no positive time."""
+        """Asks for the lock. ``patience`` is the longest wait in microseconds; None: no limit. Raises
+        ConfigError if it is not positive.
+        """
 
     def try_acquire(self, now: int, key: int) -> None:
-        """Wants the lock at once or not at all."""
+        """Asks for the lock, and does not wait for other contenders."""
 
     def extend(self, now: int, key: int) -> None:
-        """Makes the grant last from now on."""
+        """Renews the lease of the grant."""
 
     def release(self, now: int, key: int) -> None:
-        """Gives the grant back."""
+        """Releases the grant."""
 
     def downgrade(self, now: int, key: int) -> None:
-        """Turns a writer's grant into a reader's. Ends in downgraded, in refused while the grant stays as it
-        was, or in lost.
+        """Turns a writer's grant into a reader's. The event is downgraded, refused (it stays a writer's) or
+        lost.
         """
 
     def cancel(self, now: int, key: int) -> None:
-        """Stops an acquire."""
+        """Cancels an acquire that waits."""
 
     def created(self, now: int, id: int, session: int, path: str, czxid: int) -> None:
         """ZooKeeper has created a node."""
@@ -295,77 +308,88 @@ class Hub:
         version: int,
         created: int,
     ) -> None:
-        """ZooKeeper has read a node; ``created``: its ctime, in milliseconds since 1970."""
+        """ZooKeeper has read a node; ``created`` is its ctime, in milliseconds since 1970."""
 
     def done(self, now: int, id: int, session: int) -> None:
-        """ZooKeeper has set, deleted or synced."""
+        """ZooKeeper has carried out a set, a delete or a sync."""
 
     def error(self, now: int, id: int, session: int, code: int) -> None:
         """ZooKeeper has answered with an error code of its protocol."""
 
     def reply(self, now: int, id: int, value: object) -> None:
-        """Redis has answered: None, int, bytes, or a list of these; an exception in a list is an error."""
+        """Redis has answered. ``value`` is None, an int, bytes, or a list of these. An exception in a list is
+        an error.
+        """
 
     def error_reply(self, now: int, id: int, text: str) -> None:
-        """Redis has answered with an error, whose text begins with its code."""
+        """Redis has answered with an error. ``text`` begins with the error's code."""
 
     def failed(self, now: int, id: int, failure: str) -> None:
-        """Nobody has answered: ``not-sent``, ``unknown`` or ``closed``."""
+        """There is no reply. ``failure`` is ``not-sent`` (certainly not carried out), ``unknown`` (perhaps
+        carried out) or ``closed`` (there never will be one).
+        """
 
     def session(self, now: int, state: str, session: int = 0, timeout: int = 0) -> None:
-        """ZooKeeper's session is ``connected`` (with the negotiated timeout), ``suspended``, ``expired``,
-        ``auth-failed`` or ``closed``; ``connecting`` is told before a new one is asked for.
+        """The state of ZooKeeper's session: ``connected`` (with the negotiated timeout), ``suspended``,
+        ``expired``, ``auth-failed`` or ``closed``. Report ``connecting`` before the client library asks for a
+        new session.
         """
 
     def watch(self, now: int, id: int, session: int, event: str) -> None:
-        """The watch that command ``id`` has set tells: ``deleted``, ``changed`` or ``gone``."""
+        """The watch of command ``id`` has an event: ``deleted``, ``changed`` or ``gone``."""
 
     def message(self, now: int, id: int) -> None:
-        """A message has come on the channel that command ``id`` has subscribed to."""
+        """A message has come on the channel of command ``id``."""
 
     def gone(self, now: int, id: int) -> None:
         """The subscription of command ``id`` is lost."""
 
     def handle_timeout(self, now: int) -> None:
-        """Time has passed. Early and repeated calls do no harm."""
+        """Time has passed. Early and repeated calls change nothing."""
 
     def poll_output(self, only: int | None = None) -> Command | Event | Wait:
-        """The next thing to do, of all machines or of one; at last a Wait."""
+        """The next output, of all machines or of one. A Wait means that there is no other output."""
 
     def drain(self, into: list[Command | Event]) -> int | None:
-        """Appends everything there is to do; gives until when to wait."""
+        """Appends all commands and events to ``into``. Gives the time of the Wait after them."""
 
     def close(self, now: int, key: int) -> None:
-        """Closes a machine in any state: what it holds is released, what it waits for is given up."""
+        """Closes a machine in any state. It releases its grant, or cancels its acquire."""
 
     def shutdown(self, now: int) -> None:
-        """Closes all machines and opens no more. Go on driving until ``pending`` is 0."""
+        """Closes all machines, and opens no more. Go on with inputs and outputs until ``pending`` is 0."""
 
     def disconnect(self, now: int) -> None:
         """Ends the session of a hub that runs in memory."""
 
 @final
 class MemoryServer:
-    """A ZooKeeper model inside the process. Its hubs carry out their own commands: they give events only."""
+    """A model of ZooKeeper inside the process. Its hubs carry out their own commands and output none."""
 
     def __new__(cls) -> MemoryServer: ...
     def connect(self, now: int, seed: int) -> Hub:
         """A hub with a session on this server."""
 
     def take_woken(self) -> list[int]:
-        """The ids of hubs that have something to poll."""
+        """The ids of the hubs that have new outputs since the last call."""
 
 def misuse(name: str) -> MisuseError:
-    """The error for a misuse that the client itself has found: not-held, client-closed, not-waiting, busy,
-    upgrade, not-a-writer.
-    """
+    """The error of a misuse that the Python client itself finds: not-held or client-closed."""
 
 def check_timeout(given: int) -> None:
-    """Raises ConfigError for a timeout, in microseconds, that makes no sense."""
+    """Raises ConfigError for a timeout, in microseconds, that is not positive."""
+
+def handshake_timeout(session_timeout: int, failures: int) -> int:
+    """The time that a ZooKeeper server may take to answer the handshake of a connection, in microseconds.
+    ``session_timeout`` is in microseconds, and ``failures`` is the number of handshakes that have failed in a
+    row.
+
+    A server that is starting accepts connections and never answers on them.
+    """
 
 def is_from_replica(error: str) -> bool:
-    """Whether an error of a Redis server, from its code on, says that the server is a replica.
+    """Whether an error of a Redis server says that the server is a replica. ``error`` begins with its code.
 
-    On such an answer a driver drops this connection and resolves the address again, if the driver made the
-    connection; on the caller's own connection it does nothing. The hub gets the answer in any case.
+    On such an answer a driver closes a connection that it has made itself, and resolves the address again. It
+    does nothing with a connection of the program. In both cases it reports the answer to the hub.
     """

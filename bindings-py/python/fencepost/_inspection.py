@@ -1,4 +1,4 @@
-"""Looking at a lock from outside: who holds it, who waits, and what an operator may do about it."""
+"""Inspection of a lock: it lists holders and waiters, asks one for the lock, or deletes its node."""
 
 from __future__ import annotations
 
@@ -8,33 +8,36 @@ from datetime import datetime, timedelta, timezone
 
 from ._fencepost import Event, Settings
 from ._values import MULTI_LOCK, inspection_settings, unknown_option, unreadable
+from .errors import ConfigError
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 @dataclass(frozen=True)
 class Found:
-    """A contender for a lock on ZooKeeper, of this process or another one, ours or a peer's."""
+    """A contender for a lock on ZooKeeper. It may be of this process or another one, and of fencepost or of
+    another library.
+    """
 
     node: str
     """The path of its node."""
     holds: bool
-    """Whether it holds the lock, or waits."""
+    """True: it holds the lock. False: it waits."""
     shared: bool
-    """Whether it shares the lock with others of its kind: a reader."""
+    """Whether it is a reader, which can share the lock with other readers."""
     session: int
-    """The session that its node goes with."""
+    """The session that made its node. The server deletes the node when the session ends."""
     since: datetime
-    """Since when it holds or waits, by the server's clock."""
+    """When its node was created, by the server's clock."""
     fence: int
     """The fence that it has, or would have."""
     identifier: str
-    """What its node says of it."""
+    """The text that it has written into its node."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What is looked at."""
+    """The lock that an inspection looks at."""
 
     family: str
     prefix: str
@@ -43,21 +46,26 @@ class Subject:
     options: Mapping[str, object]
 
     def settings(self, action: str, contender: Found | None = None) -> Settings:
-        """The settings of one look. Raises ConfigError on Redis, and for what is no contender."""
+        """The settings of one inspection. Raises ConfigError on Redis, and if ``contender`` is not valid."""
         if self.family == "redis":
             raise unknown_option("contenders", self.family)
         if self.kind == MULTI_LOCK:
-            raise unreadable("many locks have many lines: look at its locks one by one")
+            raise ConfigError(
+                'unknown option "contenders": a multi-lock has no queue of its own. Make a lock of each '
+                "name, and call its contenders()",
+                108,
+                "unknown-option",
+            )
         extra: dict[str, object] = {"action": action}
         if action != "list":
             if not isinstance(contender, Found):
-                raise unreadable(f"{contender!r} is no contender: give one that contenders() has found")
+                raise unreadable(f"the contender is {contender!r}: give one that contenders() has returned")
             extra |= {"node": contender.node, "fence": str(contender.fence)}
         return inspection_settings(self.prefix, self.kind, self.name, self.options, extra)
 
 
 def found(event: Event | None) -> list[Found]:
-    """What an inspection has found, first come, first."""
+    """The contenders that an inspection has found, in the order in which they came."""
     contenders = (event.found if event is not None else None) or ()
     all = [
         Found(node, holds, shared, session, _EPOCH + timedelta(milliseconds=since), fence, identifier)

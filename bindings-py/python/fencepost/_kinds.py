@@ -13,7 +13,7 @@ AnyLock = TypeVar("AnyLock", bound=Lock)
 
 
 class Kinds(Unique):
-    """The constructors of a client. None of them sends anything."""
+    """The constructors of locks. None of them sends anything."""
 
     _family: str
 
@@ -34,30 +34,36 @@ class Kinds(Unique):
         owner: str | None = None,
         fair: bool | None = None,
     ) -> Lock:
-        """A lock: a name with checked settings. It sends nothing and is cheap; threads share it freely.
+        """A lock: a name with checked settings. This call sends nothing and is cheap. Threads may share the
+        lock.
 
-        Durations are seconds or timedeltas. For every server: ``max_hold``, the longest hold allowed (no
-        limit), and ``answer_within``, how long one answer may take (5). For Redis: ``ttl``, the lease (10),
-        ``renew``, whether it is renewed until the release (True), ``margin``, what is taken off its validity
-        (0.002), ``poll``, how often a waiter asks at the latest (0.1). ``memory:`` takes and checks these
-        four, too; they have no effect there, as a grant lasts as long as its client.
+        Durations are seconds or timedeltas. For every server: ``max_hold`` is the longest time for which a
+        grant may be held (no limit by default). ``answer_within`` is the longest time that the server may
+        take for one answer (5).
 
-        For ZooKeeper: ``layout``, the names that contenders have on the server: ``"curator"`` (Apache
-        Curator's, the usual ones), ``"kazoo"``, or ``"plain"``, which is ``node_prefix`` (``node_``) with a
-        number, as home-made locks have it. In its layout a library excludes us, and we exclude it.
-        ``identifier``, what the contender's node says for people and peers (at most 1024 bytes), and
-        ``revocable``, whether a wish for the lock is heard of at once (False): see
+        For Redis: ``ttl`` is the lease (10). ``renew`` says whether the client renews the lease until the
+        release (True). ``margin`` is the time by which a grant ends early on the client's clock (0.002).
+        ``poll`` is the longest time between two requests of a waiter (0.1). ``memory:`` accepts and checks
+        these four options. They have no effect there: a grant lasts as long as its client.
+
+        For ZooKeeper: ``layout`` decides the names of the contenders' nodes. ``"curator"`` (the default) has
+        Apache Curator's names, ``"kazoo"`` has kazoo's. In ``"plain"`` a name is ``node_prefix`` (``node_``)
+        and a number. Locks of another library and of fencepost exclude each other if they have the same
+        layout. ``identifier`` is a text in the contender's node, for people and other programs (at most 1024
+        bytes). ``revocable`` says whether the client watches for revocation requests (False): see
         :attr:`Grant.revoke_requested`.
 
-        ``fair=False``, for locks that are tried rather than waited for: a single node, the cheapest lock
-        there is, without a line. Each release wakes all who wait, and any of them gets it. A fair lock of the
-        same name is another one, so all processes have to agree. It has no layout, and is not revocable.
+        ``fair=False`` makes a lock without a queue, on a single node. It is the cheapest lock, for programs
+        that try and seldom wait. Each release wakes all waiters, and any one of them gets the lock. It does
+        not exclude a fair lock of the same name, so all processes have to use the same setting. It has no
+        layout and is not revocable.
 
-        ``owner``, who acquires, by a name of your choice (1 to 1024 bytes): what an owner holds it may
-        acquire again, through any lock of this client with that name, in any thread. It gets a grant of its
-        own at once, with the same fence, and nothing is sent; the lock is given back with the last of them.
-        While an owner waits for its first grant, its other acquires are MisuseErrors (``busy``). Without an
-        owner each acquire is a new contender. Raises ConfigError.
+        ``owner`` is a name for the part of the program that acquires, such as a request (1 to 1024 bytes).
+        An owner that holds the lock can acquire it again: through any lock of this client with the same name
+        and owner, and in any thread. The owner gets a further grant at once, with the same fence, and the
+        client sends nothing. When the owner has released all its grants, the client releases the lock. While
+        an owner waits for its first grant, its other acquires raise MisuseError (``busy``). Without an
+        owner, each acquire is a new contender. Raises ConfigError.
         """
         return self._lock(
             Lock,
@@ -74,8 +80,8 @@ class Kinds(Unique):
                 "node_prefix": node_prefix,
                 "identifier": identifier,
                 "revocable": revocable,
+                "owner": owner,
             },
-            owner,
         )
 
     def read_write_lock(
@@ -89,7 +95,7 @@ class Kinds(Unique):
         max_hold: Duration | None = None,
         answer_within: Duration | None = None,
     ) -> ReadWriteLock:
-        """ZooKeeper: the read/write lock of that name. Its ``reader`` and ``writer`` are locks like others::
+        """ZooKeeper: the read/write lock of that name. Use its ``reader`` and its ``writer`` as locks::
 
             prices = client.read_write_lock("prices")
             with prices.reader:
@@ -97,20 +103,21 @@ class Kinds(Unique):
             with prices.writer as grant:
                 ...
 
-        Options are those of :meth:`lock`; the layouts are ``"curator"`` and ``"kazoo"``. A writer's ``owner``
-        may acquire the reader as well, and is a reader when its grants of the writer have been released. A
-        reader's owner that acquires the writer gets a MisuseError (``upgrade``), and keeps its share. Raises
-        ConfigError.
+        Options are those of :meth:`lock`; the layouts are ``"curator"`` and ``"kazoo"``. An ``owner`` that
+        holds the writer can acquire the reader as well. When it has released all grants of the writer, the
+        grants of the reader keep the lock, and other readers can share it. An owner that holds the reader
+        and acquires the writer gets a MisuseError (``upgrade``), and keeps the reader. Raises ConfigError.
         """
         options = {
             "layout": layout,
             "identifier": identifier,
             "revocable": revocable,
+            "owner": owner,
             "max_hold": max_hold,
             "answer_within": answer_within,
         }
-        reader = self._lock(Lock, "reader", name, options, owner)
-        return ReadWriteLock(name, reader, self._lock(Lock, "writer", name, options, owner))
+        reader = self._lock(Lock, "reader", name, options)
+        return ReadWriteLock(name, reader, self._lock(Lock, "writer", name, options))
 
     def semaphore(
         self,
@@ -123,12 +130,12 @@ class Kinds(Unique):
         max_hold: Duration | None = None,
         answer_within: Duration | None = None,
     ) -> Lock:
-        """ZooKeeper: the semaphore of that name. So many contenders hold it at a time, first come, first
-        served.
+        """ZooKeeper: the semaphore of that name. At most ``permits`` contenders hold it at a time. Waiters
+        get it in the order in which they came.
 
-        All contenders have to give the same number of permits. The fence of a permit tells it from others,
-        and orders nothing. Options are those of :meth:`lock`; the layouts are ``"curator"`` and ``"kazoo"``.
-        Raises ConfigError.
+        All contenders have to give the same number of permits. The fence of a permit identifies it; it does
+        not say which of two permits is the newer one. Options are those of :meth:`lock`; the layouts are
+        ``"curator"`` and ``"kazoo"``. Raises ConfigError.
         """
         return self._lock(
             Lock,
@@ -155,7 +162,8 @@ class Kinds(Unique):
         max_hold: Duration | None = None,
         answer_within: Duration | None = None,
     ) -> Election:
-        """ZooKeeper: the election of that name. The identifier tells the others who leads::
+        """ZooKeeper: the election of that name. The ``identifier`` tells other programs which candidate
+        leads::
 
             with client.election("scheduler", identifier="host-7") as term:
                 lead(until=term.lost)
@@ -187,14 +195,16 @@ class Kinds(Unique):
         max_hold: Duration | None = None,
         answer_within: Duration | None = None,
     ) -> Lock:
-        """ZooKeeper: many locks or none (up to 64), with a place in every line taken at once::
+        """ZooKeeper: acquires several locks together, up to 64, or none of them::
 
             with client.multi_lock(["account/7", "account/9"]) as grant:
                 ...
 
-        In whatever order names are given, those who take many at once cannot deadlock. Others may take any
-        of them alone; who holds one and waits for another can still wait for one that waits for it. All have
-        the same fence. Options are those of :meth:`lock`. Raises ConfigError.
+        The client enters the queues of all the locks in one transaction. So multi-locks cannot deadlock
+        each other, whatever the order of their names. Other contenders can acquire each of the locks alone.
+        A program that holds one of the locks alone and waits for another one can still deadlock with a
+        multi-lock. All locks of a grant have the same fence. Options are those of :meth:`lock`. Raises
+        ConfigError.
         """
         options = {
             "layout": layout,
@@ -213,6 +223,5 @@ class Kinds(Unique):
         kind: str,
         name: str,
         options: Mapping[str, object],
-        owner: str | None = None,
     ) -> AnyLock:
         raise NotImplementedError

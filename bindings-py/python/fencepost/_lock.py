@@ -6,11 +6,10 @@ import threading
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from ._contender import Hold, State
+from ._contender import Contender, State
 from ._fencepost import Settings
 from ._grant import BaseGrant
 from ._inspection import Found, Subject
-from ._owners import Ownership
 from ._pair import Pair
 from ._scope import End, Scopes, enter, leave
 from ._unique import Unique
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _Scoped(Unique):
-    """What a ``with`` statement enters: every block has a grant of its own."""
+    """A context manager: each block that enters it has its own grant."""
 
     __slots__ = ("__weakref__", "_scopes")
 
@@ -46,13 +45,13 @@ class _Scoped(Unique):
 
 
 class Lock(_Scoped):
-    """A name with settings. Made by :meth:`Client.lock`; every acquire is a contender of its own.
+    """A name with settings, made by :meth:`Client.lock`. Each acquire is a new contender.
 
-    ``with lock as grant`` waits for the lock and releases it; :meth:`hold` does the same with a limit. Blocks
-    may end in any order and in any thread: each releases what it has acquired.
+    ``with lock as grant`` waits for the lock, and releases it at the end of the block. :meth:`hold` does the
+    same with a timeout. Blocks may end in any order and in any thread: each block releases its own grant.
     """
 
-    __slots__ = ("_client", "_ownership", "_settings", "_subject", "name")
+    __slots__ = ("_client", "_settings", "_subject", "name")
 
     def __init__(
         self,
@@ -60,49 +59,55 @@ class Lock(_Scoped):
         name: str,
         checked: Settings,
         subject: Subject,
-        ownership: Ownership | None = None,
     ) -> None:
         self.name = name
         self._subject = subject
         self._client = client
         self._settings = checked
-        self._ownership = ownership
         super().__init__(single=False)
 
     def acquire(self, timeout: Duration | None = None, *, blocking: bool = True) -> Grant | None:
         """Waits until the lock is granted, for at most ``timeout`` (seconds or a timedelta) if that is given.
 
-        None when somebody else held the lock all the time; with ``blocking=False``, when somebody else holds
-        it. Everything else that goes wrong is an exception: Refused, ConfigError, MisuseError; and LockLost,
-        if the lock was granted, but over before this client heard so. Nothing is held then.
+        Gives None if another contender held the lock for all that time. With ``blocking=False`` it does not
+        wait, and gives None if another contender holds the lock. Every other failure is an exception:
+        Refused, ConfigError or MisuseError. It raises LockLost if the server granted the lock and the grant
+        ended before the answer reached this client. After None or an exception this call holds nothing.
         """
-        return self._client._acquire(self, patience(timeout, blocking))
+        try:
+            return self._client._acquire(self, patience(timeout, blocking))
+        except NotAcquired:
+            return None
 
     def hold(self, timeout: Duration | None = None, *, blocking: bool = True) -> Scope:
-        """A context manager that acquires with a limit: ``with lock.hold(timeout=0.2) as grant``. Raises
-        NotAcquired.
+        """A context manager that acquires with a timeout: ``with lock.hold(timeout=0.2) as grant``.
+
+        Entering it raises NotAcquired where :meth:`acquire` would give None. Make one for each block.
         """
         return Scope(self, patience(timeout, blocking))
 
     def contenders(self) -> list[Found]:
-        """ZooKeeper: who holds the lock, and who waits, first come, first: for people and tools, as it may be
-        otherwise by the time it is read. Raises Refused; ConfigError on Redis.
+        """ZooKeeper: lists the lock's holders and waiters, in the order in which they came.
+
+        The list is for people and tools. It can be out of date as soon as it is returned, so do not decide
+        by it who may use the resource. Raises Refused; ConfigError on Redis.
         """
         return self._client._inspect(self._subject, "list")
 
     def revoke(self, contender: Found) -> None:
-        """ZooKeeper: asks a contender for the lock, in Curator's way.
+        """ZooKeeper: sends a contender a revocation request, in Curator's format.
 
-        It is told (:attr:`Grant.revoke_requested`), and may give the lock back or keep it. Raises Refused
-        (``no-contender``) if it is not there any more; ConfigError for one of another lock.
+        The holder sees the request in :attr:`Grant.revoke_requested`. It may release the lock or keep it.
+        Raises Refused (``no-contender``) if the contender no longer exists; ConfigError for a contender of
+        another lock.
         """
         self._client._inspect(self._subject, "revoke", contender)
 
     def break_contender(self, contender: Found) -> None:
-        """ZooKeeper: takes a contender's place from it: a holder loses the lock, a waiter begins anew.
+        """ZooKeeper: deletes a contender's node. A holder loses the lock; a waiter enters the queue again.
 
-        A holder hears of it a third of its session's timeout later at the latest, and somebody else holds the
-        lock meanwhile: only its fence keeps it from doing harm. Raises what :meth:`revoke` raises.
+        The holder learns of its loss within a third of its session timeout. Until then another contender may
+        hold the lock too, so only the fence protects the resource. Raises the same errors as :meth:`revoke`.
         """
         self._client._inspect(self._subject, "break", contender)
 
@@ -116,16 +121,16 @@ class Lock(_Scoped):
 
 
 class Election(Lock):
-    """An election: candidates lead one after another, in the order in which they came. Made by
-    :meth:`Client.election`.
+    """An election, made by :meth:`Client.election`. One candidate leads at a time, in the order in which the
+    candidates came.
 
-    A grant is a term: it lasts until it is released, or lost.
+    A grant is a term: it lasts until the leader releases it or loses it.
     """
 
     __slots__ = ()
 
     def campaign(self, timeout: Duration | None = None, *, blocking: bool = True) -> Grant | None:
-        """Waits until this candidate leads: :meth:`acquire`, under the name that elections have for it."""
+        """Waits until this candidate leads. The same as :meth:`acquire`."""
         return self.acquire(timeout, blocking=blocking)
 
 
@@ -136,9 +141,10 @@ class ReadWriteLock(Pair[Lock]):
 
 
 class Scope(_Scoped):
-    """An acquire and a release around a block. Made by :meth:`Lock.hold`, one for each block.
+    """An acquire and a release around a block. Make one with :meth:`Lock.hold` for each block.
 
-    It may be entered again when it was left; before, that is a MisuseError (``busy``).
+    A block may enter it again after the last block has left it. Entering it while it is open raises
+    MisuseError (``busy``).
     """
 
     __slots__ = ("_lock", "_wait")
@@ -149,31 +155,25 @@ class Scope(_Scoped):
         self._wait = wait
 
     def _obtain(self) -> Grant:
-        lock = self._lock
-        grant = lock._client._acquire(lock, self._wait)
-        if grant is None:
-            tried = self._wait is False
-            code, name = (302, "not-available") if tried else (301, "timeout")
-            raise NotAcquired(f"{lock.name}: somebody else holds the lock", code, name)
-        return grant
+        return self._lock._client._acquire(self._lock, self._wait)
 
     def __repr__(self) -> str:
         return f"<fencepost.Scope of {self._lock.name!r}>"
 
 
 class Grant(BaseGrant):
-    """The right to hold a lock. As a context manager it is released at the end of the block."""
+    """The right to hold a lock. As a context manager it releases the lock at the end of the block."""
 
     __slots__ = ("_client", "_lost")
 
-    def __init__(self, client: Client, hold: Hold) -> None:
-        super().__init__(client._engine, hold)
+    def __init__(self, client: Client, contender: Contender) -> None:
+        super().__init__(client._engine, contender)
         self._client = client
         self._lost: threading.Event | None = None
 
     @property
     def lost(self) -> threading.Event:
-        """Set once the grant has ended without a release: ``grant.lost.is_set()``,
+        """An event that the client sets when the grant ends without a release: ``grant.lost.is_set()``,
         ``grant.lost.wait(timeout)``.
         """
         self._engine.check_process()
@@ -181,41 +181,44 @@ class Grant(BaseGrant):
             with self._engine.order:
                 if self._lost is None:
                     lost = threading.Event()
-                    self._hold.on_loss.append(lost.set)
+                    self._contender.on_loss.append(lost.set)
                     self._lost = lost
-        if self._hold.state is State.LOST:
+        if self._contender.state is State.LOST:
             self._lost.set()
         return self._lost
 
     def wait_revoke_requested(self, timeout: Duration | None = None) -> bool:
-        """Waits until somebody would like to have the lock (True), or until the grant or the time is over."""
-        return self._client._wait_revoke_requested(self._hold, timeout)
+        """Waits for a revocation request, and gives True. Gives False if the grant ends or the time is up
+        before a request comes.
+        """
+        return self._client._wait_revoke_requested(self._contender, timeout)
 
     def extend(self) -> None:
-        """Makes the grant last from now on; returns when the server has confirmed it. Raises LockLost,
-        MisuseError.
+        """Renews the lease, so that it lasts its full time from now on. Returns when the server has confirmed
+        that. Raises LockLost, MisuseError.
         """
-        self._client._extend(self._hold)
+        self._client._extend(self._contender)
 
     def downgrade(self) -> None:
-        """ZooKeeper: turns a writer's grant into a reader's without giving it up in between: readers that
-        wait get in, and nobody writes before this grant is released, too. It keeps its fence.
+        """ZooKeeper: turns a writer's grant into a reader's in one step. Waiting readers get the lock as
+        well. Waiting writers go on waiting until this grant is released, too. The grant keeps its fence.
 
-        Of several grants of one owner each becomes a reader's by itself, and the lock is shared when all
-        have, or were released. Returns when the server has confirmed it. Raises MisuseError
-        (``not-a-writer``) for any other grant and the second time, LockLost, and Refused, when the grant
-        stays as it was.
+        If an owner has several grants of the writer, downgrade each of them. Readers get the lock when all
+        are downgraded or released. Returns when the server has confirmed it. Raises LockLost; MisuseError
+        (``not-a-writer``) for a reader's grant, for any other kind, and for a second downgrade; Refused if
+        the server refuses: the grant is a writer's as before.
         """
-        self._client._downgrade(self._hold)
+        self._client._downgrade(self._contender)
 
     def release(self) -> None:
-        """Gives the lock back; returns when the server has confirmed it. Of several grants of one owner the
-        last does; the others return at once.
+        """Releases the lock. Returns when the server has confirmed it. If an owner has several grants, only
+        the release of the last one releases the lock; for the others this returns at once.
 
-        Raises LockLost if there was nothing left to give back, MisuseError if it was released before, and
-        ReleaseUnconfirmed after 5 seconds without an answer.
+        Raises LockLost if the grant was lost before, MisuseError (``not-held``) if it was released before,
+        and ReleaseUnconfirmed if the server does not answer within 5 seconds. The release goes on in the
+        background then.
         """
-        self._client._release(self._hold)
+        self._client._release(self._contender)
 
     def __enter__(self) -> Grant:
         self._engine.check()
@@ -227,13 +230,13 @@ class Grant(BaseGrant):
         self._leave(error)
 
     def _leave(self, error: BaseException | None) -> None:
-        """The block has ended, perhaps with an error."""
+        """The block has ended, with or without an exception."""
         try:
             self._engine.check_process()
-            if self._hold.state not in _GIVEN_BACK:
+            if self._contender.state not in _GIVEN_BACK:
                 self.release()
         except FencepostError as trouble:
-            # The body's own exception is the one to see.
+            # The body's own exception is more important: the trouble becomes a note on it.
             if error is None:
                 raise
             note(error, trouble)
@@ -242,8 +245,8 @@ class Grant(BaseGrant):
 _GIVEN_BACK = frozenset({State.RELEASED, State.RELEASING, State.CLOSED})
 
 
-def note(error: BaseException, trouble: FencepostError) -> None:
-    """Adds to a body's exception what went wrong with its lock."""
+def note(error: BaseException, trouble: Exception) -> None:
+    """Adds a note about the lock to the exception of a block's body."""
     if hasattr(error, "add_note"):
         kind = "lost" if isinstance(trouble, LockLost) else "not released properly"
         error.add_note(f"fencepost: the lock was {kind}: {trouble}")

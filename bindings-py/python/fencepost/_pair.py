@@ -10,11 +10,12 @@ Side = TypeVar("Side")
 
 
 class Pair(Unique, Generic[Side]):
-    """A lock that readers share and writers have alone. Made by ``client.read_write_lock(name)``.
+    """A read/write lock, made by ``client.read_write_lock(name)``. Many readers hold it together; a writer
+    holds it alone.
 
-    A reader's fence is no older than the last writer's: a resource refuses a reader whose fence is below the
-    highest *writer's* it has seen, and does not raise that for a reader. Nobody turns from a reader into a
-    writer: release first.
+    The resource remembers the highest fence of a *writer*. It refuses every reader and writer whose fence is
+    lower. It does not remember the fences of readers. A reader cannot become a writer: release the reader
+    first, then acquire the writer.
     """
 
     __slots__ = ("__weakref__", "name", "reader", "writer")
@@ -23,9 +24,9 @@ class Pair(Unique, Generic[Side]):
         self.name = name
         """The name, as it was given."""
         self.reader = reader
-        """The shared side: granted while no writer holds it or came earlier."""
+        """The lock for readers. The server grants it when no writer holds it, and no earlier writer waits."""
         self.writer = writer
-        """The exclusive side: granted when everybody who came earlier is gone."""
+        """The lock for writers. The server grants it when all earlier readers and writers have left."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__module__.partition('._')[0]}.ReadWriteLock {self.name!r}>"

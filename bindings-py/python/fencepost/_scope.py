@@ -1,14 +1,14 @@
 """Scopes: the blocks of ``with`` statements, each with the grant that it has opened.
 
-Python looks ``__enter__`` and ``__exit__`` of an object up together, before it enters the block; so do
-``contextlib.ExitStack`` and ``unittest``. For locks the two are properties. Looked up together they give the
-two ends of one new :class:`Block`, so leaving ends the grant of that block and no other, in whatever order
-blocks end and in whatever thread or task. The statement alone refers to its block: when an interrupt comes
-between the last step of entering and the body, the block goes, and the grant's finalizer releases it.
+Python looks up ``__enter__`` and ``__exit__`` of an object together, before it enters the block. So do
+``contextlib.ExitStack`` and ``unittest``. For locks the two are properties. Looked up together, they give the
+two ends of one new :class:`Block`. So leaving a block releases the grant of that block and no other, in
+whatever order, thread or task blocks end. Only the statement refers to its block. If an interrupt comes after
+the entry and before the body, Python drops the block, and the grant's finalizer releases the grant.
 
-A call such as ``lock.__exit__(None, None, None)`` says nothing of its block. What was entered by such calls
-is kept in :class:`Scopes`. The thread or task of the call says nothing either: frameworks enter in one thread
-and leave in another.
+A call such as ``lock.__exit__(None, None, None)`` does not say which block it leaves. :class:`Scopes` keeps
+the blocks that such calls have entered. The thread or task of the call does not identify a block either:
+frameworks enter in one thread and leave in another.
 """
 
 from __future__ import annotations
@@ -21,29 +21,31 @@ from functools import partial
 from typing import Any
 from weakref import ref
 
+from ._contender import Contender
 from ._fencepost import misuse
 from ._grant import BaseGrant
+from ._values import shown
 from .errors import MisuseError
 
 
 class Block:
-    """One block: what was acquired for it, from its entry to its exit."""
+    """One block and its grant, from its entry to its exit."""
 
     __slots__ = ("__weakref__", "exit", "grant", "has_entry", "open")
 
     def __init__(self) -> None:
         self.has_entry = False
-        """Whether the end that enters it was looked up."""
+        """Whether Python has looked up the end that enters it."""
         self.exit: ref[Callable[..., Any]] | None = None
-        """The end that leaves it, as long as the program has that end."""
+        """The end that leaves it, as long as the program refers to that end."""
         self.grant: Any = None
         self.open = False
-        """Whether it is being entered, or was entered and not left."""
+        """Whether the program is entering it, or has entered it and not left it."""
 
 
 class _Here(threading.local):
-    """What a thread has looked up last: the ends of a block that is not entered yet. Identities only, as
-    nothing may live longer because somebody has looked.
+    """The last look-up of a thread: the ends of a block that it has not entered yet. Manager and frame are
+    identities only, so that a look-up keeps no object alive.
     """
 
     block: Block | None = None
@@ -55,10 +57,10 @@ _here = _Here()
 
 
 class End:
-    """``__enter__`` or ``__exit__`` of a class: a property with an end of a block.
+    """``__enter__`` or ``__exit__`` of a class: a property that gives an end of a block.
 
-    The other end is looked up next, in the same frame and of the same object (of the class: by ExitStack),
-    and in either order: Python 3.14 and Cython begin with the exit.
+    Python looks up the other end next, in the same frame and on the same object (ExitStack: on the class).
+    The order varies: Python 3.14 and Cython begin with the exit.
     """
 
     def __init__(self, verb: Callable[..., Any], leaves: bool) -> None:
@@ -87,29 +89,29 @@ class End:
 
 
 class Scopes:
-    """The blocks of one lock, or of one ``hold()``, as far as they have to be known."""
+    """The blocks of one lock, or of one ``hold()``, that an exit cannot find by itself."""
 
     __slots__ = ("_by_hand", "_guard", "_latest", "_refused", "_single")
 
     def __init__(self, single: bool) -> None:
         self._single = single
-        """Whether it is for one block at a time."""
+        """Whether it allows only one block at a time."""
         self._latest: ref[Block] | None = None
         self._by_hand: list[Block] = []
-        """Those whose exit will be looked up when they are left."""
+        """The blocks whose exit the program will look up when it leaves them."""
         self._refused = 0
-        """How many exits could have meant several of these."""
+        """The number of exits that raised ``ambiguous-scope``."""
         self._guard = allocate_lock()
 
     def entering(self, block: Block) -> None:
-        """A block is being entered. Raises MisuseError for a second one at a time where there may be one."""
+        """The program enters a block. Raises MisuseError if only one is allowed and another one is open."""
         if _here.block is block:
             _here.block = None
         with self._guard:
             latest = None if self._latest is None else self._latest()
             if block.open or (self._single and latest is not None and latest.open):
                 raise MisuseError(
-                    "this scope is open already, or is being entered: make one with hold() for each block",
+                    "this scope is open, or a block is just entering it: call hold() once for each block",
                     204,
                     "busy",
                 )
@@ -125,8 +127,8 @@ class Scopes:
                 self._by_hand.append(block)
 
     def leaving(self, block: Block) -> list[Block]:
-        """The blocks that an exit leaves: one, as a rule. Raises MisuseError if there is none, or if several
-        could be meant.
+        """The blocks that an exit leaves, usually one. Raises MisuseError if there is none, or if it is not
+        known which one.
         """
         if _here.block is block:
             _here.block = None
@@ -136,22 +138,23 @@ class Scopes:
             known = self._by_hand
             if not known:
                 raise misuse("not-held")
-            # As many exits as blocks: all of them have been left.
+            # With this exit there are as many exits as blocks, so the program has left all of them.
             if len(known) == self._refused + 1:
                 return known[:]
-            # What one owner holds several times is the same each time.
-            if len({(each.grant._hold.contender, each.grant._hold.shared) for each in known}) == 1:
+            # Grants that one owner shares are alike, unless the program has downgraded some of them.
+            if len({_alike(each.grant._contender) for each in known}) == 1:
                 return known[-1:]
             self._refused += 1
             raise MisuseError(
-                f"{known[0].grant.name}: this exit could mean any of {len(known)} open scopes, so nothing is "
-                "released before all of them have been left: use `with`, or a hold() for each scope",
+                f"{shown(known[0].grant.name)}: it is not known which of {len(known)} open scopes this exit "
+                "ends. The client has released nothing, and releases all of them after as many exits. Use "
+                "`with`, or call hold() for each scope",
                 541,
                 "ambiguous-scope",
             )
 
     def left(self, block: Block) -> None:
-        """The block has ended, or was never entered."""
+        """The program has left the block, or could not enter it."""
         block.open = False
         block.grant = None
         with self._guard:
@@ -161,8 +164,14 @@ class Scopes:
                 self._refused = 0
 
 
+def _alike(contender: Contender) -> tuple[str, bool]:
+    """The same for grants that differ in nothing: it does not matter which of them a scope releases."""
+    downgrade = contender.downgrade
+    return contender.attempt, downgrade is not None and downgrade[0].name == "downgraded"
+
+
 def enter(block: Block, manager: Any) -> Any:
-    """Acquires the lock."""
+    """``__enter__``: acquires the lock."""
     scopes: Scopes = manager._scopes
     scopes.entering(block)
     try:
@@ -174,7 +183,7 @@ def enter(block: Block, manager: Any) -> Any:
 
 
 def leave(block: Block, manager: Any, kind: Any = None, error: Any = None, trace: Any = None) -> None:
-    """Releases what this block has acquired."""
+    """``__exit__``: releases the grant of this block."""
     scopes: Scopes = manager._scopes
     _leave(scopes, scopes.leaving(block), error)
 

@@ -1,6 +1,4 @@
-"""Time for the clients that threads use: one daemon thread a client, started when there is first something to
-wait for.
-"""
+"""The timer of a client for threads: a daemon thread that starts when there first is a time to wait for."""
 
 from __future__ import annotations
 
@@ -17,17 +15,17 @@ if TYPE_CHECKING:
     from ._engine import Engine
 
 NEVER = 2**63
-# Waiting stops while the computer sleeps, and the clock does not: so a wait is looked at again this often.
+# While the computer sleeps, waits stand still and the clock goes on. So a wait is never longer than this.
 LONGEST = 1.0
 JOIN_WITHIN = 1.0
 LATE = 10_000
-"""From how many microseconds on a timer is late, so that answers may have come meanwhile."""
+"""A timer is late if it runs so many microseconds after its time. Answers may have come meanwhile."""
 TURN = 20_000
-"""For how many microseconds they are taken in then: one turn, before the timer decides anything."""
+"""A late timer first waits for so many microseconds, while the client reads those answers."""
 
 
 def pause(due: int) -> float:
-    """For how many seconds to wait for that time."""
+    """The seconds to wait until that time, or until the next look at the clock."""
     return min(max(0, due - now()) / 1e6, LONGEST)
 
 
@@ -37,14 +35,14 @@ class ThreadTimer:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._due = NEVER
-        # A binary semaphore, held while nothing is to be noticed. Releasing never blocks, so finalizers may.
+        # A binary semaphore: releasing it wakes the thread. That never blocks, so finalizers may do it.
         self._wake = allocate_lock()
         self._wake.acquire()
         self._thread: threading.Thread | None = None
         self._stopped = False
 
     def plan(self, until: int | None) -> None:
-        """See the engine's Timer. A wait that ends too early does no harm, so a later time is not told."""
+        """See the engine's Timer. It ignores a later time: a tick that comes too early does no harm."""
         if until is None or until >= self._due or self._stopped:
             return
         self._due = until
@@ -57,14 +55,14 @@ class ThreadTimer:
         """See the engine's Timer."""
         if self._thread is None and not self._stopped:
             try:
-                # To start a thread of `threading` takes a lock, which a finalizer may not.
+                # A finalizer may take no lock, and `threading` takes one to start a thread.
                 start_new_thread(self._begin, ())
-            except RuntimeError:  # The interpreter is on its way out.
+            except RuntimeError:  # The interpreter is shutting down.
                 pass
             return
         try:
             self._wake.release()
-        except RuntimeError:  # It will wake up anyway.
+        except RuntimeError:  # It is awake already.
             pass
 
     def stop(self) -> None:
@@ -91,10 +89,12 @@ class ThreadTimer:
             due, time = self._due, now()
             if due <= time or self._engine.has_orphans:
                 if time - due > LATE:
-                    # What has come by now is taken in first, and what is due later is not decided yet.
+                    # The client reads what has come by now. The tick decides only what was due by `time`.
                     sleep(TURN / 1e6)
-                # Whatever is still to come is planned anew by the tick.
+                # The tick plans the next time.
                 self._due = NEVER
                 self._engine.tick(time)
             else:
                 self._wake.acquire(True, -1 if due == NEVER else pause(due))
+        # If a start was interrupted, there may be a second thread: it has to end, too.
+        self.nudge()

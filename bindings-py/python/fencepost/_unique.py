@@ -1,4 +1,4 @@
-"""What there is once: a copy would be released, or closed, like the original."""
+"""Objects that cannot be copied: releasing or closing a copy would release or close the original."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ class Unique:
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError(
-            f"{self!r} cannot be copied or pickled: threads and tasks share it, and each process makes a "
-            "client of its own with connect()"
+            f"{self!r} cannot be copied or pickled: share it between threads and tasks. Another process has "
+            "to make its own client with connect()"
         )

@@ -1,6 +1,4 @@
-"""Arguments of the public API as the core wants them: durations in whole microseconds, settings as tagged
-data.
-"""
+"""Converts arguments of the public API to the core's form: durations in microseconds, settings as JSON."""
 
 from __future__ import annotations
 
@@ -18,36 +16,38 @@ Duration: TypeAlias = "float | timedelta"
 """Seconds as a number, or a timedelta."""
 
 Layout: TypeAlias = Literal["curator", "kazoo", "plain"]
-"""The names that contenders have on ZooKeeper."""
+"""The layouts: the names that the contenders' nodes have on ZooKeeper."""
 SharedLayout: TypeAlias = Literal["curator", "kazoo"]
-"""Those in which a lock can be shared."""
+"""The layouts that have readers and semaphores."""
 OnLost: TypeAlias = Literal["cancel", "keep"]
-"""What becomes of the body of an ``async with`` whose lock is lost."""
+"""What happens to the body of an ``async with`` when its grant is lost."""
 
 _LARGEST = 2**63 - 1
 MULTI_LOCK = "multi-lock"
 _KINDS = {("lock", "redis"): "redis-string", ("lock", "zookeeper"): "zookeeper-mutex"}
-"""What the core calls a kind of lock on a family; on ZooKeeper the others have their own names."""
+"""The core's name of a kind of lock, by family. The other kinds on ZooKeeper have the same name here and
+there.
+"""
 
 _DURATIONS = frozenset({"ttl", "margin", "poll", "max_hold", "answer_within"})
 _FLAGS = frozenset({"renew", "revocable"})
 _REDIS_ONLY = frozenset({"ttl", "renew", "margin", "poll"})
 _ZOOKEEPER_ONLY = frozenset({"layout", "node_prefix", "identifier", "revocable", "permits"})
 _ELSEWHERE = {
-    "zookeeper": "on ZooKeeper a lock lasts as long as its session: "
-    "give the address a session_timeout, or the lock a max_hold",
-    "redis": "only ZooKeeper has it; on Redis there are locks, "
-    "with the options ttl, renew, margin, poll, max_hold and answer_within",
+    "zookeeper": "it is for Redis. On ZooKeeper a grant lasts as long as the session: "
+    "give a session_timeout in the address, or the option max_hold",
+    "redis": "it is for ZooKeeper. Redis has only lock(), "
+    "with the options ttl, renew, margin, poll, max_hold, answer_within and owner",
 }
 
 
 def unreadable(text: str) -> ConfigError:
-    """The error for a value of a type or kind that cannot be read at all."""
+    """The error for a value of a wrong type."""
     return ConfigError(text, 109, "unreadable-settings")
 
 
 def micros(what: str, value: object) -> int:
-    """A duration in microseconds. Whether it is positive is for the core to judge."""
+    """A duration in microseconds. The core checks whether it is positive."""
     if isinstance(value, timedelta):
         whole = value // timedelta(microseconds=1)
     elif isinstance(value, Real) and not isinstance(value, bool):
@@ -57,9 +57,9 @@ def micros(what: str, value: object) -> int:
             large: Any = value
             exact = math.inf if large > 0 else -math.inf
         if math.isnan(exact):
-            raise unreadable(f"{what} is not a number: give seconds, or a timedelta")
+            raise unreadable(f"{what} is {value!r}: give seconds as a number, or a timedelta")
         limited = max(-_LARGEST, min(exact, _LARGEST))
-        # The least that is not nothing is a microsecond.
+        # A duration that is not zero is at least one microsecond.
         whole = round(limited) or (limited > 0) - (limited < 0)
     else:
         raise unreadable(f"{what} is {value!r}: give seconds as a number, or a timedelta")
@@ -67,7 +67,7 @@ def micros(what: str, value: object) -> int:
 
 
 def positive(what: str, value: object) -> int:
-    """A duration in microseconds that must not be nothing. Raises ConfigError."""
+    """A duration in microseconds that has to be positive. Raises ConfigError."""
     given = micros(what, value)
     if given <= 0:
         raise unreadable(f"{what} is {value!r}: give more than 0 seconds")
@@ -75,7 +75,7 @@ def positive(what: str, value: object) -> int:
 
 
 def plain_kind(family: str, fair: object) -> str:
-    """What kind a plain lock is: an unfair one is a single node."""
+    """The kind of a lock: ``single`` for an unfair one."""
     if fair is None:
         return "lock"
     if family == "redis":
@@ -84,8 +84,8 @@ def plain_kind(family: str, fair: object) -> str:
 
 
 def settings(family: str, prefix: str, kind: str, name: object, options: Mapping[str, object]) -> Settings:
-    """The checked settings of a lock of a kind (``lock``, ``reader``, ``election`` …); options that are None
-    are left to the core. ``memory`` stands for either family: it takes the options of both, and checks them.
+    """The checked settings of a lock of a kind (``lock``, ``reader``, ``election`` …). For options that are
+    None, the core has a default. The family ``memory`` takes the options of both families, and checks them.
     """
     if family == "memory":
         leases = {option: value for option, value in options.items() if option in _REDIS_ONLY}
@@ -111,13 +111,13 @@ def settings(family: str, prefix: str, kind: str, name: object, options: Mapping
 
 
 _OF = {"lock": "mutex", "reader": "read-write", "writer": "read-write"}
-"""What an inspection calls a kind of lock; the others have their own names."""
+"""The core's name of a kind of lock in an inspection. The other kinds have the same name here and there."""
 
 
 def inspection_settings(
     prefix: str, kind: str, name: str, options: Mapping[str, object], extra: Mapping[str, object]
 ) -> Settings:
-    """The settings of a look at a lock that has these options."""
+    """The settings of an inspection of a lock with these options."""
     data = {
         "kind": "zookeeper-inspection",
         "name": name,
@@ -132,7 +132,7 @@ def inspection_settings(
 
 
 def unknown_option(option: str, family: str) -> ConfigError:
-    """The error for what only the other family has."""
+    """The error for an option or a kind that only the other family has."""
     return ConfigError(f"unknown option {option!r}: {_ELSEWHERE[family]}", 108, "unknown-option")
 
 
@@ -140,31 +140,33 @@ _INVALID_NAME, _INVALID_OPTION = (102, "invalid-name"), (110, "invalid-option")
 
 
 _MOST_SHOWN = 64
-"""The most of a name that an error repeats, in characters."""
+"""The number of characters of a name that an error repeats at most."""
 
 
 def shown(name: str) -> str:
-    """A name in an error's text: all of it, or its beginning."""
+    """A name for an error's text: the whole name, or the beginning of a long one."""
     return name if len(name) <= _MOST_SHOWN else f"{name[:_MOST_SHOWN]}…"
 
 
 def text(what: str, value: object, example: str, otherwise: tuple[int, str] = _INVALID_OPTION) -> str:
-    """A text that a server takes."""
+    """A str that can be encoded in UTF-8. Raises ConfigError."""
     if not isinstance(value, str):
-        raise unreadable(f"{what} is {value!r}: give a text, such as {example!r}")
+        raise unreadable(f"{what} is {value!r}: give a str, such as {example!r}")
     try:
         value.encode()
     except UnicodeEncodeError:
         raise ConfigError(
-            f"{what} is {shown(value)!r}, which holds half a character (a lone surrogate)", *otherwise
+            f"{what} is {shown(value)!r}, which contains a lone surrogate and cannot be encoded in UTF-8: "
+            "remove the surrogate",
+            *otherwise,
         ) from None
     return value
 
 
 def texts(what: str, values: object) -> list[str]:
-    """Several texts that a server takes."""
+    """A list of such strs. Raises ConfigError."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise unreadable(f'{what} are {values!r}: give a list, such as ["stock/42", "stock/43"]')
+        raise unreadable(f'{what} are {values!r}: give a list of str, such as ["stock/42", "stock/43"]')
     return [text("the name of a lock", value, "stock/42", _INVALID_NAME) for value in values]
 
 
@@ -176,7 +178,7 @@ def _flag(what: str, value: object) -> bool:
 
 def _whole(what: str, value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise unreadable(f"{what} is {value!r}: give a whole number")
+        raise unreadable(f"{what} is {value!r}: give an int")
     return max(-_LARGEST, min(value, _LARGEST))
 
 
@@ -188,16 +190,20 @@ _READ: dict[str, Callable[[str, object], object]] = {
     "layout": lambda what, value: text(what, value, "kazoo"),
     "node_prefix": lambda what, value: text(what, value, "node_"),
     "identifier": lambda what, value: text(what, value, "till-7"),
+    "owner": lambda what, value: text(what, value, "request-17"),
 }
 
 
 def patience(timeout: object, blocking: object) -> int | bool:
-    """Microseconds of patience; True: for ever, False: none."""
+    """How long an acquire waits, in microseconds. True: without a limit. False: not at all."""
     if not isinstance(blocking, bool):
         raise unreadable(f"blocking is {blocking!r}: give True or False")
     if not blocking:
         if timeout is not None:
-            raise unreadable("a try does not wait: give a timeout, or blocking=False, not both")
+            raise unreadable(
+                f"timeout is {timeout!r} and blocking is False: blocking=False does not wait, so give only "
+                "one of the two"
+            )
         return False
     if timeout is None:
         return True

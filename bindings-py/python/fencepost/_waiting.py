@@ -1,8 +1,8 @@
-"""Where a program may not wait for its client.
+"""Where a call may not wait.
 
-The collector runs the program's finalizers in the middle of anything, and a signal its handlers: also inside
-a critical section of an engine, and on a thread that serves a client. What is asked for there cannot wait for
-an answer, as no thread takes answers in meanwhile.
+Python runs finalizers and signal handlers at any point of a thread: also inside an engine's critical section,
+and on a thread that reads a client's answers. A call that waited there would wait for ever, because its own
+thread is the one that would have to read the answer.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _engines: dict[int, ref[Engine]] = {}
 
 
 def serve() -> None:
-    """This thread takes answers in, or keeps the time."""
+    """This thread reads answers or runs a timer."""
     _thread.serves = True
 
 
 def watch(engine: Engine) -> None:
-    """An engine has come."""
+    """Remembers an engine, until it is gone."""
     key = id(engine)
-    # Without a line of Python: an interrupt would be raised in it, and be dropped with the rest of it.
+    # The callback is not a Python function: an interrupt in one would be dropped, and the engine stay here.
     _engines[key] = ref(engine, partial(_engines.pop, key))
 
 
 def may_wait() -> bool:
-    """Whether answers are taken in while this thread waits."""
+    """Whether this thread may wait: other threads read the answers meanwhile."""
     if _thread.serves:
         return False
     for each in list(_engines.values()):

@@ -1,4 +1,4 @@
-"""Errors, typed by who is to blame. Each has a number and a kebab-case name, the same in every language."""
+"""Errors. Each has a number and a kebab-case name, the same in every language."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ class FencepostError(Exception):
 
 
 def without_frames(error: BaseException) -> None:
-    """Takes from an exception that is kept what it keeps itself: the frames that it came through, and by them
-    all of their callers. What was being handled when it was raised is the program's own, and stays as it is.
+    """Removes the frames from an exception that the client keeps, and from its causes. Otherwise it would
+    keep all local variables of these frames and of their callers alive. The exceptions of the program that
+    were being handled when it was raised stay as they are.
     """
     each: BaseException | None = error
     while each is not None and (each.__traceback__ or each.__context__):
@@ -34,7 +35,9 @@ def without_frames(error: BaseException) -> None:
 
 
 def again(error: FencepostError) -> FencepostError:
-    """The same error, to be raised: what is raised keeps its callers' frames, and what is kept must not."""
+    """A copy of an error, to raise it. A raised exception keeps frames, and the one that the client keeps
+    must not.
+    """
     kind, arguments = error.__reduce__()
     made: FencepostError = kind(*arguments)
     made.__cause__ = error.__cause__
@@ -42,54 +45,56 @@ def again(error: FencepostError) -> FencepostError:
 
 
 class ConfigError(FencepostError, ValueError):
-    """A setting or argument that makes no sense. Raised before anything is sent."""
+    """A setting or argument that is not valid. It is raised before the client sends anything."""
 
 
 class MisuseError(FencepostError, RuntimeError):
-    """A call that makes no sense now: released twice, client closed. It has changed nothing."""
+    """A call that the present state does not allow, such as a second release, or any call of a closed client.
+    The call has changed nothing.
+    """
 
 
 class Refused(FencepostError):
-    """An acquire has come to nothing, or the server has refused a release.
+    """An acquire has failed, or the server has refused a release or a downgrade.
 
-    The client library's own exception, if one was the cause, is the ``__cause__``.
+    If an exception of the client library was the cause, it is the ``__cause__``.
     """
 
 
 class NotAcquired(Refused):
-    """Somebody else held the lock until the patience ended, or when it was tried."""
+    """Another contender held the lock until the timeout, or at the moment of the try."""
 
 
 class LockLost(FencepostError):
-    """A grant has ended without a release. Somebody else may hold the lock.
+    """A grant has ended without a release. Another contender may hold the lock by now.
 
-    The client library's own exception, if one was the cause, is the ``__cause__``.
+    If an exception of the client library was the cause, it is the ``__cause__``.
     """
 
 
 class MixedLayoutsWarning(UserWarning):
-    """A contender of another layout is in the lock's directory. It cannot see ours, so it may be granted the
-    lock as well: have all processes use one layout.
+    """A contender of another layout is in the lock's directory. It does not see this client's contender, so
+    it may get the lock as well. Give all processes the same layout.
     """
 
 
 class ReleaseUnconfirmed(FencepostError):
-    """The server has not confirmed a release within 5 seconds. It is carried on with in the background."""
+    """The server has not confirmed a release within 5 seconds. The client goes on in the background."""
 
     def __init__(self, text: str, code: int = 501, name: str = "release-unconfirmed") -> None:
         super().__init__(text, code, name)
 
 
 class WrongProcess(FencepostError):
-    """A client or grant was used after a fork, in another process than the one that made it."""
+    """A client or a grant was used in a process that did not make it, after a fork."""
 
     def __init__(self, text: str, code: int = 502, name: str = "wrong-process") -> None:
         super().__init__(text, code, name)
 
 
 class DriverError(FencepostError):
-    """A call of the client library has ended in a programming error: a fault of ours, or a version of the
-    library that is not supported. Nothing is tried again, and the client is of no use any more.
+    """A programming error in a driver or in the client library. The cause is a bug in fencepost, or a version
+    of the library that it does not support. The client tries nothing again and cannot be used any more.
 
     The programming error is the ``__cause__``.
     """
@@ -99,10 +104,10 @@ class DriverError(FencepostError):
 
 
 class CleanupIncomplete(FencepostError):
-    """A closed client has had to leave something on the server. It goes with its lease or session."""
+    """A client was closed, and the server may still hold something of it, until the lease or session ends."""
 
     count: int
-    """How many contenders the server has not answered for."""
+    """The number of contenders whose release or deletion the server has not confirmed, or has refused."""
 
     def __init__(
         self, text: str, code: int = 503, name: str = "cleanup-incomplete", *, count: int = 0

@@ -1,7 +1,8 @@
-"""The hub: all locks on one connection as pure state machines, for those who own their event loop.
+"""The hub: all locks on one connection as state machines without I/O, for programs with an event loop of
+their own.
 
-The hub does no I/O, reads no clock and draws no random number. It is told what has happened and says what to
-do::
+The hub does no I/O, reads no clock and draws no random number. The program reports to the hub what has
+happened, and the hub answers with what to do::
 
     from fencepost.hub import Command, Event, Hub, Settings, Wait, now
 
@@ -12,25 +13,35 @@ do::
 
     while True:
         match hub.poll_output():
-            case Command(id=id, operation="call", arguments=arguments):   # carry it out, say what came of it
+            case Command(id=id, operation="call", arguments=arguments):   # carry it out, report the outcome
                 try:
                     hub.reply(now(), id, server.execute(*arguments))
                 except ConnectionError:
                     hub.failed(now(), id, "unknown")
             case Event(name="acquired", fence=fence):
                 ...
-            case Wait(until=until):                                       # for an input, or until that time
+            case Wait(until=until):                                       # for an input, or for that time
                 sleep_until(until)
                 hub.handle_timeout(now())
 
 All times are microseconds as :func:`now` gives them. What a driver has to do for each operation, and what it
-must never do, is in ``docs/drivers.md``; ``examples/hub_loop.py`` is a complete program.
+must never do, is in ``docs/reference/drivers.md``; ``examples/hub_loop.py`` is a complete program.
 """
 
 from __future__ import annotations
 
 from ._clock import now
-from ._fencepost import Address, Command, Event, Hub, MemoryServer, Settings, Wait, is_from_replica
+from ._fencepost import (
+    Address,
+    Command,
+    Event,
+    Hub,
+    MemoryServer,
+    Settings,
+    Wait,
+    handshake_timeout,
+    is_from_replica,
+)
 
 __all__ = [
     "Address",
@@ -40,6 +51,7 @@ __all__ = [
     "MemoryServer",
     "Settings",
     "Wait",
+    "handshake_timeout",
     "is_from_replica",
     "now",
 ]

@@ -1,26 +1,81 @@
-"""Forks inside a block; the child ends with sys.exit(3), the parent goes on. Arguments: URL, name."""
+"""Forks inside a block; the child ends with sys.exit(3), the parent goes on. Arguments: URL, name, and whose
+block it is: the lock's by the client for `threads`, by that for `asyncio`, or by `compat`; or the `client`'s.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 import warnings
+from collections.abc import Callable
 
 import fencepost
+import fencepost.asyncio
 
 # Of forking while there are threads: that is what is tested.
 warnings.simplefilter("ignore", DeprecationWarning)
 warnings.simplefilter("ignore", ResourceWarning)
 
-client = fencepost.connect(sys.argv[1])
-child = 0
+url, name, how = sys.argv[1:]
+
+
+def fork(is_valid: Callable[[], bool]) -> None:
+    """The body."""
+    child = os.fork()
+    if not child:
+        sys.exit(3)
+    print("child", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    print("valid" if is_valid() else "lost", flush=True)
+
+
+def in_threads() -> None:
+    """The block of a lock."""
+    client = fencepost.connect(url)
+    with client.lock(name) as grant:
+        fork(lambda: grant.is_valid)
+    client.close()
+
+
+def in_client() -> None:
+    """The block of a client."""
+    with fencepost.connect(url) as client:
+        grant = client.lock(name).acquire()
+        assert grant is not None
+        fork(lambda: grant.is_valid)
+        grant.release()
+
+
+async def in_asyncio() -> None:
+    """The block of a lock in a task."""
+    client = fencepost.asyncio.connect(url)
+    try:
+        async with client.lock(name) as grant:
+            fork(lambda: grant.is_valid)
+    except SystemExit as end:
+        # Before the child's loop ends: that would take the descriptors out of the parent's.
+        os._exit(int(str(end.code)))
+    await client.close()
+
+
+def in_compat() -> None:
+    """The block of a lock of kazoo's."""
+    from fencepost.compat.kazoo import KazooClient
+
+    hosts = url.partition("://")[2].partition("?")[0]
+    client = KazooClient(hosts=hosts)
+    client.start()
+    lock = client.Lock(name)
+    with lock:
+        fork(lambda: lock.is_acquired)
+    client.stop()
+    client.close()
+
+
 try:
-    with client.lock(sys.argv[2]) as grant:
-        child = os.fork()
-        if not child:
-            sys.exit(3)
-        print("child", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-        print("valid" if grant.is_valid else "lost", flush=True)
+    if how == "asyncio":
+        asyncio.run(in_asyncio())
+    else:
+        {"threads": in_threads, "client": in_client, "compat": in_compat}[how]()
 except SystemExit as end:
     os._exit(int(str(end.code)))
-client.close()

@@ -1,5 +1,6 @@
-"""Holds a lock until its input ends. Arguments: URL, name, lease in seconds (0: the default), and `asyncio`
-for that client or `unfair` for a single node.
+"""Holds a lock until its input ends, and prints what has come of the release. Arguments: URL, name, lease in
+seconds (0: the default), and `asyncio` for that client, `compat` for a lock of kazoo's, or `unfair` for a
+single node.
 """
 
 from __future__ import annotations
@@ -17,19 +18,47 @@ def main(url: str, name: str, lease: str, *how: str) -> None:
     options: dict[str, Any] = {"ttl": float(lease)} if float(lease) else {}
     if how == ("unfair",):
         options["fair"] = False
+    elif how == ("compat",):
+        hold_compat(url, name)
+        return
     elif how:
         asyncio.run(hold(url, name, options))
         return
-    with fencepost.connect(url) as client, client.lock(name, **options) as grant:
-        print(grant.fence, flush=True)
-        sys.stdin.read()
+    with fencepost.connect(url) as client:
+        try:
+            with client.lock(name, **options) as grant:
+                print(grant.fence, flush=True)
+                sys.stdin.read()
+            print("released", flush=True)
+        except fencepost.LockLost:
+            print("LockLost", flush=True)
 
 
 async def hold(url: str, name: str, options: dict[str, Any]) -> None:
     """Holds it in asyncio."""
-    async with fencepost.asyncio.connect(url) as client, client.lock(name, **options) as grant:
-        print(grant.fence, flush=True)
-        await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+    async with fencepost.asyncio.connect(url) as client:
+        try:
+            async with client.lock(name, **options, on_lost="keep") as grant:
+                print(grant.fence, flush=True)
+                await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+            print("released", flush=True)
+        except fencepost.LockLost:
+            print("LockLost", flush=True)
+
+
+def hold_compat(url: str, name: str) -> None:
+    """Holds kazoo's."""
+    from fencepost.compat.kazoo import KazooClient
+
+    client = KazooClient(hosts=url.partition("://")[2].partition("?")[0], timeout=30)
+    client.start()
+    lock = client.Lock(name)
+    lock.acquire()
+    print(lock.fence, flush=True)
+    sys.stdin.read()
+    print(lock.release(), flush=True)
+    client.stop()
+    client.close()
 
 
 main(*sys.argv[1:])

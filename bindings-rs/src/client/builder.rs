@@ -11,7 +11,7 @@ use crate::{
     drivers::memory,
     hub::{
         engine::Engine,
-        machines::{Driven, Driver, Keep},
+        machines::{ConnectionTask, Driven, Driver},
         runtime::Runtime,
         settings::micros,
     },
@@ -156,8 +156,8 @@ impl Builder {
         match address {
             Address::Memory { name } => {
                 let limit = self.check(Origin::Memory)?;
-                let (engine, keep) = memory::open(Runtime::here()?, &name);
-                Ok(Client::start(engine, keep, Place::Memory, limit))
+                let (engine, connection) = memory::open(Runtime::here()?, &name);
+                Ok(Client::start(engine, connection, Place::Memory, limit))
             }
             #[cfg(feature = "zookeeper")]
             Address::ZooKeeper {
@@ -261,7 +261,7 @@ fn refuse(option: &str, given: bool, known: &'static str) -> Result<(), ConfigEr
 }
 
 /// A client on a hub and a driver.
-fn driven<D: Driver + Keep + 'static>(
+fn driven<D: Driver + ConnectionTask + 'static>(
     runtime: Runtime,
     at: String,
     driver: Arc<D>,

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use fencepost_core::Patience;
 
 use super::{Lock, contender::Contender, options::Action};
-use crate::Error;
+use crate::{Error, hub::engine::ContenderParams};
 
 /// A contender for a lock on ZooKeeper, as [`Lock::contenders`] has found it: of this process or another one, ours or a peer's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,7 +83,12 @@ impl Lock {
         let place = &self.shared.place;
         let settings = what.options.inspection(place, &what.kind, &what.name, &action)?;
         let patience = self.when_connected(Patience::Try).await?;
-        Contender::inspect(&self.shared, &what.shown, &settings, patience).await
+        let params = ContenderParams {
+            lock: &what.shown,
+            settings: &settings,
+            has_owner: false,
+        };
+        Contender::inspect(&self.shared, params, patience).await
     }
 }
 

@@ -2,7 +2,7 @@
 
 use core::{fmt, time::Duration};
 
-use super::hold::Hold;
+use super::contender::Contender;
 use crate::{Error, Lost, clock};
 
 /// The right to hold a lock, until it is [released](Self::release) or [lost](Self::lost). Dropped, it is released in the background.
@@ -20,23 +20,23 @@ use crate::{Error, Lost, clock};
 /// ```
 #[must_use = "a grant that is dropped is released"]
 pub struct Grant {
-    hold: Hold,
+    contender: Contender,
     fence: Option<u64>,
 }
 
 impl Grant {
-    pub(super) fn new(hold: Hold) -> Self {
-        let fence = hold.seat().told().grant.and_then(|grant| grant.fence);
+    pub(super) fn new(contender: Contender) -> Self {
+        let fence = contender.state().grant.and_then(|grant| grant.fence);
         Self {
             fence: fence.map(|fence| fence.0),
-            hold,
+            contender,
         }
     }
 
     /// The lock's name, or the first 64 characters of it.
     #[must_use]
     pub fn lock(&self) -> &str {
-        self.hold.seat().lock.as_str()
+        self.contender.lock().as_str()
     }
 
     /// The grant's number, which grows from grant to grant. Present it to the resource, and have the resource refuse lower ones than it has
@@ -50,15 +50,15 @@ impl Grant {
     /// ZooKeeper is gone, which means "start nothing new" and is not yet a loss.
     #[must_use]
     pub fn is_valid(&self) -> bool {
-        self.hold.seat().told().is_valid(clock::now())
+        self.contender.state().is_valid(clock::now())
     }
 
     /// How long the grant stays valid unless it is renewed, which it is in the background; zero if it is not valid.
     #[must_use]
     pub fn remaining(&self) -> Duration {
         let now = clock::now();
-        let told = self.hold.seat().told();
-        let valid = told.grant.filter(|_| told.is_valid(now));
+        let state = self.contender.state();
+        let valid = state.grant.filter(|_| state.is_valid(now));
         valid.map_or(Duration::ZERO, |grant| {
             grant.remaining(now).unwrap_or(Duration::MAX)
         })
@@ -66,33 +66,27 @@ impl Grant {
 
     /// Completes when the grant has ended without a release, and says why. Cancel safe; any number of tasks may wait.
     pub async fn lost(&self) -> Lost {
-        self.hold
-            .seat()
-            .until(|told| told.end.as_ref().map(crate::hub::seat::End::lost))
-            .await
+        self.contender.lost().await
     }
 
     /// ZooKeeper: completes when somebody would like to have the lock (Curator's `Revoker`, or this crate's). It is a wish: release the grant
     /// soon, or keep it. Never completes if nobody asks, so wait for it beside the work and for the [loss](Self::lost). Cancel safe; any number of
     /// tasks may wait.
     pub async fn revoke_requested(&self) {
-        self.hold
-            .seat()
-            .until(|told| told.revoke_requested.then_some(()))
-            .await;
+        self.contender.revoke_requested().await;
     }
 
     /// ZooKeeper: whether somebody would like to have the lock: [`revoke_requested`](Self::revoke_requested) without waiting.
     #[must_use]
     pub fn is_revoke_requested(&self) -> bool {
-        self.hold.seat().told().revoke_requested
+        self.contender.state().revoke_requested
     }
 
     /// ZooKeeper: the node of a contender of another layout that was found in the lock's directory. It cannot see ours, so it may be granted the lock
     /// as well: have all processes use one [layout](crate::LockOptions::layout).
     #[must_use]
     pub fn mixed_layouts(&self) -> Option<String> {
-        self.hold.seat().told().stranger.clone()
+        self.contender.state().foreign_node.clone()
     }
 
     /// Has the grant last from now on: on Redis for its `ttl`. On ZooKeeper the session is confirmed, which proves that its leader counts from
@@ -100,9 +94,9 @@ impl Grant {
     /// sessions are confirmed every third of their timeouts anyway, there is little reason to ask.
     ///
     /// # Errors
-    /// [`Error::Lost`] if the grant has ended; [`Misuse::Closed`](crate::Misuse::Closed) after the client was closed.
+    /// [`Error::Lost`] if the grant has ended, also by the end of its client.
     pub async fn extend(&self) -> Result<(), Error> {
-        self.hold.contender().extend().await
+        self.contender.extend().await
     }
 
     /// ZooKeeper: turns a [writer](crate::ReadWriteLock::writer)'s grant into a reader's, without giving it up in between: readers that wait get in, nobody writes
@@ -126,18 +120,18 @@ impl Grant {
     /// [`Misuse::NotAWriter`](crate::Misuse::NotAWriter) for any other grant, and the second time; [`Error::Lost`] if the grant has ended;
     /// [`Error::Refused`] if the server does not let it, when the grant stays as it was.
     pub async fn downgrade(&self) -> Result<(), Error> {
-        self.hold.downgrade().await
+        self.contender.downgrade().await
     }
 
     /// Gives the lock back; returns when the server has confirmed it. Of an [owner](crate::LockOptions::owner)'s grants the last one does; the others return
     /// at once.
     ///
     /// # Errors
-    /// [`Error::Lost`] if the grant had ended before; [`Error::ReleaseUnconfirmed`] after 5 s, when the client goes on in the background;
-    /// [`Error::Refused`] if the server does not let go; [`Misuse::Closed`](crate::Misuse::Closed) after the client was closed, which
-    /// has released it.
+    /// [`Error::Lost`] if the grant had ended before, also by the end of its client; [`Error::ReleaseUnconfirmed`] after 5 s, when the
+    /// client goes on in the background; [`Error::Refused`] if the server does not let go; [`Misuse::Closed`](crate::Misuse::Closed) if the
+    /// client is closed meanwhile.
     pub async fn release(self) -> Result<(), Error> {
-        self.hold.release().await
+        self.contender.release().await
     }
 }
 

@@ -3,16 +3,17 @@
 use alloc::sync::Arc;
 use core::{fmt, time::Duration};
 
-use fencepost_core::{ConfigError, Patience, Refusal, Settings, positive};
+use fencepost_core::{ConfigError, Misuse, Patience, Refusal, Settings, positive};
 
 use super::{
     Grant, Shared,
     contender::Contender,
-    hold::Hold,
     options::{Kind, LockOptions},
-    owners::{Entered, Ownership},
 };
-use crate::{Error, Shown, clock, hub::settings::micros};
+use crate::{
+    Error, Shown, clock,
+    hub::{engine::ContenderParams, settings::micros},
+};
 
 /// How long a try waits for the server's first answer.
 const TRY_WITHIN: Duration = Duration::from_secs(5);
@@ -32,8 +33,6 @@ pub(super) struct What {
     pub(super) kind: Kind,
     pub(super) options: LockOptions,
     settings: Settings,
-    /// Where its owner holds it, if it has one.
-    ownership: Option<Arc<Ownership>>,
 }
 
 impl Lock {
@@ -44,14 +43,12 @@ impl Lock {
         options: LockOptions,
     ) -> Result<Self, ConfigError> {
         let settings = options.settings(&shared.place, &kind, name)?;
-        let ownership = options.ownership(&kind, name)?.map(Arc::new);
         let what = What {
             shown: Shown::new(name),
             name: name.into(),
             kind,
             options,
             settings,
-            ownership,
         };
         Ok(Self {
             shared,
@@ -112,21 +109,20 @@ impl Lock {
     async fn acquire_with(&self, patience: Patience) -> Result<Grant, Error> {
         self.shared.engine.check_process()?;
         let what = &self.what;
-        let side = what.kind.side();
-        let turn = match &what.ownership {
-            None => None,
-            Some(ownership) => match self.shared.owners.enter(ownership, side)? {
-                Entered::Again(hold) => return Ok(Grant::new(hold)),
-                Entered::Contends(turn) => Some(turn),
-            },
-        };
+        let owner = what.options.owner_name();
         let patience = self.when_connected(patience).await?;
-        let contender = Contender::acquire(&self.shared, &what.shown, &what.settings, patience).await?;
-        let hold = Hold::first(contender, what.ownership.clone(), side);
-        if let Some(turn) = turn {
-            turn.take(hold.joint());
+        let params = ContenderParams {
+            lock: &what.shown,
+            settings: &what.settings,
+            has_owner: owner.is_some(),
+        };
+        let acquired = Contender::acquire(&self.shared, params, patience).await;
+        match (acquired, owner) {
+            (Err(Error::Misuse(Misuse::OwnerBusy)), Some(owner)) => {
+                Err(Error::OwnerBusy { owner: owner.into() })
+            }
+            (acquired, _) => acquired.map(Grant::new),
         }
-        Ok(Grant::new(hold))
     }
 
     /// Waits for a client's first connection; gives the patience that is left.

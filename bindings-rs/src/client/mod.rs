@@ -1,29 +1,24 @@
 //! What a user sees: client, lock, grant.
 
 mod builder;
+mod closing;
 mod contender;
 mod found;
 mod grant;
-mod hold;
 mod lock;
 mod options;
-mod owners;
 mod recipes;
 
 use alloc::sync::Arc;
 use core::{fmt, time::Duration};
-use std::sync::{Mutex, PoisonError};
-
-use fencepost_core::Misuse;
-use tokio::task::JoinHandle;
 
 use crate::{
     Error,
-    hub::{background, engine::Engine, machines::Keep},
+    hub::{background, engine::Engine, machines::ConnectionTask},
 };
 
+use closing::Closing;
 use options::Kind;
-use owners::Owners;
 
 pub use builder::Builder;
 pub use found::Found;
@@ -44,14 +39,17 @@ struct Shared {
     engine: Arc<Engine>,
     place: Place,
     connect_timeout: Duration,
-    owners: Owners,
-    background: Mutex<Option<JoinHandle<usize>>>,
+    closing: Closing,
 }
 
 /// Where a client's locks lie.
 #[derive(Clone, Debug)]
 pub(crate) enum Place {
     /// In ZooKeeper's tree, below a prefix.
+    #[cfg_attr(
+        not(feature = "zookeeper"),
+        expect(dead_code, reason = "this build has no driver for it")
+    )]
     ZooKeeper { prefix: String },
     /// On a server inside the process, which stands for both.
     Memory,
@@ -104,21 +102,27 @@ impl Client {
     }
 
     /// Starts the background task.
-    fn start(engine: Arc<Engine>, keep: Arc<dyn Keep>, place: Place, connect_timeout: Duration) -> Self {
-        let task = engine.runtime.spawn(background::run(Arc::clone(&engine), keep));
+    fn start(
+        engine: Arc<Engine>,
+        connection: Arc<dyn ConnectionTask>,
+        place: Place,
+        connect_timeout: Duration,
+    ) -> Self {
+        let task = engine
+            .runtime
+            .spawn(background::run(Arc::clone(&engine), connection));
         Self(Arc::new(Shared {
             engine,
             place,
             connect_timeout,
-            owners: Owners::default(),
-            background: Mutex::new(Some(task)),
+            closing: Closing::of(task),
         }))
     }
 
     /// The lock of that name, with the usual settings. Nothing is sent.
     ///
     /// # Errors
-    /// [`Error::Config`] for a name that the server would not take; [`Misuse::Closed`] after [`close`](Self::close).
+    /// [`Error::Config`] for a name that the server would not take; [`Misuse::Closed`](crate::Misuse::Closed) after [`close`](Self::close).
     pub fn lock(&self, name: &str) -> Result<Lock, Error> {
         self.lock_with(name, LockOptions::default())
     }
@@ -149,37 +153,34 @@ impl Client {
         Ok(Lock::new(Arc::clone(&self.0), kind, name, options)?)
     }
 
-    /// Releases all grants, gives up all acquires and waits at most 5 s for the server's word on it. Afterwards everything that was made
-    /// with this client fails with [`Misuse::Closed`]. A connection that you have brought along stays open.
+    /// Ends all grants as lost and releases them, gives up all acquires, and waits at most 5 s for the server's answers. Afterwards every
+    /// grant of this client fails with [`Error::Lost`], and everything else that was made with it with [`Misuse::Closed`](crate::Misuse::Closed). A
+    /// connection that you have brought along stays open.
+    ///
+    /// The first call reports what came of it. Another one, at the same time or later, on this client or a clone, waits until the first
+    /// has ended, and succeeds. Dropping the future does not stop the closing: the next call waits for its end, and reports.
     ///
     /// # Errors
     /// [`Error::CleanupIncomplete`] with a count of what the server has not answered for, or has refused to take back: it goes with its leases or its session;
-    /// [`Error::DriverFailed`] if the client library could not be used; [`Misuse::Closed`] the second time; [`Error::WrongProcess`] after a fork, as everything that was made with the client.
+    /// [`Error::DriverFailed`] if the client library could not be used; [`Error::WrongProcess`] after a fork, as everything that was made with the client.
     pub async fn close(&self) -> Result<(), Error> {
-        self.0.engine.check_process()?;
-        let task = self
-            .0
-            .background
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        let Some(task) = task else {
-            return Err(Misuse::Closed.into());
+        let (engine, closing) = (&self.0.engine, &self.0.closing);
+        engine.check_process()?;
+        let first = closing.begin();
+        engine.shutdown();
+        engine.close_client_in_background();
+        let left = closing.ended().await;
+        let Some(report) = first.or_else(|| closing.begin()) else {
+            return Ok(());
         };
-        self.0.engine.shutdown();
-        self.0.engine.hang_up();
-        let ended = task.await;
-        if let Some(failed) = self.0.engine.failure() {
+        report.done();
+        if let Some(failed) = engine.failure() {
             return Err(failed.into());
         }
-        match ended {
-            Ok(0) => Ok(()),
-            Ok(left) => Err(Error::CleanupIncomplete { left }),
-            // The runtime was shut down, and the task with it.
-            Err(_gone) => match self.0.engine.left() {
-                0 => Ok(()),
-                left => Err(Error::CleanupIncomplete { left }),
-            },
+        // Without a count, the runtime was shut down, and the task with it.
+        match left.unwrap_or_else(|| engine.left()) {
+            0 => Ok(()),
+            left => Err(Error::CleanupIncomplete { left }),
         }
     }
 }
@@ -194,6 +195,6 @@ impl fmt::Debug for Client {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        self.engine.hang_up();
+        self.engine.close_client_in_background();
     }
 }

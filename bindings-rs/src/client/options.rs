@@ -7,21 +7,13 @@ use fencepost_core::{
     zookeeper::{Layout, RawZooKeeper},
 };
 
-use super::{
-    Found, Place,
-    hold::Side,
-    owners::{Group, Ownership},
-};
+use super::{Found, Place};
 use crate::hub::settings::micros;
 
 /// What Redis has no counterpart of.
 #[cfg(feature = "redis")]
 const ELSEWHERE: &str =
     "only ZooKeeper has it; on Redis there are locks, with the options ttl, renew and max_hold";
-
-/// What has no owners.
-const OWNED: &str =
-    "locks and read/write locks have owners; each acquire of this one is a contender of its own";
 
 /// Options of a lock.
 #[derive(Clone, Debug, Default)]
@@ -55,18 +47,6 @@ pub(super) enum Kind {
     Election,
     Semaphore { permits: u32 },
     Multi { names: Vec<String> },
-}
-
-impl Kind {
-    pub(super) const fn side(&self) -> Side {
-        match self {
-            Self::Reader => Side::Reader,
-            Self::Writer => Side::Writer,
-            Self::Mutex | Self::Single | Self::Election | Self::Semaphore { .. } | Self::Multi { .. } => {
-                Side::Only
-            }
-        }
-    }
 }
 
 impl LockOptions {
@@ -184,19 +164,9 @@ impl LockOptions {
         self
     }
 
-    /// What the owner of such a lock holds, if it has one.
-    pub(super) fn ownership(&self, kind: &Kind, name: &str) -> Result<Option<Ownership>, ConfigError> {
-        let group = match kind {
-            Kind::Mutex => Group::Mutex,
-            Kind::Single => Group::Single,
-            Kind::Reader | Kind::Writer => Group::ReadWrite,
-            Kind::Election | Kind::Semaphore { .. } | Kind::Multi { .. } => {
-                refuse([("owner", self.owner.is_some())], OWNED)?;
-                return Ok(None);
-            }
-        };
-        let owner = self.owner.as_deref();
-        owner.map(|owner| Ownership::new(group, name, owner)).transpose()
+    /// The owner's name, if there is an owner.
+    pub(super) fn owner_name(&self) -> Option<&str> {
+        self.owner.as_deref()
     }
 
     pub(super) fn settings(&self, place: &Place, kind: &Kind, name: &str) -> Result<Settings, ConfigError> {
@@ -295,6 +265,7 @@ impl LockOptions {
             identifier: self.identifier.clone(),
             revocable: self.revocable,
             max_hold: self.max_hold.map(micros),
+            owner: self.owner.clone(),
             ..self.common(prefix, kind, name)
         };
         Ok(match kind {
@@ -354,6 +325,7 @@ impl LockOptions {
             poll: None,
             answer_within: None,
             max_hold: self.max_hold.map(micros),
+            owner: self.owner.clone(),
         }
     }
 }

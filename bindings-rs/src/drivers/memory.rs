@@ -7,7 +7,7 @@ use alloc::{
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fencepost_core::{
-    CommandId, Instant, Intent, Key, Misuse, Output, OwnerId, Settings,
+    CommandId, ContenderId, Instant, Intent, Key, Misuse, Output, Settings,
     lowered::{Notice, Outcome},
 };
 use fencepost_models::memory::{Hub, Server};
@@ -17,7 +17,7 @@ use crate::{
     clock,
     hub::{
         engine::Engine,
-        machines::{Keep, Machines, Polled},
+        machines::{ConnectionTask, Machines, Polled},
         runtime::Runtime,
     },
 };
@@ -42,7 +42,7 @@ impl Place {
 }
 
 /// A client of the server of that name; of a server of its own if the name is empty.
-pub(crate) fn open(runtime: Runtime, name: &str) -> (Arc<Engine>, Arc<dyn Keep>) {
+pub(crate) fn open(runtime: Runtime, name: &str) -> (Arc<Engine>, Arc<dyn ConnectionTask>) {
     let place = if name.is_empty() {
         Arc::default()
     } else {
@@ -59,7 +59,7 @@ pub(crate) fn open(runtime: Runtime, name: &str) -> (Arc<Engine>, Arc<dyn Keep>)
         Box::new(OnPlace { place, hub })
     });
     engine.connected();
-    (engine, Arc::new(Nothing))
+    (engine, Arc::new(NoConnection))
 }
 
 fn named(name: &str) -> Arc<Place> {
@@ -80,9 +80,15 @@ struct OnPlace {
 }
 
 impl Machines for OnPlace {
-    fn open(&mut self, now: Instant, settings: &Settings, owner: OwnerId, seed: u64) -> Result<Key, Misuse> {
+    fn open(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+        contender: ContenderId,
+        seed: u64,
+    ) -> Result<Key, Misuse> {
         self.hub
-            .open(&mut self.place.lock().server, now, settings, owner, seed)
+            .open(&mut self.place.lock().server, now, settings, contender, seed)
     }
 
     fn intent(&mut self, now: Instant, key: Key, intent: Intent) -> Result<(), Misuse> {
@@ -146,9 +152,9 @@ impl Machines for OnPlace {
 }
 
 /// There is no connection to keep.
-struct Nothing;
+struct NoConnection;
 
-impl Keep for Nothing {
+impl ConnectionTask for NoConnection {
     fn run(self: Arc<Self>, _engine: Arc<Engine>) -> BoxFuture<'static, ()> {
         Box::pin(core::future::pending())
     }

@@ -1,7 +1,7 @@
 //! Times to wake at, and limits of time.
 //!
-//! An answer that has arrived beats a timer that is late. When a program has kept its runtime busy, the timer rings together with
-//! answers that nothing has read so far, or before requests that nothing has written. So an alarm that rings late gives I/O some time.
+//! An answer that has arrived beats a timer that is late. When a program has kept its runtime busy, the timer fires together with
+//! answers that nothing has read so far, or before requests that nothing has written. so an alarm that fires late gives I/O some time.
 
 use core::{future::Future, pin::pin, time::Duration};
 
@@ -15,8 +15,9 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// A runtime with nothing else to do wakes a timer sooner than this.
 const LATE: Duration = Duration::from_millis(5);
 
-/// What I/O gets when an alarm rings late: as long as it is late, at most so much. Enough for a round trip to most servers.
-const GRACE: Duration = Duration::from_millis(50);
+/// What I/O gets when an alarm fires late: as long as it is late, at most so much. Enough for a round trip to most servers, on a busy machine
+/// too.
+const GRACE: Duration = Duration::from_millis(150);
 
 /// An alarm for one time after another.
 #[derive(Debug, Default)]
@@ -27,7 +28,7 @@ pub(crate) struct Alarm {
 
 impl Alarm {
     /// Completes at that time, or never. A call that is dropped and made again goes on with the same grace.
-    pub(crate) async fn ring(&mut self, until: Option<Instant>) {
+    pub(crate) async fn wait(&mut self, until: Option<Instant>) {
         let Some(until) = until else {
             return core::future::pending().await;
         };
@@ -56,10 +57,10 @@ impl Alarm {
 pub(crate) async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Option<T> {
     let until = clock::now().plus(limit);
     let mut alarm = Alarm::default();
-    let (future, ring) = (pin!(future), pin!(alarm.ring(Some(until))));
+    let (future, timeout) = (pin!(future), pin!(alarm.wait(Some(until))));
     tokio::select! {
         biased;
         done = future => Some(done),
-        () = ring => None,
+        () = timeout => None,
     }
 }

@@ -6,48 +6,59 @@ use core::time::Duration;
 use fencepost_core::Instant;
 use futures_util::{FutureExt, StreamExt, stream::FuturesUnordered};
 
-use super::{alarm::Alarm, engine::Engine, machines::Keep, state::Mine};
+use super::{alarm::Alarm, engine::Engine, machines::ConnectionTask, state::Awaits};
 use crate::clock;
 
 /// How long a closing client waits for the server's answers.
 const CLEAN_UP_WITHIN: Duration = Duration::from_secs(5);
 
-/// Runs until the client has been closed or hung up; gives how many contenders it has to leave behind.
-pub(crate) async fn run(engine: Arc<Engine>, keep: Arc<dyn Keep>) -> usize {
-    let _end = End(Arc::clone(&engine));
-    let mut keeping = Arc::clone(&keep).run(Arc::clone(&engine)).fuse();
-    let mut flights = FuturesUnordered::new();
+/// Runs until the client has been closed; returns how many contenders it has to leave behind.
+pub(crate) fn run(
+    engine: Arc<Engine>,
+    connection: Arc<dyn ConnectionTask>,
+) -> impl Future<Output = usize> + Send + 'static {
+    // Made here: a runtime may be shut down before it has polled the task for the first time.
+    let end = End(Arc::clone(&engine));
+    async move {
+        let _end = end;
+        run_until_closed(engine, connection).await
+    }
+}
+
+async fn run_until_closed(engine: Arc<Engine>, connection: Arc<dyn ConnectionTask>) -> usize {
+    let mut connection_task = Arc::clone(&connection).run(Arc::clone(&engine)).fuse();
+    let mut commands = FuturesUnordered::new();
     let mut closing: Option<Instant> = None;
-    let (mut alarm, mut rung) = (Alarm::default(), false);
+    let (mut alarm, mut timed_out) = (Alarm::default(), false);
     loop {
-        let turn = engine.tend(rung);
-        flights.extend(turn.flights);
+        let turn = engine.run_background(timed_out);
+        commands.extend(turn.commands);
         if engine.failure().is_some() {
             break;
         }
-        if turn.hang_up && closing.is_none() {
+        if turn.close_client && closing.is_none() {
             closing = Some(clock::now().plus(CLEAN_UP_WITHIN));
             engine.shutdown();
             continue;
         }
-        if closing.is_some_and(|limit| engine.pending() == 0 || (rung && clock::now() >= limit)) {
+        if closing.is_some_and(|limit| engine.pending() == 0 || (timed_out && clock::now() >= limit)) {
             break;
         }
         let until = turn.until.into_iter().chain(closing).min();
-        rung = false;
-        // Answers first: a timer that rings beside them is late.
+        timed_out = false;
+        // Answers first: a timer that fires beside them is late.
         tokio::select! {
             biased;
-            Some((key, landed)) = flights.next() => flights.extend(engine.land(Mine::All, key, landed)),
-            () = &mut keeping => {}
-            () = alarm.ring(until) => rung = true,
-            () = engine.bell.notified() => {}
+            Some((key, completed)) = commands.next() => commands.extend(engine.complete(Awaits::All, key, completed)),
+            () = &mut connection_task => {}
+            () = alarm.wait(until) => timed_out = true,
+            () = engine.wake.notified() => {}
         }
     }
     let left = engine.left();
-    drop((keeping, flights));
+    drop((connection_task, commands));
     let limit = closing.unwrap_or_else(|| clock::now().plus(CLEAN_UP_WITHIN));
-    keep.finish(limit).await;
+    connection.finish(limit).await;
     left
 }
 

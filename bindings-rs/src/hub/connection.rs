@@ -1,4 +1,4 @@
-//! The first connection, and what is the matter with the present one.
+//! The first connection, and the state of the present one.
 
 use core::{
     future::{Future, poll_fn},
@@ -14,33 +14,33 @@ use crate::{Error, Native, Refused};
 
 /// What is known of a connection.
 #[derive(Default)]
-pub(super) struct Link {
+pub(super) struct ConnectionStatus {
     /// Its last error, while it is not there.
-    pub(super) trouble: Option<Native>,
-    /// Why nobody need wait for it.
+    pub(super) last_error: Option<Native>,
+    /// Why waiting for it is of no use.
     pub(super) rejected: Option<Refused>,
 }
 
 impl Engine {
-    /// The connection is there.
+    /// The connection is made.
     pub(crate) fn connected(&self) {
-        self.state().link = Link::default();
+        self.state().connection = ConnectionStatus::default();
         self.connected_once.store(true, Ordering::Release);
-        self.link_changed.notify_waiters();
+        self.connection_changed.notify_waiters();
     }
 
-    /// The connection cannot be made, or is lost; perhaps later.
-    pub(crate) fn troubled(&self, native: Native) {
-        self.state().link.trouble = Some(native);
+    /// The connection cannot be made, or is lost. The driver tries again.
+    pub(crate) fn connection_failed(&self, native: Native) {
+        self.state().connection.last_error = Some(native);
     }
 
     /// The connection is refused, or is over for good: acquires are refused with this until there is one again.
     pub(crate) fn rejected(&self, reason: Refusal, native: Native) {
-        self.state().link = Link {
-            trouble: Some(native.clone()),
+        self.state().connection = ConnectionStatus {
+            last_error: Some(native.clone()),
             rejected: Some(Refused::new(reason, None, Some(native))),
         };
-        self.link_changed.notify_waiters();
+        self.connection_changed.notify_waiters();
     }
 
     /// Whether there has ever been a connection.
@@ -52,7 +52,7 @@ impl Engine {
     pub(crate) async fn ready(&self, limit: Duration) -> Result<(), Error> {
         let first = async {
             loop {
-                let mut changed = pin!(self.link_changed.notified());
+                let mut changed = pin!(self.connection_changed.notified());
                 changed.as_mut().enable();
                 if self.is_connected() {
                     return Ok(());
@@ -60,7 +60,7 @@ impl Engine {
                 {
                     let state = self.state();
                     state.check_open()?;
-                    if let Some(refused) = &state.link.rejected {
+                    if let Some(refused) = &state.connection.rejected {
                         return Err(Error::from(refused.clone()));
                     }
                 }
@@ -74,7 +74,7 @@ impl Engine {
             waiting.as_mut().poll(cx)
         });
         first.await.unwrap_or_else(|| {
-            let native = self.state().link.trouble.clone();
+            let native = self.state().connection.last_error.clone();
             let detail = format!(
                 "{} within {limit:?}: check the address, and that a server runs there",
                 self.at

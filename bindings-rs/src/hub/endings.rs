@@ -7,8 +7,8 @@ use fencepost_core::{Loss, Refusal};
 
 use super::{
     engine::Engine,
-    seat::{End, Seat},
-    state::Mine,
+    shared_state::{End, SharedState},
+    state::Awaits,
 };
 use crate::{DriverFailed, Error, Lost, Native, Refused, clock};
 
@@ -22,15 +22,15 @@ impl Engine {
     pub(crate) fn fail(&self, native: Native) {
         let failed = DriverFailed::new(native);
         self.state().failed.get_or_insert_with(|| failed.clone());
-        self.end_all(|seat, held| {
+        self.end_all(|contender, held| {
             if held {
                 let (why, native) = (failed.to_string(), Arc::clone(failed.native()));
-                End::Lost(Lost::new(Loss::ConnectionClosed, Some(why), Some(native)).of(&seat.lock))
+                End::Lost(Lost::new(Loss::ConnectionClosed, Some(why), Some(native)).of(&contender.lock))
             } else {
                 End::Failed(failed.clone())
             }
         });
-        self.bell.notify_one();
+        self.wake.notify_one();
     }
 
     /// Why the client library could not be used, if that has ended the client.
@@ -38,50 +38,50 @@ impl Engine {
         self.state().failed.clone()
     }
 
-    /// Closes the client: everything held is released, everything waited for is given up.
+    /// Closes the client: everything held is lost and released, everything waited for is given up.
     pub(crate) fn shutdown(&self) {
-        let seats = self
-            .put(Mine::Nothing, |state, now| {
+        let contenders = self
+            .put(Awaits::Nothing, |state, now| {
                 state.closed = true;
                 state.machines.shutdown(now);
-                mem::take(&mut state.seats)
+                mem::take(&mut state.contenders)
             })
             .0;
-        for seat in seats.values() {
-            seat.end(End::Closed);
-            seat.ring();
+        for contender in contenders.values() {
+            contender.close();
+            contender.wake();
         }
-        self.link_changed.notify_waiters();
+        self.connection_changed.notify_waiters();
     }
 
     /// There is no background task any more: nothing will come.
     pub(crate) fn abandon(&self) {
-        self.end_all(|seat, held| {
+        self.end_all(|contender, held| {
             let detail = Some("the client's runtime was shut down".into());
             if held {
-                End::Lost(Lost::new(Loss::ConnectionClosed, detail, None).of(&seat.lock))
+                End::Lost(Lost::new(Loss::ConnectionClosed, detail, None).of(&contender.lock))
             } else {
-                End::Refused(Refused::new(Refusal::ConnectionClosed, detail, None).of(&seat.lock))
+                End::Refused(Refused::new(Refusal::ConnectionClosed, detail, None).of(&contender.lock))
             }
         });
     }
 
     /// Ends every contender without the server: `how` says in which way, by whether it has been granted.
-    fn end_all(&self, how: impl Fn(&Seat, bool) -> End) {
-        let (seats, woken) = {
+    fn end_all(&self, how: impl Fn(&SharedState, bool) -> End) {
+        let (contenders, woken) = {
             let mut state = self.state();
             state.closed = true;
             state.machines.end(clock::now());
-            (mem::take(&mut state.seats), state.machines.woken())
+            (mem::take(&mut state.contenders), state.machines.woken())
         };
         for engine in woken {
-            engine.bell.notify_one();
+            engine.wake.notify_one();
         }
-        for seat in seats.values() {
-            let held = seat.told().grant.is_some();
-            seat.end(how(seat, held));
-            seat.ring();
+        for contender in contenders.values() {
+            let held = contender.state().grant.is_some();
+            contender.end(how(contender, held));
+            contender.wake();
         }
-        self.link_changed.notify_waiters();
+        self.connection_changed.notify_waiters();
     }
 }

@@ -1,7 +1,7 @@
 //! A client's machines under their lock.
 //!
 //! Every input goes through [`Engine::put`]: one critical section puts it in, polls dry, and hands commands to the client library in
-//! the order polled. What they come to is awaited outside: by the task whose contender it is (see [`Pocket`](super::pocket::Pocket)),
+//! the order polled. What they come to is awaited outside: by the task whose contender it is (see [`InFlight`](super::in_flight::InFlight)),
 //! so that an acquire costs no hop to another task, and by the background task for everything else.
 
 use alloc::sync::{Arc, Weak};
@@ -15,11 +15,11 @@ use fencepost_core::{Instant, Intent, Key, Misuse, Patience, Settings, lowered::
 use tokio::sync::Notify;
 
 use super::{
-    machines::{Flight, Landed, Machines},
-    pocket::Bag,
+    in_flight::LentCommands,
+    machines::{CommandFuture, Completed, Machines},
     runtime::Runtime,
-    seat::{End, Seat},
-    state::{Drained, Mine, State},
+    shared_state::SharedState,
+    state::{Awaits, Drained, State},
 };
 use crate::{Error, Shown, clock};
 
@@ -34,21 +34,29 @@ pub(crate) struct Engine {
     /// Where its server is, for people.
     pub(super) at: String,
     state: Mutex<State>,
-    errands: Mutex<Errands>,
-    /// Rung when the background task has something to do.
-    pub(crate) bell: Notify,
+    jobs: Mutex<BackgroundJobs>,
+    /// Notified when the background task has something to do.
+    pub(crate) wake: Notify,
     pub(super) connected_once: AtomicBool,
-    /// Rung when the connection has come or been refused, and when nobody need wait for it any more.
-    pub(super) link_changed: Notify,
+    /// Notified when the connection is made or refused, and when the client ends.
+    pub(super) connection_changed: Notify,
 }
 
-/// What others leave to the background task.
+/// What a contender is opened with.
+#[derive(Clone, Copy)]
+pub(crate) struct ContenderParams<'a> {
+    pub(crate) lock: &'a Shown,
+    pub(crate) settings: &'a Settings,
+    /// Whether the settings name an owner.
+    pub(crate) has_owner: bool,
+}
+
+/// What tasks and finalizers leave to the background task.
 #[derive(Default)]
-struct Errands {
-    flights: Vec<Flight>,
-    intents: Vec<(Key, Intent)>,
+struct BackgroundJobs {
+    commands: Vec<CommandFuture>,
     closing: Vec<Key>,
-    hang_up: bool,
+    close_client: bool,
 }
 
 impl Engine {
@@ -63,10 +71,10 @@ impl Engine {
             runtime,
             at,
             state: Mutex::new(State::new(machines(this), seed)),
-            errands: Mutex::default(),
-            bell: Notify::new(),
+            jobs: Mutex::default(),
+            wake: Notify::new(),
             connected_once: AtomicBool::new(false),
-            link_changed: Notify::new(),
+            connection_changed: Notify::new(),
         })
     }
 
@@ -83,90 +91,101 @@ impl Engine {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn errands(&self) -> MutexGuard<'_, Errands> {
-        self.errands.lock().unwrap_or_else(PoisonError::into_inner)
+    fn jobs(&self) -> MutexGuard<'_, BackgroundJobs> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Puts something in, and does everything that follows from it. Gives the commands that the caller has to await.
     pub(super) fn put<T>(
         &self,
-        mine: Mine,
+        awaits: Awaits,
         input: impl FnOnce(&mut State, Instant) -> T,
-    ) -> (T, Vec<Flight>) {
+    ) -> (T, Vec<CommandFuture>) {
         let mut drained = Drained::default();
         let (result, woken) = {
             let mut state = self.state();
             // The clock is read before anything is sent: a lease starts no later than its command.
             let now = clock::now();
             let result = input(&mut state, now);
-            state.drain(now, mine, &mut drained);
+            state.drain(now, awaits, &mut drained);
             (result, state.machines.woken())
         };
         // From here on wakers run, and no lock is held.
-        for seat in drained.told {
-            seat.ring();
+        for contender in drained.changed {
+            contender.wake();
         }
         for engine in woken {
-            engine.bell.notify_one();
+            engine.wake.notify_one();
         }
-        if !drained.others.is_empty() {
-            self.entrust(drained.others);
-        } else if drained.ring {
-            self.bell.notify_one();
+        if !drained.for_background.is_empty() {
+            self.await_in_background(drained.for_background);
+        } else if drained.wake_background {
+            self.wake.notify_one();
         }
-        (result, drained.mine)
+        (result, drained.for_caller)
     }
 
     /// Opens a contender and has it acquire. Its commands are the caller's to await.
     pub(crate) fn acquire(
         &self,
-        lock: &Shown,
-        settings: &Settings,
+        params: ContenderParams<'_>,
         patience: Patience,
-    ) -> Result<(Key, Arc<Seat>, Vec<Flight>), Error> {
-        let (opened, flights) = self.put(Mine::Newest, |state, now| {
+    ) -> Result<(Key, Arc<SharedState>, Vec<CommandFuture>), Error> {
+        let mut closed = Vec::new();
+        let (opened, commands) = self.put(Awaits::Newest, |state, now| {
             state.newest = None;
+            if params.has_owner {
+                // A grant or acquire of the owner that was dropped before this call is over.
+                let closing = mem::take(&mut self.jobs().closing);
+                closed = state.close_contenders(now, closing);
+            }
             state.check_open()?;
-            if let Some(refused) = &state.link.rejected {
-                return Err(refused.clone().of(lock).into());
+            if let Some(refused) = &state.connection.rejected {
+                return Err(refused.clone().of(params.lock).into());
             }
             state.seed = state.seed.wrapping_add(1);
-            let owner = state.owners.next()?;
-            let key = state.machines.open(now, settings, owner, state.seed)?;
-            state.machines.intent(now, key, Intent::Acquire(patience))?;
-            let seat = Arc::new(Seat::new(lock.clone()));
-            state.seats.insert(key, Arc::clone(&seat));
+            let id = state.contender_ids.next()?;
+            let key = state.machines.open(now, params.settings, id, state.seed)?;
+            if let Err(misuse) = state.machines.intent(now, key, Intent::Acquire(patience)) {
+                state.machines.close(now, key);
+                return Err(misuse.into());
+            }
+            let contender = Arc::new(SharedState::new(params.lock.clone(), params.has_owner));
+            state.contenders.insert(key, Arc::clone(&contender));
             state.newest = Some(key);
-            Ok((key, seat))
+            Ok((key, contender))
         });
+        for contender in closed {
+            contender.wake();
+        }
         match opened {
-            Ok((key, seat)) => Ok((key, seat, flights)),
+            Ok((key, contender)) => Ok((key, contender, commands)),
             Err(error) => {
-                self.entrust(flights);
+                self.await_in_background(commands);
                 Err(error)
             }
         }
     }
 
     /// Says what the application wants of a contender. Its commands are the caller's to await.
-    pub(crate) fn intent(&self, key: Key, intent: Intent) -> (Result<(), Misuse>, Vec<Flight>) {
-        self.put(Mine::Only(key), |state, now| state.intent(now, key, intent))
+    pub(crate) fn intent(&self, key: Key, intent: Intent) -> (Result<(), Misuse>, Vec<CommandFuture>) {
+        self.put(Awaits::Only(key), |state, now| state.intent(now, key, intent))
     }
 
-    /// Takes what a flight has come to.
-    pub(crate) fn land(&self, mine: Mine, key: Key, landed: Landed) -> Vec<Flight> {
-        if let Landed::Fault(native) = landed {
+    /// Takes what has come of a command or a watch.
+    pub(crate) fn complete(&self, awaits: Awaits, key: Key, completed: Completed) -> Vec<CommandFuture> {
+        if let Completed::Fault(native) = completed {
             self.fail(native);
             return Vec::new();
         }
-        let (watch, mut flights) = self.put(mine, |state, now| state.land(now, key, landed));
-        flights.extend(watch);
-        flights
+        let (watch, mut commands) = self.put(awaits, |state, now| state.complete(now, key, completed));
+        commands.extend(watch);
+        commands
     }
 
     /// Takes what the server or connection has said unasked.
     pub(crate) fn notice(&self, notice: Notice) {
-        self.put(Mine::Nothing, |state, now| {
+        self.put(Awaits::Nothing, |state, now| {
             // A notice of a driver names only commands that it was given.
             let _accepted = state.machines.handle_notice(now, notice);
         });
@@ -174,10 +193,10 @@ impl Engine {
 
     /// Everything under way counts as in doubt: its connection is gone.
     #[cfg(feature = "zookeeper")]
-    pub(crate) fn forsake(&self) {
+    pub(crate) fn fail_in_flight(&self) {
         use fencepost_core::{Failure, lowered::Outcome};
-        self.put(Mine::Nothing, |state, now| {
-            for id in mem::take(&mut state.under_way).iter() {
+        self.put(Awaits::Nothing, |state, now| {
+            for id in mem::take(&mut state.in_flight).keys() {
                 let _issued = state
                     .machines
                     .handle_outcome(now, *id, Outcome::Failed(Failure::Unknown));
@@ -186,83 +205,68 @@ impl Engine {
     }
 
     /// Remembers what a task awaits itself: it is recalled if the task takes long.
-    pub(super) fn lend(&self, bag: &Arc<Bag>) {
+    pub(super) fn lend(&self, lent: &Arc<LentCommands>) {
         let earlier = {
             let mut state = self.state();
             let now = clock::now();
-            state.loans.lend(now, bag);
+            state.loans.lend(now, lent);
             let due = state.loans.due();
             state.arm(now, due)
         };
         if earlier {
-            self.bell.notify_one();
+            self.wake.notify_one();
         }
     }
 
-    /// Leaves something under way to the background task.
-    pub(crate) fn entrust(&self, flights: Vec<Flight>) {
-        self.errands().flights.extend(flights);
-        self.bell.notify_one();
-    }
-
-    /// Has the background task say what the application wants of a contender.
-    pub(crate) fn say(&self, key: Key, intent: Intent) {
-        self.errands().intents.push((key, intent));
-        self.bell.notify_one();
+    /// Has the background task await commands.
+    pub(crate) fn await_in_background(&self, commands: Vec<CommandFuture>) {
+        self.jobs().commands.extend(commands);
+        self.wake.notify_one();
     }
 
     /// Has the background task close a contender.
-    pub(crate) fn discard(&self, key: Key) {
-        self.errands().closing.push(key);
-        self.bell.notify_one();
+    pub(crate) fn close_in_background(&self, key: Key) {
+        self.jobs().closing.push(key);
+        self.wake.notify_one();
     }
 
-    /// Nobody has a use for this client any more: the background task closes it.
-    pub(crate) fn hang_up(&self) {
-        self.errands().hang_up = true;
-        self.bell.notify_one();
+    /// Has the background task close the client: no clone, lock or grant of it is left.
+    pub(crate) fn close_client_in_background(&self) {
+        self.jobs().close_client = true;
+        self.wake.notify_one();
     }
 
-    /// The background task's turn: errands and, when its alarm has rung, timers.
-    pub(crate) fn tend(&self, rung: bool) -> Turn {
-        let errands = mem::take(&mut *self.errands());
-        let mut flights = errands.flights;
+    /// The background task's turn: its jobs and, if its alarm has fired, timers.
+    pub(crate) fn run_background(&self, timed_out: bool) -> Turn {
+        let mut jobs = BackgroundJobs::default();
         let mut late = Vec::new();
         let mut recalled = Vec::new();
-        let ((), more) = self.put(Mine::All, |state, now| {
-            for (key, intent) in errands.intents {
-                // It may have ended meanwhile.
-                let _said = state.intent(now, key, intent);
-            }
-            for key in errands.closing {
-                if let Some(seat) = state.seats.remove(&key) {
-                    // Nobody listens any more, except for its watches: they go with it.
-                    seat.end(End::Closed);
-                    late.push(seat);
-                }
-                state.machines.close(now, key);
-            }
-            if !rung {
+        let ((), more) = self.put(Awaits::All, |state, now| {
+            // Taken under the lock of the state: an acquire finds a contender either among the jobs, or closed.
+            jobs = mem::take(&mut *self.jobs());
+            late = state.close_contenders(now, mem::take(&mut jobs.closing));
+            if !timed_out {
                 return;
             }
             recalled = state.loans.recall(now);
             late.extend(state.give_back(now));
             state.machines.handle_timeout(now);
             while let Some((_, key)) = state.releases.pop_front_if(|(due, _)| *due <= now) {
-                if let Some(seat) = state.seats.get(&key) {
-                    seat.told().unconfirmed = true;
-                    late.push(Arc::clone(seat));
+                if let Some(contender) = state.contenders.get(&key) {
+                    contender.state().unconfirmed = true;
+                    late.push(Arc::clone(contender));
                 }
             }
         });
-        for seat in late {
-            seat.ring();
+        for contender in late {
+            contender.wake();
         }
-        flights.extend(recalled);
-        flights.extend(more);
+        let mut commands = jobs.commands;
+        commands.extend(recalled);
+        commands.extend(more);
         Turn {
-            flights,
-            hang_up: errands.hang_up,
+            commands,
+            close_client: jobs.close_client,
             until: self.state().armed,
         }
     }
@@ -284,9 +288,9 @@ impl Engine {
 
 /// What the background task has to do next.
 pub(crate) struct Turn {
-    pub(crate) flights: Vec<Flight>,
-    /// Nobody has a use for this client any more.
-    pub(crate) hang_up: bool,
+    pub(crate) commands: Vec<CommandFuture>,
+    /// No clone, lock or grant of the client is left.
+    pub(crate) close_client: bool,
     /// There is nothing to do before that time.
     pub(crate) until: Option<Instant>,
 }

@@ -8,7 +8,7 @@ use core::{
 };
 
 use fencepost_core::{
-    Command, CommandId, Event, Instant, Intent, Key, Misuse, Output, OwnerId, Settings,
+    Command, CommandId, ContenderId, Event, Instant, Intent, Key, Misuse, Output, Settings,
     lowered::{Hub, Notice, Outcome, Request},
 };
 use futures_util::future::BoxFuture;
@@ -20,20 +20,20 @@ use crate::Native;
 pub(crate) trait Driver: Send + Sync {
     /// Starts a command. Where order matters it has been handed to the client library on return; elsewhere when it is first polled. Called
     /// under the engine's lock, so it neither blocks nor calls back.
-    fn start(&self, command: Command<Request>) -> BoxFuture<'static, Landed>;
+    fn start(&self, command: Command<Request>) -> BoxFuture<'static, Completed>;
 }
 
-/// What keeps a connection: run in the client's background task.
-pub(crate) trait Keep: Send + Sync {
-    /// Connects, reconnects, and tells the engine what the server says unasked. Ends when nothing will come any more.
+/// Makes and watches a connection: run in the client's background task.
+pub(crate) trait ConnectionTask: Send + Sync {
+    /// Connects, reconnects, and passes the server's notices to the engine. Ends when nothing will come any more.
     fn run(self: Arc<Self>, engine: Arc<Engine>) -> BoxFuture<'static, ()>;
 
     /// Gives the connection up. One that was made for this client is closed when this ends, which is by `limit` if it can be.
     fn finish(self: Arc<Self>, limit: Instant) -> BoxFuture<'static, ()>;
 }
 
-/// What comes of a flight.
-pub(crate) enum Landed {
+/// What has come of a command or a watch.
+pub(crate) enum Completed {
     /// A command's outcome.
     Outcome {
         id: CommandId,
@@ -46,30 +46,34 @@ pub(crate) enum Landed {
     /// What a watch has said.
     Notice(Notice),
     /// The client library could not carry out the call, and never will.
+    #[cfg_attr(
+        not(feature = "redis"),
+        expect(dead_code, reason = "of the redis crate alone")
+    )]
     Fault(Native),
     /// A watch that nobody needs any more.
     Nothing,
 }
 
 /// Something under way, and whose it is.
-pub(crate) struct Flight {
+pub(crate) struct CommandFuture {
     pub(crate) key: Key,
-    pub(crate) future: BoxFuture<'static, Landed>,
+    pub(crate) future: BoxFuture<'static, Completed>,
 }
 
-impl Future for Flight {
-    type Output = (Key, Landed);
+impl Future for CommandFuture {
+    type Output = (Key, Completed);
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let key = self.key;
-        self.future.as_mut().poll(cx).map(|landed| (key, landed))
+        self.future.as_mut().poll(cx).map(|completed| (key, completed))
     }
 }
 
 /// What machines give when polled.
 pub(crate) enum Polled {
     /// A command, already on its way.
-    Flight(CommandId, Flight),
+    Command(CommandId, CommandFuture),
     Event(Key, Event),
     /// Nothing left to do before that time.
     Wait(Option<Instant>),
@@ -77,7 +81,13 @@ pub(crate) enum Polled {
 
 /// The verbs of the core's hub, with commands carried out.
 pub(crate) trait Machines: Send {
-    fn open(&mut self, now: Instant, settings: &Settings, owner: OwnerId, seed: u64) -> Result<Key, Misuse>;
+    fn open(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+        contender: ContenderId,
+        seed: u64,
+    ) -> Result<Key, Misuse>;
     fn intent(&mut self, now: Instant, key: Key, intent: Intent) -> Result<(), Misuse>;
     fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome) -> Result<(), Misuse>;
     fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse>;
@@ -109,8 +119,14 @@ impl Driven {
 }
 
 impl Machines for Driven {
-    fn open(&mut self, now: Instant, settings: &Settings, owner: OwnerId, seed: u64) -> Result<Key, Misuse> {
-        self.hub.open(now, settings, owner, seed)
+    fn open(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+        contender: ContenderId,
+        seed: u64,
+    ) -> Result<Key, Misuse> {
+        self.hub.open(now, settings, contender, seed)
     }
 
     fn intent(&mut self, now: Instant, key: Key, intent: Intent) -> Result<(), Misuse> {
@@ -135,7 +151,7 @@ impl Machines for Driven {
                 (key, Output::Command(command)) => {
                     let id = command.id;
                     let future = self.driver.start(command);
-                    return Polled::Flight(id, Flight { key, future });
+                    return Polled::Command(id, CommandFuture { key, future });
                 }
                 (key, Output::Event(event)) => return Polled::Event(key, event),
                 (_, Output::Wait(wait)) => return Polled::Wait(wait.until),

@@ -4,12 +4,12 @@
 //!
 //! ```
 //! use core::time::Duration;
-//! use fencepost::{clock, hub::{self, Event, Intent, Output, OwnerId, Patience, Reply}};
+//! use fencepost::{clock, hub::{self, Event, Intent, Output, ContenderId, Patience, Reply}};
 //!
 //! # fn main() -> Result<(), Box<dyn core::error::Error>> {
 //! let mut hub = hub::Hub::new("redis", 7)?;
 //! let settings = hub::settings::redis_string("stock/42", Duration::from_secs(10))?;
-//! let key = hub.open(clock::now(), &settings, OwnerId(*b"sixteen random b"), 42)?;
+//! let key = hub.open(clock::now(), &settings, ContenderId(*b"sixteen random b"), 42)?;
 //! hub.intent(clock::now(), key, Intent::Acquire(Patience::Forever))?;
 //!
 //! loop {
@@ -36,21 +36,22 @@
 
 pub(crate) mod alarm;
 pub(crate) mod background;
+mod command_errors;
 mod connection;
+mod contender_ids;
 mod endings;
 pub(crate) mod engine;
+pub(crate) mod in_flight;
 pub(crate) mod machines;
-mod owners;
-pub(crate) mod pocket;
 pub(crate) mod runtime;
-pub(crate) mod seat;
 pub mod settings;
+pub(crate) mod shared_state;
 mod state;
 mod untaken;
 
 pub use fencepost_core::{
-    Cause, Command, CommandId, Event, Failure, Fence, Found, Grant, Instant, Intent, Key, Output, OwnerId,
-    Patience, RawSettings, SessionId, Settings, Target, Timer, Wait,
+    Cause, Command, CommandId, ContenderId, Event, Failure, Fence, Found, Grant, Instant, Intent, Key,
+    Output, Patience, RawSettings, SessionId, Settings, Target, Timer, Wait,
     lowered::{Hub, HubOutput, Notice, Operation, Outcome, Request, flags},
     redis::{Notice as RedisNotice, Reply, is_from_replica},
     zookeeper::{

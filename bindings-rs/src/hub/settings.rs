@@ -29,6 +29,7 @@ pub fn redis_string(name: &str, ttl: Duration) -> Result<Settings, ConfigError> 
         poll: None,
         answer_within: None,
         max_hold: None,
+        owner: None,
     })
 }
 

@@ -1,33 +1,38 @@
 //! What an engine's lock guards.
 
 use alloc::{collections::VecDeque, sync::Arc};
+use core::pin::pin;
 
-use fencepost_core::{
-    CommandId, Event, Instant, Intent, Key, Misuse,
-    sorted::{SortedMap, SortedSet},
+use fencepost_core::{CommandId, Event, Instant, Intent, Key, Misuse, lowered::Notice, sorted::SortedMap};
+use futures_util::{
+    FutureExt,
+    future::{self, BoxFuture, Either},
 };
-use futures_util::future::{self, Either};
 
 use super::{
-    connection::Link,
+    command_errors::CommandErrors,
+    connection::ConnectionStatus,
+    contender_ids::ContenderIds,
     engine::CONFIRM_WITHIN,
-    machines::{Flight, Landed, Machines, Polled},
-    owners::Owners,
-    pocket::Loans,
-    seat::Seat,
+    in_flight::Loans,
+    machines::{CommandFuture, Completed, Machines, Polled},
+    shared_state::{ContenderState, End, SharedState},
     untaken::Untaken,
 };
-use crate::{DriverFailed, Error};
+use crate::{DriverFailed, Error, Native};
 
 /// Machines, and who waits for them.
 pub(super) struct State {
     pub(super) machines: Box<dyn Machines>,
-    pub(super) seats: SortedMap<Key, Arc<Seat>>,
+    pub(super) contenders: SortedMap<Key, Arc<SharedState>>,
     /// The contender that was opened last.
     pub(super) newest: Option<Key>,
-    /// Commands without an outcome, in the order in which they were sent: a lost session settles them all.
-    pub(super) under_way: SortedSet<CommandId>,
-    /// Releases under way, by the time when their callers stop waiting: each waits as long, so they stand in that order.
+    /// Commands without an outcome, with the contenders that were there when they were sent. They stand in the order in which they
+    /// were sent: a lost session settles them all.
+    pub(super) in_flight: SortedMap<CommandId, Option<Arc<SharedState>>>,
+    /// The client library's latest errors on the commands of owners: the holds of a grant share them.
+    owners_errors: CommandErrors<64>,
+    /// Releases, by the time when their callers stop waiting: each waits as long, so they stand in that order. Some are over.
     pub(super) releases: VecDeque<(Instant, Key)>,
     /// Commands that tasks await themselves, for a while.
     pub(super) loans: Loans,
@@ -35,16 +40,16 @@ pub(super) struct State {
     /// When the background task wakes by itself.
     pub(super) armed: Option<Instant>,
     pub(super) seed: u64,
-    pub(super) owners: Owners,
-    pub(super) link: Link,
+    pub(super) contender_ids: ContenderIds,
+    pub(super) connection: ConnectionStatus,
     pub(super) closed: bool,
     /// Why the client library could not be used, if that has ended the client.
     pub(super) failed: Option<DriverFailed>,
 }
 
-/// Whose commands the caller awaits itself; the rest goes to the background task.
+/// Which commands the caller awaits itself. The rest goes to the background task.
 #[derive(Clone, Copy)]
-pub(crate) enum Mine {
+pub(crate) enum Awaits {
     Nothing,
     Only(Key),
     /// Those of the contender that has just been opened.
@@ -55,27 +60,28 @@ pub(crate) enum Mine {
 /// What a drain has brought.
 #[derive(Default)]
 pub(super) struct Drained {
-    pub(super) mine: Vec<Flight>,
-    pub(super) others: Vec<Flight>,
-    pub(super) told: Vec<Arc<Seat>>,
-    /// The background task has to look.
-    pub(super) ring: bool,
+    pub(super) for_caller: Vec<CommandFuture>,
+    pub(super) for_background: Vec<CommandFuture>,
+    pub(super) changed: Vec<Arc<SharedState>>,
+    /// The background task has something to do.
+    pub(super) wake_background: bool,
 }
 
 impl State {
     pub(super) fn new(machines: Box<dyn Machines>, seed: u64) -> Self {
         Self {
             machines,
-            seats: SortedMap::new(),
+            contenders: SortedMap::new(),
             newest: None,
-            under_way: SortedSet::new(),
+            in_flight: SortedMap::new(),
+            owners_errors: CommandErrors::default(),
             releases: VecDeque::new(),
             loans: Loans::default(),
             untaken: Untaken::default(),
             armed: None,
             seed,
-            owners: Owners::new(),
-            link: Link::default(),
+            contender_ids: ContenderIds::new(),
+            connection: ConnectionStatus::default(),
             closed: false,
             failed: None,
         }
@@ -93,55 +99,60 @@ impl State {
     /// Says what the application wants of a contender.
     pub(super) fn intent(&mut self, now: Instant, key: Key, intent: Intent) -> Result<(), Misuse> {
         self.machines.intent(now, key, intent)?;
-        let Some(seat) = self.seats.get(&key) else {
+        let Some(contender) = self.contenders.get(&key) else {
             return Ok(());
         };
         match intent {
             Intent::Release => {
-                seat.told().releasing = true;
+                contender.state().releasing = true;
                 self.releases.push_back((now.plus(CONFIRM_WITHIN), key));
             }
-            Intent::Downgrade => seat.told().downgrade = None,
+            Intent::Downgrade => contender.state().downgrade = None,
             _ => {}
         }
         Ok(())
     }
 
-    /// Polls dry: hands commands to the driver in their order, and tells events.
-    pub(super) fn drain(&mut self, now: Instant, mine: Mine, drained: &mut Drained) {
+    /// Polls dry: hands commands to the driver in their order, and takes events in.
+    pub(super) fn drain(&mut self, now: Instant, awaits: Awaits, drained: &mut Drained) {
         loop {
             match self.machines.poll(now) {
-                Polled::Flight(id, flight) => {
-                    self.under_way.insert(id);
-                    match mine {
-                        Mine::All => drained.mine.push(flight),
-                        Mine::Only(key) if key == flight.key => drained.mine.push(flight),
-                        Mine::Newest if self.newest == Some(flight.key) => drained.mine.push(flight),
-                        Mine::Only(_) | Mine::Newest | Mine::Nothing => drained.others.push(flight),
+                Polled::Command(id, command) => {
+                    let contender = self.contenders.get(&command.key).cloned();
+                    self.in_flight.insert(id, contender);
+                    match awaits {
+                        Awaits::All => drained.for_caller.push(command),
+                        Awaits::Only(key) if key == command.key => drained.for_caller.push(command),
+                        Awaits::Newest if self.newest == Some(command.key) => {
+                            drained.for_caller.push(command)
+                        }
+                        Awaits::Only(_) | Awaits::Newest | Awaits::Nothing => {
+                            drained.for_background.push(command)
+                        }
                     }
                 }
                 Polled::Event(key, event) => {
                     // The task of its own looks as soon as this returns.
-                    let seen = match mine {
-                        Mine::Only(own) => own == key,
-                        Mine::Newest => self.newest == Some(key),
-                        Mine::All | Mine::Nothing => false,
+                    let seen = match awaits {
+                        Awaits::Only(own) => own == key,
+                        Awaits::Newest => self.newest == Some(key),
+                        Awaits::All | Awaits::Nothing => false,
                     };
-                    drained.told.extend(self.tell(now, key, event, seen));
+                    drained.changed.extend(self.on_event(now, key, event, seen));
                 }
                 Polled::Wait(until) => {
                     let until = self.earliest(until);
                     let earlier = self.arm(now, until);
                     let done = self.closed && self.machines.pending() == 0;
                     // The background task itself sees both before it goes to sleep.
-                    drained.ring = (earlier || done) && !matches!(mine, Mine::All);
+                    drained.wake_background = (earlier || done) && !matches!(awaits, Awaits::All);
                     return;
                 }
             }
         }
     }
 
-    /// Sees to it that the background task wakes in time; whether it has to be told. It is left asleep for a time that has become too
+    /// Sees to it that the background task wakes in time; returns whether it has to be woken. It is left asleep for a time that has become too
     /// early: of the many timers that locks set, hardly one ever fires.
     pub(super) fn arm(&mut self, now: Instant, until: Option<Instant>) -> bool {
         let armed = self.armed.filter(|armed| *armed > now);
@@ -151,85 +162,127 @@ impl State {
     }
 
     fn earliest(&mut self, until: Option<Instant>) -> Option<Instant> {
-        let release = self.releases.front().map(|(due, _)| *due);
+        let release = self.release_due();
         let (recall, give_back) = (self.loans.due(), self.untaken.due());
         let all = until.into_iter().chain(release).chain(recall).chain(give_back);
         all.min()
     }
 
-    /// Tells a contender of an event. `seen`: its own task looks at once.
-    fn tell(&mut self, now: Instant, key: Key, event: Event, seen: bool) -> Option<Arc<Seat>> {
-        let seat = self.seats.get(&key)?;
+    /// Puts an event into its contender's state. `seen`: the task of the contender looks at once.
+    fn on_event(&mut self, now: Instant, key: Key, event: Event, seen: bool) -> Option<Arc<SharedState>> {
+        let contender = self.contenders.get(&key)?;
         if let Event::Acquired { grant } = &event
             && !seen
         {
-            self.untaken.granted(now, key, seat, grant);
+            self.untaken.granted(now, key, contender, grant);
         }
-        let over = seat.tell(event, self.link.trouble.as_ref());
+        let over = contender.on_event(event, self.connection.last_error.as_ref(), |cause| {
+            self.owners_errors.of(cause)
+        });
         if !over {
-            return Some(Arc::clone(seat));
-        }
-        if self.releases.front().is_some_and(|(_, first)| *first == key) {
-            self.releases.pop_front();
-        } else {
-            self.releases.retain(|(_, releasing)| *releasing != key);
+            return Some(Arc::clone(contender));
         }
         self.machines.close(now, key);
-        self.seats.remove(&key)
+        self.contenders.remove(&key)
+    }
+
+    /// Closes contenders without events; returns their states, whose tasks are to be woken.
+    pub(super) fn close_contenders(&mut self, now: Instant, keys: Vec<Key>) -> Vec<Arc<SharedState>> {
+        let mut closed = Vec::new();
+        for key in keys {
+            if let Some(contender) = self.contenders.remove(&key) {
+                // Only its watches wait for this: they end with it.
+                contender.end(End::Closed);
+                closed.push(contender);
+            }
+            self.machines.close(now, key);
+        }
+        closed
+    }
+
+    /// Remembers a client library's error for the loss or refusal that it may lead to.
+    fn keep_error(&mut self, id: CommandId, contender: Option<&Arc<SharedState>>, native: Native) {
+        if contender.is_none_or(|contender| contender.has_owner) {
+            self.owners_errors.push(id, Arc::clone(&native));
+        }
+        if let Some(contender) = contender {
+            contender.keep_error(id, native);
+        }
+    }
+
+    /// When the next caller of a release stops waiting. A release that is over is dropped here, once those before it are: to look for it
+    /// among thousands would cost each of them as much as all of its own work.
+    fn release_due(&mut self) -> Option<Instant> {
+        while self
+            .releases
+            .pop_front_if(|(_, key)| !self.contenders.contains_key(key))
+            .is_some()
+        {}
+        self.releases.front().map(|(due, _)| *due)
     }
 
     /// Gives back what no task has taken in time, and says whose that was.
-    pub(super) fn give_back(&mut self, now: Instant) -> Vec<Arc<Seat>> {
+    pub(super) fn give_back(&mut self, now: Instant) -> Vec<Arc<SharedState>> {
         let mut given = Vec::new();
-        while let Some((key, seat)) = self.untaken.take_due(now) {
-            if seat.give_back() {
-                self.seats.remove(&key);
+        while let Some((key, contender)) = self.untaken.take_due(now) {
+            if contender.give_back() {
+                self.contenders.remove(&key);
                 self.machines.close(now, key);
-                given.push(seat);
+                given.push(contender);
             }
         }
         given
     }
 
-    /// Takes what a flight has come to; gives the watch that is to be awaited next.
-    pub(super) fn land(&mut self, now: Instant, key: Key, landed: Landed) -> Option<Flight> {
-        let seat = self.seats.get(&key);
-        match landed {
-            Landed::Outcome {
+    /// Takes what has come of a command or a watch; gives the watch that is to be awaited next.
+    pub(super) fn complete(&mut self, now: Instant, key: Key, completed: Completed) -> Option<CommandFuture> {
+        match completed {
+            Completed::Outcome {
                 id,
                 outcome,
                 native,
                 watch,
             } => {
-                self.under_way.remove(&id);
-                if let (Some(seat), Some(native)) = (seat, native) {
-                    seat.keep(id, native);
+                let contender = self.in_flight.remove(&id);
+                if let Some(native) = native {
+                    self.keep_error(id, contender.as_ref().and_then(Option::as_ref), native);
                 }
-                // A watch is awaited for as long as its contender is there: dropped, it is removed from the server.
-                let watch = watch.zip(seat.cloned()).map(|(watch, seat)| Flight {
-                    key,
-                    future: Box::pin(async move {
-                        let over = core::pin::pin!(seat.until(|told| told.end.as_ref().map(|_| ())));
-                        match future::select(watch, over).await {
-                            Either::Left((notice, _)) => Landed::Notice(notice),
-                            Either::Right(_) => Landed::Nothing,
-                        }
-                    }),
-                });
-                if let Err(misuse) = self.machines.handle_outcome(now, id, outcome)
-                    && let Some(seat) = self.seats.get(&key)
-                {
+                let watch = watch
+                    .zip(contender.clone())
+                    .map(|(watch, contender)| CommandFuture {
+                        key,
+                        future: match contender {
+                            Some(contender) => Box::pin(until_unwatched(watch, contender)),
+                            // A hold has ended, and its machine serves the other holds of the grant.
+                            None => Box::pin(watch.map(Completed::Notice)),
+                        },
+                    });
+                if let Err(misuse) = self.machines.handle_outcome(now, id, outcome) {
                     // A reply of the wrong shape: the command counts as unknown, and this is why.
-                    seat.keep(id, Arc::new(misuse));
+                    self.keep_error(id, contender.as_ref().and_then(Option::as_ref), Arc::new(misuse));
                 }
                 watch
             }
-            Landed::Notice(notice) => {
+            Completed::Notice(notice) => {
                 let _accepted = self.machines.handle_notice(now, notice);
                 None
             }
             // The engine takes a fault itself.
-            Landed::Fault(_) | Landed::Nothing => None,
+            Completed::Fault(_) | Completed::Nothing => None,
         }
+    }
+}
+
+/// Awaits a watch for as long as its contender needs it: a watch that is dropped is removed from the server. The machine of a grant
+/// that an owner holds may serve other holds when this one has ended. Its watch is on its own node, and ends with that.
+async fn until_unwatched(watch: BoxFuture<'static, Notice>, contender: Arc<SharedState>) -> Completed {
+    let needless = |state: &ContenderState| {
+        let serves_others = contender.has_owner && state.grant.is_some();
+        (state.end.is_some() && !serves_others).then_some(())
+    };
+    let over = pin!(contender.until(needless));
+    match future::select(watch, over).await {
+        Either::Left((notice, _)) => Completed::Notice(notice),
+        Either::Right(_) => Completed::Nothing,
     }
 }

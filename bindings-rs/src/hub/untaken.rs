@@ -8,29 +8,29 @@ use core::time::Duration;
 
 use fencepost_core::{Grant, Instant, Key};
 
-use super::seat::Seat;
+use super::shared_state::SharedState;
 
 /// The longest time, where a lease is long or there is none.
 const AT_MOST: Duration = Duration::from_secs(10);
 
 /// Untaken grants, by the time when they are given back.
 #[derive(Default)]
-pub(super) struct Untaken(BTreeMap<(Instant, Key), Arc<Seat>>);
+pub(super) struct Untaken(BTreeMap<(Instant, Key), Arc<SharedState>>);
 
 impl Untaken {
     /// A grant has come while no task of its own was looking.
-    pub(super) fn granted(&mut self, now: Instant, key: Key, seat: &Arc<Seat>, grant: &Grant) {
+    pub(super) fn granted(&mut self, now: Instant, key: Key, contender: &Arc<SharedState>, grant: &Grant) {
         let half = grant.remaining(now).map_or(AT_MOST, |lease| lease / 2);
         self.0
-            .insert((now.plus(half.min(AT_MOST)), key), Arc::clone(seat));
+            .insert((now.plus(half.min(AT_MOST)), key), Arc::clone(contender));
     }
 
     /// When the next one is given back.
     pub(super) fn due(&mut self) -> Option<Instant> {
         while let Some(first) = self.0.first_entry() {
             let settled = {
-                let told = first.get().told();
-                told.taken || told.end.is_some()
+                let state = first.get().state();
+                state.taken || state.end.is_some()
             };
             if !settled {
                 return Some(first.key().0);
@@ -41,12 +41,12 @@ impl Untaken {
     }
 
     /// Takes out the next one that has waited for too long.
-    pub(super) fn take_due(&mut self, now: Instant) -> Option<(Key, Arc<Seat>)> {
+    pub(super) fn take_due(&mut self, now: Instant) -> Option<(Key, Arc<SharedState>)> {
         let first = self.0.first_entry()?;
         if first.key().0 > now {
             return None;
         }
-        let ((_, key), seat) = first.remove_entry();
-        Some((key, seat))
+        let ((_, key), contender) = first.remove_entry();
+        Some((key, contender))
     }
 }

@@ -2,13 +2,23 @@
 
 use std::{pin::pin, time::Duration};
 
-use fencepost::{Client, Grant};
+use fencepost::{Client, Grant, LockOptions};
 use futures_util::poll;
 
 use crate::scenarios::{soon, unique, waits};
 
 /// Longer than commands are lent to a task.
 const REST: Duration = Duration::from_millis(400);
+
+/// On Redis, grants that the client soon gives back if no task takes them: after half of a lease.
+fn brief(url: &str) -> LockOptions {
+    let usual = LockOptions::new();
+    if url.starts_with("redis") {
+        usual.ttl(Duration::from_secs(4))
+    } else {
+        usual
+    }
+}
 
 pub(crate) async fn an_acquire_that_is_not_polled_holds_nothing(url: &str) {
     let (a, b) = (
@@ -18,7 +28,8 @@ pub(crate) async fn an_acquire_that_is_not_polled_holds_nothing(url: &str) {
     // From an acquire that was polled once to one that may have the lock already.
     for polls in 1..4 {
         let name = unique("resting");
-        let (mine, theirs) = (a.lock(&name).unwrap(), b.lock(&name).unwrap());
+        let mine = a.lock_with(&name, brief(url)).unwrap();
+        let theirs = b.lock(&name).unwrap();
         let mut resting = pin!(mine.acquire());
         for _ in 0..polls {
             if let std::task::Poll::Ready(granted) = poll!(&mut resting) {
@@ -43,7 +54,8 @@ pub(crate) async fn a_waiter_that_is_not_polled_queues_again(url: &str) {
         fencepost::connect(url).await.unwrap(),
     );
     let name = unique("resting");
-    let (mine, theirs) = (a.lock(&name).unwrap(), b.lock(&name).unwrap());
+    let mine = a.lock_with(&name, brief(url)).unwrap();
+    let theirs = b.lock(&name).unwrap();
     let held = soon(theirs.acquire()).await.unwrap();
     let mut resting = pin!(mine.acquire());
     let mut limited = pin!(mine.acquire_within(Duration::from_millis(700)));
@@ -82,6 +94,36 @@ pub(crate) async fn a_call_that_is_not_polled_delays_no_other(url: &str) {
     assert!(grant.is_valid());
     soon(grant.release()).await.unwrap();
     soon(client.close()).await.unwrap();
+}
+
+pub(crate) async fn a_close_that_is_not_polled_delays_no_other(url: &str) {
+    let client = fencepost::connect(url).await.unwrap();
+    let grant = soon(client.lock(&unique("resting")).unwrap().acquire())
+        .await
+        .unwrap();
+    let mut resting = pin!(client.close());
+    assert!(poll!(&mut resting).is_pending());
+    soon(client.close()).await.unwrap();
+    soon(resting).await.unwrap();
+    soon(client.close()).await.unwrap();
+    drop(grant);
+}
+
+pub(crate) async fn a_close_that_is_dropped_goes_on(url: &str) {
+    let (a, b) = (
+        fencepost::connect(url).await.unwrap(),
+        fencepost::connect(url).await.unwrap(),
+    );
+    let name = unique("dropped");
+    let grant = soon(a.lock(&name).unwrap().acquire()).await.unwrap();
+    let mut dropped = Box::pin(a.close());
+    assert!(poll!(&mut dropped).is_pending());
+    drop(dropped);
+    let next = soon(b.lock(&name).unwrap().acquire()).await.unwrap();
+    soon(next.release()).await.unwrap();
+    soon(a.close()).await.unwrap();
+    soon(b.close()).await.unwrap();
+    drop(grant);
 }
 
 /// Has the only thread work for so long that every timer is late.
@@ -147,6 +189,7 @@ macro_rules! attention {
         $crate::attention!($url;
             an_acquire_that_is_not_polled_holds_nothing, a_waiter_that_is_not_polled_queues_again,
             a_call_that_is_not_polled_delays_no_other, an_answer_beats_a_timer_that_is_late,
+            a_close_that_is_not_polled_delays_no_other, a_close_that_is_dropped_goes_on,
             a_release_is_confirmed_by_a_busy_program);
     };
     ($url:expr; $($name:ident),*) => {

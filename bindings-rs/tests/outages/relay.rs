@@ -2,7 +2,10 @@
 
 use std::{
     net::SocketAddr,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use tokio::{
@@ -15,26 +18,53 @@ use tokio::{
     task::JoinHandle,
 };
 
+/// Which connections say nothing any more.
+#[derive(Clone, Copy)]
+enum Silence {
+    None,
+    /// This one, by its number.
+    Of(usize),
+    /// These, and those that will come.
+    All,
+}
+
+impl Silence {
+    fn is_of(self, number: usize) -> bool {
+        match self {
+            Self::None => false,
+            Self::Of(silent) => silent == number,
+            Self::All => true,
+        }
+    }
+}
+
 /// Dropped, it takes no more connections.
 pub(crate) struct Relay {
     pub(crate) address: SocketAddr,
     target: Arc<Mutex<String>>,
-    /// The connection that says nothing any more, by its number.
-    silent: watch::Sender<Option<usize>>,
+    silent: watch::Sender<Silence>,
+    accepted: Arc<AtomicUsize>,
     accepting: JoinHandle<()>,
 }
 
 impl Relay {
     pub(crate) async fn to(server: String) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::at("127.0.0.1:0", server).await
+    }
+
+    /// The same at another address than IPv4's.
+    pub(crate) async fn at(address: &str, server: String) -> Self {
+        let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
         let target = Arc::new(Mutex::new(server));
-        let (silent, _) = watch::channel(None);
+        let (silent, _) = watch::channel(Silence::None);
+        let accepted = Arc::<AtomicUsize>::default();
         let accepting = tokio::spawn({
-            let (target, silent) = (Arc::clone(&target), silent.clone());
+            let (target, silent, accepted) = (Arc::clone(&target), silent.clone(), Arc::clone(&accepted));
             async move {
                 for number in 0.. {
                     let (near, _) = listener.accept().await.unwrap();
+                    accepted.fetch_add(1, Ordering::Relaxed);
                     let server = target.lock().unwrap().clone();
                     let far = TcpStream::connect(server).await.unwrap();
                     let (near, far) = (near.into_split(), far.into_split());
@@ -47,6 +77,7 @@ impl Relay {
             address,
             target,
             silent,
+            accepted,
             accepting,
         }
     }
@@ -58,7 +89,17 @@ impl Relay {
 
     /// Has a connection fall silent, without an end: the first one is number 0.
     pub(crate) fn silence(&self, number: usize) {
-        self.silent.send_replace(Some(number));
+        self.silent.send_replace(Silence::Of(number));
+    }
+
+    /// Has everything fall silent: new connections are accepted, and say nothing either.
+    pub(crate) fn silence_all(&self) {
+        self.silent.send_replace(Silence::All);
+    }
+
+    /// How many connections it has taken.
+    pub(crate) fn accepted(&self) -> usize {
+        self.accepted.load(Ordering::Relaxed)
     }
 }
 
@@ -72,12 +113,12 @@ async fn pass(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
     number: usize,
-    mut silent: watch::Receiver<Option<usize>>,
+    mut silent: watch::Receiver<Silence>,
 ) {
     let mut bytes = [0; 4096];
     loop {
         tokio::select! {
-            asked = async { silent.wait_for(|silent| *silent == Some(number)).await.is_ok() } => {
+            asked = async { silent.wait_for(|silent| silent.is_of(number)).await.is_ok() } => {
                 if !asked {
                     return;
                 }

@@ -65,29 +65,6 @@ pub(crate) async fn readers_share_and_writers_do_not(url: &str) {
     }
 }
 
-pub(crate) async fn candidates_lead_one_after_another(url: &str) {
-    let name = unique("leader");
-    let (a, b) = two(url).await;
-    let mine = a
-        .election_with(&name, LockOptions::new().identifier("a"))
-        .unwrap();
-    let theirs = b.election(&name).unwrap();
-    let term = soon(mine.campaign()).await.unwrap();
-    assert!(soon(theirs.try_acquire()).await.unwrap().is_none());
-    let mut running = tokio::spawn({
-        let theirs = theirs.clone();
-        async move { theirs.campaign().await }
-    });
-    assert!(waits(&mut running).await);
-    assert!(term.is_valid());
-    let fence = term.fence();
-    soon(term.release()).await.unwrap();
-    let next = soon(running).await.unwrap().unwrap();
-    assert!(next.fence() > fence);
-    soon(next.release()).await.unwrap();
-    close([a, b]).await;
-}
-
 pub(crate) async fn a_semaphore_has_its_permits(url: &str) {
     for layout in [Layout::Curator, Layout::Kazoo] {
         let name = unique("presses");
@@ -117,40 +94,6 @@ pub(crate) async fn a_semaphore_has_its_permits(url: &str) {
         soon(fourth.release()).await.unwrap();
         close([a, b]).await;
     }
-}
-
-pub(crate) async fn many_locks_are_taken_together_or_not_at_all(url: &str) {
-    let (one, other) = (unique("account"), unique("account"));
-    let (a, b) = two(url).await;
-    let mine = a.multi_lock([&one, &other]).unwrap();
-    // The other way round: no deadlock.
-    let theirs = b.multi_lock([other.clone(), one.clone()]).unwrap();
-    let single = b.lock(&other).unwrap();
-    let grant = soon(mine.acquire()).await.unwrap();
-    assert!(soon(single.try_acquire()).await.unwrap().is_none());
-    assert!(soon(theirs.try_acquire()).await.unwrap().is_none());
-    assert!(runs_out(async |limit| theirs.acquire_within(limit).await).await);
-    let mut waiting = tokio::spawn({
-        let theirs = theirs.clone();
-        async move { theirs.acquire().await }
-    });
-    assert!(waits(&mut waiting).await);
-    let fence = grant.fence();
-    soon(grant.release()).await.unwrap();
-    let next = soon(waiting).await.unwrap().unwrap();
-    assert!(next.fence() > fence);
-    assert!(soon(a.lock(&one).unwrap().try_acquire()).await.unwrap().is_none());
-    soon(next.release()).await.unwrap();
-    // One that is held keeps all of them away.
-    let holder = soon(single.acquire()).await.unwrap();
-    assert!(soon(mine.try_acquire()).await.unwrap().is_none());
-    let free = soon(a.lock(&one).unwrap().try_acquire()).await.unwrap();
-    assert!(free.is_some(), "what was not granted is not held");
-    drop(free);
-    soon(holder.release()).await.unwrap();
-    let error = soon(mine.contenders()).await.unwrap_err();
-    assert_eq!(error.name(), "unknown-option", "{error}");
-    close([a, b]).await;
 }
 
 pub(crate) async fn contenders_are_listed_asked_and_broken(url: &str) {
@@ -334,8 +277,7 @@ pub(crate) async fn options_that_make_no_sense_are_refused(url: &str) {
 macro_rules! recipes {
     ($url:expr) => {
         $crate::recipes!($url;
-            readers_share_and_writers_do_not, candidates_lead_one_after_another, a_semaphore_has_its_permits,
-            many_locks_are_taken_together_or_not_at_all, contenders_are_listed_asked_and_broken, every_kind_can_be_looked_at, every_layout_excludes_its_own_kind,
+            readers_share_and_writers_do_not, a_semaphore_has_its_permits, contenders_are_listed_asked_and_broken, every_kind_can_be_looked_at, every_layout_excludes_its_own_kind,
             a_stranger_who_came_first_is_told_of, options_that_make_no_sense_are_refused);
     };
     ($url:expr; $($name:ident),*) => {

@@ -112,21 +112,6 @@ pub(crate) async fn its_acquires_are_withdrawn_when_dropped(url: &str) {
     close(clients).await;
 }
 
-pub(crate) async fn it_has_owners_too(url: &str) {
-    let name = unique("nightly");
-    let (a, b) = two(url).await;
-    let mine = a.lock_with(&name, unfair().owner("request-17")).unwrap();
-    let (outer, inner) = (held(&mine).await, held(&mine).await);
-    assert_eq!(outer.fence(), inner.fence());
-    soon(outer.release()).await.unwrap();
-    let theirs = b.lock_with(&name, unfair()).unwrap();
-    assert!(soon(theirs.try_acquire()).await.unwrap().is_none());
-    soon(inner.release()).await.unwrap();
-    let next = held(&theirs).await;
-    soon(next.release()).await.unwrap();
-    close([a, b]).await;
-}
-
 pub(crate) async fn only_plain_locks_are_unfair(url: &str) {
     let client = fencepost::connect(url).await.unwrap();
     for refused in [
@@ -155,7 +140,7 @@ pub(crate) async fn only_plain_locks_are_unfair(url: &str) {
 macro_rules! single {
     ($url:expr) => {
         $crate::single!($url;
-            an_unfair_lock_excludes, its_holder_is_seen_and_broken, its_acquires_are_withdrawn_when_dropped, it_has_owners_too,
+            an_unfair_lock_excludes, its_holder_is_seen_and_broken, its_acquires_are_withdrawn_when_dropped,
             only_plain_locks_are_unfair);
     };
     ($url:expr; $($name:ident),*) => {

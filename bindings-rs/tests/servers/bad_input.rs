@@ -31,6 +31,10 @@ async fn a_lease_has_to_make_sense() {
         soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
     }
     assert_eq!(client.lock(&"n".repeat(5000)).unwrap_err().name(), "invalid-name");
+    // In a cluster, the keys of such a lock would lie on different servers.
+    for name in ["a}b", "a{}b", "{}x"] {
+        is(&client.lock(name).unwrap_err(), 102, "invalid-name");
+    }
     soon(client.close()).await.unwrap();
 }
 

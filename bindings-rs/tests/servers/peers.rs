@@ -69,3 +69,44 @@ async fn a_wish_for_the_lock_is_told() {
     deserted(&bare, &format!("{}/x", path_of(&url))).await;
     soon(client.close()).await.unwrap();
 }
+
+#[tokio::test]
+async fn a_wish_is_told_to_the_grants_that_an_owner_has_left() {
+    // So long that nothing is found by looking again.
+    let url = zookeeper() + "?session_timeout=40000";
+    let directory = format!("{}/x", path_of(&url));
+    let client = Client::builder().connect(&url).await.unwrap();
+    let options = LockOptions::new().revocable(true).owner("request-17");
+    let lock = client.lock_with("x", options).unwrap();
+    let bare = bare_zookeeper().await;
+    // The watch of the first acquire stays, and each event of it leads to the next one.
+    for events in [&["__REVOKE__"] as &[_], &["mine", "__REVOKE__"]] {
+        for dropped in [false, true] {
+            let (first, second) = (held(&lock).await, held(&lock).await);
+            let node = only_contender(&bare, &directory).await;
+            // The watch is there when this has been answered.
+            soon(first.extend()).await.unwrap();
+            if dropped {
+                drop(first);
+                // It is closed before the owner's next acquire.
+                soon(held(&lock).await.release()).await.unwrap();
+            } else {
+                soon(first.release()).await.unwrap();
+            }
+            assert!(!second.is_revoke_requested());
+            for data in events {
+                bare.set_data(&node, data.as_bytes(), None).await.unwrap();
+                soon(second.extend()).await.unwrap();
+            }
+            soon(second.revoke_requested()).await;
+            // So does one that comes later.
+            let third = held(&lock).await;
+            assert!(third.is_revoke_requested());
+            soon(second.release()).await.unwrap();
+            assert_eq!(only_contender(&bare, &directory).await, node);
+            soon(third.release()).await.unwrap();
+            deserted(&bare, &directory).await;
+        }
+    }
+    soon(client.close()).await.unwrap();
+}

@@ -7,6 +7,7 @@
 
 import { type Driver, MEMORY } from "../drivers/driver.js";
 import { ConfigError, unreadable } from "../errors.js";
+import type { Module } from "../families/module.js";
 import { Settings } from "../hub.js";
 import type { ContenderData } from "../outputs.js";
 import type { SettingsData } from "../settings.js";
@@ -14,7 +15,6 @@ import { INSPECT, inspected } from "../shown.js";
 import { Engine } from "./engine.js";
 import { type Inspect, Lock } from "./lock.js";
 import { type LockOptions, type ReadWriteLockOptions, type ZooKeeperLockOptions, lockOptions } from "./options.js";
-import { type Way, claim } from "./owners.js";
 import { Election, ReadWriteLock } from "./recipes.js";
 
 type Kind = SettingsData["kind"];
@@ -34,6 +34,7 @@ interface Reach {
  */
 export class Client {
   readonly #engine: Engine;
+  readonly #module: Module;
   readonly #family: "zookeeper" | "redis";
   readonly #prefix: string;
   readonly #at: string;
@@ -42,6 +43,7 @@ export class Client {
   /** @internal */
   constructor(driver: Driver, { prefix = "", connectTimeout }: Reach = {}) {
     this.#family = driver.family;
+    this.#module = driver.module;
     this.#at = driver.at;
     this.#prefix = prefix;
     this.#inMemory = driver.at === MEMORY;
@@ -61,8 +63,7 @@ export class Client {
   lock(name: string, options?: LockOptions): Lock {
     if (this.#family === "redis") {
       const settings = this.#settings("redis-string", { name }, options, "owner");
-      const inspect = () => elsewhere("contenders", ON_REDIS);
-      return new Lock(this.#engine, name, settings, inspect, claim(options?.owner, "redis-string", name, "whole"));
+      return new Lock(this.#engine, name, settings, () => elsewhere("contenders", ON_REDIS));
     }
     const { fair } = options ?? {};
     if (this.#inMemory) {
@@ -149,9 +150,11 @@ export class Client {
   }
 
   /**
-   * Releases all grants, gives up all waiting acquires, and waits at most 5 s for the server's answers. Closing again waits for the same.
+   * Releases all grants, which are lost by it, gives up all waiting acquires, and waits at most 5 s for the server's answers. Another call waits for the
+   * end of the first one, and succeeds: only the first one throws.
    *
-   * @throws CleanupIncomplete with the count of what had to be left: it goes with its lease or session.
+   * @throws CleanupIncomplete with the count of what had to be left: the server has not answered for it, or has not let it go. It ends with its lease or
+   * session.
    */
   close(): Promise<void> {
     return this.#engine.close();
@@ -184,16 +187,14 @@ export class Client {
       return options;
     }
     const { maxHold, answerWithin } = others;
-    new Settings({ kind: "redis-string", name, ...lease, maxHold, answerWithin });
+    new Settings(this.#module, { kind: "redis-string", name, ...lease, maxHold, answerWithin });
     return others;
   }
 
   /** What a lock on ZooKeeper is made of. */
   #contender(role: Role, of: Inspected, name: string, options: unknown, more?: object): LockParts {
-    const way = WAYS[role];
-    const ofKind = way === undefined ? [] : way === "whole" ? ["owner", "fair"] : ["owner"];
-    const settings = this.#settings(`zookeeper-${role}`, { name, ...more }, options, ...ofKind);
-    const { layout, nodePrefix, answerWithin, owner } = (options ?? {}) as ReadWriteLockOptions;
+    const settings = this.#settings(`zookeeper-${role}`, { name, ...more }, options, ...OF_ROLE[role]);
+    const { layout, nodePrefix, answerWithin } = (options ?? {}) as ReadWriteLockOptions;
     const place = {
       kind: "zookeeper-inspection",
       name,
@@ -204,12 +205,12 @@ export class Client {
     } as const;
     const inspect: Inspect = (action, meant) => {
       const { node, fence } = meant as Partial<ContenderData>;
-      return new Settings({ ...place, of, action, node, fence, ...more });
+      return new Settings(this.#module, { ...place, of, action, node, fence, ...more });
     };
-    return [this.#engine, name, settings, inspect, way === undefined ? null : claim(owner, of, name, way)];
+    return [this.#engine, name, settings, inspect];
   }
 
-  /** `ofKind`: options that this kind of lock has beside, and that the machine need not know of. */
+  /** `ofKind`: options that this kind of lock has beside. */
   #settings(
     kind: Kind,
     what: { name?: string; names?: readonly string[] },
@@ -221,18 +222,20 @@ export class Client {
       throw unreadable("the name of a lock has to be a string");
     }
     const place = this.#family === "zookeeper" ? { prefix: this.#prefix } : {};
-    const given = Object.entries(lockOptions(this.#family, options, ...ofKind));
-    const settings = Object.fromEntries(given.filter(([option]) => !ofKind.includes(option)));
-    return new Settings({ kind, ...place, ...settings, ...what } as SettingsData);
+    const given = lockOptions(this.#family, options, ...ofKind);
+    delete given["fair"]; // It is the kind.
+    return new Settings(this.#module, { kind, ...place, ...given, ...what } as SettingsData);
   }
 }
 
-/** Locks that can have an owner. */
-const WAYS: Readonly<Partial<Record<Role, Way>>> = {
-  mutex: "whole",
-  single: "whole",
-  reader: "reader",
-  writer: "writer",
+/** The options that some kinds of locks have beside. */
+const OF_ROLE: Readonly<Record<Role, readonly string[]>> = {
+  mutex: ["owner", "fair"],
+  single: ["owner", "fair"],
+  reader: ["owner"],
+  writer: ["owner"],
+  election: [],
+  semaphore: [],
 };
 
 const ON_REDIS = "only ZooKeeper has it; on Redis there are locks";

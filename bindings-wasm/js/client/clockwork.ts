@@ -10,8 +10,11 @@ import type { Contender } from "./contender.js";
 import { Deadlines } from "./deadlines.js";
 import { Alarm, Grace } from "./timers.js";
 
-/** How long a release, or a close, waits for the server's word, in ms. */
+/** How long a release waits for the server's word, in ms; and a close for that and for the end of its connection together. */
 export const CONFIRM_WITHIN = 5000;
+
+/** How much of a close's time is kept for the end of its connection, in ms: a session on ZooKeeper whose client says goodbye ends at once. */
+export const FAREWELL = 250;
 
 /** Whose time it is. */
 export interface Timed {
@@ -60,6 +63,11 @@ export class Clockwork {
   /** There has been a connection. */
   reached(): void {
     this.#early = null;
+  }
+
+  /** Whether there has been a connection. */
+  get everReached(): boolean {
+    return this.#early === null;
   }
 
   /** The hub wants to be called at that time. */

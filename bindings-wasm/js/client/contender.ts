@@ -1,5 +1,5 @@
 /**
- * One acquire and its grant, or a further hold of it: what its machine has said so far, and who waits to hear more.
+ * One acquire and its grant: what the hub has said of it so far, and who waits to hear more.
  *
  * @module
  */
@@ -11,6 +11,7 @@ import {
   NotAcquired,
   Refused,
   clientClosed,
+  lostByClosing,
   named,
   notHeld,
   whereabouts,
@@ -18,11 +19,9 @@ import {
 import { queueMicrotask } from "../host.js";
 import type { Settings } from "../hub.js";
 import type { ContenderData, Event } from "../outputs.js";
-import type { Tenure, Way } from "./owners.js";
 
-/** Where a contender is. `lowering`: a writer's hold is given back, and its owner's other holds go on as a reader's. */
-export type State =
-  "waiting" | "held" | "releasing" | "lowering" | "released" | "found" | "lost" | "refused" | "closed";
+/** Where a contender is. */
+export type State = "waiting" | "held" | "releasing" | "released" | "found" | "lost" | "refused" | "closed";
 
 /** Somebody who waits. */
 export interface Waiter {
@@ -45,6 +44,8 @@ export class Contender {
   /** What its machine was made with. */
   settings: Settings | null = null;
   state: State = "waiting";
+  /** Whether it has ever been granted. */
+  granted = false;
   fence: bigint | null = null;
   validUntil: number | null = null;
   suspended = false;
@@ -64,9 +65,6 @@ export class Contender {
   extending: readonly Waiter[] = NOBODY;
   /** Who waits for a downgrade. */
   turning: Waiter | null = null;
-  /** What its owner has of the lock; null: its lock has no owner. */
-  tenure: Tenure | null = null;
-  way: Way = "whole";
   /** Its grant, until the finalizers know it. */
   fresh: object | null = null;
   #lost: Deferred<LockLost> | null = null;
@@ -77,17 +75,10 @@ export class Contender {
     this.lock = lock;
   }
 
-  /** A further hold of the grant: told what is told to this one, and released by itself. */
-  another(way: Way): Contender {
-    const { key, settings, fence, validUntil, suspended, revokeRequested, mixedLayouts, tenure } = this;
-    const shared = { key, settings, fence, validUntil, suspended, revokeRequested, mixedLayouts, tenure, way };
-    return Object.assign(new Contender(this.lock), shared, { state: "held" as const });
-  }
-
   /** Whether the machine has said its last word. */
   get over(): boolean {
     const { state } = this;
-    return state !== "waiting" && state !== "held" && state !== "releasing" && state !== "lowering";
+    return state !== "waiting" && state !== "held" && state !== "releasing";
   }
 
   get valid(): boolean {
@@ -132,6 +123,7 @@ export class Contender {
     switch (event.event) {
       case "acquired":
         this.state = "held";
+        this.granted = true;
         this.fence = event.grant.fence;
         this.validUntil = event.grant.validUntil;
         this.#settle("acquiring");
@@ -161,16 +153,19 @@ export class Contender {
         this.released();
         break;
       case "downgraded":
-        if (this.state === "lowering") {
-          this.released();
-        } else {
-          this.#settle("turning");
-        }
+        this.#settle("turning");
         break;
       case "lost":
-      case "refused":
-        this.end(event.event, describe(this.lock, event, cause, at));
+      case "refused": {
+        const error = describe(this.lock, event, cause, at);
+        if (event.event === "refused" && this.state === "held") {
+          // A downgrade: what is held stays held, as it was.
+          this.#settle("turning", error);
+        } else {
+          this.end(event.event, error);
+        }
         break;
+      }
       case "queued":
         break;
     }
@@ -187,32 +182,23 @@ export class Contender {
     }
   }
 
-  /** A downgrade has been refused: what is held stays held, as it was. */
-  stay(event: Ended, cause: unknown, at: string): void {
-    const error = describe(this.lock, event, cause, at);
-    if (this.state === "lowering") {
-      this.end("refused", error);
-    } else if (this.turning !== null) {
-      this.way = this.tenure === null ? this.way : "writer";
-      this.#settle("turning", error);
-    }
-  }
-
   /** The server has not confirmed the release in time: who waits for it goes on, and so does the release. */
   unconfirmed(error: FencepostError): void {
     this.#settle("releasing", error);
   }
 
-  /** The client is closing: there is nothing more to hear. */
+  /** The client is closing: there is nothing more to hear, and what was held is held no more. */
   close(): void {
-    if (!this.over) {
+    if (this.state === "held") {
+      this.end("lost", lostByClosing(this.lock));
+    } else if (!this.over) {
       this.end("closed", clientClosed());
     }
   }
 
   /** The end that is no release. */
   end(state: "lost" | "refused" | "closed", error: FencepostError): void {
-    const held = this.state === "held" || this.state === "releasing" || this.state === "lowering";
+    const held = this.state === "held" || this.state === "releasing";
     this.state = state;
     this.error = error;
     this.#settle("acquiring", error);

@@ -1,5 +1,5 @@
 /**
- * The driving loop: one hub, its driver, its timer, and the contenders that wait for its events.
+ * One hub, its driver, its timers, and the contenders that wait for its events.
  *
  * @module
  */
@@ -11,19 +11,15 @@ import type { Hub, Settings } from "../hub.js";
 import type { Event } from "../outputs.js";
 import { Afterwards } from "./afterwards.js";
 import { Causes } from "./causes.js";
-import { CONFIRM_WITHIN, Clockwork } from "./clockwork.js";
+import { CONFIRM_WITHIN, Clockwork, FAREWELL } from "./clockwork.js";
 import type { Contender } from "./contender.js";
 import { Garbage } from "./garbage.js";
 import { Idle } from "./idle.js";
 import { Machines, type Patience } from "./machines.js";
-import { Reliance, each, endAll, endWaiting } from "./mistakes.js";
-import { type Claim, Owners } from "./owners.js";
+import { Reliance, endAll, endWaiting } from "./mistakes.js";
+import { Pump } from "./pump.js";
 import { seed } from "./random.js";
-import { tell } from "./telling.js";
 import { KeepAlive } from "./timers.js";
-
-/** No patience is longer, in ms: a year. */
-const LONGEST = 365 * 24 * 3_600_000;
 
 /** How long an acquire waits for the first connection to the server unless the program says otherwise, in ms. */
 export const CONNECT_WITHIN = 5000;
@@ -35,24 +31,16 @@ export class Engine implements Sink {
   readonly #driver: Driver;
   readonly #hub: Hub;
   readonly #clockwork: Clockwork;
-  /** By the machine: of several holds of one grant, any. */
   readonly #contenders = new Map<number, Contender>();
-  readonly #owners = new Owners();
   readonly #causes = new Causes();
   readonly #machines: Machines;
   readonly #afterwards = new Afterwards(() => this.#rest());
-  #pumping = false;
-  /** Whether the hub may have more to say than has been taken out. */
-  #behind = false;
-  /** When the hub wants to be called. */
-  #due: number | null = null;
-  /** How often something has been put in. */
-  #inputs = 0;
+  readonly #pump: Pump;
   #closing: Promise<void> | null = null;
   readonly #idle = new Idle();
   readonly #reliance = new Reliance(
     (error) => this.broken(error),
-    () => this.#pump(),
+    () => this.#pump.run(),
   );
 
   /** `connectWithin`: how long an acquire waits for the first connection, in ms. */
@@ -60,6 +48,12 @@ export class Engine implements Sink {
     this.#driver = driver;
     this.#hub = driver.hub(now(), seed());
     this.#machines = new Machines(this.#hub);
+    this.#pump = new Pump(this.#hub, driver, this.#reliance, {
+      tell: (event) => this.#tell(event),
+      broken: (error, id) => this.broken(error, id),
+      blame: (id, error) => this.blame(id, error),
+      pumped: () => this.#pumped(),
+    });
     const timed = {
       contenders: { [Symbol.iterator]: () => this.#contenders.values() },
       due: () => {
@@ -72,7 +66,7 @@ export class Engine implements Sink {
     };
     this.#clockwork = new Clockwork(timed, connectWithin);
     driver.start(this);
-    this.#pump();
+    this.#pump.run();
   }
 
   get closed(): boolean {
@@ -87,86 +81,43 @@ export class Engine implements Sink {
     this.#reliance.check();
   }
 
-  /** A further hold of what the owner has; null: it has nothing, and contends as everybody does. */
-  reenter(claim: Claim, lock: string, patience: Patience): Contender | null {
-    this.check();
-    if (typeof patience === "number" && !(patience > 0 && patience < LONGEST)) {
-      return null; // The hub says what is wrong with it.
-    }
-    if (this.#behind) {
-      this.#pump();
-    }
-    if (this.#due !== null && this.#due <= now()) {
-      // The computer may have slept: what has ended meanwhile is told now, and is no grant any more.
-      this.put((hub, present) => hub.handleTimeout(present));
-    }
-    return this.#owners.reenter(claim, lock);
-  }
-
   /** Opens a contender and lets it acquire: with patience in ms, for ever (null) or at once ("try"). */
-  acquire(contender: Contender, settings: Settings, patience: Patience, claim: Claim | null): void {
+  acquire(contender: Contender, settings: Settings, patience: Patience): void {
     this.check();
-    const key = this.#reliance.ask(() => this.#machines.acquire(settings, patience));
+    if (settings.hasOwner) {
+      this.#catchUp();
+    }
+    const key = this.#reliance.ask(contender.lock, () => this.#machines.acquire(settings, patience));
     contender.key = key;
     contender.settings = settings;
     this.#contenders.set(key, contender);
     this.#clockwork.acquiring(contender);
-    if (claim !== null) {
-      this.#owners.begin(claim, contender);
-    }
-    this.#pump();
+    this.#pump.run();
   }
 
   extend(contender: Contender): void {
     this.check();
-    this.#reliance.ask(() => this.#hub.extend(now(), contender.key));
-    this.#pump();
+    this.#reliance.ask(contender.lock, () => this.#hub.extend(now(), contender.key));
+    this.#pump.run();
   }
 
-  /** Turns a writer's hold into a reader's; of an owner's holds the last one turns the grant. Says whether the server has been asked. */
-  downgrade(contender: Contender): boolean {
+  /** Turns a writer's grant into a reader's. */
+  downgrade(contender: Contender): void {
     this.check();
-    const { tenure } = contender;
-    const last = tenure === null || tenure.count("writer") === 1;
-    if (last) {
-      this.#reliance.ask(() => this.#hub.downgrade(now(), contender.key));
-    }
-    if (tenure !== null) {
-      tenure.shared = last;
-      contender.way = "reader";
-    }
-    this.#pump();
-    return last;
+    this.#reliance.ask(contender.lock, () => this.#hub.downgrade(now(), contender.key));
+    this.#pump.run();
   }
 
-  /** Gives one hold back; the last one gives back the lock. */
+  /** Gives a grant back. */
   release(contender: Contender): void {
-    const { tenure } = contender;
-    if (tenure?.lowers(contender) === true) {
-      this.#reliance.ask(() => this.#hub.downgrade(now(), contender.key));
-      tenure.shared = true;
-      contender.state = "lowering";
-    } else if (tenure !== null && tenure.count() > 1) {
-      contender.released();
-      this.#forget(contender);
-      return;
-    } else {
-      this.#reliance.ask(() => this.#hub.release(now(), contender.key));
-      if (tenure !== null) {
-        this.#owners.end(tenure);
-      }
-      contender.state = "releasing";
-    }
+    this.#reliance.ask(contender.lock, () => this.#hub.release(now(), contender.key));
+    contender.state = "releasing";
     this.#clockwork.releasing(contender);
-    this.#pump();
+    this.#pump.run();
   }
 
   /** Gives a contender up in any state; what it holds or waits for is cleaned up behind. */
   abandon(contender: Contender): void {
-    if (contender.state === "held" && contender.tenure?.lowers(contender) === true && !this.#ended) {
-      this.release(contender);
-      return;
-    }
     if (contender.state === "held") {
       contender.state = "closed";
     }
@@ -187,7 +138,7 @@ export class Engine implements Sink {
         this.blame(id, error);
       }
     }
-    this.#pump(true);
+    this.#pump.run(true);
   }
 
   blame(id: number, error: unknown): void {
@@ -223,7 +174,6 @@ export class Engine implements Sink {
     this.#clockwork.clear();
     endAll(this.#contenders.values(), failed);
     this.#contenders.clear();
-    this.#owners.clear();
     this.#idle.reached();
   }
 
@@ -236,21 +186,28 @@ export class Engine implements Sink {
     this.#causes.trouble = error;
   }
 
-  /** Releases everything, waits for the server's word for a bounded time, and ends the driver. */
+  /**
+   * Releases everything, waits for the server's word for a bounded time, and ends the driver. Another call waits for the end of the first, which has said
+   * what came of it.
+   */
   close(): Promise<void> {
-    this.#closing ??= this.#close();
+    if (this.#closing !== null) {
+      return this.#closing.catch(() => undefined);
+    }
+    this.#closing = this.#close();
     return this.#closing;
   }
 
   async #close(): Promise<void> {
     this.keepAlive.hold();
+    const until = now() + CONFIRM_WITHIN;
     try {
       this.#driver.closing();
       const left = await this.#leave();
       const given = this.#ended ? this.#reliance.failed : null;
       this.#reliance.over = true;
       this.#clockwork.clear();
-      await this.#driver.close().catch((error: unknown) => {
+      await this.#driver.close(Math.max(until - now(), FAREWELL)).catch((error: unknown) => {
         throw given ?? error;
       });
       if (given !== null) {
@@ -265,50 +222,57 @@ export class Engine implements Sink {
     }
   }
 
-  /** Releases everything. Gives how many the server has not answered for. */
+  /** Releases everything. Gives how many the server has not answered for, or has not let go. */
   async #leave(): Promise<number> {
     this.#reliance.use(() => this.#hub.shutdown(now()));
-    for (const hold of each(this.#contenders.values())) {
-      hold.close();
+    for (const contender of [...this.#contenders.values()]) {
+      contender.close();
     }
     this.#contenders.clear();
-    this.#owners.clear();
     this.#clockwork.closing();
-    this.#pump();
+    this.#pump.run();
     if (!this.#ended && this.#hub.pending > 0) {
-      await this.#idle.wait(CONFIRM_WITHIN);
+      await this.#idle.wait(CONFIRM_WITHIN - FAREWELL);
     }
-    return this.#ended ? 0 : this.#hub.pending;
+    if (this.#ended) {
+      return 0; // A core that has failed answers nothing.
+    }
+    return this.#hub.pending + (this.#clockwork.everReached ? this.#hub.unreleased : 0);
   }
 
   /** One is over, or is given up. Behind the last one the machine is closed a little later: who waited for its end goes on first, with the next request. */
   #forget(contender: Contender): void {
-    const { key, tenure } = contender;
+    const { key, settings, granted } = contender;
     this.#clockwork.forget(contender);
-    if (tenure?.holds.delete(contender) === true) {
-      for (const other of tenure.holds) {
-        this.#contenders.set(key, other);
-        return;
-      }
-      this.#owners.end(tenure);
-    }
-    const known = this.#contenders.get(key);
-    if (known === undefined || (known !== contender && (tenure === null || known.tenure !== tenure))) {
+    if (this.#contenders.get(key) !== contender) {
       return; // It has been over before; its machine may have gone on to the next.
     }
     this.#contenders.delete(key);
-    this.#driver.forget(key);
+    if (settings?.hasOwner !== true || !granted) {
+      // The machine of an owner's hold may serve others. It watches its own node, and that watch ends with the node.
+      this.#driver.forget(key);
+    }
     if (this.#machines.leave(contender)) {
       this.#closeMachines();
     }
     this.#afterwards.want();
   }
 
+  /** What an owner gets goes by what has become of its other acquires: those that it has given up, and those whose time has ended while nothing ran. */
+  #catchUp(): void {
+    this.#closeMachines();
+    if (this.#pump.behind) {
+      this.#pump.run();
+    }
+    if (this.#pump.due !== null && this.#pump.due <= now()) {
+      this.put((hub, present) => hub.handleTimeout(present));
+    }
+  }
+
   #closeMachines(): void {
     this.#reliance.use(() => {
       if (this.#machines.close()) {
-        this.#inputs += 1;
-        this.#behind = true;
+        this.#pump.defer();
       }
     });
   }
@@ -321,70 +285,19 @@ export class Engine implements Sink {
       this.abandon(contender);
     }
     this.#closeMachines();
-    if (this.#behind) {
-      this.#pump();
+    if (this.#pump.behind) {
+      this.#pump.run();
     }
-  }
-
-  /**
-   * Takes out everything there is to do. What is put in meanwhile is seen by the loop that runs. `briefly`: the end of an acquire or release is told at
-   * once, and what comes after it is taken out when whoever waited for it has gone on.
-   */
-  #pump(briefly = false): void {
-    this.#inputs += 1;
-    if (this.#pumping || this.#ended) {
-      return;
-    }
-    this.#pumping = true;
-    this.#reliance.use(() => {
-      let seen: number;
-      do {
-        seen = this.#inputs;
-        this.#drain(briefly);
-        this.#driver.flush();
-      } while (seen !== this.#inputs);
-    });
-    this.#pumping = false;
-    this.#reliance.use(() => this.#pumped());
   }
 
   #pumped(): void {
-    if (this.#behind) {
+    if (this.#pump.behind) {
       this.#afterwards.want();
     } else {
-      this.#clockwork.set(this.#due);
+      this.#clockwork.set(this.#pump.due);
     }
     if (this.#idle.awaited && this.#hub.pending === 0) {
       this.#idle.reached();
-    }
-  }
-
-  #drain(briefly: boolean): void {
-    for (;;) {
-      const output = this.#hub.next();
-      if (output.type === "wait") {
-        this.#due = output.until;
-        this.#behind = false;
-        return;
-      }
-      if (output.type === "event") {
-        this.#tell(output);
-        if (briefly && (output.event === "acquired" || output.event === "released")) {
-          this.#behind = true;
-          return;
-        }
-        continue;
-      }
-      if (this.#reliance.failed !== null) {
-        this.blame(output.id, this.#reliance.failed);
-        this.#hub.failed(now(), output.id, "closed");
-        continue;
-      }
-      try {
-        this.#driver.send(output);
-      } catch (error) {
-        this.broken(error, output.id);
-      }
     }
   }
 
@@ -393,8 +306,9 @@ export class Engine implements Sink {
     if (contender === undefined) {
       return;
     }
-    tell(contender, event, this.#causes.of(event), this.#driver.at, (hold) => {
-      this.#forget(hold);
-    });
+    contender.tell(event, this.#causes.of(event), this.#driver.at);
+    if (contender.over) {
+      this.#forget(contender);
+    }
   }
 }

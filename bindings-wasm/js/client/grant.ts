@@ -5,7 +5,7 @@
  * @module
  */
 
-import { LockLost, notAWriter } from "../errors.js";
+import { LockLost } from "../errors.js";
 import { INSPECT, inspected } from "../shown.js";
 import type { Signal } from "../signal.js";
 import type { Contender, Waiter } from "./contender.js";
@@ -145,22 +145,15 @@ export class Grant {
       if (contender.state !== "held") {
         throw contender.refusal();
       }
-      if (contender.way === "reader") {
-        throw notAWriter(contender.lock);
-      }
       // In memory the answer comes at once.
       const { turning } = contender;
       contender.turning = waiter;
       try {
-        if (this.#engine.downgrade(contender)) {
-          return;
-        }
+        this.#engine.downgrade(contender);
       } catch (error) {
         contender.turning = turning;
         throw error;
       }
-      contender.turning = turning;
-      waiter.resolve();
     });
   }
 

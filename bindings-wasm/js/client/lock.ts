@@ -14,7 +14,6 @@ import type { Engine } from "./engine.js";
 import { Grant } from "./grant.js";
 import type { Patience } from "./machines.js";
 import { known, optionalMillis, optionalSignal } from "./options.js";
-import type { Claim } from "./owners.js";
 
 /** How to acquire. */
 export interface AcquireOptions {
@@ -39,15 +38,13 @@ export class Lock {
   readonly #engine: Engine;
   readonly #settings: Settings;
   readonly #inspect: Inspect;
-  readonly #claim: Claim | null;
 
   /** @internal */
-  constructor(engine: Engine, name: string, settings: Settings, inspect: Inspect, claim: Claim | null = null) {
+  constructor(engine: Engine, name: string, settings: Settings, inspect: Inspect) {
     this.#engine = engine;
     this.name = name;
     this.#settings = settings;
     this.#inspect = inspect;
-    this.#claim = claim;
   }
 
   /**
@@ -126,7 +123,7 @@ export class Lock {
     if (typeof meant !== "object" || (meant as object | null) === null) {
       throw unreadable("give a contender that contenders() has given");
     }
-    return this.#contend(this.#inspect(action, meant), null, "try", undefined, ({ found }) => found);
+    return this.#contend(this.#inspect(action, meant), "try", undefined, ({ found }) => found);
   }
 
   async #checked<G>(options: AcquireOptions, contend: Contend<G>): Promise<G> {
@@ -140,22 +137,12 @@ export class Lock {
   #grant(patience: Patience, signal: Signal | undefined, orNull: true): Promise<Grant | null>;
   #grant(patience: Patience, signal: Signal | undefined, orNull: false): Promise<Grant>;
   #grant(patience: Patience, signal: Signal | undefined, orNull: boolean): Promise<Grant | null> {
-    const claim = this.#claim;
-    try {
-      const hold = claim === null ? null : this.#engine.reenter(claim, this.name, patience);
-      if (hold !== null) {
-        return Promise.resolve(granted(hold, this.#engine));
-      }
-    } catch (error) {
-      return Promise.reject(error);
-    }
-    return this.#contend<Grant | null>(this.#settings, claim, patience, signal, granted, orNull ? null : undefined);
+    return this.#contend<Grant | null>(this.#settings, patience, signal, granted, orNull ? null : undefined);
   }
 
   /** `instead`: what it gives when somebody else has the lock; undefined: an error. */
   #contend<T>(
     settings: Settings,
-    claim: Claim | null,
     patience: Patience,
     signal: Signal | undefined,
     finish: (contender: Contender, engine: Engine) => T,
@@ -193,7 +180,7 @@ export class Lock {
         },
       };
       try {
-        engine.acquire(contender, settings, patience, claim);
+        engine.acquire(contender, settings, patience);
       } catch (error) {
         contender.acquiring.reject(error);
       }

@@ -8,7 +8,7 @@ import { now } from "../clock.js";
 import type { Hub, Settings } from "../hub.js";
 import type { Contender } from "./contender.js";
 import { isRefusal } from "./mistakes.js";
-import { owner, seed } from "./random.js";
+import { contenderId, seed } from "./random.js";
 
 /** How long an acquire may take: in ms, for ever, or as long as the server needs to say yes or no. */
 export type Patience = number | null | "try";
@@ -59,13 +59,14 @@ export class Machines {
       this.#spare = null;
       return spare.key;
     }
-    return this.#hub.open(present, settings, owner(), seed());
+    return this.#hub.open(present, settings, contenderId(), seed());
   }
 
   /** A contender is over. Gives whether there are so many machines to be closed that it has to be done now. */
   leave({ key, state, settings }: Contender): boolean {
     let over: number | undefined = key;
-    if (state === "released" && settings !== null) {
+    // The machine of an owner's hold may serve other holds.
+    if (state === "released" && settings?.hasOwner === false) {
       over = this.#spare?.key;
       this.#spare = { key, settings };
     }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type DriverError, FencepostError, LockLost, driverFailed } from "../errors.js";
+import { type DriverError, FencepostError, LockLost, MisuseError, driverFailed, named } from "../errors.js";
 import type { Contender } from "./contender.js";
 
 /** Whether an error of a call into the hub is the caller's own: the hub has refused the call, and nothing has changed. */
@@ -51,8 +51,8 @@ export class Reliance {
     }
   }
 
-  /** Asks the hub for the program. @throws what the hub refuses; DriverError for any other error. */
-  ask<T>(call: () => T): T {
+  /** Asks the hub for the program. `lock`: what an error speaks of. @throws what the hub refuses; DriverError for any other error. */
+  ask<T>(lock: string, call: () => T): T {
     try {
       return call();
     } catch (error) {
@@ -61,22 +61,16 @@ export class Reliance {
         throw this.failed ?? error;
       }
       this.#refused();
-      throw error;
+      throw error instanceof MisuseError
+        ? new MisuseError(error.code, error.kind, `${named(lock)}: ${error.message}`)
+        : error;
     }
-  }
-}
-
-/** All holds of all grants, and what waits for one. */
-export function* each(contenders: Iterable<Contender>): Generator<Contender> {
-  for (const contender of [...contenders]) {
-    yield* contender.tenure === null ? [contender] : [...contender.tenure.holds];
   }
 }
 
 /** What waits for an acquire or a release ends. Gives whether it has. */
 export function endWaiting(contender: Contender, failed: DriverError): boolean {
-  const { state } = contender;
-  const waits = state === "waiting" || state === "releasing" || state === "lowering";
+  const waits = contender.state === "waiting" || contender.state === "releasing";
   if (waits) {
     contender.end("refused", failed);
   }
@@ -85,9 +79,9 @@ export function endWaiting(contender: Contender, failed: DriverError): boolean {
 
 /** Everything ends: the hub that would say what becomes of a grant cannot be relied on any more. */
 export function endAll(contenders: Iterable<Contender>, failed: DriverError): void {
-  for (const hold of each(contenders)) {
-    if (!endWaiting(hold, failed) && !hold.over) {
-      hold.end("lost", lost(hold.lock, failed));
+  for (const contender of [...contenders]) {
+    if (!endWaiting(contender, failed) && !contender.over) {
+      contender.end("lost", lost(contender.lock, failed));
     }
   }
 }

@@ -92,10 +92,18 @@ export function known(options: unknown, ...names: string[]): void {
 }
 
 /** The options of a lock that have a value, all of them known to its server, or to its kind alone. */
-export function lockOptions(family: "zookeeper" | "redis", options: unknown, ...ofKind: string[]): object {
+export function lockOptions(
+  family: "zookeeper" | "redis",
+  options: unknown,
+  ...ofKind: readonly string[]
+): Record<string, unknown> {
   known(options, ...OF_A_LOCK.zookeeper, ...OF_A_LOCK.redis, ...OF_SOME);
-  const given = Object.fromEntries(Object.entries(options ?? {}).filter(([, value]) => value !== undefined));
+  const entries: [string, unknown][] = Object.entries(options ?? {});
+  const given = Object.fromEntries(entries.filter(([, value]) => value !== undefined));
   known(given, ...OF_A_LOCK[family], ...ofKind);
+  if (given["owner"] === null) {
+    throw unreadable("owner has to be a string"); // It is no default: acquires would be contenders of their own.
+  }
   return given;
 }
 

@@ -10,8 +10,8 @@ const OWNER = 16;
 const pool = new Uint8Array(64 * OWNER);
 let used = pool.length;
 
-/** Sixteen bytes that nobody else has: an owner's uniqueness is a safety property. */
-export function owner(): Uint8Array {
+/** Sixteen bytes that no other contender has: that is a safety property. */
+export function contenderId(): Uint8Array {
   if (used === pool.length) {
     crypto.getRandomValues(pool);
     used = 0;

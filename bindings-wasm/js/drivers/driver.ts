@@ -1,9 +1,10 @@
 /**
- * What a driver and the client's engine are to each other. The contract is docs/drivers.md.
+ * What a driver and the client's engine are to each other. The contract is docs/reference/drivers.md.
  *
  * @module
  */
 
+import type { Module } from "../families/module.js";
 import type { Family, Hub } from "../hub.js";
 import type { Command } from "../outputs.js";
 
@@ -33,6 +34,8 @@ export const MEMORY = "memory:";
 /** Carries out commands with one client library. */
 export interface Driver {
   readonly family: Family;
+  /** @internal Where the machines of its family are. */
+  readonly module: Module;
   /** Where the server is, for error texts: without a user and a password. */
   readonly at: string;
   /** The hub that it drives. Called once, before everything else. */
@@ -47,6 +50,6 @@ export interface Driver {
   forget(key: number): void;
   /** The client begins to close: the driver gives up what it has not sent, and waits for answers less long. */
   closing(): void;
-  /** Removes its listeners, and closes the connection if it is its own. Nothing is put into the sink after it. */
-  close(): Promise<void>;
+  /** Removes its listeners, and closes the connection if it is its own, in so many ms at most. Nothing is put into the sink after it. */
+  close(within: number): Promise<void>;
 }

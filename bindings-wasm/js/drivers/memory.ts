@@ -5,7 +5,8 @@
  */
 
 import { now as present } from "../clock.js";
-import { Hub } from "../hub.js";
+import { zooKeeperModule } from "../families/zookeeper.js";
+import type { Hub } from "../hub.js";
 import { MemoryServer } from "../memory/server.js";
 import { type Driver, MEMORY, type Sink } from "./driver.js";
 
@@ -30,6 +31,8 @@ function place(name: string): Place {
 /** One client of a server inside the process. */
 export class MemoryDriver implements Driver {
   readonly family = "zookeeper";
+  /** @internal */
+  readonly module = zooKeeperModule();
   readonly at = MEMORY;
   readonly #place: Place;
   #hub: Hub | undefined;
@@ -41,7 +44,7 @@ export class MemoryDriver implements Driver {
   }
 
   hub(now: number, seed: number): Hub {
-    this.#hub = Hub.memory(this.#place.server, now, seed);
+    this.#hub = this.#place.server.connect(now, seed);
     this.#place.drivers.set(this.#hub.id, this);
     return this.#hub;
   }

@@ -5,7 +5,8 @@
  */
 
 import { MisuseError } from "../errors.js";
-import type { RawServer } from "../glue/fencepost_wasm_memory.js";
+import { zooKeeperModule } from "../families/zookeeper.js";
+import type { RawServer } from "../glue/fencepost_memory.js";
 import { Hub, type Settings, present } from "../hub.js";
 import { type NodeCommand, type Output, operationNumber } from "../outputs.js";
 import { type Asker, answering } from "./answers.js";
@@ -25,7 +26,7 @@ export class MemoryHub extends Hub {
   #command = 0;
 
   constructor(server: RawServer, now: number, seed: number) {
-    super("zookeeper", seed);
+    super(zooKeeperModule(), "zookeeper", seed);
     this.#server = server;
     this.#now = present(now);
     this.#session = server.open();
@@ -43,9 +44,9 @@ export class MemoryHub extends Hub {
     };
   }
 
-  override open(now: number, settings: Settings, owner: Uint8Array, seed = 0): number {
+  override open(now: number, settings: Settings, contender: Uint8Array, seed = 0): number {
     this.#listen(now);
-    return super.open(now, settings, owner, seed);
+    return super.open(now, settings, contender, seed);
   }
 
   override acquire(now: number, key: number, patience?: number): void {

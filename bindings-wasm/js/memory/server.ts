@@ -5,7 +5,7 @@
  */
 
 import { bytes } from "../base64.js";
-import { RawServer, initSync } from "../glue/fencepost_wasm_memory.js";
+import { RawServer, initSync } from "../glue/fencepost_memory.js";
 import { base64 } from "../glue/memory.js";
 import { type Hub, Inside } from "../hub.js";
 import { MemoryHub } from "./hub.js";

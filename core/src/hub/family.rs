@@ -1,21 +1,22 @@
-//! What a family of machines brings to a hub.
+//! What a family of machines provides to a hub.
 
 use alloc::vec::Vec;
 use core::{fmt::Debug, hash::Hash};
 
 use crate::{
-    Command, CommandId, Event, Instant, Intent, Machine, Misuse, Outcome, Output, OwnerId, io::sealed,
+    Command, CommandId, ContenderId, Event, Instant, Intent, Machine, Misuse, Outcome, Output, io::sealed,
 };
 
-use super::Key;
+use super::{Claim, Key};
 
-/// Machines that share one command set: [`zookeeper::ZooKeeper`](crate::zookeeper::ZooKeeper), [`redis::Redis`](crate::redis::Redis). Sealed.
+/// Machines that share one set of commands: [`zookeeper::ZooKeeper`](crate::zookeeper::ZooKeeper) and
+/// [`redis::Redis`](crate::redis::Redis). The trait is sealed.
 pub trait Family: sealed::Sealed + Clone + Debug + Eq + Hash + Sized + 'static {
-    /// What a machine asks of its server.
+    /// A request to the server.
     type Request: Clone + Debug;
-    /// What the server answers.
+    /// An answer of the server.
     type Reply: Clone + Debug;
-    /// What the server or connection says unasked.
+    /// A notice that the server or the connection sends without a request.
     type Notice: Clone + Debug;
     /// The settings of any machine of the family.
     type Settings: Clone + Debug;
@@ -24,11 +25,14 @@ pub trait Family: sealed::Sealed + Clone + Debug + Eq + Hash + Sized + 'static {
     #[doc(hidden)]
     type Shared: Shared<Self>;
 
-    /// The name, as in settings: `zookeeper`, `redis`.
+    /// The name of the family in settings: `zookeeper` or `redis`.
     const NAME: &'static str;
 
     #[doc(hidden)]
-    fn machine(settings: Self::Settings, owner: OwnerId, seed: u64) -> Self::Member;
+    fn machine(settings: Self::Settings, contender: ContenderId, seed: u64) -> Self::Member;
+    /// What the settings' owner acquires, if the settings name one.
+    #[doc(hidden)]
+    fn claim(settings: &Self::Settings) -> Option<Claim>;
     #[doc(hidden)]
     fn is_standing(request: &Self::Request) -> bool;
     #[doc(hidden)]
@@ -44,31 +48,32 @@ pub trait Member<F: Family>:
     + Hash
     + Send
 {
-    /// See the machines.
+    /// Handles an intent of the application. Each machine documents what it accepts.
     fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse>;
-    /// See the machines.
+    /// Whether the machine holds nothing, waits for nothing and has nothing left to clean up.
     fn is_idle(&self) -> bool;
-    /// Whether it holds something, or may be granted something soon.
+    /// Whether the machine holds something, or may soon be granted something.
     fn contends(&self) -> bool {
         !self.is_idle()
     }
-    /// The hub's command ids, lent for an input.
+    /// The next command id. The hub sets it before an input and reads it afterwards.
     fn next_id(&mut self) -> &mut u64;
 }
 
-/// What the machines of a hub share: it sends commands of its own, answers some of theirs, and tells them things.
+/// What the machines of a hub share. It sends commands of its own, answers some commands of the machines, and delivers
+/// outcomes and notices to them.
 pub trait Shared<F: Family>: Clone + Debug + Eq + Hash + Send {
-    /// Nothing shared yet.
+    /// The state before any machine is open.
     fn new(seed: u64) -> Self;
-    /// The hub's command ids, lent for an input.
+    /// The next command id. The hub sets it before an input and reads it afterwards.
     fn next_id(&mut self) -> &mut u64;
-    /// A machine was opened: what it has to know.
+    /// A machine was opened. Returns the notices that bring the machine up to date.
     fn opened(&mut self, now: Instant) -> [Option<F::Notice>; 2];
-    /// A machine wants its grant to last.
+    /// A machine asks to extend its grant.
     fn extend(&mut self, now: Instant);
-    /// Some machine contends now, or none does any more: see [`Member::contends`].
+    /// The first machine began to contend, or the last one stopped: see [`Member::contends`].
     fn contended(&mut self, now: Instant, contended: bool);
-    /// A machine's command: passed on, or taken over.
+    /// Passes a machine's command on to the driver, or handles it and returns `None`.
     fn intercept(
         &mut self,
         now: Instant,
@@ -76,7 +81,7 @@ pub trait Shared<F: Family>: Clone + Debug + Eq + Hash + Send {
         command: Command<F::Request>,
         deliveries: &mut Vec<Delivery<F>>,
     ) -> Option<Command<F::Request>>;
-    /// The outcome of a command of its own.
+    /// Handles the outcome of a command that the shared part sent.
     fn handle_outcome(
         &mut self,
         now: Instant,
@@ -84,18 +89,18 @@ pub trait Shared<F: Family>: Clone + Debug + Eq + Hash + Send {
         outcome: Outcome<F::Reply>,
         deliveries: &mut Vec<Delivery<F>>,
     ) -> Result<(), Misuse>;
-    /// A notice that belongs to no machine alone.
+    /// Handles a notice that does not belong to a single machine.
     fn handle_notice(&mut self, now: Instant, notice: F::Notice, deliveries: &mut Vec<Delivery<F>>);
-    /// Time has passed.
+    /// Handles the passing of time.
     fn handle_timeout(&mut self, now: Instant);
-    /// Its own commands.
+    /// Takes the next command of the shared part, or returns how long to wait.
     fn poll_output(&mut self) -> Output<F::Request, Event>;
 }
 
-/// Something for one machine or for all.
+/// An outcome or a notice for one machine, or a notice for all.
 #[derive(Debug)]
 pub enum Delivery<F: Family> {
-    /// An outcome that the hub itself knows.
+    /// An outcome for one machine.
     Outcome(Key, CommandId, Outcome<F::Reply>),
     /// A notice for one machine.
     Notice(Key, F::Notice),

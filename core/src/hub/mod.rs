@@ -1,40 +1,51 @@
 //! All machines that share one client connection.
 //!
-//! The hub issues command ids, routes outcomes and notices, keeps one queue of timers, and owns what machines share: the
-//! confirmations of a ZooKeeper session, the subscriptions of a Redis client. A binding holds one hub and small integer keys.
+//! A machine is one contender for one lock. The hub drives any number of machines over one connection:
+//!
+//! - It issues command ids, and routes each outcome and notice to its machine.
+//! - It keeps one queue of timers for all machines.
+//! - It owns what the machines share: the confirmations of a ZooKeeper session, the subscriptions of a Redis client.
+//!
+//! A binding holds one hub, and refers to machines by small integer keys.
 
-mod agenda;
+mod closing;
 mod family;
+mod grants;
+mod ready_queue;
 mod routes;
 mod sharing;
 
 use alloc::{boxed::Box, vec::Vec};
 
 use crate::{
-    CommandId, Event, Instant, Intent, Key, Loss, Machine, Misuse, Outcome, Output, OwnerId, Wait,
+    CommandId, ContenderId, Event, Instant, Intent, Key, Machine, Misuse, Outcome, Output, Wait,
     sorted::SortedMap,
 };
 
-use agenda::Agenda;
 pub use family::Family;
 pub use family::{Delivery, Member, Shared};
+use grants::Grants;
+pub use grants::{Claim, LockKind, Mode, Ownership};
+use ready_queue::ReadyQueue;
 use routes::Routes;
 
-/// What [`Hub::poll_output`] gives: whose it is, and what.
+/// What [`Hub::poll_output`] returns: the machine's key and its output.
 pub type HubOutput<F> = (Key, Output<<F as Family>::Request, Event>);
 
 /// All machines that share one client connection.
 ///
-/// It can be copied and compared, for model checkers that walk all its states. A copy must not meet the server that the first one talks to.
+/// A hub can be copied and compared, for model checkers that explore all its states. A copy must not talk to the server
+/// of the original.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Hub<F: Family> {
     shared: F::Shared,
     members: SortedMap<Key, Entry<F>>,
+    grants: Grants,
     routes: Routes,
-    agenda: Agenda,
+    ready_queue: ReadyQueue,
     next_key: u64,
     next_id: u64,
-    /// How many machines contend.
+    /// The number of machines that contend.
     contending: usize,
     now: Instant,
     shut: bool,
@@ -47,20 +58,23 @@ struct Entry<F: Family> {
     wait: Wait,
     dirty: bool,
     closing: bool,
-    /// A grant is being given back.
+    /// Whether the machine is releasing its grant.
     leaving: bool,
     contends: bool,
+    /// What the key's owner acquires with it, if its settings name an owner.
+    claim: Option<Box<Claim>>,
 }
 
 impl<F: Family> Hub<F> {
-    /// A hub without machines. The seed spreads retries and decides nothing.
+    /// A hub without machines. `seed` only spreads the times of retries.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
             shared: F::Shared::new(seed),
             members: SortedMap::new(),
+            grants: Grants::default(),
             routes: Routes::default(),
-            agenda: Agenda::default(),
+            ready_queue: ReadyQueue::default(),
             next_key: 1,
             next_id: 1,
             contending: 0,
@@ -70,7 +84,8 @@ impl<F: Family> Hub<F> {
         }
     }
 
-    /// Opens a machine. `owner` is sixteen bytes from the operating system's random source, new for every machine; `seed` any number.
+    /// Opens a machine. `contender` is sixteen bytes from the operating system's random source, new for every machine.
+    /// `seed` is any number.
     ///
     /// # Errors
     /// [`Misuse::Closed`] after [`shutdown`](Self::shutdown).
@@ -78,7 +93,7 @@ impl<F: Family> Hub<F> {
         &mut self,
         now: Instant,
         machine: F::Settings,
-        owner: OwnerId,
+        contender: ContenderId,
         seed: u64,
     ) -> Result<Key, Misuse> {
         if self.shut {
@@ -87,7 +102,8 @@ impl<F: Family> Hub<F> {
         let now = self.tick(now);
         let key = Key(self.next_key);
         self.next_key = self.next_key.saturating_add(1);
-        let machine = Box::new(F::machine(machine, owner, seed));
+        let claim = F::claim(&machine).map(Box::new);
+        let machine = Box::new(F::machine(machine, contender, seed));
         self.members.insert(
             key,
             Entry {
@@ -97,6 +113,7 @@ impl<F: Family> Hub<F> {
                 closing: false,
                 leaving: false,
                 contends: false,
+                claim,
             },
         );
         let greeting = self.with_shared(|shared| shared.opened(now));
@@ -106,15 +123,23 @@ impl<F: Family> Hub<F> {
         Ok(key)
     }
 
-    /// Says what the application wants of a machine.
+    /// Gives a machine an intent of the application.
     ///
     /// # Errors
-    /// [`Misuse`] for an unknown key, or for an intent that makes no sense now; nothing has changed then.
+    /// [`Misuse`] for an unknown key, or for an intent that the machine's state does not allow. The machine is
+    /// unchanged then.
     pub fn intent(&mut self, now: Instant, key: Key, intent: Intent) -> Result<(), Misuse> {
         let now = self.tick(now);
-        if self.members.get(&key).is_none_or(|entry| entry.closing) {
-            return Err(Misuse::UnknownKey { key: key.0 });
+        match self.members.get(&key) {
+            Some(entry) if !entry.closing && !self.grants.is_closed(key) => match entry.claim.clone() {
+                None => self.machine_intent(now, key, intent),
+                Some(claim) => self.intent_of_owner(now, key, &claim, intent),
+            },
+            _ => Err(Misuse::UnknownKey { key: key.0 }),
         }
+    }
+
+    fn machine_intent(&mut self, now: Instant, key: Key, intent: Intent) -> Result<(), Misuse> {
         self.input(key, |machine| machine.intent(now, intent))?;
         if intent == Intent::Release {
             self.leaves(key);
@@ -125,10 +150,11 @@ impl<F: Family> Hub<F> {
         Ok(())
     }
 
-    /// Says what came of a command. A late or doubled outcome changes nothing.
+    /// Reports the outcome of a command. A late or repeated outcome changes nothing.
     ///
     /// # Errors
-    /// [`Misuse::UnknownCommand`] for an id that was never issued; [`Misuse::WrongReply`] for a reply that does not fit.
+    /// [`Misuse::UnknownCommand`] for an id that was never issued; [`Misuse::WrongReply`] for a reply of the wrong
+    /// shape.
     pub fn handle_outcome(
         &mut self,
         now: Instant,
@@ -149,7 +175,8 @@ impl<F: Family> Hub<F> {
         }
     }
 
-    /// Says what the server or connection has announced. It may come before the reply of its own command, twice, or never.
+    /// Reports a notice of the server or the connection. A notice may arrive before the answer to its own command,
+    /// twice, or never.
     ///
     /// # Errors
     /// [`Misuse::UnknownCommand`] for the id of a command that was never issued.
@@ -167,11 +194,11 @@ impl<F: Family> Hub<F> {
         Ok(())
     }
 
-    /// Says that time has passed. Early and repeated calls change nothing.
+    /// Reports that time has passed. Early and repeated calls change nothing.
     pub fn handle_timeout(&mut self, now: Instant) {
         let now = self.tick(now);
         self.with_shared(|shared| shared.handle_timeout(now));
-        while let Some(key) = self.agenda.take_due(now) {
+        while let Some(key) = self.ready_queue.take_due(now) {
             let _infallible = self.input(key, |machine| {
                 machine.handle_timeout(now);
                 Ok(())
@@ -179,17 +206,22 @@ impl<F: Family> Hub<F> {
         }
     }
 
-    /// Takes the next command or event, of one machine (and of what machines share) or of all; then says how long to wait.
+    /// Takes the next command or event of all machines and of the part that they share. With `only`, the hub polls that
+    /// machine, the shared part, and the holds of owners. When nothing is left, returns [`Output::Wait`] with the time of the next timeout.
     #[must_use]
     pub fn poll_output(&mut self, only: Option<Key>) -> HubOutput<F> {
+        let only = only.map(|key| self.grants.machine(key));
         loop {
+            if let Some((key, event)) = self.grants.next_event() {
+                return (key, Output::Event(event));
+            }
             let shared = self.shared.poll_output();
             if let Output::Command(command) = shared {
                 return (Key::HUB, Output::Command(command));
             }
             let next = match only {
                 Some(key) => self.members.get(&key).filter(|entry| entry.dirty).map(|_| key),
-                None => self.agenda.next(),
+                None => self.ready_queue.next(),
             };
             let Some(key) = next else {
                 return (Key::HUB, Output::Wait(self.wait(shared)));
@@ -200,83 +232,41 @@ impl<F: Family> Hub<F> {
         }
     }
 
-    /// Closes a machine, in any state: what it holds is released, what it waits for is given up. It lives on until the server has
-    /// answered, says nothing more, and goes. Unknown keys are ignored: they have gone already.
-    pub fn close(&mut self, now: Instant, key: Key) {
-        let now = self.tick(now);
-        let Some(entry) = self.members.get_mut(&key) else {
-            return;
-        };
-        entry.closing = true;
-        // Whoever is at rest has nothing to give back, and nothing to give up.
-        if !entry.machine.is_idle() {
-            for intent in [Intent::Release, Intent::Cancel] {
-                if self.input(key, |machine| machine.intent(now, intent)).is_ok() {
-                    if intent == Intent::Release {
-                        self.leaves(key);
-                    }
-                    break;
-                }
-            }
-        }
-        self.mark(key);
-    }
-
-    /// Closes all machines, and opens no more. Go on driving until [`pending`](Self::pending) is 0.
-    pub fn shutdown(&mut self, now: Instant) {
-        self.shut = true;
-        for key in self.members.keys().copied().collect::<Vec<_>>() {
-            self.close(now, key);
-        }
-    }
-
-    /// How many machines there are, those included that have been closed and still wait for the server.
-    #[must_use]
-    pub fn pending(&self) -> usize {
-        self.members.len()
-    }
-
-    /// How many grants have come to an end since [`shutdown`](Self::shutdown) without being given back: the server has refused the
-    /// release, or the connection was closed for good before it. Such a lock stays on the server until its lease or session ends.
-    #[must_use]
-    pub const fn unreleased(&self) -> usize {
-        self.unreleased
-    }
-
-    fn leaves(&mut self, key: Key) {
-        if let Some(entry) = self.members.get_mut(&key) {
-            entry.leaving = true;
-        }
-    }
-
     fn wait(&self, shared: Output<F::Request, Event>) -> Wait {
         let shared = if let Output::Wait(wait) = shared {
             wait
         } else {
             Wait::default()
         };
-        self.agenda.first().or_earlier(shared)
+        self.ready_queue.first().or_earlier(shared)
     }
 
-    /// Polls one machine; `None` when it has nothing more to say, or its command was answered from what machines share.
+    /// Polls one machine. Returns `None` if the machine has no output left, or if the shared part handled its command.
     ///
-    /// Not a part of its caller: the compiler would take every output apart, and put it together again.
+    /// This function is not inlined: otherwise the compiler would take every output apart and rebuild it.
     #[inline(never)]
     fn poll_member(&mut self, key: Key) -> Option<Output<F::Request, Event>> {
         let Some(entry) = self.members.get_mut(&key) else {
-            self.agenda.polled_dry(key);
+            self.ready_queue.polled_dry(key);
             return None;
         };
         match entry.machine.poll_output() {
             Output::Command(command) => self.pass_on(key, command).map(Output::Command),
             Output::Event(event) => {
-                if entry.leaving && is_last_word(&event) {
+                if entry.leaving && closing::is_last_word(&event) {
                     entry.leaving = false;
-                    if self.shut && stays_on_server(&event) {
+                    if self.shut && closing::stays_on_server(&event) {
                         self.unreleased = self.unreleased.saturating_add(1);
                     }
                 }
-                (!entry.closing).then_some(Output::Event(event))
+                if entry.closing {
+                    return None;
+                }
+                if entry.claim.is_none() {
+                    return Some(Output::Event(event));
+                }
+                entry.closing = self.grants.on_event(self.now, key, event);
+                None
             }
             Output::Wait(wait) => {
                 entry.dirty = false;
@@ -286,9 +276,10 @@ impl<F: Family> Hub<F> {
                 let over = entry.closing && idle;
                 let wait = if over { Wait::default() } else { wait };
                 let before = core::mem::replace(&mut entry.wait, wait);
-                self.agenda.wait(key, before, wait);
-                self.agenda.polled_dry(key);
-                // Nothing that was asked for matters to a machine at rest: watches that never fired are forgotten.
+                self.ready_queue.wait(key, before, wait);
+                self.ready_queue.polled_dry(key);
+                // An idle machine needs no outcome or watch any more, so the hub forgets its routes, including watches
+                // that never fired.
                 if idle {
                     self.routes.forget(key);
                 }
@@ -301,7 +292,7 @@ impl<F: Family> Hub<F> {
         }
     }
 
-    /// Time does not go back, whatever a driver says.
+    /// The hub's time never goes back, even if the driver's clock does.
     fn tick(&mut self, now: Instant) -> Instant {
         self.now = self.now.max(now);
         self.now
@@ -314,7 +305,7 @@ impl<F: Family> Hub<F> {
         Ok(())
     }
 
-    /// Puts something into a machine, with the hub's command ids.
+    /// Gives an input to a machine, which numbers its commands with the hub's next ids.
     fn input(
         &mut self,
         key: Key,
@@ -334,7 +325,7 @@ impl<F: Family> Hub<F> {
         if let Some(entry) = self.members.get_mut(&key)
             && !core::mem::replace(&mut entry.dirty, true)
         {
-            self.agenda.mark(key);
+            self.ready_queue.mark(key);
         }
     }
 
@@ -344,24 +335,4 @@ impl<F: Family> Hub<F> {
         self.next_id = *self.shared.next_id();
         result
     }
-}
-
-/// Whether a release ends with this.
-const fn is_last_word(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::Released | Event::Refused { .. } | Event::Lost { .. }
-    )
-}
-
-/// Whether the lock whose release ends with this stays on the server for a while.
-const fn stays_on_server(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::Refused { .. }
-            | Event::Lost {
-                reason: Loss::ConnectionClosed,
-                ..
-            }
-    )
 }

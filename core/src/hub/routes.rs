@@ -1,29 +1,29 @@
-//! Whose a command is: for its outcome and, if it set a watch, for what the watch says later.
+//! Which machine a command belongs to: for its outcome and, if it set a watch, for the watch's notice.
 
 use crate::{
     CommandId, Key,
     sorted::{SortedMap, SortedSet},
 };
 
-/// The commands under way, and the watches that may still fire.
+/// The commands in flight, and the watches that may still fire.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Routes {
     routes: SortedMap<CommandId, Route>,
-    /// The same, by machine: what to forget when it goes.
+    /// The same commands by machine, to forget them when the machine is removed.
     of: SortedSet<(Key, CommandId)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Route {
     key: Key,
-    /// Whether the outcome is still to come.
+    /// Whether the command's outcome is still to come.
     outcome: bool,
-    /// Whether a watch may still fire.
+    /// Whether the command's watch may still fire.
     watch: bool,
 }
 
 impl Routes {
-    /// A command has been handed out. A `standing` one may be heard of again after its outcome.
+    /// Adds a command that the driver has taken. A `standing` command may cause a notice after its outcome.
     pub(super) fn add(&mut self, id: CommandId, key: Key, standing: bool) {
         let route = Route {
             key,
@@ -34,17 +34,17 @@ impl Routes {
         self.of.insert((key, id));
     }
 
-    /// An outcome has come: whose it is.
+    /// A command's outcome has arrived. Returns the command's machine.
     pub(super) fn settle(&mut self, id: CommandId) -> Option<Key> {
         self.use_up(id, |route| route.outcome = false)
     }
 
-    /// A watch has fired, which it does once: whose it is.
+    /// A command's watch has fired, which it does once. Returns the command's machine.
     pub(super) fn spend(&mut self, id: CommandId) -> Option<Key> {
         self.use_up(id, |route| route.watch = false)
     }
 
-    /// A route goes when neither an outcome nor a watch is to come.
+    /// Removes a route once neither an outcome nor a watch can come.
     fn use_up(&mut self, id: CommandId, with: impl FnOnce(&mut Route)) -> Option<Key> {
         let route = self.routes.get_mut(&id)?;
         with(route);
@@ -55,7 +55,7 @@ impl Routes {
         Some(key)
     }
 
-    /// A machine has gone.
+    /// Forgets all routes of a machine.
     pub(super) fn forget(&mut self, key: Key) {
         let first = (key, CommandId(0));
         while let Some((_, id)) = self.of.first_from(&first).filter(|(of, _)| *of == key) {

@@ -1,4 +1,4 @@
-//! What passes between the machines of a hub and what they share.
+//! Calls between the machines of a hub and the part that they share.
 
 use alloc::vec::Vec;
 
@@ -8,7 +8,8 @@ use super::{Delivery, Family, Hub, Shared as _};
 use crate::Machine as _;
 
 impl<F: Family> Hub<F> {
-    /// Counts a machine that contends now, or does no longer; the first and the last are told of.
+    /// Updates the number of contending machines. Notifies the shared part when the first one begins and when the last
+    /// one stops.
     pub(super) fn count(&mut self, before: bool, after: bool) {
         let now = self.now;
         let counted = self.contending;
@@ -40,7 +41,7 @@ impl<F: Family> Hub<F> {
 
     pub(super) fn deliver(&mut self, now: Instant, deliveries: Vec<Delivery<F>>) {
         for delivery in deliveries {
-            // What the hub itself says is well-formed: there is nobody to tell of a misuse.
+            // The hub makes only well-formed inputs, so no caller needs the misuse.
             let _well_formed = match delivery {
                 Delivery::Outcome(key, id, outcome) => {
                     self.input(key, |machine| machine.handle_outcome(now, id, outcome))

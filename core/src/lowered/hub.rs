@@ -1,16 +1,16 @@
-//! One hub for any family.
+//! One hub type for any family.
 
 use crate::{
-    CommandId, ConfigError, Event, Failure, Instant, Intent, Key, Misuse, Output, OwnerId, Settings, hub,
+    CommandId, ConfigError, ContenderId, Event, Failure, Instant, Intent, Key, Misuse, Output, Settings, hub,
     redis, zookeeper,
 };
 
 use super::request::Request;
 
-/// What [`Hub::poll_output`] gives: whose it is, and what.
+/// What [`Hub::poll_output`] returns: the machine's key and its output.
 pub type HubOutput = (Key, Output<Request, Event>);
 
-/// What came of a command, in the typed form of its family.
+/// The outcome of a command, in the typed form of its family.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
@@ -18,17 +18,17 @@ pub enum Outcome {
     ZooKeeper(zookeeper::Reply),
     /// A Redis server answered.
     Redis(redis::Reply),
-    /// Nobody answered.
+    /// No server answered.
     Failed(Failure),
 }
 
-/// What a server or connection says unasked, in the typed form of its family.
+/// A notice that a server or connection sends without a request, in the typed form of its family.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notice {
-    /// Of ZooKeeper.
+    /// A notice of ZooKeeper.
     ZooKeeper(zookeeper::Notice),
-    /// Of Redis.
+    /// A notice of Redis.
     Redis(redis::Notice),
 }
 
@@ -37,6 +37,10 @@ pub enum Notice {
 pub struct Hub(Inner);
 
 #[derive(Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "a client has one; the lint sees it on 32 bits only"
+)]
 enum Inner {
     ZooKeeper(hub::Hub<zookeeper::ZooKeeper>),
     Redis(hub::Hub<redis::Redis>),
@@ -84,14 +88,14 @@ impl Hub {
         &mut self,
         now: Instant,
         settings: &Settings,
-        owner: OwnerId,
+        contender: ContenderId,
         seed: u64,
     ) -> Result<Key, Misuse> {
         match (&mut self.0, settings) {
             (Inner::ZooKeeper(hub), Settings::ZooKeeper(machine)) => {
-                hub.open(now, machine.clone(), owner, seed)
+                hub.open(now, machine.clone(), contender, seed)
             }
-            (Inner::Redis(hub), Settings::Redis(machine)) => hub.open(now, machine.clone(), owner, seed),
+            (Inner::Redis(hub), Settings::Redis(machine)) => hub.open(now, machine.clone(), contender, seed),
             _ => Err(self.wrong_family()),
         }
     }
@@ -99,7 +103,7 @@ impl Hub {
     /// See [`hub::Hub::intent`].
     ///
     /// # Errors
-    /// [`Misuse`] for an unknown key, or for an intent that makes no sense now.
+    /// [`Misuse`] for an unknown key, or for an intent that the machine's state does not allow.
     pub fn intent(&mut self, now: Instant, key: Key, intent: Intent) -> Result<(), Misuse> {
         each!(&mut self.0, hub => hub.intent(now, key, intent))
     }
@@ -107,7 +111,7 @@ impl Hub {
     /// See [`hub::Hub::handle_outcome`].
     ///
     /// # Errors
-    /// [`Misuse`] for an id that was never issued, or a reply that does not fit.
+    /// [`Misuse`] for an id that was never issued, or a reply of the wrong shape.
     pub fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome) -> Result<(), Misuse> {
         match (&mut self.0, outcome) {
             (Inner::ZooKeeper(hub), Outcome::ZooKeeper(reply)) => {

@@ -1,7 +1,8 @@
-//! The hub with plain values: what crosses a language boundary, and nothing else does.
+//! The hub with plain values, for bindings to other languages.
 //!
-//! Verbs are those of [`crate::hub::Hub`]. Requests come out lowered: for ZooKeeper an operation with a path, data and flags, for Redis an
-//! argument vector. Replies go in through the typed forms of their family. A binding converts, and decides nothing.
+//! The methods are those of [`crate::hub::Hub`]. Requests come out lowered: for ZooKeeper an operation with a path,
+//! data and flags, for Redis an argument vector. Replies go in as the typed form of their family. A binding converts
+//! values and makes no decisions.
 
 mod hub;
 mod request;

@@ -4,18 +4,18 @@ use alloc::{string::String, vec::Vec};
 
 use crate::{redis, text::decimal, zookeeper};
 
-/// What a driver has to do. The numbers are the same in every language.
+/// An operation that a driver carries out. The numbers are the same in every language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Operation {
-    /// ZooKeeper: create `path` with `data`, `flags` say how. Answer: created (path, czxid).
+    /// ZooKeeper: create `path` with `data`; `flags` has the mode. Answer: created (path, czxid).
     Create = 1,
     /// ZooKeeper: list the children of `path`, with a watch if `flags` has [`flags::WATCH`]. Answer: children (names).
     Children = 2,
     /// ZooKeeper: read `path`, with a watch if `flags` has [`flags::WATCH`]. Answer: data (data, stat).
     Get = 3,
-    /// ZooKeeper: delete `path`, any version. Answer: done.
+    /// ZooKeeper: delete `path` at any version. Answer: done.
     Delete = 4,
     /// ZooKeeper: sync `path`. Answer: done.
     Sync = 5,
@@ -25,13 +25,17 @@ pub enum Operation {
     Subscribe = 7,
     /// Redis: unsubscribe from the channel `arguments[0]`. Answer: any reply, or none.
     Unsubscribe = 8,
-    /// ZooKeeper: give `path` the data `data`, any version. Answer: done.
+    /// ZooKeeper: replace the data of `path` with `data`, at any version. Answer: done.
     Set = 9,
-    /// ZooKeeper: `parts` (of [`Create`](Self::Create), [`Delete`](Self::Delete) and [`Check`](Self::Check)), all or none. Answer: children, with the names of the nodes created (the last
-    /// parts of their paths) in the order of the parts; or the error of the first part that cannot be.
+    /// ZooKeeper: carry out all `parts` or none. Parts are [`Create`](Self::Create), [`Delete`](Self::Delete) and
+    /// [`Check`](Self::Check). Answer: children, with the names of the created nodes (the last parts of their paths) in
+    /// the order of the parts; or the error of the first part that fails.
     Multi = 10,
-    /// ZooKeeper: check that `path` exists, any version. It is only ever a part of a [`Multi`](Self::Multi).
+    /// ZooKeeper: check that `path` exists, at any version. It occurs only as a part of a [`Multi`](Self::Multi).
     Check = 11,
+    /// ZooKeeper: close the connection and connect to another server in the same session. Answer: any, or none. On a
+    /// connection that the application made, the driver does nothing.
+    Reconnect = 12,
 }
 
 impl Operation {
@@ -50,27 +54,29 @@ impl Operation {
             Self::Set => "set",
             Self::Multi => "multi",
             Self::Check => "check",
+            Self::Reconnect => "reconnect",
         }
     }
 }
 
-/// What [`Request::flags`] is made of.
+/// The bits of [`Request::flags`].
 pub mod flags {
-    /// Create: the node goes with its session, and its name is numbered.
+    /// Create: the server deletes the node at the end of its session, and appends a sequence number to its name.
     pub const EPHEMERAL_SEQUENTIAL: u32 = 1;
-    /// Create: the node goes some time after its last child.
+    /// Create: the server deletes the node some time after its last child.
     pub const CONTAINER: u32 = 2;
-    /// Get: tell once of the node's deletion or change. Children: tell once when there are others.
+    /// Get: the server sends one notice when the node is deleted or changed. Children: the server sends one notice when
+    /// the children change.
     pub const WATCH: u32 = 4;
-    /// Create: the node goes with its session.
+    /// Create: the server deletes the node at the end of its session.
     pub const EPHEMERAL: u32 = 8;
 }
 
-/// One request as plain values. What an operation does not use is empty.
+/// One request as plain values. Fields that the operation does not use are empty.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Request {
-    /// What to do.
+    /// The operation.
     pub operation: Operation,
     /// ZooKeeper: the path.
     pub path: String,
@@ -80,7 +86,7 @@ pub struct Request {
     pub flags: u32,
     /// Redis: the command with its arguments, or the channel.
     pub arguments: Vec<Vec<u8>>,
-    /// ZooKeeper: the writes of a multi.
+    /// ZooKeeper: the parts of a multi.
     pub parts: Vec<Self>,
 }
 
@@ -157,6 +163,7 @@ impl From<zookeeper::Request> for Request {
             },
             From::Delete { path } => Self::zookeeper(Operation::Delete, path),
             From::Sync { path } => Self::zookeeper(Operation::Sync, path),
+            From::Reconnect => Self::zookeeper(Operation::Reconnect, String::new()),
         }
     }
 }
@@ -176,7 +183,8 @@ impl From<redis::Request> for Request {
                 } else {
                     ("EVALSHA", script.sha())
                 };
-                // One by one from the last: there is room, and splicing would add most of a kilobyte to the WebAssembly module.
+                // Each insert reuses the spare capacity. `splice` would add most of a kilobyte to the WebAssembly
+                // module.
                 for word in [decimal(keys).into_bytes(), source.into(), command.into()] {
                     arguments.insert(0, word);
                 }

@@ -1,14 +1,14 @@
-//! The family in a hub: its machines, and the subscriptions they share.
+//! The Redis family in a hub: its machines, and the subscriptions that they share.
 
 use crate::{
-    CommandId, Instant, Intent, Misuse, OwnerId,
-    hub::{Family, Member},
+    CommandId, ContenderId, Instant, Intent, Misuse,
+    hub::{Claim, Family, Member},
     io::sealed,
 };
 
 use super::{Notice, Reply, Request, StringLock, StringSettings, Subscriptions};
 
-/// The family of machines that speak to Redis.
+/// The family of machines for Redis servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "it has no values: it names the family")]
 pub enum Redis {}
@@ -16,7 +16,7 @@ pub enum Redis {}
 /// The settings of any machine of the family.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Machine {
+pub enum LockSettings {
     /// The lock in the layout `string`.
     String(StringSettings),
 }
@@ -27,18 +27,23 @@ impl Family for Redis {
     type Request = Request;
     type Reply = Reply;
     type Notice = Notice;
-    type Settings = Machine;
+    type Settings = LockSettings;
     type Member = StringLock;
     type Shared = Subscriptions;
 
     const NAME: &'static str = "redis";
 
-    fn machine(settings: Machine, owner: OwnerId, seed: u64) -> StringLock {
-        let Machine::String(settings) = settings;
-        StringLock::new(settings, owner, seed)
+    fn machine(settings: LockSettings, contender: ContenderId, seed: u64) -> StringLock {
+        let LockSettings::String(settings) = settings;
+        StringLock::new(settings, contender, seed)
     }
 
-    // What is subscribed to belongs to the hub: a machine hears of it from there.
+    fn claim(settings: &LockSettings) -> Option<Claim> {
+        let LockSettings::String(settings) = settings;
+        settings.claim()
+    }
+
+    // The hub owns the subscriptions and delivers their messages, so no machine's command causes notices by itself.
     fn is_standing(_request: &Request) -> bool {
         false
     }

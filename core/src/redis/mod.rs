@@ -1,13 +1,16 @@
-//! Redis: one key, one script a step, the server's clock.
+//! Redis: one key per lock, one script per step, the server's clock.
 //!
-//! The layout `string` is the one that redis-py's `Lock`, the redlock clients and most home-made locks share: the key is the lock's
-//! name, its value the owner's token, its time to live the lease. What is done better here, on the same bytes:
+//! The layout `string` is the one of redis-py's `Lock`, the redlock clients and most hand-written locks: the key is the
+//! lock's name, its value is the holder's token, and its time to live is the lease. With the same bytes, this
+//! implementation adds:
 //!
-//! - **A repeated acquire is the same acquire**: it compares the attempt, so a lost reply costs nothing (redis-py answers "held", by itself).
-//! - **A given-up acquire stays given up**: a release that follows a doubtful acquire leaves a tombstone for the late one to find.
-//! - **Every grant has a fence**, counted in the granting script, at the key `{name}:fence`.
-//! - **Waiters are told**: a release is announced on the channel `{name}:released`. Foreign holders announce nothing, so waiters also ask,
-//!   when the holder's lease ends and every 100 ms or so.
+//! - **A repeated acquire is the same acquire.** The script compares the attempt, so a lost reply does no harm.
+//!   (redis-py reports its own lock as held then.)
+//! - **An abandoned acquire stays abandoned.** If an acquire is in doubt, the release that follows leaves a tombstone.
+//!   An acquire that arrives later finds the tombstone and takes no lock.
+//! - **Every grant has a fence.** The acquire script counts it at the key `{name}:fence`.
+//! - **Waiters are notified.** The release script publishes a message on the channel `{name}:released`. Foreign holders
+//!   publish nothing, so waiters also ask the server: when the holder's lease ends, and about every 100 ms.
 
 mod family;
 mod lock;
@@ -17,7 +20,7 @@ mod settings;
 mod subscriptions;
 mod wire;
 
-pub use family::{Machine, Redis};
+pub use family::{LockSettings, Redis};
 pub use lock::StringLock;
 pub use reply::is_from_replica;
 pub use scripts::Script;

@@ -1,4 +1,4 @@
-//! Reading what the scripts answer, and what a server's errors mean for a lock.
+//! Parses the answers of the scripts, and classifies a server's errors by what they mean for a lock.
 
 use alloc::{string::String, vec::Vec};
 use core::time::Duration;
@@ -7,47 +7,48 @@ use crate::{Refusal, text};
 
 use super::wire::Reply;
 
-/// What `acquire.lua` answered.
+/// An answer of `acquire.lua`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Acquired {
-    /// Granted, with this fence.
+    /// The server granted the lock, with this fence.
     Yes(u64),
-    /// Held by another contender.
+    /// Another contender holds the lock.
     Held {
-        /// For how long; `None`: without end.
+        /// How long the holder's lease still runs; `None` if it has no end.
         left: Option<Duration>,
-        /// The value that it has written.
+        /// The value of the lock's key.
         holder: Vec<u8>,
     },
     /// The attempt has been given up.
     GivenUp,
-    /// The fence key holds this, which is no fence.
+    /// The fence key holds this value, which is no fence.
     BadFence(Vec<u8>),
 }
 
-/// What `renew.lua` and `release.lua` answered.
+/// An answer of `renew.lua` or `release.lua`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Compared {
-    /// The lock was the attempt's.
+    /// This attempt held the lock.
     Own,
-    /// It was somebody else's.
+    /// Another contender holds the lock.
     Foreign,
-    /// There is none.
+    /// No contender holds the lock.
     Absent,
 }
 
-/// An answer that is no result.
+/// An answer without a result.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Trouble {
-    /// The reply has not the script's shape.
+    /// The reply does not have the shape of the script's answers.
     Shape,
-    /// The server does not know the script: send its text.
+    /// The server does not know the script: the machine has to send its text.
     NoScript,
-    /// Not executed now, perhaps later.
+    /// The server did not execute the script. A retry may succeed.
     Transient(String),
-    /// The server takes no writes for want of memory or of a disk. A script may have been stopped in the middle.
+    /// The server refuses writes because it lacks memory or cannot save to disk. It may have stopped the script in the
+    /// middle.
     Unwritable(String),
-    /// It will not work.
+    /// A retry would not succeed.
     Final(Refusal, String),
 }
 
@@ -79,7 +80,7 @@ pub(super) fn compared(reply: &Reply) -> Result<Compared, Trouble> {
 fn fields(reply: &Reply) -> Result<&[Reply], Trouble> {
     match reply {
         Reply::Array(items) => Ok(items),
-        Reply::Error(error) => Err(judge(error)),
+        Reply::Error(error) => Err(classify_error(error)),
         Reply::Nil | Reply::Int(_) | Reply::Bytes(_) => Err(Trouble::Shape),
     }
 }
@@ -91,7 +92,7 @@ fn text(reply: &Reply) -> Option<&str> {
     }
 }
 
-/// Errors that pass: a server that starts, fails over, is busy, or whose cluster is being rearranged.
+/// Temporary errors: the server is starting, failing over or busy, or its cluster is being rearranged.
 const TRANSIENT: [&str; 7] = [
     "LOADING",
     "READONLY",
@@ -102,22 +103,24 @@ const TRANSIENT: [&str; 7] = [
     "NOREPLICAS",
 ];
 
-/// What a member of a cluster answers to those who ask the wrong one.
+/// The errors of a cluster member that does not own the key's slot.
 const ELSEWHERE: [&str; 2] = ["MOVED", "ASK"];
 
 const MEMBER: &str = ": this address is a member of a Redis Cluster, and fencepost does not follow its redirections: give the address of a Redis that is no cluster, or of the cluster's proxy";
 
-/// Whether a server's error says that the server is a replica: it carries out no write, and what it would read may be old.
+/// Whether a server's error says that the server is a replica. A replica refuses writes, and its data may be out of
+/// date.
 ///
-/// On such an answer, a driver drops **this** connection if the driver made it, and resolves the server's address again: after a
-/// failover the address may lead to the new primary, and the old connection still leads to the old one. On the caller's own
-/// connection the driver does nothing. The answer is a reply in any case.
+/// On this answer, a driver that made the connection closes **this** connection and resolves the server's address
+/// again. After a failover the address may lead to the new primary, while the old connection still leads to the old
+/// one. On a connection that the application made, the driver does nothing. In both cases the driver reports the answer
+/// as a reply.
 #[must_use]
 pub fn is_from_replica(error: &str) -> bool {
     code(unwrapped(error)) == "READONLY"
 }
 
-/// The word that an error begins with.
+/// The first word of an error.
 fn code(error: &str) -> &str {
     text::split(error, b' ').map_or(error, |(code, _)| code)
 }
@@ -136,10 +139,10 @@ fn unwrapped(error: &str) -> &str {
     rest.strip_prefix('-').unwrap_or(rest)
 }
 
-/// What stands before the line's number in an error of a script.
+/// The text before the line number in a script's error.
 const PLACE: &str = "@user_script";
 
-pub(super) fn judge(error: &str) -> Trouble {
+pub(super) fn classify_error(error: &str) -> Trouble {
     let code = code(unwrapped(error));
     if code == "NOSCRIPT" {
         return Trouble::NoScript;
@@ -211,20 +214,29 @@ mod tests {
 
     #[test]
     fn errors_are_judged_by_their_code() {
-        assert_eq!(judge("NOSCRIPT No matching script."), Trouble::NoScript);
-        assert!(matches!(judge("LOADING Redis is loading"), Trouble::Transient(_)));
+        assert_eq!(classify_error("NOSCRIPT No matching script."), Trouble::NoScript);
         assert!(matches!(
-            judge("ERR Error running script: @user_script:4: WRONGTYPE x"),
+            classify_error("LOADING Redis is loading"),
+            Trouble::Transient(_)
+        ));
+        assert!(matches!(
+            classify_error("ERR Error running script: @user_script:4: WRONGTYPE x"),
             Trouble::Final(Refusal::WrongType, _)
         ));
         assert!(matches!(
-            judge("NOAUTH Authentication required."),
+            classify_error("NOAUTH Authentication required."),
             Trouble::Final(Refusal::AuthFailed, _)
         ));
-        assert!(matches!(judge(""), Trouble::Final(Refusal::ServerError, _)));
-        assert!(matches!(judge("OOM command not allowed"), Trouble::Unwritable(_)));
+        assert!(matches!(
+            classify_error(""),
+            Trouble::Final(Refusal::ServerError, _)
+        ));
+        assert!(matches!(
+            classify_error("OOM command not allowed"),
+            Trouble::Unwritable(_)
+        ));
         for elsewhere in ["MOVED 3999 127.0.0.1:6381", "ASK 3999 127.0.0.1:6381"] {
-            let Trouble::Final(Refusal::ServerError, detail) = judge(elsewhere) else {
+            let Trouble::Final(Refusal::ServerError, detail) = classify_error(elsewhere) else {
                 panic!("{elsewhere}");
             };
             assert!(
@@ -234,7 +246,7 @@ mod tests {
         }
     }
 
-    /// What Redis 6.2.14 answers to `EVAL "return redis.call(…)" …`, then what Redis 7.0.15 answers.
+    /// The answers of Redis 6.2.14 to `EVAL "return redis.call(…)" …`, then those of Redis 7.0.15.
     const WRAPPED: [(&str, &str); 6] = [
         (
             "READONLY",

@@ -1,47 +1,53 @@
-//! The scripts: everything that has to happen at once on the server happens there. Their text is in `scripts/`; what they take and answer, and why, is
-//! said here, not in every program that carries them.
+//! The scripts: each one is a step that the server executes atomically. Their text is in `scripts/`. Their arguments,
+//! answers and reasons are documented here, so that the programs that contain the texts need not carry comments.
 //!
-//! Every script begins with a write, so that a replica refuses it: what a replica would read may be old. It is also the first write of
-//! a script that a server checks against its memory limit, and these need no memory, so a full server still grants and frees locks.
+//! Every script begins with a write, for two reasons. A replica refuses it; what a script would read from a replica may
+//! be out of date. And a server checks its memory limit only at a script's first write: these first writes need no
+//! memory, so a full server still grants and releases locks.
 
 /// A script of the layout `string`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Script {
-    /// Take a free lock, or say how long it is held.
+    /// Takes a free lock, or reports the holder.
     ///
     /// - KEYS: lock, fence, tombstone of this attempt.
     /// - ARGV: attempt, lease in ms, how long to keep the fence in ms, how long to keep the tombstone in ms.
-    /// - Answers `{1, fence}`: granted; `{0, ms left, or -1 without end, holder}`: another contender holds it, with this value; `{2}`:
-    ///   this attempt has been given up; `{3, kept}`: the fence key holds what is no fence.
-    /// - Where the attempt holds already, it is repeated because its first reply was lost: the same grant, with a full lease from now
-    ///   on, and with a new fence if the fence key is gone.
-    /// - The fence is greater than the last one and, after a loss of all data, than any before it, as long as the server's clock has
-    ///   not gone back. A fence is below 2^53, which Lua and JavaScript count exactly.
+    /// - Answers `{1, fence}`: granted. `{0, ms left or -1 if the key has no end, holder}`: another contender holds the
+    ///   lock, and `holder` is its value. `{2}`: this attempt has been given up. `{3, kept}`: the fence key holds
+    ///   `kept`, which is no fence.
+    /// - If the attempt holds the lock already, then this request repeats an earlier one whose reply was lost. The
+    ///   answer is the same grant, with a full lease from now. It has a new fence only if the fence key is gone.
+    /// - The fence is greater than the previous one. After a loss of all data it is still greater than all earlier
+    ///   ones, provided that the server's clock has not gone back. A fence is below 2^53, so Lua and JavaScript
+    ///   represent it exactly.
     Acquire,
-    /// Make the lease last from now on, if the lock is still this attempt's. A lease is never shortened.
+    /// Extends the lease to its full length from now, if this attempt still holds the lock. A lease is never shortened.
     ///
     /// - KEYS: lock, fence.
     /// - ARGV: attempt, lease in ms, how long to keep the fence in ms.
-    /// - Answers `{1}`: renewed; `{0, holder}`: it is not, with the holder's value, or nothing if there is no holder.
+    /// - Answers `{1}`: renewed. `{0, holder}`: this attempt does not hold the lock; `holder` is the holder's value, or
+    ///   nil if there is no holder.
     Renew,
-    /// Give the lock back, if it is still this attempt's; then announce it to those who wait.
+    /// Releases the lock, if this attempt still holds it, and then notifies the waiters.
     ///
     /// - KEYS: lock, tombstone of this attempt.
     /// - ARGV: attempt, channel, how long to keep the tombstone in ms.
-    /// - Answers `{1}`: released, now or by an earlier release of this attempt; `{0, holder}`: it was not this attempt's.
-    /// - The tombstone is for commands of this attempt that come later: an acquire on its way has to find that it comes too late, and a
-    ///   release that a client library has sent twice has to find that the first one has released (`1`) or found another holder (`0`).
-    /// - The lock is freed before anything else is written. An announcement that the server does not permit is no error: waiters ask
-    ///   now and then.
+    /// - Answers `{1}`: released, now or by an earlier release of this attempt. `{0, holder}`: this attempt did not
+    ///   hold the lock.
+    /// - The tombstone is for later commands of this attempt. An acquire that arrives late finds that the attempt has
+    ///   ended. A release that a client library has sent twice finds that the first one released the lock (`1`) or
+    ///   found another holder (`0`).
+    /// - The script frees the lock before it writes anything else. If the server does not permit the announcement, the
+    ///   script ignores that: waiters also poll.
     Release,
 }
 
 impl Script {
-    /// All there are.
+    /// All scripts.
     pub const ALL: &'static [Self] = &[Self::Acquire, Self::Renew, Self::Release];
 
-    /// What the server runs.
+    /// The script's text.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -51,7 +57,7 @@ impl Script {
         }
     }
 
-    /// The SHA-1 of the text, by which a server knows a script that it has run before.
+    /// The SHA-1 of the text. A server identifies a script by it once it has run the script.
     #[must_use]
     pub const fn sha(self) -> &'static str {
         match self {

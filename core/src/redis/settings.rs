@@ -1,48 +1,55 @@
-//! The settings of a Redis lock, and the names it writes.
+//! The settings of a Redis lock, and the names of its keys.
 
 use alloc::{sync::Arc, vec::Vec};
 use core::time::Duration;
 
-use crate::{ConfigError, lease, text};
+use crate::{
+    ConfigError, Owner,
+    hub::{Claim, LockKind, Mode, Ownership},
+    lease, text,
+};
 
-/// How often a waiter asks, by default: foreign holders announce nothing.
+/// The default of [`StringSettings::poll`].
 pub const DEFAULT_POLL: Duration = Duration::from_millis(100);
-/// How long one answer may take before the request is sent again, by default.
+/// The default of [`StringSettings::answer_within`].
 pub const DEFAULT_ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
-/// The settings of a lock in the layout `string`, checked.
+/// The checked settings of a lock in the layout `string`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StringSettings {
-    /// Shared with every contender's machine.
+    /// The machines of all contenders share it.
     name: Arc<str>,
-    /// What the names beside the key begin with.
+    /// The prefix of the lock's other keys and of its channel.
     stem: Arc<str>,
-    /// How long the server keeps the lock without renewal.
+    /// The lease: how long the server keeps the lock without a renewal.
     pub ttl: Duration,
-    /// What is taken off the lease's validity beside drift.
+    /// Subtracted, together with the drift, from the time for which a grant is valid.
     pub margin: Duration,
-    /// Whether the lease is renewed, after each third of it, until the release.
+    /// Whether the machine renews the lease after each third of it, until the release.
     pub renew: bool,
-    /// How often a waiter asks, at the latest.
+    /// The longest time between two requests of a waiter. Waiters poll because foreign holders announce no release.
     pub poll: Duration,
-    /// How long an answer may take: then the request is sent again, and a try counts as unreachable.
+    /// How long an answer may take. After this time the machine sends the request again. A nonblocking acquire ends as
+    /// unreachable.
     pub answer_within: Duration,
-    /// The longest hold allowed, if there is one.
+    /// The longest hold allowed, if there is a limit.
     pub max_hold: Option<Duration>,
+    /// Who acquires the lock, for re-entry; `None` if each acquire is a contender of its own.
+    pub owner: Option<Owner>,
 }
 
 impl StringSettings {
-    /// A lock at the key `name`, where redis-py and the redlock clients would have it.
+    /// A lock at the key `name`, as redis-py and the redlock clients use it.
     ///
     /// # Errors
-    /// [`ConfigError`] for an empty or overlong name, one whose keys a cluster would keep in different slots, or a lease too short or
-    /// too long.
+    /// [`ConfigError`] for a name that is empty or too long, for a name whose keys a cluster would keep in different
+    /// slots, and for a lease that is too short or too long.
     pub fn new(name: &str, ttl: Duration, margin: Duration) -> Result<Self, ConfigError> {
         if name.is_empty() {
             return Err(ConfigError::EmptyName);
         }
         if name.len() > MAX_NAME {
-            let why = "it is longer than 4096 bytes: take a shorter one, such as a hash of it";
+            let why = "it is longer than 4096 bytes: use a shorter name, such as a hash of it";
             return Err(ConfigError::InvalidName {
                 name: name.into(),
                 why,
@@ -62,13 +69,29 @@ impl StringSettings {
             poll: DEFAULT_POLL,
             answer_within: DEFAULT_ANSWER_WITHIN,
             max_hold: None,
+            owner: None,
         })
     }
 
-    /// The lock's name, which is its key.
+    /// The lock's name, which is also its key.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    pub(super) fn claim(&self) -> Option<Claim> {
+        let ownership = Ownership {
+            owner: self.owner.clone()?,
+            kind: LockKind::Mutex,
+            lock: Arc::clone(&self.name),
+        };
+        let mode = Mode::Exclusive;
+        let max_hold = self.max_hold;
+        Some(Claim {
+            ownership,
+            mode,
+            max_hold,
+        })
     }
 
     pub(super) fn key(&self) -> Vec<u8> {
@@ -92,8 +115,9 @@ impl StringSettings {
     }
 }
 
-/// What puts the names beside the key into its slot of a cluster: the whole name is their hash tag, unless it has one of its own. There
-/// is none for a name with a `}` and without a tag: the `}` would end the tag too early.
+/// The prefix that puts the lock's other keys into the slot of its key in a cluster. The whole name becomes their hash
+/// tag, unless the name has a hash tag. A name with a `}` but without a hash tag has no such prefix, because the `}`
+/// would end the tag too early.
 fn stem(name: &str) -> Option<Arc<str>> {
     let tagged = text::split(name, b'{').and_then(|(_, rest)| text::split(rest, b'}'));
     let parts = match tagged {
@@ -104,7 +128,7 @@ fn stem(name: &str) -> Option<Arc<str>> {
     Some(parts.concat().into())
 }
 
-const NO_COMMON_SLOT: &str = "it has a } and no hash tag, so that a cluster would keep the lock's keys in different slots (CROSSSLOT): leave the } out, or write a hash tag first, as in {shop}x}";
+const NO_COMMON_SLOT: &str = "it contains } but no hash tag, so a cluster would keep the lock's keys in different slots (CROSSSLOT): remove the }, or put a hash tag first, as in {shop}x}";
 
 const MAX_NAME: usize = 4096;
 

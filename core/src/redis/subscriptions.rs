@@ -1,4 +1,5 @@
-//! The subscriptions of one client: one a channel, however many machines listen, kept for a while after the last has gone.
+//! The subscriptions of one client: one per channel for all its machines. The client keeps an unused subscription for a
+//! while.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -15,10 +16,10 @@ use super::{
     wire::{Notice, Reply, Request},
 };
 
-/// How long an unused subscription is kept: a busy lock is waited for again soon.
+/// How long the client keeps an unused subscription: machines often wait for a busy lock again soon.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// One subscription a channel.
+/// The subscriptions by channel.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Subscriptions {
     out: Outbox<Request>,
@@ -90,7 +91,8 @@ impl Subscriptions {
         }
     }
 
-    /// A subscription that has failed or broken: its listeners are told, and subscribe again.
+    /// Removes a subscription that has failed or ended, and returns its listeners. They are notified, and subscribe
+    /// again.
     fn drop_channel(&mut self, id: CommandId) -> Vec<(Key, CommandId)> {
         let name = self
             .channels

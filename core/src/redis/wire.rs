@@ -1,4 +1,4 @@
-//! What crosses the boundary to a Redis client library: requests, replies, notices.
+//! The types that a driver exchanges with a Redis client library: requests, replies, notices.
 
 use alloc::{string::String, vec::Vec};
 
@@ -6,62 +6,64 @@ use crate::CommandId;
 
 use super::scripts::Script;
 
-/// One request.
+/// A request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Request {
-    /// Run a script. It goes out as `EVALSHA`, and with its text as `EVAL` to a server that has said `NOSCRIPT`.
+    /// Run a script. The driver sends `EVALSHA`; with `with_text` it sends `EVAL` and the text, after the server
+    /// answered `NOSCRIPT`.
     Script {
-        /// Which one.
+        /// The script.
         script: Script,
-        /// Whether to send the text along.
+        /// Whether to send the script's text.
         with_text: bool,
-        /// How many of the arguments are keys, all in one slot.
+        /// How many of the arguments are keys. All keys are in one slot.
         keys: usize,
-        /// The keys, then the rest. There is room for what a driver sends before them.
+        /// The keys, then the other arguments. The vector has spare capacity for the words that the driver puts before
+        /// them.
         arguments: Vec<Vec<u8>>,
     },
-    /// Subscribe to a channel; answered, with anything but an error, when the server has confirmed it. Its messages are
-    /// [`Notice::Message`] with this command's id until [`Notice::Gone`].
+    /// Subscribe to a channel. The driver answers when the server has confirmed the subscription, with any reply but an
+    /// error. The channel's messages are then [`Notice::Message`] with this command's id, until [`Notice::Gone`].
     Subscribe {
         /// The channel.
         channel: Vec<u8>,
     },
-    /// Give the subscription to a channel back.
+    /// Unsubscribe from a channel.
     Unsubscribe {
         /// The channel.
         channel: Vec<u8>,
     },
 }
 
-/// What the server answered.
+/// An answer of the server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reply {
-    /// Nothing.
+    /// Nil.
     Nil,
-    /// A number.
+    /// An integer.
     Int(i64),
-    /// A string, or a status.
+    /// A string or a status.
     Bytes(Vec<u8>),
-    /// Several.
+    /// An array.
     Array(Vec<Self>),
     /// An error, with its code: `NOSCRIPT No matching script.`
     Error(String),
 }
 
-/// What a subscription says unasked.
+/// A notice of a subscription.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Notice {
     /// A message has arrived.
     Message {
-        /// The [`Request::Subscribe`] it belongs to.
+        /// The id of the [`Request::Subscribe`] that it belongs to.
         id: CommandId,
     },
-    /// The subscription is gone, with its connection for example. Messages may have been missed.
+    /// The subscription has ended, for example with its connection. Messages may be lost.
     Gone {
-        /// The [`Request::Subscribe`] it belonged to.
+        /// The id of the [`Request::Subscribe`] that it belonged to.
         id: CommandId,
     },
 }

@@ -1,4 +1,4 @@
-//! What stands between `//` and the path: users, hosts, ports.
+//! The part of an address between `//` and the path: users, hosts, ports.
 
 use alloc::string::String;
 use core::net::Ipv6Addr;
@@ -9,25 +9,25 @@ use crate::{
     text::{self, quoted},
 };
 
-/// An address behind its scheme, taken apart where its marks are.
+/// The parts of an address after its scheme.
 pub(super) struct Parts<'a> {
     scheme: &'static str,
-    /// What stands before the last `@` of the authority; nothing without an `@`.
+    /// The text before the last `@` of the authority; `None` without an `@`.
     pub(super) credentials: Option<&'a str>,
     /// Hosts and ports.
     pub(super) place: &'a str,
-    /// Behind the slash.
+    /// The text after the slash.
     pub(super) path: &'a str,
-    /// Behind the question mark.
+    /// The text after the question mark.
     pub(super) options: &'a str,
 }
 
 impl<'a> Parts<'a> {
-    /// Takes an address apart.
+    /// Splits an address into its parts.
     ///
     /// # Errors
-    /// For one without `//`, with a fragment, or with an `@` behind the authority: its user or password has a mark that ends the
-    /// authority.
+    /// If the address lacks `//`, has a fragment, or has an `@` after the authority. Such an `@` shows that the user or
+    /// password contains a character that ends the authority.
     pub(super) fn of(rest: &'a str, scheme: &'static str, form: &str) -> Result<Self, ConfigError> {
         let unread = Self {
             scheme,
@@ -45,11 +45,11 @@ impl<'a> Parts<'a> {
             .unwrap_or(rest.len());
         let (authority, behind) = rest.split_at_checked(end).unwrap_or((rest, ""));
         if scheme != "zk" && text::has(behind, b'@') {
-            let why = "there is an @ behind the host: in a user or password write / as %2F, ? as %3F, # as %23 and @ as %40; in options @ as %40";
+            let why = "there is an @ after the host: in a user or password, write / as %2F, ? as %3F, # as %23 and @ as %40; in options, write @ as %40";
             return Err(unread.invalid(why));
         }
         if text::has(behind, b'#') {
-            return Err(unread.invalid(&["an address has no #: write ", form].concat()));
+            return Err(unread.invalid(&["an address may contain no #: write ", form].concat()));
         }
         let (path, options) = text::split(behind, b'?').unwrap_or((behind, ""));
         let (credentials, place) = text::split_last(authority, b'@')
@@ -65,14 +65,14 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// The options that are given, with their values.
+    /// The options with their values.
     pub(super) fn options(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         text::parts(self.options, b'&')
             .filter(|option| !option.is_empty())
             .map(|option| text::split(option, b'=').unwrap_or((option, "")))
     }
 
-    /// An error that shows the address without what may be a user or a password.
+    /// An error that shows the address without any text that may be a user or a password.
     pub(super) fn invalid(&self, why: &str) -> ConfigError {
         let [user, at] = if self.credentials.is_some() {
             [HIDDEN, "@"]
@@ -88,7 +88,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// A host and a port, both as they stand there; the port is missing if nothing gives one.
+/// Splits a host from its port. The port is `None` if the address has none.
 fn split(place: &str) -> (&str, Option<&str>) {
     match text::split_last(place, b':') {
         // An IPv6 address in brackets, without a port.
@@ -98,7 +98,8 @@ fn split(place: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Whether a host and a port look like what they are: what is no port may be a password whose host is missing.
+/// Whether a host and a port look like a host and a port. If the port is not a number, it may be a password whose host
+/// is missing.
 fn is_harmless(place: &str) -> bool {
     let (host, port) = split(place);
     let digits = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
@@ -120,24 +121,24 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Reads `HOST`, `HOST:PORT`, `[IPv6]` or `[IPv6]:PORT`. The error is what is wrong.
+    /// Reads `HOST`, `HOST:PORT`, `[IPv6]` or `[IPv6]:PORT`. The error says what is wrong.
     pub(super) fn read(text: &str, default_port: u16) -> Result<Self, String> {
         let (host, port) = split(text);
         if host.is_empty() {
-            return Err("a host is missing: write HOST:PORT behind //".into());
+            return Err("a host is missing: write HOST:PORT after //".into());
         }
         let bracketed = host.strip_prefix('[').map(|host| host.strip_suffix(']'));
         let (host, is_v6) = match bracketed {
             Some(Some(host)) if host.parse::<Ipv6Addr>().is_ok() => (host, true),
-            Some(_) => return Err("there is no IPv6 address in the brackets: write [::1]:PORT".into()),
+            Some(_) => return Err("the brackets do not contain an IPv6 address: write [::1]:PORT".into()),
             None if host.bytes().all(is_letter) => (host, false),
             None if text::has(host, b':') => {
                 return Err(
-                    "a host has no colon: write an IPv6 address in brackets, as in [::1]:PORT".into(),
+                    "a host name may not contain a colon: write an IPv6 address in brackets, as in [::1]:PORT".into(),
                 );
             }
             None => {
-                return Err("a host has ASCII letters, digits, hyphens, dots and underscores only".into());
+                return Err("a host has only ASCII letters, digits, hyphens, dots and underscores".into());
             }
         };
         let port = match port {
@@ -157,7 +158,7 @@ fn port_of(text: &str) -> Result<u16, String> {
     let port = text::whole(text).and_then(|port| u16::try_from(port).ok());
     match port.filter(|port| digits && *port != 0) {
         Some(port) => Ok(port),
-        // It may be a password whose host is missing.
+        // The text may be a password whose host is missing, so the error does not repeat it.
         None if !digits => Err("the port is no number: give one from 1 to 65535".into()),
         None => Err(["the port is ", &quoted(text), ": give a number from 1 to 65535"].concat()),
     }

@@ -1,7 +1,9 @@
-//! Addresses: `memory:`, `memory:NAME`, `zk://HOST:PORT,HOST:PORT/PREFIX`, `redis://…`, `rediss://…`; read once, for all languages.
+//! Addresses: `memory:`, `memory:NAME`, `zk://HOST:PORT,HOST:PORT/PREFIX`, `redis://…` and `rediss://…`. The core
+//! parses them for all languages.
 //!
-//! Drivers get the parts, decoded and checked, and parse nothing again. No error and no `Debug` repeats a user or a password.
-//! `tests/addresses.json` is the table of what is read and what is refused; every language has a test that reads it.
+//! Drivers get the parts, decoded and checked, and do no parsing of their own. No error and no `Debug` output contains
+//! a user or a password. `tests/addresses.json` lists addresses that the core accepts and addresses that it refuses.
+//! Every language has a test that reads this table.
 
 mod authority;
 mod redis;
@@ -15,43 +17,43 @@ use crate::{
     text::{self, decimal},
 };
 
-/// Where the locks are.
+/// An address of a lock server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Address {
-    /// A server inside the process, for demonstrations and tests; clients of one name share it.
+    /// A server inside the process, for demonstrations and tests. All clients with the same name share one server.
     Memory {
-        /// The name; empty for a server of one's own.
+        /// The server's name; if it is empty, the client has a server of its own.
         name: String,
     },
     /// A ZooKeeper server or ensemble.
     ZooKeeper {
-        /// `HOST:PORT` for every member; an IPv6 address is in brackets.
+        /// `HOST:PORT` for every member. An IPv6 address is in brackets.
         hosts: Vec<String>,
-        /// Where the locks lie; empty for the root.
+        /// The path below which the locks are; empty for the root.
         prefix: String,
-        /// The session timeout to ask for.
+        /// The session timeout that the client requests.
         session_timeout: Duration,
     },
     /// A Redis server.
     Redis(RedisAddress),
 }
 
-/// Where a Redis server is, and what it wants to know of a client.
+/// The address of a Redis server, and how to log in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RedisAddress {
-    /// A name or an IP address; an IPv6 address without brackets.
+    /// A host name or an IP address. An IPv6 address is without brackets.
     pub host: String,
-    /// From 1 to 65535.
+    /// The port, from 1 to 65535.
     pub port: u16,
-    /// As whom.
+    /// The user and the password.
     pub credentials: Credentials,
     /// The database's number.
     pub database: u32,
-    /// Whether the connection is made with TLS.
+    /// Whether the connection uses TLS.
     pub tls: bool,
-    /// With TLS: the file of the certificates that the server's own is checked against, instead of the system's.
+    /// With TLS: the file of the certificates that verify the server's certificate, instead of the system's.
     pub ca: Option<String>,
 }
 
@@ -61,12 +63,12 @@ pub struct RedisAddress {
 pub struct Credentials {
     /// Empty for the server's default user.
     pub user: String,
-    /// Empty if there is none.
+    /// Empty if there is no password.
     pub password: String,
 }
 
 impl Credentials {
-    /// Whether there is nothing to tell the server.
+    /// Whether there is neither a user nor a password.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.user.is_empty() && self.password.is_empty()
@@ -79,17 +81,17 @@ impl fmt::Debug for Credentials {
     }
 }
 
-/// The session timeout that is asked for by default.
+/// The session timeout that a client requests by default.
 pub const DEFAULT_SESSION_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What stands for a part of an address that may hold a password.
+/// Replaces a part of an address that may contain a password.
 const HIDDEN: &str = "***";
 
 impl Address {
-    /// Reads an address. Schemes ignore case.
+    /// Parses an address. The case of the scheme does not matter.
     ///
     /// # Errors
-    /// [`ConfigError`] that says what is wrong; it repeats neither users nor passwords.
+    /// [`ConfigError`] that says what is wrong. It contains neither users nor passwords.
     pub fn parse(url: &str) -> Result<Self, ConfigError> {
         let (scheme, rest) = text::split(url, b':').unwrap_or((url, ""));
         let is = |known: &str| scheme.eq_ignore_ascii_case(known) && text::has(url, b':');
@@ -108,7 +110,7 @@ impl Address {
         }
     }
 
-    /// The family of machines that works there.
+    /// The family of machines for this address.
     #[must_use]
     pub const fn family(&self) -> &'static str {
         match self {
@@ -117,7 +119,7 @@ impl Address {
         }
     }
 
-    /// The address for people: without user, password and options.
+    /// The address for people to read: without user, password and options.
     #[must_use]
     pub fn shown(&self) -> String {
         match self {
@@ -148,7 +150,8 @@ fn memory(name: &str) -> Result<Address, ConfigError> {
     Ok(Address::Memory { name: name.into() })
 }
 
-/// A part of an address, with the character for each `%XX`; nothing if that is no UTF-8 text.
+/// A part of an address with every `%XX` decoded; `None` if the result is not UTF-8 text, or a `%` lacks two
+/// hexadecimal digits.
 #[must_use]
 pub fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());

@@ -11,7 +11,7 @@ use crate::{ConfigError, text};
 
 const PORT: u16 = 6379;
 const FORM: &str = "redis://HOST:PORT or redis://USER:PASSWORD@HOST:PORT/DATABASE";
-const OPTIONS: &str = "the only option of rediss:// is ca, the path of a file of certificates, and redis:// has none: connect a client of your own that has them";
+const OPTIONS: &str = "rediss:// takes only the option ca, the path of a file of certificates; redis:// takes none: for other options, connect your own client";
 
 pub(super) fn address(rest: &str, tls: bool) -> Result<Address, ConfigError> {
     let parts = Parts::of(rest, if tls { "rediss" } else { "redis" }, FORM)?;
@@ -19,7 +19,7 @@ pub(super) fn address(rest: &str, tls: bool) -> Result<Address, ConfigError> {
     let credentials = parts.credentials.unwrap_or_default();
     let (user, password) = text::split(credentials, b':').unwrap_or((credentials, ""));
     let told = |part| {
-        let why = "a user or password is UTF-8 text without NUL, where % is written %25";
+        let why = "a user or password must be UTF-8 text without NUL: write % as %25";
         decoded(part).ok_or_else(|| parts.invalid(why))
     };
     let credentials = Credentials {
@@ -27,7 +27,7 @@ pub(super) fn address(rest: &str, tls: bool) -> Result<Address, ConfigError> {
         password: told(password)?,
     };
     let database = database(parts.path)
-        .ok_or_else(|| parts.invalid("a database is a whole number: write redis://HOST:PORT/0"))?;
+        .ok_or_else(|| parts.invalid("a database must be a whole number: write redis://HOST:PORT/0"))?;
     let mut ca = None;
     for (key, value) in parts.options() {
         if key != "ca" || !tls {
@@ -37,7 +37,7 @@ pub(super) fn address(rest: &str, tls: bool) -> Result<Address, ConfigError> {
             });
         }
         let path = decoded_path(value);
-        let why = "ca is the path of a file of certificates, in UTF-8, where % is written %25 and & is %26";
+        let why = "ca is the path of a file of certificates, in UTF-8: write % as %25 and & as %26";
         ca = Some(path.ok_or_else(|| parts.invalid(why))?);
     }
     Ok(Address::Redis(RedisAddress {
@@ -50,7 +50,7 @@ pub(super) fn address(rest: &str, tls: bool) -> Result<Address, ConfigError> {
     }))
 }
 
-/// The most that servers take is a signed number of 32 bits.
+/// The highest number that servers accept is the largest signed number of 32 bits.
 fn database(text: &str) -> Option<u32> {
     if text.is_empty() {
         return Some(0);
@@ -62,7 +62,7 @@ fn database(text: &str) -> Option<u32> {
     u32::try_from(number).ok()
 }
 
-/// The languages of some drivers end a text at its first NUL.
+/// The text must not contain NUL: some drivers' languages end a text at the first NUL.
 fn decoded(part: &str) -> Option<String> {
     percent_decoded(part).filter(|part| !text::has(part, b'\0'))
 }

@@ -18,7 +18,7 @@ const OPTIONS: &str = "the only option of zk:// is session_timeout, in milliseco
 pub(super) fn address(rest: &str) -> Result<Address, ConfigError> {
     let parts = Parts::of(rest, "zk", FORM)?;
     if parts.credentials.is_some() {
-        let why = "zk:// takes no user or password: connect a client of your own that has them";
+        let why = "zk:// takes no user or password: to use them, connect your own client";
         return Err(parts.invalid(why));
     }
     let mut hosts = Vec::new();

@@ -1,16 +1,15 @@
-//! The family in a hub: its machines, and the session they share.
+//! The ZooKeeper family in a hub: its machines, and the session that they share.
 
 use alloc::vec::Vec;
 
 use crate::{
-    Command, CommandId, Event, Instant, Key, Misuse, Outcome, Output, OwnerId,
-    hub::{Delivery, Family, Shared},
+    Command, CommandId, ContenderId, Event, Instant, Key, Misuse, Outcome, Output,
+    hub::{Claim, Delivery, Family, Shared},
     io::sealed,
 };
 
 use super::{
-    ContenderSettings, InspectionSettings, Keeper, Notice, Reply, Request, SessionState,
-    member::Member as AnyMachine,
+    ContenderSettings, InspectionSettings, Notice, Reply, Request, SessionLease, SessionState, member::Member,
 };
 
 /// The family of machines that speak to ZooKeeper.
@@ -21,12 +20,12 @@ pub enum ZooKeeper {}
 /// The settings of any machine of the family.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Machine {
-    /// A contender in a line.
+pub enum LockSettings {
+    /// A contender in a queue.
     Contender(ContenderSettings),
     /// A contender for many locks, all or none.
     MultiLock(Vec<ContenderSettings>),
-    /// A look from outside.
+    /// An inspection of a lock.
     Inspection(InspectionSettings),
 }
 
@@ -36,14 +35,21 @@ impl Family for ZooKeeper {
     type Request = Request;
     type Reply = Reply;
     type Notice = Notice;
-    type Settings = Machine;
-    type Member = AnyMachine;
-    type Shared = Keeper;
+    type Settings = LockSettings;
+    type Member = Member;
+    type Shared = SessionLease;
 
     const NAME: &'static str = "zookeeper";
 
-    fn machine(settings: Machine, owner: OwnerId, seed: u64) -> AnyMachine {
-        AnyMachine::new(settings, owner, seed)
+    fn machine(settings: LockSettings, contender: ContenderId, seed: u64) -> Member {
+        Member::new(settings, contender, seed)
+    }
+
+    fn claim(settings: &LockSettings) -> Option<Claim> {
+        match settings {
+            LockSettings::Contender(settings) => settings.claim(),
+            LockSettings::MultiLock(_) | LockSettings::Inspection(_) => None,
+        }
     }
 
     fn is_standing(request: &Request) -> bool {
@@ -61,7 +67,7 @@ impl Family for ZooKeeper {
     }
 }
 
-impl Shared<ZooKeeper> for Keeper {
+impl Shared<ZooKeeper> for SessionLease {
     fn new(seed: u64) -> Self {
         Self::new(seed)
     }
@@ -112,7 +118,7 @@ impl Shared<ZooKeeper> for Keeper {
                 timeout,
             } => {
                 self.handle_session(now, state, session, timeout);
-                // Machines hear of a session when there is one.
+                // While the driver is connecting there is no session yet, so the machines get no notice.
                 if state != SessionState::Connecting {
                     deliveries.push(Delivery::All(notice));
                 }
@@ -120,7 +126,7 @@ impl Shared<ZooKeeper> for Keeper {
                     deliveries.extend(self.confirmed().map(Delivery::All));
                 }
             }
-            // A watch of a machine that has gone; a confirmation is the hub's own to give.
+            // The watch belongs to a machine that no longer exists. Only the hub itself may confirm a session.
             Notice::Watch { .. } | Notice::Confirmed { .. } => {}
         }
     }

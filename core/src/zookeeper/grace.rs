@@ -1,8 +1,10 @@
-//! The patience of an acquire that is first in the line, on a session of which nothing is proved yet.
+//! One extension of the acquire's timeout, for a contender that is first in the queue but has no proof of its session.
 //!
-//! Of a session that the application has made nobody knows since when its leader counts. The proof takes a quarter of the timeout from when
-//! the client was made: the server answers all the while, and the lock is free. So the patience is prolonged for as long as the proof may
-//! take, once an acquire: a free lock is granted late, and not refused.
+//! The server answers and the lock is free, but the client may not grant the lock yet. There are two causes. Either the
+//! application made the session: the client cannot know since when the leader counts its time. Or the process was
+//! paused: it sent no confirmation, and the last proof has run out. The next proof takes a quarter of the session's
+//! timeout and a few round trips. So the acquire's timeout is extended by the time that the proof may take, once per
+//! acquire. The contender then gets a free lock late, instead of a refusal.
 
 use core::time::Duration;
 
@@ -10,31 +12,31 @@ use crate::{Instant, Timer, outbox::Outbox};
 
 use super::wire::Request;
 
-/// Whether the patience of an acquire was prolonged.
+/// Whether the acquire's timeout was extended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Grace(bool);
 
 impl Grace {
-    /// Of an acquire that begins.
+    /// The value for an acquire that begins.
     pub(super) const UNUSED: Self = Self(false);
 
-    /// Whether the patience has ended. If it has, and a proof may still take so long, it is prolonged instead.
+    /// Whether the acquire's timeout has ended. If only the proof is missing, the timeout is extended by `unproved`
+    /// instead, once.
     pub(super) fn is_over(
         &mut self,
         out: &mut Outbox<Request>,
         now: Instant,
         unproved: Option<Duration>,
     ) -> bool {
-        let deadline = out.at(Timer::Patience);
         if !out.expired(Timer::Patience, now) {
             return false;
         }
-        let (Some(deadline), Some(by), Self(false)) = (deadline, unproved, *self) else {
+        let (Some(by), Self(false)) = (unproved, *self) else {
             return true;
         };
         self.0 = true;
-        let deadline = deadline.plus(by);
-        out.set(Timer::Patience, deadline);
-        deadline <= now
+        // The extension counts from now: a process that was paused may see its deadline only long after it.
+        out.set_after(Timer::Patience, now, by);
+        false
     }
 }

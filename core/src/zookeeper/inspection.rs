@@ -1,10 +1,13 @@
-//! Looking at a lock from outside: who holds it, who waits; asking a contender for the lock, or breaking its place.
+//! Inspection of a lock: it lists holders and waiters, requests the lock from a contender, or breaks a contender.
 //!
-//! One flight lists, a second reads every contender (Kazoo reads one after the other). What is found was so on the server that the client is connected
-//! to, at some moment of the flights: it is for people and for tools, and no ground to act on a lock's behalf. A contender is broken by its node
-//! *and* its fence, so that it does not hit another one that had come before the node was read. ZooKeeper deletes by path and version, not by fence: a
-//! path that is used again (that of a single node; in the layout `plain` also after its directory was reaped) can change hands between that read and the
-//! deletion behind it. Elsewhere a name is its attempt's: at most the same attempt has made the node anew, with another fence.
+//! The first round trip lists the contenders; the second one reads all of them (Kazoo reads one after the other). The
+//! result was true on the server that the client is connected to, at some moment during the round trips. It is for
+//! people and tools. It does not replace holding the lock.
+//!
+//! A contender to break is named by its node *and* its fence. So the inspection spares another contender that took over
+//! the path before the read. ZooKeeper deletes by path and version, not by fence. So a path that is used again (a
+//! single node's; in the layout `plain` also after its directory was reaped) can change hands between the read and the
+//! delete. In other layouts at most the same attempt has created the node again, with another fence.
 
 mod places;
 
@@ -16,16 +19,16 @@ use crate::{
 };
 
 use super::{
-    Verdict,
+    Verdict, classify_error,
     contender::REVOKE,
-    judge, path,
+    path,
     settings::{Action, InspectionSettings},
     wire::{Answer, Notice, Reply, Request, SessionState, Stat, code},
 };
 
 use places::{Contender, Holds};
 
-/// One look at a lock. [`Intent::Acquire`] begins it, [`Event::Found`] or [`Event::Refused`] ends it.
+/// One inspection of a lock. [`Intent::Acquire`] begins it. [`Event::Found`] or [`Event::Refused`] ends it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Inspection {
     settings: InspectionSettings,
@@ -40,25 +43,25 @@ pub struct Inspection {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     Idle,
-    /// Wanted, but not under way.
+    /// The inspection is to begin: at the next connection, or after a pause.
     Wanted,
-    /// The directories are being listed, one after the other.
+    /// The client lists the directories, one after the other.
     Listing {
         id: CommandId,
         directory: String,
         rest: VecDeque<String>,
         places: Vec<Contender>,
     },
-    /// The contenders are being read.
+    /// The client reads the contenders.
     Reading(Vec<(CommandId, Contender, Option<Found>)>),
-    /// The node that is meant is being read.
+    /// The client reads the node to break or to request.
     Looking(CommandId),
-    /// It is being written or deleted.
+    /// The client deletes or writes the node.
     Acting(CommandId, Found),
 }
 
 impl Inspection {
-    /// An inspection that has not been asked for yet.
+    /// An inspection that has not begun.
     #[must_use]
     pub const fn new(settings: InspectionSettings, seed: u64) -> Self {
         Self {
@@ -72,10 +75,10 @@ impl Inspection {
         }
     }
 
-    /// The application's intents: `Acquire` begins, `Cancel` ends it.
+    /// Handles an intent of the application: `Acquire` begins the inspection, `Cancel` ends it.
     ///
     /// # Errors
-    /// [`Misuse`] for one that makes no sense now; nothing has changed then.
+    /// [`Misuse`] for an intent that makes no sense now. It changes nothing.
     pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match (intent, self.is_idle()) {
             (Intent::Acquire(patience), true) => {
@@ -98,7 +101,7 @@ impl Inspection {
         }
     }
 
-    /// Whether nothing is wanted.
+    /// Whether no inspection is under way.
     #[must_use]
     pub const fn is_idle(&self) -> bool {
         matches!(self.phase, Phase::Idle)
@@ -169,7 +172,7 @@ impl Inspection {
         self.out.event(Event::Refused { reason, cause });
     }
 
-    /// All is asked anew: at once when the connection is back, else after a pause.
+    /// Starts over: after a pause or, if the connection is lost, as soon as it is back.
     fn again(&mut self, now: Instant) {
         self.phase = Phase::Wanted;
         if self.session.is_some() {
@@ -180,7 +183,7 @@ impl Inspection {
     }
 
     fn failed(&mut self, now: Instant, id: CommandId, error: i32, deed: &str) {
-        match judge(error, id, deed) {
+        match classify_error(error, id, deed) {
             Verdict::Transient => self.again(now),
             Verdict::Final(reason, cause) => self.refuse(reason, cause),
         }
@@ -211,7 +214,7 @@ impl Inspection {
                 places.extend(self.settings.places(&directory, &names));
                 self.list(rest, places);
             }
-            // Nobody has ever contended there.
+            // No contender has created the directory yet.
             (Phase::Listing { rest, places, .. }, Answer::Error(code::NO_NODE)) => self.list(rest, places),
             (Phase::Reading(mut read), answer @ (Answer::Data { .. } | Answer::Error(code::NO_NODE))) => {
                 if let Some(index) = read.iter().position(|(get, ..)| *get == id) {
@@ -256,8 +259,8 @@ impl Inspection {
             .into_iter()
             .filter_map(|(_, contender, found)| Some((contender.holds, found?)))
             .collect();
-        // The oldest permits are held; a younger one is being waited for by the head of the line. Counting is for few, and sorting would be
-        // a fiftieth of the WebAssembly module.
+        // The oldest permits are held. A younger one is the first waiter's, whose node in the queue is listed already.
+        // The code counts, because permits are few and a sort would add a fiftieth to the WebAssembly module.
         let permits: Vec<Fence> = all
             .iter()
             .filter(|(holds, _)| matches!(holds, Holds::Among(_)))
@@ -266,17 +269,22 @@ impl Inspection {
         for (holds, found) in &mut all {
             found.holds = match *holds {
                 Holds::Yes => true,
-                Holds::No => false,
+                Holds::No | Holds::Next => false,
                 Holds::Among(count) => {
                     let older = permits.iter().filter(|fence| **fence < found.fence).count();
                     u32::try_from(older).is_ok_and(|older| older < count)
                 }
             };
         }
+        let next = all.iter().find(|(holds, _)| *holds == Holds::Next);
+        let next = next.map(|(_, found)| found.session);
+        all.retain(|(holds, found)| {
+            found.holds || !matches!(holds, Holds::Among(_)) || Some(found.session) != next
+        });
         self.found(all.into_iter().map(|(_, found)| found).collect());
     }
 
-    /// The node is there: if it is the one that was meant, it is written or deleted.
+    /// The node exists. If it has the expected fence, the client deletes or writes it.
     fn act(&mut self, data: &[u8], stat: Stat) {
         let (path, fence) = match &self.settings.action {
             Action::Break { node, fence } | Action::Revoke { node, fence } => (node.clone(), *fence),

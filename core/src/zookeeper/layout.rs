@@ -1,4 +1,4 @@
-//! Layouts: how contenders are called on the server, and what their names say.
+//! Layouts: the names of contenders' nodes on the server, and how to read them.
 //!
 //! | | `curator` | `kazoo` | `plain` |
 //! |---|---|---|---|
@@ -9,39 +9,40 @@
 //! | permit | `_c_UUID-lease-N` | `HEX` | – |
 //! | single | – | – | the lock's own name |
 //!
-//! `N` is the server's number. `UUID` and `HEX` are the attempt; in the layout `plain` it stands in the node's data instead.
+//! `N` is the server's number. `UUID` and `HEX` are the attempt. The layout `plain` has the attempt in the node's data
+//! instead.
 
 use alloc::{string::String, vec::Vec};
 
-use crate::{AttemptId, id::Letters, text};
+use crate::{AttemptId, id::EncodedId, text};
 
 use super::wire::CreateMode;
 
-/// Where a contender stands in the sequence is told by the number at the end of its node's name, read as a number
-/// and not as text: whole names sort wrongly (ZOOKEEPER-2931), and so do signs (ZOOKEEPER-4372).
+/// A contender's position in the sequence: the number at the end of its node's name. It is compared as a number and not
+/// as text: whole names sort wrongly (ZOOKEEPER-2931), and so do signs (ZOOKEEPER-4372).
 pub(super) type Sequence = i32;
 
-/// From here to the end of the 32-bit sequence nobody is granted anything: since 3.6 the counter sticks at its
-/// end, and hands the same number to everybody.
+/// No contender with this number or a higher one is granted a lock. Since 3.6 the 32-bit counter stops at its end, and
+/// the server then gives every new node the same number.
 pub(super) const SEQUENCE_END: Sequence = Sequence::MAX - 1000;
 
 /// The names and values that a lock writes on its server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Layout {
-    /// Apache Curator's, which the Go and Rust clients share for the mutex.
+    /// The layout of Apache Curator. For the mutex, the Go and Rust clients use it, too.
     #[default]
     Curator,
-    /// Kazoo's.
+    /// The layout of Kazoo.
     Kazoo,
-    /// What home-made locks write: any prefix with the server's number behind it.
+    /// The layout of home-made locks: any prefix, followed by the server's number.
     Plain {
         /// The prefix.
         prefix: String,
     },
 }
 
-/// What a contender wants to hold.
+/// What a contender contends for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Role {
@@ -53,33 +54,33 @@ pub enum Role {
     Writer,
     /// An election, alone.
     Candidate,
-    /// A single node that is the lock, without a line: whoever creates it holds it.
+    /// A single node that is the lock, without a queue: the contender that creates it holds the lock.
     Single,
     /// One of a semaphore's permits.
     Permit {
-        /// How many there are.
+        /// How many permits the semaphore has.
         permits: u32,
     },
 }
 
-/// What the name of a child says about it.
+/// What a child's name shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Child {
     Contender(Contender),
-    /// No contender at all: ignored, it cannot hold the lock (CURATOR-43).
-    Bystander,
+    /// Not a contender. Such a child cannot hold the lock, so it is ignored (CURATOR-43).
+    Unrelated,
 }
 
-/// What the name of a contender says about it.
+/// What a contender's name shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Contender {
     pub(super) sequence: Sequence,
-    /// Whether it shares the lock with others of its kind.
+    /// Whether the contender shares the lock with others of its kind.
     pub(super) shared: bool,
     kind: Kind,
 }
 
-/// Contenders that look for each other.
+/// Groups of contenders. A contender recognises only contenders of its own group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {
     CuratorMutex,
@@ -89,7 +90,8 @@ enum Kind {
     Plain,
 }
 
-/// The marks before the number, longer ones before those they end in. `lock-` without a dash is the Go client's and older ones'.
+/// The marks before the number. A mark comes before every shorter mark that it ends with. The Go client and older
+/// clients write `lock-` without a dash before it.
 const MARKS: [(&str, Kind, bool); 6] = [
     ("__lock__", Kind::Kazoo, false),
     ("__rlock__", Kind::Kazoo, true),
@@ -100,7 +102,7 @@ const MARKS: [(&str, Kind, bool); 6] = [
 ];
 
 impl Layout {
-    /// Reads a child's name, from its end: whoever joins a long line reads thousands of them.
+    /// Reads a child's name from its end, which is fast: a contender that joins a long queue reads thousands of names.
     pub(super) fn read(&self, child: &str) -> Child {
         if let Self::Plain { prefix } = self
             && let Some(number) = child.strip_prefix(prefix.as_str())
@@ -115,7 +117,7 @@ impl Layout {
         let digits = child.bytes().rev().take_while(u8::is_ascii_digit).count();
         let named = child.len().saturating_sub(digits);
         let named = child.get(..named).unwrap_or_default();
-        // A sign belongs to the number where a mark stands before it; no mark ends with two dashes.
+        // The dash is the number's sign if a mark stands before the dash. No mark ends with two dashes.
         [Some(named), named.strip_suffix('-')]
             .into_iter()
             .flatten()
@@ -128,16 +130,18 @@ impl Layout {
                     kind: *kind,
                 }))
             })
-            .unwrap_or(Child::Bystander)
+            .unwrap_or(Child::Unrelated)
     }
 
-    /// What the names of an attempt's nodes begin with, whatever it wants to hold; `None` where names do not say whose they are.
+    /// The beginning of the names of an attempt's nodes, for any role. `None` for a layout whose names do not contain
+    /// the attempt.
     pub(super) fn stem(&self, attempt: &AttemptId) -> Option<String> {
         let (before, after) = self.around()?;
         Some([before, self.letters(attempt).as_str(), after].concat())
     }
 
-    /// What stands before and behind an attempt in the name of its node; `None` where it does not stand there.
+    /// What stands before and behind the attempt in a node's name. `None` for a layout whose names do not contain the
+    /// attempt.
     const fn around(&self) -> Option<(&'static str, &'static str)> {
         match self {
             Self::Curator => Some(("_c_", "-")),
@@ -146,12 +150,12 @@ impl Layout {
         }
     }
 
-    fn letters(&self, attempt: &AttemptId) -> Letters {
+    fn letters(&self, attempt: &AttemptId) -> EncodedId {
         attempt.letters(*self == Self::Curator)
     }
 
-    /// What the name of an attempt's node is made of, before the server's number is added, if one is.
-    fn parts<'a>(&'a self, role: Role, attempt: &'a Letters) -> [&'a str; 4] {
+    /// The parts of the name of an attempt's node, without the number that the server adds to sequential nodes.
+    fn parts<'a>(&'a self, role: Role, attempt: &'a EncodedId) -> [&'a str; 4] {
         let mark = match (self, role) {
             (Self::Plain { prefix }, _) => prefix,
             (Self::Curator, Role::Mutex | Role::Single) => "lock-",
@@ -169,20 +173,21 @@ impl Layout {
         }
     }
 
-    /// The path of an attempt's node before the server's number is added, if one is.
+    /// The path of an attempt's node, without the number that the server adds to sequential nodes.
     pub(super) fn path(&self, directory: &str, role: Role, attempt: &AttemptId) -> String {
         let letters = self.letters(attempt);
         let [before, attempt, after, mark] = self.parts(role, &letters);
         [directory, "/", before, attempt, after, mark].concat()
     }
 
-    /// What comes behind an attempt in the name of a node, if it is one of its own.
-    fn number<'a>(&self, role: Role, attempt: &Letters, node: &'a str) -> Option<&'a str> {
+    /// The rest of a node's name behind the attempt and the mark, if the node is one of the attempt's.
+    fn number<'a>(&self, role: Role, attempt: &EncodedId, node: &'a str) -> Option<&'a str> {
         let parts = self.parts(role, attempt);
         parts.iter().try_fold(node, |rest, part| rest.strip_prefix(part))
     }
 
-    /// What the node of a writer is called when it has turned into a reader: the writer's place in the line is kept by its number.
+    /// The name of a writer's node after its downgrade to a reader. The node keeps the number, and so the writer's
+    /// place in the queue.
     pub(super) fn downgraded(&self, attempt: &AttemptId, writer: &str) -> Option<String> {
         let letters = self.letters(attempt);
         let number = self.number(Role::Writer, &letters, writer)?;
@@ -190,7 +195,7 @@ impl Layout {
         Some([before, attempt, after, mark, number].concat())
     }
 
-    /// Whether a node that was made for an attempt could be called so.
+    /// Whether a node that was created for the attempt could have this name.
     pub(super) fn names(&self, role: Role, attempt: &AttemptId, node: &str) -> bool {
         let number = self.number(role, &self.letters(attempt), node);
         number.is_some_and(|number| match self.mode(role) {
@@ -199,7 +204,8 @@ impl Layout {
         })
     }
 
-    /// Whether a node whose create was never answered can be found by its name and kept. Otherwise it is deleted.
+    /// Whether the client can find a node by its name after an unanswered create, and keep it. Otherwise the client
+    /// deletes the node.
     pub(super) const fn recovers(&self, role: Role) -> bool {
         matches!(
             (self, role),
@@ -212,7 +218,7 @@ impl Layout {
         )
     }
 
-    /// How the node is made.
+    /// The mode of the node's create.
     pub(super) const fn mode(&self, role: Role) -> CreateMode {
         match (self, role) {
             (Self::Kazoo, Role::Permit { .. }) | (_, Role::Single) => CreateMode::Ephemeral,
@@ -220,7 +226,7 @@ impl Layout {
         }
     }
 
-    /// What the node holds.
+    /// The node's data.
     pub(super) fn data(&self, attempt: &AttemptId, identifier: Option<&str>) -> Vec<u8> {
         match (self, identifier) {
             (Self::Plain { .. }, Some(identifier)) => [&attempt.text(), " ", identifier].concat().into(),
@@ -229,7 +235,7 @@ impl Layout {
         }
     }
 
-    /// What somebody has said of a contender in its node, without what we add.
+    /// The identifier in a node's data, without the attempt that the layout `plain` writes before it.
     pub(super) fn identifier<'a>(&self, data: &'a [u8]) -> &'a [u8] {
         match self {
             Self::Plain { .. } => data
@@ -253,13 +259,14 @@ impl Layout {
 }
 
 impl Contender {
-    /// Whether the two do not look for each other.
+    /// Whether the two contenders are foreign to each other: neither recognises the other.
     pub(super) fn is_strange_to(self, other: Self) -> bool {
         self.kind != other.kind
     }
 
-    /// Whether this may leave a reader with its own number behind, if it is a writer (Curator's downgrade, CURATOR-621). In Kazoo's layout a
-    /// mutex, a candidate and a writer have one name: every one of them may be a writer.
+    /// Whether this contender may leave a reader's node with its own number behind, as a writer does (Curator's
+    /// downgrade, CURATOR-621). In Kazoo's layout a mutex, a candidate and a writer have the same name, so each of them
+    /// may be a writer.
     pub(super) const fn may_downgrade(self) -> bool {
         let writes = match self.kind {
             Kind::CuratorReadWrite | Kind::Kazoo => true,
@@ -269,10 +276,11 @@ impl Contender {
     }
 }
 
-/// A server pads to ten characters, sign included; a wrapped counter gives nine digits and a sign.
+/// The number in the text, if it is one. A server pads the number to ten characters, sign included, so a counter that
+/// has wrapped gives nine digits and a sign.
 fn sequence(written: &str) -> Option<Sequence> {
     let digits = written.strip_prefix('-').unwrap_or(written);
-    // A second sign is the one thing that parsing would let through.
+    // The conversion below rejects every other error, but would accept a second sign.
     let plausible = digits.len() >= 9 && digits.starts_with(|letter: char| letter.is_ascii_digit());
     if !plausible {
         return None;
@@ -283,12 +291,12 @@ fn sequence(written: &str) -> Option<Sequence> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::OwnerId;
+    use crate::ContenderId;
 
     fn number(child: &str) -> Option<Sequence> {
         match Layout::Curator.read(child) {
             Child::Contender(contender) => Some(contender.sequence),
-            Child::Bystander => None,
+            Child::Unrelated => None,
         }
     }
 
@@ -308,7 +316,7 @@ mod tests {
         ] {
             assert_eq!(number(child), Some(sequence), "{child}");
         }
-        for bystander in [
+        for unrelated in [
             "",
             "notes",
             "lock-",
@@ -322,7 +330,7 @@ mod tests {
             "ü0000000001",
             "node_0000000001",
         ] {
-            assert_eq!(number(bystander), None, "{bystander}");
+            assert_eq!(number(unrelated), None, "{unrelated}");
         }
     }
 
@@ -333,7 +341,7 @@ mod tests {
         };
         let read = |child: &str| match plain.read(child) {
             Child::Contender(contender) => contender,
-            Child::Bystander => panic!("{child}"),
+            Child::Unrelated => panic!("{child}"),
         };
         let (own, latch) = (read("node_0000000001"), read("_c_x-latch-0000000001"));
         assert!(own.is_strange_to(latch));
@@ -354,7 +362,7 @@ mod tests {
     #[test]
     fn an_attempt_names_its_nodes_as_its_peers_do() {
         let attempt = AttemptId {
-            owner: OwnerId([0xff; 16]),
+            contender: ContenderId([0xff; 16]),
             number: 2,
         };
         let path = Layout::Curator.path("/a", Role::Mutex, &attempt);

@@ -3,14 +3,16 @@
 use alloc::boxed::Box;
 
 use crate::{
-    CommandId, Event, Instant, Intent, Misuse, Outcome, Output, OwnerId, hub, io::sealed, outbox::Outbox,
+    CommandId, ContenderId, Event, Instant, Intent, Misuse, Outcome, Output, hub, io::sealed, outbox::Outbox,
 };
 
 use super::{
-    Contender, Inspection, Machine, MultiLock, Notice, Reply, Request, Semaphore, ZooKeeper, layout::Role,
+    Contender, Inspection, LockSettings, MultiLock, Notice, Reply, Request, Semaphore, ZooKeeper,
+    layout::Role,
 };
 
-/// Any machine of the family. Contenders are many, and so are small; what is made of several has a room of its own.
+/// Any machine of the family. Most machines are contenders, so this type is as small as a contender and boxes the
+/// others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(unnameable_types, reason = "it is the hub's alone")]
 #[expect(
@@ -24,7 +26,7 @@ pub enum Member {
     Inspection(Box<Inspection>),
 }
 
-/// The same words to whichever it is.
+/// Calls the same method of the machine, whichever kind it is.
 macro_rules! each {
     ($self:expr, $machine:ident => $body:expr) => {
         match $self {
@@ -37,14 +39,16 @@ macro_rules! each {
 }
 
 impl Member {
-    pub(super) fn new(settings: Machine, owner: OwnerId, seed: u64) -> Self {
+    pub(super) fn new(settings: LockSettings, contender: ContenderId, seed: u64) -> Self {
         match settings {
-            Machine::Contender(settings) if matches!(settings.role, Role::Permit { .. }) => {
-                Self::Semaphore(Box::new(Semaphore::new(settings, owner, seed)))
+            LockSettings::Contender(settings) if matches!(settings.role, Role::Permit { .. }) => {
+                Self::Semaphore(Box::new(Semaphore::new(settings, contender, seed)))
             }
-            Machine::MultiLock(settings) => Self::MultiLock(Box::new(MultiLock::new(settings, owner, seed))),
-            Machine::Inspection(settings) => Self::Inspection(Box::new(Inspection::new(settings, seed))),
-            Machine::Contender(settings) => Self::Contender(Contender::new(settings, owner, seed)),
+            LockSettings::MultiLock(settings) => {
+                Self::MultiLock(Box::new(MultiLock::new(settings, contender, seed)))
+            }
+            LockSettings::Inspection(settings) => Self::Inspection(Box::new(Inspection::new(settings, seed))),
+            LockSettings::Contender(settings) => Self::Contender(Contender::new(settings, contender, seed)),
         }
     }
 
@@ -87,7 +91,7 @@ impl hub::Member<ZooKeeper> for Member {
         each!(self, machine => machine.is_idle())
     }
 
-    // What looks from outside is granted nothing.
+    // An inspection is granted nothing.
     fn contends(&self) -> bool {
         !matches!(self, Self::Inspection(_)) && !self.is_idle()
     }

@@ -1,41 +1,48 @@
-//! ZooKeeper: sequential ephemeral nodes, watched one by one, so that a release wakes exactly one waiter.
+//! ZooKeeper: sequential ephemeral nodes. Each waiter watches one node, so a release wakes exactly one waiter.
 //!
-//! The recipe is ZooKeeper's own ("Recipes and Solutions", Locks) with what ten years of bug reports have taught:
+//! The recipe is ZooKeeper's own ("Recipes and Solutions", Locks), with what ten years of bug reports have taught:
 //!
-//! - **One flight to acquire**: create and list are sent together. A server answers one session's requests in order, so the list
-//!   holds the new node.
-//! - **No request to hand over**: if the list named one contender before us, its deletion is our grant, unless its name may be a writer's, which may
-//!   have turned into a reader: then a list tells.
-//! - **A lost reply loses nothing**: a node is found again by its attempt, in its session only (CURATOR-45, CURATOR-498).
-//! - **A session is believed for as long as its leader has vouched for it**: see the keeper.
-//! - **What was created is deleted**, however late its reply comes and whoever has stopped waiting (CURATOR-486, kazoo#732).
+//! - **One round trip to acquire**: the client sends create and list together. A server answers one session's requests
+//!   in order, so the list contains the new node.
+//! - **No request to hand over**: if the list showed exactly one contender before this one, the deletion of that
+//!   contender's node is the grant. The exception is a contender whose name may be a writer's: a writer may have turned
+//!   into a reader, so the waiter lists again.
+//! - **A lost reply loses nothing**: the client finds a node again by its attempt, and only in the session that created
+//!   it (CURATOR-45, CURATOR-498).
+//! - **A session counts only for as long as its leader has confirmed it**: see the session lease.
+//! - **The client deletes what it created**, however late the reply to the create comes, and even if no call waits any
+//!   more (CURATOR-486, kazoo#732).
 
+mod barrier;
+mod cleanup;
 mod contender;
-mod disposal;
+mod deferred;
 mod family;
-mod farewell;
 mod grace;
+mod handshake;
 mod inspection;
-mod keeper;
 mod layout;
-mod line;
 mod member;
 mod multi_lock;
 mod path;
+mod quorum;
 mod raw;
 mod semaphore;
+mod session_lease;
 mod settings;
+mod wait_queue;
 mod wire;
 
 pub use contender::Contender;
-pub use family::{Machine, ZooKeeper};
+pub use family::{LockSettings, ZooKeeper};
+pub use handshake::handshake_timeout;
 pub use inspection::Inspection;
-pub use keeper::Keeper;
 pub use layout::{Layout, Role};
 pub use multi_lock::MultiLock;
 pub(crate) use raw::Kind;
 pub use raw::RawZooKeeper;
 pub use semaphore::Semaphore;
+pub use session_lease::SessionLease;
 pub use settings::{Action, ContenderSettings, DEFAULT_ANSWER_WITHIN, InspectionSettings, MAX_IDENTIFIER};
 pub use wire::{Answer, CreateMode, Notice, Reply, Request, SessionState, Stat, WatchEvent, Write, code};
 
@@ -43,16 +50,17 @@ use crate::{Cause, CommandId, Refusal, text::signed};
 
 /// What an error code means for a lock.
 enum Verdict {
-    /// Not executed now, perhaps later: try again.
+    /// The server did not execute the request. A retry may succeed.
     Transient,
-    /// It will not work.
+    /// A retry cannot succeed.
     Final(Refusal, Cause),
 }
 
-/// What a server that knows no create of the client library's kind has been asked for: it would hang up each time.
+/// In an error: what failed on a server that does not know the client library's create request. A retry would not help,
+/// because such a server closes the connection each time.
 const MAKING_A_DIRECTORY: &str = "making the lock's directory";
 
-/// Why a lock's directory cannot be made.
+/// The refusal for a lock's directory that the client cannot create.
 const fn no_directory(forbidden: bool) -> Refusal {
     if forbidden {
         Refusal::NoPermission
@@ -61,12 +69,12 @@ const fn no_directory(forbidden: bool) -> Refusal {
     }
 }
 
-/// Whether an answer to a request says that the server has not carried it out now, and may later.
+/// Whether the error means that the server did not execute the request, but may execute a retry.
 const fn is_transient(error: i32) -> bool {
     matches!(error, code::SESSION_MOVED | code::THROTTLED)
 }
 
-fn judge(error: i32, id: CommandId, deed: &str) -> Verdict {
+fn classify_error(error: i32, id: CommandId, deed: &str) -> Verdict {
     if is_transient(error) {
         return Verdict::Transient;
     }

@@ -1,4 +1,4 @@
-//! Paths: which ones a server takes, and how they are put together.
+//! Paths: which ones a server accepts, and how to join their parts.
 
 use alloc::{string::String, vec::Vec};
 
@@ -14,7 +14,7 @@ pub(super) fn child_of(directory: &str, name: &str) -> String {
     [directory, "/", name].concat()
 }
 
-/// All ancestors of a node in the directory, the outermost first, the directory itself last.
+/// All ancestors of a node in the directory, the outermost first. The last one is the directory itself.
 pub(super) fn ancestors(directory: &str) -> Vec<String> {
     directory
         .bytes()
@@ -23,13 +23,14 @@ pub(super) fn ancestors(directory: &str) -> Vec<String> {
         .filter(|(_, letter)| *letter == b'/')
         .filter_map(|(at, _)| directory.get(..at))
         .chain([directory])
-        // A lock that is a node right below the root has nothing above it to make.
+        // A single node right below the root has no directory to create.
         .filter(|ancestor| !ancestor.is_empty())
         .map(String::from)
         .collect()
 }
 
-/// The directory of a lock: prefix and name joined, checked by the server's own rules (`PathUtils.validatePath`).
+/// The directory of a lock: prefix and name joined. The path must be valid by the server's own rules
+/// (`PathUtils.validatePath`).
 pub(super) fn directory(prefix: &str, name: &str) -> Result<String, ConfigError> {
     let bare = name.strip_prefix('/').unwrap_or(name);
     if bare.is_empty() {
@@ -48,18 +49,18 @@ pub(super) fn directory(prefix: &str, name: &str) -> Result<String, ConfigError>
     };
     if text::parts(&path, b'/').skip(1).any(str::is_empty) {
         return invalid(
-            "ZooKeeper takes no empty part in a path: remove the slash at the end, or the doubled one",
+            "ZooKeeper accepts no empty part in a path: remove the slash at the end, or the doubled slash",
         );
     }
     if text::parts(&path, b'/').any(|part| part == "." || part == "..") {
-        return invalid("ZooKeeper takes no relative path: remove the parts \".\" and \"..\"");
+        return invalid("ZooKeeper accepts no relative path: remove the parts \".\" and \"..\"");
     }
     if text::parts(&path, b'/').nth(1) == Some("zookeeper") {
-        return invalid("ZooKeeper keeps /zookeeper for itself: take another name or prefix");
+        return invalid("ZooKeeper reserves /zookeeper: use another name or prefix");
     }
     if path.chars().any(refused) {
         return invalid(
-            "ZooKeeper takes no NUL, control or private-use characters in a path, and none above U+FFFF (emoji, for example): remove them",
+            "ZooKeeper accepts no NUL, control or private-use characters in a path, and none above U+FFFF (emoji, for example): remove them",
         );
     }
     if path.len() > MAX_PATH {
@@ -70,7 +71,7 @@ pub(super) fn directory(prefix: &str, name: &str) -> Result<String, ConfigError>
     Ok(path)
 }
 
-/// Checks the beginning of a node's name.
+/// Checks the prefix of the nodes' names.
 pub(super) fn check_part(part: &str) -> Result<(), ConfigError> {
     let invalid = |why| {
         Err(ConfigError::InvalidOption {
@@ -80,11 +81,13 @@ pub(super) fn check_part(part: &str) -> Result<(), ConfigError> {
         })
     };
     if part.is_empty() {
-        return invalid("it tells contenders from other children: give one, such as \"node_\"");
+        return invalid(
+            "the prefix distinguishes contenders from other children, so it must not be empty: use \"node_\", for example",
+        );
     }
     if text::has(part, b'/') || part.chars().any(refused) {
         return invalid(
-            "ZooKeeper takes no slash, NUL, control or private-use characters in a node's name, and none above U+FFFF (emoji, for example)",
+            "ZooKeeper accepts no slash, NUL, control or private-use characters in a node's name, and none above U+FFFF (emoji, for example): remove them",
         );
     }
     Ok(())
@@ -92,7 +95,7 @@ pub(super) fn check_part(part: &str) -> Result<(), ConfigError> {
 
 const MAX_PATH: usize = 4096;
 
-/// A server looks at a path in UTF-16, and takes no surrogate: so no character above U+FFFF.
+/// A server checks a path in UTF-16 and accepts no surrogates. So no character above U+FFFF is valid.
 const fn refused(letter: char) -> bool {
     matches!(letter, '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{e000}'..='\u{f8ff}' | '\u{fff0}'..=char::MAX)
 }

@@ -1,20 +1,20 @@
-//! Settings as somebody has written them, and what is made of them.
+//! The settings as the application gives them, and their checks.
 
 use alloc::{string::String, vec::Vec};
 
 use crate::{
-    ConfigError, Fence,
+    ConfigError, Fence, Owner,
     settings::duration,
     text::{decimal, signed},
 };
 
 use super::{
-    Action, ContenderSettings, InspectionSettings, Machine,
+    Action, ContenderSettings, InspectionSettings, LockSettings,
     layout::{Layout, Role},
 };
 
-/// What the settings of a ZooKeeper machine may say. Signed durations in microseconds, nothing checked; what is not given has its default, and
-/// what a kind does not have is refused.
+/// The settings of a ZooKeeper machine, unchecked. Durations are signed and in microseconds. A setting that is not
+/// given has its default. A setting that the kind of machine does not have is an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -28,35 +28,37 @@ use super::{
 pub struct RawZooKeeper {
     /// The lock's name: a path below the prefix.
     pub name: String,
-    /// The names of many locks, instead of a name.
+    /// The names of the locks of a multi-lock, instead of a name.
     pub names: Option<Vec<String>>,
-    /// Where the client's locks lie; the root if it is empty.
+    /// The path below which the client's locks lie; empty for the root.
     pub prefix: String,
     /// `curator`, `kazoo` or `plain`: see [`Layout`].
     pub layout: Option<String>,
-    /// With the layout `plain`: what a contender's name begins with (`node_`).
+    /// With the layout `plain`: the beginning of the contenders' names (default: `node_`).
     pub node_prefix: Option<String>,
-    /// What the contender's node says, for people and peers (its attempt).
+    /// The data of the contender's node, for people and other clients (default: the attempt).
     pub identifier: Option<String>,
     /// See [`ContenderSettings::revocable`].
     pub revocable: Option<bool>,
     /// How many permits a semaphore has.
     pub permits: Option<i64>,
-    /// What an inspection looks at: `mutex`, `read-write`, `election`, `semaphore` or `single`.
+    /// The kind of lock to inspect: `mutex`, `read-write`, `election`, `semaphore` or `single`.
     pub of: Option<String>,
-    /// What an inspection does: `list`, `break` or `revoke`.
+    /// The action of an inspection: `list`, `break` or `revoke`.
     pub action: Option<String>,
-    /// The path of the contender's node to break or to ask.
+    /// The path of the contender's node to break, or to request the lock from.
     pub node: Option<String>,
-    /// Its fence, in decimal.
+    /// That contender's fence, in decimal.
     pub fence: Option<String>,
     /// See [`ContenderSettings::answer_within`].
     pub answer_within: Option<i64>,
     /// See [`ContenderSettings::max_hold`].
     pub max_hold: Option<i64>,
+    /// See [`ContenderSettings::owner`].
+    pub owner: Option<String>,
 }
 
-/// Every one is a node, a list and two watches.
+/// Each lock costs a node, a list and two watches.
 const MOST_LOCKS: usize = 64;
 
 /// The kinds of ZooKeeper machines.
@@ -72,8 +74,15 @@ pub(crate) enum Kind {
     Inspection,
 }
 
+impl Kind {
+    /// Whether an owner may acquire such a lock again.
+    const fn has_owner(self) -> bool {
+        matches!(self, Self::Mutex | Self::Single | Self::Reader | Self::Writer)
+    }
+}
+
 impl RawZooKeeper {
-    pub(crate) fn check(&self, kind: Kind) -> Result<Machine, ConfigError> {
+    pub(crate) fn check(&self, kind: Kind) -> Result<LockSettings, ConfigError> {
         self.refuse_foreign(kind)?;
         let role = match kind {
             Kind::Inspection => return self.inspection(),
@@ -87,7 +96,7 @@ impl RawZooKeeper {
                 permits: self.permits()?,
             },
         };
-        self.contender(&self.name, role).map(Machine::Contender)
+        self.contender(&self.name, role).map(LockSettings::Contender)
     }
 
     fn contender(&self, name: &str, role: Role) -> Result<ContenderSettings, ConfigError> {
@@ -100,17 +109,18 @@ impl RawZooKeeper {
             settings.answer_within = limit;
         }
         settings.max_hold = duration("max_hold", self.max_hold)?;
+        settings.owner = self.owner.as_deref().map(Owner::new).transpose()?;
         Ok(settings)
     }
 
-    /// The same for every name: each has its own line, and none may be there twice.
-    fn multi_lock(&self) -> Result<Machine, ConfigError> {
+    /// All locks have the same settings. Each lock has its own wait queue, and no lock may be named twice.
+    fn multi_lock(&self) -> Result<LockSettings, ConfigError> {
         let names = self.names.as_deref().unwrap_or_default();
         if names.is_empty() || names.len() > MOST_LOCKS {
             return Err(ConfigError::InvalidOption {
                 option: "names",
                 value: [&decimal(names.len()), " names"].concat(),
-                why: "many locks are from 1 to 64",
+                why: "a multi-lock takes from 1 to 64 names",
             });
         }
         let mut settings: Vec<ContenderSettings> = Vec::new();
@@ -120,15 +130,15 @@ impl RawZooKeeper {
                 return Err(ConfigError::InvalidOption {
                     option: "names",
                     value: name.clone(),
-                    why: "it is there twice, and would wait for itself",
+                    why: "this lock is named twice and would wait for itself: name each lock once",
                 });
             }
             settings.push(one);
         }
-        Ok(Machine::MultiLock(settings))
+        Ok(LockSettings::MultiLock(settings))
     }
 
-    fn inspection(&self) -> Result<Machine, ConfigError> {
+    fn inspection(&self) -> Result<LockSettings, ConfigError> {
         let invalid = |option, value: &str, why| {
             let value = value.into();
             Err(ConfigError::InvalidOption { option, value, why })
@@ -166,10 +176,10 @@ impl RawZooKeeper {
         if let Some(limit) = duration("answer_within", self.answer_within)? {
             settings.answer_within = limit;
         }
-        Ok(Machine::Inspection(settings))
+        Ok(LockSettings::Inspection(settings))
     }
 
-    /// What the kind does not have would otherwise be a silent nothing.
+    /// Rejects settings that the kind does not have. Without this check they would silently have no effect.
     fn refuse_foreign(&self, kind: Kind) -> Result<(), ConfigError> {
         let inspects = kind == Kind::Inspection;
         let many = kind == Kind::MultiLock;
@@ -188,6 +198,7 @@ impl RawZooKeeper {
                 self.revocable.is_some() && (inspects || kind == Kind::Single),
             ),
             ("max_hold", self.max_hold.is_some() && inspects),
+            ("owner", self.owner.is_some() && !kind.has_owner()),
             ("of", self.of.is_some() && !inspects),
             ("action", self.action.is_some() && !inspects),
             ("node", self.node.is_some() && !inspects),
@@ -197,7 +208,7 @@ impl RawZooKeeper {
             None => Ok(()),
             Some((option, _)) => Err(ConfigError::UnknownOption {
                 option: option.into(),
-                known: "many locks have names, all others a name; all but single nodes have a layout; contenders have identifier and max_hold, and revocable if they stand in a line; semaphores permits; inspections of, action, node, fence and permits",
+                known: "multi-locks have names, all other kinds have name; all kinds but single nodes have layout and node_prefix; all kinds but inspections have identifier and max_hold; all kinds but inspections and single nodes have revocable; semaphores have permits; mutexes, single nodes, readers and writers have owner; inspections have of, action, node, fence and permits",
             }),
         }
     }
@@ -224,7 +235,7 @@ impl RawZooKeeper {
             Some(prefix) => Err(ConfigError::InvalidOption {
                 option: "node_prefix",
                 value: prefix.clone(),
-                why: "only the layout \"plain\" has one",
+                why: "only the layout \"plain\" has this option: remove it, or use that layout",
             }),
         }
     }
@@ -237,7 +248,7 @@ impl RawZooKeeper {
             .ok_or_else(|| ConfigError::InvalidOption {
                 option: "permits",
                 value: signed(given),
-                why: "a semaphore has from 1 to 4294967295",
+                why: "a semaphore has from 1 to 4294967295 permits",
             })
     }
 }

@@ -3,17 +3,22 @@
 use alloc::{collections::VecDeque, string::String};
 use core::time::Duration;
 
-use crate::{ConfigError, Fence, text};
+use crate::{
+    ConfigError, Fence, Owner,
+    hub::{Claim, LockKind, Mode, Ownership},
+    text,
+};
 
 use super::{
     layout::{Layout, Role},
     path,
 };
 
-/// How long an answer may take before a try counts as unreachable, by default.
+/// The default of [`ContenderSettings::answer_within`]: how long the server's answers may take before a try is refused
+/// as unreachable.
 pub const DEFAULT_ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
-/// What somebody may say of a contender in its node: at most so many bytes.
+/// The longest identifier of a contender, in bytes.
 pub const MAX_IDENTIFIER: usize = 1024;
 
 /// The settings of a contender, checked.
@@ -23,19 +28,25 @@ pub struct ContenderSettings {
     pub(super) layout: Layout,
     pub(super) role: Role,
     pub(super) identifier: Option<String>,
-    /// Whether a wish for the lock is to be heard of from the grant on, and not only from the session's next confirmation.
+    /// Whether the holder receives revocation requests from the grant on. If not, it receives them from the session's
+    /// next confirmation on.
     pub revocable: bool,
     /// How long a try waits for the server's answers.
     pub answer_within: Duration,
-    /// The longest hold allowed, if there is one.
+    /// The longest hold allowed; `None` for no limit.
     pub max_hold: Option<Duration>,
+    /// Who acquires the lock, for re-entry; `None` if each acquire is a contender of its own. Only mutexes, single nodes,
+    /// readers and writers have owners.
+    pub owner: Option<Owner>,
 }
 
 impl ContenderSettings {
-    /// A contender below `prefix`/`name`; for a single node, which has no layout, the contender for that node.
+    /// The settings of a contender for the lock at `prefix`/`name`. For [`Role::Single`], which has no layout, that
+    /// path is the node itself.
     ///
     /// # Errors
-    /// [`ConfigError`] for a name that a server would not take as a path, a role that the layout does not have, no permits.
+    /// [`ConfigError`] for a name that is no valid path on a server, for a role that the layout does not have, and for
+    /// zero permits.
     pub fn new(prefix: &str, name: &str, layout: Layout, role: Role) -> Result<Self, ConfigError> {
         if let Layout::Plain { prefix } = &layout
             && role != Role::Single
@@ -45,7 +56,7 @@ impl ContenderSettings {
                 return Err(ConfigError::InvalidOption {
                     option: "layout",
                     value: "plain".into(),
-                    why: "it has mutexes and elections only: take \"curator\" or \"kazoo\"",
+                    why: "this layout has mutexes and elections only: use \"curator\" or \"kazoo\"",
                 });
             }
         }
@@ -53,12 +64,12 @@ impl ContenderSettings {
             return Err(ConfigError::InvalidOption {
                 option: "permits",
                 value: "0".into(),
-                why: "a semaphore has at least one",
+                why: "a semaphore has at least one permit",
             });
         }
         let path = path::directory(prefix, name)?;
         let (directory, layout) = match (role, text::split_last(&path, b'/')) {
-            // Its whole name is the prefix, and no number follows.
+            // The node's name is the prefix alone. No number follows.
             (Role::Single, Some((above, name))) => (above.into(), Layout::Plain { prefix: name.into() }),
             _ => (path, layout),
         };
@@ -70,15 +81,37 @@ impl ContenderSettings {
             revocable: false,
             answer_within: DEFAULT_ANSWER_WITHIN,
             max_hold: None,
+            owner: None,
         })
     }
 
-    /// The path that stands for the lock: its directory, or the single node that it is.
+    /// The path that stands for the lock: its directory, or the single node.
     pub(super) fn lock_path(&self) -> String {
         single_path(&self.directory, &self.layout, self.role).unwrap_or_else(|| self.directory.clone())
     }
 
-    /// Has the contender's node say this, for people and peers: a host's name, for example.
+    /// What the owner acquires.
+    pub(super) fn claim(&self) -> Option<Claim> {
+        let owner = self.owner.clone()?;
+        let (kind, mode) = match self.role {
+            Role::Mutex => (LockKind::Mutex, Mode::Exclusive),
+            Role::Single => (LockKind::Single, Mode::Exclusive),
+            Role::Reader => (LockKind::ReadWrite, Mode::Reader),
+            Role::Writer => (LockKind::ReadWrite, Mode::Writer),
+            Role::Candidate | Role::Permit { .. } => return None,
+        };
+        let lock = self.lock_path().into();
+        let ownership = Ownership { owner, kind, lock };
+        let max_hold = self.max_hold;
+        Some(Claim {
+            ownership,
+            mode,
+            max_hold,
+        })
+    }
+
+    /// Sets the identifier that the contender writes into its node, for people and other clients: a host's name, for
+    /// example.
     ///
     /// # Errors
     /// [`ConfigError`] for more than [`MAX_IDENTIFIER`] bytes.
@@ -100,13 +133,13 @@ impl ContenderSettings {
         &self.directory
     }
 
-    /// The names and values it writes.
+    /// The names and values that the contender writes.
     #[must_use]
     pub const fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// What it wants to hold.
+    /// What the contender contends for.
     #[must_use]
     pub const fn role(&self) -> Role {
         self.role
@@ -120,7 +153,7 @@ pub struct InspectionSettings {
     pub(super) layout: Layout,
     pub(super) of: Role,
     pub(super) action: Action,
-    /// How long one that has no other limit waits for the server's answers.
+    /// How long an inspection without another limit waits for the server's answers.
     pub answer_within: Duration,
 }
 
@@ -128,30 +161,32 @@ pub struct InspectionSettings {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Action {
-    /// Say who holds and who waits.
+    /// List the holders and the waiters.
     List,
-    /// Delete a contender's node: a holder has lost its lock then, and a waiter its place.
+    /// Delete a contender's node. A holder loses its lock, and a waiter loses its place.
     Break {
         /// The node's path.
         node: String,
-        /// The fence that the contender has or would have.
+        /// The fence that the contender has, or would get with the lock.
         fence: Fence,
     },
-    /// Ask a contender for the lock: it is told `revoke-requested`, and may give the lock back or keep it.
+    /// Request the lock from a contender. The contender gets the event `revoke-requested`, and may release the lock or
+    /// keep it.
     Revoke {
         /// The node's path.
         node: String,
-        /// The fence that the contender has or would have.
+        /// The fence that the contender has, or would get with the lock.
         fence: Fence,
     },
 }
 
 impl InspectionSettings {
-    /// Of the lock below `prefix`/`name`, of which `of` says what kind it is: any role of a lock stands for the lock.
+    /// The settings of an inspection of the lock at `prefix`/`name`. `of` gives the kind of lock, by any of the lock's
+    /// roles.
     ///
     /// # Errors
-    /// [`ConfigError`] as for a contender, and for a node that does not lie in the lock's directories,
-    /// and to ask for a single node.
+    /// [`ConfigError`] as for a contender, for a node outside the lock's directories, and for a revocation request to a
+    /// single node.
     pub fn new(
         prefix: &str,
         name: &str,
@@ -176,11 +211,11 @@ impl InspectionSettings {
         if let Action::Break { node, .. } | Action::Revoke { node, .. } = &settings.action {
             let parent = text::split_last(node, b'/').map_or("", |(parent, _)| parent);
             let why = match (settings.single(), &settings.action) {
-                // A wish would overwrite whose it is.
+                // A revocation request would overwrite the data that identify the owner.
                 (Some(_), Action::Revoke { .. }) => Some("a single node is not revocable"),
                 (Some(path), _) if *node == path => None,
                 (None, _) if settings.directories().iter().any(|directory| directory == parent) => None,
-                _ => Some("it is no node of this lock: take the path that contenders() gives"),
+                _ => Some("this is no node of the lock: use the path that contenders() returns"),
             };
             if let Some(why) = why {
                 return Err(ConfigError::InvalidOption {
@@ -193,12 +228,12 @@ impl InspectionSettings {
         Ok(settings)
     }
 
-    /// The path of the lock's node, where that is the lock.
+    /// The path of the single node, if the lock is one.
     pub(super) fn single(&self) -> Option<String> {
         single_path(&self.directory, &self.layout, self.of)
     }
 
-    /// Where contenders' nodes lie.
+    /// The directories that the contenders' nodes lie in.
     pub(super) fn directories(&self) -> VecDeque<String> {
         match (self.of, &self.layout) {
             (Role::Permit { .. }, layout) => semaphore_directories(&self.directory, layout).into(),
@@ -212,7 +247,7 @@ impl InspectionSettings {
     }
 }
 
-/// The path of the node that is the lock, where there is no line.
+/// The path of the single node, if the role is [`Role::Single`].
 fn single_path(directory: &str, layout: &Layout, role: Role) -> Option<String> {
     match (layout, role) {
         (Layout::Plain { prefix }, Role::Single) => Some(path::child_of(directory, prefix)),
@@ -220,7 +255,7 @@ fn single_path(directory: &str, layout: &Layout, role: Role) -> Option<String> {
     }
 }
 
-/// Where a semaphore keeps its permits and its line.
+/// The directories of a semaphore's permits and of its queue.
 pub(super) fn semaphore_directories(directory: &str, layout: &Layout) -> [String; 2] {
     match layout {
         Layout::Kazoo => [directory.into(), [directory, "-__lock__"].concat()],

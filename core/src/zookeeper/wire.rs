@@ -5,35 +5,38 @@ use core::time::Duration;
 
 use crate::{CommandId, Instant, SessionId};
 
-/// One request. All requests of a client are sent in the order in which they were polled, on one session:
-/// a server answers a session's requests in order, and the machines rely on it.
+/// One request. The driver sends all requests of a client on one session, in the order in which they were polled. A
+/// server answers a session's requests in order, and the machines rely on that.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Request {
     /// Create a node. Answered by [`Answer::Created`].
     Create {
-        /// The path; for a sequential node, the server adds ten digits.
+        /// The path. For a sequential node, the server adds ten digits.
         path: String,
         /// The node's data.
         data: Vec<u8>,
         /// Which kind of node.
         mode: CreateMode,
     },
-    /// List the names of a node's children and, with `watch`, be told once when there are others. Answered by [`Answer::Children`].
+    /// List the names of a node's children. With `watch`, the driver reports the next change of the children, once.
+    /// Answered by [`Answer::Children`].
     Children {
         /// The parent's path.
         path: String,
         /// Whether to set a watch. If the node does not exist, none is set.
         watch: bool,
     },
-    /// Read a node and, with `watch`, be told once of its deletion or change. Answered by [`Answer::Data`].
+    /// Read a node. With `watch`, the driver reports the node's next change or its deletion, once. Answered by
+    /// [`Answer::Data`].
     Get {
         /// The node's path.
         path: String,
-        /// Whether to set a watch. If the node does not exist, none is set (`exists` would leave one behind, CURATOR-107).
+        /// Whether to set a watch. If the node does not exist, none is set (`exists` would leave a watch behind,
+        /// CURATOR-107).@ session_lease/mod.rs
         watch: bool,
     },
-    /// Give a node other data, whatever its version. Answered by [`Answer::Done`].
+    /// Replace a node's data, whatever its version. Answered by [`Answer::Done`].
     Set {
         /// The node's path.
         path: String,
@@ -45,26 +48,29 @@ pub enum Request {
         /// The node's path.
         path: String,
     },
-    /// Ask the leader. Answered by [`Answer::Done`] once this session's server has caught up with it.
+    /// Make this session's server catch up with the leader. Answered by [`Answer::Done`] when it has.
     Sync {
         /// Any path.
         path: String,
     },
-    /// Several writes, all of them or none. Answered by [`Answer::Children`] with the names of the nodes created, in the order of the writes;
-    /// or by the error of the first write that cannot be.
+    /// End the connection, because its server is silent, and connect to another server in the same session. The driver
+    /// need not answer. It does nothing on a connection that the program made.
+    Reconnect,
+    /// Several writes, all of them or none. Answered by [`Answer::Children`] with the names of the created nodes, in
+    /// the order of the writes, or by the error of the first write that fails.
     Multi {
-        /// What to do.
+        /// The writes.
         writes: Vec<Write>,
     },
 }
 
-/// One part of a [`Request::Multi`].
+/// Whether a quorum has to acknowledge the probe.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Write {
     /// See [`Request::Create`].
     Create {
-        /// The path; for a sequential node, the server adds ten digits.
+        /// The path. For a sequential node, the server adds ten digits.
         path: String,
         /// The node's data.
         data: Vec<u8>,
@@ -76,7 +82,8 @@ pub enum Write {
         /// The node's path.
         path: String,
     },
-    /// Check that a node exists. It changes nothing and fires no watch, and the transaction goes through a quorum all the same.
+    /// Check that a node exists. A check changes nothing and fires no watch, but its transaction goes through a quorum
+    /// all the same.
     Check {
         /// The node's path.
         path: String,
@@ -87,27 +94,28 @@ pub enum Write {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CreateMode {
-    /// Stays until it is deleted.
+    /// The node stays until a client deletes it.
     Persistent,
-    /// Goes with its session.
+    /// The server deletes the node when its session ends.
     Ephemeral,
-    /// Goes with its session; its name ends in a number that the parent counts up.
+    /// As `Ephemeral`. The node's name ends in a number that the parent counts up.
     EphemeralSequential,
-    /// Goes some time after its last child has gone (3.5.3 and later).
+    /// The server deletes the node some time after its last child is gone (3.5.3 and later).
     Container,
 }
 
 /// What the server answered, and in which session the request was sent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reply {
-    /// The session. An answer of another session than the present one counts as [`Failure::Unknown`](crate::Failure).
+    /// The session. An answer from another session than the present one counts as [`Failure::Unknown`](crate::Failure).
     pub session: SessionId,
     /// The answer.
     pub answer: Answer,
 }
 
 impl Reply {
-    /// Whether it is a code that client libraries make up when nobody knows what the server has done.
+    /// Whether the answer is a code that client libraries make when they do not know whether the server has executed
+    /// the request.
     pub(super) const fn is_made_up(&self) -> bool {
         matches!(
             self.answer,
@@ -122,111 +130,115 @@ impl Reply {
 pub enum Answer {
     /// A node was created.
     Created {
-        /// Its path, number included.
+        /// The node's path, number included.
         path: String,
-        /// The transaction that created it (`czxid`; the reply header has the same number).
+        /// The transaction that created the node (`czxid`; the reply header has the same number).
         zxid: i64,
     },
-    /// The names of the children, in any order; to a [`Request::Multi`], the names of the nodes created (the last parts of their paths), in the order of its writes.
+    /// The names of the children, in any order. For a [`Request::Multi`]: the names of the created nodes (the last
+    /// parts of their paths), in the order of the writes.
     Children(Vec<String>),
-    /// A node's data and what is known of it.
+    /// A node's data and its metadata.
     Data {
         /// The data.
         data: Vec<u8>,
-        /// What is known of the node.
+        /// The node's metadata.
         stat: Stat,
     },
-    /// Done, with nothing to tell.
+    /// The server has executed the request, and the answer has no content.
     Done,
-    /// An error code of the protocol, negative: see [`code`].
+    /// A negative error code of the protocol: see [`code`].
     Error(i32),
 }
 
-/// What a server knows of a node, as far as locks need it.
+/// A node's metadata, as far as locks need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stat {
     /// The transaction that created the node.
     pub czxid: i64,
-    /// The session that it goes with; 0 for a node that stays.
+    /// The session that the node belongs to; 0 for a node that is not ephemeral.
     pub ephemeral_owner: i64,
-    /// How often its data were changed.
+    /// How often the node's data were changed.
     pub version: i32,
-    /// When it was created, by the server's clock: milliseconds since 1970. For people; nothing is decided by it.
+    /// When the node was created, by the server's clock: milliseconds since 1970. It is only displayed; no decision
+    /// depends on it.
     pub created: i64,
 }
 
-/// What a ZooKeeper connection says unasked.
+/// What a ZooKeeper connection reports without a request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Notice {
-    /// A watch has something to say.
+    /// A watch has fired, or was lost.
     Watch {
-        /// The [`Request::Get`] that set it.
+        /// The request that set the watch.
         id: CommandId,
-        /// The session it was set in.
+        /// The session in which the watch was set.
         session: SessionId,
         /// What has happened.
         event: WatchEvent,
     },
-    /// The session's state has changed. Given to a hub before its first request, and from then on at every change.
+    /// The session's state has changed. The driver passes this notice to a hub before the hub's first request, and then
+    /// at every change.
     Session {
         /// The state.
         state: SessionState,
-        /// The session. With [`SessionState::Connected`] a new number means: the old session is over.
+        /// The session. A new number with [`SessionState::Connected`] means that the old session is over.
         session: SessionId,
-        /// The timeout that the server has agreed to, not the one that was asked for.
+        /// The timeout that the server has agreed to, not the requested one.
         timeout: Duration,
     },
-    /// From the hub to its machines: the session is confirmed until then.
+    /// From the hub to its machines: the session is confirmed until `valid_until`.
     Confirmed {
         /// The session.
         session: SessionId,
-        /// Until when a grant in it is valid.
+        /// Until when a grant in the session is valid.
         valid_until: Instant,
     },
 }
 
-/// What a watch has seen.
+/// What a watch reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WatchEvent {
     /// The node was deleted.
     Deleted,
-    /// The node's data were changed or, if its children were listed, its children. The watch is spent.
+    /// The node's data were changed; or its children, if the watch is that of a list. The watch will not fire again.
     Changed,
-    /// The watch was lost on the way, with its connection for example: it will not fire.
+    /// The watch was lost, for example with its connection. It will not fire.
     Gone,
 }
 
-/// What a client library says of its session.
+/// The state of a session, as the client library reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SessionState {
-    /// The driver begins to make a new session: no attempt to connect was made before this. It is told before each first attempt (and the session's
-    /// number and timeout, not known yet, are not looked at). A driver that cannot know leaves it out; then grants in a new session
-    /// begin a quarter of its timeout later.
+    /// The driver begins to make a new session, and has not tried to connect for it yet. The driver reports this before
+    /// each first attempt; the hub ignores the notice's session and timeout, which are not known yet. A driver that
+    /// cannot detect this moment does not report it. Then the first grant in a new session comes a quarter of the
+    /// session's timeout later.
     Connecting,
-    /// Connected: a new session, or the same one again.
+    /// Connected, in a new session or again in the same one.
     Connected,
-    /// The connection is gone; the session perhaps not.
+    /// The connection is lost. The session may still be alive.
     Suspended,
-    /// The server has ended the session, and all its ephemeral nodes.
+    /// The server has ended the session and deleted all its ephemeral nodes.
     Expired,
-    /// The server has refused the credentials. Nothing will come after this.
+    /// The server has refused the credentials. No notice follows.
     AuthFailed,
-    /// The client was closed. Nothing will come after this.
+    /// The client was closed. No notice follows.
     Closed,
 }
 
-/// The protocol's error codes that locks tell apart (`KeeperException.Code`).
+/// The protocol's error codes that locks distinguish (`KeeperException.Code`).
 pub mod code {
-    /// Another client has taken over the session's connection: not executed.
+    /// The session has moved to another connection. The server did not execute the request.
     pub const SESSION_MOVED: i32 = -118;
-    /// The client library has lost the connection: no answer at all.
+    /// The client library has lost the connection before an answer came.
     pub const CONNECTION_LOSS: i32 = -4;
-    /// The client library has waited for too long: no answer at all.
+    /// The client library's own timeout has ended before an answer came.
     pub const OPERATION_TIMEOUT: i32 = -7;
-    /// The server is shedding load: not executed.
+    /// The server is shedding load. It did not execute the request.
     pub const THROTTLED: i32 = -127;
     /// The server does not know the request.
     pub const UNIMPLEMENTED: i32 = -6;
@@ -234,12 +246,12 @@ pub mod code {
     pub const NO_NODE: i32 = -101;
     /// No permission.
     pub const NO_AUTH: i32 = -102;
-    /// An ephemeral node has no children.
+    /// An ephemeral node cannot have children.
     pub const NO_CHILDREN_FOR_EPHEMERALS: i32 = -108;
     /// The node exists.
     pub const NODE_EXISTS: i32 = -110;
-    /// The server has ended the session; whether before or after the request, nobody knows.
+    /// The server has ended the session. Whether it executed the request before that is unknown.
     pub const SESSION_EXPIRED: i32 = -112;
-    /// The credentials were refused.
+    /// The server has refused the credentials.
     pub const AUTH_FAILED: i32 = -115;
 }

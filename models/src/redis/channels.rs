@@ -1,4 +1,4 @@
-//! Who listens to which channel.
+//! The subscribers of each channel.
 
 use alloc::{vec, vec::Vec};
 
@@ -6,7 +6,7 @@ use fencepost_core::sorted::SortedMap;
 
 use super::{ConnectionId, Server, wire::Resp};
 
-/// Subscribers by channel, in the order in which they came: the order in which they are told.
+/// The subscribers by channel, in the order of their subscriptions. The server delivers messages in this order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Channels(SortedMap<Vec<u8>, Vec<ConnectionId>>);
 

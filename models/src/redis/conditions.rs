@@ -1,5 +1,6 @@
-//! What keeps a server from doing all that it is asked: it is a replica, it is full, it cannot save, its replicas are away, its users
-//! have no right to channels. The order of the checks is the real server's, for commands and for scripts.
+//! Conditions in which a server refuses commands: it is a replica, its memory is full, it cannot save, it has too few
+//! replicas, or its users have no right to channels. The checks have the order of the real server, for commands and for
+//! scripts.
 
 use alloc::format;
 
@@ -8,21 +9,21 @@ use super::{
     wire::{Fault, Resp},
 };
 
-/// What a server can be short of.
+/// A condition of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Condition {
-    /// It is a replica: it writes nothing, and what it reads may be old.
+    /// The server is a replica: it refuses writes, and its data may be out of date.
     Replica,
-    /// It has reached `maxmemory`, and evicts nothing.
+    /// The server has reached `maxmemory`, and does not evict keys.
     Full,
-    /// Its last snapshot could not be written to the disk.
+    /// The server could not write its last snapshot to disk.
     NoDisk,
-    /// Fewer replicas follow than `min-replicas-to-write` asks for.
+    /// The server has fewer replicas than `min-replicas-to-write` requires.
     FewReplicas,
-    /// Its users have no right to any channel, as is the default for new users since 7.0.
+    /// The users have no right to any channel, as is the default for new users since 7.0.
     NoChannels,
-    /// It is older than 7.0, and wraps the error that stops a script into another one. (What it would tell `redis.pcall` begins
-    /// with the place in the script; here it does not.)
+    /// The server is older than 7.0: it wraps the error that stops a script into another error. (On a real server, an
+    /// error returned by `redis.pcall` then begins with its position in the script. The model leaves the position out.)
     Older,
 }
 
@@ -55,7 +56,7 @@ impl Conditions {
         }
     }
 
-    /// Whether a client's command is carried out.
+    /// Whether the server executes a client's command.
     pub(super) fn check(self, effect: Effect, run: &Run, name: &[u8]) -> Result<(), Fault> {
         if self.has(Condition::NoChannels) && matches!(run, Run::Publish | Run::Subscribe) {
             return Err(Fault::NO_CHANNEL);
@@ -76,7 +77,7 @@ impl Conditions {
         Ok(())
     }
 
-    /// Whether a script's command is carried out. A script that has begun to write is stopped by none of this but missing rights.
+    /// Whether the server executes a script's command. After a script's first write, only a missing right stops it.
     pub(super) fn check_in_script(self, effect: Effect, run: &Run, has_written: bool) -> Result<(), Fault> {
         if self.has(Condition::NoChannels) && matches!(run, Run::Publish) {
             return Err(Fault::NO_CHANNEL_IN_SCRIPTS);
@@ -99,7 +100,8 @@ impl Conditions {
     }
 }
 
-/// What an older server makes of the error that stopped a script. `refused`: a command was not carried out, and so has not failed itself.
+/// The error that an older server returns for the error that stopped a script. `refused`: the server did not execute a
+/// command, so the error is not the command's own.
 pub(super) fn wrapped(reply: Resp, sha: &[u8; 40], refused: bool) -> Resp {
     let (Resp::Error(told), Ok(sha)) = (&reply, core::str::from_utf8(sha)) else {
         return reply;

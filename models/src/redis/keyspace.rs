@@ -1,4 +1,4 @@
-//! Keys, what they hold, and when they end.
+//! Keys, their values, and their expiry times.
 
 use alloc::{
     collections::{BTreeMap, VecDeque},
@@ -9,7 +9,7 @@ use fencepost_core::Instant;
 
 use super::wire::Fault;
 
-/// Now, by the server's clock.
+/// The present time by the server's clock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
     micros: u64,
@@ -34,10 +34,10 @@ impl Moment {
 /// A name and a value.
 pub(super) type Field = (Vec<u8>, Vec<u8>);
 
-/// A hash's fields, in the order in which they came.
+/// A hash's fields, in the order of their creation.
 pub(super) type Fields = Vec<Field>;
 
-/// What a key holds.
+/// The value of a key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Value {
     String(Vec<u8>),
@@ -48,7 +48,7 @@ pub(super) enum Value {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Entry {
     pub(super) value: Value,
-    /// The last millisecond of its life.
+    /// The last millisecond of the key's life.
     pub(super) end: Option<i64>,
 }
 
@@ -58,7 +58,7 @@ impl Entry {
     }
 }
 
-/// All keys. Those that have ended are taken out before each command, so that commands need not look.
+/// All keys. The server deletes expired keys before each command, so commands need not check for them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Keyspace(BTreeMap<Vec<u8>, Entry>);
 
@@ -125,7 +125,7 @@ impl Keyspace {
         }
     }
 
-    /// A hash to write to; an empty one if there is none.
+    /// A hash to write to; creates an empty one if the key does not exist.
     pub(super) fn hash_mut(&mut self, key: &[u8]) -> Result<&mut Fields, Fault> {
         match self.or_insert(key, || Value::Hash(Fields::new())) {
             Value::Hash(fields) => Ok(fields),
@@ -133,7 +133,7 @@ impl Keyspace {
         }
     }
 
-    /// A list to write to; an empty one if there is none.
+    /// A list to write to; creates an empty one if the key does not exist.
     pub(super) fn list_mut(&mut self, key: &[u8]) -> Result<&mut VecDeque<Vec<u8>>, Fault> {
         match self.or_insert(key, || Value::List(VecDeque::new())) {
             Value::List(items) => Ok(items),

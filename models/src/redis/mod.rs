@@ -1,16 +1,19 @@
-//! A model of one Redis server with a replica that lags: strings, hashes, ends of keys, scripts, channels.
+//! A model of one Redis server with a replica that lags: strings, hashes, expiry, scripts, channels.
 //!
-//! The rules are the real server's (7.0), as far as locks can see them, errors to the byte:
+//! The rules are those of the real server (7.0), as far as they concern locks. Errors are the same to the byte.
 //!
-//! - Time is whole milliseconds. A key lives through the last millisecond of its time and is gone in the next one.
-//! - A script runs in one moment: nothing ends under it. (`TIME` stands still in it too; the real one's moves on until 7.2.)
-//! - Connections speak RESP3, so one that has subscriptions may send anything. A script sees RESP2, as real ones do by default.
-//! - Scripts are not replicated: a failover and a restart forget them.
-//! - [`Condition`]s: a replica, a full server, one that cannot save or whose replicas are away, users without channels, an older
-//!   server. They count for every client alike. A server that is full has room for no more, whatever is deleted from it.
-//! - A hash keeps the order in which its fields came, as the real one does up to 128 fields of 64 bytes.
+//! - Time is in whole milliseconds. A key lives through the last millisecond of its time and is gone in the next one.
+//! - A script takes no time: no key expires while it runs. (`TIME` does not advance in a script either; on real servers
+//!   before 7.2 it does.)
+//! - Connections use RESP3, so a connection with subscriptions may send any command. Scripts see RESP2, as by default
+//!   on real servers.
+//! - Scripts are not replicated: a failover and a restart delete them.
+//! - A server can be in a [`Condition`]: it is a replica, its memory is full, it cannot save, it has too few replicas,
+//!   its users have no right to channels, or it is an older version. A condition applies to all clients. A full server
+//!   stays full, whatever clients delete.
+//! - A hash keeps its fields in the order of their creation, as a real one does up to 128 fields of 64 bytes.
 //!
-//! Scripts run in a real Lua that the caller brings: see [`Lua`].
+//! Scripts run in a real Lua that the caller provides: see [`Lua`].
 
 mod channels;
 mod commands;
@@ -36,14 +39,14 @@ pub use wire::{Answer, Fault, Lua, Resp, sha1_hex};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnectionId(pub u64);
 
-/// What a connection has been sent unasked: channels and payloads.
+/// The messages that a connection has received: channels and payloads.
 pub type Messages = VecDeque<(Vec<u8>, Vec<u8>)>;
 
-/// One server.
+/// A model of one server with a replica.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Server {
     keyspace: Keyspace,
-    /// What the replica knows.
+    /// The data of the replica.
     replica: Keyspace,
     scripts: Scripts,
     channels: Channels,
@@ -67,7 +70,7 @@ impl Server {
         connection
     }
 
-    /// Ends a connection: its subscriptions go, and what it has not taken.
+    /// Closes a connection, with its subscriptions and the messages not taken yet.
     pub fn disconnect(&mut self, connection: ConnectionId) {
         self.connections.remove(&connection);
         self.channels.leave(connection);
@@ -79,10 +82,11 @@ impl Server {
         self.connections.contains_key(&connection)
     }
 
-    /// Carries out one command: its name and its arguments. On a connection that is gone it is not carried out, and the answer is an
-    /// error that no server gives: `CLOSED`.
+    /// Executes one command: its name and its arguments. On a closed connection the server does not execute it. The
+    /// answer is then the error `CLOSED`, which no real server returns.
     ///
-    /// A subscription to several channels is confirmed once for each; here those confirmations are one array of arrays.
+    /// A real server confirms each channel of a `SUBSCRIBE` separately. The model returns these confirmations as one
+    /// array of arrays.
     pub fn call(
         &mut self,
         now: Instant,
@@ -100,7 +104,7 @@ impl Server {
             .into()
     }
 
-    /// What a connection has been sent since it was last asked, in order.
+    /// The messages that a connection has received since the last call, in order.
     pub fn take_messages(&mut self, connection: ConnectionId) -> Messages {
         self.connections
             .get_mut(&connection)
@@ -117,41 +121,41 @@ impl Server {
         waiting.map(|(connection, _)| *connection)
     }
 
-    /// A string that lives, and the first moment at which it will not.
+    /// A string that has not expired, and the first moment at which it will have expired.
     #[must_use]
     pub fn peek(&self, now: Instant, key: &[u8]) -> Option<(&[u8], Option<Instant>)> {
         self.keyspace.peek(Moment::new(now), key)
     }
 
-    /// The keys that live, whatever their type.
+    /// The keys that have not expired, of any type.
     pub fn keys(&self, now: Instant) -> impl Iterator<Item = &[u8]> {
         self.keyspace.keys(Moment::new(now))
     }
 
-    /// Forgets all scripts, as an operator's `SCRIPT FLUSH` does.
+    /// Deletes all scripts, as an operator's `SCRIPT FLUSH` does.
     pub fn flush_scripts(&mut self) {
         self.scripts.flush();
     }
 
-    /// Deletes a key, as an operator would; says whether it was there.
+    /// Deletes a key, as an operator would; returns whether it existed.
     pub fn delete(&mut self, key: &[u8]) -> bool {
         self.keyspace.remove(key)
     }
 
-    /// The replica catches up with everything so far.
+    /// The replica catches up with all writes so far.
     pub fn replicate(&mut self) {
         self.replica.clone_from(&self.keyspace);
     }
 
-    /// The replica takes over: what was written since [`replicate`](Self::replicate) is lost; so are all connections, and the scripts,
-    /// which are not replicated. What comes after it starts as a copy of the new server.
+    /// The replica takes over. All writes since [`replicate`](Self::replicate) are lost, and so are all connections and
+    /// scripts, because scripts are not replicated. The next replica starts as a copy of the new primary.
     pub fn fail_over(&mut self) {
         self.keyspace.clone_from(&self.replica);
         self.drop_what_a_process_has();
     }
 
-    /// The replica, which has caught up with everything, takes over: nothing is lost. What is given back is the server that was the
-    /// primary. It keeps its connections, and answers on them as a replica, from data that grow old.
+    /// The replica catches up with all writes and takes over, so no data are lost. Returns the old primary. The old
+    /// primary keeps its connections and answers on them as a replica, from data that become out of date.
     #[must_use]
     pub fn hand_over(&mut self) -> Self {
         let mut old = self.clone();
@@ -161,23 +165,23 @@ impl Server {
         old
     }
 
-    /// As a replica, this server catches up with its primary.
+    /// This server, a replica, catches up with its primary.
     pub fn follow(&mut self, primary: &Self) {
         self.keyspace.clone_from(&primary.keyspace);
     }
 
-    /// From now on a condition holds, or does not.
+    /// Sets or clears a condition.
     pub fn set(&mut self, condition: Condition, on: bool) {
         self.conditions.set(condition, on);
     }
 
-    /// Whether a condition holds.
+    /// Whether the server is in a condition.
     #[must_use]
     pub const fn has(&self, condition: Condition) -> bool {
         self.conditions.has(condition)
     }
 
-    /// The server restarts without its data, and its replica follows it.
+    /// The server restarts without its data, and so does its replica.
     pub fn restart_empty(&mut self) {
         self.keyspace = Keyspace::default();
         self.replica = Keyspace::default();
@@ -210,7 +214,7 @@ impl Server {
         }
     }
 
-    /// A command of a script.
+    /// Executes a command of a script.
     fn execute_in_script(&mut self, now: Moment, arguments: &[Vec<u8>], progress: &mut Progress) -> Answer {
         progress.refused = true;
         let (effect, run) = commands::find_in_script(arguments)?;

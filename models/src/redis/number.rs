@@ -1,10 +1,10 @@
-//! Numbers as the server reads and writes them.
+//! Numbers in the forms that the server reads and writes.
 
 use alloc::{string::ToString, vec::Vec};
 
 use super::wire::Fault;
 
-/// Reads an integer as strictly as the server does: no sign but a minus, no spaces, no leading zeros.
+/// Parses an integer as strictly as the server: no sign but a minus, no spaces, no leading zeros.
 pub(super) fn parse(text: &[u8]) -> Option<i64> {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let canonical = match digits {
@@ -12,7 +12,7 @@ pub(super) fn parse(text: &[u8]) -> Option<i64> {
         [first, ..] => (b'1'..=b'9').contains(first),
         [] => false,
     };
-    // The standard library's parser would also take a plus and leading zeros.
+    // The standard library's parser would also accept a plus and leading zeros.
     core::str::from_utf8(text)
         .ok()?
         .parse()
@@ -20,7 +20,7 @@ pub(super) fn parse(text: &[u8]) -> Option<i64> {
         .filter(|_| canonical)
 }
 
-/// The same, of an argument.
+/// Parses an integer argument of a command.
 pub(super) fn argument(text: &[u8]) -> Result<i64, Fault> {
     parse(text).ok_or(Fault::NO_INTEGER)
 }

@@ -1,4 +1,4 @@
-//! Scripts: those that the server knows, and running one.
+//! Scripts: the server's cache of scripts, and their execution.
 
 use alloc::{collections::BTreeMap, format, string::String, sync::Arc, vec::Vec};
 use core::hash::{Hash, Hasher};
@@ -11,7 +11,7 @@ use super::{
     wire::{Answer, Fault, Lua, Resp, sha1_hex},
 };
 
-/// The scripts that the server knows, by their SHA-1.
+/// The scripts in the server's cache, by their SHA-1.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scripts(BTreeMap<[u8; 40], Arc<[u8]>>);
 
@@ -26,7 +26,7 @@ impl Scripts {
         Some((name, self.0.get(&name)?.clone()))
     }
 
-    /// Makes a script known. One that cannot be compiled does not become known.
+    /// Adds a script to the cache, unless it does not compile.
     fn load(&mut self, text: &[u8], lua: &mut dyn Lua) -> Result<([u8; 40], Arc<[u8]>), Fault> {
         let sha = sha1_hex(text);
         if let Some(known) = self.0.get(&sha) {
@@ -40,7 +40,7 @@ impl Scripts {
     }
 }
 
-// A script is what its name says: comparing and hashing the texts would only take time.
+// The SHA-1 identifies a script, so there is no need to compare and hash the texts.
 impl PartialEq for Scripts {
     fn eq(&self, other: &Self) -> bool {
         self.0.keys().eq(other.0.keys())
@@ -126,12 +126,12 @@ impl Server {
     }
 }
 
-/// How far a script has come.
+/// The progress of a script.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
-    /// Whether it has begun to write, be it that there was nothing to change.
+    /// Whether the script has executed a command that writes, even if the command changed nothing.
     pub(super) has_written: bool,
-    /// Whether its last command was not carried out.
+    /// Whether the server refused to execute the script's last command.
     pub(super) refused: bool,
 }
 

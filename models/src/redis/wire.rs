@@ -1,23 +1,24 @@
-//! What the model says, and what it needs of a Lua.
+//! The model's answers, and the Lua interpreter that it needs.
 
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 
 use fencepost_core::redis::Reply;
 use sha1::{Digest, Sha1};
 
-/// An answer as it is on the wire. Unlike [`Reply`] it tells a status from a string, because scripts see the difference.
+/// An answer as it is on the wire. Unlike [`Reply`], it distinguishes a status from a string, because scripts see the
+/// difference.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Resp {
-    /// Nothing.
+    /// Nil.
     Nil,
-    /// A number.
+    /// An integer.
     Int(i64),
     /// A status: `OK`.
     Status(Vec<u8>),
     /// A string.
     Bulk(Vec<u8>),
-    /// Several.
+    /// An array.
     Array(Vec<Self>),
     /// An error, with its code.
     Error(Vec<u8>),
@@ -95,15 +96,15 @@ impl Fault {
     }
 }
 
-/// Runs scripts for the model: the simulator brings a real Lua 5.1.
+/// Runs scripts for the model. The simulator provides a real Lua 5.1.
 pub trait Lua {
-    /// Whether the script can be run at all.
+    /// Checks that the script compiles.
     ///
     /// # Errors
-    /// What the compiler says, without a code.
+    /// The compiler's message, without an error code.
     fn check(&mut self, text: &[u8]) -> Result<(), String>;
 
-    /// Runs a script that has been checked. `call` carries out its commands.
+    /// Runs a script that has been checked. `call` executes the script's commands.
     fn eval(
         &mut self,
         text: &[u8],
@@ -113,7 +114,7 @@ pub trait Lua {
     ) -> Resp;
 }
 
-/// The SHA-1 of a text in hexadecimal: a script's name.
+/// The SHA-1 of a text in hexadecimal, which identifies a script.
 #[must_use]
 pub fn sha1_hex(text: &[u8]) -> [u8; 40] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";

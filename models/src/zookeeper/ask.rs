@@ -1,4 +1,4 @@
-//! What the model is asked and what it says, where locks that are not ours want more than the core's words.
+//! Requests and answers of the model. They include more than the core's requests, for locks of other libraries.
 
 use alloc::{string::String, vec::Vec};
 
@@ -7,27 +7,27 @@ use fencepost_core::{
     zookeeper::{Notice, Reply, Request, WatchEvent},
 };
 
-/// A request: one of the core's or, for the locks that people write themselves, one of the others that they use.
+/// A request: one of the core's, or one that hand-written locks use.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Ask {
-    /// One of the core's.
+    /// A request of the core.
     Request(Request),
-    /// Ask whether a node is there, and leave a watch that waits for it to come or, if it is there, to change or to go. Answered by
-    /// `Data` without data.
+    /// Read whether a node exists. With `watch`, leave a watch: it fires when the node is created or, if the node
+    /// exists, when it is changed or deleted. The answer is `Data` without data.
     Exists {
         /// The path.
         path: String,
         /// Whether to leave a watch.
         watch: bool,
     },
-    /// Change a node's data, if it has this version. Answered by `Data` without data.
+    /// Replace a node's data if the node has this version. The answer is `Data` without data.
     Set {
         /// The path.
         path: String,
         /// The new data.
         data: Vec<u8>,
-        /// The version, or any.
+        /// The version; `None` for any.
         version: Option<i32>,
     },
     /// Delete a node if it has this version.
@@ -45,47 +45,49 @@ impl From<Request> for Ask {
     }
 }
 
-/// An answer, and how far its server had come.
+/// An answer, and how many transactions its server had applied.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Answered {
     /// The answer.
     pub reply: Reply,
-    /// The last transaction that the server had applied: for [`Server::saw`](super::Server::saw), when the answer has arrived.
+    /// The last transaction that the server had applied. Pass it to [`Server::saw`](super::Server::saw) when the answer
+    /// has arrived.
     pub zxid: i64,
 }
 
-/// What has happened to a watched node.
+/// The change of a watched node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Event {
-    /// It has come.
+    /// The node was created.
     Created,
-    /// It has gone.
+    /// The node was deleted.
     Deleted,
-    /// It has other data.
+    /// The node's data were changed.
     Changed,
-    /// It has other children.
+    /// A child of the node was created or deleted.
     Children,
 }
 
-/// A watch has fired.
+/// A watch that fired.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Told {
-    /// The request that has set it.
+    /// The request that set the watch.
     pub id: CommandId,
-    /// The session it was set in.
+    /// The session that set the watch.
     pub session: SessionId,
-    /// The node.
+    /// The node's path.
     pub path: String,
-    /// What has happened.
+    /// The change.
     pub event: Event,
-    /// The transaction that has done it; if it happened while nobody was connected, the last one that the server had applied.
+    /// The transaction that made the change. If the session was not connected at that time, the last transaction that
+    /// the server had applied.
     pub zxid: i64,
     pub(super) kind: Kind,
 }
 
 impl From<Told> for Notice {
-    /// In the core's words a node that has come, or that has other children, has changed.
+    /// The core's [`WatchEvent::Changed`] also covers a new node and other children.
     fn from(told: Told) -> Self {
         Self::Watch {
             id: told.id,
@@ -101,9 +103,9 @@ impl From<Told> for Notice {
 /// What a watch waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
-    /// A node that is there.
+    /// A change of an existing node's data, or its deletion.
     Data,
-    /// A node that was not there.
+    /// The creation of a node that did not exist.
     Absence,
     Children,
 }

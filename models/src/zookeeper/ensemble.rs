@@ -1,4 +1,4 @@
-//! Several servers, of which one leads.
+//! An ensemble: several servers with one leader.
 
 use alloc::{vec, vec::Vec};
 use core::time::Duration;
@@ -12,30 +12,30 @@ use super::{
     watches::Watch,
 };
 
-/// Why a session was not taken in by a server.
+/// Why a server refused to connect a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CannotAttach {
     /// The leader has ended the session.
     SessionOver,
     /// The client has seen transactions that the server has not applied.
     ServerBehind,
-    /// The server cannot ask the leader: no answer.
+    /// The server has no connection to the leader, so it gives no answer.
     ServerCutOff,
 }
 
 impl Server {
-    /// An empty ensemble; the server 0 leads.
+    /// An empty ensemble. Server 0 leads.
     ///
-    /// - The leader commits and applies at once; the others apply when they are told to ([`catch_up`](Self::catch_up)), and before they
-    ///   answer a write or a sync of their own sessions. Reads are answered from what the session's server has applied, and watches fire
-    ///   when it applies.
-    /// - Sessions end by the leader's clock ([`expire_due`](Self::expire_due)). What a follower hears of a session, the leader learns when
-    ///   the follower next tells it ([`report`](Self::report)).
-    /// - A follower that is [`cut_off`](Self::cut_off) from the leader goes on answering reads.
-    /// - A leader that is [`deposed`](Self::depose) goes on answering reads and `sync`.
+    /// - The leader commits and applies transactions at once. A follower applies them when the test calls
+    ///   [`catch_up`](Self::catch_up), and before it answers a write or a sync of its own sessions. A server answers
+    ///   reads from the transactions it has applied, and fires watches when it applies.
+    /// - Sessions expire by the leader's clock ([`expire_due`](Self::expire_due)). The leader learns from a follower's
+    ///   next report which sessions the follower has heard from ([`report`](Self::report)).
+    /// - A follower that is [`cut_off`](Self::cut_off) from the leader still answers reads.
+    /// - A leader that is [`deposed`](Self::depose) still answers reads and `sync`.
     ///
     /// # Panics
-    /// All methods that take a server panic if there is no such one.
+    /// All methods that take a server's number panic if there is no such server.
     #[must_use]
     pub fn ensemble(servers: usize) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Server {
         }
     }
 
-    /// The server that leads.
+    /// The number of the leading server.
     #[must_use]
     pub const fn leader(&self) -> usize {
         self.leader
@@ -61,13 +61,13 @@ impl Server {
         self.members[server].applied
     }
 
-    /// How many transactions a server has yet to apply.
+    /// How many committed transactions a server has not applied.
     #[must_use]
     pub fn lag(&self, server: usize) -> usize {
         self.log.len() - self.next(server)
     }
 
-    /// Opens a session on a server, unless that is cut off.
+    /// Opens a session on a server. Returns `None` if the server is cut off.
     pub fn open_session_at(&mut self, now: Instant, server: usize, timeout: Duration) -> Option<SessionId> {
         let reachable = !self.members[server].cut_off;
         reachable.then(|| self.new_session(server, timeout, now))
@@ -79,7 +79,8 @@ impl Server {
         self.sessions.get(&session)?.at
     }
 
-    /// The connection of a session is gone. What it was told and has not taken will be found out when its watches are set again.
+    /// Closes the connection of a session. Notices that the client has not taken are lost. When the client sets its
+    /// watches again, the server finds out what they missed.
     pub fn detach(&mut self, session: SessionId) {
         self.notified.remove(&session);
         let Some(known) = self.sessions.get_mut(&session) else {
@@ -97,11 +98,12 @@ impl Server {
         known.waiting.extend(self.members[server].watches.take(session));
     }
 
-    /// Connects a session again, to this server or another one; a connection it still has ends. The client sets its watches again, and
-    /// those that have missed something fire. (Of a client library that loses them, see [`forget_watches`](Self::forget_watches).)
+    /// Connects a session again, to the same server or another one, and closes the connection that the session still
+    /// has. The client sets its watches again, and a watch that has missed a change fires. (For a client library that
+    /// loses its watches, see [`forget_watches`](Self::forget_watches).)
     ///
     /// # Errors
-    /// [`CannotAttach`]; then the session is not connected.
+    /// [`CannotAttach`]. The session is then not connected.
     pub fn reattach(&mut self, now: Instant, session: SessionId, server: usize) -> Result<(), CannotAttach> {
         self.detach(session);
         let member = &mut self.members[server];
@@ -148,21 +150,23 @@ impl Server {
         self.notified.remove(&session);
     }
 
-    /// The client has lost what it had seen, as one that resumes a session by its number alone: any server takes it in, a lagging one too.
+    /// The client has lost the number of the last transaction it has seen, like a client that resumes a session by its
+    /// id alone. Any server accepts the session, even a server that lags.
     pub fn forget_seen(&mut self, session: SessionId) {
         if let Some(known) = self.sessions.get_mut(&session) {
             known.seen = 0;
         }
     }
 
-    /// An answer with this transaction has reached the client: it may no longer connect to a server that has not come so far.
+    /// An answer with this transaction has reached the client. From now on the client cannot connect to a server that
+    /// has not applied the transaction.
     pub fn saw(&mut self, session: SessionId, zxid: i64) {
         if let Some(known) = self.sessions.get_mut(&session) {
             known.seen = known.seen.max(zxid);
         }
     }
 
-    /// A request or a ping of the session has reached its server. Only the leader knows of it at once.
+    /// A request or a ping of the session has reached its server. Only a leader takes account of it at once.
     pub fn heard(&mut self, now: Instant, session: SessionId) {
         let leader = self.leader;
         if let Some(known) = self.sessions.get_mut(&session) {
@@ -174,10 +178,11 @@ impl Server {
         }
     }
 
-    /// A ping of the leader has reached a follower, which answers with the sessions it has heard since the last one. That is on its way
-    /// now: see [`take_report`](Self::take_report).
+    /// A ping of the leader has reached a follower. The follower reports the sessions from which it has heard since the
+    /// last ping. The report is then on its way: see [`take_report`](Self::take_report).
     ///
-    /// The leader pings every half tick. A ping that was sent to a follower that is cut off reaches it before the next answer of the leader.
+    /// The leader pings every half tick. A ping that was sent while the follower was cut off reaches the follower
+    /// before the leader's next answer does.
     pub fn report(&mut self, server: usize) {
         for known in self.sessions.values_mut() {
             if known.at == Some(server) && core::mem::take(&mut known.touched) {
@@ -186,8 +191,8 @@ impl Server {
         }
     }
 
-    /// What a follower has reported reaches the leader, unless that is cut off. To the leader, those sessions were heard now. A later
-    /// request that the follower passes on comes behind it.
+    /// A follower's report reaches the leader, unless the follower is cut off. The leader then counts these sessions as
+    /// heard from now. A later request that the follower passes on arrives after the report.
     pub fn take_report(&mut self, now: Instant, server: usize) {
         if self.members[server].cut_off {
             return;
@@ -199,8 +204,8 @@ impl Server {
         }
     }
 
-    /// Ends the sessions of which the leader has heard nothing for longer than their timeouts; gives them. A real one takes up to a tick
-    /// longer. The servers' connections with them end when those servers apply it.
+    /// Ends the sessions from which the leader has heard nothing for longer than their timeouts; returns them. A real
+    /// leader takes up to a tick longer. A server closes the connection of such a session when it applies the end.
     pub fn expire_due(&mut self, now: Instant) -> Vec<SessionId> {
         let due = |known: &Session| known.ended.is_none() && known.heard.plus(known.timeout) < now;
         let silent = self.sessions.iter().filter(|(_, known)| due(known));
@@ -211,7 +216,7 @@ impl Server {
         silent
     }
 
-    /// A server applies the next so many transactions, if there are so many and it is not cut off.
+    /// A server applies up to this many further transactions, unless it is cut off.
     pub fn catch_up(&mut self, server: usize, transactions: usize) {
         if self.members[server].cut_off {
             return;
@@ -228,14 +233,15 @@ impl Server {
         self.forget_what_is_everywhere();
     }
 
-    /// A follower loses the leader. It goes on answering reads, and hearing its clients, until it notices
-    /// ([`disconnect_all`](Self::disconnect_all)); what else they ask is not answered. The leader itself cannot be cut off: another one
-    /// has to lead first.
+    /// A follower loses its connection to the leader. It still answers reads and hears its clients, until it notices
+    /// ([`disconnect_all`](Self::disconnect_all)). It answers no other requests. The leader cannot be cut off: another
+    /// server has to lead first.
     pub fn cut_off(&mut self, server: usize) {
         self.members[server].cut_off = server != self.leader;
     }
 
-    /// A server finds the leader again, and catches up with it. One that led closes its connections first; those sessions are given.
+    /// A server connects to the leader again, and catches up with it. A deposed leader first closes its connections;
+    /// returns their sessions.
     pub fn rejoin(&mut self, server: usize) -> Vec<SessionId> {
         let mut broken = Vec::new();
         if core::mem::take(&mut self.members[server].deposed) {
@@ -246,9 +252,10 @@ impl Server {
         broken
     }
 
-    /// The leader is cut off, and another server leads the others: see [`change_leader`](Self::change_leader). The one that led does not notice:
-    /// it keeps its connections and answers reads and `sync`, until it is [disconnected](Self::disconnect_all) or [rejoins](Self::rejoin). It commits
-    /// nothing, and nobody new gets through to it. Nothing happens unless a majority is left to the other one.
+    /// Cuts off the leader and makes another server lead the others: see [`change_leader`](Self::change_leader). The
+    /// old leader does not notice. It keeps its connections and answers reads and `sync`, until it
+    /// [disconnects](Self::disconnect_all) or [rejoins](Self::rejoin). It commits nothing, and new sessions cannot
+    /// connect to it. Nothing happens unless the new leader has a majority.
     pub fn depose(&mut self, now: Instant, server: usize) -> Vec<SessionId> {
         let old = self.leader;
         let left = self.members.iter().filter(|member| !member.cut_off).count();
@@ -260,13 +267,14 @@ impl Server {
         self.change_leader(now, server)
     }
 
-    /// Whether a server believes that it leads, and does not.
+    /// Whether a server believes that it leads although another server leads.
     #[must_use]
     pub fn is_deposed(&self, server: usize) -> bool {
         self.members[server].deposed
     }
 
-    /// A server closes all its connections: it has noticed that it is cut off, or it restarts. Gives the sessions.
+    /// A server closes all its connections, because it noticed that it is cut off, or because it restarts. Returns
+    /// their sessions.
     pub fn disconnect_all(&mut self, server: usize) -> Vec<SessionId> {
         let here = self.sessions.iter().filter(|(_, known)| known.at == Some(server));
         let here: Vec<_> = here.map(|(session, _)| *session).collect();
@@ -276,10 +284,12 @@ impl Server {
         here
     }
 
-    /// Another server leads. All that can reach it catch up with everything committed and have closed their connections; those sessions
-    /// are given. Every session has its full timeout again. A server that is cut off cannot lead: then nothing happens.
+    /// Another server leads. All servers that can reach it catch up with every committed transaction and close their
+    /// connections; returns their sessions. Every session gets its full timeout again. Nothing happens if the server is
+    /// cut off, because then it cannot lead.
     ///
-    /// What was answered is kept. What was not may be either: ask and throw the answer away, or do not ask.
+    /// The ensemble keeps every request that it has answered. It may have kept or lost a request without an answer: to
+    /// model the first, execute the request and discard the answer; to model the second, do not execute it.
     pub fn change_leader(&mut self, now: Instant, server: usize) -> Vec<SessionId> {
         if self.members[server].cut_off {
             return Vec::new();
@@ -292,7 +302,7 @@ impl Server {
             }
         }
         self.leader = server;
-        // The epoch is the upper half.
+        // The upper half is the epoch.
         self.zxid = ((self.zxid >> 32) + 1) << 32;
         for known in self.sessions.values_mut() {
             known.heard = now;
@@ -311,7 +321,7 @@ impl Server {
         session
     }
 
-    /// Commits a change that has been checked; the leader applies it.
+    /// Commits a change that has been checked. The leader applies it.
     pub(super) fn commit(&mut self, change: Change) -> i64 {
         self.zxid += 1;
         let zxid = self.zxid;
@@ -341,7 +351,7 @@ impl Server {
         }
     }
 
-    /// Drops transactions that every server has applied, and sessions whose end is among them.
+    /// Drops the transactions that every server has applied, and the sessions that these transactions ended.
     pub(super) fn forget_what_is_everywhere(&mut self) {
         let everywhere = self.members.iter().map(|member| member.applied).min();
         let everywhere = everywhere.unwrap_or_default();
@@ -351,7 +361,7 @@ impl Server {
         self.sessions.retain(|_, known| !known.is_over(everywhere));
     }
 
-    /// Where in the log a server goes on.
+    /// The index of the first transaction in the log that a server has not applied.
     fn next(&self, server: usize) -> usize {
         let applied = self.applied(server);
         self.log
@@ -359,7 +369,7 @@ impl Server {
     }
 }
 
-/// What a watch that is set again has missed, as a client that has seen so much finds out.
+/// The change that a watch has missed if its client sets it again and has last seen the transaction `seen`.
 fn missed(member: &Member, path: &str, kind: Kind, seen: i64) -> Option<Event> {
     let changes = member.tree.changes(path);
     match (kind, changes) {

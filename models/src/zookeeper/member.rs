@@ -1,4 +1,4 @@
-//! One server of an ensemble: what it has applied, and who watches it.
+//! One server of an ensemble: its applied transactions, and its watches.
 
 use alloc::{string::String, vec::Vec};
 
@@ -17,7 +17,7 @@ pub(super) struct Transaction {
     pub(super) change: Change,
 }
 
-/// What a transaction does. It has been checked: every server can apply it.
+/// The change that a transaction makes. It has been checked, so every server can apply it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Change {
     Create {
@@ -33,7 +33,7 @@ pub(super) enum Change {
         data: Vec<u8>,
     },
     EndSession(SessionId),
-    /// Several in one.
+    /// Several changes in one transaction.
     All(Vec<Self>),
 }
 
@@ -41,21 +41,21 @@ pub(super) enum Change {
 pub(super) struct Member {
     pub(super) tree: Tree,
     pub(super) watches: Watches,
-    /// The last transaction it has applied.
+    /// The last transaction that the server has applied.
     pub(super) applied: i64,
     pub(super) cut_off: bool,
-    /// Whether it has led, is cut off, and does not know that another one leads.
+    /// Whether the server was the leader, is cut off, and does not know that another server leads.
     pub(super) deposed: bool,
 }
 
 impl Member {
-    /// Applies a transaction; gives the watches that it fires, in order.
+    /// Applies a transaction; returns the watches that fire, in order.
     pub(super) fn apply(&mut self, transaction: &Transaction) -> Vec<Told> {
         self.applied = transaction.zxid;
         self.carry_out(&transaction.change, transaction.zxid)
     }
 
-    /// Carries out a change; gives the watches that it fires, in order.
+    /// Makes a change; returns the watches that fire, in order.
     pub(super) fn carry_out(&mut self, change: &Change, zxid: i64) -> Vec<Told> {
         let mut told = Vec::new();
         match change {

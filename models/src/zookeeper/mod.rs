@@ -1,10 +1,11 @@
 //! A model of ZooKeeper: a tree, sessions, and watches that fire once, on one server or on an ensemble.
 //!
-//! The rules are the real server's (3.8), as far as locks can see them: a sequence counts every create below its parent and sticks at the
-//! end of 32 bits, `get` sets a watch only on a node that is there, a session's end deletes its nodes, watches come in the order of the changes.
+//! The rules are those of the real server (3.8), as far as they concern locks. A sequence counts every create below its
+//! parent, and stops at the end of 32 bits. `get` sets a watch only on an existing node. The end of a session deletes
+//! its nodes. Watches fire in the order of the changes.
 //!
-//! [`Server::new`] is one server, on which everything has happened when it is answered. [`Server::ensemble`] is several, of which all but
-//! the leader lag: see there.
+//! [`Server::new`] is one server: when it answers a request, all effects of the request have happened.
+//! [`Server::ensemble`] is several servers, of which all but the leader may lag.
 
 mod ask;
 mod ensemble;
@@ -41,12 +42,12 @@ use watches::Watch;
 pub struct Server {
     members: Vec<Member>,
     leader: usize,
-    /// What the leader has committed and some server has not applied.
+    /// The committed transactions that some server has not applied.
     log: VecDeque<Transaction>,
     zxid: i64,
     sessions: SortedMap<SessionId, Session>,
     last_session: i64,
-    /// Sessions that have notices nobody has taken.
+    /// The sessions with notices that their clients have not taken.
     notified: SortedSet<SessionId>,
 }
 
@@ -63,12 +64,13 @@ impl Server {
         Self::default()
     }
 
-    /// Opens a session on the leader. It ends with [`end_session`](Self::end_session), and never for its silence.
+    /// Opens a session on the leader. It lasts until [`end_session`](Self::end_session), and never expires by itself.
     pub fn open_session(&mut self) -> SessionId {
         self.new_session(self.leader, Duration::MAX, Instant::ZERO)
     }
 
-    /// Ends a session: closed by its client or expired. Its ephemeral nodes go, and those who watch them are told.
+    /// Ends a session, as when its client closes it or when it expires. The server deletes its ephemeral nodes and
+    /// fires their watches.
     pub fn end_session(&mut self, session: SessionId) {
         let Some(known) = self.sessions.get_mut(&session) else {
             return;
@@ -83,8 +85,8 @@ impl Server {
         }
     }
 
-    /// Executes one request of a session on one server. On an ensemble, [`ask`](Self::ask) also says when there is no answer; here that
-    /// is `CONNECTION_LOSS`.
+    /// Executes a request of a session. Unlike [`ask`](Self::ask), it returns `CONNECTION_LOSS` if an ensemble gives no
+    /// answer.
     pub fn execute(&mut self, session: SessionId, id: CommandId, request: Request) -> Reply {
         let answered = self.ask(session, id, request.into());
         answered.map_or(
@@ -96,11 +98,12 @@ impl Server {
         )
     }
 
-    /// Executes one request of a session on the server that it is connected to: a read on what that one has applied, everything else
-    /// through the leader, answered when the session's server has applied it. `None`: there is no answer, because the session is not
-    /// connected, or its server is cut off from the leader; then it is not executed.
+    /// Executes a request of a session on the server that it is connected to. The server answers reads from the
+    /// transactions that it has applied. All other requests go through the leader, and the server answers once it has
+    /// applied their transactions. Returns `None` if there is no answer, because the session is not connected, or
+    /// because its server is cut off from the leader. Then the request is not executed.
     ///
-    /// A request that is executed although its answer is lost is one that is asked and whose answer is thrown away.
+    /// To model a request that is executed although its answer is lost, discard the answer.
     pub fn ask(&mut self, session: SessionId, id: CommandId, ask: Ask) -> Option<Answered> {
         let Some(known) = self.sessions.get(&session) else {
             return Some(self.answered(session, self.leader, Answer::Error(code::SESSION_EXPIRED)));
@@ -138,12 +141,12 @@ impl Server {
         Some(self.answered(session, server, answer))
     }
 
-    /// What a session has been told since it was last asked.
+    /// The notices for a session since the last call.
     pub fn take_notices(&mut self, session: SessionId) -> VecDeque<Notice> {
         self.take_told(session).into_iter().map(Notice::from).collect()
     }
 
-    /// The same, in the server's own words.
+    /// The watches of a session that fired since the last call, in the server's terms.
     pub fn take_told(&mut self, session: SessionId) -> VecDeque<Told> {
         if !self.notified.remove(&session) {
             return VecDeque::new();
@@ -159,37 +162,37 @@ impl Server {
         self.notified.iter().copied()
     }
 
-    /// The names of a node's children on the leader, for tests of what is left behind.
+    /// The names of a node's children on the leader, for tests that check what clients leave behind.
     #[must_use]
     pub fn children(&self, path: &str) -> Option<Vec<String>> {
         self.members[self.leader].tree.children(path)
     }
 
-    /// The session that a node goes with, if there is such a node and it goes with one.
+    /// The session that owns a node; `None` if there is no such node, or if it is not ephemeral.
     #[must_use]
     pub fn owner(&self, path: &str) -> Option<SessionId> {
         self.members[self.leader].tree.owner(path).map(SessionId)
     }
 
-    /// The nodes that go with sessions, on the leader: each with its data and its session.
+    /// The ephemeral nodes on the leader: each with its data and its session.
     pub fn owned(&self) -> impl Iterator<Item = (&str, &[u8], SessionId)> {
         let nodes = self.members[self.leader].tree.owned();
         nodes.map(|(path, data, session)| (path, data, SessionId(session)))
     }
 
-    /// All nodes on the leader, in the order of their paths: each with what is known of it, and the session that it goes with.
+    /// All nodes on the leader, in the order of their paths: each with its stat, and the session that owns it.
     pub fn nodes(&self) -> impl Iterator<Item = (&str, Stat, Option<SessionId>)> {
         self.nodes_on(self.leader)
     }
 
-    /// The same as one server has them, which may lag. A server that there is not has none.
+    /// All nodes on one server, which may lag; empty if there is no such server.
     pub fn nodes_on(&self, server: usize) -> impl Iterator<Item = (&str, Stat, Option<SessionId>)> {
         let member = self.members.get(server).into_iter();
         let nodes = member.flat_map(|member| member.tree.nodes());
         nodes.map(|(path, stat, session)| (path, stat, session.map(SessionId)))
     }
 
-    /// What stands in a node and what is known of it, on the leader.
+    /// A node's data and stat, on the leader.
     #[must_use]
     pub fn node(&self, path: &str) -> Option<(&[u8], Stat)> {
         self.members[self.leader].tree.get(path)
@@ -202,7 +205,7 @@ impl Server {
         self.write(SessionId(0), delete).unwrap_or_else(Answer::Error)
     }
 
-    /// Removes containers that have lost their last child, as the leader does once a minute.
+    /// Deletes containers that have lost their last child, as the leader does once a minute.
     pub fn reap_containers(&mut self) {
         while let Some(path) = self.members[self.leader].tree.empty_container() {
             self.delete(&path);
@@ -228,7 +231,7 @@ impl Server {
         Answer::Children(names)
     }
 
-    /// Reads a node; a watch on one that is not there is set only if its data are not wanted.
+    /// Reads a node. If the node does not exist, a watch is set only by a request that does not read data.
     fn look(
         &mut self,
         server: usize,
@@ -251,7 +254,7 @@ impl Server {
         answer
     }
 
-    /// What goes through the leader.
+    /// Executes a request that goes through the leader.
     fn write(&mut self, session: SessionId, ask: Ask) -> Result<Answer, i32> {
         let tree = &self.members[self.leader].tree;
         match ask {
@@ -296,7 +299,7 @@ impl Server {
         }
     }
 
-    /// Several writes in one transaction: all of them or none.
+    /// Makes several writes in one transaction: all of them or none.
     fn write_all(&mut self, session: SessionId, writes: Vec<Write>) -> Result<Answer, i32> {
         let changes = trial::tried(&mut self.members[self.leader].tree, session, writes)?;
         let names = changes.iter().filter_map(|change| match change {

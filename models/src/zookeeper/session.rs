@@ -9,22 +9,22 @@ use super::{ask::Told, watches::Watch};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Session {
-    /// The server it is connected to.
+    /// The server that the session is connected to.
     pub(super) at: Option<usize>,
     pub(super) timeout: Duration,
-    /// When the leader last learnt that it lives.
+    /// When the leader last heard from the session.
     pub(super) heard: Instant,
-    /// Whether its server has heard it, and has not yet told the leader.
+    /// Whether the session's server has heard from it and has not reported that to the leader yet.
     pub(super) touched: bool,
-    /// Whether its server has told the leader so, and the leader has not got that yet.
+    /// Whether the server's report about the session is on its way to the leader.
     pub(super) reported: bool,
-    /// The last transaction that its client knows of.
+    /// The last transaction that the client has seen.
     pub(super) seen: i64,
-    /// The transaction that has ended it, until all servers have applied that.
+    /// The transaction that ended the session. The session is dropped once all servers have applied it.
     pub(super) ended: Option<i64>,
-    /// What it has been told, and has not taken.
+    /// Notices that the client has not taken.
     pub(super) told: VecDeque<Told>,
-    /// The watches that its client will set again, while it is not connected.
+    /// While the session is not connected: the watches that its client will set again.
     pub(super) waiting: Vec<(String, Watch)>,
 }
 
@@ -43,7 +43,7 @@ impl Session {
         }
     }
 
-    /// Whether a server that has come so far knows that it is over.
+    /// Whether a server that has applied the transaction `applied` knows that the session has ended.
     pub(super) fn is_over(&self, applied: i64) -> bool {
         self.ended.is_some_and(|ended| ended <= applied)
     }

@@ -11,17 +11,17 @@ const NOT_EMPTY: i32 = -111;
 const BAD_VERSION: i32 = -103;
 const BAD_ARGUMENTS: i32 = -8;
 
-/// How long a node stays.
+/// How long a node exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Persistent,
     Container,
-    /// As long as this session.
+    /// Until this session ends.
     Ephemeral(i64),
 }
 
 impl Kind {
-    /// As in a node's stat.
+    /// The owner as in a node's stat.
     const fn owner(self) -> i64 {
         match self {
             Self::Persistent | Self::Container => 0,
@@ -32,7 +32,7 @@ impl Kind {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Tree {
-    /// By path; the root's is empty.
+    /// The nodes by path. The root's path is empty.
     nodes: SortedMap<String, Node>,
 }
 
@@ -41,10 +41,10 @@ struct Node {
     data: Vec<u8>,
     stat: Stat,
     kind: Kind,
-    /// How many children have ever been created: the next number of a sequence.
+    /// How many children have ever been created: the next sequence number.
     creates: i32,
     children: usize,
-    /// The transactions that last changed its data and its children.
+    /// The transactions that last changed the data and the children.
     changed: i64,
     children_changed: i64,
 }
@@ -57,7 +57,7 @@ impl Node {
                 czxid: zxid,
                 ephemeral_owner: kind.owner(),
                 version: 0,
-                // The model has no clock of the wall.
+                // The model has no wall clock.
                 created: 0,
             },
             kind,
@@ -68,7 +68,7 @@ impl Node {
         }
     }
 
-    /// The session that it goes with.
+    /// The session that owns the node.
     const fn session(&self) -> Option<i64> {
         match self.kind {
             Kind::Ephemeral(session) => Some(session),
@@ -77,7 +77,7 @@ impl Node {
     }
 }
 
-/// What a create or a delete replaces: a node, and its parent's counts.
+/// The state that a create or a delete changes: a node, and its parent's counts.
 #[derive(Debug)]
 pub(super) struct Before {
     path: String,
@@ -93,7 +93,7 @@ impl Default for Tree {
     }
 }
 
-/// The path of a node's parent, as a client writes it.
+/// The path of a node's parent, in the form that clients use.
 pub(super) fn parent_of(path: &str) -> &str {
     match path.rsplit_once('/') {
         Some(("", _)) | None => "/",
@@ -102,7 +102,7 @@ pub(super) fn parent_of(path: &str) -> &str {
 }
 
 impl Tree {
-    /// The path of a node that may be created: with its number, if it gets one.
+    /// Checks whether a node may be created; returns its path, with the sequence number if it is sequential.
     pub(super) fn may_create(&self, path: &str, sequential: bool) -> Result<String, i32> {
         let Some((parent, name)) = path.rsplit_once('/') else {
             return Err(BAD_ARGUMENTS);
@@ -143,7 +143,7 @@ impl Tree {
 
     pub(super) fn create(&mut self, path: &str, data: Vec<u8>, kind: Kind, zxid: i64) {
         self.nodes.insert(path.into(), Node::new(data, kind, zxid));
-        // The count of creates sticks at its end, as the real one does since 3.6 (ZOOKEEPER-3249).
+        // The count stops at its maximum, as on the real server since 3.6 (ZOOKEEPER-3249).
         self.change_parent(path, zxid, |parent| {
             parent.creates = parent.creates.saturating_add(1);
             parent.children += 1;
@@ -156,7 +156,7 @@ impl Tree {
         }
     }
 
-    /// How it is before a node is created or deleted.
+    /// Saves the state before a node is created or deleted.
     pub(super) fn before(&self, path: &str) -> Before {
         let parent = self.nodes.get(parent_key(path));
         Before {
@@ -166,7 +166,7 @@ impl Tree {
         }
     }
 
-    /// As it was before.
+    /// Restores the state that `before` saved.
     pub(super) fn take_back(&mut self, before: Before) {
         if let (Some(parent), Some((creates, children, changed))) =
             (self.nodes.get_mut(parent_key(&before.path)), before.parent)
@@ -196,7 +196,7 @@ impl Tree {
         self.node(path).map(|node| (node.changed, node.children_changed))
     }
 
-    /// The session that a node goes with.
+    /// The session that owns a node.
     pub(super) fn owner(&self, path: &str) -> Option<i64> {
         self.node(path)?.session()
     }
@@ -207,20 +207,20 @@ impl Tree {
         let mut names = Vec::with_capacity(children);
         let below = self.nodes.iter_from(path);
         let below = below.map_while(|(child, _)| child.strip_prefix(path));
-        // A sibling whose name only begins alike has no slash there, and what lies deeper has another one.
+        // A sibling with a longer name has no slash at this position. A deeper node has a second slash.
         let below = below.filter_map(|name| name.strip_prefix('/'));
         let names_below = below.filter(|name| !name.is_empty() && !name.as_bytes().contains(&b'/'));
         names.extend(names_below.map(String::from).take(children));
         Some(names)
     }
 
-    /// All nodes: each with its state, and the session that it goes with.
+    /// All nodes: each with its stat, and the session that owns it.
     pub(super) fn nodes(&self) -> impl Iterator<Item = (&str, Stat, Option<i64>)> {
         let nodes = self.nodes.iter();
         nodes.map(|(path, node)| (path.as_str(), node.stat, node.session()))
     }
 
-    /// The nodes that go with sessions: each with its data and its session.
+    /// The ephemeral nodes: each with its data and its session.
     pub(super) fn owned(&self) -> impl Iterator<Item = (&str, &[u8], i64)> {
         let nodes = self.nodes.iter();
         nodes.filter_map(|(path, node)| Some((path.as_str(), node.data.as_slice(), node.session()?)))
@@ -254,12 +254,12 @@ impl Tree {
     }
 }
 
-/// Where a node's parent is kept.
+/// The key of a node's parent in `nodes`.
 fn parent_key(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
-/// Where a node is kept that a client calls so.
+/// The key in `nodes` of a node with this path.
 fn key(path: &str) -> &str {
     if path == "/" { "" } else { path }
 }

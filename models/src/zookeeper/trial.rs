@@ -1,4 +1,4 @@
-//! Several writes in one transaction: each has to be possible after those before it.
+//! Several writes in one transaction: each one must be possible after the ones before it.
 
 use alloc::vec::Vec;
 
@@ -12,7 +12,8 @@ use super::{
     tree::{Kind, Tree},
 };
 
-/// What the writes change, if all of them can be made: they are made one after the other, and taken back.
+/// The changes that the writes make, if all of them are possible. The function makes them one after the other and then
+/// undoes them.
 pub(super) fn tried(tree: &mut Tree, session: SessionId, writes: Vec<Write>) -> Result<Vec<Change>, i32> {
     let mut befores = Vec::with_capacity(writes.len());
     let mut attempt = |write| {
@@ -56,7 +57,7 @@ fn possible(tree: &Tree, session: SessionId, write: Write) -> Result<Change, i32
     }
 }
 
-/// The kind of node that a session makes in this mode, and whether it gets a number.
+/// The kind of node that a session creates in this mode, and whether the node gets a sequence number.
 pub(super) const fn kind_of(session: SessionId, mode: CreateMode) -> (Kind, bool) {
     match mode {
         CreateMode::Ephemeral => (Kind::Ephemeral(session.0), false),

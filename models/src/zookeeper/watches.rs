@@ -6,7 +6,7 @@ use fencepost_core::{CommandId, SessionId, sorted::SortedMap};
 
 use super::ask::{Event, Kind, Told};
 
-/// Who watches, and for what.
+/// A watch: its request, its session, and what it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Watch {
     pub(super) id: CommandId,
@@ -22,7 +22,7 @@ impl Watches {
         self.0.update(path, |watches| watches.push(watch));
     }
 
-    /// Takes out all watches of a session.
+    /// Removes all watches of a session and returns them.
     pub(super) fn take(&mut self, session: SessionId) -> Vec<(String, Watch)> {
         let mut taken = Vec::new();
         self.0.retain(|path, watches| {
@@ -38,7 +38,7 @@ impl Watches {
         taken
     }
 
-    /// Fires what waits for this event.
+    /// Fires the watches that wait for this event.
     pub(super) fn fire(&mut self, path: &str, event: Event, zxid: i64, told: &mut Vec<Told>) {
         let Some(watches) = self.0.get_mut(path) else {
             return;

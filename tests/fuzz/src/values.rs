@@ -110,6 +110,7 @@ pub(crate) fn settings(u: &mut Unstructured<'_>) -> Result<RawSettings> {
             fence: option(u, |u| Ok(u.int_in_range(0..=40)?.to_string()))?,
             answer_within: option(u, number)?,
             max_hold: option(u, number)?,
+            owner: None,
         }));
     }
     Ok(RawSettings::RedisString {
@@ -120,6 +121,7 @@ pub(crate) fn settings(u: &mut Unstructured<'_>) -> Result<RawSettings> {
         poll: option(u, number)?,
         answer_within: option(u, number)?,
         max_hold: option(u, number)?,
+        owner: None,
     })
 }
 
@@ -241,6 +243,7 @@ pub(crate) fn plain(family: &str, nth: usize) -> Settings {
             poll: None,
             answer_within: None,
             max_hold: Some(20_000_000),
+            owner: None,
         },
     };
     Settings::try_from(raw).unwrap_or_else(|error| panic!("{error}"))

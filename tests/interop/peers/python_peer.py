@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
-import threading
 from importlib.metadata import version
 
 from python_recipes import Recipes
 from steered import end, obey_until_the_end, say
 
 
-def main() -> None:
+def serve(kind: type[Recipes], name: str) -> None:
     """Obeys until the end."""
     layout, hosts, session, *login = sys.argv[1:]
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, daemon=True).start()
-    recipes = Recipes(loop, layout, hosts, int(session), *login)
-    ready = {"answer": "ready", "ok": True, "peer": f"python-{layout}", "version": version("fencepost")}
-    say(ready)
+    recipes = kind(layout, hosts, int(session), *login)
+    say({"answer": "ready", "ok": True, "peer": name, "version": version("fencepost")})
     obey_until_the_end(recipes)
     recipes.close()
     end()
 
 
 if __name__ == "__main__":
-    main()
+    serve(Recipes, f"python-{sys.argv[1]}")

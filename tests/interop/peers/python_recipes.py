@@ -35,14 +35,11 @@ def given(hosts: str, session_ms: int, login: str) -> KazooClient:
 class Recipes:
     """The recipes, on a client of a loop in another thread, so that whoever waits can be called off."""
 
-    def __init__(
-        self, loop: asyncio.AbstractEventLoop, layout: str, hosts: str, session_ms: int, login: str = ""
-    ) -> None:
-        self._loop = loop
+    def __init__(self, layout: str, hosts: str, session_ms: int, login: str = "") -> None:
         self._layout = cast(fencepost.SharedLayout, layout)
+        self._given: KazooClient | None = None
         url = f"zk://{hosts}?session_timeout={session_ms}"
-        self._given = given(hosts, session_ms, login) if login else None
-        self._client = self._run(self._take(self._given) if self._given else self._connect(url))
+        self._client = self._open(url, (hosts, session_ms, login) if login else None)
         #: To look with: our clients tell a grant's fence, and not its node.
         self._look = KazooClient(hosts=hosts)
         self._look.start()
@@ -132,13 +129,21 @@ class Recipes:
         if self._given:
             self._given.stop()
 
+    def _open(self, url: str, login: tuple[str, int, str] | None) -> Any:
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, daemon=True).start()
+        if login is None:
+            return self._run(self._connect(url))
+        self._given = given(*login)
+        return self._run(self._take(self._given))
+
     async def _take(self, kazoo: KazooClient) -> fencepost.asyncio.Client:
         return fencepost.asyncio.Client(kazoo)
 
     async def _connect(self, url: str) -> fencepost.asyncio.Client:
         return await fencepost.asyncio.connect(url).__aenter__()
 
-    def _lock(self, kind: str, path: str) -> fencepost.asyncio.Lock:
+    def _lock(self, kind: str, path: str) -> Any:
         name, (what, _, permits) = path.lstrip("/"), kind.partition(":")
         client, layout, identifier = self._client, self._layout, "fencepost"
         if what in ("mutex", "revocable"):

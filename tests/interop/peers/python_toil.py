@@ -6,9 +6,9 @@ import asyncio
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 import fencepost
-import fencepost.asyncio
 from mixed_counter import CounterClient
 from steered import Answer, say
 
@@ -21,10 +21,32 @@ def now() -> int:
     return time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
 
 
+class Valid(Protocol):
+    """What is asked of a grant to tell when it is valid."""
+
+    def remaining(self) -> float | None:
+        """How many seconds it is valid for."""
+
+
+class Grant(Protocol):
+    """What the work does with a grant."""
+
+    @property
+    def fence(self) -> int | None:
+        """The fence."""
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether it is valid now."""
+
+    async def release(self) -> None:
+        """Gives it back."""
+
+
 class Teller:
     """Tells from when and until when a grant is valid."""
 
-    def __init__(self, grant: fencepost.asyncio.Grant, path: str) -> None:
+    def __init__(self, grant: Valid, path: str) -> None:
         self._grant = grant
         self._path = path
         self._valid = False
@@ -52,7 +74,7 @@ class Teller:
 
 
 async def toil(
-    acquire: Callable[[], Awaitable[fencepost.asyncio.Grant | None]],
+    acquire: Callable[[], Awaitable[Grant | None]],
     shared: bool,
     resource: CounterClient,
     hold_ms: int,
@@ -88,7 +110,7 @@ async def toil(
     return {"done": done, "stale": stale, "lost": lost, "unconfirmed": unconfirmed}
 
 
-async def _believe(grant: fencepost.asyncio.Grant, end: int) -> int | None:
+async def _believe(grant: Grant, end: int) -> int | None:
     """Holds until then, or until it is over: the last moment at which the grant was seen to be valid."""
     seen = None
     while True:

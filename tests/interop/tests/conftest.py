@@ -11,10 +11,11 @@ from typing import Protocol
 import pytest
 from steer import CLASSES, RUST, Peer, Servers
 from tree import Tree
+from versions import VERSIONS, pytest_addoption, pytest_collection_modifyitems
+
+__all__ = ["pytest_addoption", "pytest_collection_modifyitems"]
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "mixed"))
-
-VERSIONS = ("3.8", "3.9")
 
 
 class Start(Protocol):

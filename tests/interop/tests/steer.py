@@ -30,8 +30,9 @@ LOGS = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=error"]
 #: Our Rust client, in the layout that comes first.
 RUST = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "examples" / "peer"
 
-#: Our C client, and the same on a handle that the program has.
+#: Our C client; in a program with the threaded ZooKeeper library; on a handle of the program's.
 C = ROOT / "build" / "interop" / "c_peer"
+C_THREADS = ROOT / "build" / "interop" / "c_mt_peer"
 C_GIVEN = ROOT / "build" / "interop" / "c_given_peer"
 
 COMMANDS = {
@@ -40,11 +41,13 @@ COMMANDS = {
     "javascript-curator": ["node", str(PEERS / "javascript_peer.mjs"), "curator"],
     "javascript-kazoo": ["node", str(PEERS / "javascript_peer.mjs"), "kazoo"],
     "python-curator": [sys.executable, str(PEERS / "python_peer.py"), "curator"],
+    "python-threads": [sys.executable, str(PEERS / "python_threads_peer.py"), "curator"],
     "python-kazoo": [sys.executable, str(PEERS / "python_peer.py"), "kazoo"],
     "rust-curator": [str(RUST), "curator"],
     "rust-kazoo": [str(RUST), "kazoo"],
     "rust-plain": [str(RUST), "plain"],
     "c-curator": [str(C), "curator"],
+    "c-mt": [str(C_THREADS), "curator"],
     "c-given": [str(C_GIVEN), "curator"],
     "c-kazoo": [str(C), "kazoo"],
 }

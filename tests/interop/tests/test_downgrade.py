@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 from company import has_got, together, waits
 from conftest import Start
-from steer import Answer, wait_until
+from steer import Answer, Peer, wait_until
 from tree import Tree
 
+pytestmark = pytest.mark.every_version
+
+LANGUAGES = ("rust", "python", "javascript", "c")
 #: What a reader's node is called.
 MARKS = {"curator": "__READ__", "kazoo": "__rlock__"}
 
@@ -21,14 +24,16 @@ def as_reader(tree: Tree, writer: Answer, mark: str) -> str:
     return reader
 
 
-def wait_for_a_watch(tree: Tree, node: str) -> None:
-    """Waits until somebody else waits for this node."""
+def wait_for_a_watch(tree: Tree, node: str, unless: Peer | None = None) -> None:
+    """Waits until another session waits for this node, or this peer does not wait any more."""
     owner = tree.client.exists(node).ephemeralOwner
-    wait_until(lambda: tree.watchers(node) - {owner}, f"{node} is waited for")
+    wait_until(
+        lambda: tree.watchers(node) - {owner} or (unless and not waits(unless)), f"{node} is waited for"
+    )
 
 
 @pytest.mark.parametrize("theirs", MARKS)
-@pytest.mark.parametrize("language", ["c", "python", "javascript"])
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_their_readers_share_with_our_writer_that_goes_on_as_a_reader_and_their_writers_wait(
     start: Start, tree: Tree, path: str, theirs: str, language: str
 ) -> None:
@@ -58,6 +63,30 @@ def test_their_readers_share_with_our_writer_that_goes_on_as_a_reader_and_their_
     has_got(writer, int(held["czxid"]))
     writer.ask("release")
     assert tree.contenders(path) == []
+
+
+@pytest.mark.parametrize("writes", LANGUAGES)
+@pytest.mark.parametrize("kind", ["mutex", "leader", "multi"])
+def test_in_kazoos_layout_other_kinds_wait_for_a_writer_that_goes_on_as_a_reader(
+    start: Start, tree: Tree, path: str, writes: str, kind: str
+) -> None:
+    """Each of them stands alone behind the writer, whose node vanishes."""
+    writer, *waiters = together(start, f"{writes}-kazoo", *(f"{waits}-kazoo" for waits in LANGUAGES))
+    # A place for each of them.
+    line = {f"{path}-{place}": waiter for place, waiter in zip(LANGUAGES, waiters, strict=True)}
+    held = {}
+    for place, waiter in line.items():
+        held[place] = writer.acquire(f"write {place}")
+        tree.see_join(place, waiter, f"{kind} {place}{f',{place}-too' if kind == 'multi' else ''}")
+        wait_for_a_watch(tree, held[place]["node"])
+        writer.ask(f"downgrade {place}")
+    for place, waiter in line.items():
+        wait_for_a_watch(tree, as_reader(tree, held[place], MARKS["kazoo"]), unless=waiter)
+        assert waits(waiter), f"{waiter.name} was granted beside a reader"
+        writer.ask(f"release {place}")
+        has_got(waiter, int(held[place]["czxid"]))
+        waiter.ask("release")
+        assert tree.contenders(place) == []
 
 
 def test_our_writer_waits_for_a_curator_writer_that_goes_on_as_a_reader(

@@ -60,3 +60,31 @@ def test_a_given_client_keeps_its_chroot_its_login_and_its_rights(
     finally:
         for peer in peers:
             peer.close()
+
+
+@pytest.mark.parametrize("name", [*GIVEN, "python-threads"])
+def test_a_free_lock_is_granted_on_a_session_that_is_not_proved_yet(
+    servers: Servers, tree: Tree, path: str, name: str
+) -> None:
+    """A try and a short timeout, each on a session of its own that has just been made."""
+    claims = [
+        (wanted(kind, f"{path}-{kind.partition(':')[0]}-{timeout}"), timeout)
+        for kind in ("mutex", "semaphore:1", "multi")
+        for timeout in (0, 300)
+    ]
+    # Proved after a quarter of its timeout: a client waits for an answer for 5 s, if nothing else limits it.
+    peers = [Peer(name, servers.zookeeper, 24_000, LOGIN) for _ in claims]
+    try:
+        for peer, (claim, timeout) in zip(peers, claims, strict=True):
+            peer.answer("ready")
+            peer.send(f"acquire {claim} {timeout}")
+        for peer, (claim, timeout) in zip(peers, claims, strict=True):
+            answer = peer.answer("acquire")
+            assert answer["ok"], f"{claim} {timeout}: {answer}"
+            assert answer["granted"], f"{claim} {timeout}"
+            peer.event("valid", path=answer["path"], valid=True)
+            peer.ask("release")
+            assert not peer.heard("lost"), f"{claim} {timeout}"
+    finally:
+        for peer in peers:
+            peer.close()

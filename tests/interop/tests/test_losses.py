@@ -46,6 +46,7 @@ PERMITS = (
     Loss("c-kazoo", EXPIRED, "kazoo"),
     Loss("python-kazoo", KILLED, "kazoo"),
     Loss("python-curator", EXPIRED, "curator"),
+    Loss("python-threads", EXPIRED, "curator"),
     Loss("javascript-curator", KILLED, "curator"),
     Loss("javascript-kazoo", EXPIRED, "kazoo"),
 )
@@ -54,6 +55,7 @@ MULTI_LOCKS = (
     Loss("rust-kazoo", EXPIRED, "c-kazoo"),
     Loss("c-curator", EXPIRED, "curator"),
     Loss("python-kazoo", EXPIRED, "javascript-kazoo"),
+    Loss("python-threads", KILLED, "c-curator"),
     Loss("javascript-curator", EXPIRED, "curator"),
 )
 #: Readers that are killed are in `test_together.py`.
@@ -71,6 +73,7 @@ LINES = (
     (Loss("c-curator", EXPIRED, "curator"), "python-curator"),
     (Loss("python-curator", KILLED, "curator"), "rust-curator"),
     (Loss("python-kazoo", EXPIRED, "kazoo"), "c-kazoo"),
+    (Loss("python-threads", EXPIRED, "curator"), "python-threads"),
     (Loss("javascript-curator", KILLED, "curator"), "c-curator"),
     (Loss("javascript-kazoo", EXPIRED, "kazoo"), "rust-kazoo"),
 )

@@ -50,7 +50,7 @@ def is_there(operator: KazooClient, session: int) -> bool:
     return f"sid={session:#x}," in operator.command(b"cons")
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", [*OURS, "python-threads"])
 @pytest.mark.parametrize("kind", ["write", "semaphore:1", "single"])
 def test_who_waits_and_may_not_read_any_more_is_told(
     start: Start, operator: KazooClient, tree: Tree, path: str, name: str, kind: str

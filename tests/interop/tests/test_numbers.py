@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import pytest
-from conftest import VERSIONS
 from elsewhere import Elsewhere
 from kazoo.client import KazooClient  # type: ignore[import-untyped]
 from refusals import refused, started, wanted
 from steer import wait_until
+from versions import VERSIONS
+
+pytestmark = pytest.mark.every_version
 
 LAST = 2**31 - 1
 #: From here on nobody is granted anything: at its end the counter stays, and hands its number to everybody.

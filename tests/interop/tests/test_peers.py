@@ -10,7 +10,11 @@ from steer import Peer, Servers, wait_until
 OURS = ("rust", "python", "javascript", "c")
 PEERS = ("curator", "kazoo", *(f"{ours}-{layout}" for ours in OURS for layout in ("curator", "kazoo")))
 EXCLUSIVE = (
-    *((peer, kind) for peer in PEERS for kind in ("mutex", "write", "semaphore:1", "leader")),
+    *(
+        (peer, kind)
+        for peer in (*PEERS, "python-threads")
+        for kind in ("mutex", "write", "semaphore:1", "leader")
+    ),
     ("curator", "revocable"),
     ("curator", "multi"),
     ("rust-curator", "multi"),
@@ -119,7 +123,7 @@ def test_a_curator_writer_may_go_on_as_a_reader(start: Start, path: str) -> None
     assert int(two.answer("acquire")["czxid"]) > int(reader["czxid"])
 
 
-@pytest.mark.parametrize("name", PEERS)
+@pytest.mark.parametrize("name", [*PEERS, "python-threads"])
 @pytest.mark.parametrize("kind", ["mutex", "write", "semaphore:1", "leader"])
 def test_not_one_increment_is_lost(start: Start, path: str, name: str, kind: str) -> None:
     one, two = pair(start, name)

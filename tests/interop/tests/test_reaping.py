@@ -15,6 +15,8 @@ from refusals import ALONE, OURS, directories, started, wanted
 from steer import Servers, wait_until
 from tree import Tree
 
+pytestmark = pytest.mark.every_version
+
 BATCHES = 6
 ROUNDS = 4
 

@@ -36,7 +36,8 @@ def test_they_exclude_each_other(
     has_got(two, fence)
     assert not one.ask(f"acquire {kind} {path} 0")["granted"]
     two.ask("release")
-    assert tree.contenders(path) == []
+    # Curator's latch deletes the node of a failed try in the background.
+    wait_until(lambda: tree.contenders(path) == [], "no node is left")
 
 
 @pytest.mark.parametrize(("theirs", "ours"), PAIRS)
@@ -106,6 +107,7 @@ def test_they_share_the_permits_of_a_semaphore(
     assert tree.contenders(path) == []
 
 
+@pytest.mark.every_version
 @pytest.mark.parametrize(("first", "second"), [pair for pair in BOTH_WAYS if "curator" in pair])
 def test_many_locks_are_taken_together(start: Start, tree: Tree, path: str, first: str, second: str) -> None:
     one, two = together(start, first, second)
@@ -130,6 +132,7 @@ LOSSES = [
     for kind in ("mutex", "write", "read", "leader", "semaphore:1")
     if kind in ("mutex", "write", "read") or any(name.startswith("rust") for name in pair)
 ]
+LOSSES += [("curator", "python-threads", "mutex"), ("python-threads", "curator", "mutex")]
 
 
 @pytest.mark.parametrize(("first", "second", "kind"), LOSSES)

@@ -58,6 +58,7 @@ class Verbs:
             Verb("proxy-heal ID", self._on_proxy(Proxy.heal)),
             Verb("proxy-hold ID", self._on_proxy(Proxy.hold)),
             Verb("proxy-pass ID", self._on_proxy(Proxy.release)),
+            Verb("proxy-ignore ID N", self._proxy_ignore),
             Verb("proxy-drop-replies ID N", self._proxy_drop_replies),
             Verb("proxy-count ID", self._proxy_count),
             Verb("proxy-reset ID", self._proxy_reset),
@@ -130,6 +131,13 @@ class Verbs:
 
     async def _proxy(self, name: str) -> Reply:
         proxy = await self._proxies.open(self._fleet.find(name))
+        return proxy.describe()
+
+    async def _proxy_ignore(self, identity: str, number: str) -> Reply:
+        proxy = self._proxies.find(identity)
+        if not number.isdigit():
+            raise BadCommand(f"not a number of connections: {number!r}")
+        proxy.ignore(int(number))
         return proxy.describe()
 
     async def _proxy_drop_replies(self, identity: str, number: str) -> Reply:

@@ -46,7 +46,7 @@ class ZooKeeper(Server):
         settings = [
             f"tickTime={self.tick_ms}",
             f"minSessionTimeout={2 * self.tick_ms}",
-            "maxSessionTimeout=60000",
+            "maxSessionTimeout=600000",
             f"initLimit={math.ceil(INIT_MS / self.tick_ms)}",
             f"syncLimit={max(SYNC_TICKS, math.ceil(SYNC_MS / self.tick_ms))}",
             f"dataDir={self.directory / 'data'}",
@@ -66,7 +66,8 @@ class ZooKeeper(Server):
     def command(self) -> list[str]:
         return [
             "java",
-            "-Xmx128m",
+            "-Xms32m",  # there are many of them
+            "-Xmx1000m",  # what ZooKeeper's own scripts give a server
             "-XX:+UseSerialGC",
             "-XX:-UsePerfData",  # would leave a file in /tmp/hsperfdata_USER after SIGKILL
             f"-Djava.io.tmpdir={self.directory}",

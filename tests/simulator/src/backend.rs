@@ -5,8 +5,8 @@ use core::{fmt::Debug, hash::Hash, time::Duration};
 use fencepost_core::{AttemptId, CommandId, Event, Instant, Intent, Misuse, Outcome, Output, hub::Family};
 
 use crate::{
-    checker::{Deed, Mode, Placed, Shown},
-    step::{Number, Outage},
+    checker::{Mode, Placed, Shown, Task},
+    step::{Number, ServerFault},
 };
 
 /// What a server answers.
@@ -21,7 +21,7 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// A request: those of the family's machines, and what broken locks ask for beyond.
     type Ask: Clone + Debug + Eq + Hash + Send + Sync + From<<Self::Family as Family>::Request>;
     /// Which connection or session a request belongs to.
-    type Line: Clone + Copy + Debug + Eq + Hash + Send + Sync;
+    type Connection: Clone + Copy + Debug + Eq + Hash + Send + Sync;
 
     /// Whether requests and answers of one client keep their order.
     const ORDERED: bool;
@@ -37,16 +37,16 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// Servers with so many clients, none of them connected.
     fn new(clients: Number, servers: u8) -> Self;
 
-    /// The line that a client's requests are sent on now.
-    fn line(&self, client: Number) -> Self::Line;
+    /// The connection that a client's requests are sent on now.
+    fn connection(&self, client: Number) -> Self::Connection;
 
-    /// A client connects, or connects again: what its library tells it. Nothing if it cannot now.
+    /// A client connects, or connects again: the notices of its library. None if it cannot connect now.
     fn connect(&mut self, now: Instant, client: Number, server: u8) -> Option<Vec<NoticeOf<Self>>>;
 
-    /// A client's connection has broken: what its library tells it.
+    /// A client's connection has broken: the notices of its library.
     fn disconnect(&mut self, now: Instant, client: Number) -> Vec<NoticeOf<Self>>;
 
-    /// Whose connections the server has closed.
+    /// The clients of which the server has closed the connection.
     fn broken(&self) -> Vec<Number>;
 
     /// A client's library has forgotten what it watched, and how far the servers were that it has seen.
@@ -59,14 +59,14 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     fn alive(&mut self, now: Instant, client: Number);
 
     /// Whether a request has to wait, because its server waits for others.
-    fn stalls(&self, line: Self::Line, ask: &Self::Ask) -> bool;
+    fn stalls(&self, connection: Self::Connection, ask: &Self::Ask) -> bool;
 
     /// Executes a request. Nothing: it will not be answered.
     fn execute(
         &mut self,
         now: Instant,
         client: Number,
-        line: Self::Line,
+        connection: Self::Connection,
         id: CommandId,
         ask: Self::Ask,
     ) -> Option<Answered<Self>>;
@@ -74,8 +74,13 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// An answer has reached its client. Says whether the server has turned the request away, so that the client leaves it.
     fn delivered(&mut self, client: Number, mark: i64) -> bool;
 
-    /// An answer to a request that the server is too crowded for, if there is such a thing.
-    fn crowded(&self, line: Self::Line, ask: &Self::Ask) -> Option<ReplyOf<Self>>;
+    /// How many transactions the server at the end of a connection has yet to apply.
+    fn behind(&self, _line: Self::Connection) -> usize {
+        0
+    }
+
+    /// The error of a request that the server throttles, if it throttles such requests.
+    fn throttled(&self, connection: Self::Connection, ask: &Self::Ask) -> Option<ReplyOf<Self>>;
 
     /// What a client has been sent since it was last asked for.
     fn take_notices(&mut self, client: Number) -> Vec<NoticeOf<Self>>;
@@ -84,7 +89,7 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     fn pass(&mut self, now: Instant);
 
     /// Something goes wrong on the server, if it can now.
-    fn outage(&mut self, now: Instant, outage: Outage) -> Option<Aftermath>;
+    fn server_fault(&mut self, now: Instant, fault: ServerFault) -> Option<Aftermath>;
 
     /// Whether the server lets a client hold: the lock is there, and it is this attempt's.
     fn holds(&self, now: Instant, client: Number, attempt: &AttemptId) -> bool;
@@ -92,10 +97,10 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// The last fence that the server has given, where it keeps one.
     fn last_fence(&self, now: Instant) -> Option<u64>;
 
-    /// What the lock's value is on the server, to see who touches it.
+    /// What the lock's value is on the server, to see which client touches it.
     fn belongings(&self, now: Instant) -> Belongings;
 
-    /// Whoever waits, the first one first; nothing where the server keeps no line.
+    /// The clients that wait, the first one first; nothing where the server keeps no queue.
     fn queue(&self) -> Option<Vec<Number>>;
 
     /// What is left on the server that should not be.
@@ -107,12 +112,22 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// Whether a request is routine, which no contender's doing has caused: confirmations of a session.
     fn is_routine(ask: &Self::Ask) -> bool;
 
-    /// Whether a request looks at what is not the client's own, where servers tell who waits.
+    /// Whether a request is the driver's to carry out: another connection in the same session.
+    fn is_reconnect(_ask: &Self::Ask) -> bool {
+        false
+    }
+
+    /// The server that a client's driver connects to then; `None` where the program made the connection, or there is none.
+    fn next_server(&self, _client: Number) -> Option<u8> {
+        None
+    }
+
+    /// Whether a request looks at what is not the client's own, where servers notify waiters.
     fn is_of_others(&self, _client: Number, _ask: &Self::Ask) -> bool {
         false
     }
 
-    /// Whether a request only reads: who holds what on the server is the same after it.
+    /// Whether a request only reads: what each client has on the server is the same after it.
     fn reads(ask: &Self::Ask) -> bool;
 
     /// Whether a request is carried out by a transaction, whose answer a server can take for that of another request of the same session.
@@ -131,7 +146,7 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
         None
     }
 
-    /// Whether a request could take something away from somebody.
+    /// Whether a request could take something away from another client.
     fn harms(ask: &Self::Ask) -> bool;
 
     /// The contenders as the server shows them that a client is connected to, where there are inspections.
@@ -144,12 +159,12 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
         None
     }
 
-    /// Whether somebody has asked for the lock that an attempt of a client's holds.
-    fn is_wanted(&self, _client: Number, _attempt: &AttemptId) -> bool {
+    /// Whether another client has requested the revocation of what an attempt of a client's holds.
+    fn is_revocation_requested(&self, _client: Number, _attempt: &AttemptId) -> bool {
         false
     }
 
-    /// Whose place a request would take or write to: the path of a contender.
+    /// The path of the contender that a request would delete or write to.
     fn aims_at(_ask: &Self::Ask) -> Option<&str> {
         None
     }
@@ -160,11 +175,11 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     }
 
     /// A request in a few words, for stories.
-    fn say_ask(ask: &Self::Ask) -> String;
+    fn describe_ask(ask: &Self::Ask) -> String;
     /// An answer in a few words.
-    fn say_reply(reply: &ReplyOf<Self>) -> String;
+    fn describe_reply(reply: &ReplyOf<Self>) -> String;
     /// A notice in a few words.
-    fn say_notice(notice: &NoticeOf<Self>) -> String;
+    fn describe_notice(notice: &NoticeOf<Self>) -> String;
 }
 
 /// An answer, and how far its server had come.
@@ -176,23 +191,23 @@ pub struct Answered<B: Backend> {
     pub mark: i64,
 }
 
-/// What follows from an outage for the clients.
+/// What follows from a server's fault for the clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Aftermath {
     /// From now on two may hold at once: an operator has deleted a lock, or a server has lost data.
     pub two_may_hold: bool,
 }
 
-/// Who owns what on the server: each contender's thing with its owner and, if it has one, its end.
+/// What is on the server: each contender's thing with its owner and, if it has one, its end.
 pub type Belongings = Vec<(String, Owner, Option<Instant>)>;
 
-/// Whom something belongs to.
+/// The owner of something on the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Owner {
     /// One of the clients.
     Client(Number),
-    /// Nobody any more: its process or session has ended.
-    Nobody,
+    /// None any more: its process or session has ended.
+    Ended,
 }
 
 /// A lock under test: a machine of fencepost in its hub, or a small lock written for the gallery.
@@ -225,12 +240,12 @@ pub trait Subject<B: Backend>: Clone + Debug + Eq + Hash {
     fn shutdown(&mut self, now: Instant);
     /// See `Hub::pending`.
     fn pending(&self) -> usize;
-    /// Who may hold beside it: what every grant of it is, and what it waits for until then.
+    /// Which grants may be held beside it: what every grant of it is, and what it waits for until then.
     fn mode(&self) -> Mode {
         Mode::Exclusive
     }
-    /// What it was told to do last, if it does not contend but inspects.
-    fn inspects(&self) -> Option<&Deed> {
+    /// Its last task, if it does not contend but inspects.
+    fn inspects(&self) -> Option<&Task> {
         None
     }
     /// Whether it has nothing more to do once it has been answered: a contender acquires once, an inspection may have to look first.

@@ -1,4 +1,4 @@
-//! A transcript cut from a run: what one process of one client was told, in the form that every language replays.
+//! A transcript cut from a run: the inputs of one process of one client, in the form that every language replays.
 
 use fencepost_core::{
     Failure, Instant, Intent, Outcome, Patience,
@@ -14,7 +14,7 @@ use crate::{
     run::Run,
     step::Number,
     subject::owner,
-    tape::{Input, Tape},
+    trace::{Input, Trace},
     world::BEGINNING,
 };
 
@@ -26,7 +26,7 @@ pub trait Spoken: Backend {
     fn notice(notice: &NoticeOf<Self>) -> Line;
 }
 
-/// Listens to the first process of one client.
+/// Records the inputs of the first process of one client.
 #[derive(Debug)]
 pub struct Cut {
     client: Number,
@@ -48,7 +48,7 @@ impl Cut {
     /// The transcript.
     ///
     /// # Errors
-    /// [`Uncut`] if the machine has no settings to write down, or says something else when it is told the same.
+    /// [`Uncut`] if the machine has no settings to write down, or answers the same inputs differently.
     pub fn text(&self, family: &str, settings: &str, run: &Run, why: &str) -> Result<String, Uncut> {
         let unlike =
             |error: &dyn core::fmt::Display| Uncut(format!("the transcript does not repeat: {error}"));
@@ -72,14 +72,16 @@ impl Cut {
         };
         let mut text = serde_json::to_string(&header).map_err(|error| unlike(&error))?;
         for (at, input) in core::iter::once(&(BEGINNING, open)).chain(&self.lines) {
-            let step = Step {
+            let mut step = Step {
                 at: at.as_micros(),
                 input: input.clone(),
                 misuse: None,
             };
+            // An answer that was another request's may have the wrong shape.
+            let said = player.put_first(&mut step).map_err(|error| unlike(&error))?;
             text.push('\n');
             text += &serde_json::to_string(&step).map_err(|error| unlike(&error))?;
-            for said in player.put(&step).map_err(|error| unlike(&error))? {
+            for said in said {
                 text.push('\n');
                 text += &said;
             }
@@ -89,7 +91,7 @@ impl Cut {
     }
 }
 
-impl<B: Spoken> Tape<B> for Cut {
+impl<B: Spoken> Trace<B> for Cut {
     fn input(&mut self, client: Number, local: Instant, input: impl FnOnce() -> Input<B>) {
         if client != self.client || self.over {
             return;
@@ -97,9 +99,9 @@ impl<B: Spoken> Tape<B> for Cut {
         let key = 1;
         let line = match input() {
             Input::Intent(Intent::Acquire(Patience::Try)) => Line::Try { key },
-            Input::Intent(Intent::Acquire(patience)) => Line::Acquire {
+            Input::Intent(Intent::Acquire(timeout)) => Line::Acquire {
                 key,
-                patience: match patience {
+                patience: match timeout {
                     Patience::For(limit) => u64::try_from(limit.as_micros()).ok(),
                     Patience::Forever | Patience::Try => None,
                 },

@@ -1,8 +1,8 @@
 //! All interleavings of small cases: every order in which what is on its way can arrive, with so many faults anywhere.
 //!
-//! Every contender acquires once and releases, or gives up; who inspects looks, and then does what it has found to do. Time passes only when nothing
-//! else can happen, up to the next timer, and then everybody looks at the clock. Where a walk ends, its world does, too: everybody who waits is granted,
-//! and nothing is left. The states are walked by [stateright](https://docs.rs/stateright), breadth first.
+//! Every contender acquires once and releases, or gives up; an inspector lists, and then does what it has found to do. Time passes only when nothing
+//! else can happen, up to the next timer, and then every client looks at its clock. Where a walk ends, its world does, too: every waiter is granted its
+//! lock, and nothing is left. The states are walked by [stateright](https://docs.rs/stateright), breadth first.
 
 use core::fmt::Debug;
 
@@ -12,7 +12,7 @@ use crate::{
     backend::{Backend, Subject},
     checker::{Belief, Mode, Violation},
     run::Machine,
-    step::{Number, Outage, Step, Trouble, Wish},
+    step::{ClientFault, Number, Operation, ServerFault, Step},
     world::{Setup, World},
 };
 
@@ -26,9 +26,9 @@ pub struct Case {
     /// How often time may pass.
     pub pauses: u8,
     /// Whether contenders come in the order of their numbers, to a lock that was held before: without faults, other orders of those that are
-    /// alike are the same with other names. Readers and writers are not: for them `seed` says who is what.
+    /// alike are the same with other names. Readers and writers are not: for them `seed` says which client is which.
     pub in_order: bool,
-    /// How many of those who wait may give up.
+    /// How many waiters may give up.
     pub may_give_up: u8,
     /// How often time has passed before the walk begins. A session that a driver says nothing of has to be confirmed before it can be granted
     /// anything, and confirmations need time: where none passes, its client waits to the end of every walk.
@@ -49,7 +49,7 @@ pub struct Explored {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct State<B: Backend, S> {
     world: World<B, S>,
-    /// Who has had the lock, or given it up.
+    /// Which clients have had the lock, or have given up.
     done: Vec<bool>,
     faults: u8,
     pauses: u8,
@@ -60,7 +60,7 @@ struct State<B: Backend, S> {
 enum Action {
     Move(Step),
     Fault(Step),
-    /// Time passes until somebody's next timer.
+    /// Time passes until the next timer of any client.
     Time,
 }
 
@@ -80,15 +80,17 @@ impl<B: Backend, S: Subject<B>> Walk<'_, B, S> {
         for client in 0..self.case.contenders {
             match state.world.checker.belief(client) {
                 Belief::Idle if !state.done[usize::from(client)] && self.may_come(state, client) => {
-                    moves.push(Step::Wish(client, Wish::Acquire));
+                    moves.push(Step::Operation(client, Operation::Acquire));
                 }
                 Belief::Holds(hold) => {
-                    moves.push(Step::Wish(client, Wish::Release));
+                    moves.push(Step::Operation(client, Operation::Release));
                     if hold.mode == Mode::Exclusive {
-                        moves.push(Step::Wish(client, Wish::Downgrade));
+                        moves.push(Step::Operation(client, Operation::Downgrade));
                     }
                 }
-                Belief::Waits(_) if state.may_give_up > 0 => moves.push(Step::Wish(client, Wish::Cancel)),
+                Belief::Waits(_) | Belief::Late(_) if state.may_give_up > 0 => {
+                    moves.push(Step::Operation(client, Operation::Cancel))
+                }
                 _ => {}
             }
             let traffic = state.world.traffic(client);
@@ -98,13 +100,13 @@ impl<B: Backend, S: Subject<B>> Walk<'_, B, S> {
                 moves.push(Step::Notice(client));
             }
             if !traffic.connected {
-                moves.push(Step::Trouble(client, Trouble::Reconnect(0)));
+                moves.push(Step::ClientFault(client, ClientFault::Reconnect(0)));
             }
         }
         moves
     }
 
-    /// An inspection may come at any time, and nobody comes after one.
+    /// An inspection may come at any time, and no contender has to come after one.
     fn may_come(&self, state: &State<B, S>, client: Number) -> bool {
         let came = |before: Number| state.done[usize::from(before)] || state.world.has_a_place(before);
         let contends = |client: &Number| !state.world.inspects(*client);
@@ -116,31 +118,34 @@ impl<B: Backend, S: Subject<B>> Walk<'_, B, S> {
         if state.faults == 0 {
             return Vec::new();
         }
-        let mut faults = vec![Step::Outage(Outage::Forget), Step::Outage(Outage::Crowd(1))];
-        let conditions = self.machine.climate.outages.iter().copied();
+        let mut faults = vec![
+            Step::ServerFault(ServerFault::Forget),
+            Step::ServerFault(ServerFault::Throttle(1)),
+        ];
+        let conditions = self.machine.profile.server_faults.iter().copied();
         faults.extend(
             conditions
-                .filter(|outage| is_condition(*outage))
-                .map(Step::Outage),
+                .filter(|fault| is_condition(*fault))
+                .map(Step::ServerFault),
         );
         for client in 0..self.case.contenders {
-            faults.push(Step::Outage(Outage::Expire(client)));
+            faults.push(Step::ServerFault(ServerFault::Expire(client)));
             let traffic = state.world.traffic(client);
-            let mut add = |trouble| faults.push(Step::Trouble(client, trouble));
+            let mut add = |fault| faults.push(Step::ClientFault(client, fault));
             for nth in 0..traffic.requests {
-                add(Trouble::LoseRequest(nth));
-                add(Trouble::GiveUp(nth));
+                add(ClientFault::LoseRequest(nth));
+                add(ClientFault::GiveUp(nth));
             }
-            (0..traffic.answers).for_each(|nth| add(Trouble::LoseAnswer(nth)));
+            (0..traffic.answers).for_each(|nth| add(ClientFault::LoseAnswer(nth)));
             if traffic.notices {
-                add(Trouble::Double);
-                add(Trouble::LoseNotice);
+                add(ClientFault::Double);
+                add(ClientFault::LoseNotice);
             }
             if traffic.connected {
                 for executed in 0..=traffic.requests {
-                    add(Trouble::Disconnect(executed));
+                    add(ClientFault::Disconnect(executed));
                 }
-                add(Trouble::Crash);
+                add(ClientFault::Crash);
             }
         }
         faults
@@ -160,14 +165,14 @@ where
             drifts: vec![0; self.case.contenders.into()],
             servers: 1,
             fair: self.machine.fair,
-            nameless: self.machine.climate.nameless,
+            nameless: self.machine.profile.nameless,
             longest: self.machine.longest,
         };
         let mut world = World::new(setup, &self.make(), &mut ());
         world.let_arrive(&mut ());
         if self.case.in_order {
-            for wish in [Wish::Acquire, Wish::Release] {
-                world.step(Step::Wish(0, wish), &self.make(), &mut ());
+            for operation in [Operation::Acquire, Operation::Release] {
+                world.step(Step::Operation(0, operation), &self.make(), &mut ());
                 world.let_arrive(&mut ());
             }
         }
@@ -202,7 +207,7 @@ where
         let make = self.make();
         let moved = match action {
             Action::Move(step) => {
-                let gives_up = matches!(step, Step::Wish(_, Wish::Cancel));
+                let gives_up = matches!(step, Step::Operation(_, Operation::Cancel));
                 state.may_give_up -= u8::from(gives_up);
                 state.world.step(step, &make, &mut ())
             }
@@ -229,35 +234,35 @@ where
             Property::always(PROMISES, |_, state: &State<B, S>| {
                 state.world.checker.violation.is_none()
             }),
-            // Where nothing moves any more, everybody has had the lock, or has it in turn when the weather clears up.
+            // Where nothing moves any more, every client has had the lock, or gets it in turn when all faults have ended.
             Property::always(ENDS, |walk: &Self, state: &State<B, S>| {
                 let timers = state.world.awaits_timer();
                 if !walk.moves(state).is_empty() || timers && state.pauses > 0 {
                     return true;
                 }
                 let mut world = state.world.clone();
-                world.end(true, &mut ());
+                world.recover(true, &mut ());
                 world.checker.violation.is_none() && (timers || state.done.iter().all(|done| *done))
             }),
         ]
     }
 }
 
-/// Whether one server's answers are others from then on. An ensemble of one server has nobody to take over.
-const fn is_condition(outage: Outage) -> bool {
+/// Whether one server's answers are others from then on. In an ensemble of one server no other can take over.
+const fn is_condition(fault: ServerFault) -> bool {
     matches!(
-        outage,
-        Outage::Depose
-            | Outage::Full
-            | Outage::NoDisk
-            | Outage::FewReplicas
-            | Outage::NoChannels
-            | Outage::Older
+        fault,
+        ServerFault::Depose
+            | ServerFault::Full
+            | ServerFault::NoDisk
+            | ServerFault::FewReplicas
+            | ServerFault::NoChannels
+            | ServerFault::Older
     )
 }
 
 const PROMISES: &str = "every promise is kept";
-const ENDS: &str = "nobody waits for ever";
+const ENDS: &str = "no client waits for ever";
 
 /// Walks all states of a case.
 pub fn explore<B, S>(machine: &'static Machine<B, S>, case: Case) -> Explored

@@ -1,6 +1,6 @@
 //! Which faults a run may meet: all, or some by their names.
 
-use crate::step::{Outage, Trouble};
+use crate::step::{ClientFault, ServerFault};
 
 /// A choice of faults.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ impl Faults {
     /// # Errors
     /// A name that there is not, with all that there are.
     pub fn only<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
-        let all = || Trouble::NAMES.iter().chain(Outage::NAMES).copied();
+        let all = || ClientFault::NAMES.iter().chain(ServerFault::NAMES).copied();
         let known = names.into_iter().map(|name| {
             all().find(|known| *known == name).ok_or_else(|| {
                 let all: Vec<_> = all().collect();

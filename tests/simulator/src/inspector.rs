@@ -1,17 +1,17 @@
-//! Who looks at a lock from outside, beside those who contend for it.
+//! Inspectors: clients that look at a lock from outside, beside its contenders.
 //!
-//! An [`Inspector`] lists who is there when it is first asked to. When it is asked again, it breaks or revokes one of those that it has found,
-//! who may have left meanwhile; sometimes it takes another's fence for it, or one that it found long ago.
+//! An [`Inspector`] lists the contenders when it is first asked to. When it is asked again, it breaks or revokes one that it has found, which
+//! may have left meanwhile. Sometimes it uses the fence of another, or one that it found long ago.
 
 use fencepost_core::{
-    CommandId, Event, Fence, Found, Instant, Intent, Key, Misuse, Outcome, Output, OwnerId,
+    CommandId, ContenderId, Event, Fence, Found, Instant, Intent, Key, Misuse, Outcome, Output,
     hub::Hub,
-    zookeeper::{Action, InspectionSettings, Layout, Machine, Notice, Reply, Role, ZooKeeper},
+    zookeeper::{Action, InspectionSettings, Layout, LockSettings, Notice, Reply, Role, ZooKeeper},
 };
 
 use crate::{
     backend::Subject,
-    checker::{Aim, Deed, Mode},
+    checker::{Aim, Mode, Task},
     zookeeper::{Ask, Servers},
 };
 
@@ -24,7 +24,7 @@ pub struct Lock {
     pub layout: Layout,
     /// What kind it is.
     pub of: Role,
-    /// Whether nobody is broken or revoked: paths of its nodes are used again, so that a node can change hands between the look at it and what
+    /// Whether it is only listed: paths of its nodes are used again, so that a node can change its owner between the look at it and what
     /// is done to it. That is said of inspections, and cannot be mended by them: ZooKeeper knows no fences.
     pub only_listed: bool,
 }
@@ -33,10 +33,10 @@ pub struct Lock {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Plan {
     only_lists: bool,
-    deed: Deed,
-    /// Whom the last list has found, by their fences.
+    task: Task,
+    /// The contenders that the last list has found, by their fences.
     found: Vec<Aim>,
-    /// Whom it has found first, to be broken much later.
+    /// The contender that it has found first, to be broken much later.
     old: Option<Aim>,
     turn: u64,
 }
@@ -47,7 +47,7 @@ impl Plan {
     pub const fn new(only_lists: bool, turn: u64) -> Self {
         Self {
             only_lists,
-            deed: Deed::List,
+            task: Task::List,
             found: Vec::new(),
             old: None,
             turn,
@@ -56,8 +56,8 @@ impl Plan {
 
     /// What was done last, or is being done.
     #[must_use]
-    pub const fn deed(&self) -> &Deed {
-        &self.deed
+    pub const fn task(&self) -> &Task {
+        &self.task
     }
 
     /// Whether a list comes next.
@@ -67,14 +67,14 @@ impl Plan {
     }
 
     /// Goes on to what comes next.
-    pub fn go_on(&mut self) -> &Deed {
-        self.deed = self.next();
-        &self.deed
+    pub fn go_on(&mut self) -> &Task {
+        self.task = self.next();
+        &self.task
     }
 
-    fn next(&mut self) -> Deed {
+    fn next(&mut self) -> Task {
         if self.looks_next() {
-            return Deed::List;
+            return Task::List;
         }
         let found = core::mem::take(&mut self.found);
         let turn = self.turn;
@@ -82,20 +82,20 @@ impl Plan {
         let at = usize::try_from(turn >> 2).unwrap_or_default() % found.len();
         let aim = found[at].clone();
         match turn % 4 {
-            0 => Deed::Break(aim),
-            1 => Deed::Revoke(aim),
-            // The next one's fence, or one that nobody has.
-            2 => Deed::Break(Aim {
+            0 => Task::Break(aim),
+            1 => Task::Revoke(aim),
+            // The next one's fence, or one that no contender has.
+            2 => Task::Break(Aim {
                 fence: found.get(at + 1).map_or(aim.fence + 1, |next| next.fence),
                 ..aim
             }),
-            _ => Deed::Break(self.old.take().unwrap_or(aim)),
+            _ => Task::Break(self.old.take().unwrap_or(aim)),
         }
     }
 
     /// A list has come to this.
     pub fn has_found(&mut self, list: &[Found]) {
-        if self.deed != Deed::List {
+        if self.task != Task::List {
             return;
         }
         let found = list.iter().map(|found| Aim {
@@ -114,7 +114,7 @@ impl Plan {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Inspector {
     hub: Hub<ZooKeeper>,
-    owner: OwnerId,
+    owner: ContenderId,
     seed: u64,
     lock: Lock,
     plan: Plan,
@@ -125,7 +125,7 @@ pub struct Inspector {
 impl Inspector {
     /// One that has not been asked for anything yet; `turn` chooses what it does first.
     #[must_use]
-    pub fn new(lock: Lock, owner: OwnerId, seed: u64, turn: u64) -> Self {
+    pub fn new(lock: Lock, owner: ContenderId, seed: u64, turn: u64) -> Self {
         Self {
             hub: Hub::new(seed),
             owner,
@@ -136,14 +136,14 @@ impl Inspector {
         }
     }
 
-    fn settings(&self, deed: &Deed) -> InspectionSettings {
-        let action = match deed.clone() {
-            Deed::List => Action::List,
-            Deed::Break(Aim { node, fence }) => Action::Break {
+    fn settings(&self, task: &Task) -> InspectionSettings {
+        let action = match task.clone() {
+            Task::List => Action::List,
+            Task::Break(Aim { node, fence }) => Action::Break {
                 node,
                 fence: Fence(fence),
             },
-            Deed::Revoke(Aim { node, fence }) => Action::Revoke {
+            Task::Revoke(Aim { node, fence }) => Action::Revoke {
                 node,
                 fence: Fence(fence),
             },
@@ -158,11 +158,11 @@ impl Inspector {
 impl Subject<Servers> for Inspector {
     fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         if let Intent::Acquire(_) = intent {
-            let deed = self.plan.go_on().clone();
+            let task = self.plan.go_on().clone();
             if let Some(last) = self.key.take() {
                 self.hub.close(now, last);
             }
-            let machine = Machine::Inspection(self.settings(&deed));
+            let machine = LockSettings::Inspection(self.settings(&task));
             self.key = Some(self.hub.open(now, machine, self.owner, self.seed)?);
         }
         let key = self.key.ok_or(Misuse::NotWaiting)?;
@@ -197,8 +197,8 @@ impl Subject<Servers> for Inspector {
         self.hub.pending()
     }
 
-    fn inspects(&self) -> Option<&Deed> {
-        Some(self.plan.deed())
+    fn inspects(&self) -> Option<&Task> {
+        Some(self.plan.task())
     }
 
     fn is_satisfied(&self) -> bool {
@@ -257,7 +257,7 @@ impl<C: Subject<Servers>, I: Subject<Servers>> Subject<Servers> for Party<C, I> 
         each!(self, one => one.mode())
     }
 
-    fn inspects(&self) -> Option<&Deed> {
+    fn inspects(&self) -> Option<&Task> {
         each!(self, one => one.inspects())
     }
 

@@ -1,11 +1,11 @@
-//! The proof: every machine in every weather.
+//! The proof: every machine under random schedules of faults.
 //!
-//! - [`world`]: clients, servers, a resource, and time; it walks step by step where it is told to.
-//! - [`weather`]: where it is told to by chance: one seed is one run, the same on every machine.
+//! - [`world`]: clients, servers, a resource, and time; it takes one step after the other.
+//! - [`schedule`]: the steps by chance: one seed is one run, the same on every machine.
 //! - [`explorer`]: where it can go at all: every interleaving of small cases.
 //! - [`checker`]: what has to hold whatever happens.
-//! - [`gallery`]: wrong locks that it has to convict, and their repaired twins that it has to acquit.
-//! - [`shrink`] and [`story`]: a broken promise as the shortest run that breaks it, told as a sequence diagram.
+//! - [`gallery`]: mutants whose broken promises it has to detect, and their correct twins, which have to pass.
+//! - [`shrink`] and [`story`]: a broken promise as the shortest run that breaks it, shown as a sequence diagram.
 //! - [`scenario`]: runs that are written down, because chance finds them too rarely.
 
 pub mod backend;
@@ -19,16 +19,17 @@ pub mod inspector;
 pub mod lua;
 pub mod machines;
 pub mod notation;
+pub mod owners;
 pub mod prove;
 pub mod redis;
 pub mod run;
 pub mod scenario;
+pub mod schedule;
 pub mod shrink;
 pub mod step;
 pub mod story;
 pub mod subject;
-pub mod tape;
-pub mod weather;
+pub mod trace;
 pub mod world;
 pub mod zookeeper;
 

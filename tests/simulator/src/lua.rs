@@ -26,7 +26,7 @@ pub struct RealLua {
     run: Function,
     compiled: BTreeMap<Vec<u8>, Function>,
     left_behind: Rc<RefCell<Vec<u8>>>,
-    /// Whether the next command's error is told and not raised.
+    /// Whether the next command's error is returned and not raised.
     quiet: Rc<Cell<bool>>,
     random: Rc<Cell<u64>>,
 }
@@ -153,12 +153,12 @@ impl RealLua {
             let said: Option<mlua::String> = problem.raw_get("err").unwrap_or_default();
             let source: String = problem.raw_get("source")?;
             let line: i64 = problem.raw_get("line")?;
-            let mut told =
+            let mut error =
                 said.map_or_else(|| b"ERR unknown error".to_vec(), |said| said.as_bytes().to_vec());
-            told.extend_from_slice(b" script: ");
-            told.extend_from_slice(&sha1_hex(text));
-            told.extend_from_slice(format!(", on {source}:{line}.").as_bytes());
-            Ok(Resp::Error(convert::one_line(&told)))
+            error.extend_from_slice(b" script: ");
+            error.extend_from_slice(&sha1_hex(text));
+            error.extend_from_slice(format!(", on {source}:{line}.").as_bytes());
+            Ok(Resp::Error(convert::one_line(&error)))
         })
     }
 

@@ -4,22 +4,23 @@
 //! [`Fencepost::granting`]: a semaphore's are `Permit(n)`; of a read/write lock some clients make readers, `Shared`, and some writers (by the
 //! seed's bits, so that each run has its own mixture). From this follow
 //!
-//! - who may hold at once, whose fences are ordered and what the resource takes: see [`checker`](crate::checker);
-//! - whom the calm at a run's end lets hold at once, and in which order: whoever could hold if all before it in
-//!   [`Backend::queue`](crate::backend::Backend::queue) held has its turn, and gets it without anybody's release.
+//! - which clients may hold at once, which fences are ordered and what the resource takes: see [`checker`](crate::checker);
+//! - which clients the recovery phase lets hold at once, and in which order: each that could hold if all before it in
+//!   [`Backend::queue`](crate::backend::Backend::queue) held has its turn, and gets it without a release.
 //!
-//! A grant that changes its mode, as a writer's that becomes a reader's, does so from the wish on: the world lets its client believe in a
-//! [`Hold`](crate::checker::Hold) of the new mode as soon as it has asked, because others may be granted before it hears of it.
+//! A grant that changes its mode, as a writer's that becomes a reader's, does so from its operation on: the world lets its client believe in a
+//! [`Hold`](crate::checker::Hold) of the new mode as soon as it has asked, because others may be granted before it receives the answer.
 
 mod inspections;
 mod mixture;
+mod owners;
 
 use core::{cell::RefCell, marker::PhantomData, time::Duration};
 
 use fencepost_core::{
     Settings,
-    redis::{Machine as RedisMachine, Redis, StringSettings},
-    zookeeper::{Machine as ZooKeeperMachine, ZooKeeper},
+    redis::{LockSettings as RedisSettings, Redis, StringSettings},
+    zookeeper::{LockSettings as ZooKeeperSettings, ZooKeeper},
 };
 
 use crate::{
@@ -27,9 +28,9 @@ use crate::{
     prove::Provable,
     redis,
     run::Machine,
-    step::{Number, Outage},
+    schedule::Profile,
+    step::{Number, ServerFault},
     subject::{Fencepost, owner},
-    weather::Climate,
     world::BEGINNING,
     zookeeper::{self, PERMITS},
 };
@@ -37,21 +38,22 @@ use crate::{
 pub use inspections::{AtALock, Kind, ZOOKEEPER_INSPECTION, ZOOKEEPER_LIST};
 pub(crate) use inspections::{inspects, turn};
 pub use mixture::ZOOKEEPER_MIXTURE;
+pub use owners::{REDIS_OWNERS, ZOOKEEPER_OWNERS};
 
-/// What can befall whoever is on an ensemble.
-const ENSEMBLE: Climate = Climate {
+/// The faults of a client and of its ensemble.
+const ENSEMBLE: Profile = Profile {
     servers: 3,
     long: 400_000,
-    outages: &[
-        Outage::Expire(0),
-        Outage::Operator(0),
-        Outage::Crowd(0),
-        Outage::Forget,
-        Outage::FailOver,
-        Outage::Restart,
-        Outage::CatchUp(0),
-        Outage::CutOff(0),
-        Outage::Depose,
+    server_faults: &[
+        ServerFault::Expire(0),
+        ServerFault::Operator(0),
+        ServerFault::Throttle(0),
+        ServerFault::Forget,
+        ServerFault::FailOver,
+        ServerFault::Restart,
+        ServerFault::CatchUp(0),
+        ServerFault::CutOff(0),
+        ServerFault::Depose,
     ],
     drifts: true,
     nameless: false,
@@ -59,12 +61,12 @@ const ENSEMBLE: Climate = Climate {
 
 thread_local! {
     /// Settings that have been read: there are few different ones.
-    static READ: RefCell<Vec<(String, ZooKeeperMachine)>> = const { RefCell::new(Vec::new()) };
+    static READ: RefCell<Vec<(String, ZooKeeperSettings)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A machine with these settings.
-fn zookeeper(settings: &str, client: Number, crashes: u8, seed: u64) -> Fencepost<ZooKeeper> {
-    let machine = READ.with_borrow_mut(|read| {
+/// Settings from their text.
+fn zookeeper_settings(settings: &str) -> ZooKeeperSettings {
+    READ.with_borrow_mut(|read| {
         if let Some((_, known)) = read.iter().find(|(text, _)| text == settings) {
             return known.clone();
         }
@@ -73,7 +75,12 @@ fn zookeeper(settings: &str, client: Number, crashes: u8, seed: u64) -> Fencepos
         };
         read.push((settings.into(), machine.clone()));
         machine
-    });
+    })
+}
+
+/// A machine with these settings.
+fn zookeeper(settings: &str, client: Number, crashes: u8, seed: u64) -> Fencepost<ZooKeeper> {
+    let machine = zookeeper_settings(settings);
     Fencepost::new(BEGINNING, machine, owner(client, crashes), seed)
 }
 
@@ -93,7 +100,7 @@ pub static ZOOKEEPER_MUTEX: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = 
     settings: Some(mutex),
     fair: true,
     longest: zookeeper::TIMEOUT,
-    climate: ENSEMBLE,
+    profile: ENSEMBLE,
     on: PhantomData,
 };
 
@@ -104,7 +111,7 @@ fn election(_client: Number, seed: u64) -> String {
     )
 }
 
-/// An election on ZooKeeper: whoever leads holds.
+/// An election on ZooKeeper: the leader holds.
 pub static ZOOKEEPER_ELECTION: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
     name: "zookeeper-election",
     make: |client, crashes, seed| zookeeper(&election(client, seed), client, crashes, seed),
@@ -116,7 +123,7 @@ fn plain(_client: Number, _seed: u64) -> String {
     r#"{"kind": "zookeeper-mutex", "name": "stock", "prefix": "shop", "layout": "plain", "answer_within": 500000}"#.into()
 }
 
-/// The same in the layout in which names do not say whose a node is.
+/// The same in the layout in which names do not say which attempt made a node.
 pub static ZOOKEEPER_PLAIN: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
     name: "zookeeper-plain",
     make: |client, crashes, seed| zookeeper(&plain(client, seed), client, crashes, seed),
@@ -163,7 +170,7 @@ pub static ZOOKEEPER_SINGLE: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> =
     make: |client, crashes, seed| zookeeper(&single(client, seed), client, crashes, seed),
     settings: Some(single),
     fair: false,
-    climate: Climate {
+    profile: Profile {
         nameless: true,
         ..ENSEMBLE
     },
@@ -210,7 +217,7 @@ pub static REDIS_STRING: Machine<redis::Servers, Fencepost<Redis>> = Machine {
         let margin = Duration::from_millis(2);
         let mut settings = StringSettings::new(redis::KEY, redis::TTL, margin).expect("good settings");
         settings.answer_within = Duration::from_millis(90);
-        let machine = RedisMachine::String(settings);
+        let machine = RedisSettings::String(settings);
         Fencepost::new(BEGINNING, machine, owner(client, crashes), seed)
     },
     settings: Some(|_client, _seed| {
@@ -219,22 +226,22 @@ pub static REDIS_STRING: Machine<redis::Servers, Fencepost<Redis>> = Machine {
     }),
     fair: false,
     longest: redis::TTL,
-    climate: Climate {
+    profile: Profile {
         servers: 1,
         long: 150_000,
-        outages: &[
-            Outage::Operator(0),
-            Outage::Crowd(0),
-            Outage::Forget,
-            Outage::CatchUp(0),
-            Outage::FailOver,
-            Outage::Restart,
-            Outage::Depose,
-            Outage::Full,
-            Outage::NoDisk,
-            Outage::FewReplicas,
-            Outage::NoChannels,
-            Outage::Older,
+        server_faults: &[
+            ServerFault::Operator(0),
+            ServerFault::Throttle(0),
+            ServerFault::Forget,
+            ServerFault::CatchUp(0),
+            ServerFault::FailOver,
+            ServerFault::Restart,
+            ServerFault::Depose,
+            ServerFault::Full,
+            ServerFault::NoDisk,
+            ServerFault::FewReplicas,
+            ServerFault::NoChannels,
+            ServerFault::Older,
         ],
         drifts: true,
         nameless: false,
@@ -249,12 +256,14 @@ pub static ALL: &[&dyn Provable] = &[
     &ZOOKEEPER_ELECTION,
     &ZOOKEEPER_READ_WRITE,
     &ZOOKEEPER_MIXTURE,
+    &ZOOKEEPER_OWNERS,
     &ZOOKEEPER_SINGLE,
     &ZOOKEEPER_SEMAPHORE,
     &ZOOKEEPER_MULTI_LOCK,
     &ZOOKEEPER_INSPECTION,
     &ZOOKEEPER_LIST,
     &REDIS_STRING,
+    &REDIS_OWNERS,
 ];
 
 /// The machine of that name.

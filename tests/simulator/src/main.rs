@@ -10,11 +10,11 @@ use fencepost_simulator::{
     gallery, machines,
     prove::Provable,
     scenario::Scenario,
-    step::{Outage, Trouble},
+    step::{ClientFault, ServerFault},
 };
 
 #[derive(Parser)]
-#[command(about = "Every machine in every weather", version)]
+#[command(about = "Every machine under random schedules of faults", version)]
 struct Arguments {
     #[command(subcommand)]
     what: What,
@@ -40,7 +40,7 @@ enum What {
         #[arg(long)]
         report: Option<std::path::PathBuf>,
     },
-    /// Tell the run of a seed as a sequence diagram
+    /// Show the run of a seed as a sequence diagram
     Story {
         /// Which machine, or which of the gallery
         name: String,
@@ -53,7 +53,7 @@ enum What {
         #[arg(long)]
         steps: bool,
     },
-    /// Tell a run that is written down
+    /// Show a run that is written down
     Scenario {
         /// Its file, of scenarios/
         file: std::path::PathBuf,
@@ -61,7 +61,7 @@ enum What {
         #[arg(long)]
         shrink: bool,
     },
-    /// Write down what one client of a run was told, as a transcript that every language replays
+    /// Write down the inputs of one client of a run, as a transcript that every language replays
     Transcript {
         /// Which machine
         #[arg(value_parser = machines::named)]
@@ -72,7 +72,7 @@ enum What {
         #[arg(default_value_t = 0)]
         client: u8,
     },
-    /// Show everybody in the gallery with the shortest run that convicts them
+    /// Show every mutant of the gallery with the shortest run that breaks its promise
     Gallery {
         /// One of them; all if it is left out
         name: Option<String>,
@@ -80,7 +80,7 @@ enum What {
         #[arg(long, default_value_t = 20_000)]
         seeds: u64,
     },
-    /// List the machines, the rogues, and what can go wrong
+    /// List the machines, the mutants, and what can go wrong
     List,
 }
 
@@ -139,16 +139,21 @@ fn story(name: &str, seed: u64, whole: bool, steps: bool) -> Result<ExitCode, St
         .ok()
         .or_else(|| {
             gallery::all()
-                .find(|rogue| rogue.name() == name)
-                .map(|rogue| rogue.machine())
+                .find(|mutant| mutant.name() == name)
+                .map(|mutant| mutant.machine())
         })
         .ok_or_else(|| {
             let machines = machines::ALL.iter().map(|machine| machine.name());
-            let all: Vec<_> = machines.chain(gallery::all().map(|rogue| rogue.name())).collect();
-            format!("there is nobody called {name:?}; there are {}", all.join(", "))
+            let all: Vec<_> = machines
+                .chain(gallery::all().map(|mutant| mutant.name()))
+                .collect();
+            format!(
+                "there is no machine and no mutant {name:?}; there are {}",
+                all.join(", ")
+            )
         })?;
     if whole {
-        let (story, violation) = one.tell(seed);
+        let (story, violation) = one.story(seed);
         println!("{story}");
         println!(
             "{}",
@@ -156,18 +161,21 @@ fn story(name: &str, seed: u64, whole: bool, steps: bool) -> Result<ExitCode, St
         );
         return Ok(ExitCode::SUCCESS);
     }
-    match one.prove(seed..seed.saturating_add(1), &Faults::ALL).conviction {
-        Some(conviction) => {
-            println!("{conviction}");
+    match one
+        .prove(seed..seed.saturating_add(1), &Faults::ALL)
+        .counterexample
+    {
+        Some(counterexample) => {
+            println!("{counterexample}");
             if steps {
-                let promise = format!("{:?}", conviction.violation.property);
-                let mut kept = Scenario::of(name, &promise, &conviction.run);
+                let promise = format!("{:?}", counterexample.violation.property);
+                let mut kept = Scenario::of(name, &promise, &counterexample.run);
                 let (_, verdict) = one.walk(&kept).map_err(|error| error.to_string())?;
                 kept.has_reached(&verdict.seen);
                 print!("{}", kept.text()?);
             }
         }
-        None => println!("{name}, seed {seed}: every promise was kept; --whole tells the run"),
+        None => println!("{name}, seed {seed}: every promise was kept; --whole shows the run"),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -185,7 +193,7 @@ fn scenario(file: &std::path::Path, shrink: bool) -> Result<ExitCode, String> {
         std::fs::write(file, scenario.text()?).map_err(|error| error.to_string())?;
     }
     let (story, verdict) = machine.walk(&scenario).map_err(|error| error.to_string())?;
-    println!("{story}");
+    println!("{}", story.text());
     for (what, often) in verdict.seen.all().filter(|(_, often)| *often > 0) {
         println!("{often} {what}");
     }
@@ -202,28 +210,28 @@ fn scenario(file: &std::path::Path, shrink: bool) -> Result<ExitCode, String> {
 }
 
 fn show(name: Option<&str>, seeds: u64) -> Result<ExitCode, String> {
-    let wanted: Vec<_> = gallery::all()
-        .filter(|rogue| name.is_none_or(|name| rogue.name() == name))
+    let chosen: Vec<_> = gallery::all()
+        .filter(|mutant| name.is_none_or(|name| mutant.name() == name))
         .collect();
-    if wanted.is_empty() {
-        let all: Vec<_> = gallery::all().map(|rogue| rogue.name()).collect();
+    if chosen.is_empty() {
+        let all: Vec<_> = gallery::all().map(|mutant| mutant.name()).collect();
         return Err(format!(
             "{name:?} is not in the gallery; there are {}",
             all.join(", ")
         ));
     }
     let mut code = ExitCode::SUCCESS;
-    for rogue in wanted {
+    for mutant in chosen {
         println!(
             "== {}: {}\n   ({})\n",
-            rogue.name(),
-            rogue.mistake(),
-            rogue.source()
+            mutant.name(),
+            mutant.mistake(),
+            mutant.source()
         );
-        match rogue.convict(1..seeds.saturating_add(1)) {
-            Some(conviction) => println!("{conviction}\n"),
+        match mutant.detect(1..seeds.saturating_add(1)) {
+            Some(counterexample) => println!("{counterexample}\n"),
             None => {
-                println!("not convicted of {:?} in {seeds} seeds\n", rogue.breaks());
+                println!("{:?} was not broken in {seeds} seeds\n", mutant.breaks());
                 code = ExitCode::FAILURE;
             }
         }
@@ -236,10 +244,15 @@ fn list() {
     for machine in machines::ALL {
         println!("  {}", machine.name());
     }
-    println!("rogues:");
-    for rogue in gallery::all() {
-        println!("  {:20} {:?}  {}", rogue.name(), rogue.breaks(), rogue.mistake());
+    println!("mutants:");
+    for mutant in gallery::all() {
+        println!(
+            "  {:20} {:?}  {}",
+            mutant.name(),
+            mutant.breaks(),
+            mutant.mistake()
+        );
     }
-    println!("troubles of a client: {}", Trouble::NAMES.join(", "));
-    println!("troubles of a server: {}", Outage::NAMES.join(", "));
+    println!("faults of a client: {}", ClientFault::NAMES.join(", "));
+    println!("faults of a server: {}", ServerFault::NAMES.join(", "));
 }

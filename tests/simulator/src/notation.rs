@@ -1,15 +1,15 @@
 //! Steps as people write and read them.
 //!
 //! ```text
-//! A acquire-within 500000      a wish, with its microseconds
+//! A acquire-within 500000      an operation, with its microseconds
 //! A execute                    the server takes A's first request; "A execute 1": its second
-//! A answer, A notice           A hears its first answer, its next notice
+//! A answer, A notice           A receives its first answer, its next notice
 //! A tick                       A looks at its clock
-//! A lose-answer 1              a trouble of A's
+//! A lose-answer 1              a fault of A's
 //! A reconnect 2 forgetting     at the third server; what was watched and seen is forgotten
 //! pass 4000                    so many microseconds pass
 //! land                         a write reaches the resource
-//! server cut-off 1             an outage
+//! server cut-off 1             a fault of the servers
 //! ```
 //!
 //! A number that is left out is 0.
@@ -18,7 +18,7 @@ use core::{fmt, str::FromStr};
 
 use crate::{
     checker::name,
-    step::{Number, Outage, Step, Trouble, Wish},
+    step::{ClientFault, Number, Operation, ServerFault, Step},
     world::FORGETS,
 };
 
@@ -37,9 +37,9 @@ impl fmt::Display for Step {
             more => format!(" {more}"),
         };
         match *self {
-            Self::Wish(client, wish) => {
-                let number = counted(wish.number().unwrap_or_default());
-                write!(f, "{} {}{number}", name(client), wish.name())
+            Self::Operation(client, operation) => {
+                let number = counted(operation.number().unwrap_or_default());
+                write!(f, "{} {}{number}", name(client), operation.name())
             }
             Self::Execute(client, nth) => write!(f, "{} execute{}", name(client), counted(nth.into())),
             Self::Answer(client, nth) => write!(f, "{} answer{}", name(client), counted(nth.into())),
@@ -47,18 +47,18 @@ impl fmt::Display for Step {
             Self::Tick(client) => write!(f, "{} tick", name(client)),
             Self::Pass(micros) => write!(f, "pass {micros}"),
             Self::Land(nth) => write!(f, "land{}", counted(nth.into())),
-            Self::Trouble(client, trouble) => {
-                write!(f, "{} {}", name(client), trouble.name())?;
-                match trouble {
-                    Trouble::Reconnect(how) if how & FORGETS != 0 => {
+            Self::ClientFault(client, fault) => {
+                write!(f, "{} {}", name(client), fault.name())?;
+                match fault {
+                    ClientFault::Reconnect(how) if how & FORGETS != 0 => {
                         write!(f, "{} {FORGETTING}", counted((how & !FORGETS).into()))
                     }
                     other => f.write_str(&counted(other.number().unwrap_or_default())),
                 }
             }
-            Self::Outage(outage) => {
-                let number = counted(outage.number().unwrap_or_default());
-                write!(f, "server {}{number}", outage.name())
+            Self::ServerFault(fault) => {
+                let number = counted(fault.number().unwrap_or_default());
+                write!(f, "server {}{number}", fault.name())
             }
         }
     }
@@ -74,7 +74,7 @@ impl FromStr for Step {
 
 fn read(text: &str) -> Option<Step> {
     let mut words = text.split_whitespace();
-    let who = words.next()?;
+    let first = words.next()?;
     let mut rest: Vec<&str> = words.collect();
     let forgetting = rest.pop_if(|last| *last == FORGETTING).is_some();
     // All but the first word are a name and a number, or a number alone.
@@ -83,17 +83,17 @@ fn read(text: &str) -> Option<Step> {
         rest.pop();
     }
     let nth = || u8::try_from(number.unwrap_or_default()).ok();
-    let step = match (who, rest.as_slice()) {
+    let step = match (first, rest.as_slice()) {
         ("pass", []) => Step::Pass(number?),
         ("land", []) => Step::Land(nth()?),
-        ("server", [outage]) => Step::Outage(Outage::named(outage, number)?),
-        (who, [what]) => of_client(client(who)?, what, number)?,
+        ("server", [fault]) => Step::ServerFault(ServerFault::named(fault, number)?),
+        (name, [what]) => of_client(client(name)?, what, number)?,
         _ => return None,
     };
     match step {
         step if !forgetting => Some(step),
-        Step::Trouble(client, Trouble::Reconnect(how)) => {
-            Some(Step::Trouble(client, Trouble::Reconnect(how | FORGETS)))
+        Step::ClientFault(client, ClientFault::Reconnect(how)) => {
+            Some(Step::ClientFault(client, ClientFault::Reconnect(how | FORGETS)))
         }
         _ => None,
     }
@@ -107,8 +107,9 @@ fn of_client(client: Number, what: &str, number: Option<u32>) -> Option<Step> {
         "notice" if number.is_none() => Some(Step::Notice(client)),
         "tick" if number.is_none() => Some(Step::Tick(client)),
         _ => {
-            let wish = Wish::named(what, number).map(|wish| Step::Wish(client, wish));
-            wish.or_else(|| Some(Step::Trouble(client, Trouble::named(what, number)?)))
+            let operation =
+                Operation::named(what, number).map(|operation| Step::Operation(client, operation));
+            operation.or_else(|| Some(Step::ClientFault(client, ClientFault::named(what, number)?)))
         }
     }
 }
@@ -128,11 +129,11 @@ mod tests {
     fn what_is_written_is_read_again() {
         let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let mut lines = Vec::new();
-        for what in [Wish::NAMES, Trouble::NAMES].concat() {
+        for what in [Operation::NAMES, ClientFault::NAMES].concat() {
             lines.push(format!("B {what}"));
         }
-        for outage in Outage::NAMES {
-            lines.push(format!("server {outage}"));
+        for fault in ServerFault::NAMES {
+            lines.push(format!("server {fault}"));
         }
         lines.extend(names(&[
             "A acquire-within 500000",

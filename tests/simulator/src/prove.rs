@@ -20,7 +20,7 @@ use crate::{
 
 /// A broken promise, with everything that it takes to see it.
 #[derive(Clone, Debug)]
-pub struct Conviction {
+pub struct Counterexample {
     /// Which machine.
     pub machine: &'static str,
     /// Which seed gives the run.
@@ -33,7 +33,7 @@ pub struct Conviction {
     pub story: String,
 }
 
-impl fmt::Display for Conviction {
+impl fmt::Display for Counterexample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}, seed {}: {}", self.machine, self.seed, self.violation)?;
         writeln!(
@@ -58,7 +58,7 @@ pub struct Report {
     /// What has happened in them.
     pub seen: Seen,
     /// The first broken promise.
-    pub conviction: Option<Conviction>,
+    pub counterexample: Option<Counterexample>,
 }
 
 /// Why there is no transcript.
@@ -73,8 +73,8 @@ pub trait Provable: Debug + Send + Sync {
     /// Runs these seeds with these faults, up to the first broken promise.
     fn prove(&self, seeds: Range<u64>, faults: &Faults) -> Report;
     /// The whole run of a seed as a story, and what it has come to.
-    fn tell(&self, seed: u64) -> (String, Option<Violation>);
-    /// What one client was told in the run of a seed, up to its first crash, as a transcript that every language replays.
+    fn story(&self, seed: u64) -> (String, Option<Violation>);
+    /// The inputs of one client in the run of a seed, up to its first crash, as a transcript that every language replays.
     ///
     /// # Errors
     /// [`Uncut`] for a lock that is none of fencepost's, and for a client that the run does not have.
@@ -83,7 +83,7 @@ pub trait Provable: Debug + Send + Sync {
     ///
     /// # Errors
     /// A line that is no step.
-    fn walk(&self, scenario: &Scenario) -> Result<(String, Verdict), NoStep>;
+    fn walk(&self, scenario: &Scenario) -> Result<(Story, Verdict), NoStep>;
     /// The same run with no step that breaking the same promise does not need; nothing if it breaks none.
     ///
     /// # Errors
@@ -106,14 +106,14 @@ where
             report.runs += 1;
             report.seen += verdict.seen;
             if let Some(violation) = verdict.violation {
-                report.conviction = Some(convict(self, seed, &run, violation));
+                report.counterexample = Some(counterexample(self, seed, &run, violation));
                 break;
             }
         }
         report
     }
 
-    fn tell(&self, seed: u64) -> (String, Option<Violation>) {
+    fn story(&self, seed: u64) -> (String, Option<Violation>) {
         let (run, _) = by_seed(self, seed, &Faults::ALL);
         let mut story = Story::new(run.setup.drifts.len());
         let verdict = again(self, &run, &mut story);
@@ -149,11 +149,11 @@ where
         )
     }
 
-    fn walk(&self, scenario: &Scenario) -> Result<(String, Verdict), NoStep> {
+    fn walk(&self, scenario: &Scenario) -> Result<(Story, Verdict), NoStep> {
         let run = self.written(scenario)?;
         let mut story = Story::new(run.setup.drifts.len());
         let verdict = again(self, &run, &mut story);
-        Ok((story.text().into(), verdict))
+        Ok((story, verdict))
     }
 
     fn shorten(&self, scenario: &Scenario) -> Result<Option<Run>, NoStep> {
@@ -171,27 +171,27 @@ impl<B, S> Machine<B, S> {
                 drifts: scenario.drifts.clone(),
                 servers: scenario.servers,
                 fair: self.fair,
-                nameless: self.climate.nameless,
+                nameless: self.profile.nameless,
                 longest: self.longest,
             },
             seed: scenario.seed,
             steps: steps.collect::<Result<_, _>>()?,
-            patient: scenario.patient,
+            grants_all: scenario.grants_all,
         })
     }
 }
 
 /// The shortest run that breaks the same promise, as a story.
-pub fn convict<B: Backend, S: Subject<B>>(
+pub fn counterexample<B: Backend, S: Subject<B>>(
     machine: &Machine<B, S>,
     seed: u64,
     run: &Run,
     violation: Violation,
-) -> Conviction {
+) -> Counterexample {
     let run = shrink(machine, run, violation.property);
     let mut story = Story::new(run.setup.drifts.len());
     let verdict = again(machine, &run, &mut story);
-    Conviction {
+    Counterexample {
         machine: machine.name,
         seed,
         violation: verdict.violation.unwrap_or(violation),

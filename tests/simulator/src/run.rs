@@ -7,9 +7,9 @@ use crate::{
     backend::{Backend, Subject},
     checker::{Property, Seen, Violation},
     faults::Faults,
+    schedule::{Profile, Schedule},
     step::{Number, Step},
-    tape::Tape,
-    weather::{Climate, Weather},
+    trace::Trace,
     world::{Setup, World},
 };
 
@@ -22,12 +22,12 @@ pub struct Machine<B, S> {
     pub make: fn(Number, u8, u64) -> S,
     /// The settings of a client's machine in the run of a seed, as they stand in transcripts; nothing for locks that are none of fencepost's.
     pub settings: Option<fn(Number, u64) -> String>,
-    /// Whether who comes first is served first.
+    /// Whether waiters are granted in their order.
     pub fair: bool,
     /// The longest lease or session.
     pub longest: Duration,
     /// What it can meet.
-    pub climate: Climate,
+    pub profile: Profile,
     /// The servers.
     pub on: core::marker::PhantomData<fn() -> B>,
 }
@@ -41,8 +41,8 @@ pub struct Run {
     pub seed: u64,
     /// What happens.
     pub steps: Vec<Step>,
-    /// Whether the ending waits for those who wait.
-    pub patient: bool,
+    /// Whether the recovery phase grants every waiter its lock before all is closed.
+    pub grants_all: bool,
 }
 
 /// What a run has come to.
@@ -64,13 +64,13 @@ pub fn by_seed<B: Backend, S: Subject<B>>(
     seed: u64,
     faults: &Faults,
 ) -> (Run, Verdict) {
-    let (mut weather, setup) = Weather::new(seed, &machine.climate, machine.fair, machine.longest, faults);
-    let patient = weather.patient();
+    let (mut schedule, setup) = Schedule::new(seed, &machine.profile, machine.fair, machine.longest, faults);
+    let grants_all = schedule.grants_all();
     let mut run = Run {
         setup,
         seed,
         steps: Vec::with_capacity(STEPS as usize),
-        patient,
+        grants_all,
     };
     let make = |client, crashes| (machine.make)(client, crashes, seed);
     let setup = run.setup.clone();
@@ -78,7 +78,7 @@ pub fn by_seed<B: Backend, S: Subject<B>>(
     let verdict = caught(|| {
         let mut world = World::<B, S>::new(setup, &make, &mut ());
         for _ in 0..STEPS {
-            let step = weather.next(machine.climate.long, |client| world.traffic(client));
+            let step = schedule.next(machine.profile.long, |client| world.traffic(client));
             steps.push(step);
             if !world.step(step, &make, &mut ()) {
                 steps.pop();
@@ -87,7 +87,7 @@ pub fn by_seed<B: Backend, S: Subject<B>>(
                 break;
             }
         }
-        finish(world, patient, &mut ())
+        finish(world, grants_all, &mut ())
     });
     (run, verdict)
 }
@@ -96,28 +96,28 @@ pub fn by_seed<B: Backend, S: Subject<B>>(
 pub fn again<B: Backend, S: Subject<B>>(
     machine: &Machine<B, S>,
     run: &Run,
-    tape: &mut impl Tape<B>,
+    trace: &mut impl Trace<B>,
 ) -> Verdict {
     let make = |client, crashes| (machine.make)(client, crashes, run.seed);
     caught(|| {
-        let mut world = World::<B, S>::new(run.setup.clone(), &make, tape);
+        let mut world = World::<B, S>::new(run.setup.clone(), &make, trace);
         for step in &run.steps {
-            world.step(*step, &make, tape);
+            world.step(*step, &make, trace);
             if world.checker.violation.is_some() {
                 break;
             }
         }
-        finish(world, run.patient, tape)
+        finish(world, run.grants_all, trace)
     })
 }
 
 fn finish<B: Backend, S: Subject<B>>(
     mut world: World<B, S>,
-    patient: bool,
-    tape: &mut impl Tape<B>,
+    grants_all: bool,
+    trace: &mut impl Trace<B>,
 ) -> Verdict {
     if world.checker.violation.is_none() {
-        world.end(patient, tape);
+        world.recover(grants_all, trace);
     }
     Verdict {
         seen: world.checker.seen,

@@ -1,8 +1,8 @@
-//! Runs that are written down: the interleavings that convict the deletion of a safety check, and that chance finds too rarely for a fixed
+//! Runs that are written down: the interleavings that detect the deletion of a safety check, and that chance finds too rarely for a fixed
 //! budget of seeds.
 //!
-//! A file in `scenarios/` is one of them. On the true machine it keeps every promise, and still gets to what it is about (`reaches`); with
-//! its check deleted (`tests/deletions`), it breaks the promise that it guards.
+//! A file in `scenarios/` is one of them. On the true machine it keeps every promise, and still gets to what it is about (`reaches`,
+//! `decides`); with its check deleted (`tests/deletions`), it breaks the promise that it guards.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -14,24 +14,27 @@ use crate::{checker::Seen, run::Run};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// Whose run it is.
+    /// The machine that it runs.
     pub machine: String,
     /// The promise that it guards: `S3`.
     pub guards: String,
-    /// The deletion that it convicts, by its name in `tests/deletions`.
-    pub convicts: String,
+    /// The deletion that it detects, by its name in `tests/deletions`.
+    pub detects: String,
     /// What happens, and what goes wrong without the check.
     pub why: String,
     /// How often at least these things have to be seen on the true machine: the names are those of [`Seen`].
     pub reaches: BTreeMap<String, u64>,
+    /// The lines of its story at which the check decides, in this order, with others between them ([`Story::lines`](crate::story::Story::lines)).
+    /// `...` stands for any text.
+    pub decides: Vec<String>,
     /// The seed of the machines' own jitter, and of what they contend for.
     pub seed: u64,
     /// How much faster than the server's each client's clock runs, in thousandths; there are as many clients.
     pub drifts: Vec<i8>,
     /// How many servers there are.
     pub servers: u8,
-    /// Whether the ending waits for those who wait.
-    pub patient: bool,
+    /// Whether the recovery phase grants every waiter its lock before all is closed.
+    pub grants_all: bool,
     /// What happens, as [`notation`](crate::notation) has it.
     pub steps: Vec<String>,
 }
@@ -53,13 +56,14 @@ impl Scenario {
         Self {
             machine: machine.into(),
             guards: guards.into(),
-            convicts: String::new(),
+            detects: String::new(),
             why: String::new(),
             reaches: BTreeMap::new(),
+            decides: Vec::new(),
             seed: run.seed,
             drifts: run.setup.drifts.clone(),
             servers: run.setup.servers,
-            patient: run.patient,
+            grants_all: run.grants_all,
             steps: run.steps.iter().map(ToString::to_string).collect(),
         }
     }
@@ -89,5 +93,16 @@ impl Scenario {
             .filter(|(what, least)| often(what) < Some(**least))
             .map(|(what, least)| format!("{what}: {:?}, at least {least}", often(what)))
             .collect()
+    }
+
+    /// The first line at which the check decides that does not come in a story of it, if any.
+    #[must_use]
+    pub fn undecided(&self, story: &[String]) -> Option<&str> {
+        let mut story = story.iter();
+        let mut comes = |wanted: &str| match wanted.split_once("...") {
+            Some((begins, ends)) => story.any(|line| line.starts_with(begins) && line.ends_with(ends)),
+            None => story.any(|line| line == wanted),
+        };
+        self.decides.iter().map(String::as_str).find(|line| !comes(line))
     }
 }

@@ -19,15 +19,15 @@ pub fn shrink<B: Backend, S: Subject<B>>(machine: &Machine<B, S>, run: &Run, pro
     };
     let mut best = run.clone();
     let mut trials = 0;
-    let calmer = Run {
+    let driftless = Run {
         setup: crate::world::Setup {
             drifts: vec![0; best.setup.drifts.len()],
             ..best.setup.clone()
         },
         ..best.clone()
     };
-    if breaks(&calmer) {
-        best = calmer;
+    if breaks(&driftless) {
+        best = driftless;
     }
     let mut size = best.steps.len().div_ceil(2).max(1);
     loop {

@@ -38,8 +38,8 @@ pub(crate) fn soak(
                 .and_then(|mut file| writeln!(file, "{line}"))
                 .map_err(|error| format!("cannot write to {}: {error}", path.display()))?;
         }
-        if let Some(conviction) = found.conviction {
-            println!("{conviction}");
+        if let Some(counterexample) = found.counterexample {
+            println!("{counterexample}");
             code = ExitCode::FAILURE;
         }
     }
@@ -59,8 +59,8 @@ fn all(machine: &'static dyn Provable, seeds: &Range<u64>, faults: &Faults) -> (
             let report = machine.prove(first..seeds.end.min(first + BATCH), faults);
             sum.runs += report.runs;
             sum.seen += report.seen;
-            if report.conviction.is_some() {
-                sum.conviction = report.conviction;
+            if report.counterexample.is_some() {
+                sum.counterexample = report.counterexample;
                 stop.store(true, Ordering::Relaxed);
             }
         }
@@ -77,15 +77,15 @@ fn all(machine: &'static dyn Provable, seeds: &Range<u64>, faults: &Faults) -> (
     for report in reports {
         sum.runs += report.runs;
         sum.seen += report.seen;
-        sum.conviction = sum.conviction.or(report.conviction);
+        sum.counterexample = sum.counterexample.or(report.counterexample);
     }
     (sum, threads)
 }
 
 fn line(machine: &dyn Provable, seeds: &Range<u64>, report: &Report, seconds: f64, threads: usize) -> String {
-    let verdict = match &report.conviction {
+    let verdict = match &report.counterexample {
         None => "every promise kept".into(),
-        Some(conviction) => format!("seed {}: {}", conviction.seed, conviction.violation),
+        Some(counterexample) => format!("seed {}: {}", counterexample.seed, counterexample.violation),
     };
     #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
     let rate = report.seen.granted as f64 / seconds / threads as f64;

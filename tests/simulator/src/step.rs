@@ -1,4 +1,4 @@
-//! What can happen: the alphabet of all runs. A run is a list of steps, and gives the same history wherever it is walked. How steps are
+//! What can happen: the steps of all runs. A run is a list of steps, and gives the same history wherever it is walked. How steps are
 //! written is in [`notation`](crate::notation).
 
 /// One of a world's clients, from 0.
@@ -7,13 +7,13 @@ pub type Number = u8;
 /// One thing that happens. A step that makes no sense in the present state of a world changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Step {
-    /// An application wants something.
-    Wish(Number, Wish),
+    /// An application invokes an operation.
+    Operation(Number, Operation),
     /// The server takes a request: the first of a client's, or the n-th where nothing keeps them in order.
     Execute(Number, u8),
-    /// A client hears an answer: the first, or the n-th.
+    /// A client receives an answer: the first, or the n-th.
     Answer(Number, u8),
-    /// A client hears the next notice.
+    /// A client receives the next notice.
     Notice(Number),
     /// A client looks at its clock.
     Tick(Number),
@@ -22,9 +22,9 @@ pub enum Step {
     /// A write reaches the resource that the lock protects.
     Land(u8),
     /// Something goes wrong for a client.
-    Trouble(Number, Trouble),
+    ClientFault(Number, ClientFault),
     /// Something goes wrong on the server.
-    Outage(Outage),
+    ServerFault(ServerFault),
 }
 
 macro_rules! named {
@@ -71,8 +71,8 @@ macro_rules! named {
 }
 
 named! {
-    /// What an application wants.
-    Wish {
+    /// What an application invokes.
+    Operation {
         /// The lock, however long it takes.
         Acquire = "acquire",
         /// The lock within so many microseconds.
@@ -94,10 +94,10 @@ named! {
 
 named! {
     /// What can go wrong for one client.
-    Trouble {
-        /// The first (n-th) request is lost before it is executed, and the client learns that nobody has answered.
+    ClientFault {
+        /// The first (n-th) request is lost before it is executed, and the client learns that there is no answer.
         LoseRequest(u8) = "lose-request",
-        /// The first (n-th) answer is lost after the request was executed, and the client learns that nobody has answered.
+        /// The first (n-th) answer is lost after the request was executed, and the client learns that there is no answer.
         LoseAnswer(u8) = "lose-answer",
         /// The client gives the first (n-th) request up, which will still be executed.
         GiveUp(u8) = "give-up",
@@ -112,7 +112,7 @@ named! {
         Swap = "swap-answer",
         /// The connection is back, at the n-th server; with the highest bit set, what was watched and seen is forgotten.
         Reconnect(u8) = "reconnect",
-        /// Nothing is told to the client, and its clock is not looked at, until it wakes.
+        /// The client receives nothing, and does not look at its clock, until it wakes.
         Pause = "pause",
         /// The client goes on after a pause.
         Wake = "wake",
@@ -123,13 +123,13 @@ named! {
 
 named! {
     /// What can go wrong on the server.
-    Outage {
-        /// The server ends the session of whoever has made the n-th contender.
+    ServerFault {
+        /// The server ends the session of the client that made the n-th contender.
         Expire(u8) = "expire",
         /// An operator deletes what the n-th contender has written.
         Operator(u8) = "operator",
-        /// The next requests are answered by an error that will pass.
-        Crowd(u8) = "crowd",
+        /// The server throttles the next requests: it answers them by an error that passes.
+        Throttle(u8) = "throttle",
         /// The server forgets what it can do without: its scripts, its empty directories.
         Forget = "forget",
         /// The n-th server of an ensemble, or the replica, catches up.

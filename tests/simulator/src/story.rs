@@ -4,7 +4,7 @@
 //!     ms   A     B     server  resource
 //!   0.000  ├─────┼─────▶  │    create -lock-
 //!   0.412  ◀─────┼─────┤  │    created 0000000000, czxid 3
-//!   0.412  ●     │     │  │    A hears: ...
+//!   0.412  ●     │     │  │    A receives: ...
 //! ```
 
 use core::fmt::Write as _;
@@ -15,7 +15,7 @@ use crate::{
     backend::Backend,
     checker::name,
     step::Number,
-    tape::{Act, Actor, Tape},
+    trace::{Act, Actor, Trace},
     world::BEGINNING,
 };
 
@@ -24,6 +24,8 @@ use crate::{
 pub struct Story {
     clients: usize,
     text: String,
+    /// The same without the columns.
+    lines: Vec<String>,
     /// Time went by since the last line.
     gap: bool,
 }
@@ -43,6 +45,7 @@ impl Story {
         Self {
             clients,
             text,
+            lines: Vec::new(),
             gap: false,
         }
     }
@@ -51,6 +54,12 @@ impl Story {
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// What has happened, line by line: `A > sync` is asked by A, `A < done` is an answer or a notice to A.
+    #[must_use]
+    pub fn lines(&self) -> &[String] {
+        &self.lines
     }
 
     fn lane(&self, actor: Actor) -> usize {
@@ -90,7 +99,7 @@ impl Story {
     }
 }
 
-impl<B: Backend> Tape<B> for Story {
+impl<B: Backend> Trace<B> for Story {
     fn act(&mut self, now: Instant, act: Act, text: impl FnOnce() -> String) {
         if act == Act::Pause {
             self.gap = true;
@@ -99,6 +108,12 @@ impl<B: Backend> Tape<B> for Story {
         if core::mem::take(&mut self.gap) {
             self.text.push_str("      ...\n");
         }
-        self.line(now, act, &text());
+        let text = text();
+        self.lines.push(match act {
+            Act::Arrow(Actor::Client(client), Actor::Server) => format!("{} > {text}", name(client)),
+            Act::Arrow(Actor::Server, Actor::Client(client)) => format!("{} < {text}", name(client)),
+            Act::Arrow(..) | Act::Point(_) | Act::Lost(_) | Act::Pause => text.clone(),
+        });
+        self.line(now, act, &text);
     }
 }

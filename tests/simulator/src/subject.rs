@@ -1,7 +1,7 @@
 //! A machine of fencepost in a hub of its own, as the thing under test.
 
 use fencepost_core::{
-    CommandId, Event, Instant, Intent, Key, Misuse, Outcome, Output, OwnerId,
+    CommandId, ContenderId, Event, Instant, Intent, Key, Misuse, Outcome, Output,
     hub::{Family, Hub},
 };
 
@@ -13,11 +13,11 @@ use crate::{
 
 /// Sixteen bytes for each process of each client.
 #[must_use]
-pub fn owner(client: Number, crashes: u8) -> OwnerId {
+pub fn owner(client: Number, crashes: u8) -> ContenderId {
     let mut owner = [0; 16];
     owner[0] = client + 1;
     owner[1] = crashes;
-    OwnerId(owner)
+    ContenderId(owner)
 }
 
 /// A hub with one machine.
@@ -34,7 +34,7 @@ impl<F: Family> Fencepost<F> {
     /// # Panics
     /// Never: a new hub is open.
     #[must_use]
-    pub fn new(now: Instant, settings: F::Settings, owner: OwnerId, seed: u64) -> Self {
+    pub fn new(now: Instant, settings: F::Settings, owner: ContenderId, seed: u64) -> Self {
         let mut hub = Hub::new(seed);
         let key = hub.open(now, settings, owner, seed).expect("a new hub is open");
         Self {

@@ -28,14 +28,20 @@ fn every_scenario_keeps_its_promises() {
             .unwrap();
         if let Some(violation) = verdict.violation {
             broken += &format!(
-                "{}, scenario {name}: {violation}\n{}\n\n{story}\n",
-                scenario.machine, scenario.why
+                "{}, scenario {name}: {violation}\n{}\n\n{}\n",
+                scenario.machine,
+                scenario.why,
+                story.text()
             );
             continue;
         }
         let missed = scenario.missed(&verdict.seen);
-        if !missed.is_empty() {
-            broken += &format!("scenario {name} does not get to what it is about: {missed:?}\n\n{story}\n");
+        let undecided = scenario.undecided(story.lines());
+        if !missed.is_empty() || undecided.is_some() {
+            broken += &format!(
+                "scenario {name} does not get to what it is about: {missed:?}, {undecided:?}\n\n{}\n",
+                story.text()
+            );
         }
     }
     assert!(broken.is_empty(), "{broken}");
@@ -53,7 +59,7 @@ fn every_scenario_is_written_as_it_would_be_and_guards_a_promise() {
         );
         assert!(Property::named(&scenario.guards).is_some(), "{}", file.display());
         assert!(
-            !scenario.why.is_empty() && !scenario.reaches.is_empty(),
+            !scenario.why.is_empty() && !scenario.reaches.is_empty() && !scenario.decides.is_empty(),
             "{}",
             file.display()
         );

@@ -82,7 +82,7 @@ fn normal(error: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Walks the stories on one version of the server; what differs is told with the promise that its story guards.
+/// Walks the stories on one version of the server; a difference is reported with the promise that its story guards.
 fn walk(older: bool) {
     let mut lua = RealLua::new();
     let mut server = Server::new();

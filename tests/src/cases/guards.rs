@@ -12,8 +12,10 @@ pub(super) fn of(name: &str) -> Vec<String> {
 const GUARDS: &[(&str, &str)] = &[
     (
         "S1",
-        "zookeeper/bystanders-are-ignored zookeeper/contenders-of-other-clients-are-waited-for zookeeper/create-lost-twice
-        zookeeper/downgraded-writer zookeeper/downgraded-writer-of-kazoos zookeeper/late-and-doubled-outcomes zookeeper/look-comes-late zookeeper/many-locks
+        "zookeeper/owner-waits redis/owner-of-another-name
+        zookeeper/bystanders-are-ignored zookeeper/contenders-of-other-clients-are-waited-for zookeeper/create-lost-twice
+        zookeeper/downgraded-writer zookeeper/downgraded-writer-of-kazoos zookeeper/downgraded-writer-before-a-leader
+        zookeeper/downgraded-writer-before-many-locks zookeeper/late-and-doubled-outcomes zookeeper/look-comes-late zookeeper/many-locks
         zookeeper/many-locks-wait zookeeper/middle-waiter-cancels zookeeper/mixed-layouts-before-ours
         zookeeper/neighbour-changed zookeeper/node-of-another-session zookeeper/old-sessions-answers
         zookeeper/old-sessions-watch zookeeper/own-look-refused-for-now zookeeper/own-node-deleted-before-its-watch
@@ -33,7 +35,8 @@ const GUARDS: &[(&str, &str)] = &[
     ),
     (
         "S3",
-        "zookeeper/check-of-before-a-move zookeeper/check-of-other-nodes zookeeper/confirmation-never-answered zookeeper/confirmation-too-late zookeeper/confirmations-fail
+        "zookeeper/owner-lost zookeeper/owner-lost-by-the-clock zookeeper/owner-releases-after-the-end zookeeper/owner-again redis/owner-again redis/owner-past-the-longest-hold
+        zookeeper/check-of-before-a-move zookeeper/check-of-other-nodes zookeeper/confirmation-never-answered zookeeper/confirmation-too-late zookeeper/confirmations-fail
         zookeeper/confirmed-every-third zookeeper/downgrade-of-what-was-deleted zookeeper/extended-on-request
         zookeeper/extended-too-often zookeeper/given-session zookeeper/given-session-at-rest zookeeper/held-node-found-gone
         zookeeper/holder-expired zookeeper/holder-may-not-look zookeeper/holder-suspended-and-deleted
@@ -47,9 +50,9 @@ const GUARDS: &[(&str, &str)] = &[
         zookeeper/release-of-a-deleted-node zookeeper/release-of-a-deleted-node-at-last
         zookeeper/release-of-a-deleted-single zookeeper/release-of-a-deleted-permit
         zookeeper/release-of-many-of-which-one-was-deleted zookeeper/release-of-a-deleted-writer-that-turns zookeeper/seal-lost zookeeper/single-seen-late zookeeper/single-taken-away
-        zookeeper/check-refused zookeeper/connection-without-a-quorum zookeeper/deposed-leader
+        zookeeper/check-refused zookeeper/connection-without-a-quorum zookeeper/silent-server zookeeper/slow-server zookeeper/deposed-leader
         zookeeper/timeout-unconfirmed redis/acquire-never-answered redis/late-grant redis/late-renewal redis/not-renewed
-        zookeeper/timeout-while-unproved
+        zookeeper/timeout-while-unproved zookeeper/timeout-behind-a-standstill
         redis/release-stops-the-renewal redis/renewal-finds-another-type redis/renewal-finds-nothing
         redis/renewal-finds-somebody-else redis/renewal-lost redis/renewal-refused redis/renewals-lost-for-good
         redis/renewed-every-third redis/slow-grant",
@@ -73,7 +76,7 @@ const GUARDS: &[(&str, &str)] = &[
         zookeeper/downgrade-released zookeeper/downgrade-unanswered zookeeper/line-lost-while-taking
         zookeeper/list-forbidden zookeeper/longest-hold zookeeper/many-locks-outcome-unknown zookeeper/many-locks-place-lost
         zookeeper/plain-create-lost zookeeper/release-cut-off zookeeper/release-lost zookeeper/release-repeated
-        zookeeper/release-while-suspended zookeeper/search-behind-a-refused-barrier zookeeper/shutdown-leaves-nothing
+        zookeeper/release-while-suspended zookeeper/search-behind-a-refused-barrier zookeeper/search-on-a-deposed-leader zookeeper/shutdown-leaves-nothing
         zookeeper/single-given-up zookeeper/single-release-lost zookeeper/single-seen-late
         zookeeper/timeout-and-the-create-is-lost zookeeper/timeout-before-the-create-is-answered
         zookeeper/timeout-in-the-line zookeeper/timeout-while-suspended zookeeper/twin-not-readable
@@ -84,8 +87,11 @@ const GUARDS: &[(&str, &str)] = &[
     ),
     (
         "L1",
-        "zookeeper/all-ahead-leave-at-once zookeeper/barrier-lost zookeeper/create-lost-and-executed
-        zookeeper/create-lost-and-expired zookeeper/create-lost-and-not-executed zookeeper/create-throttled
+        "zookeeper/owner-writes-and-reads zookeeper/owner-downgrades zookeeper/owner-contends-anew
+        zookeeper/permit-while-unproved zookeeper/permit-tried-while-unproved zookeeper/many-locks-while-unproved zookeeper/timeout-while-unproved
+        zookeeper/all-ahead-leave-at-once zookeeper/barrier-lost zookeeper/create-lost-and-executed
+        zookeeper/create-lost-and-expired zookeeper/create-lost-and-not-executed zookeeper/create-lost-and-old-list
+        zookeeper/create-throttled
         zookeeper/directory-removed-with-the-node zookeeper/list-lost zookeeper/list-lost-while-queued
         zookeeper/list-throttled zookeeper/look-finds-it-gone zookeeper/look-finds-it-gone-behind-others
         zookeeper/look-forbidden zookeeper/look-refused-for-now zookeeper/look-while-suspended zookeeper/many-locks
@@ -112,7 +118,8 @@ const GUARDS: &[(&str, &str)] = &[
         "D",
         "zookeeper/never-connected zookeeper/timeout-and-the-create-is-lost zookeeper/timeout-before-a-retry
         zookeeper/timeout-before-the-create-is-answered zookeeper/timeout-in-the-line
-        zookeeper/timeout-is-not-started-anew zookeeper/timeout-unconfirmed zookeeper/timeout-while-unproved zookeeper/timeout-while-suspended
+        zookeeper/timeout-is-not-started-anew zookeeper/timeout-unconfirmed zookeeper/timeout-while-unproved zookeeper/timeout-behind-a-standstill
+        zookeeper/timeout-while-suspended
         redis/timeout-while-asking redis/timeout-while-waiting redis/timeout-without-an-answer
         redis/try-without-an-answer",
     ),

@@ -1,6 +1,7 @@
 //! The format of a transcript (see `tests/transcripts/README.md`), its replayer and its recorder.
 
 mod format;
+mod lines;
 mod player;
 mod promise;
 mod recorder;

@@ -1,19 +1,17 @@
 //! The replayer: puts a transcript's inputs into the public hub and compares what comes out, line by line, to the byte.
 
-use core::fmt::Write as _;
 use core::time::Duration;
 
 use fencepost_core::{
-    CommandId, Event, Failure, Found, Instant, Intent, Key, Misuse, Output, OwnerId, Patience, SessionId,
-    Settings, Target,
-    lowered::{Hub, Notice, Outcome, Request},
+    CommandId, ContenderId, Failure, Instant, Intent, Key, Misuse, Output, Patience, SessionId, Settings,
+    lowered::{Hub, Notice, Outcome},
     redis, zookeeper,
     zookeeper::{Answer, SessionState, Stat, WatchEvent},
 };
-use serde::Serialize;
 
 use super::{
     format::{Header, Input, Reply, Step},
+    lines::line,
     promise::promise,
 };
 
@@ -23,7 +21,7 @@ pub struct Player {
     hub: Hub,
 }
 
-type Failed = Box<dyn core::error::Error>;
+pub(super) type Failed = Box<dyn core::error::Error>;
 
 /// Replays a transcript.
 ///
@@ -82,6 +80,19 @@ impl Player {
         if misuse != step.misuse.as_deref() {
             return Err(format!("misuse {misuse:?}, expected {:?}", step.misuse).into());
         }
+        self.said()
+    }
+
+    /// The same for a step that is being written down: it gets the misuse that it gives.
+    ///
+    /// # Errors
+    /// An input that cannot be read.
+    pub fn put_first(&mut self, step: &mut Step) -> Result<Vec<String>, Failed> {
+        step.misuse = self.input(step)?.err().map(|misuse| misuse.name().into());
+        self.said()
+    }
+
+    fn said(&mut self) -> Result<Vec<String>, Failed> {
         let mut said = Vec::new();
         loop {
             let (key, output) = self.hub.poll_output(None);
@@ -110,7 +121,7 @@ impl Player {
             } => {
                 let settings: Settings = serde_json::from_value(settings.clone())?;
                 let owner = u128::from_str_radix(owner, 16)?.to_be_bytes();
-                hub.open(now, &settings, OwnerId(owner), *seed).map(|_| ())
+                hub.open(now, &settings, ContenderId(owner), *seed).map(|_| ())
             }
             Input::Acquire { key, patience } => {
                 let patience = patience.map_or(Patience::Forever, |limit| {
@@ -242,210 +253,4 @@ fn redis_value(value: &serde_json::Value) -> Result<redis::Reply, Failed> {
         Value::Array(items) => redis::Reply::Array(items.iter().map(redis_value).collect::<Result<_, _>>()?),
         Value::Bool(_) | Value::Object(_) => return Err("no Redis value".into()),
     })
-}
-
-/// An output line. The order of the fields is part of the format.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Line<'a> {
-    Command {
-        command: &'a str,
-        id: u64,
-        key: u64,
-        target: String,
-        deadline: Option<u64>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        path: Option<&'a str>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        data: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        flags: Option<u32>,
-        #[serde(skip_serializing_if = "Vec::is_empty")]
-        parts: Vec<Part<'a>>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        arguments: Option<Vec<String>>,
-    },
-    Queued {
-        event: &'a str,
-        key: u64,
-        ahead: Option<u32>,
-    },
-    Acquired {
-        event: &'a str,
-        key: u64,
-        attempt: String,
-        fence: Option<String>,
-        valid_until: Option<u64>,
-    },
-    Valid {
-        event: &'a str,
-        key: u64,
-        valid_until: Option<u64>,
-    },
-    Plain {
-        event: &'a str,
-        key: u64,
-    },
-    Told {
-        event: &'a str,
-        key: u64,
-        detail: &'a str,
-    },
-    Found {
-        event: &'a str,
-        key: u64,
-        contenders: Vec<Shown<'a>>,
-    },
-    Ended {
-        event: &'a str,
-        key: u64,
-        reason: &'a str,
-        command: Option<u64>,
-        detail: Option<&'a str>,
-    },
-    Wait {
-        wait: Option<u64>,
-        reason: Option<&'a str>,
-    },
-}
-
-fn line(key: Key, output: &Output<Request, Event>) -> Result<String, Failed> {
-    let key = key.0;
-    let line = match output {
-        Output::Command(command) => {
-            let request = &command.request;
-            let redis = !request.arguments.is_empty();
-            Line::Command {
-                command: request.operation.name(),
-                id: command.id.0,
-                key,
-                target: target(command.target),
-                deadline: command.deadline.map(Instant::as_micros),
-                path: (!redis).then_some(&request.path),
-                data: (!redis).then(|| String::from_utf8_lossy(&request.data).into_owned()),
-                flags: (!redis).then_some(request.flags),
-                parts: request.parts.iter().map(Part::from).collect(),
-                arguments: redis.then(|| {
-                    request
-                        .arguments
-                        .iter()
-                        .map(|one| String::from_utf8_lossy(one).into_owned())
-                        .collect()
-                }),
-            }
-        }
-        Output::Event(event) => event_line(key, event),
-        Output::Wait(wait) => Line::Wait {
-            wait: wait.until.map(Instant::as_micros),
-            reason: wait.reason.map(|timer| timer.name()),
-        },
-        _ => return Err("an output of an unknown kind".into()),
-    };
-    Ok(serde_json::to_string(&line)?)
-}
-
-/// A part of a multi.
-#[derive(Serialize)]
-struct Part<'a> {
-    command: &'a str,
-    path: &'a str,
-    data: String,
-    flags: u32,
-}
-
-impl<'a> From<&'a Request> for Part<'a> {
-    fn from(request: &'a Request) -> Self {
-        Self {
-            command: request.operation.name(),
-            path: &request.path,
-            data: String::from_utf8_lossy(&request.data).into_owned(),
-            flags: request.flags,
-        }
-    }
-}
-
-/// A contender that was found.
-#[derive(Serialize)]
-struct Shown<'a> {
-    node: &'a str,
-    holds: bool,
-    shared: bool,
-    session: String,
-    since: i64,
-    fence: String,
-    identifier: &'a str,
-}
-
-impl<'a> From<&'a Found> for Shown<'a> {
-    fn from(found: &'a Found) -> Self {
-        Self {
-            node: &found.node,
-            holds: found.holds,
-            shared: found.shared,
-            session: found.session.0.to_string(),
-            since: found.since,
-            fence: found.fence.to_string(),
-            identifier: &found.identifier,
-        }
-    }
-}
-
-fn event_line(key: u64, event: &Event) -> Line<'_> {
-    let name = event.name();
-    match event {
-        Event::Queued { ahead } => Line::Queued {
-            event: name,
-            key,
-            ahead: *ahead,
-        },
-        Event::Acquired { grant } => Line::Acquired {
-            event: name,
-            key,
-            attempt: grant.attempt.to_string(),
-            fence: grant.fence.map(|fence| fence.to_string()),
-            valid_until: grant.valid_until.map(Instant::as_micros),
-        },
-        Event::Extended { valid_until } | Event::Resumed { valid_until } => Line::Valid {
-            event: name,
-            key,
-            valid_until: valid_until.map(Instant::as_micros),
-        },
-        Event::Lost { reason, cause } => Line::Ended {
-            event: name,
-            key,
-            reason: reason.name(),
-            command: cause.command.map(|id| id.0),
-            detail: cause.detail.as_deref(),
-        },
-        Event::Refused { reason, cause } => Line::Ended {
-            event: name,
-            key,
-            reason: reason.name(),
-            command: cause.command.map(|id| id.0),
-            detail: cause.detail.as_deref(),
-        },
-        Event::MixedLayouts { node } => Line::Told {
-            event: name,
-            key,
-            detail: node,
-        },
-        Event::Found { contenders } => Line::Found {
-            event: name,
-            key,
-            contenders: contenders.iter().map(Shown::from).collect(),
-        },
-        _ => Line::Plain { event: name, key },
-    }
-}
-
-fn target(target: Target) -> String {
-    match target {
-        Target::Server(n) => {
-            let mut text = String::from("server-");
-            let _written = write!(text, "{n}");
-            text
-        }
-        Target::Own => "own".into(),
-        _ => "any".into(),
-    }
 }

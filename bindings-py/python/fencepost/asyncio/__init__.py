@@ -6,7 +6,7 @@
         async with client.lock("stock/42", ttl=10) as grant:
             await db.sell(42, fence=grant.fence)          # cancelled if the lock is lost
 
-Errors are those of :mod:`fencepost`.
+The errors are those of :mod:`fencepost`.
 """
 
 from __future__ import annotations

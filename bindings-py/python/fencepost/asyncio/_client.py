@@ -9,13 +9,13 @@ from functools import partial
 from types import TracebackType
 
 from .._client import CONNECT_WITHIN
-from .._closing import CONFIRM_WITHIN
+from .._clock import now
+from .._closing import CONFIRM_WITHIN, incomplete
 from .._connect import family_of
-from .._contender import Contender, Hold, State, Until, decided, over, turned
+from .._contender import Contender, State, Until, decided, over, turned
 from .._inspection import Found, Subject, found
-from .._owners import ownership
-from .._values import Duration, OnLost, micros, positive, settings, unreadable
-from ..errors import CleanupIncomplete, FencepostError, NotAcquired, ReleaseUnconfirmed
+from .._values import Duration, OnLost, micros, positive, settings, shown, unreadable
+from ..errors import FencepostError, ReleaseUnconfirmed
 from ._connect import AsyncDriver, choose, choose_by_address
 from ._kinds import AnyLock, Kinds
 from ._lock import Grant, Lock
@@ -26,20 +26,21 @@ def connect(url: str, *, connect_timeout: Duration = CONNECT_WITHIN) -> Client:
     """A client of the server at ``url``, for the running loop: ``async with fencepost.asyncio.connect(url) as
     client``.
 
-    Addresses and ``connect_timeout`` are those of :func:`fencepost.connect`. Nothing is waited for:
-    connecting is part of the patience of an acquire.
+    Addresses and ``connect_timeout`` are those of :func:`fencepost.connect`. This call does not wait: the
+    first acquire waits for the connection.
     """
     driver, prefix = choose_by_address(url)
     return Client._of(driver, prefix, connect_timeout)
 
 
 class Client(Kinds):
-    """Locks on one connection. Made by :func:`connect`, or on a ``KazooClient`` or ``redis.asyncio.Redis`` of
-    your own.
+    """Locks on one connection. :func:`connect` makes a client; or give this class your own ``KazooClient`` or
+    ``redis.asyncio.Redis``.
 
-    Your own connection is never closed, and what was hung into it is removed on :meth:`close`. ``prefix``,
-    for ZooKeeper: the path below which the locks lie. A client belongs to the loop it was made on. Use it as
-    a context manager, or close it.
+    The client never closes your own connection. :meth:`close` removes the listeners that the client added to
+    it. ``prefix``, for ZooKeeper, is the path below which the locks are. ``connect_timeout`` is that of
+    :func:`fencepost.connect`; with None, only an acquire's own timeout limits how long it waits for the first
+    connection. A client belongs to the loop on which it was made. Use it as a context manager, or close it.
     """
 
     _engine: LoopEngine
@@ -67,11 +68,15 @@ class Client(Kinds):
         def dispose() -> None:
             if not engine.disposed:
                 engine.disposed = True
+                engine.untold = engine.left
                 timer.stop()
                 driver.drop()
 
         engine.dispose = dispose
         self._engine = engine
+        self._closing = asyncio.Lock()
+        self._ended = False
+        """Whether a close has ended."""
         engine.start(timer)
 
     def _lock(
@@ -81,47 +86,50 @@ class Client(Kinds):
         name: str,
         options: Mapping[str, object],
         on_lost: OnLost,
-        owner: str | None = None,
     ) -> AnyLock:
         if on_lost not in ("cancel", "keep"):
-            raise unreadable(f'on_lost is {on_lost!r}: give "cancel" or "keep"')
-        self._engine.check_process()
+            raise unreadable(f'on_lost is {on_lost!r}, which is not known: give "cancel" or "keep"')
+        self._engine.check_open()
         checked = settings(self._family, self._prefix, kind, name, options)
         subject = Subject(self._family, self._prefix, kind, name, options)
-        return lock(self, name, checked, subject, ownership(kind, name, owner), on_lost == "cancel")
+        return lock(self, name, checked, subject, on_lost == "cancel")
 
     async def close(self) -> None:
-        """Releases all grants, gives all waiting acquires up, and waits at most 5 seconds for the server's
-        answers. Cancelled, it goes on in the background.
+        """Releases all grants and cancels all waiting acquires. Waits at most 5 seconds for the server's
+        answers. If the task is cancelled, the close goes on in the background.
 
-        Grants that are held are lost by it: their ``lost`` is set, their blocks are cancelled and raise
-        LockLost. Closing again does nothing. Raises CleanupIncomplete if something had to be left.
+        A grant that is held ends as lost: the client sets its ``lost`` and cancels its block, which raises
+        LockLost. Raises CleanupIncomplete if the server may still hold something of this client. A second
+        close, at the same time or later, waits until the first has ended, and does not raise that error
+        again. If the first close was cancelled, the second one finishes it.
         """
         engine = self._engine
         engine.check_process()
         engine.check_loop()
-        if engine.disposed:
-            return
-        idle = engine.loop.create_future()
-        end = engine.loop.time() + CONFIRM_WITHIN
-        try:
-            engine.shut(partial(engine.settle, idle))
-            await _within(idle, CONFIRM_WITHIN)
-        except BaseException:
-            engine.leave(CONFIRM_WITHIN)
-            raise
-        left = engine.left
-        engine.disposed = True
-        engine.timer.stop()
-        await self._driver.close(max(0.0, end - engine.loop.time()))
+        async with self._closing:
+            if self._ended:
+                return
+            end = engine.loop.time() + CONFIRM_WITHIN
+            if not engine.disposed:
+                idle = engine.loop.create_future()
+                try:
+                    engine.shut(partial(engine.settle, idle))
+                    await _within(idle, CONFIRM_WITHIN)
+                except BaseException:
+                    engine.leave(CONFIRM_WITHIN)
+                    raise
+                engine.disposed = True
+                engine.untold = engine.left
+                engine.timer.stop()
+            await self._driver.close(max(0.0, end - engine.loop.time()))
+            self._ended = True
+            left, engine.untold = engine.untold, 0
         if left:
-            raise CleanupIncomplete(
-                f"{left} contenders were left on the server: they go with their leases or session", count=left
-            )
+            raise incomplete(left)
 
     @property
     def closed(self) -> bool:
-        """Whether the client was closed."""
+        """Whether the client has been closed."""
         return self._engine.closed
 
     async def __aenter__(self) -> Client:
@@ -146,103 +154,101 @@ class Client(Kinds):
         except Exception:
             return
         engine.orphan()
-        warnings.warn(f"unclosed {self!r}: use `with`, or close it", ResourceWarning, 2, source=self)
+        warnings.warn(f"unclosed {self!r}: use `with`, or call close()", ResourceWarning, 2, source=self)
 
     def __repr__(self) -> str:
         return f"<fencepost.asyncio.Client of {self._driver.describe()}>"
 
-    # What locks and grants do.
+    # The calls of locks and grants.
 
-    async def _acquire(self, lock: Lock, wait: int | bool) -> Grant | None:
+    async def _acquire(self, lock: Lock, wait: int | bool) -> Grant:
+        """A grant. Raises NotAcquired if another contender holds the lock."""
         engine = self._engine
         engine.check()
-        hold = Hold(Contender(lock.name, lock._subject.kind, lock._ownership))
-        try:
-            engine.enter(hold, lock._settings, wait, False)
-            contender = hold.contender
-            await self._wait(contender, decided)
-            contender.warn()
-            if hold.state is State.HELD:
-                return Grant(self, hold, lock._cancels)
-        except BaseException:
-            engine.abandon(hold)
-            raise
-        error = contender.error()
-        if isinstance(error, NotAcquired):
-            return None
-        raise error
+        begun, left = now(), wait
+        while True:
+            contender = Contender(lock.name)
+            try:
+                engine.enter(contender, lock._settings, left, False)
+                await self._wait(contender, decided)
+                contender.warn()
+                if engine.take(contender):
+                    return Grant(self, contender, lock._cancels)
+            except BaseException:
+                engine.abandon(contender)
+                raise
+            if contender.state is not State.RELEASED:
+                break
+            # The loop stood still for too long, and the engine has released the grant. So this call queues
+            # again, or tries once more when the time is up.
+            if not isinstance(wait, bool):
+                rest = wait - (now() - begun)
+                left = rest if rest > 0 else False
+        raise contender.error()
 
     async def _inspect(self, subject: Subject, action: str, contender: Found | None = None) -> list[Found]:
         checked = subject.settings(action, contender)
         engine = self._engine
         engine.check()
         look = Contender(subject.name)
-        hold = Hold(look)
         try:
-            engine.enter(hold, checked, False, False)
+            engine.enter(look, checked, False, False)
             await self._wait(look, decided)
         except BaseException:
-            engine.abandon(hold)
+            engine.abandon(look)
             raise
         if look.state is not State.FOUND:
             raise look.error()
         return found(look.event)
 
-    async def _release(self, hold: Hold) -> None:
-        engine, contender = self._engine, hold.contender
-        if hold.state is not State.LOST:
+    async def _release(self, contender: Contender) -> None:
+        engine = self._engine
+        if contender.state is not State.LOST:
             engine.check()
-        until = engine.release(hold, False)
-        if until is not None and not await self._wait(contender, until, CONFIRM_WITHIN):
+        engine.release(contender, False)
+        if not await self._wait(contender, over, CONFIRM_WITHIN):
             raise ReleaseUnconfirmed(
-                f"{contender.name}: the server has not confirmed the release; it goes on in the background"
+                f"{shown(contender.name)}: the server has not confirmed the release within "
+                f"{CONFIRM_WITHIN:g} s. The client goes on in the background; until the server confirms it, "
+                "other clients may wait"
             )
-        error: Exception | None = None
-        if until is turned:
-            error = contender.why_not_downgraded()
-        elif until is over and contender.state is not State.RELEASED:
-            error = contender.error()
-        if error is not None:
-            raise error
+        if contender.state is not State.RELEASED:
+            raise contender.error()
 
-    async def _downgrade(self, hold: Hold) -> None:
-        engine, contender = self._engine, hold.contender
-        if hold.state is not State.LOST:
+    async def _downgrade(self, contender: Contender) -> None:
+        engine = self._engine
+        if contender.state is not State.LOST:
             engine.check()
-        until = engine.downgrade(hold, False)
-        if until is None:
-            return
-        await self._wait(contender, until)
+        engine.downgrade(contender, False)
+        await self._wait(contender, turned)
         error = contender.why_not_downgraded()
         if error is not None:
-            if contender.state is State.HELD:
-                engine.restore(hold)
             raise error
 
-    async def _extend(self, hold: Hold) -> None:
-        engine, contender = self._engine, hold.contender
-        if hold.state is not State.LOST:
+    async def _extend(self, contender: Contender) -> None:
+        engine = self._engine
+        if contender.state is not State.LOST:
             engine.check()
         before = contender.extended
-        engine.extend(hold, False)
+        engine.extend(contender, False)
         await self._wait(
             contender, lambda contender: contender.extended != before or contender.state is not State.HELD
         )
-        if hold.state is not State.HELD:
-            raise engine.why_not_held(hold)
+        if contender.state is not State.HELD:
+            raise engine.why_not_held(contender)
 
-    async def _wait_revoke_requested(self, hold: Hold, timeout: Duration | None) -> bool:
+    async def _wait_revoke_requested(self, contender: Contender, timeout: Duration | None) -> bool:
         limit = None if timeout is None else micros("timeout", timeout) / 1e6
         self._engine.check()
         await self._wait(
-            hold.contender,
-            lambda contender: contender.revoke_requested or hold.state is not State.HELD,
+            contender,
+            lambda contender: contender.revoke_requested or contender.state is not State.HELD,
             limit,
         )
-        return hold.contender.revoke_requested
+        return contender.revoke_requested
 
     async def _wait(self, contender: Contender, until: Until, limit: float | None = None) -> bool:
-        """Waits until that is so. False: the time is up."""
+        """Waits until that is true. Gives False if the time is up."""
         engine = self._engine
         loop = engine.loop
         end = None if limit is None else loop.time() + limit
@@ -259,7 +265,7 @@ class Client(Kinds):
 
 
 async def _within(future: asyncio.Future[bool], seconds: float) -> bool:
-    """Waits for a future; False: the time is up."""
+    """Waits for a future. Gives False if the time is up."""
     handle = Alarm(future.get_loop(), seconds, partial(settle, future, False))
     try:
         return await future

@@ -1,4 +1,4 @@
-"""Which driver goes with an address or a connection, for asyncio."""
+"""Chooses the driver for an address or a connection, for asyncio."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from .._connect import (
     checked_prefix,
     is_instance,
     missing,
+    no_connection,
     no_prefix,
     read_address,
 )
@@ -18,11 +19,10 @@ from .._driver import Driver
 from .._engine import Engine
 from .._fencepost import Command, Hub
 from .._threads import start
-from .._values import unreadable
 from ._loop import settle
 
 _DROP_WITHIN = 5.0
-"""For how many seconds a connection may say its farewell when nobody waits for it."""
+"""The time for closing a connection for which no task waits, in seconds."""
 
 
 class AsyncDriver(Driver, Protocol):
@@ -33,16 +33,16 @@ class AsyncDriver(Driver, Protocol):
         """The hub for its engine."""
 
     async def close(self, within: float) -> None:
-        """Takes back what was hung into the connection; closes it if it is the driver's own. Waits for so
-        many seconds at most.
+        """Removes its listeners from the connection, and closes the connection if the driver made it. Waits
+        for at most so many seconds.
         """
 
     def drop(self) -> None:
-        """Closes without waiting, for a client that nobody has closed."""
+        """Closes without waiting, for a client that the program has dropped."""
 
 
 class FromThreads:
-    """A driver that works from any thread, on a loop: only its closing may block, so a thread does that."""
+    """A driver for threads, used on a loop. Only its close may block, so a thread of its own closes it."""
 
     inline = False
 
@@ -83,7 +83,7 @@ class FromThreads:
             self._driver.close(within)
             try:
                 loop.call_soon_threadsafe(settle, closed, True)
-            except RuntimeError:  # The loop has not waited.
+            except RuntimeError:  # The loop was closed meanwhile.
                 pass
 
         if start("close", close) is None:
@@ -98,7 +98,7 @@ class FromThreads:
 
 
 def choose_by_address(url: object) -> tuple[AsyncDriver, str]:
-    """The driver for an address, and the prefix in it."""
+    """The driver for an address, and the address's prefix."""
     address = read_address(url)
     if address.kind == "memory":
         from ..drivers.memory import MemoryDriver, shared
@@ -118,7 +118,7 @@ def choose_by_address(url: object) -> tuple[AsyncDriver, str]:
 
 
 def choose(connection: object, prefix: object) -> tuple[AsyncDriver, str]:
-    """The driver for a connection that the caller already has."""
+    """The driver for a connection of the program."""
     prefix = checked_prefix(prefix)
     if is_instance(connection, "kazoo.client", "KazooClient"):
         from ..drivers.kazoo import KazooDriver
@@ -131,7 +131,7 @@ def choose(connection: object, prefix: object) -> tuple[AsyncDriver, str]:
         return AsyncRedisDriver(connection), ""
     hint = "give a KazooClient or a redis.asyncio.Redis"
     if isinstance(connection, str):
-        hint = "an address goes to fencepost.asyncio.connect()"
+        hint = "for an address, call fencepost.asyncio.connect()"
     if is_instance(connection, "redis.client", "Redis"):
         hint = "it is for threads: give it to fencepost.Client"
-    raise unreadable(f"{type(connection).__name__} is no connection for this client: {hint}")
+    raise no_connection(connection, hint)

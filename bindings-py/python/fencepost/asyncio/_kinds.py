@@ -13,7 +13,7 @@ AnyLock = TypeVar("AnyLock", bound=Lock)
 
 
 class Kinds(Unique):
-    """The constructors of a client. None of them sends anything."""
+    """The constructors of locks. None of them sends anything."""
 
     _family: str
 
@@ -35,11 +35,13 @@ class Kinds(Unique):
         fair: bool | None = None,
         on_lost: OnLost = "cancel",
     ) -> Lock:
-        """A lock: a name with checked settings. It sends nothing and is cheap; tasks share it freely.
+        """A lock: a name with checked settings. This call sends nothing and is cheap. Tasks may share the
+        lock.
 
-        Options are those of :meth:`fencepost.Client.lock`, and ``on_lost``: what becomes of the body of an
-        ``async with`` whose grant is lost. ``"cancel"``: it is cancelled, as ``asyncio.timeout`` does it, and
-        LockLost is raised; ``"keep"``: it runs on, and LockLost is raised at its end. Raises ConfigError.
+        Options are those of :meth:`fencepost.Client.lock`, and ``on_lost``. It decides what happens to the
+        body of an ``async with`` when its grant is lost. With ``"cancel"`` the client cancels the body, as
+        ``asyncio.timeout`` does, and the statement raises LockLost. With ``"keep"`` the body runs to its
+        end, and then the statement raises LockLost. Raises ConfigError.
         """
         return self._lock(
             Lock,
@@ -56,9 +58,9 @@ class Kinds(Unique):
                 "node_prefix": node_prefix,
                 "identifier": identifier,
                 "revocable": revocable,
+                "owner": owner,
             },
             on_lost,
-            owner,
         )
 
     def read_write_lock(
@@ -73,7 +75,7 @@ class Kinds(Unique):
         answer_within: Duration | None = None,
         on_lost: OnLost = "cancel",
     ) -> ReadWriteLock:
-        """ZooKeeper: the read/write lock of that name. Its ``reader`` and ``writer`` are locks like others::
+        """ZooKeeper: the read/write lock of that name. Use its ``reader`` and its ``writer`` as locks::
 
             prices = client.read_write_lock("prices")
             async with prices.reader:
@@ -81,20 +83,21 @@ class Kinds(Unique):
             async with prices.writer as grant:
                 ...
 
-        Options are those of :meth:`lock`; the layouts are ``"curator"`` and ``"kazoo"``. A writer's ``owner``
-        may acquire the reader as well, and is a reader when its grants of the writer have been released. A
-        reader's owner that acquires the writer gets a MisuseError (``upgrade``), and keeps its share. Raises
-        ConfigError.
+        Options are those of :meth:`lock`; the layouts are ``"curator"`` and ``"kazoo"``. An ``owner`` that
+        holds the writer can acquire the reader as well. When it has released all grants of the writer, the
+        grants of the reader keep the lock, and other readers can share it. An owner that holds the reader
+        and acquires the writer gets a MisuseError (``upgrade``), and keeps the reader. Raises ConfigError.
         """
         options = {
             "layout": layout,
             "identifier": identifier,
             "revocable": revocable,
+            "owner": owner,
             "max_hold": max_hold,
             "answer_within": answer_within,
         }
-        reader = self._lock(Lock, "reader", name, options, on_lost, owner)
-        return ReadWriteLock(name, reader, self._lock(Lock, "writer", name, options, on_lost, owner))
+        reader = self._lock(Lock, "reader", name, options, on_lost)
+        return ReadWriteLock(name, reader, self._lock(Lock, "writer", name, options, on_lost))
 
     def semaphore(
         self,
@@ -108,12 +111,12 @@ class Kinds(Unique):
         answer_within: Duration | None = None,
         on_lost: OnLost = "cancel",
     ) -> Lock:
-        """ZooKeeper: the semaphore of that name. So many contenders hold it at a time, first come, first
-        served.
+        """ZooKeeper: the semaphore of that name. At most ``permits`` contenders hold it at a time. Waiters
+        get it in the order in which they came.
 
-        All contenders have to give the same number of permits. The fence of a permit tells it from others,
-        and orders nothing. Options are those of :meth:`lock`; the layouts are ``"curator"`` and ``"kazoo"``.
-        Raises ConfigError.
+        All contenders have to give the same number of permits. The fence of a permit identifies it; it does
+        not say which of two permits is the newer one. Options are those of :meth:`lock`; the layouts are
+        ``"curator"`` and ``"kazoo"``. Raises ConfigError.
         """
         return self._lock(
             Lock,
@@ -142,7 +145,8 @@ class Kinds(Unique):
         answer_within: Duration | None = None,
         on_lost: OnLost = "cancel",
     ) -> Election:
-        """ZooKeeper: the election of that name. The identifier tells the others who leads::
+        """ZooKeeper: the election of that name. The ``identifier`` tells other programs which candidate
+        leads::
 
             async with client.election("scheduler", identifier="host-7") as term:
                 lead(until=term.lost)
@@ -176,14 +180,16 @@ class Kinds(Unique):
         answer_within: Duration | None = None,
         on_lost: OnLost = "cancel",
     ) -> Lock:
-        """ZooKeeper: many locks or none (up to 64), with a place in every line taken at once::
+        """ZooKeeper: acquires several locks together, up to 64, or none of them::
 
             async with client.multi_lock(["account/7", "account/9"]) as grant:
                 ...
 
-        In whatever order names are given, those who take many at once cannot deadlock. Others may take any
-        of them alone; who holds one and waits for another can still wait for one that waits for it. All have
-        the same fence. Options are those of :meth:`lock`. Raises ConfigError.
+        The client enters the queues of all the locks in one transaction. So multi-locks cannot deadlock
+        each other, whatever the order of their names. Other contenders can acquire each of the locks alone.
+        A program that holds one of the locks alone and waits for another one can still deadlock with a
+        multi-lock. All locks of a grant have the same fence. Options are those of :meth:`lock`. Raises
+        ConfigError.
         """
         options = {
             "layout": layout,
@@ -203,6 +209,5 @@ class Kinds(Unique):
         name: str,
         options: Mapping[str, object],
         on_lost: OnLost,
-        owner: str | None = None,
     ) -> AnyLock:
         raise NotImplementedError

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from .._contender import Hold, State
+from .._contender import Contender, State
 from .._fencepost import Settings
 from .._grant import BaseGrant
 from .._inspection import Found, Subject
 from .._lock import note
-from .._owners import Ownership
 from .._pair import Pair
 from .._scope import End, Scopes
 from .._unique import Unique
@@ -22,10 +21,11 @@ from ._scope import enter, leave
 
 if TYPE_CHECKING:
     from ._client import Client
+    from ._loop import LoopEngine
 
 
 class _Scoped(Unique):
-    """What an ``async with`` statement enters: every block has a grant of its own."""
+    """A context manager: each block that enters it has its own grant."""
 
     __slots__ = ("__weakref__", "_scopes")
 
@@ -49,13 +49,14 @@ class _Scoped(Unique):
 
 
 class Lock(_Scoped):
-    """A name with settings. Made by :meth:`Client.lock`; every acquire is a contender of its own.
+    """A name with settings, made by :meth:`Client.lock`. Each acquire is a new contender.
 
-    ``async with lock as grant`` waits for the lock and releases it; :meth:`hold` does the same with a limit.
-    Blocks may end in any order and in any task: each releases what it has acquired.
+    ``async with lock as grant`` waits for the lock, and releases it at the end of the block. :meth:`hold`
+    does the same with a timeout. Blocks may end in any order and in any task: each block releases its own
+    grant.
     """
 
-    __slots__ = ("_cancels", "_client", "_ownership", "_settings", "_subject", "name")
+    __slots__ = ("_cancels", "_client", "_settings", "_subject", "name")
 
     def __init__(
         self,
@@ -63,52 +64,58 @@ class Lock(_Scoped):
         name: str,
         checked: Settings,
         subject: Subject,
-        ownership: Ownership | None,
         cancels: bool,
     ) -> None:
         self.name = name
         self._subject = subject
         self._client = client
         self._settings = checked
-        self._ownership = ownership
         self._cancels = cancels
         super().__init__(single=False)
 
     async def acquire(self, timeout: Duration | None = None, *, blocking: bool = True) -> Grant | None:
         """Waits until the lock is granted, for at most ``timeout`` (seconds or a timedelta) if that is given.
 
-        None when somebody else held the lock all the time; with ``blocking=False``, when somebody else holds
-        it. Everything else that goes wrong is an exception: Refused, ConfigError, MisuseError; and LockLost,
-        if the lock was granted, but over before this client heard so. Nothing is held then. Cancelling
-        withdraws the contender.
+        Gives None if another contender held the lock for all that time. With ``blocking=False`` it does not
+        wait, and gives None if another contender holds the lock. Every other failure is an exception:
+        Refused, ConfigError or MisuseError. It raises LockLost if the server granted the lock and the grant
+        ended before the answer reached this client. After None or an exception this call holds nothing. If
+        the task is cancelled, the contender leaves the queue.
         """
-        return await self._client._acquire(self, patience(timeout, blocking))
+        try:
+            return await self._client._acquire(self, patience(timeout, blocking))
+        except NotAcquired:
+            return None
 
     def hold(self, timeout: Duration | None = None, *, blocking: bool = True) -> Scope:
-        """A context manager that acquires with a limit: ``async with lock.hold(timeout=0.2) as grant``.
-        Raises NotAcquired.
+        """A context manager that acquires with a timeout: ``async with lock.hold(timeout=0.2) as grant``.
+
+        Entering it raises NotAcquired where :meth:`acquire` would give None. Make one for each block.
         """
         return Scope(self, patience(timeout, blocking))
 
     async def contenders(self) -> list[Found]:
-        """ZooKeeper: who holds the lock, and who waits, first come, first: for people and tools, as it may be
-        otherwise by the time it is read. Raises Refused; ConfigError on Redis.
+        """ZooKeeper: lists the lock's holders and waiters, in the order in which they came.
+
+        The list is for people and tools. It can be out of date as soon as it is returned, so do not decide
+        by it who may use the resource. Raises Refused; ConfigError on Redis.
         """
         return await self._client._inspect(self._subject, "list")
 
     async def revoke(self, contender: Found) -> None:
-        """ZooKeeper: asks a contender for the lock, in Curator's way.
+        """ZooKeeper: sends a contender a revocation request, in Curator's format.
 
-        It is told (:attr:`Grant.revoke_requested`), and may give the lock back or keep it. Raises Refused
-        (``no-contender``) if it is not there any more; ConfigError for one of another lock.
+        The holder sees the request in :attr:`Grant.revoke_requested`. It may release the lock or keep it.
+        Raises Refused (``no-contender``) if the contender no longer exists; ConfigError for a contender of
+        another lock.
         """
         await self._client._inspect(self._subject, "revoke", contender)
 
     async def break_contender(self, contender: Found) -> None:
-        """ZooKeeper: takes a contender's place from it: a holder loses the lock, a waiter begins anew.
+        """ZooKeeper: deletes a contender's node. A holder loses the lock; a waiter enters the queue again.
 
-        A holder hears of it a third of its session's timeout later at the latest, and somebody else holds the
-        lock meanwhile: only its fence keeps it from doing harm. Raises what :meth:`revoke` raises.
+        The holder learns of its loss within a third of its session timeout. Until then another contender may
+        hold the lock too, so only the fence protects the resource. Raises the same errors as :meth:`revoke`.
         """
         await self._client._inspect(self._subject, "break", contender)
 
@@ -122,16 +129,16 @@ class Lock(_Scoped):
 
 
 class Election(Lock):
-    """An election: candidates lead one after another, in the order in which they came. Made by
-    :meth:`Client.election`.
+    """An election, made by :meth:`Client.election`. One candidate leads at a time, in the order in which the
+    candidates came.
 
-    A grant is a term: it lasts until it is released, or lost.
+    A grant is a term: it lasts until the leader releases it or loses it.
     """
 
     __slots__ = ()
 
     async def campaign(self, timeout: Duration | None = None, *, blocking: bool = True) -> Grant | None:
-        """Waits until this candidate leads: :meth:`acquire`, under the name that elections have for it."""
+        """Waits until this candidate leads. The same as :meth:`acquire`."""
         return await self.acquire(timeout, blocking=blocking)
 
 
@@ -142,9 +149,10 @@ class ReadWriteLock(Pair[Lock]):
 
 
 class Scope(_Scoped):
-    """An acquire and a release around a block. Made by :meth:`Lock.hold`, one for each block.
+    """An acquire and a release around a block. Make one with :meth:`Lock.hold` for each block.
 
-    It may be entered again when it was left; before, that is a MisuseError (``busy``).
+    A block may enter it again after the last block has left it. Entering it while it is open raises
+    MisuseError (``busy``).
     """
 
     __slots__ = ("_lock", "_wait")
@@ -155,12 +163,7 @@ class Scope(_Scoped):
         self._wait = wait
 
     async def _obtain(self) -> Grant:
-        lock = self._lock
-        grant = await lock._client._acquire(lock, self._wait)
-        if grant is None:
-            tried = self._wait is False
-            code, name = (302, "not-available") if tried else (301, "timeout")
-            raise NotAcquired(f"{lock.name}: somebody else holds the lock", code, name)
+        grant = await self._lock._client._acquire(self._lock, self._wait)
         return await grant.__aenter__()
 
     def __repr__(self) -> str:
@@ -168,12 +171,14 @@ class Scope(_Scoped):
 
 
 class Grant(BaseGrant):
-    """The right to hold a lock. As an asynchronous context manager it is released at the end of the block."""
+    """The right to hold a lock. As an asynchronous context manager it releases the lock at the end of the
+    block.
+    """
 
     __slots__ = ("_body", "_cancels", "_client", "_lost")
 
-    def __init__(self, client: Client, hold: Hold, cancels: bool) -> None:
-        super().__init__(client._engine, hold)
+    def __init__(self, client: Client, contender: Contender, cancels: bool) -> None:
+        super().__init__(client._engine, contender)
         self._client = client
         self._cancels = cancels
         self._lost: asyncio.Event | None = None
@@ -181,47 +186,49 @@ class Grant(BaseGrant):
 
     @property
     def lost(self) -> asyncio.Event:
-        """Set once the grant has ended without a release: ``grant.lost.is_set()``, ``await
-        grant.lost.wait()``.
+        """An event that the client sets when the grant ends without a release. Call ``grant.lost.is_set()``
+        in any thread, and ``await grant.lost.wait()`` on the client's loop.
         """
         self._engine.check_process()
         if self._lost is None:
-            self._lost = asyncio.Event()
+            self._lost = Lost(self._client._engine)
             self._on_loss(self._lost.set)
-        if self._hold.state is State.LOST:
+        if self._contender.state is State.LOST:
             self._lost.set()
         return self._lost
 
     async def wait_revoke_requested(self, timeout: Duration | None = None) -> bool:
-        """Waits until somebody would like to have the lock (True), or until the grant or the time is over."""
-        return await self._client._wait_revoke_requested(self._hold, timeout)
+        """Waits for a revocation request, and gives True. Gives False if the grant ends or the time is up
+        before a request comes.
+        """
+        return await self._client._wait_revoke_requested(self._contender, timeout)
 
     async def extend(self) -> None:
-        """Makes the grant last from now on; returns when the server has confirmed it. Raises LockLost,
-        MisuseError.
+        """Renews the lease, so that it lasts its full time from now on. Returns when the server has confirmed
+        that. Raises LockLost, MisuseError.
         """
-        await self._client._extend(self._hold)
+        await self._client._extend(self._contender)
 
     async def downgrade(self) -> None:
-        """ZooKeeper: turns a writer's grant into a reader's without giving it up in between: readers that
-        wait get in, and nobody writes before this grant is released, too. It keeps its fence.
+        """ZooKeeper: turns a writer's grant into a reader's in one step. Waiting readers get the lock as
+        well. Waiting writers go on waiting until this grant is released, too. The grant keeps its fence.
 
-        Of several grants of one owner each becomes a reader's by itself, and the lock is shared when all
-        have, or were released. Returns when the server has confirmed it. Raises MisuseError
-        (``not-a-writer``) for any other grant and the second time, LockLost, and Refused, when the grant
-        stays as it was.
+        If an owner has several grants of the writer, downgrade each of them. Readers get the lock when all
+        are downgraded or released. Returns when the server has confirmed it. Raises LockLost; MisuseError
+        (``not-a-writer``) for a reader's grant, for any other kind, and for a second downgrade; Refused if
+        the server refuses: the grant is a writer's as before.
         """
-        await self._client._downgrade(self._hold)
+        await self._client._downgrade(self._contender)
 
     async def release(self) -> None:
-        """Gives the lock back; returns when the server has confirmed it. Of several grants of one owner the
-        last does; the others return at once.
+        """Releases the lock. Returns when the server has confirmed it. If an owner has several grants, only
+        the release of the last one releases the lock; for the others this returns at once.
 
-        Raises LockLost if there was nothing left to give back, MisuseError if it was released before, and
-        ReleaseUnconfirmed after 5 seconds without an answer. A release that is cancelled goes on in the
-        background.
+        Raises LockLost if the grant was lost before, MisuseError (``not-held``) if it was released before,
+        and ReleaseUnconfirmed if the server does not answer within 5 seconds. The release goes on in the
+        background then, and also if the task is cancelled.
         """
-        await self._client._release(self._hold)
+        await self._client._release(self._contender)
 
     async def __aenter__(self) -> Grant:
         self._engine.check()
@@ -236,30 +243,43 @@ class Grant(BaseGrant):
         await self._leave(error)
 
     async def _leave(self, error: BaseException | None) -> None:
-        """The block has ended, perhaps with an error."""
+        """The block has ended, with or without an exception."""
         body, self._body = self._body, None
         if body is not None and await body.end(error):
             raise self._contender.error() from (self._contender.cause or error)
         try:
             self._engine.check_process()
-            if self._hold.state not in _GIVEN_BACK:
+            if self._contender.state not in _GIVEN_BACK:
                 await self.release()
         except FencepostError as trouble:
-            # The body's own exception is the one to see.
+            # The body's own exception is more important: the trouble becomes a note on it.
             if error is None:
                 raise
             note(error, trouble)
 
     def _on_loss(self, callback: Callable[[], object]) -> None:
         with self._engine.order:
-            if self._hold.state is not State.LOST:
-                self._hold.on_loss.append(callback)
+            if self._contender.state is not State.LOST:
+                self._contender.on_loss.append(callback)
                 return
         callback()
 
 
+class Lost(asyncio.Event):
+    """The event of a loss. Any thread may ask whether it is set. Only the client's loop may wait for it."""
+
+    def __init__(self, engine: LoopEngine) -> None:
+        super().__init__()
+        self._engine = engine
+
+    async def wait(self) -> Literal[True]:
+        """Waits until it is set. Raises MisuseError (``wrong-loop``) on a loop other than the client's."""
+        self._engine.check_loop()
+        return await super().wait()
+
+
 class Body:
-    """The block of an ``async with``, cancelled by a loss as ``asyncio.timeout`` cancels its own."""
+    """The body of an ``async with``. A loss cancels it, as ``asyncio.timeout`` cancels its body."""
 
     __slots__ = ("_before", "_cancelled", "_task")
 
@@ -269,8 +289,8 @@ class Body:
         self._cancelled = False
 
     def lost(self) -> None:
-        """Cancels the block, unless it has ended. Called on the loop."""
-        # A task that runs at this moment closes the client itself: it hears of it when it leaves the block.
+        """Cancels the body, unless it has ended. Called on the loop."""
+        # If the body's task runs at this moment, it closes the client. It gets LockLost at the block's end.
         if self._cancelled or self._task is None:
             return
         if self._task is not asyncio.current_task():
@@ -278,14 +298,14 @@ class Body:
             self._task.cancel()
 
     async def end(self, error: BaseException | None) -> bool:
-        """The block has ended; whether its end is our cancellation and nobody else's."""
+        """The body has ended. Gives whether this cancellation alone has ended it."""
         task, self._task = self._task, None
         if task is None or not self._cancelled or task is not asyncio.current_task():
             return False
         uncancel = getattr(task, "uncancel", None)  # Python 3.11
         others = uncancel() > self._before if uncancel is not None else False
         if error is None:
-            # The block ended before it was told. What is still to come must not hit the code behind it.
+            # The body ended before the cancellation reached it. The code after the block must not get it.
             try:
                 await asyncio.sleep(0)
             except asyncio.CancelledError:

@@ -1,5 +1,5 @@
-"""An engine on an event loop: waiters are woken on the loop, whichever thread brings the news, and the loop
-keeps the time.
+"""An engine on an event loop. It wakes tasks on the loop, whatever thread brings the event, and uses the
+loop's timers.
 """
 
 from __future__ import annotations
@@ -9,25 +9,31 @@ from _thread import start_new_thread
 from collections.abc import Callable
 
 from .._clock import now
-from .._contender import Contender
+from .._contender import Contender, State
 from .._driver import Driver
 from .._engine import Engine
-from .._fencepost import Hub
+from .._fencepost import Event, Hub
 from .._timer import LATE, NEVER, TURN, pause
 from ..errors import MisuseError
+from ._untaken import Untaken
 
 
 class LoopEngine(Engine):
-    """An engine whose waiters are futures of one loop."""
+    """An engine that wakes futures of one loop."""
 
     def __init__(
         self, hub: Hub, driver: Driver, loop: asyncio.AbstractEventLoop, connect_within: int | None = None
     ) -> None:
         super().__init__(hub, driver, connect_within)
         self.loop = loop
+        self.untaken: Untaken | None = None
+        """None on Redis. Only the loop renews leases there, so they end by themselves when it stands still.
+        """
+        if hub.family == "zookeeper":
+            self.untaken = Untaken(self)
 
     def check(self) -> None:
-        """See Engine. A loop other than the client's is none that it can use."""
+        """See Engine. It raises on a loop other than the client's, too."""
         super().check()
         self.check_loop()
 
@@ -36,8 +42,8 @@ class LoopEngine(Engine):
         running = running_loop()
         if running is not self.loop:
             raise MisuseError(
-                f"this client was made on the loop {_named(self.loop)}, and this is {_named(running)}: "
-                "make a client on each loop, and close it there",
+                f"this client was made on the loop {_named(self.loop)}, and this call is on the loop "
+                f"{_named(running)}: make one client on each loop, and close it there",
                 542,
                 "wrong-loop",
             )
@@ -54,8 +60,28 @@ class LoopEngine(Engine):
         if self.loop.is_closed():
             self.outlive()
 
+    def take(self, contender: Contender) -> bool:
+        """The task that acquires goes on. Gives whether it has a grant."""
+        with self.order:
+            if self.untaken is not None:
+                self.untaken.taken(contender)
+            return contender.state is State.HELD
+
+    def give_back(self, contender: Contender) -> None:
+        """No task has taken a grant in time: releases it. Called inside the critical section."""
+        if contender.state is State.HELD:
+            self._let_go(contender)
+            self._drain()
+
+    def _tell(self, event: Event) -> None:
+        super()._tell(event)
+        if event.name == "acquired" and self.untaken is not None:
+            contender = self._contenders.get(event.key)
+            if contender is not None:
+                self.untaken.granted(contender)
+
     def tell(self) -> None:
-        """See Engine. What waits on a loop that is closed can be told nothing any more."""
+        """See Engine. It drops the calls for a loop that is closed."""
         while self._later:
             try:
                 super().tell()
@@ -64,39 +90,41 @@ class LoopEngine(Engine):
                     raise
 
     def outlive(self) -> None:
-        """The loop was closed before the client: what it holds or waits for is given back."""
+        """The loop was closed before the client. Releases all grants, and cancels all acquires."""
         if not self.closed:
             self.shut(self._dispose_later)
         self.tell()
 
     def settle(self, future: asyncio.Future[bool]) -> None:
-        """Wakes whoever waits for a future of the loop. From any thread; again does nothing."""
+        """Wakes the task that waits for a future of the loop. Any thread may call; a second call does
+        nothing.
+        """
         if self.is_on_loop:
             settle(future, True)
         else:
             self.on_loop(settle, future, True)
 
     def on_loop(self, callback: Callable[..., object], *arguments: object) -> None:
-        """Has something called on the loop. From any thread, and from finalizers."""
+        """Calls something on the loop. Any thread may call this, and finalizers may."""
         try:
             self.loop.call_soon_threadsafe(callback, *arguments)
-        except RuntimeError:  # The loop is closed: nobody waits any more.
+        except RuntimeError:  # The loop is closed, so no task waits.
             pass
 
     @property
     def is_on_loop(self) -> bool:
-        """Whether the loop runs here, at this moment."""
+        """Whether this thread runs the loop at this moment."""
         return asyncio._get_running_loop() is self.loop
 
 
 def running_loop() -> asyncio.AbstractEventLoop:
-    """The loop that runs here. Raises RuntimeError where there is none."""
+    """The loop that this thread runs. Raises RuntimeError if there is none."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError as error:
         raise RuntimeError(
-            "a client of fencepost.asyncio is made inside a coroutine of asyncio, and there is no running "
-            "event loop: threads use fencepost.connect(); loops of other libraries (trio) are not supported"
+            "there is no running event loop of asyncio: use fencepost.asyncio inside a coroutine. For "
+            "threads there is fencepost.connect(). Loops of other libraries, such as trio, are not supported"
         ) from error
 
 
@@ -111,7 +139,7 @@ def settle(future: asyncio.Future[bool], value: bool) -> None:
 
 
 class Alarm:
-    """Calls back after so many seconds. A loop that was busy meanwhile first takes in what has come."""
+    """Calls back after so many seconds. If the loop was busy, it first reads the answers that have come."""
 
     __slots__ = ("_call", "_handle", "_loop", "_when")
 
@@ -122,7 +150,7 @@ class Alarm:
         self._handle = loop.call_at(self._when, self._ring)
 
     def cancel(self) -> None:
-        """It does not call."""
+        """Prevents the call."""
         self._handle.cancel()
 
     def _ring(self) -> None:
@@ -133,7 +161,7 @@ class Alarm:
 
 
 class LoopTimer:
-    """Calls an engine's tick when it is time."""
+    """Calls an engine's tick at the planned time."""
 
     def __init__(self, engine: LoopEngine) -> None:
         self._engine = engine
@@ -141,7 +169,7 @@ class LoopTimer:
         self._handle: asyncio.TimerHandle | None = None
         self._stopped = False
         self._is_late = False
-        """Whether a tick waits for what has come while the loop was busy."""
+        """Whether a late tick waits while the loop reads the answers that have come."""
 
     def plan(self, until: int | None) -> None:
         """See the engine's Timer."""
@@ -158,15 +186,17 @@ class LoopTimer:
         if not self._engine.loop.is_closed():
             self._engine.on_loop(self._fire)
         elif not self._stopped:
-            # The loop has ended before the client. A finalizer may be what calls: it waits for nothing.
+            # The loop was closed before the client. This may be a finalizer's call, which must not wait.
             try:
                 start_new_thread(self._engine.tick, (now(),))
-            except RuntimeError:  # The interpreter is on its way out.
+            except RuntimeError:  # The interpreter is shutting down.
                 pass
 
     def stop(self) -> None:
         """See the engine's Timer."""
         self._stopped = True
+        if self._engine.untaken is not None:
+            self._engine.untaken.stop()
         if self._handle is not None:
             self._handle.cancel()
 
@@ -183,7 +213,7 @@ class LoopTimer:
             return
         if self._due <= time or self._engine.has_orphans:
             if time - self._due > LATE:
-                # What has come by now is taken in first, and what is due later is not decided yet.
+                # The loop reads what has come by now. The tick decides only what was due by `time`.
                 self._is_late = True
                 self._engine.loop.call_later(TURN / 1e6, self._tick, time)
                 return

@@ -8,7 +8,7 @@ from .._scope import Block, Scopes
 
 
 async def enter(block: Block, manager: Any) -> Any:
-    """Acquires the lock."""
+    """``__aenter__``: acquires the lock."""
     scopes: Scopes = manager._scopes
     scopes.entering(block)
     try:
@@ -20,7 +20,7 @@ async def enter(block: Block, manager: Any) -> Any:
 
 
 async def leave(block: Block, manager: Any, kind: Any = None, error: Any = None, trace: Any = None) -> None:
-    """Releases what this block has acquired."""
+    """``__aexit__``: releases the grant of this block."""
     scopes: Scopes = manager._scopes
     await _leave(scopes, scopes.leaving(block), error)
 

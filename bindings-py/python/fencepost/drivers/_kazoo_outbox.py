@@ -1,8 +1,8 @@
-"""What waits for kazoo's connection thread to write it.
+"""The queue of requests for kazoo's connection thread.
 
-Kazoo's own way to hand a request over writes a byte for each into a pair of sockets that holds a few hundred
-of them, and waits when it is full. A caller that holds a lock, or is the thread that empties the pair, would
-wait forever. So our requests have a queue of their own, and one byte wakes the thread for all of them.
+For each request, kazoo itself writes a byte into a pair of sockets, which holds a few hundred bytes. When the
+pair is full, kazoo waits. If the caller holds a lock, or is the thread that empties the pair, it waits for
+ever. So fencepost has a queue of its own, and one byte wakes the thread for all requests in it.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ class Sendable(Protocol):
 
     @property
     def is_stale(self) -> bool:
-        """Whether the connection it was meant for is gone."""
+        """Whether the connection for which it was made has ended."""
 
     def settle_unsent(self) -> None:
-        """It was not sent, and never will be."""
+        """The request was not sent and never will be."""
 
 
 class Outbox:
-    """Requests for one KazooClient, in the order in which they go out."""
+    """Requests for one KazooClient, in the order in which kazoo sends them."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
         self._requests: deque[Sendable] = deque()
         self._rung = False
-        """Whether the thread has a byte to read that it has not come to yet."""
+        """Whether the pair has a byte that the thread has not read yet."""
 
     def post(self, request: Sendable) -> None:
         """Adds a request and wakes the thread. Never blocks; any thread may call."""
@@ -41,38 +41,38 @@ class Outbox:
         self.ring()
 
     def ring(self) -> None:
-        """Wakes the thread if there is something to send and it does not know."""
+        """Wakes the thread if there are requests and no byte is in the pair."""
         if self._rung or not self._requests:
             return
         try:
             self._rung = True
             self._client._connection._write_sock.send(b"\0", _AT_ONCE)
         except BlockingIOError:
-            pass  # The pair is full of kazoo's own bytes, so the thread turns anyway.
+            pass  # The pair is full of kazoo's own bytes, so the thread is awake.
         except (OSError, AttributeError):
-            self._rung = False  # There is no connection; its end settles what is left here.
+            self._rung = False  # There is no connection. Its end settles the requests in the queue.
         except BaseException:
-            self._rung = False  # Interrupted: the next call rings.
+            self._rung = False  # The call was interrupted. The next call writes the byte.
             raise
 
     def flush(self, timeout: float) -> None:
-        """Writes everything. On the connection's thread, which takes an exception for the connection's
+        """Writes all requests. The connection's thread calls it, and takes an exception as the connection's
         end.
         """
         client, connection = self._client, self._client._connection
-        # Before the first look: what is added from here on is seen, or rings again.
+        # Before the queue is read: a later request is found by this loop, or wakes the thread again.
         self._rung = False
         while (request := self._next()) is not None:
             if request.is_stale:
                 request.settle_unsent()
                 continue
             xid = connection._xid = connection._xid % _LAST_XID + 1
-            # First, so that it is answered for if the connection ends under it.
+            # Before the write: if the connection ends meanwhile, kazoo fails the pending requests.
             client._pending.append((request, request, xid))
             connection._submit(request, timeout, xid)
 
     def drop(self) -> None:
-        """The connection is gone: nothing of this is sent."""
+        """The connection has ended. None of these requests is sent."""
         self._rung = False
         while (request := self._next()) is not None:
             request.settle_unsent()

@@ -1,12 +1,18 @@
-"""What fencepost hangs into a KazooClient: one tap a client, shared by all drivers on it, gone with the last.
+"""The hooks of fencepost in a KazooClient. A client has one tap, which all drivers on it share. The last
+driver removes it.
 
-Kazoo does not tell the negotiated session timeout, waits for room when a request is handed over, delivers
-watches on another thread than replies, and queues what is called while the connection is lost. So the tap
-listens to the state, reads the timeout off the connection's own calls, and has a queue and a table of watches
-of its own. Nor does kazoo tell every end of its connection's thread: not one before it was ever connected,
-and none to those who listen behind a listener that has raised what is no Exception (``SystemExit``). So the
-tap sees the states where they are made. Where kazoo does not have the parts for it (another version), it
-refuses.
+The tap is needed because of kazoo's limits:
+
+- It does not report the negotiated session timeout. The tap reads it from the connection's own calls.
+- It blocks a caller whose request finds the queue full, and it queues calls while the connection is lost. The
+  tap has a queue of its own (``_kazoo_outbox.py``).
+- It delivers watches and replies on different threads. The tap has a table of watches of its own
+  (``_kazoo_watches.py``).
+- It does not report every end of its connection's thread. It reports none before the first connection. If a
+  listener raises something like ``SystemExit``, kazoo does not call the later listeners. So the tap takes the
+  states where kazoo makes them.
+
+The tap refuses a client of another kazoo version that lacks the parts it needs.
 """
 
 from __future__ import annotations
@@ -27,13 +33,13 @@ from .._waiting import serve
 from ._kazoo_outbox import Outbox
 from ._kazoo_watches import DELETED, Watches
 
-# A code that kazoo does not know ends its connection thread: it looks it up without care.
+# Kazoo looks an error code up without a check, so an unknown code would end its connection thread.
 for _code in range(-128, -99):
     if _code not in EXCEPTIONS:
         EXCEPTIONS[_code] = type(f"ZookeeperError{-_code}", (ZookeeperError,), {"code": _code})
 
 _TAP = "_fencepost_tap"
-"""Where a client has its tap: they go together."""
+"""The attribute of a client that has its tap."""
 
 _NEEDED_OF_CLIENT = (
     "_connection",
@@ -54,46 +60,46 @@ _HUNG_INTO_CONNECTION = (
 )
 _NEEDED_OF_CONNECTION = (*_HUNG_INTO_CONNECTION, "_connection_routine", "_submit", "_write_sock", "_xid")
 _FOR_GOOD = {KeeperState.CLOSED: "closed", KeeperState.AUTH_FAILED: "auth-failed"}
-"""States that no connection comes after, unless the client is started again."""
+"""The states that are final, unless the program starts the client again."""
 
 
 class Listener(Protocol):
-    """A driver, as the tap sees it. Called on the connection's thread."""
+    """A driver, as the tap sees it. The connection's thread calls these methods."""
 
     def troubled(self, error: BaseException) -> None:
         """An attempt to connect has failed."""
 
     def connecting(self) -> None:
-        """A new session is about to be asked for."""
+        """Kazoo is about to ask for a new session."""
 
     def connected(self, session: int, timeout_ms: int) -> None:
-        """A session, new or the same again."""
+        """The client is connected, in a new session or in the same one."""
 
     def disconnected(self, state: str) -> None:
         """``suspended``, ``expired``, ``auth-failed`` or ``closed``."""
 
 
 class Tap:
-    """What is hung into one KazooClient."""
+    """The hooks in one KazooClient."""
 
     _tapping = threading.Lock()
 
     def __init__(self, client: Any) -> None:
         self.client = client
         self.epoch = 0
-        """Grows whenever the connection is lost: what was handed over before is not sent after."""
+        """The number of lost connections. A request is sent only on the connection for which it was made."""
         self.outbox = Outbox(client)
         self.watches = Watches()
         self._timeout_ms: int | None = None
         self._last_xid = 0
-        """The number of the last request on the connection before."""
+        """The number of the last request on the previous connection."""
         self._told = ""
-        """What the listeners were last told."""
+        """The last state that the listeners got."""
         self._listeners: list[Listener] = []
 
     @classmethod
     def attach(cls, client: Any, listener: Listener) -> Tap:
-        """The tap of a client, with one more listener."""
+        """Adds a listener to the tap of a client. Makes the tap if there is none."""
         with cls._tapping:
             tap: Tap | None = getattr(client, _TAP, None)
             if tap is None:
@@ -104,7 +110,7 @@ class Tap:
             return tap
 
     def detach(self, listener: Listener) -> None:
-        """Takes a listener off; the last one takes everything off."""
+        """Removes a listener. With the last one, removes the tap."""
         with self._tapping:
             self._listeners = [each for each in self._listeners if each is not listener]
             if not self._listeners and getattr(self.client, _TAP, None) is self:
@@ -122,8 +128,8 @@ class Tap:
                 if lacks
                 else f"its handler is a {type(client.handler).__name__}"
             )
-            needed = "Fencepost needs kazoo 2.11 with the threading handler"
-            raise unreadable(f"this KazooClient cannot be used: {what}. {needed}")
+            needed = "Use kazoo 2.11 and its SequentialThreadingHandler"
+            raise unreadable(f"fencepost cannot use this KazooClient: {what}. {needed}")
         connect: Callable[..., Any] = connection._connect
         expand: Callable[..., Any] = connection._expand_client_hosts
         invoke: Callable[..., Any] = connection._invoke
@@ -135,7 +141,7 @@ class Tap:
             try:
                 return connect(host, address, port)
             except Exception as error:
-                # Kazoo's own exception says it in fewer words.
+                # Kazoo's own exception says less than the socket's.
                 self._trouble(error.__context__ if isinstance(error.__context__, OSError) else error)
                 raise
 
@@ -155,8 +161,8 @@ class Tap:
                 for listener in self._listeners:
                     listener.connecting()
             if isinstance(request, Connect):
-                # Kazoo begins at 1 again. A session that has moved to another member can then be given the
-                # answer to an earlier request for a new one of the same number.
+                # Kazoo would begin at 1 again. If the session has moved to another server, an answer to an
+                # earlier request could then be taken for the answer to a new request of the same number.
                 connection._xid = self._last_xid
             result = invoke(timeout, request, xid)
             if isinstance(request, Connect):
@@ -165,18 +171,18 @@ class Tap:
 
         def send_request_and_ours(read_timeout: float, connect_timeout: float) -> Any:
             serve()
-            # For a client that was connected before we came: this is two thirds of the negotiated timeout.
+            # If the client was connected before: the read timeout is two thirds of the session timeout.
             if self._timeout_ms is None:
                 self._timeout_ms = round(read_timeout * 1500)
             self.outbox.flush(connect_timeout)
-            # One byte was read, whoever wrote it: kazoo takes it out with its own request, or without one.
+            # Kazoo reads one byte of the pair here. It does not matter which side wrote that byte.
             return send_request(read_timeout, connect_timeout)
 
         def read_watch_event_and_tell(packet: Any, offset: int) -> None:
             event, _ = Watch.deserialize(packet, offset)
             read_watch_event(packet, offset)
             if client._stopped.is_set():
-                return  # The session is being closed, and what it held is deleted with it.
+                return  # Kazoo is closing the session, and the server deletes its nodes.
             for watch in self.watches.fired(event.type, event.path):
                 watch.told("deleted" if event.type == DELETED else "changed")
 
@@ -184,7 +190,7 @@ class Tap:
             try:
                 session_callback(state)
             except BaseException:
-                # Somebody else's listener ends the connection's thread: what kazoo would do next is left out.
+                # A listener of the program has ended the connection's thread. Kazoo would do this next.
                 client._notify_pending(state)
                 raise
             finally:
@@ -209,12 +215,12 @@ class Tap:
         self.watches.clear()
 
     def is_starting(self) -> bool:
-        """Whether a client that counts as closed has been started, and its thread looks for a server."""
+        """Whether a client in the state "closed" was started, and its thread is connecting."""
         thread = self.client._connection._connection_routine
         return thread is not None and thread.is_alive() and not self.client._stopped.is_set()
 
     def timeout_ms(self) -> int:
-        """The negotiated session timeout, once anything was sent on the connection."""
+        """The negotiated session timeout, in milliseconds. It is known after the first request."""
         return self._timeout_ms or int(self.client._session_timeout)
 
     def _trouble(self, error: BaseException | None) -> None:
@@ -246,7 +252,7 @@ class Tap:
 
 
 def _unresolved(hosts: Any) -> OSError | None:
-    """Why none of the hosts has an address."""
+    """The error of the first host whose name cannot be resolved."""
     for host, port in hosts:
         try:
             socket.getaddrinfo(host.strip(), port, 0, 0, socket.IPPROTO_TCP)

@@ -1,8 +1,8 @@
-"""The watches of our reads on one KazooClient.
+"""The watches of fencepost on one KazooClient.
 
-Kazoo keeps a watcher until the server sends its event, even when the contender that wanted it has given up,
-and calls it on another thread than replies. These are called on the connection's thread, in the order of the
-wire, and go with their contender.
+Kazoo keeps a watcher until the server sends its event, even if the contender has ended, and it calls watchers
+and replies on different threads. These watches are called on the connection's thread, in the order of the
+wire, and are removed with their machine.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _DATA, _LIST = "data", "list"
 _FIRED = {CREATED: (_DATA,), CHANGED: (_DATA,), DELETED: (_DATA, _LIST), CHILDREN: (_LIST,)}
 
 Owner = tuple[int, int]
-"""A driver's number and a machine's."""
+"""The identity of a driver and the key of a machine."""
 
 
 class Watching(Protocol):
@@ -25,25 +25,25 @@ class Watching(Protocol):
 
     @property
     def owner(self) -> Owner:
-        """Whose it is."""
+        """The machine that set the watch."""
 
     @property
     def of_list(self) -> bool:
-        """Whether a list of children is watched, and not a node's data."""
+        """True: it watches a list of children. False: it watches a node's data."""
 
     @property
     def path(self) -> str:
-        """The whole path on the server."""
+        """The path on the server, with the client's chroot."""
 
     def is_wanted(self) -> bool:
-        """Whether its machine's contender has not ended. Takes no lock."""
+        """Whether its machine still serves a contender. Takes no lock."""
 
     def told(self, event: str) -> None:
-        """``deleted``, ``changed`` or ``gone``."""
+        """Reports ``deleted``, ``changed`` or ``gone`` to the machine."""
 
 
 class Watches:
-    """A table of watches. Its lock is held for a look at the table only."""
+    """A table of watches. Its lock is held only while a thread reads or changes the table."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -57,25 +57,25 @@ class Watches:
         """The server has set a watch."""
         place = (_LIST if watch.of_list else _DATA, watch.path)
         with self._lock:
-            # Here, because `forget` comes after the contender's end.
+            # Under this lock: `forget` is called after the contender's end, so one of the two sees the other.
             if watch.is_wanted():
                 self._at.setdefault(place, set()).add(watch)
                 self._of.setdefault(watch.owner, set()).add(watch)
 
     def forget(self, owner: Owner) -> None:
-        """A contender has ended."""
+        """Removes the watches of a machine."""
         with self._lock:
             self._remove(self._of.get(owner, ()))
 
     def fired(self, event: int, path: str) -> list[Watching]:
-        """Takes those out that an event of the server is for."""
+        """Removes and gives the watches that an event of the server concerns."""
         with self._lock:
             found = [watch for kind in _FIRED.get(event, ()) for watch in self._at.get((kind, path), ())]
             self._remove(found)
         return found
 
     def clear(self) -> list[Watching]:
-        """Takes all out: the server has forgotten them with the connection."""
+        """Removes and gives all watches: the server has dropped them with the connection."""
         with self._lock:
             found = [watch for watches in self._of.values() for watch in watches]
             self._at.clear()
@@ -90,7 +90,7 @@ class Watches:
 
 
 def _take(table: dict[Any, set[Watching]], key: object, watch: Watching) -> None:
-    """Takes a watch out of one of the tables."""
+    """Removes a watch from one of the tables."""
     left = table.get(key)
     if left is not None:
         left.discard(watch)

@@ -1,6 +1,4 @@
-"""The few packets that locks need, in the bytes of ZooKeeper's protocol, so that no request costs more than
-its own bytes.
-"""
+"""The packets of ZooKeeper's protocol that locks need. Encoding them here is faster than kazoo's classes."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ _stat = struct.Struct("!qqqqiiiqiiq")  # czxid, mzxid, ctime, mtime, version, â€
 _multi_header = struct.Struct("!i?i")  # type, whether it is the last, error
 _ERROR = -1
 _NOT_TO_BLAME = (0, -2)
-"""What a multi answers for the parts before and behind the one that cannot be."""
+"""The error codes of a multi for the writes that have not failed themselves."""
 
 NO_WATCH, WITH_WATCH = b"\0", b"\1"
 ANY_VERSION = _int(-1)
@@ -42,17 +40,17 @@ def acl(entries: Iterable[Any]) -> bytes:
 
 
 def flags(value: int) -> bytes:
-    """What kind of node to create."""
+    """The kind of node to create."""
     return _int(value)
 
 
 def zxid(packet: bytes) -> int:
-    """The transaction that a reply is of; for a create, the node's czxid."""
+    """The transaction of a reply. For a create, that is the node's czxid."""
     return int(_read_header(packet, 0)[1])
 
 
 def read_blob(packet: bytes, offset: int) -> tuple[bytes, int]:
-    """Bytes with their length, and where they end. A missing value counts as an empty one."""
+    """Reads bytes with their length. Gives them and the offset after them. A missing value is empty."""
     (length,) = _read_int(packet, offset)
     offset += 4
     if length < 0:
@@ -61,7 +59,9 @@ def read_blob(packet: bytes, offset: int) -> tuple[bytes, int]:
 
 
 def read_names(packet: bytes, offset: int) -> list[str]:
-    """The names of children. A name that is no UTF-8 is nobody's contender: it only has to stay one name."""
+    """Reads the names of children. A name that is not UTF-8 is no contender, so its exact value is not
+    needed.
+    """
     (count,) = _read_int(packet, offset)
     offset += 4
     names = []
@@ -72,20 +72,20 @@ def read_names(packet: bytes, offset: int) -> list[str]:
 
 
 def read_node(packet: bytes, offset: int) -> tuple[bytes, int, int, int, int]:
-    """A node's data, czxid, ephemeral owner, version, and when it was created."""
+    """Reads a node's data, czxid, ephemeral owner, version and ctime."""
     data, offset = read_blob(packet, offset)
     stat = _stat.unpack_from(packet, offset)
     return data, stat[0], stat[7], stat[4], stat[2]
 
 
 def multi(parts: Iterable[tuple[int, bytes]]) -> bytes:
-    """Several writes, as opcodes and bodies."""
+    """The bytes of a multi, from the opcodes and bodies of its writes."""
     packed = [_multi_header.pack(opcode, False, -1) + body for opcode, body in parts]
     return b"".join(packed) + _multi_header.pack(-1, True, -1)
 
 
 def read_multi(packet: bytes, offset: int) -> list[str] | int:
-    """The paths of the nodes created, in order; or the error code of the first write that cannot be."""
+    """Reads the paths of the nodes created, in order; or the error code of the write that has failed."""
     paths: list[str] = []
     errors: list[int] = []
     while True:

@@ -1,8 +1,7 @@
-"""What no thread waits for: renewals, retries, clean-up, subscriptions. One daemon thread, started when there
-is first something to do.
+"""The background thread. It does what no thread waits for: renewals, retries, cleanup, subscriptions. It is a
+daemon, and starts with the first command.
 
-It sends what has come together in one go, and waits for all its sockets at once. Nothing but connecting
-blocks it.
+It sends all queued commands together, and waits for all its sockets at once. Only connecting blocks it.
 """
 
 from __future__ import annotations
@@ -21,20 +20,18 @@ from .._fencepost import Command, is_from_replica
 from .._threads import start
 from .._waiting import serve
 from ._redis_channels import PING, Channels, silent
-from ._redis_common import ANSWER_WITHIN, answer, failure, pack
+from ._redis_common import ANSWER_WITHIN, SILENT_AFTER, answer, failure, pack
 
 if TYPE_CHECKING:
     from .redis import Connections
 
 JOIN_WITHIN = 1.0
 _NEXT_PACKET = 0.001
-"""For how many seconds the rest of an answer is waited for before the thread looks at what else there is."""
+"""How long the thread waits for the rest of an answer before it does other work, in seconds."""
 
 
 class Line:
-    """A connection and what it is asked to do; made anew after every loss. Used by the background's thread
-    alone.
-    """
+    """A connection and its commands. It is made again after each loss. Only the background thread uses it."""
 
     def __init__(self, engine: Engine, connections: Connections) -> None:
         self.engine = engine
@@ -49,8 +46,8 @@ class Line:
         return int(connection._sock.fileno())
 
     def send(self, commands: list[tuple[Command, bytes]], more: bytes = b"") -> bool:
-        """Sends packed commands together, and perhaps what nobody has asked for; False: they have been
-        settled, for they could not be sent for certain.
+        """Sends packed commands together, and ``more``. Gives False if that failed: the commands are settled
+        then.
         """
         sent = False
         try:
@@ -73,7 +70,7 @@ class Line:
         return True
 
     def read(self) -> None:
-        """Takes in everything that has arrived."""
+        """Reads everything that has arrived."""
         while self._connection is not None and self._connection._sock is not None:
             try:
                 if not self._connection.can_read(timeout=0):
@@ -82,7 +79,7 @@ class Line:
                 value = self._connection.read_response(
                     disable_decoding=True, disconnect_on_error=False, **self.how_to_read
                 )
-            except RedisTimeoutError:  # The rest is still on its way: redis-py begins again with it.
+            except RedisTimeoutError:  # The rest has not come yet. The next read starts at this answer.
                 return
             except Exception as error:
                 text = answer(error)
@@ -102,28 +99,28 @@ class Line:
         """An error has come."""
 
     def renew(self) -> None:
-        """Gives the connection up if its server is a replica now."""
+        """Closes the connection if its server is a replica now."""
         if self._connection is not None and not self._connections.is_current(self._connection):
             self.lose(None)
 
     def lose(self, error: BaseException | None) -> None:
-        """The connection is gone."""
+        """Closes the connection after its loss."""
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.disconnect()
 
 
 class Calls(Line):
-    """Scripts, answered in the order in which they were sent."""
+    """The connection for scripts. The server answers them in the order in which they were sent."""
 
     def __init__(self, engine: Engine, connections: Connections) -> None:
         super().__init__(engine, connections)
         self._pending: deque[tuple[int, int]] = deque()
+        """The commands without an answer, each with the time when its answer is overdue."""
 
     def call(self, commands: list[Command]) -> None:
-        """Sends what is not overdue."""
+        """Sends the commands whose deadline has not passed."""
         time = now()
-        latest = time + int(ANSWER_WITHIN * 1e6)
         timely = []
         for command in commands:
             if command.deadline is not None and command.deadline <= time:
@@ -131,13 +128,12 @@ class Calls(Line):
             else:
                 timely.append((command, pack(command.arguments)))
         if timely and self.send(timely):
-            self._pending.extend(
-                (command.id, min(command.deadline or latest, latest)) for command, _ in timely
-            )
+            overdue = now() + int(SILENT_AFTER * 1e6)
+            self._pending.extend((command.id, overdue) for command, _ in timely)
 
     def overdue(self) -> int | None:
         """When the first answer is overdue."""
-        return min((deadline for _, deadline in self._pending), default=None)
+        return self._pending[0][1] if self._pending else None
 
     def answered(self, value: Any) -> None:
         """See Line."""
@@ -162,7 +158,7 @@ class Calls(Line):
 
 
 class Subscriptions(Line):
-    """Channels."""
+    """The connection for channels."""
 
     how_to_read: ClassVar[dict[str, bool]] = {"push_request": True}
 
@@ -179,23 +175,23 @@ class Subscriptions(Line):
         self._channels.refused(text, error)
 
     def subscribe(self, command: Command) -> None:
-        """Asks for a channel."""
+        """Subscribes to a channel."""
         self._channels.opened()
         if self.send([(command, pack((b"SUBSCRIBE", command.arguments[0])))]):
             self._channels.subscribed(command)
 
     def unsubscribe(self, command: Command) -> None:
-        """Gives a channel back."""
+        """Unsubscribes from a channel."""
         if self._connection is not None:
             self.send([(command, pack((b"UNSUBSCRIBE", command.arguments[0])))])
         self._channels.unsubscribed(command)
 
     def due(self) -> int | None:
-        """When there is something to do about the connection's silence."""
+        """When to ping a silent server, or to close the connection."""
         return None if self._connection is None else self._channels.due()
 
     def beat(self) -> None:
-        """Asks a silent server for a word; gives the connection up when it has not said one."""
+        """Pings a silent server. Closes the connection if the server has not answered the ping."""
         due = self.due()
         if due is None or due > now():
             return
@@ -211,10 +207,10 @@ class Subscriptions(Line):
 
 
 def readable(descriptors: list[int], timeout: float | None) -> list[int]:
-    """Those of the descriptors that have something to read, within so many seconds."""
+    """Waits for at most so many seconds. Gives the descriptors that have something to read."""
     if not hasattr(select, "poll"):  # pragma: no cover
         return select.select(descriptors, [], [], timeout)[0]
-    # Unlike select, it takes descriptors of any size.
+    # Unlike select, poll takes descriptors above 1023.
     poll = select.poll()
     for descriptor in descriptors:
         poll.register(descriptor, select.POLLIN)
@@ -223,7 +219,7 @@ def readable(descriptors: list[int], timeout: float | None) -> list[int]:
 
 
 class Background:
-    """The thread."""
+    """The background thread and its queue."""
 
     def __init__(self, engine: Engine, connections: Connections) -> None:
         self._engine = engine
@@ -236,11 +232,11 @@ class Background:
 
     @property
     def runs(self) -> bool:
-        """Whether its thread was started."""
+        """Whether the thread was started."""
         return self._thread is not None
 
     def submit(self, command: Command) -> None:
-        """Hands a command over. Called inside the engine's critical section."""
+        """Queues a command. Called inside the engine's critical section."""
         if self._closed:
             self._engine.failed(command.id, "closed", None)
             return
@@ -249,7 +245,7 @@ class Background:
         self._ring()
 
     def renew(self) -> None:
-        """Some connections may be of no use any more."""
+        """The address may lead to another server now. The thread closes connections to the old one."""
         self._ring()
 
     def start(self) -> None:
@@ -267,7 +263,7 @@ class Background:
             there.close()
 
     def close(self, within: float) -> None:
-        """Ends the thread; waits for it for a moment, unless it is the one that asks."""
+        """Ends the thread, and waits for that for a short time, unless it is the calling thread."""
         self._closed = True
         self._ring()
         thread = self._thread
@@ -279,7 +275,7 @@ class Background:
         if alarm is not None:
             try:
                 alarm.send(b"\0")
-            except OSError:  # It is full, so the thread will wake up; or the thread has ended.
+            except OSError:  # The socket is full, so the thread is awake; or the thread has ended.
                 pass
 
     def _run(self, alarm: socket.socket) -> None:
@@ -291,7 +287,7 @@ class Background:
                     self._take_queue()
                     runs = self._wait(alarm)
                 except Exception as error:
-                    # Nothing but faults of the code comes here.
+                    # Only programming errors come here.
                     self._engine.fail(error)
                     self._calls.lose(error)
                     self._subscriptions.lose(error)
@@ -318,7 +314,9 @@ class Background:
             self._calls.call(calls)
 
     def _wait(self, alarm: socket.socket) -> bool:
-        """Waits for something to do. False: this thread was started by one that was interrupted."""
+        """Waits for work. Gives False if the start of this thread was interrupted: another one has been
+        started.
+        """
         if self._queue or self._closed:
             return True
         lines: dict[int, Line] = {}

@@ -1,4 +1,4 @@
-"""The channels of a connection for subscriptions: what was asked for, what comes, and whether it is alive."""
+"""The channels of a connection for subscriptions: requests, messages, and pings of a silent server."""
 
 from __future__ import annotations
 
@@ -11,47 +11,51 @@ from .._fencepost import Command
 from ._redis_common import ANSWER_WITHIN, pack
 
 SILENCE = 5_000_000
-"""After how many microseconds without a word the server is asked for one."""
+"""After so many microseconds without a message, the driver pings the server."""
 PING = pack((b"PING",))
 _PINGED = (b"", 0)
-"""What stands for a ping among the channels that were asked for."""
+"""Stands for a ping in the queue of requests without an answer."""
 
 
 class Channels:
-    """Everything that comes on such a connection is about them, in either version of the protocol."""
+    """The channels of one connection, in either version of the protocol."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._ids: dict[bytes, int] = {}
         self._asked: deque[tuple[bytes, int]] = deque()
-        """What the server has not answered yet, in order."""
+        """The requests that the server has not answered yet, in order."""
         self._heard = 0
         self._pinged: int | None = None
 
     def opened(self) -> None:
-        """There is a connection, new or as silent as nobody wanted anything of it."""
+        """A subscription is about to be sent. If there was none before, the server's silence begins to count
+        now.
+        """
         if not self._ids and not self._asked:
             self._heard, self._pinged = now(), None
 
     def subscribed(self, command: Command) -> None:
-        """A channel was asked for."""
+        """The request for a channel was sent."""
         channel = command.arguments[0]
         self._ids[channel] = command.id
         self._asked.append((channel, command.id))
 
     def unsubscribed(self, command: Command) -> None:
-        """A channel was given back."""
+        """The client needs a channel no more."""
         self._ids.pop(command.arguments[0], None)
         self._engine.put(self._engine.hub.reply, command.id, None)
 
     def due(self) -> int | None:
-        """When there is something to do about the server's silence."""
+        """When to ping a silent server, or to close the connection."""
         if not self._ids and not self._asked:
             return None
         return self._heard + SILENCE if self._pinged is None else self._pinged + int(ANSWER_WITHIN * 1e6)
 
     def is_dead(self) -> bool:
-        """Whether the server has not even answered a ping. When that is due; if not, it is to be pinged."""
+        """At that time: True if the server has not answered a ping. Otherwise the caller has to send a ping
+        now.
+        """
         if self._pinged is not None:
             return True
         self._pinged = now()
@@ -86,7 +90,7 @@ class Channels:
         self._engine.put(self._engine.hub.error_reply, id, text)
 
     def lost(self, error: BaseException | None) -> None:
-        """The connection is gone."""
+        """The connection is lost."""
         self._pinged = None
         asked, self._asked = self._asked, deque()
         ids, self._ids = self._ids, {}
@@ -105,5 +109,5 @@ class Channels:
 
 
 def silent() -> TimeoutError:
-    """Why a connection was given up."""
-    return TimeoutError("the connection for subscriptions is silent")
+    """The error of a connection that the driver has closed."""
+    return TimeoutError("the server did not answer a ping on the connection for subscriptions")

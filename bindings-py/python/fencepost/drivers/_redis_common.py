@@ -1,5 +1,5 @@
-"""What the drivers for redis-py have in common: connections of their own, the bytes of a command, the table
-of errors.
+"""The common part of the drivers for redis-py: settings of connections, the bytes of a command, the table of
+errors.
 """
 
 from __future__ import annotations
@@ -20,14 +20,20 @@ from redis.exceptions import (
 
 from .._fencepost import Address
 from ..errors import ConfigError
+from ._place import server
 
 ANSWER_WITHIN = 5.0
-"""For how many seconds an answer is waited for where the core names no deadline."""
+"""How long a driver waits for an answer if the command has no deadline, in seconds."""
+SILENT_AFTER = 4.9
+"""After so many seconds without an answer, the driver closes a connection. It is less than the rest of a
+lease of the default length when the client sends the renewal. A command's deadline does not close the
+connection: a later answer is useful, too, and other commands wait for their answers on the connection.
+"""
 
-# What redis-py takes for troubles of the connection, although the server has answered.
+# Errors of the server. Some of them are connection errors for redis-py.
 _ANSWERS = (ResponseError, AuthenticationError, AuthorizationError, BusyLoadingError, MasterDownError)
 
-# Versions before 8 keep the code of an error to themselves.
+# redis-py before 8 does not give the code of an error.
 _CODES: dict[type[BaseException], str] = {
     exceptions.AskError: "ASK",
     exceptions.BusyLoadingError: "LOADING",
@@ -46,15 +52,13 @@ _HAS_CODE = re.compile("[A-Z]{2,}(?: |$)").match
 
 
 def pack(arguments: Iterable[bytes]) -> bytes:
-    """A command in the protocol's bytes."""
+    """The bytes of a command."""
     parts = [b"$%d\r\n%b\r\n" % (len(argument), argument) for argument in arguments]
     return b"*%d\r\n%b" % (len(parts), b"".join(parts))
 
 
 def answer(error: BaseException) -> str | None:
-    """The text of an error that the server has answered with, its code first; None: the server has not
-    answered.
-    """
+    """The server's error as a text that begins with its code. None if the server has not answered."""
     if not isinstance(error, _ANSWERS):
         distrusted = distrust(error)
         return None if distrusted is None else f"ERR TLS: {distrusted}"
@@ -63,14 +67,14 @@ def answer(error: BaseException) -> str | None:
     if not code and not _HAS_CODE(text):
         code = "ERR"
     if isinstance(error, AuthenticationError) and code not in ("NOAUTH", "WRONGPASS"):
-        # Older servers say it with the code ERR, and redis-py also by itself.
+        # Older servers send the code ERR, and redis-py raises some of these errors itself.
         code = "NOAUTH" if text == "Authentication required." else "WRONGPASS"
     return f"{code} {text}".strip()
 
 
 def distrust(error: BaseException) -> ssl.SSLError | None:
-    """What a server has shown, or speaks, that it must not: a certificate that nobody vouches for, or no TLS.
-    It would again. This comes of a handshake alone, so nothing was sent.
+    """The error of a TLS handshake that would fail again: the certificate is not trusted, or the server
+    speaks no TLS. No command was sent.
     """
     cause: BaseException | None = error
     while cause is not None:
@@ -83,7 +87,7 @@ def distrust(error: BaseException) -> ssl.SSLError | None:
 
 
 def client_settings(address: Address) -> dict[str, Any]:
-    """The settings of a redis-py client for an address. With TLS it makes sure of the server."""
+    """The settings of a redis-py client for an address. With TLS, it checks the server's certificate."""
     settings: dict[str, Any] = {
         "host": address.host,
         "port": address.port,
@@ -98,7 +102,9 @@ def client_settings(address: Address) -> dict[str, Any]:
             ssl.create_default_context(cafile=address.ca)
         except OSError as error:
             raise ConfigError(
-                f"ca={address.ca}: {error}: give a file of certificates", 106, "invalid-url"
+                f"the file of ca={address.ca} cannot be read as certificates: {error}. Give a PEM file",
+                106,
+                "invalid-url",
             ) from error
     return {
         **settings,
@@ -109,14 +115,22 @@ def client_settings(address: Address) -> dict[str, Any]:
     }
 
 
+def conceal(error: BaseException) -> None:
+    """Removes the passwords of sentinels from an error: redis-py 6 and 7 write the sentinels' settings into
+    it.
+    """
+    if isinstance(error, exceptions.ConnectionError) and "password=" in str(error):
+        error.args = (str(error).partition(" : ")[0],)
+
+
 def failure(error: BaseException, sent: bool) -> str:
-    """What an exception that is no answer says of its command."""
+    """The failure of a command that ended in an exception without an answer."""
     return "unknown" if sent else "not-sent"
 
 
 def own_settings(pool: Any, retry: Any, timeout: float | None) -> dict[str, Any]:
-    """The settings of a connection of our own, like those of the caller's pool, but without silent
-    re-sending.
+    """The settings of a driver's connection: those of the program's pool, but redis-py must not send a
+    command again by itself.
     """
     settings = dict(pool.connection_kwargs)
     for name in (
@@ -138,7 +152,7 @@ def own_settings(pool: Any, retry: Any, timeout: float | None) -> dict[str, Any]
 
 
 def place(pool: Any) -> str:
-    """Where a pool connects to, without the password."""
+    """The address of a pool, without the password."""
     settings = pool.connection_kwargs
     if "path" in settings:
         return f"unix://{settings['path']}"
@@ -154,6 +168,4 @@ def place(pool: Any) -> str:
 
 def _server(settings: dict[str, Any]) -> str:
     """A server's host and port."""
-    host = settings.get("host", "localhost")
-    host = f"[{host}]" if ":" in host else host
-    return f"{host}:{settings.get('port', 6379)}"
+    return server(settings.get("host", "localhost"), settings.get("port", 6379))

@@ -1,8 +1,8 @@
 """The driver for kazoo.
 
-A request of ours is the request and the asynchronous result in one: kazoo's connection thread asks it for its
-bytes when it is really written, and gives it the reply, in the order of the wire. So it is known exactly what
-was sent and what was not, the reply's header has the czxid, and no thread but the one that waits has to be
+A :class:`Request` is kazoo's request and kazoo's asynchronous result in one object. Kazoo's connection thread
+asks it for its bytes when it writes them, and gives it the reply, in the order of the wire. So the driver
+knows exactly what was sent. It reads the czxid from the reply's header. Only the waiting thread has to be
 woken.
 """
 
@@ -27,6 +27,7 @@ from .._threads import start
 from . import _kazoo_wire as wire
 from ._kazoo_own import OwnClient
 from ._kazoo_tap import Tap
+from ._place import server
 
 _EPHEMERAL_SEQUENTIAL, _CONTAINER, _WATCH, _EPHEMERAL = 1, 2, 4, 8
 _EPHEMERALS = _EPHEMERAL_SEQUENTIAL | _EPHEMERAL
@@ -36,13 +37,13 @@ _KINDS = {
     _EPHEMERAL: (wire.CREATE, wire.EPHEMERAL),
     0: (wire.CREATE, 0),
 }
-"""How the kinds of nodes are asked for: opcode and flags."""
+"""The opcode and flags that create each kind of node."""
 _ENDED = (ConnectionClosedError, SessionExpiredError, AuthFailedError)
 
 
 def failure(error: BaseException, sent: bool) -> str | int:
-    """What an exception of kazoo's says of its request: ``not-sent``, ``unknown``, ``closed``, or the
-    server's error code.
+    """The outcome of a request that ended in one of kazoo's exceptions: ``not-sent``, ``unknown``,
+    ``closed``, or the server's error code.
     """
     if isinstance(error, KazooException) and not isinstance(error, (ConnectionLoss, *_ENDED)):
         return int(getattr(error, "code", 0))
@@ -52,8 +53,8 @@ def failure(error: BaseException, sent: bool) -> str | int:
 
 
 class Request:
-    """One request and its result, as kazoo sees them. Everything but the making happens on the connection's
-    thread.
+    """One request and its result, as kazoo sees them. After its construction, only the connection's thread
+    uses it.
     """
 
     __slots__ = (
@@ -87,17 +88,17 @@ class Request:
 
     @property
     def is_stale(self) -> bool:
-        """Whether the connection it was meant for is gone."""
+        """Whether the connection for which it was made has ended."""
         return self._epoch != self._driver.tap.epoch
 
     def serialize(self) -> bytes:
-        """The request's bytes: asked for when it is written."""
+        """The request's bytes. Kazoo calls this when it writes the request."""
         self.sent = True
         self.session = self._driver.client._session_id or 0
         return self._body
 
     def deserialize(self, packet: bytes, offset: int) -> tuple[()]:
-        """The server's answer. What is given back is for kazoo, which goes through it after a multi."""
+        """Takes the server's answer. Kazoo iterates over the result after a multi, so it is empty."""
         driver, hub, operation = self._driver, self._driver.hub, self._operation
         if self._watches:
             driver.tap.watches.add(self)
@@ -121,10 +122,10 @@ class Request:
         return ()
 
     def set(self, value: object = None) -> None:
-        """Kazoo has the answer: it was taken in by deserialize."""
+        """Kazoo calls this after :meth:`deserialize`, which has taken the answer."""
 
     def set_exception(self, error: BaseException) -> None:
-        """There is an error instead of an answer. Kazoo may say so twice."""
+        """The request has ended in an error. Kazoo may call this twice."""
         verdict = failure(error, self.sent)
         if isinstance(verdict, int):
             self._driver.engine.note(self._id, error)
@@ -134,7 +135,7 @@ class Request:
             self._driver.failed(self._id, verdict, error)
 
     def settle_unsent(self) -> None:
-        """It was not sent, and never will be."""
+        """The request was not sent and never will be."""
         if not self.settled:
             self.settled = True
             self._driver.put(self._driver.hub.failed, self._id, "not-sent")
@@ -144,7 +145,7 @@ class Request:
             self.settled = True
             self._driver.put(verb, self._id, self.session, *arguments)
 
-    # What it has watched.
+    # Its watch.
 
     @property
     def owner(self) -> tuple[int, int]:
@@ -166,7 +167,7 @@ class Request:
 
 
 class KazooDriver:
-    """Carries out commands on a KazooClient, the caller's or its own."""
+    """Carries out commands on a KazooClient of the program or of its own."""
 
     inline = False
 
@@ -184,8 +185,8 @@ class KazooDriver:
         return cls(OwnClient(address), own=True)
 
     def describe(self) -> str:
-        """The members of the ensemble."""
-        return "zk://" + ",".join(f"{host}:{port}" for host, port in self.client.hosts)
+        """The servers of the ensemble."""
+        return "zk://" + ",".join(server(*place) for place in self.client.hosts)
 
     def start(self, engine: Engine) -> None:
         """See Driver."""
@@ -201,13 +202,18 @@ class KazooDriver:
             elif state == KeeperState.CLOSED and not self.tap.is_starting():
                 self.put(self.hub.session, "closed")
         if self.client.connected:
-            # Its answer comes on the connection's thread, in order with what happens to the connection.
+            # Its answer comes on the connection's thread, in order with the events of the connection.
             self.tap.outbox.post(Probe(self))
 
     def submit(self, command: Command) -> None:
         """See Driver."""
-        request = Request(self, command)
         client = self.client
+        if command.operation == "reconnect":
+            # The driver does not end a connection of the program.
+            if self._own and client.connected:
+                client.leave()
+            return
+        request = Request(self, command)
         stopped = client._stopped.is_set()
         if stopped or not client.connected:  # Kazoo would queue it.
             connecting = not stopped and client.client_state == KeeperState.CONNECTING
@@ -219,10 +225,10 @@ class KazooDriver:
 
     def carry_out(self, command: Command, contender: Contender) -> None:
         """See Driver."""
-        raise AssertionError("kazoo's thread carries everything out")
+        raise AssertionError("kazoo's thread carries out all commands")
 
     def after(self) -> None:
-        """See Driver. Who was interrupted may not have rung."""
+        """See Driver. A thread that was interrupted in :meth:`submit` may not have woken kazoo's thread."""
         self.tap.outbox.ring()
 
     def forget(self, key: int) -> None:
@@ -261,8 +267,8 @@ class KazooDriver:
         return wire.CHECK if operation == "check" else wire.DELETE, named + wire.ANY_VERSION
 
     def put(self, verb: Any, *arguments: object) -> None:
-        """Puts something into the hub. An exception on the connection's thread would end it, so there is
-        none.
+        """Reports an outcome or a notice. It raises nothing, because an exception would end the connection's
+        thread.
         """
         try:
             self.engine.put(verb, *arguments)
@@ -270,7 +276,7 @@ class KazooDriver:
             self.engine.fail(error)
 
     def failed(self, id: int, verdict: str, error: BaseException) -> None:
-        """The same for a request that was not answered."""
+        """Reports that a request has no answer. It raises nothing, either."""
         try:
             self.engine.failed(id, verdict, error)
         except Exception as fault:
@@ -298,7 +304,7 @@ class KazooDriver:
         if not self._own:
             self.tap.detach(self)
             return
-        # It may wait for a server that is not there: for that, nobody waits.
+        # Kazoo may wait for a server that does not answer. A thread does that, and this one stops waiting.
         closer = start("close", self._stop)
         if closer is None:
             self._stop()
@@ -318,8 +324,8 @@ class KazooDriver:
 
 
 class Probe:
-    """A sync whose answer says that a client was connected before we came, and has taught us its session's
-    timeout.
+    """A sync for a client that was connected before the driver existed. When its answer comes, the tap knows
+    the session timeout.
     """
 
     type = wire.SYNC
@@ -334,19 +340,19 @@ class Probe:
         return wire.text(self._driver.client.chroot or "/")
 
     def settle_unsent(self) -> None:
-        """The connection was lost meanwhile: kazoo tells when it is back."""
+        """The connection was lost meanwhile. Kazoo reports the next one."""
 
     def deserialize(self, packet: bytes, offset: int) -> None:
         """The server's answer."""
 
     def set(self, value: object = None) -> None:
-        """Connected."""
+        """The client is connected."""
         driver = self._driver
         driver.connected(driver.client._session_id, driver.tap.timeout_ms())
 
     def set_exception(self, error: BaseException) -> None:
-        """The connection was lost meanwhile: kazoo tells when it is back. An error of the server is an
-        answer, too.
+        """The connection was lost meanwhile, and kazoo reports the next one; or the server has answered with
+        an error, so the client is connected.
         """
         if isinstance(failure(error, True), int):
             self.set()

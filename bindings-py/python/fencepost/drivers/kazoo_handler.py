@@ -9,11 +9,11 @@ from kazoo.handlers.threading import SequentialThreadingHandler
 
 
 class PollHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has no types
-    """Kazoo's own handler makes, fills and closes an epoll object for every wait, five for each request; this
-    one calls poll.
+    """A handler that waits with poll. Kazoo's own handler makes, fills and closes an epoll object for each
+    wait, and a request has five waits.
 
-    ``KazooClient(handler=PollHandler())`` answers in about two thirds of the time. :func:`fencepost.connect`
-    uses it.
+    With ``KazooClient(handler=PollHandler())`` an answer takes about two thirds of the time.
+    :func:`fencepost.connect` uses this handler.
     """
 
     if hasattr(select, "poll"):
@@ -34,7 +34,7 @@ class PollHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo ha
                 sockets[descriptor] = each
                 writing.add(descriptor)
                 poll.register(descriptor, select.POLLOUT)
-            # Rounded up: a wait that ends too early is repeated for nothing.
+            # Rounded up: a wait that ends too early would only be repeated.
             millis = None if timeout is None else max(0, -int(-timeout * 1000 // 1))
             ready: list[Any] = []
             writable: list[Any] = []

@@ -14,7 +14,7 @@ from .._fencepost import Command, Hub, MemoryServer
 
 
 class SharedServer:
-    """A server, and whom to poke when one of its hubs has something to poll."""
+    """A server, and the function to call when one of its hubs has new outputs."""
 
     def __init__(self) -> None:
         self.server = MemoryServer()
@@ -26,7 +26,7 @@ _naming = threading.Lock()
 
 
 def shared(name: str) -> SharedServer:
-    """The server of that name in this process; a server of one's own if the name is empty."""
+    """The server of that name in this process. An empty name gives a new server each time."""
     if not name:
         return SharedServer()
     with _naming:
@@ -37,7 +37,9 @@ def shared(name: str) -> SharedServer:
 
 
 class MemoryDriver:
-    """A session on a server inside the process. There is nothing to carry out: it only wakes the others."""
+    """A session on a server inside the process. Its hub gives no commands. The driver only calls the engines
+    of other sessions when their hubs have new outputs.
+    """
 
     inline = False
 

@@ -1,8 +1,9 @@
 """The driver for redis-py.
 
-A thread that waits makes its round trips itself, on a connection of our own from the caller's settings:
-redis-py's own ``execute_command`` sends again by itself what has had no answer, and takes twice as long. What
-nobody waits for (renewals, retries, subscriptions) is the background's.
+A waiting thread makes its round trips itself, on a connection that the driver makes with the program's
+settings. The driver does not use redis-py's ``execute_command``: that silently sends a command again if it
+has no answer, and takes twice as long. The background thread does what no thread waits for: renewals,
+retries, subscriptions.
 """
 
 from __future__ import annotations
@@ -17,41 +18,58 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from .._clock import now
-from .._contender import Contender
+from .._contender import Contender, State
 from .._engine import Engine
 from .._fencepost import Address, Command, Hub, is_from_replica
 from ._redis_background import Background
-from ._redis_common import ANSWER_WITHIN, answer, client_settings, failure, own_settings, pack, place
+from ._redis_common import (
+    ANSWER_WITHIN,
+    SILENT_AFTER,
+    answer,
+    client_settings,
+    conceal,
+    failure,
+    own_settings,
+    pack,
+    place,
+)
 
 _MOST_IDLE = 8
 
 
 class Connections:
-    """Connections of our own, with the settings of a caller's pool."""
+    """The driver's connections, with the settings of the program's pool."""
 
     def __init__(self, pool: Any) -> None:
         self.generation = 0
-        """Grows when the server at the address is not the one any more: older connections are of no use."""
+        """It grows when the address leads to another server. Connections of an older generation are closed.
+        """
         self._pool = pool
         self.made: Callable[[], object] = lambda: None
-        """Called when the server was reached."""
+        """Called after each new connection."""
         self._idle: deque[Any] = deque()
         self._closed = False
 
     def make(self, limit: float) -> Any:
-        """A new connection, connected. What is raised here was not sent."""
+        """Makes a connection. If it raises, no command was sent."""
         settings = own_settings(self._pool, Retry(NoBackoff(), 0), ANSWER_WITHIN)
         connection = self._pool.connection_class(**settings)
         if limit < ANSWER_WITHIN:
             connection.socket_connect_timeout = min(limit, connection.socket_connect_timeout)
             connection.socket_timeout = limit
         connection.fencepost_generation = self.generation
-        connection.connect()
+        try:
+            connection.connect()
+        except BaseException as error:
+            # redis-py closes the socket only after its own errors.
+            connection.disconnect()
+            conceal(error)
+            raise
         self.made()
         return connection
 
     def take(self, limit: float) -> Any:
-        """A connection that nobody else uses."""
+        """A connection that no other thread uses."""
         while True:
             try:
                 connection = self._idle.pop()
@@ -62,7 +80,7 @@ class Connections:
             connection.disconnect()
 
     def give(self, connection: Any) -> None:
-        """Gives a connection back. One that has had an error is disconnected already."""
+        """Returns a connection. After an error it is disconnected already."""
         usable = connection._sock is not None and self.is_current(connection)
         if self._closed or not usable or len(self._idle) >= _MOST_IDLE:
             connection.disconnect()
@@ -70,30 +88,30 @@ class Connections:
             self._idle.append(connection)
 
     def is_current(self, connection: Any) -> bool:
-        """Whether it was made since the server was last found to be another one."""
+        """Whether a connection is of the present generation."""
         return bool(connection.fencepost_generation == self.generation)
 
     def renew(self, connection: Any) -> None:
-        """The server of this connection is a replica now: the next connections resolve the address again."""
+        """The server of this connection is a replica now. The next connections resolve the address again."""
         if self.is_current(connection):
             self.generation += 1
 
     def close(self) -> None:
-        """Closes those that are not in use; the others when they are given back."""
+        """Closes the idle connections now, and the others when they are returned."""
         self._closed = True
         while self._idle:
             self._idle.pop().disconnect()
 
 
 def _is_open(connection: Any) -> bool:
-    """Whether the server has not closed it meanwhile: what is sent then is lost, and nobody knows whether it
-    was executed.
+    """Whether the server has not closed an idle connection. A command that is sent on a closed one is lost,
+    and its outcome would be unknown.
     """
     sock = connection._sock
     if sock is None:
         return False
     try:
-        # Past TLS on purpose: only the end of the stream is of interest.
+        # The plain socket, without TLS, because this only looks for the end of the stream.
         sock.setblocking(False)
         return socket.socket.recv(sock, 1, socket.MSG_PEEK) != b""
     except (BlockingIOError, InterruptedError):
@@ -105,12 +123,12 @@ def _is_open(connection: Any) -> bool:
 
 
 class RedisDriver:
-    """Carries out commands beside a ``redis.Redis``, the caller's or its own."""
+    """Carries out commands with the settings of a ``redis.Redis`` of the program or of its own."""
 
     def __init__(self, client: Any) -> None:
         self.inline = getattr(client.connection_pool, "service_name", None) is None
-        """redis-py itself asks sentinels, for as long as it likes. A thread that waits with a limit of its
-        own leaves that to the background.
+        """False with sentinels: redis-py asks them without a limit, so the background thread does that, and
+        not a waiting thread with a timeout.
         """
         self.hub = Hub("redis", id(client))
         self._place = place(client.connection_pool)
@@ -124,7 +142,7 @@ class RedisDriver:
         return cls(redis.Redis(**client_settings(address)))
 
     def describe(self) -> str:
-        """Where it connects to."""
+        """The address of the server."""
         return self._place
 
     def start(self, engine: Engine) -> None:
@@ -143,12 +161,15 @@ class RedisDriver:
             self.submit(command)
             return
         engine, id = self._engine, command.id
-        limit = ANSWER_WITHIN
-        if command.deadline is not None:
-            limit = min(max(0.001, (command.deadline - now()) / 1e6), limit)
+        limit, until = ANSWER_WITHIN, command.deadline
+        if contender.state is State.HELD:
+            # While the grant lasts, an answer to a renewal is useful.
+            limit, until = SILENT_AFTER, contender.valid_until
+        if until is not None:
+            limit = min(max(0.001, (until - now()) / 1e6), limit)
         connection, sent = None, False
         if not self._background.runs:
-            # What is to be done in the background may be asked for when no thread can be started any more.
+            # The background may be needed later, when Python starts no threads any more.
             with engine.order:
                 self._background.start()
         try:
@@ -156,7 +177,7 @@ class RedisDriver:
             packed = pack(command.arguments)
             sent = True
             connection.send_packed_command((packed,), check_health=False)
-            # What reads with a limit of its own is not in all versions.
+            # Not all versions of redis-py have a read with a timeout.
             connection._sock.settimeout(limit)
             value = connection.read_response(disable_decoding=True)
         except Exception as error:
@@ -175,7 +196,7 @@ class RedisDriver:
                 engine.note(id, error)
                 engine.put(engine.hub.error_reply, id, text, mine=contender)
         except BaseException:
-            # Interrupted: the answer may still come, so this connection is of no use any more.
+            # Interrupted: the answer may still come, so no other command may use this connection.
             if connection is not None:
                 connection.disconnect()
             engine.failed(id, "unknown" if sent else "not-sent", None)
@@ -191,6 +212,6 @@ class RedisDriver:
         """See Driver."""
 
     def close(self, within: float) -> None:
-        """Closes its own connections."""
+        """Closes the driver's connections."""
         self._background.close(within)
         self._connections.close()

@@ -1,8 +1,8 @@
 """The driver for redis-py's asyncio client.
 
-Two connections of our own from the caller's settings, each with a task that connects, then reads: one for
-scripts, one for channels. Sending is one write without awaiting, so commands go out in the order in which
-they are polled, and cancelling a waiting task breaks no connection.
+The driver makes two connections with the program's settings: one for scripts, one for channels. Each has a
+task that connects and then reads. To send is one write without an await. So commands go out in the order in
+which the engine polls them, and cancelling a waiting task does not break a connection.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, ClassVar
 
 import redis.asyncio
@@ -25,11 +25,40 @@ from .._fencepost import Address, Command, Hub, is_from_replica
 from .._timer import TURN
 from ..asyncio._loop import LoopEngine
 from ._redis_channels import PING, Channels
-from ._redis_common import ANSWER_WITHIN, answer, client_settings, failure, own_settings, pack, place
+from ._redis_common import (
+    ANSWER_WITHIN,
+    SILENT_AFTER,
+    answer,
+    client_settings,
+    conceal,
+    failure,
+    own_settings,
+    pack,
+    place,
+)
+
+
+def ends_at_once(connection: Any) -> Any:
+    """Makes redis-py close the socket at once whenever it disconnects, also after the server refused it.
+
+    With TLS, redis-py would wait for the server's closing message. The loop may end before that comes.
+    """
+    disconnect = connection.disconnect
+
+    async def disconnect_at_once(*_: object, **__: object) -> None:
+        writer = connection._writer
+        try:
+            await disconnect(nowait=True)
+        finally:
+            if writer is not None:
+                writer.transport.abort()
+
+    connection.disconnect = disconnect_at_once
+    return connection
 
 
 class Line:
-    """A connection that is made when there is something to send, and made anew after a loss."""
+    """A connection. It is made when there is something to send, and made again after a loss."""
 
     def __init__(self, engine: LoopEngine, pool: Any) -> None:
         self.engine = engine
@@ -37,12 +66,12 @@ class Line:
         self._connection: Any = None
         self._writer: Any = None
         self._waiting: list[tuple[Command, bytes]] = []
-        """What is sent as soon as the connection is made."""
+        """The commands that are sent as soon as the connection is made."""
         self._task: asyncio.Task[None] | None = None
         self._closed = False
 
     def send(self, command: Command, packed: bytes) -> None:
-        """Sends a packed command, or has a connection made for it."""
+        """Sends a packed command. If there is no connection, the task makes one first."""
         if self._closed or self.engine.loop.is_closed():
             self.engine.failed(command.id, "closed", None)
             return
@@ -56,7 +85,7 @@ class Line:
         self.sent(command)
 
     def sent(self, command: Command) -> None:
-        """A command is on its way."""
+        """A command was sent."""
 
     def answered(self, value: Any) -> None:
         """A reply or a push has come."""
@@ -65,15 +94,15 @@ class Line:
         """An error has come."""
 
     def lost(self, error: BaseException | None) -> None:
-        """Nothing more will come for what was sent."""
+        """The connection is lost. No answer will come to what was sent."""
 
     @property
     def is_over(self) -> bool:
-        """Whether the connection is given up, and answers that had come before are read."""
+        """Whether the connection is closing. The task may still read answers that had come before."""
         return self._writer is None or self._writer.transport.is_closing()
 
     def abort(self) -> None:
-        """Gives the connection up: it is of no use any more."""
+        """Closes the connection at once."""
         if self._writer is not None:
             self._writer.transport.abort()
 
@@ -93,20 +122,18 @@ class Line:
         error: BaseException | None = None
         try:
             await self._connect()
-            # What comes out of this is the loss of the connection.
+            # An exception means that the connection is lost.
             await self._read()
         except Exception as trouble:
+            conceal(trouble)
             error = trouble
         finally:
             self._task = None
             connection, self._connection = self._connection, None
-            writer, self._writer = self._writer, None
+            self._writer = None
             waiting, self._waiting = self._waiting, []
             if connection is not None:
-                await connection.disconnect(nowait=True)
-            if writer is not None:
-                # By TLS, closing waits for the server's goodbye; the loop may end before it comes.
-                writer.transport.abort()
+                await connection.disconnect()
             for command, _ in waiting:
                 self._settle_unsent(command, error)
             self.lost(error)
@@ -115,11 +142,8 @@ class Line:
 
     async def _connect(self) -> None:
         settings = own_settings(self._pool, Retry(NoBackoff(), 0), ANSWER_WITHIN)
-        self._connection = self._pool.connection_class(**settings)
-        await asyncio.wait_for(self._connection.connect(), ANSWER_WITHIN)
-        if self._closed:
-            # Before Python 3.12 `wait_for` keeps a cancellation to itself that comes with the result.
-            raise asyncio.CancelledError
+        self._connection = ends_at_once(self._pool.connection_class(**settings))
+        await _within(self._connection.connect(), ANSWER_WITHIN)
         self.engine.reached()
         self._writer = self._connection._writer
         waiting, self._waiting = self._waiting, []
@@ -138,7 +162,7 @@ class Line:
                 value = await read(
                     disable_decoding=True,
                     timeout=math.inf,
-                    # Some versions take a server's refusal for the end of the connection.
+                    # Some versions would close the connection after an error of the server.
                     disconnect_on_error=False,
                     **self.how_to_read,
                 )
@@ -163,14 +187,33 @@ class Line:
             self.engine.put(hub.error_reply, command.id, text)
 
 
+async def _within(what: Coroutine[Any, Any, object], seconds: float) -> None:
+    """Waits for a coroutine, or raises TimeoutError.
+
+    Before Python 3.12, `wait_for` drops a cancellation that comes together with the result, and the task goes
+    on while its loop waits for its end.
+    """
+    task = asyncio.ensure_future(what)
+    try:
+        await asyncio.wait([task], timeout=seconds)
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait([task])
+    if task.cancelled():
+        raise asyncio.TimeoutError
+    task.result()
+
+
 class Calls(Line):
-    """Scripts, answered in the order in which they were sent."""
+    """The connection for scripts. The server answers them in the order in which they were sent."""
 
     def __init__(self, engine: LoopEngine, pool: Any, renew: Callable[[], object]) -> None:
         super().__init__(engine, pool)
         self._renew = renew
-        """The server is a replica now: the next connections resolve the address again."""
+        """Called when the server is a replica now. The next connections resolve the address again."""
         self._pending: deque[tuple[int, int]] = deque()
+        """The commands without an answer, each with the time when its answer is overdue."""
         self._watchdog: asyncio.TimerHandle | None = None
 
     def call(self, command: Command) -> None:
@@ -179,8 +222,7 @@ class Calls(Line):
 
     def sent(self, command: Command) -> None:
         """See Line."""
-        latest = now() + int(ANSWER_WITHIN * 1e6)
-        self._pending.append((command.id, min(command.deadline or latest, latest)))
+        self._pending.append((command.id, now() + int(SILENT_AFTER * 1e6)))
         if self._watchdog is None:
             self._watch()
 
@@ -208,13 +250,13 @@ class Calls(Line):
             self.engine.failed(id, "unknown", error)
 
     def _watch(self, read: int | None = None) -> None:
-        """A connection on which an answer is overdue may be dead, and would not say so for a quarter of an
-        hour. ``read``: what had come by then was read.
+        """Closes the connection if an answer is overdue: it may be dead, and the system would notice that
+        only after a quarter of an hour. ``read``: the loop has read everything that had come by this time.
         """
         self._watchdog = None
         if not self._pending:
             return
-        due, time = min(deadline for _, deadline in self._pending), now()
+        due, time = self._pending[0][1], now()
         if read is not None and due <= read:
             self.abort()
         elif due <= time:
@@ -224,7 +266,7 @@ class Calls(Line):
 
 
 class Subscriptions(Line):
-    """Channels."""
+    """The connection for channels."""
 
     how_to_read: ClassVar[dict[str, bool]] = {"push_request": True}
 
@@ -242,12 +284,12 @@ class Subscriptions(Line):
         self._channels.refused(text, error)
 
     def subscribe(self, command: Command) -> None:
-        """Asks for a channel."""
+        """Subscribes to a channel."""
         self._channels.opened()
         self.send(command, pack((b"SUBSCRIBE", command.arguments[0])))
 
     def unsubscribe(self, command: Command) -> None:
-        """Gives a channel back."""
+        """Unsubscribes from a channel."""
         channel = command.arguments[0]
         self._waiting = [each for each in self._waiting if each[0].arguments[0] != channel]
         if self._writer is not None:
@@ -268,8 +310,8 @@ class Subscriptions(Line):
         self._channels.lost(error)
 
     def _listen(self, read: int | None = None) -> None:
-        """Asks a silent server for a word; gives the connection up when it has not said one. ``read``: what
-        had come by then was read.
+        """Pings a silent server. Closes the connection if the server has not answered the ping. ``read``: the
+        loop has read everything that had come by this time.
         """
         self._heart = None
         due, time = self._channels.due(), now()
@@ -288,7 +330,7 @@ class Subscriptions(Line):
 
 
 class AsyncRedisDriver:
-    """Carries out commands beside a ``redis.asyncio.Redis``, the caller's or its own."""
+    """Carries out commands with the settings of a ``redis.asyncio.Redis`` of the program or of its own."""
 
     inline = False
 
@@ -304,7 +346,7 @@ class AsyncRedisDriver:
         return cls(redis.asyncio.Redis(**client_settings(address)))
 
     def describe(self) -> str:
-        """Where it connects to."""
+        """The address of the server."""
         return place(self._pool)
 
     def start(self, engine: Engine) -> None:
@@ -338,7 +380,7 @@ class AsyncRedisDriver:
         """See Driver."""
 
     async def close(self, within: float) -> None:
-        """See AsyncDriver. It waits for no server; cancelled, it has asked both tasks to end, and they do."""
+        """See AsyncDriver. It waits for no server. If it is cancelled, both tasks end all the same."""
         self.drop()
         await self._calls.ended()
         await self._subscriptions.ended()

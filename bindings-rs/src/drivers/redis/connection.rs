@@ -20,14 +20,14 @@ use redis::{
 use tokio::{sync::Notify, time};
 
 use super::{Driver, Line, outcomes, server::Server};
-use crate::hub::{alarm::within, engine::Engine, machines::Landed};
+use crate::hub::{alarm::within, engine::Engine, machines::Completed};
 
 /// What a command has come to, as the library says it.
 pub(super) type Answer = Result<Value, RedisError>;
 
 /// Anything that commands can be sent on.
 pub(super) trait Calls: Send + Sync {
-    fn call(&self, id: CommandId, command: Cmd, health: Arc<Health>) -> BoxFuture<'static, Landed>;
+    fn call(&self, id: CommandId, command: Cmd, health: Arc<Health>) -> BoxFuture<'static, Completed>;
 }
 
 /// Somebody else's connection.
@@ -42,12 +42,12 @@ impl<C: 'static> Given<C> {
 }
 
 impl<C: ConnectionLike + Clone + Send + Sync + 'static> Calls for Given<C> {
-    fn call(&self, id: CommandId, command: Cmd, health: Arc<Health>) -> BoxFuture<'static, Landed> {
+    fn call(&self, id: CommandId, command: Cmd, health: Arc<Health>) -> BoxFuture<'static, Completed> {
         let mut connection = self.0.clone();
         Box::pin(async move {
             let answer = connection.req_packed_command(&command).await;
             health.answered(&answer);
-            outcomes::landed(id, answer)
+            outcomes::completed(id, answer)
         })
     }
 }
@@ -56,7 +56,7 @@ impl<C: ConnectionLike + Clone + Send + Sync + 'static> Calls for Given<C> {
 struct Own(MultiplexedConnection);
 
 impl Calls for Own {
-    fn call(&self, id: CommandId, command: Cmd, health: Arc<Health>) -> BoxFuture<'static, Landed> {
+    fn call(&self, id: CommandId, command: Cmd, health: Arc<Health>) -> BoxFuture<'static, Completed> {
         let mut connection = self.0.clone();
         Box::pin(async move {
             let answer = connection.send_packed_command(&command).await;
@@ -64,7 +64,7 @@ impl Calls for Own {
             if outcomes::is_from_replica(&answer) {
                 health.leave();
             }
-            outcomes::landed(id, answer)
+            outcomes::completed(id, answer)
         })
     }
 }
@@ -132,14 +132,20 @@ impl Health {
         self.died.notify_one();
     }
 
-    /// Completes when the connection has ended, or has left a command without any answer for so long that it must be a black hole.
+    /// Completes when the connection has ended, or has fallen silent.
     async fn over(&self) {
+        tokio::select! {
+            () = self.died.notified() => {}
+            () = self.silence() => {}
+        }
+    }
+
+    /// Completes when the connection has left a command without any answer for so long that it must be a black hole.
+    async fn silence(&self) {
         let mut silent = 0;
         let mut before = self.answered.load(Ordering::Relaxed);
         while silent < SILENT_TICKS {
-            if within(TICK, self.died.notified()).await.is_some() {
-                return;
-            }
+            tick().await;
             let answered = self.answered.load(Ordering::Relaxed);
             let waiting = self.sent.load(Ordering::Relaxed) != answered;
             silent = if waiting && answered == before {
@@ -150,6 +156,19 @@ impl Health {
             before = answered;
         }
     }
+
+    /// Completes when there has been an answer.
+    async fn answer(&self) {
+        let before = self.answered.load(Ordering::Relaxed);
+        while self.answered.load(Ordering::Relaxed) == before {
+            tick().await;
+        }
+    }
+}
+
+/// Some time. When it fires late, answers come first.
+async fn tick() {
+    let _never = within(TICK, core::future::pending::<()>()).await;
 }
 
 const TICK: Duration = Duration::from_secs(1);
@@ -162,8 +181,36 @@ pub(super) const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 const RETRY_AFTER: Duration = Duration::from_millis(10);
 const RETRY_AT_MOST: Duration = Duration::from_millis(500);
 
+/// Why a call on the program's connection has had no answer.
+#[derive(Debug, thiserror::Error)]
+#[error("the connection given to Client::from_redis has not answered for {SILENT_TICKS} s: {remedy}")]
+struct Silent {
+    remedy: &'static str,
+}
+
+/// Watches the program's connection until it ends; gives the error that has said so. It is not this client's to end, so its silence is reported.
+pub(super) async fn look_after(health: &Health, engine: &Engine) -> RedisError {
+    let remedy = if health.mortal {
+        "end it and give another one"
+    } else {
+        "look whether its server answers; the library makes the connection again"
+    };
+    let watching = async {
+        loop {
+            health.silence().await;
+            engine.connection_failed(Arc::new(Silent { remedy }));
+            health.answer().await;
+            engine.connected();
+        }
+    };
+    tokio::select! {
+        error = health.death() => error,
+        never = watching => never,
+    }
+}
+
 /// Keeps a connection as long as it is polled.
-pub(super) async fn keep(driver: &Driver, server: &Server, engine: &Engine) {
+pub(super) async fn run(driver: &Driver, server: &Server, engine: &Engine) {
     let mut wait = RETRY_AFTER;
     loop {
         let health = Arc::new(Health::default());
@@ -181,7 +228,7 @@ pub(super) async fn keep(driver: &Driver, server: &Server, engine: &Engine) {
             Err(error) => {
                 let refused = refusal(&error);
                 let native: crate::Native = Arc::new(error);
-                engine.troubled(Arc::clone(&native));
+                engine.connection_failed(Arc::clone(&native));
                 *driver.line() = match refused {
                     Some((reason, text)) => {
                         engine.rejected(reason, Arc::clone(&native));

@@ -29,7 +29,7 @@ use crate::{
     Native,
     hub::{
         engine::Engine,
-        machines::{Driver as Commands, Keep, Landed},
+        machines::{Completed, ConnectionTask, Driver as Commands},
     },
 };
 use connection::{Calls, Given, Health};
@@ -96,7 +96,7 @@ impl Driver {
         }
     }
 
-    fn call(&self, id: CommandId, arguments: &[Vec<u8>]) -> BoxFuture<'static, Landed> {
+    fn call(&self, id: CommandId, arguments: &[Vec<u8>]) -> BoxFuture<'static, Completed> {
         let (outcome, native) = match &*self.line() {
             Line::Up(calls, health) if !health.is_dead() => {
                 let size = arguments.iter().map(Vec::len).sum();
@@ -117,12 +117,12 @@ impl Driver {
             ),
             Line::Over => (Outcome::Failed(Failure::Closed), None),
         };
-        future::ready(landed(id, outcome, native)).boxed()
+        future::ready(completed(id, outcome, native)).boxed()
     }
 }
 
 impl Commands for Driver {
-    fn start(&self, command: Command<Request>) -> BoxFuture<'static, Landed> {
+    fn start(&self, command: Command<Request>) -> BoxFuture<'static, Completed> {
         let Command { id, mut request, .. } = command;
         let mut channel = || request.arguments.pop().unwrap_or_default();
         let order = match request.operation {
@@ -139,7 +139,7 @@ impl Commands for Driver {
             other => {
                 let error = format!("ERR unknown command '{}'", other.name());
                 let outcome = Outcome::Redis(Reply::Error(error));
-                return future::ready(landed(id, outcome, None)).boxed();
+                return future::ready(completed(id, outcome, None)).boxed();
             }
         };
         match &self.orders {
@@ -147,26 +147,26 @@ impl Commands for Driver {
             None => {
                 let error = "NOPERM there is nothing to subscribe with: see Builder::subscribe_with";
                 let outcome = Outcome::Redis(Reply::Error(error.into()));
-                future::ready(landed(id, outcome, None)).boxed()
+                future::ready(completed(id, outcome, None)).boxed()
             }
         }
     }
 }
 
-impl Keep for Driver {
+impl ConnectionTask for Driver {
     fn run(self: Arc<Self>, engine: Arc<Engine>) -> BoxFuture<'static, ()> {
         let commands = {
             let (driver, engine) = (Arc::clone(&self), Arc::clone(&engine));
             async move {
                 match driver.server.clone() {
-                    Some(server) => connection::keep(&driver, &server, &engine).await,
+                    Some(server) => connection::run(&driver, &server, &engine).await,
                     None => {
                         engine.connected();
                         let health = match &*driver.line() {
                             Line::Up(_, health) => Arc::clone(health),
                             _ => return,
                         };
-                        let native = Arc::new(health.death().await);
+                        let native = Arc::new(connection::look_after(&health, &engine).await);
                         engine.rejected(Refusal::ConnectionClosed, native);
                     }
                 }
@@ -174,7 +174,7 @@ impl Keep for Driver {
         };
         let subscriptions = async move {
             if let Some(orders) = &self.orders {
-                subscriptions::keep(orders, &engine).await;
+                subscriptions::run(orders, &engine).await;
             }
         };
         async move {
@@ -189,8 +189,8 @@ impl Keep for Driver {
     }
 }
 
-const fn landed(id: CommandId, outcome: Outcome, native: Option<Native>) -> Landed {
-    Landed::Outcome {
+const fn completed(id: CommandId, outcome: Outcome, native: Option<Native>) -> Completed {
+    Completed::Outcome {
         id,
         outcome,
         native,

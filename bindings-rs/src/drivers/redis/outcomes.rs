@@ -6,16 +6,16 @@ use fencepost_core::{CommandId, Failure, lowered::Outcome, redis::Reply};
 use redis::{ErrorKind, RedisError, ServerError, Value};
 
 use super::connection::Answer;
-use crate::{Native, hub::machines::Landed};
+use crate::{Native, hub::machines::Completed};
 
 /// What an answer comes to.
-pub(super) fn landed(id: CommandId, answer: Answer) -> Landed {
+pub(super) fn completed(id: CommandId, answer: Answer) -> Completed {
     let answer = match answer {
-        Err(error) if is_fault(&error) => return Landed::Fault(Arc::new(error)),
+        Err(error) if is_fault(&error) => return Completed::Fault(Arc::new(error)),
         answer => answer,
     };
     let (outcome, native) = of(answer);
-    Landed::Outcome {
+    Completed::Outcome {
         id,
         outcome,
         native,
@@ -149,8 +149,8 @@ mod tests {
             ErrorKind::RESP3NotSupported,
             ErrorKind::UnexpectedReturnType,
         ] {
-            let landed = landed(CommandId(1), Err(RedisError::from((kind, "x"))));
-            assert!(matches!(landed, Landed::Fault(_)), "{kind:?}");
+            let completed = completed(CommandId(1), Err(RedisError::from((kind, "x"))));
+            assert!(matches!(completed, Completed::Fault(_)), "{kind:?}");
         }
         for kind in [
             ErrorKind::AuthenticationFailed,
@@ -161,8 +161,8 @@ mod tests {
             ErrorKind::Parse,
             ErrorKind::Server(ServerErrorKind::ReadOnly),
         ] {
-            let landed = landed(CommandId(1), Err(RedisError::from((kind, "x"))));
-            assert!(matches!(landed, Landed::Outcome { .. }), "{kind:?}");
+            let completed = completed(CommandId(1), Err(RedisError::from((kind, "x"))));
+            assert!(matches!(completed, Completed::Outcome { .. }), "{kind:?}");
         }
     }
 

@@ -18,8 +18,8 @@ use redis::{
 };
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use super::{connection::limited, landed, outcomes, server::Server};
-use crate::hub::{engine::Engine, machines::Landed};
+use super::{completed, connection::limited, outcomes, server::Server};
+use crate::hub::{engine::Engine, machines::Completed};
 
 /// How long a connection may be silent before it is asked for a sign of life.
 const HEARTBEAT: Duration = Duration::from_secs(5);
@@ -30,7 +30,7 @@ pub(super) enum Order {
     Unsubscribe { id: CommandId, channel: Vec<u8> },
 }
 
-type Slip = (Order, oneshot::Sender<Landed>);
+type Slip = (Order, oneshot::Sender<Completed>);
 
 /// What subscriptions are made with.
 pub(super) enum Source {
@@ -73,12 +73,12 @@ impl Orders {
         self.left.notify_one();
     }
 
-    pub(super) fn give(&self, id: CommandId, order: Order) -> BoxFuture<'static, Landed> {
+    pub(super) fn give(&self, id: CommandId, order: Order) -> BoxFuture<'static, Completed> {
         let (done, doing) = oneshot::channel();
         // Without a keeper the sender is dropped here, and that is the answer.
         let _kept = self.give.send((order, done));
         async move {
-            let closed = || landed(id, Outcome::Failed(Failure::Closed), None);
+            let closed = || completed(id, Outcome::Failed(Failure::Closed), None);
             doing.await.unwrap_or_else(|_gone| closed())
         }
         .boxed()
@@ -86,7 +86,7 @@ impl Orders {
 }
 
 /// Carries out orders and passes on messages, as long as it is polled.
-pub(super) async fn keep(orders: &Orders, engine: &Engine) {
+pub(super) async fn run(orders: &Orders, engine: &Engine) {
     let taken = orders.take.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some(mut taken) = taken else { return };
     let mut listener = Listener {
@@ -95,7 +95,7 @@ pub(super) async fn keep(orders: &Orders, engine: &Engine) {
         channels: BTreeMap::new(),
     };
     loop {
-        let connected = listener.connection.is_some();
+        let listening = listener.connection.is_some() && !listener.channels.is_empty();
         tokio::select! {
             order = taken.recv() => match order {
                 Some((order, done)) => {
@@ -110,7 +110,7 @@ pub(super) async fn keep(orders: &Orders, engine: &Engine) {
                 None => listener.lost(engine),
             },
             () = orders.left.notified() => listener.lost(engine),
-            () = silence(connected) => listener.ask(engine).await,
+            () = silence(listening) => listener.ask(engine).await,
         }
     }
 }
@@ -122,12 +122,12 @@ struct Listener<'a> {
 }
 
 impl Listener<'_> {
-    async fn obey(&mut self, order: Order, engine: &Engine) -> Landed {
+    async fn obey(&mut self, order: Order, engine: &Engine) -> Completed {
         match order {
             Order::Subscribe { id, channel } => match self.subscribe(&channel).await {
                 Ok(()) => {
                     self.channels.insert(channel, id);
-                    landed(id, Outcome::Redis(Reply::Nil), None)
+                    completed(id, Outcome::Redis(Reply::Nil), None)
                 }
                 Err(error) => {
                     if error.code().is_none() {
@@ -137,9 +137,9 @@ impl Listener<'_> {
                         // The library's word for a server whose certificate is not trusted, too.
                         Source::Server(_) => {
                             let (outcome, native) = outcomes::of(Err(error));
-                            landed(id, outcome, native)
+                            completed(id, outcome, native)
                         }
-                        Source::Library(_) => outcomes::landed(id, Err(error)),
+                        Source::Library(_) => outcomes::completed(id, Err(error)),
                     }
                 }
             },
@@ -150,7 +150,7 @@ impl Listener<'_> {
                 {
                     self.lost(engine);
                 }
-                landed(id, Outcome::Redis(Reply::Nil), None)
+                completed(id, Outcome::Redis(Reply::Nil), None)
             }
         }
     }
@@ -201,9 +201,9 @@ impl Listener<'_> {
     }
 }
 
-/// Completes when nothing has come for so long that a connection has to be looked after.
-async fn silence(connected: bool) {
-    if connected {
+/// Completes when nothing has come for so long that a connection has to be looked after. Without a channel, nothing would come.
+async fn silence(listening: bool) {
+    if listening {
         tokio::time::sleep(HEARTBEAT).await;
     } else {
         core::future::pending().await

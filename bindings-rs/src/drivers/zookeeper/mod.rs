@@ -3,11 +3,13 @@
 //! The library sends a request when its method is called, in that order. It never sends again what was under way when a connection broke,
 //! but it does keep what is asked of it while there is none, and sends that later: so nothing is asked then.
 //!
-//! An acquire's two requests go out in one flight only if nothing holds the second back: the library (0.11.2, the newest) writes each by
+//! An acquire's two requests go out together only if nothing holds the second back: the library (0.11.2, the newest) writes each by
 //! itself and sets no TCP_NODELAY, and it neither gives its sockets out nor takes one. So on Linux the option is set from outside
 //! (`nodelay.rs`), on connections of our own clients.
 
+mod connection;
 mod errors;
+mod moving;
 #[cfg(target_os = "linux")]
 mod nodelay;
 #[cfg(all(test, feature = "servers"))]
@@ -21,7 +23,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fencepost_core::{
     Command, Failure, Instant, SessionId,
-    lowered::{Outcome, Request},
+    lowered::{Operation, Outcome, Request},
 };
 use futures_util::{
     FutureExt,
@@ -32,8 +34,9 @@ use zookeeper_client::{Acl, Acls, AuthId, Client, Error, Permission, SessionStat
 
 use crate::hub::{
     engine::Engine,
-    machines::{Driver as Commands, Keep, Landed},
+    machines::{Completed, ConnectionTask, Driver as Commands},
 };
+use connection::Connection;
 
 /// Where sessions come from.
 #[derive(Clone)]
@@ -53,8 +56,12 @@ pub(crate) struct Driver {
     source: Source,
     acl: Arc<[Acl]>,
     line: Mutex<Line>,
-    /// Rung when a request on a user's own client has failed without an answer, though the client says that it is connected.
+    /// Notified when a request on a user's own client has failed without an answer, though the client says that it is connected.
     doubt: Arc<Notify>,
+    /// Notified when the server has fallen silent, and another one is wanted.
+    silent: Notify,
+    /// The hosts that the session may be connected to: the library does not say which one it has chosen.
+    near: Arc<Mutex<Vec<String>>>,
 }
 
 /// What can be sent at present.
@@ -64,7 +71,7 @@ enum Line {
     #[default]
     Down,
     /// Requests of this session. A copy of the library's client is not as cheap as it looks.
-    Up(Arc<Client>),
+    Up(Arc<Connection>),
     /// Nothing ever again.
     Over,
 }
@@ -81,41 +88,71 @@ impl Driver {
             acl: acl.unwrap_or_else(open_acl).into(),
             line: Mutex::default(),
             doubt: Arc::default(),
+            silent: Notify::new(),
+            near: Arc::default(),
         }
     }
 
     fn line(&self) -> MutexGuard<'_, Line> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn near(&self) -> MutexGuard<'_, Vec<String>> {
+        self.near.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The hosts in the order in which another server is looked for: those to which the session may be connected come last.
+    fn other_hosts_first(&self) -> Vec<String> {
+        let Source::Hosts { hosts, .. } = &self.source else {
+            return Vec::new();
+        };
+        let mut hosts = hosts.clone();
+        // Clients that leave one server at the same time do not all go to the same next one.
+        let chance = getrandom::u32().unwrap_or_default();
+        let first = usize::try_from(chance)
+            .ok()
+            .and_then(|chance| chance.checked_rem(hosts.len()));
+        hosts.rotate_left(first.unwrap_or_default());
+        let near = self.near();
+        hosts.sort_by_key(|host| near.contains(host));
+        hosts
+    }
 }
 
 impl Driver {
     /// The library's requests fail for good when the runtime is gone that a user's own client was made in; no state tells of that.
-    fn watched(&self, request: BoxFuture<'static, Landed>) -> BoxFuture<'static, Landed> {
+    fn watched(&self, request: BoxFuture<'static, Completed>) -> BoxFuture<'static, Completed> {
         let doubt = Arc::clone(&self.doubt);
-        let look = move |landed: Landed| {
-            if let Landed::Outcome {
+        let look = move |completed: Completed| {
+            if let Completed::Outcome {
                 native: Some(native),
                 outcome: Outcome::Failed(_),
                 ..
-            } = &landed
+            } = &completed
                 && matches!(native.downcast_ref(), Some(Error::UnexpectedError(_)))
             {
                 doubt.notify_one();
             }
-            landed
+            completed
         };
         request.map(look).boxed()
     }
 }
 
 impl Commands for Driver {
-    fn start(&self, command: Command<Request>) -> BoxFuture<'static, Landed> {
+    fn start(&self, command: Command<Request>) -> BoxFuture<'static, Completed> {
         let id = command.id;
         let failure = match &*self.line() {
-            Line::Up(client) if client.state() == SessionState::SyncConnected => {
-                let session = SessionId(client.session_id().0);
-                let request = requests::start(Arc::clone(client), session, Arc::clone(&self.acl), command);
+            Line::Up(_) if command.request.operation == Operation::Reconnect => {
+                if let Source::Hosts { .. } = self.source {
+                    self.silent.notify_one();
+                }
+                Failure::NotSent
+            }
+            Line::Up(connection) if connection.client.state() == SessionState::SyncConnected => {
+                let session = SessionId(connection.client.session_id().0);
+                let acl = Arc::clone(&self.acl);
+                let request = requests::start(Arc::clone(connection), session, acl, command);
                 return match self.source {
                     Source::Given(_) => self.watched(request),
                     Source::Hosts { .. } => request,
@@ -124,7 +161,7 @@ impl Commands for Driver {
             Line::Up(_) | Line::Down => Failure::NotSent,
             Line::Over => Failure::Closed,
         };
-        Box::pin(future::ready(Landed::Outcome {
+        Box::pin(future::ready(Completed::Outcome {
             id,
             outcome: Outcome::Failed(failure),
             native: None,
@@ -133,16 +170,16 @@ impl Commands for Driver {
     }
 }
 
-impl Keep for Driver {
+impl ConnectionTask for Driver {
     fn run(self: Arc<Self>, engine: Arc<Engine>) -> BoxFuture<'static, ()> {
-        Box::pin(session::keep(self, engine))
+        Box::pin(session::run(self, engine))
     }
 
     fn finish(self: Arc<Self>, limit: Instant) -> BoxFuture<'static, ()> {
         let last = core::mem::replace(&mut *self.line(), Line::Over);
         Box::pin(async move {
-            if let (Line::Up(client), Source::Hosts { .. }) = (last, &self.source) {
-                session::close(client, limit).await;
+            if let (Line::Up(connection), Source::Hosts { .. }) = (last, &self.source) {
+                session::close(connection, limit).await;
             }
         })
     }
@@ -151,4 +188,27 @@ impl Keep for Driver {
 /// An ACL as requests take it.
 fn acls(acl: &[Acl]) -> Acls<'_> {
     Acls::new(acl)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_silent_server_is_asked_last() {
+        let hosts = ["a:1", "b:2", "c:3"].map(ToOwned::to_owned);
+        let source = Source::Hosts {
+            hosts: hosts.to_vec(),
+            session_timeout: Duration::from_secs(10),
+            auth: Vec::new(),
+        };
+        let driver = Driver::new(source, None);
+        for silent in hosts {
+            *driver.near() = vec![silent.clone()];
+            for _ in 0..20 {
+                let order = driver.other_hosts_first();
+                assert_eq!((order.len(), order.last()), (3, Some(&silent)));
+            }
+        }
+    }
 }

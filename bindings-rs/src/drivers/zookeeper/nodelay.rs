@@ -8,7 +8,7 @@ use core::mem::{self, MaybeUninit};
 use std::{
     fs::{self, DirEntry},
     io::{self, IoSliceMut},
-    net::TcpStream,
+    net::{SocketAddr, TcpStream},
     os::{
         fd::{OwnedFd, RawFd},
         unix::net::UnixDatagram,
@@ -22,8 +22,9 @@ use rustix::{
 use sendfd::SendWithFd;
 
 /// Sets the option on every connection of this process to one of these ports: on foreign ones too, for which it is as right. Some
-/// microseconds for each socket that the process has.
-pub(crate) fn set(ports: &[u16]) -> io::Result<()> {
+/// microseconds for each socket that the process has. Gives their other ends.
+pub(crate) fn set(ports: &[u16]) -> io::Result<Vec<SocketAddr>> {
+    let mut peers = Vec::new();
     let mirror = Mirror(UnixDatagram::pair()?);
     for entry in fs::read_dir("/proc/self/fd")? {
         // Descriptors come and go meanwhile.
@@ -34,6 +35,7 @@ pub(crate) fn set(ports: &[u16]) -> io::Result<()> {
                 Ok(peer) if ports.contains(&peer.port()) => {
                     // Refused by what is no TCP.
                     let _as_it_was = connection.set_nodelay(true);
+                    peers.push(peer);
                 }
                 // Its number has become that of a file, all locks of which the process would lose if a copy were closed.
                 Err(error) if Errno::from_io_error(&error) == Some(Errno::NOTSOCK) => mem::forget(connection),
@@ -41,7 +43,7 @@ pub(crate) fn set(ports: &[u16]) -> io::Result<()> {
             }
         }
     }
-    Ok(())
+    Ok(peers)
 }
 
 /// The number of a descriptor, if it is one of a socket.
@@ -86,7 +88,7 @@ mod tests {
     fn only_connections_to_these_ports_are_set() {
         let (_listener, ours, port) = pair();
         let (_other_listener, other, _) = pair();
-        set(&[port]).unwrap();
+        assert_eq!(set(&[port]).unwrap(), [ours.peer_addr().unwrap()]);
         assert!(ours.nodelay().unwrap());
         assert!(!other.nodelay().unwrap());
     }

@@ -8,11 +8,11 @@ use fencepost_core::{
     lowered::{Notice, Outcome},
     zookeeper::{Answer, CreateMode, Notice as ZooKeeperNotice, Request, WatchEvent, Write, code},
 };
-use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, future::BoxFuture};
 use zookeeper_client::Client;
 
-use super::{open_acl, requests};
-use crate::hub::machines::Landed;
+use super::{connection::Made, open_acl, requests};
+use crate::hub::machines::Completed;
 
 const SESSION: SessionId = SessionId(7);
 
@@ -36,13 +36,25 @@ async fn does(client: &Client, request: Request) -> (Answer, Option<BoxFuture<'s
         request: request.into(),
     };
     let acl = Arc::from(open_acl());
-    match soon(requests::start(Arc::new(client.clone()), SESSION, acl, command)).await {
-        Landed::Outcome {
+    let made = Made::given(client.clone());
+    match soon(requests::start(
+        Arc::clone(&made.connection),
+        SESSION,
+        acl,
+        command,
+    ))
+    .await
+    {
+        Completed::Outcome {
             id: CommandId(3),
             outcome: Outcome::ZooKeeper(reply),
             watch,
             ..
-        } if reply.session == SESSION => (reply.answer, watch),
+        } if reply.session == SESSION => {
+            // The watch ends with what keeps the connection.
+            let kept = watch.map(|watch| async move { (made, watch.await).1 }.boxed());
+            (reply.answer, kept)
+        }
         _ => panic!("no reply"),
     }
 }

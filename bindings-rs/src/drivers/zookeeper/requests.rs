@@ -14,23 +14,26 @@ use futures_util::{
 };
 use zookeeper_client::{Acl, Client, CreateMode, Error, EventType, MultiWriteResult, OneshotWatcher};
 
-use super::{acls, errors};
-use crate::hub::machines::Landed;
+use super::{acls, connection::Connection, errors};
+use crate::hub::machines::Completed;
 
 /// Starts a command: the request is in the library's queue when this returns.
 pub(super) fn start(
-    client: Arc<Client>,
+    connection: Arc<Connection>,
     session: SessionId,
     acl: Arc<[Acl]>,
     command: Command<Request>,
-) -> BoxFuture<'static, Landed> {
+) -> BoxFuture<'static, Completed> {
     let Command { id, request, .. } = command;
     match request.operation {
         Operation::Create => now(async move {
             let mode = mode(request.flags);
             let numbered = mode == CreateMode::EphemeralSequential;
             let options = mode.with_acls(acls(&acl));
-            let created = client.create(&request.path, &request.data, &options).await;
+            let created = connection
+                .client
+                .create(&request.path, &request.data, &options)
+                .await;
             let answer = created.map(|(stat, sequence)| Answer::Created {
                 path: if numbered {
                     format!("{}{sequence}", request.path)
@@ -39,50 +42,57 @@ pub(super) fn start(
                 },
                 zxid: stat.czxid,
             });
-            landed(id, session, answer)
+            completed(id, session, answer)
         }),
         Operation::Children if request.flags & flags::WATCH != 0 => now(async move {
-            match client.list_and_watch_children(&request.path).await {
+            match connection.client.list_and_watch_children(&request.path).await {
                 Ok((children, watcher)) => {
-                    let listed = landed(id, session, Ok(Answer::Children(children)));
-                    with_watch(listed, id, session, watcher)
+                    let listed = completed(id, session, Ok(Answer::Children(children)));
+                    with_watch(listed, id, session, watcher, &connection)
                 }
-                Err(error) => landed(id, session, Err(error)),
+                Err(error) => completed(id, session, Err(error)),
             }
         }),
         Operation::Children => now(async move {
-            let children = client.list_children(&request.path).await;
-            landed(id, session, children.map(Answer::Children))
+            let children = connection.client.list_children(&request.path).await;
+            completed(id, session, children.map(Answer::Children))
         }),
         Operation::Get if request.flags & flags::WATCH != 0 => now(async move {
-            match client.get_and_watch_data(&request.path).await {
-                Ok((data, stat, watcher)) => {
-                    with_watch(landed(id, session, Ok(answer(data, &stat))), id, session, watcher)
-                }
-                Err(error) => landed(id, session, Err(error)),
+            match connection.client.get_and_watch_data(&request.path).await {
+                Ok((data, stat, watcher)) => with_watch(
+                    completed(id, session, Ok(answer(data, &stat))),
+                    id,
+                    session,
+                    watcher,
+                    &connection,
+                ),
+                Err(error) => completed(id, session, Err(error)),
             }
         }),
         Operation::Get => now(async move {
-            let read = client.get_data(&request.path).await;
-            landed(id, session, read.map(|(data, stat)| answer(data, &stat)))
+            let read = connection.client.get_data(&request.path).await;
+            completed(id, session, read.map(|(data, stat)| answer(data, &stat)))
         }),
         Operation::Set => now(async move {
-            let set = client.set_data(&request.path, &request.data, None).await;
-            landed(id, session, set.map(|_stat| Answer::Done))
+            let set = connection
+                .client
+                .set_data(&request.path, &request.data, None)
+                .await;
+            completed(id, session, set.map(|_stat| Answer::Done))
         }),
         Operation::Delete => now(async move {
-            let deleted = client.delete(&request.path, None).await;
-            landed(id, session, deleted.map(|()| Answer::Done))
+            let deleted = connection.client.delete(&request.path, None).await;
+            completed(id, session, deleted.map(|()| Answer::Done))
         }),
         Operation::Sync => now(async move {
-            let synced = client.sync(&request.path).await;
-            landed(id, session, synced.map(|()| Answer::Done))
+            let synced = connection.client.sync(&request.path).await;
+            completed(id, session, synced.map(|()| Answer::Done))
         }),
         Operation::Multi => {
-            now(async move { landed(id, session, multi(&client, &acl, &request.parts).await) })
+            now(async move { completed(id, session, multi(&connection.client, &acl, &request.parts).await) })
         }
         // Redis's operations, or those of a later core: nothing that a ZooKeeper server could do.
-        _ => future::ready(landed(id, session, Err(Error::Unimplemented))).boxed(),
+        _ => future::ready(completed(id, session, Err(Error::Unimplemented))).boxed(),
     }
 }
 
@@ -125,10 +135,10 @@ async fn multi(client: &Client, acl: &[Acl], parts: &[Request]) -> Result<Answer
 const ANY_VERSION: i32 = -1;
 
 /// Polls a request once, which puts it into the library's queue.
-fn now(request: impl Future<Output = Landed> + Send + 'static) -> BoxFuture<'static, Landed> {
+fn now(request: impl Future<Output = Completed> + Send + 'static) -> BoxFuture<'static, Completed> {
     let mut request = request.boxed();
     match (&mut request).now_or_never() {
-        Some(landed) => future::ready(landed).boxed(),
+        Some(completed) => future::ready(completed).boxed(),
         None => request,
     }
 }
@@ -143,12 +153,12 @@ fn answer(data: Vec<u8>, stat: &zookeeper_client::Stat) -> Answer {
     Answer::Data { data, stat }
 }
 
-fn landed(id: CommandId, session: SessionId, answer: Result<Answer, Error>) -> Landed {
+fn completed(id: CommandId, session: SessionId, answer: Result<Answer, Error>) -> Completed {
     let (outcome, native) = match answer {
         Ok(answer) => (Outcome::ZooKeeper(Reply { session, answer }), None),
         Err(error) => (errors::outcome(session, &error), Some(Arc::new(error) as _)),
     };
-    Landed::Outcome {
+    Completed::Outcome {
         id,
         outcome,
         native,
@@ -156,21 +166,33 @@ fn landed(id: CommandId, session: SessionId, answer: Result<Answer, Error>) -> L
     }
 }
 
-fn with_watch(landed: Landed, id: CommandId, session: SessionId, watcher: OneshotWatcher) -> Landed {
+fn with_watch(
+    completed: Completed,
+    id: CommandId,
+    session: SessionId,
+    watcher: OneshotWatcher,
+    connection: &Connection,
+) -> Completed {
     // The library's future panics when its runtime is shut down under it; a lost watch is told as such.
     let fired = core::panic::AssertUnwindSafe(watcher.changed()).catch_unwind();
+    let ended = connection.ended();
     let watch = async move {
-        let event = match fired.await.map(|event| event.event_type) {
-            Ok(EventType::NodeDeleted) => WatchEvent::Deleted,
-            Ok(EventType::NodeDataChanged | EventType::NodeChildrenChanged) => WatchEvent::Changed,
-            Ok(_) | Err(_) => WatchEvent::Gone,
+        let fired = tokio::select! {
+            biased;
+            () = ended => None,
+            fired = fired => fired.ok(),
+        };
+        let event = match fired.map(|event| event.event_type) {
+            Some(EventType::NodeDeleted) => WatchEvent::Deleted,
+            Some(EventType::NodeDataChanged | EventType::NodeChildrenChanged) => WatchEvent::Changed,
+            Some(_) | None => WatchEvent::Gone,
         };
         Notice::ZooKeeper(ZooKeeperNotice::Watch { id, session, event })
     };
-    match landed {
-        Landed::Outcome {
+    match completed {
+        Completed::Outcome {
             id, outcome, native, ..
-        } => Landed::Outcome {
+        } => Completed::Outcome {
             id,
             outcome,
             native,

@@ -7,9 +7,9 @@
 
 import { isProgramming } from "../../client/causes.js";
 import { now } from "../../clock.js";
+import { isFromReplica, redisModule } from "../../families/redis.js";
 import { type Failure, Hub, type RedisValue } from "../../hub.js";
 import type { Command, RedisCommand } from "../../outputs.js";
-import { isFromReplica } from "../../wasm.js";
 import type { Driver, Sink } from "../driver.js";
 import { type Borrowed, type Judged, type Library, Unsent } from "./library.js";
 import { OnDemand } from "./on-demand.js";
@@ -19,6 +19,8 @@ import { Subscriptions } from "./subscriptions.js";
 /** Carries out commands for Redis. */
 export class RedisDriver implements Driver {
   readonly family = "redis";
+  /** @internal */
+  readonly module = redisModule();
   readonly at: string;
   readonly #library: Library;
   readonly #borrowed: Borrowed | null;
@@ -51,6 +53,7 @@ export class RedisDriver implements Driver {
       },
       message: (id) => this.#sink.put((hub, now) => hub.message(now, id)),
       gone: (id) => this.#sink.put((hub, now) => hub.gone(now, id)),
+      broken: (error) => this.#sink.broken(error),
       failed: (id, error) => {
         const command = this.#subscribing.get(id);
         if (command !== undefined) {
@@ -62,7 +65,7 @@ export class RedisDriver implements Driver {
   }
 
   hub(_now: number, seed: number): Hub {
-    return new Hub("redis", seed);
+    return new Hub(this.module, this.family, seed);
   }
 
   start(sink: Sink): void {

@@ -4,17 +4,28 @@
  * @module
  */
 
+import { nextTick } from "../../host.js";
 import type { RedisValue } from "../../hub.js";
-import type { Argument, RedisAddress } from "../../outputs.js";
+import type { RedisAddress } from "../../addresses.js";
+import type { Argument } from "../../outputs.js";
 import { type Judged, type Library, type Session, Unsent, binary, bytes } from "./library.js";
 
 type Listener = (...event: unknown[]) => void;
+
+/** What we use of its socket. */
+interface Stream {
+  unref?: () => void;
+  destroy?: () => void;
+  cork?: () => void;
+  uncork?: () => void;
+}
 
 /** What we use of a client of ioredis. */
 export interface IoRedis {
   readonly status: string;
   readonly isCluster?: boolean;
-  readonly stream?: { unref?: () => void; destroy?: () => void } | undefined;
+  readonly options?: { readonly db?: number | undefined } | undefined;
+  readonly stream?: Stream | undefined;
   connect(): Promise<void>;
   disconnect(reconnect?: boolean): void;
   duplicate(overrides?: object): IoRedis;
@@ -47,6 +58,7 @@ export const OURS = {
   keyPrefix: "",
   stringNumbers: false,
   commandTimeout: undefined,
+  monitor: false,
 };
 
 const UNWRITEABLE = "Stream isn't writeable and enableOfflineQueue options is false";
@@ -87,14 +99,14 @@ export function byAddress(
 
 /**
  * Our own connections; `make` gives a client that has not been connected. Also in place of a client that the caller has: its options decide whether
- * commands are sent again behind our back, and a release that is done twice looks like a loss. `over`: whether that client has been closed.
+ * commands are sent again behind our back, and a release that is done twice looks like a loss. `given`: that client, with whose end ours end.
  */
-export function library(make: (overrides: object) => IoRedis, over: () => boolean = () => false): Library {
+export function library(make: (overrides: object) => IoRedis, given?: IoRedis): Library {
   return {
     open(gone) {
-      if (over()) {
-        const error = new Unsent("the client has been closed", { failure: "closed" });
-        return { session: Promise.reject(error), end: () => undefined };
+      const isOver = () => given?.status === "end";
+      if (isOver()) {
+        return { session: Promise.reject(closed()), end: () => undefined };
       }
       const client = make(OURS);
       const heard = new Map<string, () => void>();
@@ -105,7 +117,12 @@ export function library(make: (overrides: object) => IoRedis, over: () => boolea
       });
       client.on("connect", () => client.stream?.unref?.());
       client.on("message", (channel) => heard.get(String(channel))?.());
+      const leave = () => {
+        given?.off("end", leave);
+        end(client);
+      };
       client.on("end", () => {
+        given?.off("end", leave);
         if (opened) {
           opened = false;
           gone();
@@ -118,8 +135,17 @@ export function library(make: (overrides: object) => IoRedis, over: () => boolea
           // "Connection is closed." says less than what came before it.
           throw last ?? error;
         }
+        await select(client);
+        if (isOver()) {
+          end(client);
+          throw closed();
+        }
         opened = true;
-        return session(client, heard, () => (opened = false));
+        given?.on("end", leave);
+        return session(client, heard, () => {
+          opened = false;
+          given?.off("end", leave);
+        });
       };
       return { session: connected(), end: () => end(client) };
     },
@@ -127,13 +153,38 @@ export function library(make: (overrides: object) => IoRedis, over: () => boolea
   };
 }
 
+/** The library goes on in database 0, without an error, when the server denies it another one: the locks would exclude no lock of the right database. */
+async function select(client: IoRedis): Promise<void> {
+  const db = client.options?.db ?? 0;
+  if (db === 0) {
+    return;
+  }
+  try {
+    await client.call("select", String(db));
+  } catch (error) {
+    if (!(error instanceof Error && error.name === "ReplyError")) {
+      throw error;
+    }
+    const text = `${error.message}: the server refuses database ${db}: allow this user SELECT, or use a database that there is`;
+    throw new Unsent(text, { reply: new Error(text, { cause: error }) }, { cause: error });
+  }
+}
+
+function closed(): Unsent {
+  return new Unsent("the client has been closed", { failure: "closed" });
+}
+
 function session(client: IoRedis, heard: Map<string, () => void>, silence: () => void): Session {
   const name = (channel: Argument) => bytes(channel).toString();
+  const gather = gathering(client);
   return {
     get ready() {
       return client.status === "ready";
     },
-    call: (parameters) => call(client, parameters),
+    call(parameters) {
+      gather();
+      return call(client, parameters);
+    },
     subscribe(channel, message) {
       heard.set(name(channel), message);
       return client.subscribe(bytes(channel));
@@ -146,6 +197,39 @@ function session(client: IoRedis, heard: Map<string, () => void>, silence: () =>
       silence();
       end(client);
     },
+  };
+}
+
+/** So many are gathered: what Node.js gathers lies in memory of its own, and with more of it that costs more than the calls that it saves. */
+const TOGETHER = 32;
+
+/**
+ * Has what is sent before the event loop goes on leave in one write: the library makes a write of every command, which costs a call of the system each.
+ */
+function gathering(client: IoRedis): () => void {
+  if (nextTick === null) {
+    return () => undefined;
+  }
+  const later = nextTick;
+  let corked: Stream | undefined;
+  let sent = 0;
+  const write = () => {
+    corked?.uncork?.();
+    corked = undefined;
+  };
+  const turn = () => {
+    sent = 0;
+    write();
+  };
+  return () => {
+    sent += 1;
+    if (sent === 1) {
+      corked = client.stream;
+      corked?.cork?.();
+      later(turn);
+    } else if (sent > TOGETHER) {
+      write();
+    }
   };
 }
 

@@ -5,7 +5,8 @@
  */
 
 import type { RedisValue } from "../../hub.js";
-import type { Argument, RedisAddress } from "../../outputs.js";
+import type { RedisAddress } from "../../addresses.js";
+import type { Argument } from "../../outputs.js";
 import {
   type Borrowed,
   type Judged,

@@ -77,7 +77,7 @@ export class OnDemand {
     let opening: Opening | null = null;
     try {
       opening = this.#library.open(() => this.#ended(session));
-      session = await within(this.#within, opening.session);
+      session = await within(this.#within, this.#greeted(opening.session));
     } catch (error) {
       opening?.end();
       this.#owner.trouble(error);
@@ -89,6 +89,22 @@ export class OnDemand {
     }
     this.#session = session;
     this.#owner.opened();
+    return session;
+  }
+
+  /**
+   * A server that has answered is there: node-redis 5.0 takes any accepted connection for one. Nothing else is sent before, so that nothing is left on a server
+   * that never answers. Any answer will do, a refusal too.
+   */
+  async #greeted(opening: Promise<Session>): Promise<Session> {
+    const session = await opening;
+    try {
+      await session.call(["ping"]);
+    } catch (error) {
+      if (!("reply" in this.#library.judge(error))) {
+        throw error;
+      }
+    }
     return session;
   }
 

@@ -7,8 +7,11 @@
 import { deadline } from "../../client/timers.js";
 import { now } from "../../clock.js";
 
-/** How long a server may be silent while it owes an answer, in ms: less than a lease by default has left when its renewal is asked for. */
-export const SILENT_AFTER = 3000;
+/**
+ * How long a server may be silent while it owes an answer, in ms. An answer that takes longer than a third of the lease by default still counts, so this is
+ * more; it is less than such a lease has left when its renewal is asked for, and less than a try waits, whose refusal is to name the silence.
+ */
+export const SILENT_AFTER = 4900;
 
 /** The same for a client that closes: it waits for 5 s, and another connection is to be made within them. */
 export const SILENT_AT_CLOSE = 1000;

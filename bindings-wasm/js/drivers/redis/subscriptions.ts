@@ -4,16 +4,17 @@
  * @module
  */
 
+import { isProgramming } from "../../client/causes.js";
 import { later } from "../../client/timers.js";
 import { type Timer, clearTimeout } from "../../host.js";
 import type { Argument } from "../../outputs.js";
-import type { Library, Session } from "./library.js";
+import type { Library } from "./library.js";
 import { bytes } from "./library.js";
 import { OnDemand } from "./on-demand.js";
 import { type Fail, Owed } from "./owed.js";
 
 /** How often a connection that listens is asked whether it is alive, in ms: nobody speaks on it otherwise. */
-const HEARTBEAT = 3000;
+const HEARTBEAT = 5000;
 
 /** Who hears of subscriptions, by the commands that wanted them. */
 export interface Subscriber {
@@ -24,6 +25,8 @@ export interface Subscriber {
   gone(id: number): void;
   /** It has come to nothing. */
   failed(id: number, error: unknown): void;
+  /** A mistake in a program, which another attempt would meet again. */
+  broken(error: unknown): void;
 }
 
 interface Subscription {
@@ -87,7 +90,7 @@ export class Subscriptions {
       // A connection that has ended listens to nothing.
       const { session } = this.#connection;
       if (session !== null) {
-        await this.#expect(session.unsubscribe(channel)).catch(() => undefined);
+        await this.#quietly(() => session.unsubscribe(channel));
       }
     });
   }
@@ -161,15 +164,22 @@ export class Subscriptions {
       this.#beat = null;
       const { session } = this.#connection;
       if (session !== null && this.#known.size > 0) {
-        this.#ping(session);
+        // Any answer will do, a refusal too. In small letters: ioredis 5.0 itself refuses others on a connection with subscriptions.
+        void this.#quietly(() => session.call(["ping"]));
         this.#listen();
       }
     });
   }
 
-  /** Any answer will do, a refusal too. */
-  #ping(session: Session): void {
-    this.#expect(session.call(["PING"])).catch(() => undefined);
+  /** Asks what no contender waits for: the end of the connection tells of an error of the network. */
+  async #quietly(ask: () => Promise<unknown>): Promise<void> {
+    try {
+      await this.#expect(ask());
+    } catch (error) {
+      if (isProgramming(error)) {
+        this.#subscriber.broken(error);
+      }
+    }
   }
 
   #stop(): void {

@@ -23,7 +23,8 @@ const ROWS: readonly Row[] = [
     why: `a cluster client cannot be used: ${ONE_SERVER}`,
   },
   {
-    when: has("getMasterNode"),
+    // The second is what such a client lends: one connection, to the server that leads at present.
+    when: (client) => has("getMasterNode")(client) || has("sendCommand", "release")(client),
     why: `a sentinel client of node-redis cannot be used: ${ONE_SERVER}, or an ioredis client with sentinels`,
   },
   { when: has("totalClients"), why: "a pool of node-redis cannot be used: give one client" },

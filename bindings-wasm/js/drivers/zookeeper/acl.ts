@@ -4,6 +4,8 @@
  * @module
  */
 
+import { unreadable } from "../../errors.js";
+
 /** Who may do what with the nodes that are created. */
 export interface Acl {
   /** A sum of 1 read, 2 write, 4 create, 8 delete, 16 admin. */
@@ -13,3 +15,18 @@ export interface Acl {
 }
 
 export const OPEN: readonly Acl[] = [{ permissions: 31, scheme: "world", id: "anyone" }];
+
+/** @throws ConfigError for what is no list of such. */
+export function checkedAcl(acl: unknown): readonly Acl[] | undefined {
+  if (acl === undefined) {
+    return undefined;
+  }
+  const fits = (one: unknown) => {
+    const { permissions, scheme, id } = (one ?? {}) as Partial<Acl>;
+    return Number.isInteger(permissions) && typeof scheme === "string" && typeof id === "string";
+  };
+  if (!Array.isArray(acl) || acl.length === 0 || !acl.every(fits)) {
+    throw unreadable("acl has to be a list of {permissions, scheme, id}");
+  }
+  return acl as Acl[];
+}

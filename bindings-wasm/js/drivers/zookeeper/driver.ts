@@ -4,6 +4,7 @@
  * @module
  */
 
+import { zooKeeperModule } from "../../families/zookeeper.js";
 import { Hub } from "../../hub.js";
 import type { Command, NodeCommand } from "../../outputs.js";
 import type { Driver, Sink } from "../driver.js";
@@ -17,6 +18,8 @@ export type Source = { readonly client: ZkClient } | { readonly make: () => ZkCl
 /** Carries out commands for ZooKeeper. */
 export class ZooKeeperDriver implements Driver {
   readonly family = "zookeeper";
+  /** @internal */
+  readonly module = zooKeeperModule();
   readonly at: string;
   readonly #source: Source;
   readonly #acl: readonly Acl[];
@@ -31,7 +34,7 @@ export class ZooKeeperDriver implements Driver {
   }
 
   hub(_now: number, seed: number): Hub {
-    return new Hub("zookeeper", seed);
+    return new Hub(this.module, this.family, seed);
   }
 
   start(sink: Sink): void {
@@ -59,10 +62,10 @@ export class ZooKeeperDriver implements Driver {
     // Without a session nothing has been sent, and with one the machines know what has.
   }
 
-  async close(): Promise<void> {
+  async close(within: number): Promise<void> {
     const session = this.#session;
     this.#session = null;
-    await session?.close();
+    await session?.close(within);
   }
 
   #open(): void {

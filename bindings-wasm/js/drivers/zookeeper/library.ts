@@ -71,6 +71,8 @@ interface Emitter {
 
 interface Socket extends Emitter {
   readonly destroyed: boolean;
+  /** Whether there is no connection yet. */
+  readonly connecting: boolean;
   cork(): void;
   uncork(): void;
   destroy(): void;
@@ -81,7 +83,7 @@ interface Socket extends Emitter {
 /** The connection manager. */
 export interface Manager extends Emitter {
   readonly state: number;
-  readonly servers: readonly unknown[];
+  servers: readonly unknown[];
   nextServerIndex: number;
   serverAttempts: number;
   readonly socket?: Socket;
@@ -99,6 +101,9 @@ export interface Manager extends Emitter {
   connect(): void;
 }
 
+/** Where a ZooKeeper listens unless its address says something else. */
+const PORT = 2181;
+
 /** A client. */
 export interface ZkClient {
   readonly connectionManager: Manager;
@@ -110,4 +115,15 @@ export interface ZkClient {
 export function isZkClient(client: object): client is ZkClient {
   const manager = (client as Partial<ZkClient>).connectionManager as Partial<Manager> | undefined;
   return typeof manager?.queue === "function" && typeof manager.onSocketData === "function";
+}
+
+/** The library cuts an IPv6 address at its first colon: a client that has not been connected gets the servers as the address names them. */
+export function withServers(client: ZkClient, hosts: string): ZkClient {
+  const manager = client.connectionManager;
+  manager.servers = hosts.split(",").map((server) => {
+    const [, bracketed, name, port] = /^(?:\[(.*)\]|([^:]*))(?::(\d+))?$/.exec(server) ?? [];
+    return { host: bracketed ?? name, port: Number(port ?? PORT) };
+  });
+  manager.nextServerIndex = Math.floor(Math.random() * manager.servers.length);
+  return client;
 }

@@ -14,7 +14,7 @@ const OPCODE = { create: 1, container: 19, children: 12, get: 4, set: 5, delete:
 /** What decodes the answer: a path, nothing, data with a stat, a stat, children with a stat, what came of each part. */
 const DECODER = { create: 1, delete: 2, sync: 2, get: 4, set: 5, children: 12, multi: 14 };
 
-// Flags of commands (docs/drivers.md) and, for create, of the protocol.
+// Flags of commands (docs/reference/drivers.md) and, for create, of the protocol.
 const EPHEMERAL_SEQUENTIAL = 1;
 const CONTAINER = 2;
 export const WATCH = 4;
@@ -27,16 +27,24 @@ const CREATE_MODE = new Map([
   [CONTAINER, 4],
 ]);
 
+/** A command that the server carries out. */
+export type ServerCommand = NodeCommand & { readonly operation: Exclude<NodeCommand["operation"], "reconnect"> };
+
+/** Whether a command is for the server; the others are for the driver. */
+export function isForServer(command: NodeCommand): command is ServerCommand {
+  return command.operation !== "reconnect";
+}
+
 /** A request that says when the library looks for the answer's owner. */
 export class Request implements Packet {
   readonly header: { readonly type: number; xid: number };
   readonly payload: { setChrootPath(chroot: string): void };
-  readonly command: NodeCommand;
+  readonly command: ServerCommand;
   readonly #acl: readonly Acl[];
   #chroot = "";
   #xid = 0;
 
-  constructor(command: NodeCommand, acl: readonly Acl[], seen: (request: Request) => void) {
+  constructor(command: ServerCommand, acl: readonly Acl[], seen: (request: Request) => void) {
     this.command = command;
     this.#acl = acl;
     const setXid = (xid: number) => {
@@ -77,7 +85,7 @@ export class Request implements Packet {
     return bytes.done();
   }
 
-  #write(bytes: Writer, { operation, path, data, flags }: NodeCommand | Part): void {
+  #write(bytes: Writer, { operation, path, data, flags }: ServerCommand | Part): void {
     bytes.text(this.#chroot === "" ? path : path === "/" ? this.#chroot : this.#chroot + path);
     switch (operation) {
       case "create":
@@ -104,7 +112,7 @@ export class Request implements Packet {
 
 const ANY_VERSION = -1;
 
-function opcode({ operation, flags }: NodeCommand | Part): number {
+function opcode({ operation, flags }: ServerCommand | Part): number {
   return operation === "create" && flags === CONTAINER ? OPCODE.container : OPCODE[operation];
 }
 

@@ -6,13 +6,14 @@
 
 import { later } from "../../client/timers.js";
 import { now } from "../../clock.js";
+import { handshakeTimeout } from "../../families/zookeeper.js";
 import { type Timer, afterInput, clearInterval, clearTimeout, setInterval } from "../../host.js";
 import type { Failure } from "../../hub.js";
 import type { NodeCommand } from "../../outputs.js";
 import type { Acl } from "./acl.js";
 import { guard } from "./input.js";
 import { type Callback, type Manager, type Packet, type Response, STATE, type ZkClient } from "./library.js";
-import { Request, WATCH } from "./requests.js";
+import { Request, WATCH, isForServer } from "./requests.js";
 import { Watches } from "./watches.js";
 
 /** What came of a request: the answer, the server's error, or nothing. */
@@ -29,7 +30,7 @@ export interface Listener {
   /** Why there is no connection. */
   trouble(error: Error): void;
   fired(ids: readonly number[], session: bigint, event: "deleted" | "changed"): void;
-  /** A new session is about to be asked for. */
+  /** A server is about to be asked for a new session. */
   connecting(): void;
   connected(session: bigint, timeout: number): void;
   suspended(session: bigint): void;
@@ -40,19 +41,10 @@ export interface Listener {
 /** Pauses between rounds over all servers, in ms at most. */
 const SPIN = 200;
 
-/**
- * How long a server that has accepted a connection may take to answer the handshake, as a part of the session's timeout. A server that starts accepts connections
- * before it answers, and may leave the first ones without an answer. After each failure it gets twice as long, up to the whole {@link SILENCE}.
- */
-const HANDSHAKE = 1 / 12;
-
-/** Less than this is too little for a server that is merely busy, in ms. */
-const SHORTEST_HANDSHAKE = 200;
-
 /** After so much of the session's timeout without a word from the server the connection counts as dead: pings are sent each third. */
 const SILENCE = 2 / 3;
 
-/** How long a client of our own may take to say goodbye. */
+/** How long a client of our own may take to say goodbye, in ms. */
 const CLOSE_WITHIN = 1000;
 
 export class Session {
@@ -98,14 +90,17 @@ export class Session {
     this.#manager.on("state", this.#onState);
     if (own) {
       this.#tame();
-      listener.connecting();
       client.connect();
-    } else if (this.#manager.state === STATE.connected) {
-      this.#onState(STATE.connected);
+    } else if (this.#manager.state === STATE.connected || this.#isUnasked()) {
+      this.#onState(this.#manager.state);
     }
   }
 
   send(command: NodeCommand): void {
+    if (!isForServer(command)) {
+      this.#leave();
+      return;
+    }
     const request = new Request(command, this.#acl, this.#seen);
     if (!this.#up) {
       const failure = this.#over || this.#manager.state < STATE.disconnected ? "closed" : "not-sent";
@@ -126,8 +121,22 @@ export class Session {
     this.#corked = null;
   }
 
-  /** Removes what we have hung into the client; ends it if it is our own. */
-  async close(): Promise<void> {
+  /** The server owes an answer for too long. A connection of our own goes to the next server of the address, in the same session. */
+  #leave(): void {
+    if (this.#own && this.#up) {
+      this.#up = false;
+      this.#manager.socket?.destroy();
+    }
+  }
+
+  /** Whether a client that connects has asked no server yet. A server that has been asked may have begun a session already. */
+  #isUnasked(): boolean {
+    const { state, socket } = this.#manager;
+    return state === STATE.connecting && (socket === undefined || socket.connecting || socket.destroyed);
+  }
+
+  /** Removes what we have hung into the client; ends it if it is our own, in so many ms at most. */
+  async close(within = CLOSE_WITHIN): Promise<void> {
     this.#over = true;
     this.#up = false;
     clearInterval(this.#watchdog);
@@ -136,7 +145,7 @@ export class Session {
     manager.removeListener("state", this.#onState);
     this.#watches.clear();
     if (this.#own) {
-      await this.#end();
+      await this.#end(Math.min(within, CLOSE_WITHIN));
     }
     this.#unguard();
   }
@@ -195,6 +204,11 @@ export class Session {
         this.#heard = now();
         this.#id = this.#manager.sessionId.readBigInt64BE();
         this.#listener.connected(this.#id, this.#manager.sessionTimeout);
+        break;
+      case STATE.connecting:
+        if (this.#manager.sessionId.every((byte) => byte === 0)) {
+          this.#listener.connecting();
+        }
         break;
       case STATE.disconnected:
         this.#disconnected();
@@ -319,12 +333,7 @@ export class Session {
   /** How long the server may say nothing, in ms. */
   #patience(): number {
     const { state, sessionTimeout } = this.#manager;
-    const silence = sessionTimeout * SILENCE;
-    if (state === STATE.connected) {
-      return silence;
-    }
-    const handshake = Math.max(sessionTimeout * HANDSHAKE, SHORTEST_HANDSHAKE);
-    return Math.min(handshake * 2 ** this.#failures, silence);
+    return state === STATE.connected ? sessionTimeout * SILENCE : handshakeTimeout(sessionTimeout, this.#failures);
   }
 
   /** The library keeps to itself why a connection has come to nothing. */
@@ -347,11 +356,11 @@ export class Session {
   }
 
   /** Says goodbye, so that the session's nodes go at once; only a connected client can. */
-  async #end(): Promise<void> {
+  async #end(within: number): Promise<void> {
     const manager = this.#manager;
     if (manager.state === STATE.connected) {
       await new Promise<void>((resolve) => {
-        const timer = later(CLOSE_WITHIN, resolve);
+        const timer = later(within, resolve);
         manager.on("state", (state: number) => {
           if (state === STATE.closed) {
             clearTimeout(timer);

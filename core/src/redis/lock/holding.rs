@@ -1,4 +1,4 @@
-//! Holding: renewed by the machine, valid by its own clock.
+//! Holding the lock: the machine renews the lease, and decides by its own clock how long the grant is valid.
 
 use crate::{Cause, CommandId, Event, Failure, Instant, Loss, Timer, lease};
 
@@ -10,7 +10,7 @@ use super::super::{
 use super::{Phase, Running, StringLock};
 
 impl StringLock {
-    /// A lease that was asked for at `start` runs.
+    /// Starts the timers of a lease that the client requested at `start`.
     pub(super) fn lease_runs(&mut self, start: Instant, valid_until: Instant) {
         self.out.set(Timer::Validity, valid_until);
         if self.settings.renew {
@@ -19,7 +19,7 @@ impl StringLock {
         }
     }
 
-    /// Renews now. If a renewal is under way, its answer will do.
+    /// Renews the lease now. If a renewal is in flight, its answer serves the same purpose.
     pub(super) fn renew(&mut self, now: Instant) {
         self.out.stop(Timer::Renew);
         if self.running.is_none() {
@@ -35,9 +35,9 @@ impl StringLock {
                 self.lose(now, Loss::ConnectionClosed, Cause::command(ran.id));
                 return true;
             }
-            // In doubt or not: asked again until the grant's own time has come.
+            // Whether or not the server executed it, the machine renews again until the grant stops being valid.
             Err(failure @ (Failure::NotSent | Failure::Unknown)) => {
-                self.late_renewal |= failure == Failure::Unknown;
+                self.acquire.late_renewal |= failure == Failure::Unknown;
                 self.renewal_failed(now, Cause::command(ran.id));
                 return true;
             }
@@ -57,7 +57,7 @@ impl StringLock {
                 self.renewal_failed(now, Cause::answer(ran.id, detail));
             }
             Err(Trouble::Shape) => {
-                self.late_renewal = true;
+                self.acquire.late_renewal = true;
                 self.renewal_failed(now, Cause::command(ran.id));
                 return false;
             }
@@ -65,21 +65,21 @@ impl StringLock {
         true
     }
 
-    /// A renewal that was not answered in time is asked for again, and its own answer still counts.
+    /// Keeps a renewal whose answer is overdue. The machine sends another renewal, but this answer still counts.
     pub(super) fn awaited_still(&mut self, renewal: Running) {
-        self.late_renewal = true;
-        if self.renewals.len() >= MOST_AWAITED {
-            self.renewals.remove(0);
+        self.acquire.late_renewal = true;
+        if self.acquire.renewals.len() >= MOST_AWAITED {
+            self.acquire.renewals.remove(0);
         }
-        self.renewals.push(renewal);
+        self.acquire.renewals.push(renewal);
     }
 
-    /// The answer of a renewal that has been asked for again meanwhile.
+    /// Handles the answer to a renewal that the machine has repeated in the meantime.
     pub(super) fn renewed_late(&mut self, now: Instant, id: CommandId, result: Result<&Reply, Failure>) {
-        let Some(at) = self.renewals.iter().position(|renewal| renewal.id == id) else {
+        let Some(at) = self.acquire.renewals.iter().position(|renewal| renewal.id == id) else {
             return;
         };
-        let renewal = self.renewals.remove(at);
+        let renewal = self.acquire.renewals.remove(at);
         let (Phase::Held, Ok(reply)) = (self.phase, result) else {
             return;
         };
@@ -87,15 +87,23 @@ impl StringLock {
             Ok(Compared::Own) => self.confirmed(now, renewal.start),
             Ok(Compared::Foreign) => self.lose(now, Loss::Taken, Cause::command(id)),
             Ok(Compared::Absent) => self.lose(now, Loss::Deleted, Cause::command(id)),
-            // What comes of the one that is under way counts.
+            // A slow server would give the same answer to the renewal in flight, just as late. So the machine sends the
+            // text now.
+            Err(Trouble::NoScript) => {
+                if let Some(repeated) = self.running.take_if(|running| !running.with_text) {
+                    self.awaited_still(repeated);
+                    self.run(now, Script::Renew, true);
+                }
+            }
+            // The outcome of the renewal in flight decides.
             Err(_) => {}
         }
     }
 
-    /// A renewal that was asked for at `start` has made the lease last.
+    /// A renewal that was sent at `start` has extended the lease.
     fn confirmed(&mut self, now: Instant, start: Instant) {
         if self.out.expired(Timer::Validity, now) {
-            // The grant has ended by the holder's own clock, and stays ended.
+            // The grant has ended by the holder's own clock, and a late answer does not restore it.
             return self.lease_ended(now);
         }
         let valid_until = lease::valid_until(start, self.settings.ttl, self.settings.margin);
@@ -103,8 +111,8 @@ impl StringLock {
         if known.is_some_and(|known| known > valid_until) {
             return;
         }
-        self.failures = 0;
-        self.trouble = Cause::none();
+        self.acquire.failures = 0;
+        self.acquire.trouble = Cause::none();
         self.lease_runs(start, valid_until);
         self.out.event(Event::Extended {
             valid_until: Some(valid_until),
@@ -112,32 +120,34 @@ impl StringLock {
     }
 
     fn renewal_failed(&mut self, now: Instant, trouble: Cause) {
-        self.trouble = trouble;
+        self.acquire.trouble = trouble;
         self.retry_later(now);
     }
 
-    /// The end of a grant that was not released: told at once, cleaned up behind.
+    /// Ends a grant that was not released. The application gets the event at once; the cleanup follows.
     pub(super) fn lose(&mut self, now: Instant, reason: Loss, cause: Cause) {
         self.out.event(Event::Lost { reason, cause });
-        self.late_renewal |= self.running.take().is_some();
+        self.acquire.late_renewal |= self.running.take().is_some();
         match reason {
-            // Nobody else's lock is touched, and ours is not there.
+            // This attempt has no lock to clean up, or the client cannot send anything. A lock of another contender is
+            // not touched.
             Loss::Taken | Loss::Deleted | Loss::ConnectionClosed if !self.in_doubt() => self.rest(),
             _ => self.leave(now, false),
         }
     }
 
-    /// The grant's time has come.
+    /// The time for which the grant is valid has passed.
     pub(super) fn lease_ended(&mut self, now: Instant) {
-        let cause = core::mem::take(&mut self.trouble);
+        let cause = core::mem::take(&mut self.acquire.trouble);
         self.lose(now, Loss::LeaseEnded, cause);
     }
 
-    /// What a late answer of a renewal would be for.
+    /// Whether this contender holds the lock.
     pub(super) const fn is_held(&self) -> bool {
         matches!(self.phase, Phase::Held)
     }
 }
 
-/// How many overdue renewals are waited for: more than a lease has thirds.
+/// How many overdue renewals the machine tracks. An answer is overdue after a third of the lease or earlier, so a lease
+/// usually has time for three.
 const MOST_AWAITED: usize = 4;

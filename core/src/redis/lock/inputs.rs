@@ -1,4 +1,4 @@
-//! What is put in: outcomes, notices, time.
+//! Inputs of the machine: outcomes, notices, time.
 
 use crate::{
     Cause, CommandId, Event, Instant, Loss, Machine, Misuse, Outcome, Output, Refusal, Timer, io::sealed,
@@ -53,7 +53,7 @@ impl Machine for StringLock {
 
     fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
         let (Notice::Message { id } | Notice::Gone { id }) = notice;
-        // A message may come before the subscription's own reply.
+        // A message may arrive before the answer to its own subscription.
         if !matches!(self.subscription, Subscription::Wanted(own) | Subscription::Live(own) if own == id) {
             return Ok(());
         }
@@ -66,12 +66,12 @@ impl Machine for StringLock {
 
     fn handle_timeout(&mut self, now: Instant) {
         if self.out.expired(Timer::Patience, now) && matches!(self.phase, Phase::Asking | Phase::Waiting) {
-            let reason = if self.placed {
+            let reason = if self.acquire.was_queued {
                 Refusal::Timeout
             } else {
                 Refusal::Unreachable
             };
-            let trouble = core::mem::take(&mut self.trouble);
+            let trouble = core::mem::take(&mut self.acquire.trouble);
             self.refuse(now, reason, trouble);
         }
         if self.out.expired(Timer::Validity, now) {
@@ -101,7 +101,8 @@ impl Machine for StringLock {
 }
 
 impl StringLock {
-    /// A retry is due, or an answer overdue: then the script counts as in doubt.
+    /// A retry is due, or an answer is overdue: sends the script again. A script whose answer is overdue counts as in
+    /// doubt.
     fn try_again(&mut self, now: Instant) {
         let overdue = self.running.take();
         match self.phase {

@@ -1,4 +1,4 @@
-//! Giving back: asked until the server has answered, or until the lease has ended by itself.
+//! Releasing the lock: the machine asks until the server has answered, or until the lease has ended.
 
 use core::time::Duration;
 
@@ -9,20 +9,21 @@ use super::super::{
     scripts::Script,
     wire::Reply,
 };
-use super::{Earlier, Phase, Running, StringLock, asking::TOMBSTONE};
+use super::{Earlier, Phase, Running, StringLock, acquiring::TOMBSTONE};
 
 impl StringLock {
     pub(super) fn leave(&mut self, now: Instant, release: bool) {
         self.stop_listening();
         self.out.stop_all();
-        self.failures = 0;
+        self.acquire.failures = 0;
         self.phase = Phase::Leaving {
             release,
             earlier: Earlier::No,
         };
-        self.late_renewal |= matches!(self.running, Some(running) if running.script == Script::Renew);
-        if !self.in_doubt() && !self.late_renewal {
-            // Reckoned from now: nobody knows when the server has executed the last request that made the lease last.
+        self.acquire.late_renewal |= matches!(self.running, Some(running) if running.script == Script::Renew);
+        if !self.in_doubt() && !self.acquire.late_renewal {
+            // The lease counts from now: the client does not know when the server executed the last request that
+            // extended it.
             let end = lease::ended_by(now, self.settings.ttl, self.settings.margin);
             self.out.set(Timer::Validity, end);
         }
@@ -48,7 +49,7 @@ impl StringLock {
                 return true;
             }
             Err(Failure::Closed) => {
-                // Nothing can be asked any more: the lock goes with its lease.
+                // The client cannot send anything any more: the lock stays until its lease ends.
                 if release {
                     let cause = Cause::command(ran.id);
                     self.out.event(Event::Lost {
@@ -70,7 +71,7 @@ impl StringLock {
             Ok(Compared::Own | Compared::Foreign | Compared::Absent) => self.gone(release),
             Err(Trouble::NoScript) => self.run(now, Script::Release, true),
             Err(Trouble::Transient(_)) => self.retry_later(now),
-            // Freed or not: the server may have refused the tombstone alone.
+            // The server may have freed the lock and refused only the tombstone.
             Err(Trouble::Unwritable(_)) => self.release_in_doubt(now, release, Earlier::Unmarked),
             Err(Trouble::Final(reason, detail)) => {
                 if release {
@@ -94,7 +95,7 @@ impl StringLock {
         self.retry_later(now);
     }
 
-    /// The release has found that there was nothing to release.
+    /// The release has found that this attempt did not hold the lock any more.
     fn found_lost(&mut self, reason: Loss, ran: Running) {
         self.out.event(Event::Lost {
             reason,
@@ -103,7 +104,7 @@ impl StringLock {
         self.rest();
     }
 
-    /// The lock is not ours any more, by the server's word or because its lease has ended.
+    /// This attempt does not hold the lock any more: the server has confirmed it, or the lease has ended.
     pub(super) fn gone(&mut self, release: bool) {
         if release {
             self.out.event(Event::Released);
@@ -115,14 +116,14 @@ impl StringLock {
         self.stop_listening();
         self.out.stop_all();
         self.running = None;
-        self.doubt = false;
-        self.overdue.clear();
+        self.acquire.in_doubt = false;
+        self.acquire.overdue.clear();
         self.phase = Phase::Idle;
     }
 }
 
 impl Earlier {
-    /// Another release may have been executed, which was sent at this time.
+    /// Adds that the server may have executed a release that was sent at this time.
     pub(super) fn or_since(self, sent: Instant) -> Self {
         match self {
             Self::No => Self::Marked(sent),
@@ -130,7 +131,8 @@ impl Earlier {
         }
     }
 
-    /// Whether "not yours" may be the work of an earlier release: not while the tombstone that it has left would be there.
+    /// Whether an earlier release may have freed the lock when the server answers that this attempt does not hold it.
+    /// While the tombstone of that release exists, the server answers "released" instead.
     fn may_have_released(self, now: Instant) -> bool {
         match self {
             Self::No => false,
@@ -140,5 +142,5 @@ impl Earlier {
     }
 }
 
-/// What the two clocks may differ by while a tombstone lasts, and more.
+/// More than the client's and the server's clocks can drift apart during the life of a tombstone.
 const SURE: Duration = Duration::from_secs(1);

@@ -1,4 +1,4 @@
-//! The lock in the layout `string`: unfair, cheap, and shared with everybody who speaks `SET key token NX PX`.
+//! The lock in the layout `string`: unfair and cheap. Clients that use `SET key token NX PX` respect it.
 //!
 //! ```text
 //!           acquire            granted                 release, loss
@@ -8,7 +8,7 @@
 //!                     Waiting ────────────────────────────────────────────┘ timeout, cancel: if an acquire is in doubt
 //! ```
 
-mod asking;
+mod acquiring;
 mod holding;
 mod inputs;
 mod leaving;
@@ -17,8 +17,8 @@ use alloc::{string::String, vec::Vec};
 use core::time::Duration;
 
 use crate::{
-    AttemptId, Cause, CommandId, Instant, Intent, Misuse, OwnerId, Patience, Refusal, Timer, jitter::Jitter,
-    outbox::Outbox,
+    AttemptId, Cause, CommandId, ContenderId, Instant, Intent, Misuse, Patience, Refusal, Timer,
+    jitter::Jitter, outbox::Outbox,
 };
 
 use super::{scripts::Script, settings::StringSettings, wire::Request};
@@ -30,59 +30,86 @@ pub struct StringLock {
     out: Outbox<Request>,
     jitter: Jitter,
     attempt: AttemptId,
-    /// The attempt as the server has it.
+    /// The attempt as the server stores it.
     stored: String,
     phase: Phase,
-    /// The script under way and when it was asked for; there is never more than one that counts.
+    /// The script in flight, at most one. `overdue` and `renewals` have earlier ones without an answer.
     running: Option<Running>,
-    /// Renewals that were not answered in time, and may be still: the last is the newest.
-    renewals: Vec<Running>,
     subscription: Subscription,
-    /// A hint that came while an acquire was under way.
-    hinted: bool,
-    /// Whether an acquire of this attempt may still be on its way to the server.
-    doubt: bool,
-    /// Acquires of this attempt that the machine does not wait for any more, and of which no driver has said what came of them.
-    overdue: Vec<CommandId>,
-    /// Whether a renewal may be, so that nobody knows when the lease will have ended by itself.
-    late_renewal: bool,
-    /// The last trouble with the server, told with the loss or refusal that it leads to.
-    trouble: Cause,
-    failures: u32,
-    /// The value of a foreign holder, and since when it has been seen.
+    acquire: Acquire,
+}
+
+/// The state of one acquire and its grant. The next acquire replaces it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Acquire {
+    /// Whether the acquire ends at once when another contender holds the lock.
+    nonblocking: bool,
+    /// Whether the server has reported another holder. Then an expired timeout ends in [`Refusal::Timeout`], otherwise
+    /// in [`Refusal::Unreachable`].
+    was_queued: bool,
+    /// The value of a foreign holder, and since when this waiter has seen it.
     foreign: Option<(Vec<u8>, Instant)>,
-    trying: bool,
-    /// Whether the server has ever answered that somebody else holds: then a timeout is a timeout.
-    placed: bool,
+    /// Whether a hint that the lock may be free arrived while an acquire was in flight.
+    hinted: bool,
+    /// Whether the server may have executed an acquire of this attempt, or may still execute it.
+    in_doubt: bool,
+    /// Acquires of this attempt for which the machine no longer waits, and whose outcomes no driver has reported.
+    overdue: Vec<CommandId>,
+    /// Renewals whose answers are overdue and may still arrive. The last one is the newest.
+    renewals: Vec<Running>,
+    /// Whether a renewal may still be on its way. If so, the client does not know when the lease ends on the server.
+    late_renewal: bool,
+    /// The last failure of a command. The machine reports it with the loss or refusal that it leads to.
+    trouble: Cause,
+    /// How many retries in a row have failed.
+    failures: u32,
+}
+
+impl Acquire {
+    const fn new(nonblocking: bool) -> Self {
+        Self {
+            nonblocking,
+            was_queued: false,
+            foreign: None,
+            hinted: false,
+            in_doubt: false,
+            overdue: Vec::new(),
+            renewals: Vec::new(),
+            late_renewal: false,
+            trouble: Cause::none(),
+            failures: 0,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     /// Nothing to do.
     Idle,
-    /// Wants the lock; an acquire is under way, or about to be.
+    /// The contender wants the lock: an acquire is in flight, or a retry is due soon.
     Asking,
-    /// Somebody else holds it.
+    /// Another contender holds the lock.
     Waiting,
-    /// The lock is ours.
+    /// This contender holds the lock.
     Held,
-    /// The lock has to be given back, or a doubtful acquire buried.
+    /// The machine releases the lock, or cleans up an acquire in doubt.
     Leaving {
-        /// Whether the application waits for the answer.
+        /// Whether the application waits for the end of the release.
         release: bool,
-        /// What an earlier release may have left behind.
+        /// What an earlier release of this attempt may have left on the server.
         earlier: Earlier,
     },
 }
 
-/// Whether an earlier release of the attempt may have been executed: then "not yours" may be its work.
+/// Whether the server may have executed an earlier release of the attempt. Then the answer that this attempt does not
+/// hold the lock may be an effect of that release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Earlier {
     /// No.
     No,
-    /// Perhaps, and not before this time. If it was, it has left a tombstone, which says so.
+    /// Perhaps, at this time or later. If so, the release has left a tombstone, by which the server recognizes it.
     Marked(Instant),
-    /// Perhaps only in part: without a tombstone.
+    /// Perhaps in part: the release may have freed the lock without leaving a tombstone.
     Unmarked,
 }
 
@@ -90,6 +117,8 @@ enum Earlier {
 struct Running {
     id: CommandId,
     script: Script,
+    /// Whether the request contained the script's text.
+    with_text: bool,
     start: Instant,
 }
 
@@ -97,51 +126,44 @@ struct Running {
 enum Subscription {
     /// None.
     No,
-    /// Asked for.
+    /// Requested, not confirmed yet.
     Wanted(CommandId),
     /// Confirmed.
     Live(CommandId),
-    /// The server does not let us: there remains the poll.
+    /// The server refuses the subscription, so the waiter only polls.
     Refused,
 }
 
 impl StringLock {
-    /// A contender that has not asked for anything yet.
+    /// A contender that is idle.
     #[must_use]
-    pub const fn new(settings: StringSettings, owner: OwnerId, seed: u64) -> Self {
+    pub const fn new(settings: StringSettings, contender: ContenderId, seed: u64) -> Self {
         Self {
             settings,
             out: Outbox::new(),
             jitter: Jitter::new(seed),
-            attempt: AttemptId { owner, number: 0 },
+            attempt: AttemptId { contender, number: 0 },
             stored: String::new(),
             phase: Phase::Idle,
             running: None,
-            renewals: Vec::new(),
             subscription: Subscription::No,
-            hinted: false,
-            doubt: false,
-            overdue: Vec::new(),
-            late_renewal: false,
-            trouble: Cause::none(),
-            failures: 0,
-            foreign: None,
-            trying: false,
-            placed: false,
+            acquire: Acquire::new(false),
         }
     }
 
-    /// The application's intents.
+    /// Handles an intent of the application.
     ///
     /// # Errors
-    /// [`Misuse`] for one that makes no sense now; nothing has changed then.
+    /// [`Misuse`] for an intent that the present state does not allow. The machine is unchanged then.
     pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match (intent, self.phase) {
             (Intent::Acquire(patience), Phase::Idle) => self.acquire(now, patience),
             (Intent::Acquire(_), _) => return Err(Misuse::Busy),
+            // The grant has ended by the holder's clock, but the driver has not reported the time yet.
+            (Intent::Extend | Intent::Release, Phase::Held) if self.out.expired(Timer::Validity, now) => {
+                self.lease_ended(now);
+            }
             (Intent::Extend, Phase::Held) => self.renew(now),
-            // The grant has ended by its holder's clock before its time was looked at.
-            (Intent::Release, Phase::Held) if self.out.expired(Timer::Validity, now) => self.lease_ended(now),
             (Intent::Release, Phase::Held) => self.leave(now, true),
             (Intent::Downgrade, Phase::Held) => return Err(Misuse::NotAWriter),
             (Intent::Extend | Intent::Release | Intent::Downgrade, _) => return Err(Misuse::NotHeld),
@@ -153,7 +175,7 @@ impl StringLock {
         Ok(())
     }
 
-    /// Whether nothing is held, wanted or left to clean up.
+    /// Whether the machine holds nothing, waits for nothing and has nothing left to clean up.
     #[must_use]
     pub const fn is_idle(&self) -> bool {
         matches!(self.phase, Phase::Idle)
@@ -166,21 +188,12 @@ impl StringLock {
     fn acquire(&mut self, now: Instant, patience: Patience) {
         self.attempt.number = self.attempt.number.saturating_add(1);
         self.stored = self.attempt.text();
-        self.trying = patience == Patience::Try;
-        self.placed = false;
-        self.doubt = false;
-        self.overdue.clear();
-        self.late_renewal = false;
-        self.hinted = false;
-        self.failures = 0;
-        self.foreign = None;
-        self.renewals.clear();
-        self.trouble = Cause::none();
+        self.acquire = Acquire::new(patience == Patience::Try);
         self.out.set_patience(now, patience, self.settings.answer_within);
         self.ask(now);
     }
 
-    /// Runs a script; the one before it, if it has not been answered, counts no more.
+    /// Sends a script. The script in flight, if any, no longer counts.
     fn run(&mut self, now: Instant, script: Script, with_text: bool) {
         let (keys, arguments) = self.arguments(script);
         let limit = now.plus(self.patience_with(script));
@@ -196,13 +209,16 @@ impl StringLock {
         self.running = Some(Running {
             id,
             script,
+            with_text,
             start: now,
         });
-        // An answer that does not come is none: then the script is sent again, and finds what the first one did.
+        // Without an answer in time, the machine sends the script again. The repeated script finds the effects of the
+        // first one.
         self.out.set(Timer::Retry, limit);
     }
 
-    /// How long an answer is waited for. A lease leaves time for a second renewal, however short it is.
+    /// How long the machine waits for an answer. A renewal waits at most a third of the lease, so that there is time
+    /// for a second one.
     fn patience_with(&self, script: Script) -> Duration {
         let third = self.settings.ttl.checked_div(3).unwrap_or_default();
         match script {
@@ -211,11 +227,11 @@ impl StringLock {
         }
     }
 
-    /// Sends again what has failed, after a while.
+    /// Sends the script again after a delay.
     fn retry_later(&mut self, now: Instant) {
         self.running = None;
-        let wait = self.jitter.backoff(self.failures);
-        self.failures = self.failures.saturating_add(1);
+        let wait = self.jitter.backoff(self.acquire.failures);
+        self.acquire.failures = self.acquire.failures.saturating_add(1);
         self.out.set_after(Timer::Retry, now, wait);
     }
 

@@ -1,53 +1,59 @@
-//! Turning from a writer into a reader: the reader's node takes the writer's place in the line in one transaction.
+//! Downgrade from a writer to a reader: one transaction puts the reader's node into the writer's place in the queue.
 //!
-//! It has the writer's number, so it stands before everybody who came later, and nobody gets in between (Curator's rule since CURATOR-621).
-//! The transaction can be asked for again until it is answered: when the reader's node is there, it has been carried out.
+//! The reader's node has the writer's number. So it stays before all later contenders, and no other contender can come
+//! in between (Curator's rule since CURATOR-621). The client may repeat the transaction until it is answered: if the
+//! reader's node exists already, the transaction was carried out.
 
 use crate::{Cause, CommandId, Event, Failure, Instant, Loss, Misuse, Refusal};
 
 use super::super::{
-    Verdict, judge,
+    Verdict, classify_error,
     layout::Role,
     path,
     wire::{Answer, CreateMode, Request, Write, code},
 };
 use super::{Contender, Phase, Purpose};
 
-/// How far a writer has come on its way to be a reader.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Turning {
-    /// It stays what it is.
+/// The state of a downgrade.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) enum Downgrading {
+    /// No downgrade is under way or done.
+    #[default]
     No,
-    /// It has asked for it.
+    /// The application has requested the downgrade, and it is not done yet.
     Asked,
-    /// It is a reader.
+    /// The contender is a reader now.
     Done,
 }
 
 impl Contender {
-    /// The holder would go on as a reader.
+    /// The application requests a downgrade of its grant.
     pub(super) fn downgrade(&mut self) -> Result<(), Misuse> {
-        match self.turning {
-            Turning::Asked => return Err(Misuse::Busy),
-            Turning::No if self.settings.role == Role::Writer => {}
-            Turning::No | Turning::Done => return Err(Misuse::NotAWriter),
+        let Phase::Held(hold) = &mut self.phase else {
+            return Err(Misuse::NotHeld);
+        };
+        match hold.downgrading {
+            Downgrading::Asked => return Err(Misuse::Busy),
+            Downgrading::No if self.settings.role == Role::Writer => {}
+            Downgrading::No | Downgrading::Done => return Err(Misuse::NotAWriter),
         }
-        self.turning = Turning::Asked;
+        hold.downgrading = Downgrading::Asked;
         if self.session.connected {
-            self.turn();
+            self.send_downgrade();
         }
         Ok(())
     }
 
     /// The name that the node has, or will have, as a reader's.
     pub(super) fn name_as_reader(&self) -> Option<alloc::string::String> {
-        let node = self.node.as_ref()?;
+        let node = self.own.node.as_ref()?;
         self.settings.layout.downgraded(&self.attempt, &node.name)
     }
 
-    /// Has the transaction carried out, if it is not under way. Its own deletion of the writer's node is no loss: that watch is forgotten.
-    pub(super) fn turn(&mut self) {
-        let (Some(node), Some(reader)) = (&self.node, self.name_as_reader()) else {
+    /// Sends the transaction, unless it is under way. The transaction itself deletes the writer's node. That is no
+    /// loss, so the contender forgets its watch of that node.
+    pub(super) fn send_downgrade(&mut self) {
+        let (Some(node), Some(reader)) = (&self.own.node, self.name_as_reader()) else {
             return;
         };
         if self.waits_for(Purpose::Downgrade) {
@@ -67,41 +73,49 @@ impl Contender {
                 path: path::child_of(directory, &node.name),
             },
         ];
-        self.own_watch = None;
+        self.own.watch = None;
         self.send(Purpose::Downgrade, Request::Multi { writes });
     }
 
-    pub(super) fn turned(&mut self, now: Instant, id: CommandId, result: &Result<Answer, Failure>) {
-        if !matches!(self.phase, Phase::Held { .. }) {
+    pub(super) fn downgrade_answered(
+        &mut self,
+        now: Instant,
+        id: CommandId,
+        result: &Result<Answer, Failure>,
+    ) {
+        if !matches!(self.phase, Phase::Held(_)) {
             return;
         }
         match result {
-            Ok(answer) if self.is_turned_by(answer) => {
+            Ok(answer) if self.is_downgraded_by(answer) => {
                 let reader = self.name_as_reader();
-                // The fence stays the writer's: it is the number that the resource knows.
-                if let (Some(node), Some(reader)) = (&mut self.node, reader) {
+                // The fence stays the writer's, because the resource knows that number.
+                if let (Some(node), Some(reader)) = (&mut self.own.node, reader) {
                     node.name = reader;
                 }
-                self.turning = Turning::Done;
-                self.failures = 0;
+                self.downgrade_is(Downgrading::Done);
+                self.acquire.failures = 0;
                 self.out.event(Event::Downgraded);
                 self.watch_own();
             }
-            // What is there still, of whatever name, is deleted.
+            // The writer's node is gone. If one of the two nodes still exists, the cleanup deletes it.
             Ok(Answer::Error(code::NO_NODE)) => self.lose(Loss::Deleted, Cause::command(id)),
-            Ok(Answer::Error(error)) => match judge(*error, id, "turning from a writer into a reader") {
-                Verdict::Transient => self.retry_later(now),
-                Verdict::Final(reason, cause) => self.stays_a_writer(reason, cause),
-            },
+            Ok(Answer::Error(error)) => {
+                match classify_error(*error, id, "downgrading from a writer to a reader") {
+                    Verdict::Transient => self.retry_later(now),
+                    Verdict::Final(reason, cause) => self.downgrade_refused(reason, cause),
+                }
+            }
             Err(Failure::Closed) => {
-                self.stays_a_writer(Refusal::ConnectionClosed, Cause::command(id));
+                self.downgrade_refused(Refusal::ConnectionClosed, Cause::command(id));
             }
             Ok(_) | Err(Failure::NotSent | Failure::Unknown) => self.retry_later(now),
         }
     }
 
-    /// Whether the transaction has been carried out: the reader's node was made by it, or is there. Another name is another request's answer.
-    fn is_turned_by(&self, answer: &Answer) -> bool {
+    /// Whether the transaction was carried out: it has created the reader's node now, or the node existed already. An
+    /// answer with another name belongs to another request.
+    fn is_downgraded_by(&self, answer: &Answer) -> bool {
         match answer {
             Answer::Children(names) => self.name_as_reader().is_some_and(|reader| *names == [reader]),
             Answer::Error(error) => *error == code::NODE_EXISTS,
@@ -109,8 +123,14 @@ impl Contender {
         }
     }
 
-    fn stays_a_writer(&mut self, reason: Refusal, cause: Cause) {
-        self.turning = Turning::No;
+    const fn downgrade_is(&mut self, downgrading: Downgrading) {
+        if let Phase::Held(hold) = &mut self.phase {
+            hold.downgrading = downgrading;
+        }
+    }
+
+    fn downgrade_refused(&mut self, reason: Refusal, cause: Cause) {
+        self.downgrade_is(Downgrading::No);
         self.out.event(Event::Refused { reason, cause });
         self.watch_own();
     }

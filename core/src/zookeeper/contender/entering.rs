@@ -1,4 +1,4 @@
-//! Getting into the line: create and list in one flight, in any weather.
+//! Entering the queue: create and list in one round trip, with recovery from every fault.
 
 use alloc::{string::String, vec::Vec};
 
@@ -7,67 +7,68 @@ use crate::{Cause, CommandId, Event, Failure, Instant, Refusal, text::shown};
 use super::super::{
     MAKING_A_DIRECTORY, is_transient,
     layout::{Child, Role, SEQUENCE_END},
-    line::{self, Place},
     no_directory, path,
+    wait_queue::{self, Place},
     wire::{Answer, CreateMode, Request, code},
 };
 use super::{
     Contender, Node, Phase, Purpose,
+    component::UNKNOWN,
     queued::Queued,
-    seat::UNKNOWN,
     setback::{Setback, closed, setback},
     single::Holder,
 };
 
-/// A flight that makes the own node and lists the directory, or only lists it.
+/// A group of requests that creates the own node and lists the directory, or only lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Entering {
     children: Option<(CommandId, Vec<String>)>,
-    /// Where a single node is the lock: who has it.
+    /// The holder of a single node.
     pub(super) holder: Option<(CommandId, Holder)>,
     pub(super) setback: Setback,
-    /// How many flights have found no directory in spite of making it.
+    /// How often the directory was missing although the client had created it.
     parents_made: u32,
-    /// Whether the server has not let us make one of the directories.
+    /// Whether the server denied the creation of one of the directories.
     forbidden: bool,
-    /// Whether one of the directories was not made for a reason that passes, or nobody knows whether it was.
+    /// Whether the creation of one of the directories failed for a temporary reason, or had no answer.
     postponed: bool,
 }
 
 impl Entering {
-    /// A list of before a pause proves nothing after it.
+    /// A list from before a pause proves nothing after it.
     pub(super) fn forget_list(&mut self) {
         self.children = None;
         self.holder = None;
     }
 }
 
-/// A directory that vanishes as often as this while it is being made is missing for good: there is no chroot.
+/// If the directory is still missing after so many creations, the client gives up: the chroot does not exist.
 const MOST_PARENT_FLIGHTS: u32 = 4;
 
 impl Contender {
-    /// Enters the line anew: a new attempt, unless an earlier create of this one may still show.
+    /// Enters the queue: with a new attempt, unless a node of this attempt may still appear.
     pub(super) fn enter(&mut self) {
         self.enter_with(Entering::default());
     }
 
     fn enter_with(&mut self, entering: Entering) {
-        if self.seated {
-            return self.lose_seat();
+        if self.acquire.pre_enqueued {
+            return self.lose_place();
         }
         let parents = entering.parents_made > 0;
         self.phase = Phase::Entering(entering);
-        self.own_watch = None;
+        self.own.watch = None;
         if !self.session.connected {
             return;
         }
-        // Where names do not say whose a node is, the doubtful one is searched for and deleted, and a new one made behind it.
-        if self.doubt && !self.settings.layout.recovers(self.settings.role) {
-            self.doubt = false;
-            self.disposal.search(self.attempt);
-            self.advance_disposal();
+        // If the client cannot keep a node from an unanswered create, it searches for that node and deletes it, and
+        // creates a new one behind it.
+        if self.own.in_doubt && !self.settings.layout.recovers(self.settings.role) {
+            self.own.in_doubt = false;
+            self.cleanup.search(self.attempt);
+            self.advance_cleanup();
         }
-        if !self.doubt {
+        if !self.own.in_doubt {
             self.attempt.number = self.attempt.number.saturating_add(1);
         }
         if parents {
@@ -81,11 +82,13 @@ impl Contender {
         self.send_list();
     }
 
-    /// Lists again, because a connection has come back or a neighbour has gone. With a barrier if the server may be another one: a client library
-    /// that says what it has seen meets no server that is behind, but one that resumes a session by its number may.
+    /// Lists again, after a reconnect or after the predecessor's deletion. The barrier is for a client that may be
+    /// connected to another server. Some client libraries report the last transaction that they have seen: no server
+    /// that is behind accepts them. A library that resumes a session by its number alone may meet such a server.
     ///
-    /// A deposed leader answers the barrier alone, and its list may be old. That costs time and no more: a state that has our node has all
-    /// nodes before it, a node that has gone is waited for, a missing one of ours is made again by a write, and a grant waits for the keeper's proof.
+    /// A deposed leader answers this barrier alone, and its list may be old. That costs time and does no harm. A list
+    /// with the own node has all nodes before it. If one of them is gone already, the contender only waits longer. If
+    /// the own node is missing, a write creates it again. A grant waits for the session's proof.
     pub(super) fn list_again(&mut self, barrier: bool) {
         self.phase = Phase::Entering(Entering::default());
         if barrier {
@@ -103,20 +106,20 @@ impl Contender {
         let request = if self.is_single() {
             Request::Get {
                 path: self.settings.lock_path(),
-                // A try waits for nobody: somebody who tries often would leave many watches.
-                watch: !self.trying,
+                // A try does not wait, so it sets no watch: frequent tries would leave many watches.
+                watch: !self.acquire.nonblocking,
             }
         } else {
             Request::Children {
                 path: self.settings.directory.clone(),
-                // Who waits for permits hears of every one that comes back.
+                // A contender that waits for permits has to learn of each one that is released.
                 watch: matches!(self.settings.role, Role::Permit { .. }),
             }
         };
-        self.send(self.looking(), request)
+        self.send(self.reading(), request)
     }
 
-    /// Goes on with an entry whose retry is due, or whose connection is back.
+    /// Continues an entry whose retry is due, or whose connection is back.
     pub(super) fn continue_entering(&mut self) {
         let Phase::Entering(entering) = &self.phase else {
             return;
@@ -125,7 +128,7 @@ impl Contender {
         if self.flight_is_out() {
             return;
         }
-        if self.node.is_some() {
+        if self.own.node.is_some() {
             self.list_again(true);
         } else {
             self.enter_with(Entering {
@@ -137,30 +140,32 @@ impl Contender {
 
     pub(super) fn created(&mut self, now: Instant, id: CommandId, result: Result<Answer, Failure>) {
         let moved = self.session.moved;
-        // A server matches answers by the session and the request's number: the error may be that of a request of before the move.
-        self.doubt |= moved && matches!(result, Ok(Answer::Error(_)));
+        // A server matches answers by the session and the request's number. So the error may answer a request from
+        // before the move.
+        self.own.in_doubt |= moved && matches!(result, Ok(Answer::Error(_)));
         let setback = match result {
             Ok(Answer::Created { path, zxid }) => {
-                // Where the name does not say whose it is, a look at the node has to.
+                // If the name does not show the attempt, the client has to read the node.
                 let doubtful = moved && self.is_doubtful_name();
-                self.node = Some(Node {
+                self.own.node = Some(Node {
                     name: self.name_in(&path).unwrap_or_default().into(),
                     czxid: if doubtful { UNKNOWN } else { zxid },
                 });
                 Setback::None
             }
             Ok(Answer::Error(code::NO_NODE)) => Setback::NoDirectory,
-            // The look behind it says whose it is: ours, perhaps.
+            // The node may be this contender's own. The read behind the create shows whose it is.
             Ok(Answer::Error(code::NODE_EXISTS)) if self.is_single() => Setback::None,
             Ok(Answer::Error(code::NODE_EXISTS)) if moved && !self.is_doubtful_name() => Setback::Retry,
-            // Our name has a number of its own, unless the sequence sticks at its end (in the plain layout nothing else in it differs).
+            // The server gives each node a number of its own, unless the sequence is stuck at its end. (In the layout
+            // `plain`, names differ in the number only.)
             Ok(Answer::Error(code::NODE_EXISTS)) => Setback::Final(
                 Refusal::SequenceExhausted,
                 Cause::answer(id, "somebody has our number".into()),
             ),
             Ok(Answer::Error(error)) => setback(error, id, "creating our node"),
             Ok(_) | Err(Failure::Unknown) => {
-                self.doubt = true;
+                self.own.in_doubt = true;
                 Setback::Retry
             }
             Err(Failure::NotSent) => Setback::Retry,
@@ -172,20 +177,19 @@ impl Contender {
                 self.settle(now);
             }
             Phase::Leaving => {
-                // It was made some time ago, and nobody has watched it since.
-                if let Some(node) = self.take_node() {
-                    self.bury_if_there(node);
-                }
-                if self.doubt {
-                    self.disposal.search(self.attempt);
+                // The node was created some time ago, and the client has not watched it since.
+                self.abandon_node();
+                if self.own.in_doubt {
+                    self.cleanup.search(self.attempt);
                 }
                 self.advance_leaving();
             }
-            Phase::Idle | Phase::Queued(_) | Phase::First | Phase::Held { .. } => {}
+            Phase::Idle | Phase::Queued(_) | Phase::First | Phase::Held(_) => {}
         }
     }
 
-    /// A directory above was made, or was there (`NodeExists`), or is not ours to make (`NoAuth`): the create behind it tells.
+    /// A directory was created, existed already (`NodeExists`), or may not be created by this client (`NoAuth`). The
+    /// answer to the create behind it decides.
     pub(super) fn parent_made(
         &mut self,
         now: Instant,
@@ -212,12 +216,12 @@ impl Contender {
         self.settle(now);
     }
 
-    /// The server has caught up, or could not say so.
+    /// Handles the answer to the barrier.
     pub(super) fn barrier_passed(&mut self, now: Instant, result: &Result<Answer, Failure>) {
-        // A list behind a barrier that failed proves nothing: it is not looked at, even if it has come already.
+        // A list behind a failed barrier proves nothing. The client ignores it, even if it has come already.
         if !matches!(result, Ok(Answer::Done)) {
-            let looking = self.looking();
-            self.pending.retain(|(_, purpose)| *purpose != looking);
+            let reading = self.reading();
+            self.pending.retain(|(_, purpose)| *purpose != reading);
             if let Phase::Entering(entering) = &mut self.phase {
                 entering.setback.worsen(Setback::Retry);
             }
@@ -249,7 +253,7 @@ impl Contender {
                     self.retry_later(now);
                 }
             },
-            Phase::Idle | Phase::First | Phase::Held { .. } | Phase::Leaving => {}
+            Phase::Idle | Phase::First | Phase::Held(_) | Phase::Leaving => {}
         }
     }
 
@@ -267,7 +271,7 @@ impl Contender {
         })
     }
 
-    /// Draws the conclusion when everything in the flight has been answered.
+    /// Decides what to do, when all requests of the group have been answered.
     pub(super) fn settle(&mut self, now: Instant) {
         if self.flight_is_out() {
             return;
@@ -279,12 +283,13 @@ impl Contender {
         let postponed = core::mem::take(&mut entering.postponed);
         match core::mem::take(&mut entering.setback) {
             Setback::Final(reason, cause) => self.refuse(now, reason, cause),
-            // The node is there, or was: the list's answer is older, or somebody has removed the directory with it.
-            Setback::NoDirectory if self.node.is_some() => {
-                self.node = None;
+            // The list's answer is older than the node, or another client has removed the directory with the node.
+            Setback::NoDirectory if self.own.node.is_some() => {
+                self.abandon_node();
+                self.advance_cleanup();
                 self.retry_later(now);
             }
-            // That the directory is missing still says nothing of whether it can be made.
+            // A temporary fault has prevented the create of the directory. A retry may succeed.
             Setback::NoDirectory if postponed => self.retry_later(now),
             Setback::NoDirectory if parents_made >= MOST_PARENT_FLIGHTS => {
                 let detail = [&*shown(self.settings.directory()), " cannot be made"].concat();
@@ -300,10 +305,10 @@ impl Contender {
             Setback::Retry => self.retry_later(now),
             Setback::None => {
                 if let Some((list, children)) = entering.children.take() {
-                    self.failures = 0;
+                    self.acquire.failures = 0;
                     self.find_place(now, list, &children);
                 } else if let Some((look, holder)) = entering.holder.take() {
-                    self.failures = 0;
+                    self.acquire.failures = 0;
                     self.find_holder(now, look, holder);
                 } else {
                     self.retry_later(now);
@@ -312,21 +317,22 @@ impl Contender {
         }
     }
 
-    /// Reads the own place from a list.
+    /// Finds the contender's place in a list.
     pub(super) fn find_place(&mut self, now: Instant, list: CommandId, children: &[String]) {
-        let Some(node) = &self.node else {
+        let Some(node) = &self.own.node else {
             return self.retry_later(now);
         };
         let layout = &self.settings.layout;
-        if self.doubt
+        if self.own.in_doubt
             && let Some(stem) = layout.stem(&self.attempt)
         {
-            match line::earliest_twin(children, layout, &stem) {
-                Some(twin) if *twin != node.name => return self.look_at_twin(twin),
-                _ => self.bury_later_twins(children, &stem),
+            match wait_queue::earliest_of_attempt(children, layout, &stem) {
+                Some(duplicate) if *duplicate != node.name => return self.look_at_duplicate(duplicate),
+                Some(_) => self.delete_later_duplicates(children, &stem),
+                None => {} // A list without the own node may be too old for its duplicates, too.
             }
         }
-        let Some(node) = &self.node else { return };
+        let Some(node) = &self.own.node else { return };
         let (layout, role) = (&self.settings.layout, self.settings.role);
         let own = layout.read(&node.name);
         if let Child::Contender(contender) = own
@@ -335,55 +341,58 @@ impl Contender {
             let detail = Cause::detail(node.name.clone());
             return self.refuse(now, Refusal::SequenceExhausted, detail);
         }
-        let reading = line::read(children, (&node.name, own), layout, role);
-        if let Some(node) = reading.stranger
-            && !core::mem::replace(&mut self.mixed, true)
+        let reading = wait_queue::read(children, (&node.name, own), layout, role);
+        if let Some(node) = reading.foreign
+            && !core::mem::replace(&mut self.acquire.mixed, true)
         {
             self.out.event(Event::MixedLayouts { node });
         }
         match reading.place {
             Place::First => self.first(now),
-            Place::Behind(behind) if self.trying => {
-                self.refuse(now, Refusal::NotAvailable, Cause::detail(behind.neighbour));
+            Place::Behind(behind) if self.acquire.nonblocking => {
+                self.refuse(now, Refusal::NotAvailable, Cause::detail(behind.predecessor));
             }
-            Place::Full(_) if self.trying => self.refuse(now, Refusal::NotAvailable, Cause::none()),
+            Place::Full(_) if self.acquire.nonblocking => {
+                self.refuse(now, Refusal::NotAvailable, Cause::none())
+            }
             Place::Behind(behind) => self.stand_behind(now, behind),
-            Place::Full(over) => self.wait_for_room(now, list, over),
+            Place::Full(over) => self.wait_for_permit(now, list, over),
             Place::Missing => {
                 // Perhaps the create was answered with another one's node, and ours has another number.
-                self.doubt |= self.session.moved && self.is_doubtful_name();
+                self.own.in_doubt |= self.session.moved && self.is_doubtful_name();
                 self.own_node_missed(list);
             }
         }
     }
 
-    /// Behind somebody: watches the neighbour, and the own node beside it.
-    fn stand_behind(&mut self, now: Instant, behind: line::Behind) {
+    /// The contender is behind another one. It watches the predecessor and its own node.
+    fn stand_behind(&mut self, now: Instant, behind: wait_queue::Behind) {
         let known = match &mut self.phase {
             Phase::Queued(queued) => queued.update(&behind),
             _ => false,
         };
-        self.placed = true;
+        self.acquire.was_queued = true;
         if !known {
-            let path = path::child_of(&self.settings.directory, &behind.neighbour);
-            let watch = self.send(Purpose::WatchNeighbour, Request::Get { path, watch: true });
+            let path = path::child_of(&self.settings.directory, &behind.predecessor);
+            let watch = self.send(Purpose::WatchPredecessor, Request::Get { path, watch: true });
             self.phase = Phase::Queued(Queued::behind(behind, watch));
         }
         self.await_turn(now);
         self.watch_own();
     }
 
-    /// All permits are taken: the list is watched. Only the head of the semaphore's line gets here, so a permit that comes back wakes one.
-    fn wait_for_room(&mut self, now: Instant, list: CommandId, over: u32) {
-        self.placed = true;
+    /// All permits are taken, so the contender watches the list. Only the head of the semaphore's queue does so: a
+    /// released permit wakes one contender.
+    fn wait_for_permit(&mut self, now: Instant, list: CommandId, over: u32) {
+        self.acquire.was_queued = true;
         match &mut self.phase {
-            Phase::Queued(queued) => queued.watch_room(list, over),
+            Phase::Queued(queued) => queued.watch_permits(list, over),
             _ => self.phase = Phase::Queued(Queued::full(list, over)),
         }
         self.await_turn(now);
         self.watch_own();
-        if self.stale == Some(list) {
-            self.watch_fired_for_room();
+        if self.acquire.stale == Some(list) {
+            self.watch_fired_for_permits();
         }
     }
 }

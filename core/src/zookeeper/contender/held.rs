@@ -1,29 +1,30 @@
-//! Holding: confirmed by the session's keeper, watched at the own node, and over at once when either says so.
+//! Holding the lock. The session lease confirms the grant, and the client watches the own node. The grant ends when the
+//! confirmations end, or when the node is deleted.
 
 use crate::{Cause, CommandId, Event, Failure, Instant, Loss, Refusal, Timer};
 
 use super::super::{
-    Verdict, judge,
+    Verdict, classify_error,
     wire::{Answer, code},
 };
-use super::{Contender, Phase, Wanted};
+use super::{Contender, OwnNode, Phase, Revocation};
 
-/// What Curator's `Revoker` writes into the node of a contender whose lock it would like to have.
+/// The data that Curator's `Revoker` writes into a contender's node to request the lock.
 pub(in crate::zookeeper) const REVOKE: &[u8] = b"__REVOKE__";
 
 impl Contender {
-    /// The keeper has the session confirmed for longer.
+    /// The session is confirmed until a later time.
     pub(super) fn session_confirmed(&mut self, now: Instant, valid_until: Instant) {
         self.session.valid_until = Some(valid_until);
         match self.phase {
             Phase::First => self.grant_if_confirmed(now),
-            // The grant has ended by the holder's own clock, and stays ended.
-            Phase::Held { .. } if self.out.expired(Timer::Validity, now) => {
+            // The grant has ended by the holder's own clock. A late confirmation does not revive it.
+            Phase::Held(_) if self.out.expired(Timer::Validity, now) => {
                 self.lose(Loss::LeaseEnded, Cause::none());
             }
-            Phase::Held { suspended } => {
+            Phase::Held(hold) => {
                 self.out.set(Timer::Validity, valid_until);
-                if !suspended {
+                if !hold.suspended {
                     self.out.event(Event::Extended {
                         valid_until: Some(valid_until),
                     });
@@ -35,26 +36,27 @@ impl Contender {
         }
     }
 
-    /// The server has answered the watching of the own node.
+    /// Handles the answer to the request that watches or rechecks the own node.
     pub(super) fn own_watched(&mut self, now: Instant, id: CommandId, result: &Result<Answer, Failure>) {
         match result {
             Ok(Answer::Data { stat, data }) => {
                 let own = Some(stat.ephemeral_owner) == self.session.id.map(|session| session.0);
-                if own && self.is_another_ones() && !self.attempt.is_written(data) {
-                    // The create was answered with the node of another contender of ours, or of an earlier attempt.
+                if own && self.may_be_foreign() && !self.attempt.is_written(data) {
+                    // The answer to the create named a node of another contender in this session, or of an earlier
+                    // attempt.
                     self.own_node_gone(Some(id));
                 } else if own && (!self.is_single() || self.is_own_single(data, stat)) {
                     if self.is_unnumbered()
-                        && let Some(node) = &mut self.node
+                        && let Some(node) = &mut self.own.node
                     {
                         node.czxid = stat.czxid;
                         self.grant_if_confirmed(now);
                     }
                     self.resume(now);
-                    if data == REVOKE && self.wanted == Wanted::No {
-                        self.wanted = Wanted::Yes;
+                    if data == REVOKE && self.acquire.revocation == Revocation::None {
+                        self.acquire.revocation = Revocation::Requested;
                     }
-                    self.tell_wanted();
+                    self.report_revocation();
                 } else if self.is_single() {
                     self.own_node_missed(id);
                 } else {
@@ -64,7 +66,7 @@ impl Contender {
             Ok(Answer::Error(code::NO_NODE)) => self.own_node_missed(id),
             Ok(Answer::Error(error)) => {
                 self.watch_failed(id);
-                match judge(*error, id, "watching our node") {
+                match classify_error(*error, id, "watching our node") {
                     Verdict::Transient => self.watch_own_later(now),
                     Verdict::Final(reason, cause) => self.own_node_unreadable(now, reason, cause),
                 }
@@ -76,65 +78,63 @@ impl Contender {
         }
     }
 
-    /// A look that has failed says nothing of the watch, which was set before it.
+    /// The request that was to set the watch has failed. A failed recheck changes nothing: the watch was set before it.
     fn watch_failed(&mut self, id: CommandId) {
-        self.own_watch.take_if(|watch| *watch == id);
+        self.own.watch.take_if(|watch| *watch == id);
     }
 
-    /// The server has not shown our node, or the list does not have it. It may be there all the same, on a server that has caught up: a client library that does not say
-    /// what it has seen can be connected to one that has not.
+    /// The server did not show the own node, in a read or in a list. A server that has caught up may still have the
+    /// node: a client library that does not report the last transaction it has seen may be connected to a server that
+    /// is behind.
     pub(super) fn own_node_missed(&mut self, look: CommandId) {
-        if let Some(node) = self.take_node() {
-            self.bury_if_there(node);
-        }
+        self.abandon_node();
         self.own_node_gone(Some(look));
-        self.advance_disposal();
+        self.advance_cleanup();
     }
 
-    /// The hold begins: of one of many locks, when all of them are held.
+    /// The hold begins. For a lock of a multi-lock, that is when all of its locks are held.
     pub(in crate::zookeeper) fn hold(&mut self, now: Instant) {
-        self.seated = false;
+        self.acquire.pre_enqueued = false;
         if let Some(most) = self.settings.max_hold {
             self.out.set_after(Timer::MaxHold, now, most);
         }
-        self.tell_wanted();
+        self.report_revocation();
     }
 
-    /// Tells a holder, once, that somebody wants the lock.
-    fn tell_wanted(&mut self) {
-        if self.wanted == Wanted::Yes && matches!(self.phase, Phase::Held { .. }) && !self.seated {
-            self.wanted = Wanted::Told;
+    /// Reports a revocation request to the holder, once.
+    fn report_revocation(&mut self) {
+        if self.acquire.revocation == Revocation::Requested
+            && matches!(self.phase, Phase::Held(_))
+            && !self.acquire.pre_enqueued
+        {
+            self.acquire.revocation = Revocation::Reported;
             self.out.event(Event::RevokeRequested);
         }
     }
 
-    /// Without a watch on its node a waiter could be granted what is not there any more, and a suspended holder never resumes. For
-    /// other holders the next confirmation is soon enough.
+    /// Without a watch on its node, a waiter could be granted the lock after the node is gone, and a suspended holder
+    /// would never resume. For other holders the next confirmation is soon enough.
     fn watch_own_later(&mut self, now: Instant) {
         let first = matches!(self.phase, Phase::First) && self.is_unnumbered();
-        if first || matches!(self.phase, Phase::Queued(_) | Phase::Held { suspended: true }) {
+        if first || matches!(self.phase, Phase::Queued(_)) || self.is_suspended() {
             self.retry_later(now);
         }
     }
 
-    /// The server does not let us look at our own node: nobody can say that it is still there.
+    /// The server denies the read of the own node. So the client cannot know whether the node still exists.
     fn own_node_unreadable(&mut self, now: Instant, reason: Refusal, cause: Cause) {
         match self.phase {
             Phase::Queued(_) => self.refuse(now, reason, cause),
             Phase::First if self.is_unnumbered() => self.refuse(now, reason, cause),
-            Phase::Held { suspended: true } => self.lose(Loss::Refused, cause),
-            Phase::Held { suspended: false }
-            | Phase::Idle
-            | Phase::Entering(_)
-            | Phase::First
-            | Phase::Leaving => {}
+            Phase::Held(hold) if hold.suspended => self.lose(Loss::Refused, cause),
+            Phase::Held(_) | Phase::Idle | Phase::Entering(_) | Phase::First | Phase::Leaving => {}
         }
     }
 
-    /// The own node is not there any more, although its session lives: somebody has deleted it.
+    /// The own node does not exist any more, although its session is alive: another client has deleted it.
     pub(super) fn own_node_gone(&mut self, cause: Option<CommandId>) {
         match self.phase {
-            Phase::Held { .. } => {
+            Phase::Held(_) => {
                 self.take_node();
                 self.lose(
                     Loss::Deleted,
@@ -147,58 +147,57 @@ impl Contender {
             Phase::Entering(_) | Phase::Queued(_) | Phase::First => {
                 self.take_node();
                 self.pending.clear();
-                self.own_watch = None;
+                self.own.watch = None;
                 self.enter();
             }
             Phase::Idle | Phase::Leaving => {}
         }
     }
 
-    /// The connection is gone: a grant means "start nothing new" until it is back, and ends at its time.
+    /// The connection is lost. Until it is back, the holder must start nothing new. The grant still ends at its time.
     pub(super) fn suspend(&mut self) {
         self.session.connected = false;
-        self.own_watch = None;
+        self.own.watch = None;
         self.out.stop(Timer::Retry);
-        self.farewell.hurry(&mut self.out);
-        // Everything is read again when the connection is back; only what a create has come to still matters.
+        self.deferred.flush(&mut self.out);
+        // After a reconnect the client reads everything again. Only the answers to creates still matter.
         self.forget_all_but_creates();
         if let Phase::Entering(entering) = &mut self.phase {
             entering.forget_list();
         }
-        if let Phase::Held { suspended } = &mut self.phase
-            && !*suspended
+        if let Phase::Held(hold) = &mut self.phase
+            && !hold.suspended
         {
-            *suspended = true;
+            hold.suspended = true;
             self.out.event(Event::Suspended);
         }
     }
 
-    /// The own node has been seen again in the same session.
+    /// The client has read the own node again, in the same session.
     fn resume(&mut self, now: Instant) {
-        if !matches!(self.phase, Phase::Held { suspended: true }) {
+        if !self.is_suspended() {
             return;
         }
         let Some(valid_until) = self.confirmed(now) else {
             return;
         };
-        self.phase = Phase::Held { suspended: false };
-        self.failures = 0;
+        if let Phase::Held(hold) = &mut self.phase {
+            hold.suspended = false;
+        }
+        self.acquire.failures = 0;
         self.out.event(Event::Resumed {
             valid_until: Some(valid_until),
         });
     }
 
-    /// The session is over, and all its nodes with it.
+    /// The session is over, so the server has deleted all its nodes.
     pub(super) fn session_over(&mut self) {
         self.session.id = None;
         self.session.connected = false;
         self.session.valid_until = None;
-        self.node = None;
-        self.twin = None;
-        self.own_watch = None;
-        self.doubt = false;
+        self.own = OwnNode::NONE;
         self.pending.clear();
         self.out.purge_commands();
-        self.disposal.clear();
+        self.cleanup.clear();
     }
 }

@@ -1,4 +1,4 @@
-//! What is put in: outcomes, notices, time. Everything arrives here and is handed to the room it is for.
+//! The inputs of a contender: outcomes, notices, time. Each input is passed to the module that handles it.
 
 use crate::{
     Cause, CommandId, Event, Failure, Instant, Loss, Machine, Misuse, Outcome, Output, Refusal, SessionId,
@@ -6,10 +6,10 @@ use crate::{
 };
 
 use super::super::{
-    disposal::Handled,
+    cleanup::Handled,
     wire::{Answer, Notice, Reply, Request, SessionState},
 };
-use super::{CREATED, CREATED_OWN, Contender, Phase, Purpose, downgrade::Turning, entering::Entering};
+use super::{CREATED, CREATED_OWN, Contender, Phase, Purpose, downgrade::Downgrading, entering::Entering};
 
 impl sealed::Sealed for Contender {}
 
@@ -25,10 +25,7 @@ impl Machine for Contender {
             .iter()
             .find(|(waiting, _)| *waiting == id)
             .map(|(_, purpose)| *purpose);
-        let Some(expected) = purpose
-            .map(Purpose::expects)
-            .or_else(|| self.disposal.expects(id))
-        else {
+        let Some(expected) = purpose.map(Purpose::expects).or_else(|| self.cleanup.expects(id)) else {
             return Ok(());
         };
         let (result, verdict) = self.read(id, outcome, expected);
@@ -38,18 +35,18 @@ impl Machine for Contender {
             Some(Purpose::Create) => self.created(now, id, result),
             Some(Purpose::Barrier) => self.barrier_passed(now, &result),
             Some(Purpose::List) => self.listed(now, id, result),
-            Some(Purpose::WatchNeighbour) => self.neighbour_watched(now, id, result),
-            Some(Purpose::LookAgain | Purpose::CountAgain) => self.looked_again(now, id, &result),
-            Some(Purpose::WatchOwn) if self.own_watch == Some(id) => self.own_watched(now, id, &result),
-            // A watch that was set later is perhaps another node's.
-            Some(Purpose::LookOwn) if self.own_watch.is_some_and(|watch| watch < id) => {
+            Some(Purpose::WatchPredecessor) => self.predecessor_watched(now, id, result),
+            Some(Purpose::Recheck | Purpose::RecheckPermits) => self.rechecked(now, id, &result),
+            Some(Purpose::WatchOwn) if self.own.watch == Some(id) => self.own_watched(now, id, &result),
+            // A watch that was set after this recheck may be another node's.
+            Some(Purpose::RecheckOwn) if self.own.watch.is_some_and(|watch| watch < id) => {
                 self.own_watched(now, id, &result);
             }
-            Some(Purpose::WatchOwn | Purpose::LookOwn) => {}
+            Some(Purpose::WatchOwn | Purpose::RecheckOwn) => {}
             Some(Purpose::Adopt) => self.adopted(now, id, &result),
-            Some(Purpose::Look) => self.looked(now, id, result),
-            Some(Purpose::Downgrade) => self.turned(now, id, &result),
-            None => self.disposed(now, id, &result),
+            Some(Purpose::Look) => self.holder_read(now, id, result),
+            Some(Purpose::Downgrade) => self.downgrade_answered(now, id, &result),
+            None => self.cleanup_answered(now, id, &result),
         }
         verdict
     }
@@ -57,7 +54,7 @@ impl Machine for Contender {
     fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
         match notice {
             Notice::Watch { id, session, event } => {
-                // After a suspend everything is read again: what old watches say adds nothing then.
+                // After a suspension the client reads everything again, so the old watches add nothing.
                 if self.session.id == Some(session) && self.session.connected {
                     self.watch_fired(now, id, event);
                 }
@@ -67,7 +64,7 @@ impl Machine for Contender {
                 session,
                 timeout,
             } => {
-                // Drivers know it of a session that is there: of another they may say nothing.
+                // Drivers know the timeout of a connected session. With other states they may leave it out.
                 if state == SessionState::Connected {
                     self.session.timeout = timeout;
                 }
@@ -83,9 +80,9 @@ impl Machine for Contender {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        let unproved = self.unproved();
-        if self.grace.is_over(&mut self.out, now, unproved) {
-            let reason = if self.placed {
+        let unproved = self.unproved(now);
+        if self.acquire.grace.is_over(&mut self.out, now, unproved) {
+            let reason = if self.acquire.was_queued {
                 Refusal::Timeout
             } else {
                 Refusal::Unreachable
@@ -93,20 +90,20 @@ impl Machine for Contender {
             if self.is_waiting() {
                 self.refuse(now, reason, Cause::none());
             } else {
-                self.farewell.hurry(&mut self.out);
+                self.deferred.flush(&mut self.out);
             }
         }
-        if self.out.expired(Timer::Validity, now) && matches!(self.phase, Phase::Held { .. }) {
+        if self.out.expired(Timer::Validity, now) && matches!(self.phase, Phase::Held(_)) {
             self.lose(Loss::LeaseEnded, Cause::none());
         }
-        if self.out.expired(Timer::MaxHold, now) && matches!(self.phase, Phase::Held { .. }) {
+        if self.out.expired(Timer::MaxHold, now) && matches!(self.phase, Phase::Held(_)) {
             self.lose(Loss::MaxHold, Cause::none());
         }
         if self.out.expired(Timer::Retry, now) {
             self.go_on();
         }
         if self.out.expired(Timer::Poll, now) {
-            self.look_again(now);
+            self.recheck(now);
         }
     }
 
@@ -116,10 +113,11 @@ impl Machine for Contender {
 }
 
 impl Contender {
-    /// Reads an outcome: an answer of another session, or of the wrong shape, is no answer.
+    /// Reads an outcome. An answer from another session, or of the wrong shape, counts as no answer.
     ///
-    /// Commands and watches known here are of this session: its end forgets them, and no driver sends later what it was given before a session
-    /// notice. So the compare is the second line, against drivers that take one session for the other.
+    /// The commands and watches known here belong to the present session. The end of a session forgets them, and no
+    /// driver sends a command in a later session than the one in which it was given. So the comparison of sessions is a
+    /// second safeguard, against drivers that mix up two sessions.
     fn read(
         &self,
         id: CommandId,
@@ -153,14 +151,14 @@ impl Contender {
         }
     }
 
-    /// Whether a node made by our create could be called so: anything else would be looked for in vain.
+    /// Whether the create can have made a node with this path. A later search would not find a node with another name.
     fn is_own_path(&self, path: &str) -> bool {
         let settings = &self.settings;
         self.name_in(path)
             .is_some_and(|name| settings.layout.names(settings.role, &self.attempt, name))
     }
 
-    /// Whether a path is that of a directory which the lock lies in.
+    /// Whether a path is that of a directory above the lock's nodes.
     fn is_above(&self, path: &str) -> bool {
         self.parents().any(|(parent, _)| parent == path)
     }
@@ -174,21 +172,22 @@ impl Contender {
         matches!(self.phase, Phase::Entering(_) | Phase::Queued(_) | Phase::First)
     }
 
-    fn disposed(&mut self, now: Instant, id: CommandId, result: &Result<Answer, Failure>) {
-        let handled = self.disposal.outcome(id, result, &self.settings, &mut self.out);
+    fn cleanup_answered(&mut self, now: Instant, id: CommandId, result: &Result<Answer, Failure>) {
+        let handled = self.cleanup.outcome(id, result, &self.settings, &mut self.out);
         if handled == Handled::Retry {
             self.retry_later(now);
         } else if self.session.connected {
-            self.advance_disposal();
+            self.advance_cleanup();
         }
-        // Something of ours stays, perhaps before us, where nobody would ever make way; and what we wait with would stay, too.
+        // A node of this contender stays. It may have an earlier place in the queue, and would then block this
+        // contender without end. The server would not delete the contender's present node either.
         if self.is_waiting()
             && let Some((reason, cause)) = self.complaint()
         {
             self.refuse(now, reason, cause);
         }
-        if let Some(id) = self.disposal.take_loss() {
-            self.farewell
+        if let Some(id) = self.cleanup.take_loss() {
+            self.deferred
                 .lose(Loss::Deleted, Cause::command(id), &mut self.out);
         }
         self.advance_leaving();
@@ -206,7 +205,7 @@ impl Contender {
                 }
                 self.session.connected = true;
                 self.session.ended = None;
-                self.failures = 0;
+                self.acquire.failures = 0;
                 self.reconnected();
             }
             SessionState::Suspended => {
@@ -219,11 +218,11 @@ impl Contender {
         }
     }
 
-    /// The session is over. A holder has lost its lock; a waiter queues again in the next session.
+    /// The session is over. A holder has lost its lock. A waiter queues again in the next session.
     fn expired(&mut self) {
         self.session_over();
         match self.phase {
-            Phase::Held { .. } => self.lose(Loss::SessionExpired, Cause::none()),
+            Phase::Held(_) => self.lose(Loss::SessionExpired, Cause::none()),
             Phase::Entering(_) | Phase::Queued(_) | Phase::First => {
                 self.phase = Phase::Entering(Entering::default());
             }
@@ -232,45 +231,45 @@ impl Contender {
         }
     }
 
-    /// There will be no session any more.
+    /// No further session will come.
     fn ended(&mut self, now: Instant, reason: Refusal) {
         self.session_over();
         self.session.ended = Some(reason);
         match self.phase {
-            Phase::Held { .. } => self.lose(Loss::ConnectionClosed, Cause::none()),
+            Phase::Held(_) => self.lose(Loss::ConnectionClosed, Cause::none()),
             Phase::Entering(_) | Phase::Queued(_) | Phase::First => self.refuse(now, reason, Cause::none()),
             Phase::Leaving => self.advance_leaving(),
             Phase::Idle => {}
         }
     }
 
-    /// The connection is there, perhaps again: watches may or may not have survived, so everything is read again.
+    /// The connection is up, for the first time or again. Watches may be lost, so the client reads everything again.
     fn reconnected(&mut self) {
         match &self.phase {
             Phase::Queued(_) | Phase::First => self.list_again(true),
-            Phase::Held { .. } if self.turning == Turning::Asked => self.turn(),
-            Phase::Held { suspended: true } => self.watch_own(),
-            Phase::Held { suspended: false } | Phase::Idle => {}
+            Phase::Held(_) if self.downgrading() == Downgrading::Asked => self.send_downgrade(),
+            Phase::Held(hold) if hold.suspended => self.watch_own(),
+            Phase::Held(_) | Phase::Idle => {}
             Phase::Entering(_) | Phase::Leaving => self.go_on(),
         }
-        if !self.disposal.is_done() {
-            self.advance_disposal();
+        if !self.cleanup.is_done() {
+            self.advance_cleanup();
         }
     }
 
-    /// Goes on after a pause or a reconnect.
+    /// Continues after a pause or a reconnect.
     fn go_on(&mut self) {
         match &self.phase {
             Phase::Entering(_) => self.continue_entering(),
-            Phase::Held { .. } if self.turning == Turning::Asked => self.turn(),
-            Phase::Held { .. } => self.watch_own(),
+            Phase::Held(_) if self.downgrading() == Downgrading::Asked => self.send_downgrade(),
+            Phase::Held(_) => self.watch_own(),
             Phase::Queued(_) => self.watch_own(),
             Phase::Leaving => self.advance_leaving(),
             Phase::First if self.is_unnumbered() => self.watch_own(),
             Phase::Idle | Phase::First => {}
         }
-        if self.session.connected && !self.disposal.is_done() {
-            self.advance_disposal();
+        if self.session.connected && !self.cleanup.is_done() {
+            self.advance_cleanup();
         }
     }
 }

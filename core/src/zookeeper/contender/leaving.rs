@@ -1,54 +1,55 @@
-//! The end of an acquire or a grant: what was created goes, and then it is said.
+//! The end of an acquire or a grant: the client deletes what it created, then reports the end.
 
 use crate::{Cause, Event, Instant, Loss, Refusal, Timer};
 
-use super::{Contender, Phase, Purpose, downgrade::Turning};
+use super::{Contender, Phase, Purpose, downgrade::Downgrading};
 
 impl Contender {
-    /// The end of an acquire that has come to nothing: told when all is cleaned up, if an answer to that is to be expected.
+    /// Ends an acquire that has failed. The refusal is reported after the cleanup, if the server can be expected to
+    /// answer.
     pub(super) fn refuse(&mut self, now: Instant, reason: Refusal, cause: Cause) {
-        self.farewell.refuse(now, reason, cause, &mut self.out);
+        self.deferred.refuse(now, reason, cause, &mut self.out);
         self.leave();
-        if self.part || !self.expects_answers() {
-            self.farewell.hurry(&mut self.out);
+        if self.component || !self.expects_answers() {
+            self.deferred.flush(&mut self.out);
         }
     }
 
-    /// The end of a grant that was not released: told at once, cleaned up behind.
+    /// Ends a grant that was not released. The loss is reported at once, before the cleanup.
     pub(super) fn lose(&mut self, reason: Loss, cause: Cause) {
         self.out.event(Event::Lost { reason, cause });
         self.leave();
     }
 
-    /// Gives the lock back. What the deletion finds says whether it was still ours.
+    /// Releases the lock. The answer to the delete shows whether the contender still held it.
     pub(super) fn release(&mut self) {
-        self.farewell.release();
-        // A writer that has asked to be a reader has one of the two nodes, and only the server knows which.
-        let reader = (self.turning == Turning::Asked).then(|| self.name_as_reader());
-        let writer = self.node.as_ref().map(|node| node.name.clone());
+        self.deferred.release();
+        // A writer that has requested a downgrade has one of the two nodes. Only the server knows which one.
+        let reader = (self.downgrading() == Downgrading::Asked).then(|| self.name_as_reader());
+        let writer = self.own.node.as_ref().map(|node| node.name.clone());
         for name in [reader.flatten(), writer].into_iter().flatten() {
-            self.disposal.bury_held(name);
+            self.cleanup.schedule_delete_of_held(name);
         }
         self.leave();
     }
 
-    /// Has everything deleted that this attempt has created.
+    /// Deletes everything that this attempt has created.
     pub(super) fn leave(&mut self) {
         self.out.stop_all_but_patience();
-        if self.turning == Turning::Asked
+        if self.downgrading() == Downgrading::Asked
             && let Some(reader) = self.name_as_reader()
         {
-            self.disposal.bury(reader);
+            self.cleanup.schedule_delete(reader);
         }
         if let Some(node) = self.take_node() {
-            self.bury(node);
+            self.schedule_delete(node);
         }
-        if self.doubt {
-            self.disposal.search(self.attempt);
+        if self.own.in_doubt {
+            self.cleanup.search(self.attempt);
         }
-        self.own_watch = None;
-        self.failures = 0;
-        // A create under way is waited for; of everything else no answer is needed.
+        self.own.watch = None;
+        self.acquire.failures = 0;
+        // The contender waits for the answer to a create that is under way. It needs no other answers.
         self.forget_all_but_creates();
         self.phase = Phase::Leaving;
         self.advance_leaving();
@@ -59,29 +60,29 @@ impl Contender {
             return;
         }
         if self.session.connected && !self.retrying() {
-            self.advance_disposal();
+            self.advance_cleanup();
         }
-        if !self.disposal.is_done() || self.waits_for(Purpose::Create) {
+        if !self.cleanup.is_done() || self.waits_for(Purpose::Create) {
             return;
         }
-        let complaint = if self.part { None } else { self.complaint() };
-        self.farewell.say(complaint, &mut self.out);
+        let complaint = if self.component { None } else { self.complaint() };
+        self.deferred.say(complaint, &mut self.out);
         self.rest();
     }
 
-    pub(super) fn advance_disposal(&mut self) {
-        self.disposal.advance(&self.settings, &mut self.out);
+    pub(super) fn advance_cleanup(&mut self) {
+        self.cleanup.advance(&self.settings, &mut self.out);
     }
 
-    /// Whether a retry is waiting for its time.
+    /// Whether a retry is scheduled.
     fn retrying(&mut self) -> bool {
         self.out.at(Timer::Retry).is_some()
     }
 
     fn rest(&mut self) {
         self.out.stop_all();
-        self.doubt = false;
-        self.seated = false;
+        self.own.in_doubt = false;
+        self.acquire.pre_enqueued = false;
         self.phase = Phase::Idle;
     }
 }

@@ -1,50 +1,52 @@
-//! A contender in a line: for a mutex, for a share of a read/write lock or all of it, for an election, for a permit.
+//! A contender in a queue: for a mutex, a reader's share or a writer's hold of a read/write lock, an election, or a
+//! permit.
 //!
-//! The rules of the line differ, and are in [`line`](super::line); everything else is the same.
+//! The roles differ in the rules of the queue, which are in [`wait_queue`](super::wait_queue). Everything else is the
+//! same.
 //!
 //! ```text
 //!            acquire                listed: first          session confirmed
 //!   Idle ──────────────▶ Entering ─────────────────▶ First ─────────────────▶ Held
 //!    ▲                    ▲    │ listed: behind        ▲                        │
-//!    │     own node gone, │    ▼                       │ neighbour gone         │ release,
+//!    │     own node gone, │    ▼                       │ predecessor gone         │ release,
 //!    │        new session └─ Queued ───────────────────┘                        │ loss
 //!    │                         │ timeout, cancel                                ▼
-//!    └─────────────────────────┴──────────── what was created is gone ──── Leaving
+//!    └─────────────────────────┴────────────── all nodes are deleted ───── Leaving
 //! ```
 
+mod component;
+mod create_recovery;
 mod downgrade;
 mod entering;
 mod held;
 mod inputs;
 mod leaving;
 mod queued;
-mod seat;
-mod second_look;
+mod recheck;
 mod setback;
 mod single;
-mod twins;
 
 use alloc::{string::String, vec::Vec};
 use core::time::Duration;
 
 use crate::{
-    AttemptId, Cause, CommandId, Fence, Instant, Intent, Loss, Misuse, OwnerId, Patience, Refusal, SessionId,
-    Timer, jitter::Jitter, outbox::Outbox,
+    AttemptId, Cause, CommandId, ContenderId, Fence, Instant, Intent, Loss, Misuse, Patience, Refusal,
+    SessionId, Timer, jitter::Jitter, outbox::Outbox,
 };
 
 use super::grace::Grace;
 use super::{
     ContenderSettings,
-    disposal::Disposal,
-    farewell::Farewell,
+    cleanup::Cleanup,
+    deferred::Deferred,
     wire::{CreateMode, Request},
 };
-use downgrade::Turning;
+use downgrade::Downgrading;
 use entering::Entering;
 pub(super) use held::REVOKE;
 use queued::Queued;
 
-/// One contender in a line.
+/// One contender in a queue.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Contender {
     settings: ContenderSettings,
@@ -53,40 +55,76 @@ pub struct Contender {
     attempt: AttemptId,
     session: Session,
     phase: Phase,
-    /// What the commands under way are for; the disposal knows its own.
+    /// The commands under way, with their purposes. The cleanup has a list of its own.
     pending: Vec<(CommandId, Purpose)>,
-    /// The own node, from its create's reply on.
-    node: Option<Node>,
-    /// Whether a create of this attempt has had no answer, so that the list may hold a node that nobody told us of.
-    doubt: bool,
-    /// The request that watches the own node, while its watch may still fire.
-    own_watch: Option<CommandId>,
-    /// The node that a doubtful create may have made, while it is being looked at.
-    twin: Option<String>,
-    disposal: Disposal,
-    /// What is said when it has left.
-    farewell: Farewell,
-    /// Whether it is a part of a machine, which says what is to be said.
-    part: bool,
+    own: OwnNode,
+    acquire: Acquire,
+    cleanup: Cleanup,
+    /// The last event of an acquire or a grant, until the cleanup is done.
+    deferred: Deferred,
+    /// Whether this contender is a part of another machine, which reports the events.
+    component: bool,
+    /// Whether the server has container nodes.
+    containers: bool,
+}
+
+/// The options and the state of one acquire. [`Contender::begin`] replaces them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Acquire {
+    /// Whether the acquire is a try, which succeeds at once or fails.
+    nonblocking: bool,
+    /// Whether another machine has created the contender's node, for one of several locks that are not all held yet.
+    pre_enqueued: bool,
+    /// Whether a list has shown a contender before this one. If none has, the end of the acquire's timeout is reported
+    /// as an unreachable server.
+    was_queued: bool,
+    /// Whether a foreign contender, which cannot see this one, has been reported.
+    mixed: bool,
+    /// Whether another client has requested the lock, and whether that was reported.
+    revocation: Revocation,
+    /// The list whose watch has fired before the list's reply.
+    stale: Option<CommandId>,
     /// How many retries in a row have failed.
     failures: u32,
-    /// Whether the acquire has to succeed at once or not at all.
-    trying: bool,
-    /// Whether its place was taken for it, as one of many, not all of which are held yet.
-    seated: bool,
-    /// Whether a contender that cannot see us has been reported.
-    mixed: bool,
-    /// Whether somebody wants the lock back, and whether that has been told.
-    wanted: Wanted,
-    /// Whether a writer turns into a reader, or has.
-    turning: Turning,
-    /// The list whose watch has fired before its reply.
-    stale: Option<CommandId>,
-    /// Whether a list has ever put us behind somebody: then a timeout is a timeout, and before it the server was unreachable.
-    placed: bool,
-    /// Whether the server can make container nodes.
-    containers: bool,
     grace: Grace,
+}
+
+impl Acquire {
+    const fn new(nonblocking: bool, pre_enqueued: bool) -> Self {
+        Self {
+            nonblocking,
+            pre_enqueued,
+            was_queued: false,
+            mixed: false,
+            revocation: Revocation::None,
+            stale: None,
+            failures: 0,
+            grace: Grace::UNUSED,
+        }
+    }
+}
+
+/// What is known of the own node. The end of the session resets it, because the node is gone then.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct OwnNode {
+    /// The node, from its create's reply on.
+    node: Option<Node>,
+    /// Whether a create of this attempt had no answer. Then a list may show a node of this attempt that no answer has
+    /// named.
+    in_doubt: bool,
+    /// The request that watches the node, while its watch may still fire.
+    watch: Option<CommandId>,
+    /// The node that an unanswered create may have made, while the client reads it.
+    duplicate: Option<String>,
+}
+
+impl OwnNode {
+    const NONE: Self = Self {
+        node: None,
+        in_doubt: false,
+        watch: None,
+        duplicate: None,
+    };
 }
 
 /// What is known of the session.
@@ -95,11 +133,12 @@ struct Session {
     id: Option<SessionId>,
     connected: bool,
     timeout: Duration,
-    /// Until when the keeper has it confirmed.
+    /// Until when the session is confirmed.
     valid_until: Option<Instant>,
-    /// Why there will be none any more, if so.
+    /// Why no further session will come, if so.
     ended: Option<Refusal>,
-    /// Whether it has moved to another connection: an answer may be that of a request of before then.
+    /// Whether the session has moved to another connection. Then an answer may be that of a request from before the
+    /// move.
     moved: bool,
 }
 
@@ -107,7 +146,8 @@ struct Session {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Node {
     name: String,
-    /// The transaction that created it: it grows with every change of the tree, so it is the fence.
+    /// The transaction that created the node. Transaction numbers grow with every change on the server, so this one is
+    /// the fence.
     czxid: i64,
 }
 
@@ -115,51 +155,60 @@ struct Node {
 enum Phase {
     /// Nothing to do.
     Idle,
-    /// The own node is being made and listed.
+    /// The client creates the own node and lists the directory.
     Entering(Entering),
-    /// Behind somebody else.
+    /// Another contender or a lack of permits blocks this contender.
     Queued(Queued),
-    /// First in the line; the session still has to be confirmed.
+    /// First in the queue; the session still has to be confirmed.
     First,
-    /// The lock is ours; perhaps the connection is gone at present.
-    Held { suspended: bool },
-    /// What was created has to go.
+    /// The lock is held.
+    Held(Hold),
+    /// The client deletes what it has created.
     Leaving,
 }
 
-/// Whether somebody wants the lock back (Curator's revocation).
+/// The state that only a grant has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Hold {
+    /// Whether the connection is lost at present.
+    suspended: bool,
+    downgrading: Downgrading,
+}
+
+/// Whether another client has requested the lock (Curator's revocation).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Wanted {
-    No,
-    Yes,
-    Told,
+enum Revocation {
+    None,
+    Requested,
+    /// The contender has notified the application of the request.
+    Reported,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Purpose {
-    /// Make one of the directories above the own node.
+    /// Create one of the directories above the own node.
     Parent(CreateMode),
-    /// Make the own node.
+    /// Create the own node.
     Create,
     /// A barrier before a list.
     Barrier,
     /// List the directory.
     List,
-    /// Look at the node that is the lock, and watch it.
+    /// Read the single node, and watch it.
     Look,
-    /// Watch the nearest earlier contender.
-    WatchNeighbour,
-    /// See whether who is in the way is there still.
-    LookAgain,
-    /// See whether permits are there now.
-    CountAgain,
-    /// See whether the own node is there still.
-    LookOwn,
+    /// Watch the predecessor.
+    WatchPredecessor,
+    /// Read again, without a watch, the node that blocks this contender.
+    Recheck,
+    /// Read again, without a watch, how many permits are taken.
+    RecheckPermits,
+    /// Read again, without a watch, the own node.
+    RecheckOwn,
     /// Watch the own node.
     WatchOwn,
-    /// Look at a node that an unanswered create may have made.
+    /// Read a node that an unanswered create may have made.
     Adopt,
-    /// Put a reader's node in the place of a writer's.
+    /// Replace a writer's node with a reader's.
     Downgrade,
 }
 
@@ -172,26 +221,26 @@ impl Purpose {
             Self::Parent(_) => CREATED,
             Self::Create => CREATED_OWN,
             Self::Barrier => "done",
-            Self::List | Self::CountAgain | Self::Downgrade => "children",
+            Self::List | Self::RecheckPermits | Self::Downgrade => "children",
             Self::Look
-            | Self::WatchNeighbour
-            | Self::LookAgain
+            | Self::WatchPredecessor
+            | Self::Recheck
             | Self::WatchOwn
-            | Self::LookOwn
+            | Self::RecheckOwn
             | Self::Adopt => "data",
         }
     }
 }
 
 impl Contender {
-    /// A contender that has not asked for anything yet.
+    /// A contender that has no acquire yet.
     #[must_use]
-    pub const fn new(settings: ContenderSettings, owner: OwnerId, seed: u64) -> Self {
+    pub const fn new(settings: ContenderSettings, contender: ContenderId, seed: u64) -> Self {
         Self {
             settings,
             out: Outbox::new(),
             jitter: Jitter::new(seed),
-            attempt: AttemptId { owner, number: 0 },
+            attempt: AttemptId { contender, number: 0 },
             session: Session {
                 id: None,
                 connected: false,
@@ -202,55 +251,45 @@ impl Contender {
             },
             phase: Phase::Idle,
             pending: Vec::new(),
-            node: None,
-            doubt: false,
-            own_watch: None,
-            twin: None,
-            disposal: Disposal::new(),
-            farewell: Farewell::NOTHING,
-            part: false,
-            failures: 0,
-            trying: false,
-            seated: false,
-            mixed: false,
-            wanted: Wanted::No,
-            turning: Turning::No,
-            stale: None,
-            placed: false,
+            own: OwnNode::NONE,
+            acquire: Acquire::new(false, false),
+            cleanup: Cleanup::new(),
+            deferred: Deferred::NOTHING,
+            component: false,
             containers: true,
-            grace: Grace::UNUSED,
         }
     }
 
-    /// The application's intents.
+    /// Handles an intent of the application.
     ///
     /// # Errors
-    /// [`Misuse`] for one that makes no sense now; nothing has changed then.
+    /// [`Misuse`] for an intent that makes no sense now. It changes nothing.
     pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match (intent, &self.phase) {
             (Intent::Acquire(patience), Phase::Idle) => self.acquire(now, patience),
             (Intent::Acquire(_), _) => return Err(Misuse::Busy),
-            // Whatever is asked for, the grant has ended by its holder's own clock, and nobody has looked at it since.
-            (Intent::Extend | Intent::Release | Intent::Downgrade, Phase::Held { .. })
+            // The grant has ended by its holder's own clock, but no timeout has been handled since. So any of these
+            // intents finds the grant lost.
+            (Intent::Extend | Intent::Release | Intent::Downgrade, Phase::Held(_))
                 if self.out.expired(Timer::Validity, now) =>
             {
                 self.lose(Loss::LeaseEnded, Cause::none());
             }
-            // The hub has asked the keeper: its confirmation extends the grant.
-            (Intent::Extend, Phase::Held { .. }) => {}
-            (Intent::Release, Phase::Held { .. }) => self.release(),
-            (Intent::Downgrade, Phase::Held { .. }) => return self.downgrade(),
+            // The hub has requested a probe. Its confirmation extends the grant.
+            (Intent::Extend, Phase::Held(_)) => {}
+            (Intent::Release, Phase::Held(_)) => self.release(),
+            (Intent::Downgrade, Phase::Held(_)) => return self.downgrade(),
             (Intent::Extend | Intent::Release | Intent::Downgrade, _) => return Err(Misuse::NotHeld),
             (Intent::Cancel, Phase::Entering(_) | Phase::Queued(_) | Phase::First) => {
                 self.refuse(now, Refusal::Cancelled, Cause::none());
             }
-            (Intent::Cancel, Phase::Leaving) if self.farewell.hurry(&mut self.out) => {}
+            (Intent::Cancel, Phase::Leaving) if self.deferred.flush(&mut self.out) => {}
             (Intent::Cancel, _) => return Err(Misuse::NotWaiting),
         }
         Ok(())
     }
 
-    /// Whether nothing is held, wanted or left to clean up.
+    /// Whether the contender holds nothing, waits for nothing, and has nothing left to clean up.
     #[must_use]
     pub const fn is_idle(&self) -> bool {
         matches!(self.phase, Phase::Idle)
@@ -261,7 +300,7 @@ impl Contender {
     }
 
     fn acquire(&mut self, now: Instant, patience: Patience) {
-        self.begin(patience == Patience::Try);
+        self.begin(patience == Patience::Try, false);
         self.out.set_patience(now, patience, self.settings.answer_within);
         match self.session.ended {
             Some(reason) => self.refuse(now, reason, Cause::none()),
@@ -269,18 +308,12 @@ impl Contender {
         }
     }
 
-    fn begin(&mut self, trying: bool) {
-        self.disposal.refused = None;
-        self.trying = trying;
-        self.placed = false;
-        self.mixed = false;
-        self.wanted = Wanted::No;
-        self.turning = Turning::No;
-        self.failures = 0;
-        self.grace = Grace::UNUSED;
+    fn begin(&mut self, nonblocking: bool, pre_enqueued: bool) {
+        self.cleanup.refused = None;
+        self.acquire = Acquire::new(nonblocking, pre_enqueued);
     }
 
-    /// Sends a request and remembers what for.
+    /// Sends a request and stores its purpose.
     fn send(&mut self, purpose: Purpose, request: Request) -> CommandId {
         let deadline = self.out.at(Timer::Patience);
         let id = self.out.command(request, deadline);
@@ -288,7 +321,7 @@ impl Contender {
         id
     }
 
-    /// No answer to this is waited for any more.
+    /// The contender does not wait for the answer to this command any more.
     fn forget(&mut self, id: CommandId) {
         self.pending.retain(|(waiting, _)| *waiting != id);
     }
@@ -301,23 +334,36 @@ impl Contender {
         self.pending.iter().any(|(_, pending)| *pending == purpose)
     }
 
-    /// Tries again what has failed: later, if the connection is there; else when it is back.
+    /// Schedules a retry. Without a connection, the reconnect starts it.
     fn retry_later(&mut self, now: Instant) {
         if self.session.connected {
-            let wait = self.jitter.backoff(self.failures);
+            let wait = self.jitter.backoff(self.acquire.failures);
             self.out.set_after(Timer::Retry, now, wait);
         }
-        self.failures = self.failures.saturating_add(1);
+        self.acquire.failures = self.acquire.failures.saturating_add(1);
+    }
+
+    /// The state of a downgrade of the grant.
+    const fn downgrading(&self) -> Downgrading {
+        match self.phase {
+            Phase::Held(hold) => hold.downgrading,
+            _ => Downgrading::No,
+        }
+    }
+
+    const fn is_suspended(&self) -> bool {
+        matches!(self.phase, Phase::Held(Hold { suspended: true, .. }))
     }
 
     fn fence(&self) -> Option<Fence> {
-        self.node
+        self.own
+            .node
             .as_ref()
             .and_then(|node| u64::try_from(node.czxid).ok())
             .map(Fence)
     }
 
-    /// How long a session is confirmed for, if it is at all.
+    /// Until when the session is confirmed, if it is connected and confirmed now.
     fn confirmed(&self, now: Instant) -> Option<Instant> {
         self.session
             .valid_until

@@ -1,35 +1,34 @@
-//! Standing in the line: one neighbour is watched, so that a release wakes one waiter and a queue is no herd.
+//! Waiting in the queue. Each waiter watches one predecessor, so a release wakes one waiter and not all of them.
 
 use core::time::Duration;
 
 use crate::{Cause, CommandId, Event, Failure, Grant, Instant, Refusal, Timer, lease};
 
 use super::super::{
-    Verdict, judge,
-    line::Behind,
-    path,
+    Verdict, classify_error, path,
+    wait_queue::Behind,
     wire::{Answer, Request, WatchEvent, code},
 };
-use super::{Contender, Phase, Purpose, downgrade::Turning, entering::Entering};
+use super::{Contender, Hold, Phase, Purpose, downgrade::Downgrading, entering::Entering};
 
-/// A place behind somebody.
+/// A place in the queue, and what blocks it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Queued {
     pub(super) obstacle: Obstacle,
-    /// The request that watches it, while its watch may still fire.
+    /// The request that watches the obstacle, while its watch may still fire.
     pub(super) watch: Option<CommandId>,
-    /// The number of contenders ahead that was told last.
-    told: Option<Option<u32>>,
+    /// The number of contenders ahead that was reported last.
+    reported: Option<Option<u32>>,
 }
 
-/// What is in the way.
+/// What blocks the contender.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Obstacle {
     /// An earlier contender.
     Contender(Behind),
-    /// So many more than there are permits.
+    /// So many more permits are taken than there are.
     Permits(u32),
-    /// Whoever has the single node that is the lock, made in this transaction.
+    /// The holder of a single node, which was created in this transaction.
     Holder(i64),
 }
 
@@ -38,7 +37,7 @@ impl Queued {
         Self {
             obstacle: Obstacle::Holder(czxid),
             watch: Some(watch),
-            told: None,
+            reported: None,
         }
     }
 
@@ -46,7 +45,7 @@ impl Queued {
         Self {
             obstacle: Obstacle::Contender(behind),
             watch: Some(watch),
-            told: None,
+            reported: None,
         }
     }
 
@@ -54,14 +53,14 @@ impl Queued {
         Self {
             obstacle: Obstacle::Permits(over),
             watch: Some(list),
-            told: None,
+            reported: None,
         }
     }
 
-    /// Takes what a new list says; whether the watched neighbour is still the right one.
+    /// Updates the place from a new list. Returns whether the watched predecessor is still the right one.
     pub(super) fn update(&mut self, behind: &Behind) -> bool {
         match &mut self.obstacle {
-            Obstacle::Contender(known) if self.watch.is_some() && known.neighbour == behind.neighbour => {
+            Obstacle::Contender(known) if self.watch.is_some() && known.predecessor == behind.predecessor => {
                 known.doubtful = behind.doubtful;
                 known.ahead = behind.ahead;
                 true
@@ -70,13 +69,13 @@ impl Queued {
         }
     }
 
-    /// Takes what a new list of permits says, and waits for its watch.
-    pub(super) fn watch_room(&mut self, list: CommandId, over: u32) {
+    /// Updates the place from a new list of permits, whose watch replaces the old one.
+    pub(super) fn watch_permits(&mut self, list: CommandId, over: u32) {
         self.obstacle = Obstacle::Permits(over);
         self.watch = Some(list);
     }
 
-    /// Whether a single node is held by another one than this.
+    /// Whether the single node with this creating transaction is not the one that the contender waits for.
     pub(super) fn is_behind_another(&self, czxid: i64) -> bool {
         matches!(self.obstacle, Obstacle::Holder(held) if held != czxid)
     }
@@ -91,32 +90,40 @@ impl Queued {
 }
 
 impl Contender {
-    /// Waits for its turn, and says how many come first when that has changed.
+    /// Waits for the contender's turn. Reports how many contenders are ahead, if that number has changed.
     pub(super) fn await_turn(&mut self, now: Instant) {
         if self.out.at(Timer::Poll).is_none() {
-            self.look_later(now);
+            self.recheck_later(now);
         }
         let Phase::Queued(queued) = &mut self.phase else {
             return;
         };
         let ahead = queued.ahead();
-        if queued.told != Some(ahead) {
-            queued.told = Some(ahead);
+        if queued.reported != Some(ahead) {
+            queued.reported = Some(ahead);
             self.out.event(Event::Queued { ahead });
         }
     }
 
-    /// Watches the own node, so that its deletion by somebody else is told.
+    /// Watches the own node, so that the contender learns of its deletion by another client.
     pub(super) fn watch_own(&mut self) {
-        let Some(node) = &self.node else { return };
-        if self.turning != Turning::Asked && self.own_watch.is_none() && !self.waits_for(Purpose::WatchOwn) {
+        let Some(node) = &self.own.node else { return };
+        if self.downgrading() != Downgrading::Asked
+            && self.own.watch.is_none()
+            && !self.waits_for(Purpose::WatchOwn)
+        {
             let path = path::child_of(&self.settings.directory, &node.name);
-            self.own_watch = Some(self.send(Purpose::WatchOwn, Request::Get { path, watch: true }));
+            self.own.watch = Some(self.send(Purpose::WatchOwn, Request::Get { path, watch: true }));
         }
     }
 
-    /// The server has answered the watching of the neighbour.
-    pub(super) fn neighbour_watched(&mut self, now: Instant, id: CommandId, result: Result<Answer, Failure>) {
+    /// Handles the answer to the request that watches the predecessor.
+    pub(super) fn predecessor_watched(
+        &mut self,
+        now: Instant,
+        id: CommandId,
+        result: Result<Answer, Failure>,
+    ) {
         let Phase::Queued(queued) = &mut self.phase else {
             return;
         };
@@ -124,9 +131,10 @@ impl Contender {
             return;
         }
         match result {
-            Ok(Answer::Data { .. }) => self.failures = 0,
-            Ok(Answer::Error(code::NO_NODE)) => self.neighbour_gone(now),
-            Ok(Answer::Error(error)) => match judge(error, id, "watching the contender before ours") {
+            Ok(Answer::Data { .. }) => self.acquire.failures = 0,
+            Ok(Answer::Error(code::NO_NODE)) => self.predecessor_gone(now),
+            Ok(Answer::Error(error)) => match classify_error(error, id, "watching the contender before ours")
+            {
                 Verdict::Transient => self.list_later(now),
                 Verdict::Final(reason, cause) => self.refuse(now, reason, cause),
             },
@@ -135,13 +143,13 @@ impl Contender {
         }
     }
 
-    /// A watch has something to say.
+    /// Handles the event of a watch.
     pub(super) fn watch_fired(&mut self, now: Instant, id: CommandId, event: WatchEvent) {
-        if self.pending.contains(&(id, self.looking())) {
-            self.stale = Some(id);
+        if self.pending.contains(&(id, self.reading())) {
+            self.acquire.stale = Some(id);
         }
-        if self.own_watch == Some(id) {
-            self.own_watch = None;
+        if self.own.watch == Some(id) {
+            self.own.watch = None;
             match event {
                 WatchEvent::Deleted => self.own_node_gone(Some(id)),
                 WatchEvent::Changed | WatchEvent::Gone => self.watch_own_again(id),
@@ -154,16 +162,16 @@ impl Contender {
         if queued.watch != Some(id) {
             return;
         }
-        // The watch is spent. Its own reply may still be on the way, and has nothing to add.
+        // The watch will not fire again. The reply to its request may still come, but adds nothing.
         queued.watch = None;
         match (&queued.obstacle, event) {
-            (Obstacle::Permits(_), _) => self.watch_fired_for_room(),
+            (Obstacle::Permits(_), _) => self.watch_fired_for_permits(),
             (Obstacle::Holder(_), WatchEvent::Deleted) => self.enter(),
             (Obstacle::Holder(_), WatchEvent::Changed | WatchEvent::Gone) => self.list_again(false),
-            (Obstacle::Contender(_), WatchEvent::Deleted) => self.neighbour_gone(now),
+            (Obstacle::Contender(_), WatchEvent::Deleted) => self.predecessor_gone(now),
             (Obstacle::Contender(behind), WatchEvent::Changed | WatchEvent::Gone) => {
-                let path = path::child_of(&self.settings.directory, &behind.neighbour);
-                let watch = self.send(Purpose::WatchNeighbour, Request::Get { path, watch: true });
+                let path = path::child_of(&self.settings.directory, &behind.predecessor);
+                let watch = self.send(Purpose::WatchPredecessor, Request::Get { path, watch: true });
                 if let Phase::Queued(queued) = &mut self.phase {
                     queued.watch = Some(watch);
                 }
@@ -171,9 +179,9 @@ impl Contender {
         }
     }
 
-    /// Permits have come back, or were taken: one list tells.
-    pub(super) fn watch_fired_for_room(&mut self) {
-        self.stale = None;
+    /// Permits were released or taken: a list shows how many are taken now.
+    pub(super) fn watch_fired_for_permits(&mut self) {
+        self.acquire.stale = None;
         if !self.waits_for(Purpose::List) {
             self.send_list();
         }
@@ -184,10 +192,11 @@ impl Contender {
         self.watch_own();
     }
 
-    /// The neighbour has gone. If the list named nobody else before us, we are first: numbers only grow, so nobody can have come
-    /// in between. Otherwise the neighbour may have given up waiting while somebody earlier holds, or may have turned from a writer
-    /// into a reader: the list tells, and mostly that we are first.
-    fn neighbour_gone(&mut self, now: Instant) {
+    /// The predecessor's node is gone. If the list showed no other contender before this one, this contender is first:
+    /// numbers only grow, so no contender can have come in between. Otherwise the predecessor may have given up waiting
+    /// behind the holder, or may have turned from a writer into a reader. A new list decides; mostly this contender is
+    /// first.
+    fn predecessor_gone(&mut self, now: Instant) {
         let listing = self.waits_for(Purpose::List);
         let Phase::Queued(queued) = &mut self.phase else {
             return;
@@ -208,36 +217,42 @@ impl Contender {
         self.retry_later(now);
     }
 
-    /// First in the line: the lock is ours as soon as the session is confirmed.
+    /// The contender is first in the queue. It gets the lock as soon as the session is confirmed.
     pub(super) fn first(&mut self, now: Instant) {
         self.phase = Phase::First;
         self.grant_if_confirmed(now);
     }
 
-    /// How long the proof may take that alone is missing, where nothing of the session is proved yet: see [`grace`](super::super::grace).
-    pub(in crate::zookeeper) fn unproved(&self) -> Option<Duration> {
-        let unproved = self.session.connected && self.session.valid_until.is_none();
+    /// How long the session's proof may take, if only the proof is missing for a grant: see
+    /// [`grace`](super::super::grace).
+    pub(in crate::zookeeper) fn unproved(&self, now: Instant) -> Option<Duration> {
+        let unproved = self.session.connected && self.lasts_until(now).is_none();
         let first = matches!(self.phase, Phase::First);
         self.session.timeout.checked_div(2).filter(|_| first && unproved)
+    }
+
+    /// Until when a grant made now would be valid. `None` if it would end before the application could use it: the next
+    /// confirmation comes soon.
+    fn lasts_until(&self, now: Instant) -> Option<Instant> {
+        let least = lease::least_told(self.session.timeout);
+        self.confirmed(now).filter(|until| *until > now.plus(least))
     }
 
     pub(super) fn grant_if_confirmed(&mut self, now: Instant) {
         if !matches!(self.phase, Phase::First) {
             return;
         }
-        // A grant that is over before the application has heard of it is none: the next confirmation is not far.
-        let least = lease::least_told(self.session.timeout);
-        let Some(valid_until) = self.confirmed(now).filter(|until| *until > now.plus(least)) else {
+        let Some(valid_until) = self.lasts_until(now) else {
             return;
         };
         if self.is_unnumbered() {
             return self.watch_own();
         }
-        self.phase = Phase::Held { suspended: false };
-        self.failures = 0;
+        self.phase = Phase::Held(Hold::default());
+        self.acquire.failures = 0;
         self.out.stop_all();
         self.out.set(Timer::Validity, valid_until);
-        self.look_later(now);
+        self.recheck_later(now);
         let (attempt, fence) = (self.attempt, self.fence());
         self.out.event(Event::Acquired {
             grant: Grant {
@@ -249,9 +264,10 @@ impl Contender {
         if self.settings.revocable {
             self.watch_own();
         }
-        // A clean-up that was to be tried again later is tried now: its timer has just been stopped, and others may wait for it.
-        self.advance_disposal();
-        if !self.seated {
+        // The cleanup may have waited for the timer that was just stopped, and other contenders may wait for the
+        // cleanup. So it runs now.
+        self.advance_cleanup();
+        if !self.acquire.pre_enqueued {
             self.hold(now);
         }
     }

@@ -1,19 +1,19 @@
-//! What has gone wrong with a flight into the line.
+//! What has gone wrong while a contender enters the queue.
 
 use crate::{Cause, CommandId, Refusal};
 
-use super::super::{Verdict, judge};
+use super::super::{Verdict, classify_error};
 
-/// The worst that has happened to a flight.
+/// The worst fault among the requests of one group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) enum Setback {
     #[default]
     None,
-    /// Something was not executed, or not answered.
+    /// A request was not executed, or not answered.
     Retry,
     /// The directory does not exist.
     NoDirectory,
-    /// It will not work.
+    /// A retry cannot succeed.
     Final(Refusal, Cause),
 }
 
@@ -32,7 +32,7 @@ impl Setback {
 }
 
 pub(super) fn setback(error: i32, id: CommandId, deed: &str) -> Setback {
-    match judge(error, id, deed) {
+    match classify_error(error, id, deed) {
         Verdict::Transient => Setback::Retry,
         Verdict::Final(refusal, cause) => Setback::Final(refusal, cause),
     }

@@ -1,7 +1,8 @@
-//! A single node that is the lock: whoever creates it holds it, and all others watch it.
+//! A single node that is the lock: the contender that creates it is the holder, and all others watch it.
 //!
-//! The cheapest lock there is (one flight in, one out), and an unfair one: every release wakes all who wait, and any of them may be the next.
-//! The node's name says nothing of whose it is, so its data do, and its creating transaction: it is one's own by these *and* by its session.
+//! This lock is the cheapest one: one round trip to acquire, one to release. It is unfair: every release wakes all
+//! waiters, and any of them may be next. The node's name does not identify its owner. A contender recognises its own
+//! node by the data or the creating transaction, *and* by the session.
 
 use crate::{Cause, CommandId, Failure, Instant, Refusal, text::shown};
 
@@ -15,32 +16,33 @@ use super::{
     setback::{self, Setback},
 };
 
-/// Whose the node is.
+/// The owner of the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Holder {
     Us(i64),
     Another(i64),
-    /// It is there and goes with no session: no lock at all.
+    /// The node exists, but belongs to no session: it is no lock.
     Nothing,
-    /// There is no node.
+    /// The node does not exist.
     Nobody,
 }
 
 impl Contender {
-    /// Whether the node that was looked at is this attempt's own: its data say so, unless somebody has changed them.
+    /// Whether the node that was read is this attempt's own. Its data show that; if another client has changed them,
+    /// the creating transaction does.
     pub(super) fn is_own_single(&self, data: &[u8], stat: &Stat) -> bool {
-        let known = self.node.as_ref().map(|node| node.czxid);
+        let known = self.own.node.as_ref().map(|node| node.czxid);
         Some(stat.ephemeral_owner) == self.session.id.map(|session| session.0)
             && (self.attempt.is_written(data) || known == Some(stat.czxid) && stat.version > 0)
     }
 
-    /// Whether another contender's node could have the name of ours, but for its number.
+    /// Whether another contender's node could have the same name as the own node, except for the number.
     pub(super) const fn is_doubtful_name(&self) -> bool {
         matches!(self.settings.layout, super::super::layout::Layout::Plain { .. }) && !self.is_single()
     }
 
-    /// The server has shown the node, behind a create or a barrier.
-    pub(super) fn looked(&mut self, now: Instant, id: CommandId, result: Result<Answer, Failure>) {
+    /// Handles a read of the node, behind a create or a barrier.
+    pub(super) fn holder_read(&mut self, now: Instant, id: CommandId, result: Result<Answer, Failure>) {
         let outcome = match result {
             Ok(Answer::Data { data, stat }) if self.is_own_single(&data, &stat) => Ok(Holder::Us(stat.czxid)),
             Ok(Answer::Data { stat, .. }) if stat.ephemeral_owner == 0 => Ok(Holder::Nothing),
@@ -59,22 +61,22 @@ impl Contender {
         }
     }
 
-    /// Draws the conclusion.
+    /// Decides what to do, by the owner of the node.
     pub(super) fn find_holder(&mut self, now: Instant, look: CommandId, holder: Holder) {
-        // What was in doubt came before this look.
-        self.doubt = false;
-        if self.stale.take_if(|stale| *stale == look).is_some() {
+        // The create in doubt was sent before this read.
+        self.own.in_doubt = false;
+        if self.acquire.stale.take_if(|stale| *stale == look).is_some() {
             return self.list_again(false);
         }
         match holder {
             Holder::Us(czxid) => {
                 let name = path::last_part(&self.settings.lock_path()).into();
-                self.node = Some(Node { name, czxid });
-                self.own_watch = Some(look).filter(|_| !self.trying);
+                self.own.node = Some(Node { name, czxid });
+                self.own.watch = Some(look).filter(|_| !self.acquire.nonblocking);
                 self.first(now);
             }
             Holder::Nobody => {
-                self.node = None;
+                self.own.node = None;
                 self.enter();
             }
             Holder::Nothing => self.refuse(
@@ -82,8 +84,8 @@ impl Contender {
                 Refusal::WrongType,
                 Cause::detail(shown(&self.settings.lock_path())),
             ),
-            Holder::Another(_) if self.trying => {
-                self.node = None;
+            Holder::Another(_) if self.acquire.nonblocking => {
+                self.own.node = None;
                 self.refuse(
                     now,
                     Refusal::NotAvailable,
@@ -91,40 +93,44 @@ impl Contender {
                 );
             }
             Holder::Another(czxid) => {
-                self.node = None;
-                self.placed = true;
+                self.own.node = None;
+                self.acquire.was_queued = true;
                 self.phase = Phase::Queued(Queued::behind_holder(look, czxid));
                 self.await_turn(now);
             }
         }
     }
 
-    /// Whether the node that a create was answered with may be another contender's: nobody has looked at it yet.
-    pub(super) fn is_another_ones(&self) -> bool {
+    /// Whether the node that a create's answer named may be another contender's, because no read has confirmed it yet.
+    pub(super) fn may_be_foreign(&self) -> bool {
         self.is_doubtful_name() && self.is_unnumbered()
     }
 
-    /// Gives the node up. If it was another contender's or an earlier attempt's, this attempt's is there still.
+    /// Takes the node out of the contender's state. If it was another contender's or an earlier attempt's, this
+    /// attempt's own node may still exist.
     pub(super) fn take_node(&mut self) -> Option<Node> {
-        self.doubt |= self.is_another_ones();
-        self.node.take()
+        self.own.in_doubt |= self.may_be_foreign();
+        self.own.node.take()
     }
 
-    /// Has the node deleted. A single one is deleted once; whether it is still there, and still ours, is looked at before it is deleted again.
-    pub(super) fn bury(&mut self, node: Node) {
+    /// Schedules the deletion of the node. A single node is deleted once. Before a second delete, the client reads
+    /// whether the node still exists and is still its own.
+    pub(super) fn schedule_delete(&mut self, node: Node) {
         if self.is_single() {
-            self.disposal.guard(self.attempt, node.czxid);
+            self.cleanup.guard(self.attempt, node.czxid);
         }
-        self.disposal.bury(node.name);
+        self.cleanup.schedule_delete(node.name);
     }
 
-    /// Has the node looked for, and deleted if it is there and ours.
-    pub(super) fn bury_if_there(&mut self, node: Node) {
+    /// Gives the own node up and deletes it if it exists. A single node is read first, because it may be another
+    /// contender's now.
+    pub(super) fn abandon_node(&mut self) {
+        let Some(node) = self.take_node() else { return };
         if self.is_single() {
-            self.disposal.guard(self.attempt, node.czxid);
-            self.disposal.search(self.attempt);
+            self.cleanup.guard(self.attempt, node.czxid);
+            self.cleanup.search(self.attempt);
         } else {
-            self.disposal.bury(node.name);
+            self.cleanup.schedule_delete(node.name);
         }
     }
 
@@ -132,8 +138,8 @@ impl Contender {
         matches!(self.settings.role, super::super::layout::Role::Single)
     }
 
-    /// What is read to know one's place.
-    pub(super) const fn looking(&self) -> Purpose {
+    /// The purpose of the read that shows the contender's place.
+    pub(super) const fn reading(&self) -> Purpose {
         if self.is_single() {
             Purpose::Look
         } else {

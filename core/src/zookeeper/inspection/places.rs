@@ -1,4 +1,4 @@
-//! The contenders in lists of a lock's directories, and which of them hold.
+//! The contenders in lists of a lock's directories, and which of them hold the lock.
 
 use alloc::{string::String, vec::Vec};
 
@@ -23,7 +23,9 @@ pub(super) struct Contender {
 pub(super) enum Holds {
     Yes,
     No,
-    /// If it is among the first so many by age.
+    /// No. The contender is the first in a semaphore's wait queue, and may have created its permit's node already.
+    Next,
+    /// Yes, if the contender is one of so many oldest ones.
     Among(u32),
 }
 
@@ -37,7 +39,7 @@ impl InspectionSettings {
         let contenders = || {
             names.iter().filter_map(|name| match self.layout.read(name) {
                 Child::Contender(contender) => Some((contender, name)),
-                Child::Bystander => None,
+                Child::Unrelated => None,
             })
         };
         let first = |shares: bool| {
@@ -48,17 +50,18 @@ impl InspectionSettings {
         let place = |name: &String| {
             let (holds, shared) = match (permits, self.layout.read(name)) {
                 (Some(permits), _) => (Holds::Among(permits), false),
-                (None, Child::Bystander) => return None,
+                (None, Child::Unrelated) => return None,
                 (None, Child::Contender(contender)) => {
                     let place = Some((contender.sequence, name));
-                    // Who shares waits for those who do not, who does not waits for all (as in `line`).
+                    // A contender that shares waits for those that do not. All others wait for every earlier contender
+                    // (as in `wait_queue`).
                     let before_all_alone = first_alone.is_none() || place < first_alone;
                     let leads = place == first || contender.shared && before_all_alone;
-                    let in_a_line = matches!(self.of, Role::Permit { .. });
-                    let holds = if leads && !in_a_line {
-                        Holds::Yes
-                    } else {
-                        Holds::No
+                    let in_a_queue = matches!(self.of, Role::Permit { .. });
+                    let holds = match (leads, in_a_queue) {
+                        (true, false) => Holds::Yes,
+                        (true, true) => Holds::Next,
+                        (false, _) => Holds::No,
                     };
                     (holds, contender.shared)
                 }
@@ -76,7 +79,7 @@ impl InspectionSettings {
         matches!(self.layout.read(name), Child::Contender(contender) if contender.shared)
     }
 
-    /// What is to be said of a contender whose node has been read.
+    /// The description of a contender whose node has been read.
     pub(super) fn describe(&self, contender: &Contender, data: &[u8], stat: Stat) -> Found {
         Found {
             node: contender.path.clone(),

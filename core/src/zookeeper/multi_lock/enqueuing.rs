@@ -1,20 +1,20 @@
-//! A place in every line: one transaction, and what its answer means.
+//! Enqueuing: one transaction takes a place in every queue. This module sends it and handles its answer.
 
 use alloc::{string::String, vec::Vec};
 
 use crate::{Cause, CommandId, Failure, Instant, Misuse, Refusal, Timer};
 
 use super::super::{
-    MAKING_A_DIRECTORY, Verdict, is_transient, judge, no_directory,
+    MAKING_A_DIRECTORY, Verdict, classify_error, is_transient, no_directory,
     wire::{Answer, CreateMode, Request, Write, code},
 };
 use super::{MultiLock, Phase};
 
-/// A directory that vanishes as often as this while it is being made is missing for good.
+/// If a directory is still missing after so many creations, the client gives up.
 const MOST_PARENT_FLIGHTS: u32 = 4;
 
 impl MultiLock {
-    /// A node in every line, all of them or none; before it, if they are missing, the directories.
+    /// Creates a node in every queue, all of them or none. If `parents` is set, it creates the directories first.
     pub(super) fn enqueue(&mut self, parents: bool) {
         if self.session.is_none() {
             return;
@@ -44,8 +44,9 @@ impl MultiLock {
         self.enqueuing = Some(self.out.command(Request::Multi { writes }, deadline));
     }
 
-    /// Made, or there, or not ours to make: the transaction behind it tells. But a server that does not know the request hangs up
-    /// before it has read the transaction.
+    /// A directory was created, existed already, or may not be created by this client. The answer to the transaction
+    /// behind it decides. The exception is a server that does not know the request: it closes the connection before it
+    /// reads the transaction.
     pub(super) fn parent_made(
         &mut self,
         now: Instant,
@@ -60,7 +61,7 @@ impl MultiLock {
                 }
             }
             Ok(Answer::Error(error @ code::UNIMPLEMENTED)) if self.phase == Phase::Enqueuing => {
-                if let Verdict::Final(reason, cause) = judge(*error, id, MAKING_A_DIRECTORY) {
+                if let Verdict::Final(reason, cause) = classify_error(*error, id, MAKING_A_DIRECTORY) {
                     self.refuse(now, reason, cause);
                 }
             }
@@ -79,7 +80,7 @@ impl MultiLock {
     ) -> Result<(), Misuse> {
         self.enqueuing = None;
         let waited = self.phase == Phase::Enqueuing;
-        // The error may be that of a request of before a move, and the nodes may be there.
+        // The error may answer a request from before the move, and the nodes may exist.
         let doubtful = self.moved && matches!(result, Ok(Answer::Error(_)));
         if doubtful {
             self.search(waited);
@@ -87,10 +88,10 @@ impl MultiLock {
         match result {
             Ok(Answer::Children(names)) if self.are_ours(&names) => {
                 for (place, name) in self.places.iter_mut().zip(names) {
-                    let (attempt, trying) = (self.attempt, self.trying);
-                    place
-                        .contender
-                        .lent(&mut self.out, |contender| contender.seat(attempt, name, trying));
+                    let (attempt, nonblocking) = (self.attempt, self.nonblocking);
+                    place.contender.with_command_ids(&mut self.out, |contender| {
+                        contender.pre_enqueue(attempt, name, nonblocking)
+                    });
                 }
                 if waited {
                     self.failures = 0;
@@ -99,7 +100,7 @@ impl MultiLock {
                     self.withdraw(now);
                 }
             }
-            // That a directory is missing still says nothing of whether it can be made.
+            // A temporary fault has prevented the create of the directory. A retry may succeed.
             Ok(Answer::Error(code::NO_NODE)) if waited && self.postponed => self.retry_later(now),
             Ok(Answer::Error(code::NO_NODE)) if waited => {
                 self.parents_made = self.parents_made.saturating_add(1);
@@ -111,7 +112,7 @@ impl MultiLock {
                     self.enqueue(true);
                 }
             }
-            Ok(Answer::Error(error)) if waited => match judge(error, id, "queueing for all locks") {
+            Ok(Answer::Error(error)) if waited => match classify_error(error, id, "queueing for all locks") {
                 Verdict::Transient => self.retry_later(now),
                 Verdict::Final(reason, cause) => self.refuse(now, reason, cause),
             },
@@ -119,11 +120,11 @@ impl MultiLock {
             Err(Failure::NotSent) if waited => self.retry_later(now),
             Err(Failure::Closed) if waited => self.refuse(now, Refusal::ConnectionClosed, Cause::command(id)),
             Err(Failure::NotSent | Failure::Closed) => {}
-            // Nobody knows whether the nodes are there: they are searched for and deleted before new ones are made.
+            // The nodes may or may not exist. The client searches for them and deletes them before it creates new ones.
             Ok(_) | Err(Failure::Unknown) => {
                 self.search(waited);
                 if let Ok(_odd) = result {
-                    // The nodes, in the order of the writes.
+                    // The names of the nodes, in the order of the writes.
                     let expected = "children";
                     return Err(Misuse::WrongReply { id: id.0, expected });
                 }
@@ -132,13 +133,13 @@ impl MultiLock {
         Ok(())
     }
 
-    /// Has the nodes of the transaction searched for and deleted; whoever waits for them begins anew then.
+    /// Searches for the transaction's nodes and deletes them. If the acquire still waits, it starts over afterwards.
     fn search(&mut self, waited: bool) {
         let attempt = self.attempt;
         for place in &mut self.places {
             place
                 .contender
-                .lent(&mut self.out, |contender| contender.search_for(attempt));
+                .with_command_ids(&mut self.out, |contender| contender.search_for(attempt));
         }
         if waited {
             self.phase = Phase::Restarting;

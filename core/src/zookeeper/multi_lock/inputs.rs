@@ -1,4 +1,4 @@
-//! What is put in: each place knows its own commands, and the rest is the transaction's.
+//! The inputs of a multi-lock. Each place knows its own commands. The others belong to the transaction.
 
 use crate::{
     Cause, CommandId, Event, Failure, Instant, Machine, Misuse, Outcome, Output, Refusal, SessionId, Timer,
@@ -29,16 +29,16 @@ impl Machine for MultiLock {
             self.parent_made(now, id, mode, &result);
             Ok(())
         } else {
-            // Each knows its own commands, and takes no notice of the others'.
+            // Each place handles its own commands and ignores the others'.
             let mut verdict = Ok(());
             for place in &mut self.places {
                 let outcome = outcome.clone();
                 let put = |contender: &mut Contender| contender.handle_outcome(now, id, outcome);
-                verdict = verdict.and(place.contender.lent(&mut self.out, put));
+                verdict = verdict.and(place.contender.with_command_ids(&mut self.out, put));
             }
             verdict
         };
-        self.heed(now);
+        self.drain_events(now);
         verdict
     }
 
@@ -50,12 +50,12 @@ impl Machine for MultiLock {
             let notice = notice.clone();
             place
                 .contender
-                .lent(&mut self.out, |contender| contender.handle_notice(now, notice))?;
+                .with_command_ids(&mut self.out, |contender| contender.handle_notice(now, notice))?;
         }
         if let Notice::Session { .. } = notice {
             self.out.stop(Timer::Retry);
             if self.session.is_none() {
-                self.farewell.hurry(&mut self.out);
+                self.deferred.flush(&mut self.out);
             }
             if let (Some(reason), Phase::Enqueuing | Phase::Waiting | Phase::Restarting) =
                 (self.ended, self.phase)
@@ -65,15 +65,15 @@ impl Machine for MultiLock {
                 self.enqueue(self.parents_made > 0);
             }
         }
-        self.heed(now);
+        self.drain_events(now);
         Ok(())
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        let mut places = self.places.iter().filter(|_| self.told.is_none());
-        let unproved = places.find_map(|place| place.contender.unproved());
+        let mut places = self.places.iter().filter(|_| self.reported.is_none());
+        let unproved = places.find_map(|place| place.contender.unproved(now));
         if self.grace.is_over(&mut self.out, now, unproved) {
-            let reason = if self.told.is_some() {
+            let reason = if self.reported.is_some() {
                 Refusal::Timeout
             } else {
                 Refusal::Unreachable
@@ -81,7 +81,7 @@ impl Machine for MultiLock {
             if matches!(self.phase, Phase::Enqueuing | Phase::Waiting | Phase::Restarting) {
                 self.refuse(now, reason, Cause::none());
             } else {
-                self.farewell.hurry(&mut self.out);
+                self.deferred.flush(&mut self.out);
             }
         }
         if self.out.expired(Timer::Retry, now) && self.phase == Phase::Enqueuing && self.enqueuing.is_none() {
@@ -90,9 +90,9 @@ impl Machine for MultiLock {
         for place in &mut self.places {
             place
                 .contender
-                .lent(&mut self.out, |contender| contender.handle_timeout(now));
+                .with_command_ids(&mut self.out, |contender| contender.handle_timeout(now));
         }
-        self.heed(now);
+        self.drain_events(now);
     }
 
     fn poll_output(&mut self) -> Output<Request, Event> {
@@ -114,7 +114,7 @@ impl MultiLock {
     fn read(&self, outcome: Outcome<Reply>) -> Result<Answer, Failure> {
         match outcome {
             Outcome::Failed(failure) => Err(failure),
-            // Commands known here are of this session: the compare is the second line.
+            // The commands known here belong to the present session. The comparison of sessions is a second safeguard.
             Outcome::Reply(reply) if self.session.is_some_and(|session| session != reply.session) => {
                 Err(Failure::Unknown)
             }
@@ -133,7 +133,7 @@ impl MultiLock {
             SessionState::Connecting | SessionState::Suspended => self.session = None,
             SessionState::Expired | SessionState::AuthFailed | SessionState::Closed => {
                 self.session = None;
-                // What was made went with the session.
+                // The server has deleted the nodes with the session.
                 self.enqueuing = None;
                 self.ended = match state {
                     SessionState::AuthFailed => Some(Refusal::AuthFailed),

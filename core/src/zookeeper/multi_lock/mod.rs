@@ -1,7 +1,7 @@
-//! Many locks or none: a place in every line at once.
+//! A multi-lock: many locks or none, with a place in every queue at once.
 //!
 //! ```text
-//!            acquire                 one node in every line         all are first
+//!            acquire                 one node in every queue         all are first
 //!   Idle ──────────────▶ Enqueuing ─────────────────────▶ Waiting ───────────────▶ Held
 //!    ▲                    ▲    ▲                             │                       │ release,
 //!    │  outcome not known │    └───────── Restarting ◀───────┤ a place was lost      │ loss
@@ -9,10 +9,11 @@
 //!    └──────────────────────────────────────────────────── Leaving ◀─────────────────┘
 //! ```
 //!
-//! The nodes are made in one transaction, so every line has the same order of those who share two of them: nobody who takes many at once can
-//! wait for somebody who waits for it, whatever the order of the names. (Who takes one lock after the other, as Curator's `InterProcessMultiLock` does,
-//! can still wait for one of ours that waits for it.) Each place is then a contender's like any other. If one is lost, all are given up and taken
-//! anew, because a place of its own could have fallen behind in one line only.
+//! One transaction creates all nodes. So two multi-locks that share two queues stand in the same order in both,
+//! whatever the order of the names: they cannot wait for each other. (A contender that takes one lock after the other,
+//! as Curator's `InterProcessMultiLock` does, can still wait for a multi-lock that waits for it.) Each place is a
+//! contender like any other. If one place is lost, the client gives up all places and takes them anew: a new place in
+//! one queue alone could be behind contenders that are behind this multi-lock in the other queues.
 
 mod enqueuing;
 mod inputs;
@@ -21,14 +22,14 @@ use alloc::vec::Vec;
 use core::mem;
 
 use crate::{
-    AttemptId, Cause, CommandId, Event, Fence, Grant, Instant, Intent, Misuse, OwnerId, Patience, Refusal,
-    SessionId, Timer, jitter::Jitter, outbox::Outbox,
+    AttemptId, Cause, CommandId, ContenderId, Event, Fence, Grant, Instant, Intent, Misuse, Patience,
+    Refusal, SessionId, Timer, jitter::Jitter, outbox::Outbox,
 };
 
 use super::grace::Grace;
 use super::{
     Contender, ContenderSettings,
-    farewell::Farewell,
+    deferred::Deferred,
     wire::{CreateMode, Request},
 };
 
@@ -38,31 +39,32 @@ pub struct MultiLock {
     out: Outbox<Request>,
     jitter: Jitter,
     attempt: AttemptId,
-    /// In the order of the names.
+    /// One place for each name, in the order of the names.
     places: Vec<Place>,
     phase: Phase,
     session: Option<SessionId>,
-    /// The session, connected or not.
+    /// The session, even while it is not connected.
     known: Option<SessionId>,
     ended: Option<Refusal>,
-    /// Whether the session has moved to another connection: an answer may be that of a request of before then.
+    /// Whether the session has moved to another connection. Then an answer may be that of a request from before the
+    /// move.
     moved: bool,
-    /// The transaction under way, and the parents that are made before it.
+    /// The transaction under way. The next field has the creates of directories that were sent before it.
     enqueuing: Option<CommandId>,
     parents: Vec<(CommandId, CreateMode)>,
-    /// Whether one of them was not ours to make.
+    /// Whether the server denied the creation of one of the directories.
     forbidden: bool,
-    /// Whether one of them was not made for a reason that passes, or nobody knows whether it was.
+    /// Whether the creation of one of the directories failed for a temporary reason, or had no answer.
     postponed: bool,
-    /// How many flights have found no directory in spite of making it.
+    /// How often a directory was missing although the client had created it.
     parents_made: u32,
     failures: u32,
-    trying: bool,
-    /// What is said when all places are clear.
-    farewell: Farewell,
-    told: Option<u32>,
-    /// Whether it has been told that somebody wants one of the locks back.
-    wanted: bool,
+    nonblocking: bool,
+    /// The last event of an acquire or a grant, until the cleanup of all places is done.
+    deferred: Deferred,
+    reported: Option<u32>,
+    /// Whether a revocation request for one of the locks was reported.
+    revocation_requested: bool,
     grace: Grace,
 }
 
@@ -85,11 +87,11 @@ enum Phase {
 }
 
 impl MultiLock {
-    /// A contender that has not asked for anything yet.
+    /// A contender that has no acquire yet.
     #[must_use]
-    pub fn new(settings: Vec<ContenderSettings>, owner: OwnerId, seed: u64) -> Self {
+    pub fn new(settings: Vec<ContenderSettings>, contender: ContenderId, seed: u64) -> Self {
         let places = settings.into_iter().map(|settings| Place {
-            contender: Contender::part(settings, owner, seed),
+            contender: Contender::component(settings, contender, seed),
             grant: None,
             suspended: false,
             ahead: 0,
@@ -97,7 +99,7 @@ impl MultiLock {
         Self {
             out: Outbox::new(),
             jitter: Jitter::new(seed),
-            attempt: AttemptId { owner, number: 0 },
+            attempt: AttemptId { contender, number: 0 },
             places: places.collect(),
             phase: Phase::Idle,
             session: None,
@@ -110,27 +112,27 @@ impl MultiLock {
             postponed: false,
             parents_made: 0,
             failures: 0,
-            trying: false,
-            farewell: Farewell::NOTHING,
-            told: None,
-            wanted: false,
+            nonblocking: false,
+            deferred: Deferred::NOTHING,
+            reported: None,
+            revocation_requested: false,
             grace: Grace::UNUSED,
         }
     }
 
-    /// The application's intents.
+    /// Handles an intent of the application.
     ///
     /// # Errors
-    /// [`Misuse`] for one that makes no sense now; nothing has changed then.
+    /// [`Misuse`] for an intent that makes no sense now. It changes nothing.
     pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match (intent, self.phase) {
             (Intent::Acquire(patience), Phase::Idle) => self.acquire(now, patience),
             (Intent::Acquire(_), _) => return Err(Misuse::Busy),
-            // The hub has asked the keeper: its confirmation extends all.
+            // The hub has requested a probe. Its confirmation extends all grants.
             (Intent::Extend, Phase::Held { .. }) => {}
             (Intent::Release, Phase::Held { .. }) => {
                 self.phase = Phase::Leaving;
-                self.farewell.release();
+                self.deferred.release();
                 self.withdraw(now);
             }
             (Intent::Downgrade, Phase::Held { .. }) => return Err(Misuse::NotAWriter),
@@ -138,14 +140,14 @@ impl MultiLock {
             (Intent::Cancel, Phase::Enqueuing | Phase::Waiting | Phase::Restarting) => {
                 self.refuse(now, Refusal::Cancelled, Cause::none());
             }
-            (Intent::Cancel, Phase::Leaving) if self.farewell.hurry(&mut self.out) => {}
+            (Intent::Cancel, Phase::Leaving) if self.deferred.flush(&mut self.out) => {}
             (Intent::Cancel, _) => return Err(Misuse::NotWaiting),
         }
-        self.heed(now);
+        self.drain_events(now);
         Ok(())
     }
 
-    /// Whether nothing is held, wanted or left to clean up.
+    /// Whether the contender holds nothing, waits for nothing, and has nothing left to clean up.
     #[must_use]
     pub const fn is_idle(&self) -> bool {
         matches!(self.phase, Phase::Idle)
@@ -156,10 +158,10 @@ impl MultiLock {
     }
 
     fn acquire(&mut self, now: Instant, patience: Patience) {
-        self.trying = patience == Patience::Try;
+        self.nonblocking = patience == Patience::Try;
         self.failures = 0;
-        self.told = None;
-        self.wanted = false;
+        self.reported = None;
+        self.revocation_requested = false;
         self.grace = Grace::UNUSED;
         if let Some(place) = self.places.first() {
             let answer_within = place.contender.answer_within();
@@ -173,12 +175,13 @@ impl MultiLock {
         }
     }
 
-    /// The end of an acquire that has come to nothing: told when all is cleaned up, if an answer to that is to be expected.
+    /// Ends an acquire that has failed. The refusal is reported after the cleanup, if the server can be expected to
+    /// answer.
     fn refuse(&mut self, now: Instant, reason: Refusal, cause: Cause) {
-        self.farewell.refuse(now, reason, cause, &mut self.out);
+        self.deferred.refuse(now, reason, cause, &mut self.out);
         self.leave(now);
         if self.session.is_none() || self.enqueuing.is_some() {
-            self.farewell.hurry(&mut self.out);
+            self.deferred.flush(&mut self.out);
         }
     }
 
@@ -195,12 +198,12 @@ impl MultiLock {
             place.suspended = false;
             place
                 .contender
-                .lent(&mut self.out, |contender| contender.give_up(now));
+                .with_command_ids(&mut self.out, |contender| contender.give_up(now));
         }
     }
 
-    /// Hears what the places have to say, until they have said all.
-    fn heed(&mut self, now: Instant) {
+    /// Handles the events of all places, until there are none left.
+    fn drain_events(&mut self, now: Instant) {
         loop {
             let mut said = self.places.iter_mut().enumerate().filter_map(|(index, place)| {
                 let event = place.contender.outbox().take_event()?;
@@ -209,9 +212,9 @@ impl MultiLock {
             let Some((index, event)) = said.next() else { break };
             self.place_says(now, index, event);
         }
-        // Only now: what grants one place may make another's last longer.
+        // This comes after the loop, because an input that grants one place may also extend another one's grant.
         if self.phase == Phase::Waiting && self.grant_if_all(now) {
-            return self.heed(now);
+            return self.drain_events(now);
         }
         let at_rest = self.enqueuing.is_none() && self.places.iter().all(|place| place.contender.is_idle());
         match self.phase {
@@ -220,17 +223,17 @@ impl MultiLock {
                     self.phase = Phase::Enqueuing;
                     self.enqueue(self.parents_made > 0);
                 }
-                // It stays before us: nobody would ever make way.
+                // The node stays before any new place of this contender, and would block it without end.
                 Some((reason, cause)) => {
                     self.refuse(now, reason, cause);
-                    self.heed(now);
+                    self.drain_events(now);
                 }
             },
             Phase::Leaving if at_rest => {
                 self.phase = Phase::Idle;
                 self.out.stop_all();
                 let complaint = self.complaint();
-                self.farewell.say(complaint, &mut self.out);
+                self.deferred.say(complaint, &mut self.out);
             }
             _ => {}
         }
@@ -238,7 +241,7 @@ impl MultiLock {
 
     fn complaint(&mut self) -> Option<(Refusal, Cause)> {
         let mut first = None;
-        // All are heard: what is left would be told of the next acquire.
+        // The loop takes the complaint of every place. A complaint that is left would be reported to the next acquire.
         for place in &mut self.places {
             let complaint = place.contender.complaint();
             if first.is_none() {
@@ -257,8 +260,8 @@ impl MultiLock {
             (Phase::Waiting, Event::Queued { ahead }) => {
                 place.ahead = ahead.unwrap_or_default();
                 let most = self.places.iter().map(|place| place.ahead).max();
-                if self.told != most {
-                    self.told = most;
+                if self.reported != most {
+                    self.reported = most;
                     self.out.event(Event::Queued { ahead: most });
                 }
             }
@@ -284,7 +287,7 @@ impl MultiLock {
                 self.leave(now);
             }
             (Phase::Leaving, Event::Lost { reason, cause }) => {
-                self.farewell.lose(reason, cause, &mut self.out);
+                self.deferred.lose(reason, cause, &mut self.out);
             }
             (Phase::Held { suspended }, Event::Suspended) => {
                 place.suspended = true;
@@ -300,18 +303,19 @@ impl MultiLock {
                     self.out.event(Event::Resumed { valid_until });
                 }
             }
-            // One session confirms all.
+            // One session confirms all places, so the event of the first place is enough.
             (Phase::Held { suspended: false }, event @ Event::Extended { .. }) if index == 0 => {
                 self.out.event(event);
             }
-            (Phase::Held { .. }, Event::RevokeRequested) if mem::replace(&mut self.wanted, true) => {}
+            (Phase::Held { .. }, Event::RevokeRequested)
+                if mem::replace(&mut self.revocation_requested, true) => {}
             (Phase::Waiting, event @ Event::MixedLayouts { .. })
             | (Phase::Held { .. }, event @ Event::RevokeRequested) => self.out.event(event),
             _ => {}
         }
     }
 
-    /// All or none: the transaction's number is the fence of all.
+    /// Grants all locks or none. The number of the transaction is the fence of all.
     fn grant_if_all(&mut self, now: Instant) -> bool {
         let grants: Option<Vec<Grant>> = self
             .places
@@ -333,7 +337,7 @@ impl MultiLock {
         for place in &mut self.places {
             place
                 .contender
-                .lent(&mut self.out, |contender| contender.hold(now));
+                .with_command_ids(&mut self.out, |contender| contender.hold(now));
         }
         true
     }

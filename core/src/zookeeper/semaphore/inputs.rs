@@ -1,4 +1,4 @@
-//! What is put in: each half knows its own commands, and the rest is about the number of permits.
+//! The inputs of a semaphore. Each half knows its own commands. The others concern the number of permits.
 
 use crate::Cause;
 use crate::{CommandId, Event, Instant, Machine, Misuse, Outcome, Output, Refusal, Timer, io::sealed};
@@ -20,12 +20,12 @@ impl Machine for Semaphore {
         } else if self.count == Some(id) {
             self.counted(now, id, outcome)
         } else {
-            // Each knows its own commands, and takes no notice of the other's.
+            // Each half handles its own commands and ignores the other's.
             let other = outcome.clone();
             self.permit(|permit| permit.handle_outcome(now, id, outcome))
                 .and(self.line(|line| line.handle_outcome(now, id, other)))
         };
-        self.heed(now);
+        self.drain_events(now);
         verdict
     }
 
@@ -34,7 +34,8 @@ impl Machine for Semaphore {
         if session {
             self.count = None;
             self.out.purge_commands();
-            // Directories may be made anew; at the head of the line there is a node in them.
+            // The directories may have been deleted and created anew. That cannot happen at the head of the queue,
+            // because they contain a node then.
             if self.phase == Phase::Lining || !self.number.is_ours() {
                 self.number.forget();
             }
@@ -46,16 +47,16 @@ impl Machine for Semaphore {
             self.ask_number();
         }
         if !self.line.expects_answers() {
-            self.farewell.hurry(&mut self.out);
+            self.deferred.flush(&mut self.out);
         }
-        self.heed(now);
+        self.drain_events(now);
         Ok(())
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        let unproved = self.line.unproved().or_else(|| self.permit.unproved());
+        let unproved = self.line.unproved(now).or_else(|| self.permit.unproved(now));
         if self.grace.is_over(&mut self.out, now, unproved) {
-            let reason = match (self.placed, self.trying.is_some()) {
+            let reason = match (self.was_queued, self.nonblocking.is_some()) {
                 (true, true) => Refusal::NotAvailable,
                 (true, false) => Refusal::Timeout,
                 (false, _) => Refusal::Unreachable,
@@ -63,14 +64,14 @@ impl Machine for Semaphore {
             if matches!(self.phase, Phase::Lining | Phase::Taking | Phase::Restarting) {
                 self.refuse(now, reason, Cause::none());
             } else {
-                self.farewell.hurry(&mut self.out);
+                self.deferred.flush(&mut self.out);
             }
         }
-        // What waits for it is seen to below.
+        // This stops the timer if it has expired. `drain_events` handles what has waited for it.
         self.out.expired(Timer::Retry, now);
         self.permit(|permit| permit.handle_timeout(now));
         self.line(|line| line.handle_timeout(now));
-        self.heed(now);
+        self.drain_events(now);
     }
 
     fn poll_output(&mut self) -> Output<Request, Event> {
@@ -78,7 +79,9 @@ impl Machine for Semaphore {
             Output::Wait(wait) => wait,
             output => return output,
         };
-        // A permit goes before the line does, so that the next in the line finds it free; and the number of permits is asked for with the line.
+        // The permit's delete is sent before that of the place in the queue, so that the next contender in the queue
+        // finds the permit free. The order is reversed while the number of permits is unknown, because the read of that
+        // number is sent with the commands of the queue.
         let mut halves = [&mut self.permit, &mut self.line];
         if !self.number.is_ours() {
             halves.reverse();

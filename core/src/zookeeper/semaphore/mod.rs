@@ -1,39 +1,41 @@
-//! A semaphore: a line in which one after the other takes a permit.
+//! A semaphore: a wait queue, and permits that its contenders take one after the other.
 //!
 //! ```text
-//!            acquire               first in the line          permit taken
+//!            acquire               first in the queue          permit taken
 //!   Idle ──────────────▶ Lining ─────────────────────▶ Taking ─────────────▶ Held
-//!    ▲                     ▲     line or session lost    │                     │ release,
+//!    ▲                     ▲     place or session lost   │                     │ release,
 //!    │                     └──────── Restarting ◀────────┤                     │ loss
 //!    │                                                   ▼                     ▼
 //!    └────────────────────────────────────────────── Leaving ◀─────────────────┘
 //! ```
 //!
-//! Both halves are contenders: one for a mutex, the line; one for a permit, of which there are as many as nodes in a directory may be. Only the
-//! head of the line makes a node there and watches the directory, so a permit that comes back wakes one waiter; and a waiter that leaves the line
-//! strands nobody, because nobody waits for a permit by its index (Curator's `InterProcessSemaphoreV2`, Kazoo's `Semaphore`).
+//! Both halves are contenders. One contends for a mutex, which is the wait queue (`line`). The other contends for a
+//! permit: the permits' directory may contain as many nodes as there are permits. Only the head of the queue creates a
+//! node there and watches the directory, so a released permit wakes one waiter. A waiter that leaves the queue blocks
+//! no other, because no contender waits for a permit by its index. Curator's `InterProcessSemaphoreV2` and Kazoo's
+//! `Semaphore` work in the same way.
 
 mod inputs;
+mod nonblocking;
 mod number;
-mod trying;
 
 use core::{mem, time::Duration};
 
 use alloc::string::String;
 
 use crate::{
-    Cause, CommandId, Event, Instant, Intent, Misuse, OwnerId, Patience, Refusal, Timer, outbox::Outbox,
+    Cause, CommandId, ContenderId, Event, Instant, Intent, Misuse, Patience, Refusal, Timer, outbox::Outbox,
 };
 
 use super::grace::Grace;
 use super::{
-    Contender, ContenderSettings, farewell::Farewell, layout::Role, settings::semaphore_directories,
+    Contender, ContenderSettings, deferred::Deferred, layout::Role, settings::semaphore_directories,
     wire::Request,
 };
+use nonblocking::Nonblocking;
 use number::Number;
-use trying::Trying;
 
-/// How long a server that does not say how many permits there are is left alone.
+/// How long the client pauses when a server has not answered how many permits there are.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// One contender for a permit.
@@ -44,41 +46,42 @@ pub struct Semaphore {
     permit: Contender,
     phase: Phase,
     number: Number,
-    /// Where the permits lie.
+    /// The directory of the permits.
     room: String,
-    /// The list that tells a try in the line whether all permits are taken.
+    /// The list that shows a try in the queue whether all permits are taken.
     count: Option<CommandId>,
     /// How long a try waits for the server's answers.
     answer_within: Duration,
-    trying: Option<Trying>,
-    /// Whether somebody wants the permit back: told once a grant.
-    wanted: bool,
-    /// What is said when both halves have left.
-    farewell: Farewell,
-    /// Whether a server has ever shown us a place: then a timeout is a timeout, and before it the server was unreachable.
-    placed: bool,
+    nonblocking: Option<Nonblocking>,
+    /// Whether a revocation request was received. It is reported once per grant.
+    revocation_requested: bool,
+    /// The last event of an acquire or a grant, until the cleanup of both halves is done.
+    deferred: Deferred,
+    /// Whether a server has shown the contender's place. If none has, the end of the acquire's timeout is reported as
+    /// an unreachable server.
+    was_queued: bool,
     grace: Grace,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     Idle,
-    /// In the line.
+    /// The contender waits in the queue.
     Lining,
-    /// At the head of the line, which is kept until there is a permit.
+    /// The contender is at the head of the queue, and stays there until it has a permit.
     Taking,
-    /// The head of the line was lost: all is given back, and then begins anew.
+    /// The contender has lost its place at the head. It gives everything back, then starts over.
     Restarting,
-    /// The permit is ours; the line goes on without us.
+    /// The contender holds a permit, and has left the queue.
     Held,
-    /// What was created has to go.
+    /// The client deletes what it has created.
     Leaving,
 }
 
 impl Semaphore {
-    /// A contender that has not asked for anything yet. `settings` have the role [`Role::Permit`].
+    /// A contender that has no acquire yet. The role of `settings` is [`Role::Permit`].
     #[must_use]
-    pub fn new(settings: ContenderSettings, owner: OwnerId, seed: u64) -> Self {
+    pub fn new(settings: ContenderSettings, contender: ContenderId, seed: u64) -> Self {
         let path = settings.directory.clone();
         let [permits, line] = semaphore_directories(&path, &settings.layout);
         let number = match settings.role {
@@ -98,25 +101,25 @@ impl Semaphore {
         };
         Self {
             out: Outbox::new(),
-            line: Contender::part(line, owner, seed),
-            permit: Contender::part(permit, owner, seed),
+            line: Contender::component(line, contender, seed),
+            permit: Contender::component(permit, contender, seed),
             phase: Phase::Idle,
             number: Number::new(path, number),
             room: permits,
             count: None,
             answer_within,
-            trying: None,
-            wanted: false,
-            farewell: Farewell::NOTHING,
-            placed: false,
+            nonblocking: None,
+            revocation_requested: false,
+            deferred: Deferred::NOTHING,
+            was_queued: false,
             grace: Grace::UNUSED,
         }
     }
 
-    /// The application's intents.
+    /// Handles an intent of the application.
     ///
     /// # Errors
-    /// [`Misuse`] for one that makes no sense now; nothing has changed then.
+    /// [`Misuse`] for an intent that makes no sense now. It changes nothing.
     pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match (intent, self.phase) {
             (Intent::Acquire(patience), Phase::Idle) => self.acquire(now, patience),
@@ -129,18 +132,18 @@ impl Semaphore {
             (Intent::Cancel, Phase::Lining | Phase::Taking | Phase::Restarting) => {
                 self.refuse(now, Refusal::Cancelled, Cause::none());
             }
-            (Intent::Cancel, Phase::Leaving) if self.farewell.hurry(&mut self.out) => {}
+            (Intent::Cancel, Phase::Leaving) if self.deferred.flush(&mut self.out) => {}
             (Intent::Cancel, _) => return Err(Misuse::NotWaiting),
         }
         if intent == Intent::Release {
-            self.farewell.release();
+            self.deferred.release();
             self.phase = Phase::Leaving;
         }
-        self.heed(now);
+        self.drain_events(now);
         Ok(())
     }
 
-    /// Whether nothing is held, wanted or left to clean up.
+    /// Whether the contender holds nothing, waits for nothing, and has nothing left to clean up.
     #[must_use]
     pub const fn is_idle(&self) -> bool {
         matches!(self.phase, Phase::Idle)
@@ -151,38 +154,40 @@ impl Semaphore {
     }
 
     fn acquire(&mut self, now: Instant, patience: Patience) {
-        self.placed = false;
+        self.was_queued = false;
         self.grace = Grace::UNUSED;
-        // The patience of the whole is counted here, once.
+        // The timeout of the whole acquire is counted here, once.
         self.out.set_patience(now, patience, self.answer_within);
         let limit = self.out.at(Timer::Patience).filter(|_| patience == Patience::Try);
-        self.trying = limit.map(|until| Trying::new(now, until));
+        self.nonblocking = limit.map(|until| Nonblocking::new(now, until));
         self.queue(now);
     }
 
     fn queue(&mut self, now: Instant) {
         self.phase = Phase::Lining;
-        self.wanted = false;
+        self.revocation_requested = false;
         self.number.forget();
-        // It rests: it cannot refuse. A try waits in the line, too: whoever is before it may just be being served.
+        // The half is idle, so it accepts the intent. A try waits in the queue, too: the contenders before it may be
+        // about to take their permits.
         let _accepted = self.line(|line| line.intent(now, Intent::Acquire(Patience::Forever)));
         self.ask_number();
     }
 
     fn line<T>(&mut self, put: impl FnOnce(&mut Contender) -> T) -> T {
-        self.line.lent(&mut self.out, put)
+        self.line.with_command_ids(&mut self.out, put)
     }
 
     fn permit<T>(&mut self, put: impl FnOnce(&mut Contender) -> T) -> T {
-        self.permit.lent(&mut self.out, put)
+        self.permit.with_command_ids(&mut self.out, put)
     }
 
-    /// The end of an acquire that has come to nothing: told when both halves have cleaned up, if an answer to that is to be expected.
+    /// Ends an acquire that has failed. The refusal is reported after the cleanup of both halves, if the server can be
+    /// expected to answer.
     fn refuse(&mut self, now: Instant, reason: Refusal, cause: Cause) {
-        self.farewell.refuse(now, reason, cause, &mut self.out);
+        self.deferred.refuse(now, reason, cause, &mut self.out);
         self.leave(now);
         if !self.permit.expects_answers() || !self.line.expects_answers() {
-            self.farewell.hurry(&mut self.out);
+            self.deferred.flush(&mut self.out);
         }
     }
 
@@ -194,14 +199,14 @@ impl Semaphore {
         self.withdraw(now);
     }
 
-    /// Gives back whatever the two halves hold or wait for.
+    /// Gives back everything that the two halves hold or wait for.
     fn withdraw(&mut self, now: Instant) {
         self.permit(|permit| permit.give_up(now));
         self.line(|line| line.give_up(now));
     }
 
-    /// Hears what the two halves have to say, until they have said all.
-    fn heed(&mut self, now: Instant) {
+    /// Handles the events of the two halves, until there are none left.
+    fn drain_events(&mut self, now: Instant) {
         loop {
             let (line, permit) = (self.line.outbox().take_event(), self.permit.outbox().take_event());
             if line.is_none() && permit.is_none() {
@@ -219,16 +224,16 @@ impl Semaphore {
             Phase::Restarting if at_rest && self.out.at(Timer::Retry).is_none() => {
                 match self.complaint() {
                     None => self.queue(now),
-                    // It stays before us: nobody would ever make way.
+                    // The node stays before any new place of this contender, and would block it without end.
                     Some((reason, cause)) => self.refuse(now, reason, cause),
                 }
-                self.heed(now);
+                self.drain_events(now);
             }
             Phase::Leaving if at_rest => {
                 self.phase = Phase::Idle;
                 self.out.stop_all();
                 let complaint = self.complaint();
-                self.farewell.say(complaint, &mut self.out);
+                self.deferred.say(complaint, &mut self.out);
             }
             _ => {}
         }
@@ -241,15 +246,15 @@ impl Semaphore {
     fn line_says(&mut self, now: Instant, event: Event) {
         match (self.phase, event) {
             (Phase::Lining, Event::Acquired { .. }) => self.take(now),
-            (Phase::Lining, Event::Queued { .. }) if self.trying.is_some() => self.try_behind(now),
+            (Phase::Lining, Event::Queued { .. }) if self.nonblocking.is_some() => self.try_behind(now),
             (Phase::Lining, event @ (Event::Queued { .. } | Event::MixedLayouts { .. })) => {
-                self.placed = true;
+                self.was_queued = true;
                 self.out.event(event);
             }
             (Phase::Lining, Event::Refused { reason, cause }) => self.refuse(now, reason, cause),
-            // Whoever comes next may take permits now: nothing is ours before it is our turn again.
+            // The next contender in the queue may take permits now. This one may not, until it is at the head again.
             (Phase::Taking, Event::Lost { .. }) => self.restart(now),
-            (Phase::Taking, Event::RevokeRequested) => self.wanted = true,
+            (Phase::Taking, Event::RevokeRequested) => self.revocation_requested = true,
             _ => {}
         }
     }
@@ -261,7 +266,8 @@ impl Semaphore {
 
     fn permit_says(&mut self, now: Instant, event: Event) {
         match (self.phase, event) {
-            // A permit of another number of them is none.
+            // The server may have another number of permits. A permit that was taken before the numbers were compared
+            // does not count.
             (Phase::Taking, Event::Acquired { .. }) if !self.number.is_ours() => {
                 self.out.set_after(Timer::Retry, now, PAUSE);
                 self.restart(now);
@@ -271,7 +277,7 @@ impl Semaphore {
                 self.phase = Phase::Held;
                 self.out.stop_all();
                 self.out.event(Event::Acquired { grant });
-                if self.wanted {
+                if self.revocation_requested {
                     self.out.event(Event::RevokeRequested);
                 }
                 let _was_held = self.line(|line| line.intent(now, Intent::Release));
@@ -287,17 +293,17 @@ impl Semaphore {
                 self.out.event(event);
             }
             (Phase::Leaving, Event::Lost { reason, cause }) => {
-                self.farewell.lose(reason, cause, &mut self.out);
+                self.deferred.lose(reason, cause, &mut self.out);
             }
-            (Phase::Held, Event::RevokeRequested) if mem::replace(&mut self.wanted, true) => {}
+            (Phase::Held, Event::RevokeRequested) if mem::replace(&mut self.revocation_requested, true) => {}
             (Phase::Held, event) => self.out.event(event),
             _ => {}
         }
     }
 
-    /// At the head of the line a permit is taken.
+    /// Takes a permit, at the head of the queue.
     fn take(&mut self, now: Instant) {
-        self.placed = true;
+        self.was_queued = true;
         self.count = None;
         self.phase = Phase::Taking;
         self.ask_number();

@@ -1,7 +1,9 @@
-//! The number of permits, which all contenders of a semaphore have to agree on: the first one writes it, as in Kazoo.
+//! The number of permits. All contenders of a semaphore have to use the same number. The first one writes it, as in
+//! Kazoo.
 //!
-//! It is read in the flight that joins the line, so that who has another one is told at once, and read again at the head of the line if nobody had
-//! written it, or no answer came: only there is nobody else who writes.
+//! The client reads the number in the round trip that joins the queue, so a contender with another number is refused at
+//! once. If the number was not written yet, or no answer came, the client reads it again at the head of the queue. Only
+//! the head of the queue writes it.
 
 use alloc::string::String;
 
@@ -12,17 +14,17 @@ use crate::{
 
 use super::{
     super::{
-        Verdict, judge,
+        Verdict, classify_error,
         wire::{Answer, Reply, Request, code},
     },
     Phase, Semaphore,
 };
 
-/// How many permits there are, and what is known of what the others say.
+/// This contender's number of permits, and what is known of the number on the server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Number {
     permits: u32,
-    /// Where it is written.
+    /// The path of the node that contains the number.
     path: String,
     known: Known,
 }
@@ -30,11 +32,12 @@ pub(super) struct Number {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Known {
     Nothing,
-    /// It is being read.
+    /// The client is reading the number.
     Asked(CommandId),
-    /// Nobody has written it, and now nobody else will: to be written as soon as there is a node to write it into.
+    /// No contender has written the number, and no other one can do so now. This contender writes it as soon as the
+    /// node exists.
     Unwritten,
-    /// It is ours; or no number at all, and so not for us.
+    /// The number is the same as this contender's. Or the data are no number, and so do not concern semaphores.
     Ours,
 }
 
@@ -59,14 +62,15 @@ impl Number {
         self.known == Known::Asked(id)
     }
 
-    /// Whether nobody has another one.
+    /// Whether the server is known to have no other number.
     pub(super) const fn is_ours(&self) -> bool {
         matches!(self.known, Known::Unwritten | Known::Ours)
     }
 }
 
 impl Semaphore {
-    /// Has the number read, unless it is known or about to be: behind the node in the line, on a server that knows of it, and before a permit.
+    /// Reads the number, unless it is known or being read. The read is sent after the create of the node in the queue,
+    /// so its server is up to date with that create. It is sent before the create of the permit.
     pub(super) fn ask_number(&mut self) {
         let asks = self.line.is_connected() && matches!(self.phase, Phase::Lining | Phase::Taking);
         if asks && self.number.known == Known::Nothing {
@@ -81,17 +85,17 @@ impl Semaphore {
         }
     }
 
-    /// Writes the number, if nobody has.
+    /// Writes the number, if no contender has written it.
     pub(super) fn write_number(&mut self) {
         if self.number.known == Known::Unwritten {
             self.number.known = Known::Ours;
             let (path, data) = (self.number.path.clone(), decimal(self.number.permits).into());
-            // Nobody is the worse off if it fails.
+            // A failure does no harm: a later contender writes the number.
             self.out.command(Request::Set { path, data }, None);
         }
     }
 
-    /// What is written there. What is no number is somebody else's.
+    /// Compares the number on the server with this contender's. Data that are no number belong to another program.
     pub(super) fn compare(
         &mut self,
         now: Instant,
@@ -101,15 +105,15 @@ impl Semaphore {
         self.number.forget();
         let answer = match outcome {
             Outcome::Reply(reply) if !reply.is_made_up() => reply.answer,
-            // It is asked again.
+            // The client reads the number again.
             _ => return Ok(()),
         };
         let written = match &answer {
-            // Nobody has ever been here: the permit's own node brings the directory with it.
+            // The directory does not exist yet. The create of the permit's node creates it, too.
             Answer::Error(code::NO_NODE) => &[][..],
             Answer::Data { data, .. } => data,
             Answer::Error(error) => {
-                if let Verdict::Final(reason, cause) = judge(*error, id, "looking at the lock") {
+                if let Verdict::Final(reason, cause) = classify_error(*error, id, "looking at the lock") {
                     self.refuse(now, reason, cause);
                 }
                 return Ok(());
@@ -120,8 +124,9 @@ impl Semaphore {
             }
         };
         if written.is_empty() {
-            // Who is not first in the line comes behind somebody who may be about to write it. Who was first when the answer came was so when it
-            // was asked for: servers tell everything in order.
+            // A contender that is not first in the queue may be behind one that is about to write the number. A
+            // contender that is first when the answer comes was also first when the server read the number: a server
+            // sends all answers and events in order.
             if self.phase == Phase::Taking {
                 self.number.known = Known::Unwritten;
             }

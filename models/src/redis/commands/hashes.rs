@@ -14,7 +14,7 @@ fn find<'a>(fields: &'a [Field], name: &[u8]) -> Option<&'a Vec<u8>> {
     field.map(|(_, value)| value)
 }
 
-/// Sets a field; says whether it is new.
+/// Sets a field; returns whether it is new.
 fn put(fields: &mut Fields, name: &[u8], value: Vec<u8>) -> bool {
     if let Some((_, old)) = fields.iter_mut().find(|(known, _)| known == name) {
         *old = value;
@@ -63,7 +63,7 @@ pub(super) fn set_nx(keys: &mut Keyspace, _: Moment, arguments: &[Vec<u8>]) -> A
     Ok(Resp::Int(i64::from(free)))
 }
 
-/// A hash goes with its last field.
+/// Deletes fields. A hash without fields is deleted.
 pub(super) fn del(keys: &mut Keyspace, _: Moment, arguments: &[Vec<u8>]) -> Answer {
     let before = keys.hash(&arguments[1])?.len();
     if before == 0 {

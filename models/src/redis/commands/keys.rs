@@ -1,4 +1,4 @@
-//! Commands on keys of any type: whether they are there, and until when.
+//! Commands on keys of any type: existence and expiry.
 
 use alloc::{string::String, string::ToString, vec, vec::Vec};
 
@@ -47,13 +47,14 @@ pub(super) fn pttl(keys: &mut Keyspace, now: Moment, arguments: &[Vec<u8>]) -> A
     ))
 }
 
-/// In seconds, rounded to the nearest.
+/// The time to live in seconds, rounded to the nearest.
 pub(super) fn ttl(keys: &mut Keyspace, now: Moment, arguments: &[Vec<u8>]) -> Answer {
     let left = left(keys, now, &arguments[1]).map(|millis| millis.saturating_add(500) / 1000);
     Ok(Resp::Int(left.unwrap_or_else(|none| none)))
 }
 
-/// Milliseconds left, or what is answered instead: there is no end, there is no key.
+/// The time to live in milliseconds. The error is the server's answer for a key without an expiry time (-1) or for a
+/// missing key (-2).
 fn left(keys: &Keyspace, now: Moment, key: &[u8]) -> Result<i64, i64> {
     let entry = keys.entry(key).ok_or(-2_i64)?;
     let end = entry.end.ok_or(-1_i64)?;
@@ -98,7 +99,7 @@ fn end_after(
     Ok(Resp::Int(1))
 }
 
-/// When an end may be set.
+/// The condition under which an expiry time may be set.
 #[derive(Default)]
 struct Condition {
     nx: bool,
@@ -137,7 +138,7 @@ impl Condition {
         Ok(condition)
     }
 
-    /// No end is later than any.
+    /// A key without an expiry time counts as expiring later than any other.
     fn allows(&self, old: Option<i64>, new: i64) -> bool {
         !(self.nx && old.is_some()
             || self.xx && old.is_none()
@@ -170,7 +171,7 @@ pub(super) fn flush_all(keys: &mut Keyspace, _: Moment, arguments: &[Vec<u8>]) -
     Ok(Resp::ok())
 }
 
-/// Answers of a hash's fields and values.
+/// The answer for a hash's fields or values.
 pub(super) fn bulks<'a>(items: impl Iterator<Item = &'a Vec<u8>>) -> Resp {
     let mut all = vec![];
     all.extend(items.cloned().map(Resp::Bulk));

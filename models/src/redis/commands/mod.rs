@@ -1,4 +1,4 @@
-//! The commands: their names, how many words they take, and who carries them out.
+//! The commands: their names, numbers of words, effects and implementations.
 
 mod hashes;
 mod keys;
@@ -11,10 +11,10 @@ use super::{
     wire::{Answer, Fault},
 };
 
-/// Who carries out a command.
+/// The implementation of a command.
 #[derive(Debug)]
 pub(super) enum Run {
-    /// It touches keys only. Such commands and [`Run::Publish`] may be called by scripts.
+    /// A command that only uses the keyspace. Scripts may call only such commands and [`Run::Publish`].
     Keys(fn(&mut Keyspace, Moment, &[Vec<u8>]) -> Answer),
     Publish,
     Subscribe,
@@ -24,21 +24,21 @@ pub(super) enum Run {
     Script,
 }
 
-/// What a command does to the keys.
+/// The effect of a command on the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// It writes nothing.
+    /// The command writes nothing.
     Reads,
-    /// It writes, and needs no memory for it.
+    /// The command writes, and needs no memory for it.
     Frees,
-    /// It writes, and may need memory.
+    /// The command writes, and may need memory.
     Grows,
 }
 
-/// A command: its name, how many words it takes (at least so many, if negative), what it does, and who carries it out.
+/// A command: its name, its number of words (a negative number is a minimum), its effect and its implementation.
 type Command = (&'static str, isize, Effect, Run);
 
-/// In the order of their names.
+/// All commands, sorted by name.
 const COMMANDS: &[Command] = &[
     ("decr", 2, Effect::Grows, Run::Keys(strings::decr)),
     ("decrby", 3, Effect::Grows, Run::Keys(strings::decr_by)),
@@ -80,7 +80,7 @@ const COMMANDS: &[Command] = &[
     ("unsubscribe", -1, Effect::Reads, Run::Unsubscribe),
 ];
 
-/// A command and whether its words are as many as it takes.
+/// A command, and whether the number of words is right.
 fn look_up(arguments: &[Vec<u8>]) -> Option<(&'static Command, bool)> {
     let mut name = [0_u8; 16];
     let name = name.get_mut(..arguments.first()?.len())?;
@@ -98,7 +98,7 @@ fn look_up(arguments: &[Vec<u8>]) -> Option<(&'static Command, bool)> {
     Some((command, fits))
 }
 
-/// The command that a client has sent.
+/// The command that a client sent.
 pub(super) fn find(arguments: &[Vec<u8>]) -> Result<(Effect, &'static Run), Fault> {
     match look_up(arguments) {
         Some(((_, _, effect, run), true)) => Ok((*effect, run)),

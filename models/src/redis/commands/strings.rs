@@ -24,14 +24,14 @@ pub(super) fn get_set(keys: &mut Keyspace, now: Moment, arguments: &[Vec<u8>]) -
     Ok(old)
 }
 
-/// What the options of `SET` say.
+/// The options of `SET`.
 #[derive(Default)]
 struct Options<'a> {
     nx: bool,
     xx: bool,
     get: bool,
     keep_ttl: bool,
-    /// The number, and how many milliseconds one of it is.
+    /// The number, and the milliseconds per unit.
     after: Option<(&'a [u8], i64)>,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Options<'a> {
                 b"px" => 1,
                 _ => return Err(Fault::SYNTAX),
             };
-            // The same unit twice is allowed: the last one counts.
+            // The same unit may occur twice; then the last one counts.
             if options.keep_ttl || options.after.is_some_and(|(_, other)| other != unit) {
                 return Err(Fault::SYNTAX);
             }
@@ -115,7 +115,7 @@ fn set_until(keys: &mut Keyspace, arguments: &[Vec<u8>], end: i64) -> Answer {
     Ok(Resp::ok())
 }
 
-/// The end of a key that is set for so long.
+/// The expiry time of a key that is set for this time.
 fn end(now: Moment, number: &[u8], unit: i64, command: &str) -> Result<i64, Fault> {
     let positive = Some(number::argument(number)?).filter(|number| *number > 0);
     positive
@@ -145,7 +145,7 @@ pub(super) fn decr_by(keys: &mut Keyspace, _: Moment, arguments: &[Vec<u8>]) -> 
     add(keys, &arguments[1], by)
 }
 
-/// Adds to a number; its end stays.
+/// Adds to a number; keeps its expiry time.
 fn add(keys: &mut Keyspace, key: &[u8], by: i64) -> Answer {
     let old = match keys.string(key)? {
         Some(text) => number::argument(text)?,

@@ -24,6 +24,9 @@ static fencepost_result begin(char **argv) {
     zhandle_t *handle = zookeeper_init(argv[2], NULL, atoi(argv[3]), NULL, NULL, 0);
     if (handle == NULL || zoo_add_auth(handle, "digest", argv[4], (int)strlen(argv[4]), NULL, NULL) != ZOK)
         return FENCEPOST_RESULT_BAD_ARGUMENT;
+    /* The session is there before the client. */
+    while (zoo_state(handle) != ZOO_CONNECTED_STATE)
+        pause_ms(1);
     return fencepost_zookeeper_attach(handle, NULL, &list, &client);
 }
 #else

@@ -58,6 +58,10 @@ impl Hold {
         hold
     }
 
+    pub(crate) async fn downgrade(&self) -> Result<(), Failed> {
+        Ok(self.grant.downgrade().await?)
+    }
+
     pub(crate) async fn release(self) -> Result<(), Failed> {
         self.watching.abort();
         // The task's share of the grant goes with it.

@@ -129,7 +129,7 @@ async fn main() -> Result<(), Failed> {
         match words.first().map(String::as_str) {
             None => {}
             Some("quit") => break,
-            Some("acquire" | "release" | "increment" | "work" | "toil") => {
+            Some("acquire" | "release" | "downgrade" | "increment" | "work" | "toil") => {
                 waiting.asked(&words);
                 later.send(words)?;
             }

@@ -75,6 +75,8 @@ impl Worker {
                 }
                 [] if words[0] == "release" => self.release(None).await,
                 [what] if words[0] == "release" => self.release(Some(what)).await,
+                [] if words[0] == "downgrade" => self.downgrade(None).await,
+                [what] if words[0] == "downgrade" => self.downgrade(Some(what)).await,
                 [address] if words[0] == "increment" => self.increment(address).await,
                 [kind, path, address, rounds] if words[0] == "work" => {
                     self.work(kind, path, address, rounds).await
@@ -119,6 +121,12 @@ impl Worker {
         let answer = hold.describe();
         hold.release().await?;
         Ok(answer)
+    }
+
+    async fn downgrade(&mut self, what: Option<&str>) -> Result<Value, Failed> {
+        let hold = &self.holds[self.find(what)?];
+        hold.downgrade().await?;
+        Ok(hold.describe())
     }
 
     async fn increment(&mut self, address: &str) -> Result<Value, Failed> {

@@ -77,6 +77,8 @@ class End(asyncio.Protocol):
             self._receive(data)
 
     def eof_received(self) -> bool:
+        if self._link.ignored:
+            self._link.end()
         self.other.finish()
         return True  # the other direction stays open
 
@@ -99,6 +101,8 @@ class Link:
         self, connect: Connect, dialect: Dialect, meter: Meter, over: Callable[[Link], None]
     ) -> None:
         self.held = False
+        #: Whether nothing is ever forwarded.
+        self.ignored = False
         #: Whether nothing that comes in matters any more.
         self.ending = False
         self._closed = False
@@ -123,8 +127,14 @@ class Link:
         """Forwards nothing from now on, not even the end of a connection."""
         self.held = True
 
+    def ignore(self) -> None:
+        """Forwards nothing, ever: it ends when its client ends it."""
+        self.held = self.ignored = True
+
     def release(self) -> None:
         """Forwards what came in the meantime, and from now on."""
+        if self.ignored:
+            return
         self.held = False
         if self._connecting is None:
             self._connect()
@@ -136,7 +146,7 @@ class Link:
     def end(self) -> None:
         """Ends both connections after what is pending; when held, as soon as it is not."""
         self.ending = True
-        if not self.held:
+        if not self.held or self.ignored:
             self.close()
 
     def close(self, abort: bool = False) -> None:

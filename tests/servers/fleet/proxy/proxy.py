@@ -26,6 +26,7 @@ class Proxy:
         self.port = port
         self.meter = Meter()
         self.held = False
+        self.ignores = 0
         self._connect = connect or self._connect_to_server
         self._dialect = SealedDialect if isinstance(server, RedisTls) else DIALECTS[server.kind]
         self._links: set[Link] = set()
@@ -66,6 +67,10 @@ class Proxy:
         for link in list(self._links):
             link.release()
 
+    def ignore(self, connections: int) -> None:
+        """Accepts so many connections from now, and never forwards anything on them."""
+        self.ignores = connections
+
     def describe(self) -> dict[str, object]:
         """What `list` tells."""
         return {
@@ -74,6 +79,7 @@ class Proxy:
             "address": self.address,
             "cut": self.is_cut,
             "held": self.held,
+            "ignores": self.ignores,
             "connections": len(self._links),
         }
 
@@ -82,6 +88,9 @@ class Proxy:
 
     def _accept(self) -> asyncio.BaseProtocol:
         link = Link(self._connect, self._dialect(), self.meter, self._links.discard)
+        if self.ignores > 0:
+            self.ignores -= 1
+            link.ignore()
         self._links.add(link)
         if self.held:
             link.hold()

@@ -1,27 +1,29 @@
-//! What has to hold, however bad the weather: the properties that the design states, judged on the history of one run.
+//! What has to hold whatever fails: the properties that the design states, checked on the history of one run.
 //!
 //! | | property | where |
 //! |---|---|---|
 //! | S1 | never two incompatible grants | [`Checker::look`] |
-//! | S2 | fences of exclusive grants increase, in the order of the grants | [`Checker::hear`] |
-//! | S3 | who believes in a grant, by its own clock, has it on the server | [`Checker::look`] |
+//! | S2 | fences of exclusive grants increase, in the order of the grants | [`Checker::observe`] |
+//! | S3 | a client that believes in a grant, by its own clock, has it on the server | [`Checker::look`] |
 //! | S4 | after a resource has accepted a grant's write, it accepts none of an older grant | [`Resource`] |
 //! | S5 | only one's own attempts are touched | [`trespass`] |
 //! | S7 | no panic, no error for what makes sense, bounded output | the world |
-//! | S8 | nothing remains after the longest lease | the world's ending |
+//! | S8 | nothing remains after the longest lease | the world's recovery phase |
 //! | S9 | what an inspection is answered is so | [`Views`] |
-//! | L1 | who waits is granted, in order where there is one, and beside whom it may hold with; and has heard of its turn, unless a notice was lost | the world's ending, and its clocks |
-//! | L2 | a release wakes one waiter or one group of readers, where there is an order | the world's ending |
-//! | L3 | a wish for a lock that was answered is written, and whoever holds by that node hears of it | the world's inspections and ending |
+//! | L1 | every waiter is granted its lock, in order where there is one, and beside holders that it is compatible with; and it has received its turn, unless a notice was lost | the world's recovery phase, and its clocks |
+//! | L2 | a release wakes one waiter or one group of readers, where there is an order | the world's recovery phase |
+//! | L3 | a revocation request that was answered is written, and the holder of that node receives it | the world's inspections and recovery phase |
 //! | D | one deadline covers the whole acquire, and an inspection | [`Checker::ticked`] |
 //!
-//! A contender that an inspection [breaks](Checker::broke) may believe in its grant until it hears that its node was deleted: until then it
-//! counts for nobody else. It hears in the end (S3), and an inspection deletes nobody else (S5).
+//! A contender that an inspection [breaks](Checker::broke) may believe in its grant until it receives that its node was deleted: until
+//! then it is not checked against others. It receives that in the end (S3), and an inspection deletes no other node (S5).
 //!
 //! Which grants are incompatible is a matter of their [`Mode`]s. Only exclusive ones have an order: a reader's fence and a permit's may be
-//! any, and the resource refuses a reader that comes after a later writer, but nobody for a reader's sake.
+//! any, and the resource refuses a reader that comes after a later writer, but no write because of a reader.
 
+mod belief;
 mod mode;
+mod property;
 mod resource;
 mod seen;
 #[cfg(test)]
@@ -34,70 +36,13 @@ use core::{fmt, time::Duration};
 use fencepost_core::{AttemptId, Event, Instant};
 
 use crate::step::Number;
+pub use belief::{Belief, Hold};
 pub use mode::{Mode, turns, woken};
+pub use property::Property;
 pub use resource::{Fate, Resource, Write};
 pub use seen::Seen;
 pub use trespass::trespass;
-pub use views::{Aim, Deed, Placed, Shown, Views};
-
-/// A property.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the module's table says what they are")]
-pub enum Property {
-    S1,
-    S2,
-    S3,
-    S4,
-    S5,
-    S7,
-    S8,
-    S9,
-    L1,
-    L2,
-    L3,
-    D,
-}
-
-impl Property {
-    /// The property of that name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        const ALL: [Property; 12] = [
-            Property::S1,
-            Property::S2,
-            Property::S3,
-            Property::S4,
-            Property::S5,
-            Property::S7,
-            Property::S8,
-            Property::S9,
-            Property::L1,
-            Property::L2,
-            Property::L3,
-            Property::D,
-        ];
-        ALL.into_iter().find(|property| format!("{property:?}") == name)
-    }
-
-    /// What it promises.
-    #[must_use]
-    pub const fn promise(self) -> &'static str {
-        match self {
-            Self::S1 => "never two grants at once that exclude each other",
-            Self::S2 => "fences grow from exclusive grant to exclusive grant",
-            Self::S3 => "who believes in a grant has it on the server",
-            Self::S4 => "a resource accepts no write that is older than one it has accepted",
-            Self::S5 => "nobody touches what is another's",
-            Self::S7 => "no panic, no unreasonable error, no endless output",
-            Self::S8 => "nothing is left behind",
-            Self::S9 => "what an inspection says is so",
-            Self::L1 => "everybody who waits is granted in turn",
-            Self::L2 => "a release wakes one waiter, or one group of readers",
-            Self::L3 => "a wish for a lock reaches whoever holds it",
-            Self::D => "an acquire ends when its time is up",
-        }
-    }
-}
+pub use views::{Aim, Placed, Shown, Task, Views};
 
 /// A broken promise.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -120,73 +65,19 @@ impl fmt::Display for Violation {
     }
 }
 
-/// What a client believes, by what it was told. Times are its own clock's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Belief {
-    /// It wants nothing.
-    Idle,
-    /// It waits, until that time.
-    Waits(Option<Instant>),
-    /// It has looked at its clock after that, and what it has made is being deleted: it hears by that time that it waits no more.
-    Ends(Instant),
-    /// It holds.
-    Holds(Hold),
-    /// It has asked to release this attempt's lock, which was of that kind at last, and valid then by its own clock, or not.
-    Leaves(AttemptId, Mode, bool),
-}
-
-/// A grant as its holder has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Hold {
-    /// Of which attempt.
-    pub attempt: AttemptId,
-    /// Who may hold beside it.
-    pub mode: Mode,
-    /// Its fence.
-    pub fence: Option<u64>,
-    /// How many grants were heard of before: the order where there is no fence.
-    pub turn: u32,
-    /// When it ends by the holder's clock.
-    pub until: Option<Instant>,
-    /// Whether its holder was told that somebody wants the lock.
-    pub wanted: bool,
-    /// Whether its holder was told that the connection is gone, and not yet that it is back: the machine may know of a later end.
-    pub suspended: bool,
-}
-
-impl Belief {
-    /// What it holds as, or gives back.
-    #[must_use]
-    pub const fn held_as(&self) -> Option<Mode> {
-        match self {
-            Self::Holds(Hold { mode, .. }) | Self::Leaves(_, mode, _) => Some(*mode),
-            Self::Idle | Self::Waits(_) | Self::Ends(_) => None,
-        }
-    }
-
-    /// The grant, if it is valid by its holder's clock.
-    #[must_use]
-    pub fn valid(&self, local: Instant) -> Option<&Hold> {
-        match self {
-            Self::Holds(hold) if hold.until.is_none_or(|until| local < until) => Some(hold),
-            _ => None,
-        }
-    }
-}
-
-/// Hears everything.
+/// Observes every event, and checks the promises.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Checker {
     beliefs: Vec<Belief>,
     turns: u32,
-    /// Whether the last grant was lost, and nobody has been granted since.
+    /// Whether the last grant was lost, and no other grant has come since.
     vacant: bool,
     last_fence: u64,
     /// The highest fence that the server has given.
     given: u64,
     /// Two may hold from now on: an operator's doing, or lost data.
     pub two_may_hold: bool,
-    /// The fences of contenders that were broken, and may not have heard of it.
+    /// The fences of contenders that were broken, and may not have received that.
     broken: Vec<u64>,
     /// What has happened so far.
     pub seen: Seen,
@@ -195,7 +86,7 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// Nothing heard yet.
+    /// Nothing observed yet.
     #[must_use]
     pub fn new(clients: Number) -> Self {
         Self {
@@ -217,7 +108,7 @@ impl Checker {
         self.beliefs[usize::from(client)]
     }
 
-    /// A client's wish has changed what it believes.
+    /// A client's operation has changed what it believes.
     pub fn believes(&mut self, client: Number, belief: Belief) {
         self.beliefs[usize::from(client)] = belief;
     }
@@ -230,9 +121,9 @@ impl Checker {
         }
     }
 
-    /// A client was told something, at its own time. `mode` is what it contends for, `holds` says whether the server still has an
+    /// A client receives an event, at its own time. `mode` is what it contends for, `holds` says whether the server still has an
     /// attempt's lock.
-    pub fn hear(
+    pub fn observe(
         &mut self,
         client: Number,
         local: Instant,
@@ -253,7 +144,7 @@ impl Checker {
             });
         }
         let now = match (event, belief) {
-            (Event::Acquired { grant }, Belief::Waits(_)) => {
+            (Event::Acquired { grant }, Belief::Waits(_) | Belief::Late(_)) => {
                 let fence = grant.fence.map(|fence| fence.0);
                 self.granted(mode, fence);
                 let broken = self.is_broken(fence);
@@ -263,7 +154,7 @@ impl Checker {
                     fence,
                     turn: if broken { 0 } else { self.turns },
                     until: grant.valid_until,
-                    wanted: false,
+                    revocation_requested: false,
                     suspended: false,
                 })
             }
@@ -292,7 +183,7 @@ impl Checker {
                 if !in_time {
                     self.violated(Property::S3, || {
                         format!(
-                            "the grant of client {} had ended by its own clock when it released it, and it was not told so",
+                            "the grant of client {} had ended by its own clock when it released it, and its release was confirmed",
                             name(client)
                         )
                     });
@@ -300,7 +191,7 @@ impl Checker {
                 if !self.two_may_hold && holds(&attempt) {
                     self.violated(Property::S8, || {
                         format!(
-                            "client {} was told that it has released, and the lock is still there",
+                            "the release of client {} was confirmed, and the lock is still there",
                             name(client)
                         )
                     });
@@ -313,10 +204,16 @@ impl Checker {
                 Belief::Idle
             }
             (Event::RevokeRequested, Belief::Holds(hold)) => {
-                self.seen.wanted += 1;
-                Belief::Holds(Hold { wanted: true, ..hold })
+                self.seen.revocation_requests += 1;
+                Belief::Holds(Hold {
+                    revocation_requested: true,
+                    ..hold
+                })
             }
-            (Event::Refused { .. }, Belief::Waits(_) | Belief::Ends(_) | Belief::Leaves(..)) => {
+            (
+                Event::Refused { .. },
+                Belief::Waits(_) | Belief::Late(_) | Belief::Ends(_) | Belief::Leaves(..),
+            ) => {
                 self.seen.refused += 1;
                 Belief::Idle
             }
@@ -324,10 +221,10 @@ impl Checker {
                 self.seen.downgraded += 1;
                 belief
             }
-            (Event::Queued { .. } | Event::MixedLayouts { .. }, Belief::Waits(_)) => belief,
+            (Event::Queued { .. } | Event::MixedLayouts { .. }, Belief::Waits(_) | Belief::Late(_)) => belief,
             _ => {
                 self.violated(Property::S7, || {
-                    format!("{event:?} was told to a client that was {belief:?}")
+                    format!("a client that was {belief:?} received {event:?}")
                 });
                 belief
             }
@@ -355,7 +252,7 @@ impl Checker {
         }
     }
 
-    /// Whether a grant of that fence was broken, and perhaps not told so.
+    /// Whether a grant of that fence was broken, and its holder has perhaps not received that.
     #[must_use]
     pub fn is_broken(&self, fence: Option<u64>) -> bool {
         fence.is_some_and(|fence| self.broken.contains(&fence))
@@ -418,15 +315,21 @@ impl Checker {
         }
     }
 
-    /// A client has looked at its clock, and heard what its machine says to that. Once its time is up it may have to wait for so long still; its
-    /// time is up later where a lock that is free may be granted late.
+    /// A client has looked at its clock, and its machine has answered. Behind its deadline it may be granted what is free for as long
+    /// as `grace`, and then wait until what it has made is deleted for as long as `farewell`.
     pub fn ticked(&mut self, client: Number, local: Instant, farewell: Duration, grace: Duration) {
         match self.belief(client) {
-            Belief::Waits(Some(deadline)) if local < deadline.plus(grace) => {}
-            Belief::Waits(Some(deadline)) if deadline <= local && farewell > Duration::ZERO => {
+            Belief::Waits(Some(deadline)) if deadline <= local && grace > Duration::ZERO => {
+                self.believes(client, Belief::Late(local.plus(grace)));
+            }
+            Belief::Waits(Some(deadline)) | Belief::Late(deadline)
+                if deadline <= local && farewell > Duration::ZERO =>
+            {
                 self.believes(client, Belief::Ends(local.plus(farewell)));
             }
-            Belief::Waits(Some(deadline)) | Belief::Ends(deadline) if deadline <= local => {
+            Belief::Waits(Some(deadline)) | Belief::Late(deadline) | Belief::Ends(deadline)
+                if deadline <= local =>
+            {
                 self.violated(Property::D, || {
                     format!(
                         "client {} still waits at {local:?}, its time was up at {deadline:?}",

@@ -1,9 +1,9 @@
-//! Who may hold beside whom: what makes two grants incompatible, and what an order of turns means where several may hold.
+//! Which grants may be held at once, and what an order of turns means where several may be.
 
 /// What kind of a grant it is. A lock's contenders may be of different kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// Nobody holds beside it: a mutex, a writer, a leader.
+    /// No other grant is held beside it: a mutex, a writer, a leader.
     #[default]
     Exclusive,
     /// A reader: any number of them hold at once, and no writer.
@@ -39,10 +39,10 @@ impl Mode {
     }
 }
 
-/// Who has the turn to hold in a line, the first one first: whoever would fit if all before it held. Those behind may well have to wait for
-/// one who only waits: a reader does for an earlier writer.
-pub fn turns(line: &[Mode]) -> impl Iterator<Item = bool> {
-    (0..line.len()).map(|place| line[place].fits(&line[..place]))
+/// Which contenders of a queue have their turn, the first one first: each that would fit if all before it held. A contender may have to wait
+/// for one that only waits: a reader does for an earlier writer.
+pub fn turns(queue: &[Mode]) -> impl Iterator<Item = bool> {
+    (0..queue.len()).map(|place| queue[place].fits(&queue[..place]))
 }
 
 /// How many one release has woken, given the kind of each and whether it is its turn now: such readers are one group.
@@ -66,13 +66,13 @@ mod tests {
         assert!(Shared.fits(&[Shared, Shared]) && !Shared.fits(&[Shared, Exclusive]));
         assert!(Permit(2).fits(&[Permit(2)]) && !Permit(2).fits(&[Permit(2), Permit(2)]));
         assert!(!Permit(2).fits(&[Shared]) && !Permit(2).fits(&[Exclusive]));
-        // Who was told of fewer counts for all.
+        // The smaller number of permits counts for both.
         assert!(!Permit(3).fits(&[Permit(1)]) && !Permit(1).fits(&[Permit(3)]));
     }
 
     #[test]
     fn a_turn_comes_when_all_before_could_hold_too() {
-        let turns = |line: &[Mode]| turns(line).collect::<Vec<_>>();
+        let turns = |queue: &[Mode]| turns(queue).collect::<Vec<_>>();
         assert_eq!(turns(&[Exclusive, Exclusive]), [true, false]);
         // The reader behind the writer waits for it, though only readers hold.
         assert_eq!(

@@ -8,7 +8,7 @@ use super::{Hold, Mode};
 /// A write on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Write {
-    /// Whose.
+    /// The client that writes.
     pub client: Number,
     /// Under which grant.
     pub hold: Hold,

@@ -36,7 +36,7 @@ seen! {
     refused = "refused",
     /// Holders that were suspended, and went on.
     resumed = "resumed",
-    /// Grants to somebody after another's that was lost.
+    /// Grants after the grant of another that was lost.
     takeovers = "takeovers",
     /// Writes that a resource refused because they came too late.
     stale_writes = "stale writes refused",
@@ -52,8 +52,8 @@ seen! {
     found = "inspections found",
     /// Contenders that inspections have broken.
     broken = "broken contenders",
-    /// Holders that were told of a wish for their lock.
-    wanted = "wishes told",
+    /// Holders that received a revocation request.
+    revocation_requests = "revocation requests received",
     /// Steps taken.
     steps = "steps",
 }

@@ -1,6 +1,6 @@
 //! Histories written by hand: what the checker has to say to each.
 
-use fencepost_core::{AttemptId, Event, Fence, Grant, Instant, OwnerId};
+use fencepost_core::{AttemptId, ContenderId, Event, Fence, Grant, Instant};
 
 use super::{
     Mode::{self, Exclusive, Permit, Shared},
@@ -24,15 +24,19 @@ impl History {
 
     /// A client is granted what it has waited for, until [`END`].
     fn granted(&mut self, client: Number, mode: Mode, fence: Option<u64>) -> &mut Self {
-        let owner = OwnerId([client; 16]);
+        let owner = ContenderId([client; 16]);
         let grant = Grant {
-            attempt: AttemptId { owner, number: 1 },
+            attempt: AttemptId {
+                contender: owner,
+                number: 1,
+            },
             fence: fence.map(Fence),
             valid_until: Some(Instant::from_micros(END)),
         };
         self.checker.believes(client, Belief::Waits(None));
         let event = Event::Acquired { grant };
-        self.checker.hear(client, Instant::ZERO, &event, mode, |_| true);
+        self.checker
+            .observe(client, Instant::ZERO, &event, mode, |_| true);
         self
     }
 
@@ -61,7 +65,7 @@ impl History {
 }
 
 #[test]
-fn s1_readers_hold_together_and_nobody_beside_a_writer() {
+fn s1_readers_hold_together_and_a_writer_alone() {
     let at_once = |modes: &[Mode]| {
         let mut history = History::new();
         for (client, mode) in (0..).zip(modes) {
@@ -121,7 +125,7 @@ fn s3_each_of_several_holders_has_its_grant_on_the_server() {
 }
 
 #[test]
-fn s4_a_reader_that_comes_after_a_later_writer_is_refused_and_refuses_nobody() {
+fn s4_a_reader_that_comes_after_a_later_writer_is_refused_and_causes_no_refusal() {
     let mut history = History::new();
     history
         .granted(0, Shared, Some(4))
@@ -172,7 +176,7 @@ fn s4_a_writer_that_has_become_a_reader_keeps_its_fence() {
 }
 
 #[test]
-fn s1_s2_s3_s4_who_was_broken_counts_for_nobody() {
+fn s1_s2_s3_s4_a_broken_grant_is_not_checked_against_others() {
     let mut history = History::new();
     history.checker.broke(5);
     history
@@ -186,16 +190,17 @@ fn s1_s2_s3_s4_who_was_broken_counts_for_nobody() {
 }
 
 #[test]
-fn s5_an_inspection_breaks_what_it_was_told_to_and_nothing_else() {
+fn s5_an_inspection_breaks_its_target_and_nothing_else() {
     let of = |things: &[&str]| {
         let all = things.iter();
         all.map(|thing| ((*thing).into(), crate::backend::Owner::Client(0), None))
             .collect()
     };
-    let judge = |after: &[&str], to_break| trespass(&of(&["a", "b"]), &of(after), 1, Instant::ZERO, to_break);
-    assert_eq!(judge(&["b"], Some("a")), None);
-    assert!(judge(&["b"], None).is_some() && judge(&["a"], Some("a")).is_some());
-    assert!(judge(&[], Some("a")).is_some());
+    let touched =
+        |after: &[&str], to_break| trespass(&of(&["a", "b"]), &of(after), 1, Instant::ZERO, to_break);
+    assert_eq!(touched(&["b"], Some("a")), None);
+    assert!(touched(&["b"], None).is_some() && touched(&["a"], Some("a")).is_some());
+    assert!(touched(&[], Some("a")).is_some());
 }
 
 #[test]

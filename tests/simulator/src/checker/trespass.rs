@@ -7,8 +7,8 @@ use crate::{
     step::Number,
 };
 
-/// What a client has done to somebody else's belongings by one request: deleted, overwritten or prolonged them. One thing may be its to
-/// delete: what an inspection was told to break.
+/// What a client has done to another's things by one request: deleted, overwritten or prolonged them. An inspection may delete
+/// the one thing that it has to break.
 #[must_use]
 pub fn trespass(
     before: &Belongings,
@@ -19,7 +19,7 @@ pub fn trespass(
 ) -> Option<String> {
     let harmed = before.iter().find(|(thing, owner, end)| {
         *owner != Owner::Client(by)
-            && *owner != Owner::Nobody
+            && *owner != Owner::Ended
             && to_break != Some(thing)
             && end.is_none_or(|end| end > now)
             && !after.iter().any(|(left, _, ends)| left == thing && ends == end)

@@ -1,17 +1,17 @@
-//! S9: what an inspection is answered is so. It looks with the eyes of the server that its client is connected to, which may lag behind the
-//! leader: so what it says is compared with what that server has shown it, request by request.
+//! S9: what an inspection is answered is so. It sees what the server shows that its client is connected to, which may lag behind the
+//! leader. So what it says is compared with what that server has shown it, request by request.
 //!
-//! - Whoever is in a list was shown so (the node, its fence, its session, whether it shares and whether it had the turn to hold) at one of the
-//!   requests between the wish and the answer. Each is so at a moment of its own: a list is no picture of one moment.
+//! - A contender in a list was shown so (the node, its fence, its session, whether it shares and whether it had the turn to hold) at one of the
+//!   requests between the operation and the answer. Each is so at a moment of its own: a list is no picture of one moment.
 //! - A permit that is in a list as one that holds may never have held. But of those that were older than it, fewer were there all the time than
-//!   there are permits: the others were leaving when it was looked at.
-//! - Whoever was shown at every one of them is in the list.
-//! - Whoever was shown at every one of them is not said to have gone.
-//! - It is refused when its time is up, when it is cancelled, or because whom it means is not there: nothing else happens here that could
-//!   refuse it.
+//!   there are permits: the others were leaving when the server was asked.
+//! - A contender that was shown at every one of them is in the list.
+//! - A contender that was shown at every one of them is not said to have gone.
+//! - It is refused when its time is up, when it is cancelled, or because its target is not there: nothing else happens here that
+//!   could refuse it.
 //! - A contender that was broken is not on the leader any more.
 //!
-//! Not promised: that whoever is in a list was still there, on the leader, when the inspection was wished for.
+//! Not promised: that a contender in a list was still there, on the leader, when the inspection began.
 
 use fencepost_core::{Found, SessionId};
 
@@ -32,10 +32,10 @@ pub struct Shown {
     pub permits: Option<u8>,
 }
 
-/// What a client has told an inspection to do.
+/// The task of an inspection.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Deed {
-    /// To say who is there.
+pub enum Task {
+    /// To list the contenders.
     List,
     /// To delete a contender.
     Break(Aim),
@@ -43,7 +43,7 @@ pub enum Deed {
     Revoke(Aim),
 }
 
-impl Deed {
+impl Task {
     /// The contender that is meant, if one is.
     #[must_use]
     pub const fn aim(&self) -> Option<&Aim> {
@@ -61,8 +61,8 @@ pub struct Placed {
     pub fence: u64,
     /// The session that it goes with.
     pub session: SessionId,
-    /// Whether somebody has asked it for the lock.
-    pub wanted: bool,
+    /// Whether a revocation of it was requested.
+    pub revocation_requested: bool,
 }
 
 /// A contender that is meant.
@@ -84,7 +84,7 @@ impl Aim {
     }
 }
 
-/// All that a server has shown an inspection since it was wished for.
+/// All that a server has shown an inspection since it began.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Views {
     ever: Vec<Shown>,
@@ -121,7 +121,7 @@ impl Views {
 
     /// What is wrong with the answer to a list.
     #[must_use]
-    pub fn belie(&self, list: &[Found]) -> Option<String> {
+    pub fn error_in_list(&self, list: &[Found]) -> Option<String> {
         let Some(always) = &self.always else {
             return Some("it was answered without a look".into());
         };
@@ -135,9 +135,20 @@ impl Views {
             let was = |one: &Shown| is(found, one) && (one.holds == found.holds || found.holds && room(one));
             !self.ever.iter().any(was)
         });
-        let missing = always
-            .iter()
-            .find(|aim| !list.iter().any(|found| aim.means(found)));
+        // The first waiter of a semaphore has a node in the queue and a permit beyond those that are held: a list has the first of them.
+        let waits = |one: &Shown| {
+            let queued = |found: &&Found| !found.holds && found.session == one.session;
+            let permit = |found: &Found| {
+                self.ever
+                    .iter()
+                    .any(|one| one.permits.is_some() && is(found, one))
+            };
+            one.permits.is_some() && !one.holds && list.iter().filter(queued).any(|found| !permit(found))
+        };
+        let missing = always.iter().find(|aim| {
+            let listed = list.iter().any(|found| aim.means(found));
+            !listed && !self.ever.iter().any(|one| aim.is(one) && waits(one))
+        });
         match (invented, missing) {
             (Some(found), _) => Some(format!("{found:?} was never to be seen")),
             (None, Some(aim)) => Some(format!("{aim:?} is missing")),
@@ -147,7 +158,7 @@ impl Views {
 
     /// What is wrong with the answer that this contender was there.
     #[must_use]
-    pub fn belie_found(&self, aim: &Aim, answer: &[Found]) -> Option<String> {
+    pub fn error_in_found(&self, aim: &Aim, answer: &[Found]) -> Option<String> {
         let seen = |found: &Found| self.ever.iter().any(|one| is(found, one));
         let right = matches!(answer, [found] if aim.means(found) && seen(found));
         (!right).then(|| format!("{aim:?} was meant, and {answer:?} was never to be seen"))
@@ -155,13 +166,13 @@ impl Views {
 
     /// What is wrong with the answer that this contender is not there.
     #[must_use]
-    pub fn belie_gone(&self, aim: &Aim) -> Option<String> {
+    pub fn error_in_gone(&self, aim: &Aim) -> Option<String> {
         let stayed = self.always.as_ref().is_some_and(|always| always.contains(aim));
         stayed.then(|| format!("{aim:?} is said to have gone, and was there all the time"))
     }
 }
 
-/// Whether both are the same contender. Whether it holds is told in a list alone.
+/// Whether both are the same contender. Only a list says whether it holds.
 fn is(found: &Found, shown: &Shown) -> bool {
     let Shown {
         node,
@@ -210,17 +221,21 @@ mod tests {
     #[test]
     fn s9_a_list_is_made_of_what_was_shown() {
         let mut views = Views::default();
-        assert!(views.belie(&[]).is_some(), "nobody has looked");
+        assert!(views.error_in_list(&[]).is_some(), "no request was made");
         views.add(vec![shown("a", 1, true), shown("b", 2, false)]);
         views.add(vec![shown("b", 2, true), shown("c", 3, false)]);
         let (a, c) = (found("a", 1, true), found("c", 3, false));
         for b in [found("b", 2, false), found("b", 2, true)] {
-            assert_eq!(views.belie(&[a.clone(), b.clone(), c.clone()]), None);
-            assert_eq!(views.belie(&[b]), None, "who came or left may be there or not");
+            assert_eq!(views.error_in_list(&[a.clone(), b.clone(), c.clone()]), None);
+            assert_eq!(
+                views.error_in_list(&[b]),
+                None,
+                "what came or left may be listed or not"
+            );
         }
-        assert!(views.belie(&[a, c]).unwrap().contains("missing"));
+        assert!(views.error_in_list(&[a, c]).unwrap().contains("missing"));
         for wrong in [found("a", 1, false), found("a", 2, true), found("d", 4, false)] {
-            let said = views.belie(&[found("b", 2, true), wrong]).unwrap();
+            let said = views.error_in_list(&[found("b", 2, true), wrong]).unwrap();
             assert!(said.contains("never to be seen"), "{said}");
         }
     }
@@ -235,24 +250,28 @@ mod tests {
         let mut views = Views::default();
         views.add(all());
         let list = |holds| [found("a", 1, true), found("b", 2, true), found("c", 3, holds)];
-        assert_eq!(views.belie(&list(false)), None);
-        assert!(views.belie(&list(true)).is_some());
+        assert_eq!(views.error_in_list(&list(false)), None);
+        assert!(views.error_in_list(&list(true)).is_some());
         // The third left, then the first: never was it one of two.
         views.add(all()[..2].into());
         views.add(all()[1..2].into());
-        assert_eq!(views.belie(&list(true)[1..]), None);
+        assert_eq!(views.error_in_list(&list(true)[1..]), None);
     }
 
     #[test]
-    fn s9_who_was_there_all_the_time_has_not_gone() {
+    fn s9_a_contender_that_stayed_has_not_gone() {
         let mut views = Views::default();
         views.add(vec![shown("a", 1, true), shown("b", 2, false)]);
-        assert!(views.belie_gone(&aim("a", 1)).is_some());
-        assert_eq!(views.belie_gone(&aim("a", 2)), None, "another one is there");
+        assert!(views.error_in_gone(&aim("a", 1)).is_some());
+        assert_eq!(views.error_in_gone(&aim("a", 2)), None, "another one is there");
         views.add(vec![shown("b", 2, false)]);
-        assert_eq!(views.belie_gone(&aim("a", 1)), None);
-        assert_eq!(views.belie_found(&aim("a", 1), &[found("a", 1, false)]), None);
-        assert!(views.belie_found(&aim("a", 1), &[found("b", 2, false)]).is_some());
-        assert!(views.belie_found(&aim("a", 1), &[]).is_some());
+        assert_eq!(views.error_in_gone(&aim("a", 1)), None);
+        assert_eq!(views.error_in_found(&aim("a", 1), &[found("a", 1, false)]), None);
+        assert!(
+            views
+                .error_in_found(&aim("a", 1), &[found("b", 2, false)])
+                .is_some()
+        );
+        assert!(views.error_in_found(&aim("a", 1), &[]).is_some());
     }
 }

@@ -1,4 +1,4 @@
-//! Wrong inspections, beside honest contenders; and a holder that does not hear of them, beside honest inspections.
+//! Wrong inspections, beside correct contenders; and a holder that does not watch its node, beside correct inspections.
 
 use core::marker::PhantomData;
 
@@ -16,12 +16,12 @@ use crate::{
 };
 
 use super::{
-    Rogue, Wanted,
-    zookeeper::{Deaf, Looker, Oversight},
+    Detectable, Mutant,
+    zookeeper::{Looker, Oversight, Unwatching},
 };
 
 type Inspected = Party<Fencepost<ZooKeeper>, Looker>;
-type Unheard = Party<Deaf, Inspector>;
+type Unwatched = Party<Unwatching, Inspector>;
 
 const fn like_it<S: Subject<Servers>>(
     name: &'static str,
@@ -33,7 +33,7 @@ const fn like_it<S: Subject<Servers>>(
         settings: None,
         fair: ZOOKEEPER_INSPECTION.fair,
         longest: ZOOKEEPER_INSPECTION.longest,
-        climate: ZOOKEEPER_INSPECTION.climate,
+        profile: ZOOKEEPER_INSPECTION.profile,
         on: PhantomData,
     }
 }
@@ -48,7 +48,7 @@ fn small(client: Number, crashes: u8, seed: u64, oversight: Option<Oversight>) -
 
 macro_rules! overlooked {
     ($($name:ident: $oversight:ident, $breaks:ident, $kebab:literal, $mistake:literal, $source:literal;)*) => {
-        $(static $name: Rogue<Servers, Inspected> = Rogue {
+        $(static $name: Mutant<Servers, Inspected> = Mutant {
             mistake: $mistake,
             source: $source,
             breaks: Property::$breaks,
@@ -58,7 +58,7 @@ macro_rules! overlooked {
         };)*
 
         /// All of them.
-        pub(super) static ALL: &[&dyn Wanted] = &[$(&$name,)* &UNHEARD];
+        pub(super) static ALL: &[&dyn Detectable] = &[$(&$name,)* &UNWATCHED];
     };
 }
 
@@ -72,25 +72,25 @@ overlooked! {
     BY_PATH: ByPath, S5, "break-by-path",
         "a contender is broken by its path: the fence says that another one was meant", "zkCli: delete knows no fences";
     OTHER_WORDS: OtherWords, L3, "other-words",
-        "a wish is written in other words than the holder knows", "home-made revokers; Curator and its ports agree on __REVOKE__";
+        "the revocation request is written in other words than the holder knows", "home-made revokers; Curator and its ports agree on __REVOKE__";
 }
 
-static UNHEARD: Rogue<Servers, Unheard> = Rogue {
-    mistake: "nobody watches the own node: a holder does not hear that its lock is wanted",
+static UNWATCHED: Mutant<Servers, Unwatched> = Mutant {
+    mistake: "no watch on the own node: a holder does not receive a revocation request",
     source: "Curator's InterProcessMutex, unless makeRevocable is called",
     breaks: Property::L3,
-    machine: like_it("unheard-wish", |client, crashes, seed| {
+    machine: like_it("unwatched-revocation", |client, crashes, seed| {
         if inspects(client, seed) {
             let owner = owner(client, crashes);
             Party::Inspects(Inspector::new(Kind::MUTEX.lock(seed), owner, seed, turn(seed)))
         } else {
-            Party::Contends(Deaf(Kind::MUTEX.contender(client, crashes, seed)))
+            Party::Contends(Unwatching(Kind::MUTEX.contender(client, crashes, seed)))
         }
     }),
 };
 
-/// See [`HONEST_REDIS`](super::HONEST_REDIS).
-pub static HONEST_INSPECTION: Machine<Servers, Inspected> =
+/// See [`CORRECT_REDIS`](super::CORRECT_REDIS).
+pub static CORRECT_INSPECTION: Machine<Servers, Inspected> =
     like_it("small-inspection", |client, crashes, seed| {
         small(client, crashes, seed, None)
     });

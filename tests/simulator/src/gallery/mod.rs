@@ -1,6 +1,6 @@
-//! The rogues' gallery: locks that people really write, each with the mistake that it is known for. The checker has to convict every one of
-//! them of the promise that it breaks, and to acquit the same lock without the mistake in the same runs: a checker that convicts
-//! nobody proves nothing, and one that convicts everybody proves no more.
+//! The gallery of mutants: locks that people really write, each with the mistake that it is known for. The checker has to detect the promise that each
+//! of them breaks, and to pass the same lock without the mistake in the same runs: a checker that detects nothing proves nothing, and one
+//! that rejects everything proves no more.
 
 mod inspections;
 pub mod redis;
@@ -10,7 +10,7 @@ use core::{fmt::Debug, marker::PhantomData, ops::Range, time::Duration};
 
 use fencepost_core::Patience;
 
-pub use inspections::HONEST_INSPECTION;
+pub use inspections::CORRECT_INSPECTION;
 
 use crate::{
     backend::Subject,
@@ -18,7 +18,7 @@ use crate::{
     cut::Spoken,
     faults::Faults,
     machines,
-    prove::{self, Conviction, Provable},
+    prove::{self, Counterexample, Provable},
     redis::Servers as RedisServers,
     run::{Machine, by_seed},
     step::Number,
@@ -28,33 +28,33 @@ use crate::{
 
 /// A lock with a mistake.
 #[derive(Debug)]
-pub struct Rogue<B, S> {
+pub struct Mutant<B, S> {
     /// What is wrong.
     pub mistake: &'static str,
-    /// Who has made it, or found it.
+    /// Where it was made, or found.
     pub source: &'static str,
     /// The promise that it breaks.
     pub breaks: Property,
     machine: Machine<B, S>,
 }
 
-/// A rogue, whatever it runs on.
-pub trait Wanted: Debug + Sync {
+/// A mutant, whatever it runs on.
+pub trait Detectable: Debug + Sync {
     /// Its short name.
     fn name(&self) -> &'static str;
     /// What is wrong with it.
     fn mistake(&self) -> &'static str;
-    /// Who has made it, or found it.
+    /// Where it was made, or found.
     fn source(&self) -> &'static str;
     /// The promise that it breaks.
     fn breaks(&self) -> Property;
     /// The lock itself.
     fn machine(&'static self) -> &'static dyn Provable;
-    /// The first of these seeds that convicts it of that, with its story; nothing if none does.
-    fn convict(&self, seeds: Range<u64>) -> Option<Conviction>;
+    /// The counterexample of the first of these seeds in which that promise is broken, if there is one.
+    fn detect(&self, seeds: Range<u64>) -> Option<Counterexample>;
 }
 
-impl<B: Spoken, S: Subject<B> + Send + Sync + 'static> Wanted for Rogue<B, S> {
+impl<B: Spoken, S: Subject<B> + Send + Sync + 'static> Detectable for Mutant<B, S> {
     fn name(&self) -> &'static str {
         self.machine.name
     }
@@ -75,18 +75,18 @@ impl<B: Spoken, S: Subject<B> + Send + Sync + 'static> Wanted for Rogue<B, S> {
         &self.machine
     }
 
-    fn convict(&self, seeds: Range<u64>) -> Option<Conviction> {
+    fn detect(&self, seeds: Range<u64>) -> Option<Counterexample> {
         seeds.into_iter().find_map(|seed| {
             let (run, verdict) = by_seed(&self.machine, seed, &Faults::ALL);
             let violation = verdict.violation.filter(|found| found.property == self.breaks)?;
-            Some(prove::convict(&self.machine, seed, &run, violation))
+            Some(prove::counterexample(&self.machine, seed, &run, violation))
         })
     }
 }
 
 /// How long the small locks try to acquire, if not for ever.
-const fn limit(patience: Patience) -> Option<Duration> {
-    match patience {
+const fn limit(timeout: Patience) -> Option<Duration> {
+    match timeout {
         Patience::For(limit) => Some(limit),
         Patience::Try => Some(Duration::from_millis(500)),
         Patience::Forever => None,
@@ -115,7 +115,7 @@ macro_rules! small {
 
 macro_rules! gallery {
     ($($name:ident: $module:ident::$defect:ident on $like:ident, $breaks:ident, $kebab:literal, $mistake:literal, $source:literal;)*) => {
-        $(static $name: Rogue<on!($module), $module::Small> = Rogue {
+        $(static $name: Mutant<on!($module), $module::Small> = Mutant {
             mistake: $mistake,
             source: $source,
             breaks: Property::$breaks,
@@ -128,22 +128,22 @@ macro_rules! gallery {
                 settings: None,
                 fair: machines::$like.fair,
                 longest: machines::$like.longest,
-                climate: machines::$like.climate,
+                profile: machines::$like.profile,
                 on: PhantomData,
             },
         };)*
 
-        static OF_LOCKS: &[&dyn Wanted] = &[$(&$name,)* &ONE_BY_ONE];
+        static OF_LOCKS: &[&dyn Detectable] = &[$(&$name,)* &ONE_BY_ONE];
     };
 }
 
 gallery! {
     EXPIRY_APART: redis::ExpiryApart on REDIS_STRING, S8, "setnx-then-expire",
-        "SETNX, then PEXPIRE: who dies in between holds for ever", "redis-py#554, redis-py#818";
+        "SETNX, then PEXPIRE: a client that dies in between holds for ever", "redis-py#554, redis-py#818";
     NO_EXPIRY: redis::NoExpiry on REDIS_STRING, S8, "no-expiry",
-        "SET NX without an end: who dies holds for ever", "home-made locks everywhere; the SETNX page of the Redis manual warns of it";
+        "SET NX without an end: a client that dies holds for ever", "home-made locks everywhere; the SETNX page of the Redis manual warns of it";
     BLIND_DELETE: redis::BlindDelete on REDIS_STRING, S5, "blind-delete",
-        "DEL without asking who holds: a late release takes the next holder's lock away", "Redis manual, \"Distributed Locks\": the reason for the random value";
+        "DEL without a compare: a late release takes the next holder's lock away", "Redis manual, \"Distributed Locks\": the reason for the random value";
     DELETE_APART: redis::DeleteApart on REDIS_STRING, S5, "get-compare-delete",
         "GET, compare, DEL: the lock changes hands in between", "redis-py before 3.0, python-redis-lock#20";
     NO_FENCE: redis::NoFence on REDIS_STRING, S4, "no-fence",
@@ -155,43 +155,43 @@ gallery! {
     VALID_FROM_REPLY: redis::ValidFromReply on REDIS_STRING, S3, "valid-from-reply",
         "the lease counted from the answer, not from the request", "node-redlock: a lock 276 ms past its end, measured";
     NO_LOSS: redis::NoLoss on REDIS_STRING, S3, "no-loss-signal",
-        "nobody tells the holder that its lease is over", "redisson#5698, redis-py: no lost-lock signal";
+        "the holder does not learn that its lease is over", "redisson#5698, redis-py: no lost-lock signal";
     RENEW_BY_NAME: redis::RenewByName on REDIS_STRING, S5, "renew-by-name",
-        "PEXPIRE without asking who holds: prolongs another's lock", "redisson's multi-lock: a final PEXPIRE without the owner; redisson#1458";
+        "PEXPIRE without a compare: prolongs another's lock", "redisson's multi-lock: a final PEXPIRE without the owner; redisson#1458";
     RENEW_BY_SET: redis::RenewBySet on REDIS_STRING, S5, "renew-by-set",
-        "renewal by SET: writes over whoever holds now", "home-made watchdogs";
+        "renewal by SET: overwrites the present holder", "home-made watchdogs";
     SILENCE_IS_YES: redis::SilenceIsYes on REDIS_STRING, S3, "silence-is-yes",
         "an acquire without an answer is taken for granted", "redisson#1966: a hold that was never confirmed, renewed";
     ONE_TOKEN: redis::OneToken on REDIS_STRING, S3, "one-token",
         "one value for all acquires of a client: a late release of the last hold ends this one", "Spring's RedisLockRegistry: the client's id as the value";
-    PATIENCE_ANEW: redis::PatienceAnew on REDIS_STRING, D, "patience-anew",
-        "every try has the caller's whole patience", "kazoo: a timeout that starts again with every wake, measured; CURATOR-559";
+    TIMEOUT_ANEW: redis::TimeoutAnew on REDIS_STRING, D, "timeout-anew",
+        "every try has the caller's whole acquire timeout", "kazoo: a timeout that starts again with every wake, measured; CURATOR-559";
     MESSAGE_ONLY: redis::MessageOnly on REDIS_STRING, L1, "message-only",
         "waits for the message of a release and for nothing else: a lease's end announces nothing", "StackExchange-style home-made waiters; redisson#3004";
     CREATE_AGAIN: zookeeper::CreateAgain on ZOOKEEPER_MUTEX, L1, "create-again",
         "a create without an answer is made again: the first node stands before the second for ever", "CURATOR-45, CURATOR-79";
     WHOLE_NAMES: zookeeper::WholeNames on ZOOKEEPER_MUTEX, S1, "whole-names",
-        "contenders in the order of their whole names: a prefix decides who is first", "CURATOR-43, and every port of the recipe once";
+        "contenders in the order of their whole names: a prefix decides which is first", "CURATOR-43, and every port of the recipe once";
     WATCH_FIRST: zookeeper::WatchFirst on ZOOKEEPER_MUTEX, L2, "watch-first",
-        "all who wait watch the holder: one release wakes everybody", "ZooKeeper recipes: the herd effect";
+        "all waiters watch the holder: one release wakes all", "ZooKeeper recipes: the herd effect";
     NEIGHBOUR_GONE: zookeeper::NeighbourGone on ZOOKEEPER_MUTEX, S1, "neighbour-gone",
         "a neighbour's going is taken for its release: it may have given up", "go-zookeeper and shayhatsor/zookeeper: no second list";
     EXISTS_WATCH: zookeeper::ExistsWatch on ZOOKEEPER_MUTEX, L1, "exists-watch",
         "watches by exists, and does not look at the answer: waits for a node that has gone to come", "CURATOR-107, shayhatsor/zookeeper#26";
     WATCH_ONLY: zookeeper::WatchOnly on ZOOKEEPER_MUTEX, L1, "watch-only",
-        "waits for the event of its watch and for nothing else: one that is lost is waited for without end", "Curator and Kazoo: a server keeps events from who may not read any more, and says nothing";
+        "waits for the event of its watch and for nothing else: one that is lost is waited for without end", "Curator and Kazoo: a server drops the events of a client that may not read any more, and says nothing";
     LEAK_ON_TIMEOUT: zookeeper::LeakOnTimeout on ZOOKEEPER_MUTEX, L1, "leak-on-timeout",
-        "gives up and leaves its node: it is granted in its turn, and nobody is there", "kazoo#732, kazoo#429";
+        "gives up and leaves its node: the node gets its turn, and its client has gone", "kazoo#732, kazoo#429";
     NO_CONFIRMATION: zookeeper::NoConfirmation on ZOOKEEPER_MUTEX, S3, "no-confirmation",
-        "believes in its session until the client says otherwise: a paused or cut-off holder never hears of its end", "CURATOR-206; a follower cut off answers for 7.5 s, measured";
+        "takes its session for valid until the client library says otherwise: a paused or cut-off holder never learns of its end", "CURATOR-206; a follower cut off answers for 7.5 s, measured";
     DELETE_FIRST: zookeeper::DeleteFirst on ZOOKEEPER_MUTEX, S5, "delete-first",
-        "releases the first of the line, whoever that is by now", "home-made recipes";
+        "deletes the first node of the queue, which may be another's by now", "home-made recipes";
     NO_BARRIER: zookeeper::NoBarrier on ZOOKEEPER_MUTEX, L1, "no-barrier",
-        "a list without the own node is believed: the server lagged, and now there are two", "CURATOR-211, CURATOR-307, helix#1118";
-    BARRIER_UNHEARD: zookeeper::BarrierUnheard on ZOOKEEPER_MUTEX, S8, "barrier-unheard",
-        "a list behind a sync that was refused is believed: what was created on a server ahead is not looked for again", "a throttled request is refused alone (ZooKeeper 3.6), the list behind it is answered; this gallery's honest lock until then";
+        "a list without the own node counts: the server lagged, and now there are two", "CURATOR-211, CURATOR-307, helix#1118";
+    REFUSED_BARRIER: zookeeper::RefusedBarrier on ZOOKEEPER_MUTEX, S8, "refused-barrier",
+        "a list behind a sync that was refused counts: what was created on a server ahead is not looked for again", "a throttled request is refused alone (ZooKeeper 3.6), the list behind it is answered; this gallery's correct lock until then";
     ONE_BREATH: zookeeper::OneBreath on ZOOKEEPER_MUTEX, S3, "one-breath",
-        "two confirmations in one breath are taken for a whole session's time: the leader has not been told of the first", "fencepost before this simulator";
+        "two confirmations at once are taken for a whole session's time: the leader does not know of the first", "fencepost before this simulator";
     SYNC_PROVES: zookeeper::SyncProves on ZOOKEEPER_MUTEX, S3, "sync-proves",
         "a session is confirmed by sync: a leader that has been deposed answers it, while its successor ends the session", "fencepost on real servers: for 4 to 6 s two clients believed that they held the lock";
     DELETE_ONCE: zookeeper::DeleteOnce on ZOOKEEPER_MUTEX, S8, "delete-once",
@@ -201,19 +201,19 @@ gallery! {
     WRITERS_ONLY: zookeeper::WritersOnly on ZOOKEEPER_READ_WRITE, S1, "writers-only",
         "a writer waits for earlier writers only, and holds beside readers", "home-made recipes: the two halves of the recipe confused";
     FIRST_WRITER: zookeeper::FirstWriter on ZOOKEEPER_READ_WRITE, L2, "first-writer",
-        "readers watch the first writer of the line: each earlier writer's release wakes every later reader", "Curator's InterProcessReadWriteLock";
+        "readers watch the first writer of the queue: each earlier writer's release wakes every later reader", "Curator's InterProcessReadWriteLock";
     FRESH_NUMBER: zookeeper::FreshNumber on ZOOKEEPER_READ_WRITE, S1, "fresh-number",
         "a writer goes on as a reader of a fresh number: a queued writer gets in between", "Curator 5.4: CURATOR-621, CURATOR-276";
     BY_INDEX: zookeeper::ByIndex on ZOOKEEPER_SEMAPHORE, L1, "by-index",
-        "who waits for a permit watches one of those who hold: another one leaves, and it sleeps on", "Curator's InterProcessSemaphore, deprecated";
+        "a waiter for a permit watches one of the holders: another one leaves, and it goes on waiting", "Curator's InterProcessSemaphore, deprecated";
     DELETE_AGAIN: zookeeper::DeleteAgain on ZOOKEEPER_SINGLE, S5, "delete-again",
         "a delete without an answer is made again: the node is the next holder's by now", "home-made locks of one node";
     NEVER_MINE: zookeeper::NeverMine on ZOOKEEPER_SINGLE, L1, "never-mine",
-        "a node that is there is somebody else's: after a create without an answer it waits for itself", "home-made locks of one node; CURATOR-45 is its like in a line";
+        "a node that is there is taken for another's: after a create without an answer it waits for itself", "home-made locks of one node; CURATOR-45 is its like in a queue";
 }
 
-/// Everybody in the gallery.
-pub fn all() -> impl Iterator<Item = &'static dyn Wanted> {
+/// All mutants of the gallery.
+pub fn all() -> impl Iterator<Item = &'static dyn Detectable> {
     OF_LOCKS.iter().chain(inspections::ALL).copied()
 }
 
@@ -228,12 +228,12 @@ const fn both(
         settings: None,
         fair: machines::ZOOKEEPER_MULTI_LOCK.fair,
         longest: machines::ZOOKEEPER_MULTI_LOCK.longest,
-        climate: machines::ZOOKEEPER_MULTI_LOCK.climate,
+        profile: machines::ZOOKEEPER_MULTI_LOCK.profile,
         on: PhantomData,
     }
 }
 
-static ONE_BY_ONE: Rogue<ZooKeeperServers, zookeeper::Both> = Rogue {
+static ONE_BY_ONE: Mutant<ZooKeeperServers, zookeeper::Both> = Mutant {
     mistake: "many locks taken one after the other, as the caller names them: two callers hold one each, and wait for the other",
     source: "Curator's InterProcessMultiLock; Coffman, Elphick and Shoshani 1971",
     breaks: Property::L1,
@@ -243,23 +243,23 @@ static ONE_BY_ONE: Rogue<ZooKeeperServers, zookeeper::Both> = Rogue {
 };
 
 /// The same locks without their mistakes.
-pub static HONEST_REDIS: Machine<RedisServers, redis::Small> = Machine {
+pub static CORRECT_REDIS: Machine<RedisServers, redis::Small> = Machine {
     name: "small-redis",
     make: |client, crashes, _seed| redis::Small::new(owner(client, crashes), None),
     settings: None,
     fair: machines::REDIS_STRING.fair,
     longest: machines::REDIS_STRING.longest,
-    climate: machines::REDIS_STRING.climate,
+    profile: machines::REDIS_STRING.profile,
     on: PhantomData,
 };
 
-/// See [`HONEST_REDIS`].
-pub static HONEST_BOTH: Machine<ZooKeeperServers, zookeeper::Both> =
+/// See [`CORRECT_REDIS`].
+pub static CORRECT_BOTH: Machine<ZooKeeperServers, zookeeper::Both> =
     both("small-both", |client, crashes, _seed| {
         zookeeper::Both::new(owner(client, crashes), true)
     });
 
-macro_rules! honest {
+macro_rules! correct {
     ($(#[$doc:meta] $name:ident on $like:ident, $kebab:literal;)*) => {
         $(#[$doc]
         pub static $name: Machine<ZooKeeperServers, zookeeper::Small> = Machine {
@@ -268,17 +268,17 @@ macro_rules! honest {
             settings: None,
             fair: machines::$like.fair,
             longest: machines::$like.longest,
-            climate: machines::$like.climate,
+            profile: machines::$like.profile,
             on: PhantomData,
         };)*
     };
 }
 
-honest! {
-    /// See [`HONEST_REDIS`].
-    HONEST_ZOOKEEPER on ZOOKEEPER_MUTEX, "small-zookeeper";
-    /// See [`HONEST_REDIS`].
-    HONEST_READ_WRITE on ZOOKEEPER_READ_WRITE, "small-read-write";
-    /// See [`HONEST_REDIS`].
-    HONEST_SINGLE on ZOOKEEPER_SINGLE, "small-single";
+correct! {
+    /// See [`CORRECT_REDIS`].
+    CORRECT_ZOOKEEPER on ZOOKEEPER_MUTEX, "small-zookeeper";
+    /// See [`CORRECT_REDIS`].
+    CORRECT_READ_WRITE on ZOOKEEPER_READ_WRITE, "small-read-write";
+    /// See [`CORRECT_REDIS`].
+    CORRECT_SINGLE on ZOOKEEPER_SINGLE, "small-single";
 }

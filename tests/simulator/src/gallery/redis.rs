@@ -1,6 +1,6 @@
 //! A small lock on Redis, as many have written it, and what they have got wrong in it.
 //!
-//! Without a defect it is honest: it takes, renews and gives back by scripts that compare, counts its lease from the request, and buries
+//! Without a defect it is correct: it takes, renews and gives back by scripts that compare, counts its lease from the request, and buries
 //! what it has given up. It asks again after a while instead of listening, and knows nothing of hubs.
 
 mod inputs;
@@ -9,7 +9,7 @@ use core::time::Duration;
 use std::collections::VecDeque;
 
 use fencepost_core::{
-    AttemptId, Cause, Command, CommandId, Event, Fence, Grant, Instant, Loss, Output, OwnerId, Refusal,
+    AttemptId, Cause, Command, CommandId, ContenderId, Event, Fence, Grant, Instant, Loss, Output, Refusal,
     Target, lease,
     redis::{Reply, Script},
 };
@@ -23,7 +23,7 @@ pub enum Defect {
     ExpiryApart,
     /// SET NX without an end.
     NoExpiry,
-    /// DEL, whoever holds.
+    /// DEL, without a compare.
     BlindDelete,
     /// GET, compare, DEL.
     DeleteApart,
@@ -37,16 +37,16 @@ pub enum Defect {
     ValidFromReply,
     /// The holder never asks its clock.
     NoLoss,
-    /// PEXPIRE by name, whoever holds.
+    /// PEXPIRE by name, without a compare.
     RenewByName,
-    /// SET by name, whoever holds.
+    /// SET by name, without a compare.
     RenewBySet,
     /// No answer is taken for a yes.
     SilenceIsYes,
     /// One value for all acquires of a client.
     OneToken,
-    /// Every try has the caller's whole patience.
-    PatienceAnew,
+    /// Every try has the caller's whole acquire timeout.
+    TimeoutAnew,
     /// Waits for the message of a release, and for nothing else.
     MessageOnly,
 }
@@ -61,7 +61,7 @@ pub struct Small {
     last: u64,
     /// The request that an answer counts for, when it was made, and what it was.
     asked: Option<(CommandId, Instant, Asked)>,
-    patience: Option<Duration>,
+    acquire_timeout: Option<Duration>,
     deadline: Option<Instant>,
     /// When to act next: to ask again, or to renew.
     next: Option<Instant>,
@@ -97,15 +97,18 @@ const MARGIN: Duration = Duration::from_millis(2);
 impl Small {
     /// A lock that has not asked for anything yet.
     #[must_use]
-    pub const fn new(owner: OwnerId, defect: Option<Defect>) -> Self {
+    pub const fn new(owner: ContenderId, defect: Option<Defect>) -> Self {
         Self {
             defect,
-            attempt: AttemptId { owner, number: 0 },
+            attempt: AttemptId {
+                contender: owner,
+                number: 0,
+            },
             phase: Phase::Idle,
             out: VecDeque::new(),
             last: 0,
             asked: None,
-            patience: None,
+            acquire_timeout: None,
             deadline: None,
             next: None,
             until: None,
@@ -159,8 +162,8 @@ impl Small {
     }
 
     fn acquire(&mut self, now: Instant) {
-        if self.has(Defect::PatienceAnew) {
-            self.deadline = self.patience.map(|patience| now.plus(patience));
+        if self.has(Defect::TimeoutAnew) {
+            self.deadline = self.acquire_timeout.map(|limit| now.plus(limit));
         }
         let lease = millis(TTL);
         let ask = match self.defect {

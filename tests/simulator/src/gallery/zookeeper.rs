@@ -1,7 +1,7 @@
 //! A small lock on ZooKeeper, as many have written it, and what they have got wrong in it.
 //!
-//! Without a defect it is honest: numbered nodes, the nearest lower one watched by get, its session confirmed through the leader. It
-//! takes the long way wherever it can: every change of the line and every reconnect is read anew behind a `sync`.
+//! Without a defect it is correct: numbered nodes, the nearest lower one watched by get, its session confirmed through the leader. It
+//! takes the long way wherever it can: every change of the queue and every reconnect is read anew behind a `sync`.
 
 mod both;
 mod confirm;
@@ -15,7 +15,8 @@ use core::time::Duration;
 use std::collections::VecDeque;
 
 use fencepost_core::{
-    AttemptId, Command, CommandId, Event, Fence, Grant, Instant, Output, OwnerId, Refusal, SessionId, Target,
+    AttemptId, Command, CommandId, ContenderId, Event, Fence, Grant, Instant, Output, Refusal, SessionId,
+    Target,
     zookeeper::{CreateMode, Request},
 };
 
@@ -23,7 +24,7 @@ use crate::zookeeper::{Ask, DIRECTORY};
 
 pub use both::Both;
 use confirm::Candidate;
-pub use looker::{Deaf, Looker, Oversight};
+pub use looker::{Looker, Oversight, Unwatching};
 pub use roles::{Role, small};
 
 /// What can be wrong with it.
@@ -33,7 +34,7 @@ pub enum Defect {
     CreateAgain,
     /// Nodes are ordered by their whole names.
     WholeNames,
-    /// Everybody watches the first of the line.
+    /// Every waiter watches the first of the queue.
     WatchFirst,
     /// A neighbour's going is taken for its release.
     NeighbourGone,
@@ -41,37 +42,37 @@ pub enum Defect {
     ExistsWatch,
     /// Nothing is looked at again while the neighbour's watch is silent.
     WatchOnly,
-    /// Nothing is deleted when the caller's patience ends.
+    /// Nothing is deleted when the acquire timeout ends.
     LeakOnTimeout,
     /// The session's end is noticed when the client says so.
     NoConfirmation,
-    /// The release deletes the first of the line.
+    /// The release deletes the first of the queue.
     DeleteFirst,
-    /// A list is believed without a `sync` before it.
+    /// A list counts without a `sync` before it.
     NoBarrier,
-    /// A list is believed behind a `sync` that has failed.
-    BarrierUnheard,
+    /// A list counts behind a `sync` that has failed.
+    RefusedBarrier,
     /// Two confirmations in one breath are taken for a whole session's time.
     OneBreath,
     /// A `sync` is taken for a proof that the leader still leads.
     SyncProves,
     /// A delete that was not answered is taken for done.
     DeleteOnce,
-    /// Every look at the line has the caller's whole patience.
-    PatienceAnew,
+    /// Every look at the queue has the caller's whole acquire timeout.
+    TimeoutAnew,
     /// A reader waits for later writers, too.
     LaterWriters,
     /// A writer waits for earlier writers only.
     WritersOnly,
-    /// A reader watches the first writer of the line.
+    /// A reader watches the first writer of the queue.
     FirstWriter,
     /// A writer that becomes a reader takes a fresh number.
     FreshNumber,
-    /// Who waits for a permit watches one of those who hold.
+    /// A waiter for a permit watches one of the holders.
     ByIndex,
     /// The single node: a delete that was not answered is made again, whosever the node is by now.
     DeleteAgain,
-    /// The single node: one that is there is somebody else's.
+    /// The single node: one that is there is taken for another's.
     NeverMine,
 }
 
@@ -100,7 +101,7 @@ pub struct Small {
     proved: Option<Instant>,
     confirming: Option<(CommandId, Instant)>,
     confirm_at: Option<Instant>,
-    patience: Option<Duration>,
+    acquire_timeout: Option<Duration>,
     deadline: Option<Instant>,
     retry: Option<Instant>,
     look: Option<Instant>,
@@ -153,12 +154,15 @@ fn command(out: &mut VecDeque<Output<Ask, Event>>, last: &mut u64, request: Ask)
 impl Small {
     /// A lock that has not asked for anything yet.
     #[must_use]
-    pub const fn new(owner: OwnerId, role: Role, defect: Option<Defect>) -> Self {
+    pub const fn new(owner: ContenderId, role: Role, defect: Option<Defect>) -> Self {
         Self {
             role,
             directory: DIRECTORY,
             defect,
-            attempt: AttemptId { owner, number: 0 },
+            attempt: AttemptId {
+                contender: owner,
+                number: 0,
+            },
             phase: Phase::Idle,
             out: VecDeque::new(),
             last: 0,
@@ -173,7 +177,7 @@ impl Small {
             proved: None,
             confirming: None,
             confirm_at: None,
-            patience: None,
+            acquire_timeout: None,
             deadline: None,
             retry: None,
             look: None,
@@ -266,18 +270,18 @@ impl Small {
     }
 
     fn listed(&mut self, now: Instant, names: &[String]) {
-        if self.has(Defect::PatienceAnew) && self.deadline.is_some() {
-            self.deadline = self.patience.map(|patience| now.plus(patience));
+        if self.has(Defect::TimeoutAnew) && self.deadline.is_some() {
+            self.deadline = self.acquire_timeout.map(|limit| now.plus(limit));
         }
         let prefix = self.own();
-        let mut line: Vec<&String> = names.iter().collect();
+        let mut queue: Vec<&String> = names.iter().collect();
         if self.has(Defect::WholeNames) {
-            line.sort_unstable();
+            queue.sort_unstable();
         } else {
-            line.sort_unstable_by_key(|name| name.rsplit_once('-').map(|(_, number)| number.to_owned()));
+            queue.sort_unstable_by_key(|name| name.rsplit_once('-').map(|(_, number)| number.to_owned()));
         }
         if self.node.is_none() && self.doubt {
-            let found = line.iter().find(|name| name.starts_with(&prefix));
+            let found = queue.iter().find(|name| name.starts_with(&prefix));
             // Its number in the tree's history is not known yet.
             self.node = found.map(|name| ((*name).clone(), 0));
             self.doubt = false;
@@ -286,13 +290,13 @@ impl Small {
         match self.phase {
             Phase::Leaves { .. } => self.bury(names),
             Phase::Wants => {
-                let place = line.iter().position(|name| Some(*name) == own.as_ref());
-                match place.map(|place| self.waits_behind(&line, place)) {
+                let place = queue.iter().position(|name| Some(*name) == own.as_ref());
+                match place.map(|place| self.waits_behind(&queue, place)) {
                     Some(None) => self.first(now),
                     Some(Some(_)) if self.trying => self.refuse(Refusal::NotAvailable),
                     Some(Some(watched)) => {
                         self.placed = true;
-                        let path = format!("{}/{}", self.directory, line[watched]);
+                        let path = format!("{}/{}", self.directory, queue[watched]);
                         let ask = if self.has(Defect::ExistsWatch) {
                             Ask::Exists { path, watch: true }
                         } else {

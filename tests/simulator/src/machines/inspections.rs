@@ -1,4 +1,4 @@
-//! Inspections of ZooKeeper's locks, beside those who contend for them.
+//! Inspections of ZooKeeper's locks, beside their contenders.
 
 use fencepost_core::zookeeper::{Layout, Role, ZooKeeper};
 
@@ -6,9 +6,9 @@ use crate::{
     backend::Subject,
     inspector::{Inspector, Lock, Party},
     run::Machine,
+    schedule::Profile,
     step::Number,
     subject::{Fencepost, owner},
-    weather::Climate,
     zookeeper::{PERMITS, Servers},
 };
 
@@ -17,21 +17,21 @@ use super::{
     ZOOKEEPER_SEMAPHORE, ZOOKEEPER_SINGLE, layout, zookeeper,
 };
 
-/// One who contends for a lock of ZooKeeper, or one who inspects it.
+/// A contender for a lock of ZooKeeper, or an inspector of it.
 pub type AtALock = Party<Fencepost<ZooKeeper>, Inspector>;
 
-/// A lock that is inspected: those who contend for it, and what it is called by those who inspect it.
+/// A lock that is inspected: its contenders, and its name for inspectors.
 #[derive(Debug)]
 pub struct Kind {
     like: &'static Machine<Servers, Fencepost<ZooKeeper>>,
     name: &'static str,
     of: Role,
     /// Single nodes and the layout `plain` use paths again: a node can change hands between the look at it and what is done to it, and
-    /// ZooKeeper knows no fences. So nobody is broken or revoked there.
+    /// ZooKeeper knows no fences. So no contender is broken or revoked there.
     only_listed: bool,
 }
 
-/// Which lock a run is about is told by its seed.
+/// The seed of a run chooses the lock.
 static INSPECTED: [Kind; 4] = [
     Kind::MUTEX,
     Kind {
@@ -82,7 +82,7 @@ impl Kind {
         &all[usize::try_from(seed >> 6).unwrap_or_default() % all.len()]
     }
 
-    /// The settings of a contender. In half of the runs it is to hear at once that somebody wants its lock.
+    /// The settings of a contender. In half of the runs it is to receive revocation requests at once.
     fn settings(&self, client: Number, seed: u64) -> String {
         let settings = self.like.settings.map(|settings| settings(client, seed));
         let settings = settings.unwrap_or_default();
@@ -102,14 +102,14 @@ impl Kind {
         }
     }
 
-    /// One who contends for it.
+    /// A contender for it.
     #[must_use]
     pub fn contender(&self, client: Number, crashes: u8, seed: u64) -> Fencepost<ZooKeeper> {
         let mode = Subject::<Servers>::mode(&(self.like.make)(client, crashes, seed));
         zookeeper(&self.settings(client, seed), client, crashes, seed).granting(mode)
     }
 
-    /// What one who inspects it has to know.
+    /// What an inspector of it has to know.
     #[must_use]
     pub fn lock(&self, seed: u64) -> Lock {
         Lock {
@@ -121,7 +121,7 @@ impl Kind {
     }
 }
 
-/// Who inspects where others contend: the second, and in half of the runs the third, too.
+/// Which clients inspect: the second, and in half of the runs the third, too.
 #[must_use]
 pub(crate) const fn inspects(client: Number, seed: u64) -> bool {
     client == 1 || client == 2 && seed >> 8 & 1 == 0
@@ -149,7 +149,7 @@ pub static ZOOKEEPER_INSPECTION: Machine<Servers, AtALock> = Machine {
     settings: Some(|client, seed| Kind::of(&INSPECTED, seed).settings(client, seed)),
     fair: true,
     longest: ZOOKEEPER_MUTEX.longest,
-    climate: ENSEMBLE,
+    profile: ENSEMBLE,
     on: core::marker::PhantomData,
 };
 
@@ -159,7 +159,7 @@ pub static ZOOKEEPER_LIST: Machine<Servers, AtALock> = Machine {
     make: |client, crashes, seed| make(&LISTED, client, crashes, seed),
     settings: Some(|client, seed| Kind::of(&LISTED, seed).settings(client, seed)),
     fair: false,
-    climate: Climate {
+    profile: Profile {
         nameless: true,
         ..ENSEMBLE
     },

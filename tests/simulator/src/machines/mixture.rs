@@ -1,4 +1,4 @@
-//! Different kinds of locks under one name. Kazoo's mutexes, elections and writers have the same names, and exclude its readers: all of them stand in one line.
+//! Different kinds of locks under one name. Kazoo's mutexes, elections and writers have the same names, and exclude its readers: all of them stand in one queue.
 
 use crate::{checker::Mode, run::Machine, step::Number, subject::Fencepost, zookeeper::Servers};
 use fencepost_core::zookeeper::ZooKeeper;
@@ -27,7 +27,7 @@ fn settings(client: Number, seed: u64) -> String {
     )
 }
 
-/// Locks of all kinds that stand in the line of one name in Kazoo's layout.
+/// Locks of all kinds that stand in the queue of one name in Kazoo's layout.
 pub static ZOOKEEPER_MIXTURE: Machine<Servers, Fencepost<ZooKeeper>> = Machine {
     name: "zookeeper-mixture",
     make: |client, crashes, seed| {

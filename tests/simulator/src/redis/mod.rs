@@ -14,7 +14,7 @@ use fencepost_models::redis::{Condition, ConnectionId, Server};
 use crate::{
     backend::{Aftermath, Answered, Backend, Belongings, Owner},
     lua::RealLua,
-    step::{Number, Outage},
+    step::{Number, ServerFault},
 };
 
 /// How long a lock lasts when it is not renewed.
@@ -47,7 +47,7 @@ struct Connections {
     commands: Option<ConnectionId>,
     messages: Option<ConnectionId>,
     listening: Vec<(Vec<u8>, CommandId)>,
-    /// The driver has heard that it is connected to a replica.
+    /// The driver has received an answer of a replica.
     leaves: bool,
     crashes: u8,
 }
@@ -103,7 +103,7 @@ impl Servers {
         Aftermath::default()
     }
 
-    /// Whose a value is: every attempt begins with its client and how many processes that has had.
+    /// The owner of a value: every attempt begins with its client and how many processes that has had.
     fn owner(&self, value: &[u8]) -> Owner {
         let byte = |at: usize| {
             let digits = value
@@ -112,12 +112,12 @@ impl Servers {
             digits.and_then(|digits| u8::from_str_radix(digits, 16).ok())
         };
         let (Some(number), Some(crashes)) = (byte(0), byte(2)) else {
-            return Owner::Nobody;
+            return Owner::Ended;
         };
         let client = number.wrapping_sub(1);
         match self.clients.get(usize::from(client)) {
             Some(known) if known.crashes == crashes => Owner::Client(client),
-            _ => Owner::Nobody,
+            _ => Owner::Ended,
         }
     }
 }
@@ -125,7 +125,7 @@ impl Servers {
 impl Backend for Servers {
     type Family = Redis;
     type Ask = Ask;
-    type Line = Option<ConnectionId>;
+    type Connection = Option<ConnectionId>;
 
     const ORDERED: bool = false;
     const FAREWELL: Duration = Duration::ZERO;
@@ -138,7 +138,7 @@ impl Backend for Servers {
         }
     }
 
-    fn line(&self, client: Number) -> Self::Line {
+    fn connection(&self, client: Number) -> Self::Connection {
         self.clients[usize::from(client)].messages
     }
 
@@ -177,7 +177,7 @@ impl Backend for Servers {
 
     fn forget_connection(&mut self, _client: Number) {}
 
-    /// A driver that hears a replica drops its connection.
+    /// A driver that receives an answer of a replica drops its connection.
     fn delivered(&mut self, client: Number, mark: i64) -> bool {
         let leaves = mark == FROM_REPLICA;
         self.client(client).leaves |= leaves;
@@ -191,7 +191,7 @@ impl Backend for Servers {
 
     fn alive(&mut self, _now: Instant, _client: Number) {}
 
-    fn stalls(&self, _line: Self::Line, _ask: &Ask) -> bool {
+    fn stalls(&self, _line: Self::Connection, _ask: &Ask) -> bool {
         false
     }
 
@@ -199,7 +199,7 @@ impl Backend for Servers {
         &mut self,
         now: Instant,
         client: Number,
-        line: Self::Line,
+        from: Self::Connection,
         id: CommandId,
         ask: Ask,
     ) -> Option<Answered<Self>> {
@@ -211,12 +211,12 @@ impl Backend for Servers {
                 self.call(now, connection, &arguments)
             }
             Ask::Subscribe(channel) => {
-                let connection = own.messages.filter(|_| own.messages == line)?;
+                let connection = own.messages.filter(|_| own.messages == from)?;
                 own.listening.push((channel.clone(), id));
                 self.call(now, connection, &[b"SUBSCRIBE".to_vec(), channel])
             }
             Ask::Unsubscribe(channel) => {
-                let connection = own.messages.filter(|_| own.messages == line)?;
+                let connection = own.messages.filter(|_| own.messages == from)?;
                 own.listening.retain(|(known, _)| *known != channel);
                 self.call(now, connection, &[b"UNSUBSCRIBE".to_vec(), channel])
             }
@@ -226,7 +226,7 @@ impl Backend for Servers {
         Some(Answered { reply, mark })
     }
 
-    fn crowded(&self, _line: Self::Line, ask: &Ask) -> Option<Reply> {
+    fn throttled(&self, _line: Self::Connection, ask: &Ask) -> Option<Reply> {
         let loading = "LOADING Redis is loading the dataset in memory";
         matches!(ask, Ask::Call(_)).then(|| Reply::Error(loading.into()))
     }
@@ -240,12 +240,12 @@ impl Backend for Servers {
             messages.append(&mut demoted.take_messages(connection));
         }
         let listening = &self.clients[usize::from(client)].listening;
-        let heard = |channel: &[u8]| listening.iter().find(|(known, _)| known == channel);
+        let listener = |channel: &[u8]| listening.iter().find(|(known, _)| known == channel);
         messages
             .into_iter()
             .filter_map(|(channel, _)| {
                 Some(Notice::Message {
-                    id: heard(&channel)?.1,
+                    id: listener(&channel)?.1,
                 })
             })
             .collect()
@@ -253,41 +253,41 @@ impl Backend for Servers {
 
     fn pass(&mut self, _now: Instant) {}
 
-    fn outage(&mut self, _now: Instant, outage: Outage) -> Option<Aftermath> {
+    fn server_fault(&mut self, _now: Instant, fault: ServerFault) -> Option<Aftermath> {
         let loss = Aftermath { two_may_hold: true };
-        match outage {
-            Outage::Operator(_) => self.server.delete(KEY.as_bytes()).then_some(loss),
-            Outage::Forget => {
+        match fault {
+            ServerFault::Operator(_) => self.server.delete(KEY.as_bytes()).then_some(loss),
+            ServerFault::Forget => {
                 self.server.flush_scripts();
                 Some(Aftermath::default())
             }
-            Outage::CatchUp(_) => {
+            ServerFault::CatchUp(_) => {
                 self.server.replicate();
                 if let Some(demoted) = &mut self.demoted {
                     demoted.follow(&self.server);
                 }
                 Some(Aftermath::default())
             }
-            Outage::Depose => {
+            ServerFault::Depose => {
                 self.demoted = Some(self.server.hand_over());
                 Some(Aftermath::default())
             }
-            Outage::FailOver => {
+            ServerFault::FailOver => {
                 self.demoted = None;
                 self.server.fail_over();
                 Some(loss)
             }
-            Outage::Restart => {
+            ServerFault::Restart => {
                 self.demoted = None;
                 self.server.restart_empty();
                 Some(loss)
             }
-            Outage::Full => Some(self.turn(Condition::Full)),
-            Outage::NoDisk => Some(self.turn(Condition::NoDisk)),
-            Outage::FewReplicas => Some(self.turn(Condition::FewReplicas)),
-            Outage::NoChannels => Some(self.turn(Condition::NoChannels)),
-            Outage::Older => Some(self.turn(Condition::Older)),
-            Outage::Expire(_) | Outage::Crowd(_) | Outage::CutOff(_) => None,
+            ServerFault::Full => Some(self.turn(Condition::Full)),
+            ServerFault::NoDisk => Some(self.turn(Condition::NoDisk)),
+            ServerFault::FewReplicas => Some(self.turn(Condition::FewReplicas)),
+            ServerFault::NoChannels => Some(self.turn(Condition::NoChannels)),
+            ServerFault::Older => Some(self.turn(Condition::Older)),
+            ServerFault::Expire(_) | ServerFault::Throttle(_) | ServerFault::CutOff(_) => None,
         }
     }
 
@@ -349,7 +349,7 @@ impl Backend for Servers {
         matches!(ask, Ask::Call(_))
     }
 
-    fn say_ask(ask: &Ask) -> String {
+    fn describe_ask(ask: &Ask) -> String {
         match ask {
             Ask::Call(arguments) => say_call(arguments),
             Ask::Subscribe(channel) => format!("subscribe {}", String::from_utf8_lossy(channel)),
@@ -357,13 +357,13 @@ impl Backend for Servers {
         }
     }
 
-    fn say_reply(reply: &Reply) -> String {
+    fn describe_reply(reply: &Reply) -> String {
         match reply {
             Reply::Nil => "nil".into(),
             Reply::Int(number) => number.to_string(),
             Reply::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
             Reply::Array(items) => {
-                let items: Vec<String> = items.iter().map(Self::say_reply).collect();
+                let items: Vec<String> = items.iter().map(Self::describe_reply).collect();
                 format!("[{}]", items.join(", "))
             }
             Reply::Error(error) => format!("error {error}"),
@@ -371,7 +371,7 @@ impl Backend for Servers {
         }
     }
 
-    fn say_notice(notice: &Notice) -> String {
+    fn describe_notice(notice: &Notice) -> String {
         match notice {
             Notice::Message { .. } => "a message: the lock was released".into(),
             Notice::Gone { .. } => "the subscription is gone".into(),

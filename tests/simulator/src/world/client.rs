@@ -15,7 +15,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Sent<B: Backend> {
     pub(crate) id: CommandId,
-    pub(crate) line: B::Line,
+    pub(crate) connection: B::Connection,
     pub(crate) ask: B::Ask,
     /// Whether the client still waits for the answer.
     pub(crate) awaited: bool,
@@ -50,14 +50,14 @@ pub(crate) struct Client<B: Backend, S> {
     pub(crate) notices: VecDeque<NoticeOf<B>>,
     /// Commands without an outcome.
     pub(crate) open: Vec<CommandId>,
-    /// When the lock wants to be told the time.
+    /// When the lock has to look at its clock.
     pub(crate) wait: Option<Instant>,
-    /// Whether that is to look at what nobody may tell of.
+    /// Whether it looks then at what no notice may announce.
     pub(crate) looks: bool,
-    /// When it was last told anything, by its own clock.
-    pub(crate) heard: Instant,
+    /// When its machine was last given an input, by its own clock.
+    pub(crate) last_input: Instant,
     /// A notice of the present acquire, or of its grant, was lost.
-    pub(crate) untold: bool,
+    pub(crate) notice_lost: bool,
     /// Requests sent that were no routine.
     pub(crate) sent: u64,
     /// An answer of the present acquire was lost.
@@ -83,9 +83,9 @@ impl<B: Backend, S> Client<B, S> {
             notices: VecDeque::new(),
             open: Vec::new(),
             wait: None,
-            heard: BEGINNING,
+            last_input: BEGINNING,
             looks: false,
-            untold: false,
+            notice_lost: false,
             sent: 0,
             doubt: false,
             left: None,
@@ -113,10 +113,10 @@ impl<B: Backend, S> Client<B, S> {
         1000_u16.saturating_add_signed(self.drift.into()).into()
     }
 
-    /// Whether it can hear and say everything, and nothing is on its way.
+    /// Whether it can receive and send everything, and nothing is on its way.
     pub(crate) fn is_quiet(&self) -> bool {
-        let hears = self.connected && !self.paused;
-        hears && self.requests.is_empty() && self.answers.is_empty() && self.notices.is_empty()
+        let receives = self.connected && !self.paused;
+        receives && self.requests.is_empty() && self.answers.is_empty() && self.notices.is_empty()
     }
 
     /// Takes the first (n-th) answer off its way.

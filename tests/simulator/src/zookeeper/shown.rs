@@ -8,7 +8,11 @@ use crate::{
     step::Number,
 };
 
-use super::{DIRECTORIES, DIRECTORY, HALVES, PERMITS, Servers, directory_of, words};
+use super::{
+    DIRECTORY, PERMITS, Servers,
+    places::{DIRECTORIES, HALVES, directory_of},
+    words,
+};
 
 /// What the names of readers say, in the layouts that have them.
 const READERS: [&str; 2] = ["__READ__", "__rlock__"];
@@ -27,14 +31,14 @@ pub(super) struct Node<'a> {
 enum Place {
     Permits,
     Lock,
-    /// The line before a semaphore.
-    Line,
+    /// The queue before a semaphore.
+    Queue,
     /// Another lock.
     Other,
 }
 
 impl Servers {
-    /// Those who contend, in each directory by their numbers, as a server has them.
+    /// The contenders of each directory by their numbers, as a server has them.
     fn nodes_on(&self, member: usize) -> Vec<Node<'_>> {
         let nodes = self.server.nodes_on(member).filter_map(|(path, stat, session)| {
             let directory = directory_of(path);
@@ -48,8 +52,8 @@ impl Servers {
             let place = [
                 Place::Permits,
                 Place::Lock,
-                Place::Line,
-                Place::Line,
+                Place::Queue,
+                Place::Queue,
                 Place::Other,
             ][known];
             Some(Node {
@@ -65,11 +69,11 @@ impl Servers {
         all
     }
 
-    /// The same on the leader, with whom they belong to.
+    /// The same on the leader, with their owners.
     pub(super) fn contenders(&self) -> Vec<(&str, Owner)> {
         let all = self.nodes_on(self.server.leader()).into_iter();
         all.map(|node| {
-            let owner = node.session.map_or(Owner::Nobody, |session| self.owner(session));
+            let owner = node.session.map_or(Owner::Ended, |session| self.owner(session));
             (node.path, owner)
         })
         .collect()
@@ -86,7 +90,7 @@ impl Servers {
         let permits = all.iter().filter(|node| node.is_permit()).count();
         // Permits stand first, in the order in which they were made.
         let in_turn = |at: usize| match all[at].place {
-            Place::Line | Place::Other => false,
+            Place::Queue | Place::Other => false,
             _ if all[at].is_permit() => at < PERMITS.into(),
             _ => turns(&modes[permits..=at]).last() == Some(true),
         };

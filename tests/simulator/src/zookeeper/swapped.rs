@@ -4,12 +4,12 @@
 use fencepost_core::zookeeper::{Answer, Reply, Request};
 use fencepost_models::zookeeper::Ask;
 
-/// What the answer `theirs` to the write `before` looks like to whoever has asked `ask`.
+/// What the answer `theirs` to the write `before` looks like to the client that asked `ask`.
 pub(super) fn answer(ask: &Ask, reply: &Reply, before: &Ask, theirs: Reply) -> Option<Reply> {
     let Reply { session, answer } = theirs;
     let failed = matches!(reply.answer, Answer::Error(_));
     let answer = match (ask, answer) {
-        // Nobody could tell that from a success: its answer says nothing of what was done.
+        // No client could tell that from a success: its answer says nothing of what was done.
         (Ask::Request(Request::Set { .. }), Answer::Created { .. } | Answer::Children(_) | Answer::Done)
             if failed =>
         {

@@ -2,6 +2,7 @@
 
 mod commands;
 mod real;
+mod written;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -13,7 +14,7 @@ use crate::chance::{Chance, alone, sequences};
 use commands::{Step, Word, random_step};
 use real::Real;
 
-/// Both servers, asked the same.
+/// Both servers, given the same commands.
 struct Both {
     model: Server,
     lua: RealLua,
@@ -120,7 +121,7 @@ impl Both {
         assert_eq!(self.on_model(&exists), Reply::Int(0));
     }
 
-    /// Nobody has been told more than the model has told.
+    /// No listener of the real server has received more than those of the model.
     fn nothing_is_left(&mut self) {
         for listener in 1..CONNECTIONS {
             self.real[listener].send(&words(&["PING"]));
@@ -188,18 +189,18 @@ fn random_sequences_are_answered_alike() {
     });
 }
 
-/// What no random words would find.
+/// Commands that random words would not find.
 #[test]
-fn told_sequences_are_answered_alike() {
+fn written_sequences_are_answered_alike() {
     let _alone = alone();
     let mut both = Both::new();
     both.ask_text(&["LPUSH", "list", "1"]);
     both.ask_text(&["HSET", "hash", "a", "1", "b", "two"]);
-    let scripts = commands::SCRIPTS.iter();
+    let scripts = written::SCRIPTS.iter();
     let scripts = scripts.map(|script| vec!["EVAL", script, "1", "key", "first", "5"]);
-    let told = commands::TOLD.iter().map(|line| line.to_vec());
+    let commands = written::COMMANDS.iter().map(|line| line.to_vec());
     let mut differences = 0;
-    for line in told.chain(scripts) {
+    for line in commands.chain(scripts) {
         let line = words(&line);
         let (model, real) = (both.on_model(&line), both.real[0].call(&line));
         if !alike(&model, &real) {

@@ -13,7 +13,7 @@ use fencepost_core::{
 use fencepost_models::zookeeper::{Ask, Server};
 
 use crate::chance::{Chance, address, alone, sequences};
-use real::{Real, Told};
+use real::{Fired, Real};
 
 const CLIENTS: usize = 3;
 const BASE: &str = "/fencepost-models";
@@ -148,19 +148,19 @@ impl Both {
             && after.is_none_or(|(_, after)| real < *after)
     }
 
-    /// Compares what every session has been told. What a session's end and a new connection tell comes in any order.
-    fn compare_told(&mut self, in_order: bool) {
+    /// Compares the events of every session. Those of a session's end and of a new connection come in any order.
+    fn compare_events(&mut self, in_order: bool) {
         for client in self.clients.iter_mut().filter(|client| client.connected) {
-            let mut model: Vec<(i64, Told)> = Vec::new();
-            for told in self.model.take_told(client.model) {
-                model.push((told.zxid, (told.event, told.path)));
+            let mut model: Vec<(i64, Fired)> = Vec::new();
+            for fired in self.model.take_told(client.model) {
+                model.push((fired.zxid, (fired.event, fired.path)));
             }
-            // The server tells a session once, however many watches it has.
+            // The server sends an event to a session once, however many watches it has.
             model.dedup();
-            let mut model: Vec<Told> = model.into_iter().map(|(_, told)| told).collect();
-            let mut real = client.real.next_told(model.len());
+            let mut model: Vec<Fired> = model.into_iter().map(|(_, fired)| fired).collect();
+            let mut real = client.real.next_events(model.len());
             if !in_order {
-                let key = |told: &Told| format!("{told:?}");
+                let key = |fired: &Fired| format!("{fired:?}");
                 model.sort_by_key(key);
                 model.dedup();
                 real.sort_by_key(key);
@@ -198,10 +198,10 @@ impl Both {
             }
             _ => return,
         }
-        self.compare_told(matches!(step, Step::Ask(..)));
+        self.compare_events(matches!(step, Step::Ask(..)));
     }
 
-    /// Compares the trees, what nobody should have been told, and clears up.
+    /// Compares the trees, and events that should not have come, and clears up.
     fn finish(mut self) {
         for client in 0..CLIENTS {
             self.step(&Step::Reconnect(client));

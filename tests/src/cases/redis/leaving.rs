@@ -12,6 +12,7 @@ cases! { "redis":
     release_without_memory, "The server has no memory for a release's tombstone, or says so in the words of Redis 6: repeated, and what it finds then is no loss, because the first one may have freed the lock.",
         "maxmemory with noeviction";
     release_without_a_disk, "The server takes no writes for want of a disk: the release is repeated.";
+    extend_after_the_end, "A grant has ended by its holder's clock when more time is asked for, and the driver has not reported it: lost, and released.";
     release_after_the_end, "A grant has ended by its holder's clock when it is released, and the driver has not said so: lost, and given back all the same.",
         "a paused holder that leaves its block without an error";
     release_by_text, "The server has forgotten the script: its text is sent along, with the same arguments.",
@@ -94,6 +95,13 @@ fn release_without_a_disk(story: &mut Recorder) {
         .waits_for(None)
         .close(key)
         .leaves(0);
+}
+
+fn extend_after_the_end(story: &mut Recorder) {
+    let key = hold(story);
+    story.after(9_000_000).extend(key);
+    story.says(&["lost lease-ended", "call"]).own().says(&[]);
+    story.waits_for(None).close(key).leaves(0);
 }
 
 fn release_after_the_end(story: &mut Recorder) {

@@ -26,6 +26,8 @@ cases! { "redis":
         "redisson#775: one failed renewal ended them all";
     renewal_answered_late, "A renewal is answered when it has been asked for again: its answer counts, from its own start, and the newer one's counts more.",
         "a server that is slower than a third of the lease";
+    late_renewal_needs_the_text, "A server that answers late does not know the script yet, and says so when the renewal has been asked for again: sent with its text at once, because the second one would get the same answer as late.",
+        "a server slower than a third of the lease, whose first renewal this is: the grant was lost";
     late_renewal_finds_another, "The late answer of a renewal says that another contender holds: lost, whatever the newer one will say.";
     renewals_lost_for_good, "No renewal is answered until the grant's own end: lost by the holder's clock, and released all the same.",
         "redisson#4698, redisson#5698";
@@ -166,6 +168,18 @@ fn renewal_answered_late(story: &mut Recorder) {
         .answer_id(second, Reply::Value { value })
         .says(&["extended"]);
     story.waits_for(Some("renew"));
+}
+
+fn late_renewal_needs_the_text(story: &mut Recorder) {
+    let [first, second] = two_renewals(story);
+    let no_script = || Reply::RedisError {
+        error: "NOSCRIPT No matching script.".into(),
+    };
+    story.answer_id(first, no_script()).says(&["call"]);
+    let third = story.last_id("call");
+    story.answer_id(second, no_script()).says(&[]);
+    let value = json!([1]);
+    story.answer_id(third, Reply::Value { value }).says(&["extended"]);
 }
 
 fn late_renewal_finds_another(story: &mut Recorder) {

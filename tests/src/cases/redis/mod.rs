@@ -6,6 +6,7 @@ mod holding;
 mod leaving;
 mod lost_replies;
 mod misuse;
+mod owners;
 mod patience;
 mod plain;
 
@@ -23,6 +24,7 @@ pub(super) fn cases() -> Vec<super::Case> {
         patience::cases(),
         errors::cases(),
         misuse::cases(),
+        owners::cases(),
     ]
     .concat()
 }

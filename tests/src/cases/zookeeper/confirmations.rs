@@ -30,8 +30,12 @@ cases! { "zookeeper":
         "Kleppmann 2016: a paused holder";
     confirmations_fail, "Confirmations that fail are repeated, and when the grant's time is over it is lost, though the connection is there.",
         "a follower cut off from its leader";
-    confirmation_never_answered, "A confirmation has no answer, and nobody says that it failed: after a third of the timeout another one is sent.",
+    confirmation_never_answered, "A probe has no answer, on a connection of the program's that the driver cannot make again: after a third of the timeout another one is sent.",
         "measured: an ensemble that owed an answer for ten seconds, the connection open";
+    silent_server, "A server falls silent without closing its connections, just before the next probe: after an eighth of the timeout the driver is asked for another connection, and the grant goes on there.",
+        "measured: client libraries notice after two thirds of the timeout, when the grant has ended";
+    slow_server, "One server after the other answers no probe in time: the second one has twice as long, the third is not asked for another connection. An answer ends this.",
+        "a server that is too busy has more to do with each connection";
     extended_on_request, "An application asks for more time: confirmed now, not at the next third, and that proves the confirmation before, if it is a quarter of the timeout old.";
     extended_too_often, "An application asks for more time again and again: confirmations that follow each other too closely prove nothing.";
     seal_lost, "The answer to a seal is lost: the witness counts, and the next confirmation is the seal.",
@@ -87,7 +91,9 @@ fn check_refused(story: &mut Recorder) {
 fn deposed_leader(story: &mut Recorder) {
     hold(story);
     story.timeout().says(&["check"]).silence("check");
+    story.timeout().says(&["reconnect"]);
     story.timeout().says(&["check"]).silence("check");
+    story.timeout().says(&["reconnect"]);
     story.waits_for(Some("validity")).timeout();
     story.says(&["lost lease-ended", "delete"]);
 }
@@ -115,7 +121,8 @@ fn check_of_before_a_move(story: &mut Recorder) {
         .present(41)
         .says(&["resumed"]);
     story.error("check", code::NO_NODE).says(&["check", "extended"]);
-    story.silence("check").waits_for(Some("renew")).timeout();
+    story.silence("check").timeout().says(&["reconnect"]);
+    story.waits_for(Some("renew")).timeout();
     story.says(&["check"]).checked().says(&["sync"]);
     story.done("sync").says(&["extended"]);
 }
@@ -191,7 +198,8 @@ fn confirmations_fail(story: &mut Recorder) {
         .fail("check", "unknown")
         .says(&[])
         .waits_for(Some("renew"));
-    story.timeout().says(&["check"]).timeout().says(&["check"]);
+    story.timeout().says(&["check"]).timeout().says(&["reconnect"]);
+    story.timeout().says(&["check"]).timeout().says(&["reconnect"]);
     story.waits_for(Some("validity")).timeout();
     story.says(&["lost lease-ended", "delete"]);
 }
@@ -199,8 +207,38 @@ fn confirmations_fail(story: &mut Recorder) {
 fn confirmation_never_answered(story: &mut Recorder) {
     hold(story);
     story.timeout().says(&["check"]).silence("check");
+    story.timeout().says(&["reconnect"]);
     story.waits_for(Some("renew")).timeout().says(&["check"]);
     story.confirmed().says(&["extended", "get"]);
+}
+
+fn silent_server(story: &mut Recorder) {
+    hold(story);
+    story.timeout().confirmed().says(&["extended", "get"]).present(41);
+    story.timeout().says(&["check"]).silence("check");
+    story.timeout().says(&["reconnect"]).disconnected();
+    // The next server does not answer the handshake, the one after it does.
+    story.after(750_000).given(1).says(&["check", "get"]);
+    story.present(41).says(&["resumed"]);
+    story
+        .checked()
+        .says(&["check", "extended"])
+        .checked()
+        .says(&["extended"]);
+    story.timeout().says(&["sync"]).done("sync").says(&["sync"]);
+    story.done("sync").says(&["extended"]);
+}
+
+fn slow_server(story: &mut Recorder) {
+    warm(story);
+    story.timeout().says(&["sync"]).silence("sync");
+    story.timeout().says(&["reconnect"]).disconnected();
+    story.given(1).says(&["sync"]).silence("sync");
+    story.timeout().says(&["reconnect"]).disconnected();
+    story.given(1).says(&["sync"]).silence("sync");
+    story.timeout().says(&["sync"]).done("sync");
+    story.timeout().says(&["sync"]).silence("sync");
+    story.timeout().says(&["reconnect"]);
 }
 
 fn extended_on_request(story: &mut Recorder) {

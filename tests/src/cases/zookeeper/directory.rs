@@ -19,7 +19,7 @@ cases! { "zookeeper":
     parents_of_many_throttled, "The same of many locks at once.";
     parent_reaped_in_between, "The leader reaps the empty container between the making and the entering: it is made again.",
         "CURATOR-180, CURATOR-724";
-    directory_removed_with_the_node, "The list finds no directory although the node was created: somebody has removed both, so the contender enters anew.",
+    directory_removed_with_the_node, "The list finds no directory although the node was created: another client has removed both, or the server is behind. So the node is deleted, in case that it is there, and the contender enters anew.",
         "zk-ruby and .NET DistributedLock delete the parent on release";
 }
 
@@ -145,7 +145,11 @@ fn parent_reaped_in_between(story: &mut Recorder) {
 fn directory_removed_with_the_node(story: &mut Recorder) {
     warm(story);
     let key = acquire(story);
-    story.created(3, 41).error("children", code::NO_NODE).says(&[]);
+    story
+        .created(3, 41)
+        .error("children", code::NO_NODE)
+        .says(&["delete"]);
+    story.error("delete", code::NO_NODE);
     story.waits_for(Some("retry")).timeout();
     no_directory(story);
     story.created_parent().created_parent().created(0, 45);

@@ -40,10 +40,13 @@ fn orphan_forbidden(story: &mut Recorder) {
     let settings = json!({"kind": "zookeeper-mutex", "name": "stock", "prefix": "shop", "layout": "plain"});
     let key = story.open(&settings);
     story.acquire(key).fail("create", "unknown").children(&[orphan]);
-    story.timeout().says(&["sync", "children", "create", "children"]);
+    story
+        .timeout()
+        .says(&["sync", "check", "children", "create", "children"]);
     let searching = story.last_id("sync");
     story.answer_id(searching, story.reply_done());
-    story.answer_id(searching + 1, story.reply_children(&[orphan]));
+    story.answer_id(searching + 1, story.reply_children(&[]));
+    story.answer_id(searching + 2, story.reply_children(&[orphan]));
     let attempt = format!("{key:08x}00000000000000000000feed-1");
     let reply = story.reply_data(&attempt, 1, 40);
     story.answer("get", reply).says(&["delete"]);

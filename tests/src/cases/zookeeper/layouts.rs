@@ -11,6 +11,8 @@ cases! { "zookeeper":
     mixed_layouts_before_ours, "A contender of Kazoo's layout has come earlier: waited for in the order of the numbers, and reported once.";
     kazoo_names, "The layout of Kazoo: its names, its marks, and parents that stay, because Kazoo does not make them again.";
     downgraded_writer_of_kazoos, "A mutex in Kazoo's layout stands behind a writer, which has the name of a mutex. When that name has gone, the list shows the reader that the writer has become, and the mutex waits for it.";
+    downgraded_writer_before_a_leader, "The same for an election in Kazoo's layout.";
+    downgraded_writer_before_many_locks, "The same for one of several locks in Kazoo's layout.";
     plain_names, "The layout of home-made locks: any prefix, nothing else in the name, the attempt in the data.";
     plain_create_lost, "Without a name of one's own a lost create is not found in a list: the contender queues again, and what may have been made is looked for by its data.";
     plain_node_of_an_earlier_attempt, "After a move a create is answered with a node of an earlier attempt, which is gone when it is looked at: the node that the create has really made is searched for and deleted, or the contender would stand behind itself.",
@@ -78,6 +80,11 @@ fn kazoo_names(story: &mut Recorder) {
 fn downgraded_writer_of_kazoos(story: &mut Recorder) {
     warm(story);
     let key = ask(story, json!({"layout": "kazoo"}));
+    behind_a_writer_that_turns(story, key);
+}
+
+/// Behind a writer of kazoo's that becomes a reader, and then goes.
+fn behind_a_writer_that_turns(story: &mut Recorder, key: u64) {
     let own = format!("{key:08x}00000000000000000000feee__lock__0000000003");
     let writer = format!("{KAZOO}0000000002");
     let reader = writer.replace("__lock__", "__rlock__");
@@ -86,6 +93,33 @@ fn downgraded_writer_of_kazoos(story: &mut Recorder) {
     story.watch(&at(&writer), "deleted").says(&["children"]);
     story.children(&[&own, &reader]).says(&["get", "queued"]);
     story.answer_routine();
+    story.watch(&at(&reader), "deleted").says(&["acquired"]);
+}
+
+fn downgraded_writer_before_a_leader(story: &mut Recorder) {
+    warm(story);
+    let settings =
+        json!({"kind": "zookeeper-election", "name": "stock", "prefix": "shop", "layout": "kazoo"});
+    let key = story.open(&settings);
+    story.acquire(key);
+    behind_a_writer_that_turns(story, key);
+}
+
+fn downgraded_writer_before_many_locks(story: &mut Recorder) {
+    warm(story);
+    let settings = json!({"kind": "zookeeper-multi-lock", "names": ["stock", "till"], "prefix": "shop", "layout": "kazoo"});
+    let key = story.open(&settings);
+    story.acquire(key);
+    let own = |number: &str| format!("{key:08x}00000000000000000000feee__lock__{number}");
+    let (first, second) = (own("0000000003"), own("0000000008"));
+    let writer = format!("{KAZOO}0000000002");
+    let reader = writer.replace("__lock__", "__rlock__");
+    let names = story.reply_children(&[&first, &second]);
+    story.answer("multi", names);
+    story.children(&[&first, &writer]).present(41).present(42);
+    story.children(&[&second]).present(43).answer_routine();
+    story.watch(&at(&writer), "deleted").says(&["children"]);
+    story.children(&[&first, &reader]).says(&["get"]).answer_routine();
     story.watch(&at(&reader), "deleted").says(&["acquired"]);
 }
 
@@ -107,10 +141,11 @@ fn plain_create_lost(story: &mut Recorder) {
     story.fail("create", "unknown").children(&["node_0000000003"]);
     story.timeout();
     // A barrier and a list look for what was made; a new node is made behind it.
-    story.says(&["sync", "children", "create", "children"]);
+    story.says(&["sync", "check", "children", "create", "children"]);
     let searching = story.last_id("sync");
     story.answer_id(searching, story.reply_done());
-    story.answer_id(searching + 1, story.reply_children(&["node_0000000003"]));
+    story.answer_id(searching + 1, story.reply_children(&[]));
+    story.answer_id(searching + 2, story.reply_children(&["node_0000000003"]));
     story.says(&["get"]);
     let first = format!("{key:08x}00000000000000000000feed-1");
     let reply = story.reply_data(&first, 1, 40);
@@ -128,11 +163,12 @@ fn plain_node_of_an_earlier_attempt(story: &mut Recorder) {
     story.created_at(&at("node_0000000003"), 40);
     story.children(&["node_0000000003", "node_0000000004"]);
     story.says(&["get"]).error("get", code::NO_NODE);
-    story.says(&["delete", "sync", "children", "create", "children"]);
+    story.says(&["delete", "sync", "check", "children", "create", "children"]);
     story.error("delete", code::NO_NODE);
     let searching = story.last_id("sync");
     story.answer_id(searching, story.reply_done());
-    story.answer_id(searching + 1, story.reply_children(&["node_0000000004"]));
+    story.answer_id(searching + 1, story.reply_children(&[]));
+    story.answer_id(searching + 2, story.reply_children(&["node_0000000004"]));
     story.says(&["get"]);
     let first = format!("{key:08x}00000000000000000000feed-1");
     let reply = story.reply_data(&first, 1, 41);
@@ -143,14 +179,15 @@ fn clean_up_after_the_grant(story: &mut Recorder) {
     warm(story);
     ask(story, json!({"layout": "plain"}));
     story.fail("create", "unknown").children(&[]).timeout();
-    story.says(&["sync", "children", "create", "children"]);
+    story.says(&["sync", "check", "children", "create", "children"]);
     let searching = story.last_id("sync");
     story.error("sync", code::THROTTLED).says(&[]);
     story.answer_id(searching + 1, story.reply_children(&[]));
+    story.answer_id(searching + 2, story.reply_children(&[]));
     story
         .created_at(&at("node_0000000004"), 41)
         .children(&["node_0000000004"]);
-    story.says(&["acquired", "sync", "children"]);
+    story.says(&["acquired", "sync", "check", "children"]);
 }
 
 fn election(story: &mut Recorder) {

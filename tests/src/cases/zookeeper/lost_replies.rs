@@ -11,6 +11,8 @@ cases! { "zookeeper":
         "CURATOR-79";
     create_lost_twice, "Two creates in doubt, and the eldest node has been deleted by somebody: the middle one is found, and not waited for.",
         "CURATOR-504: contenders that block themselves";
+    create_lost_and_old_list, "The create's reply is lost, and the list behind the next one is too old for both nodes: the elder is still looked for.",
+        "a deposed leader answers the barrier of a list alone";
     create_lost_and_expired, "The create's reply is lost and the session ends: its nodes are gone, and a new attempt enters in the new session.",
         "CURATOR-498";
     node_of_another_session, "A node with our attempt's name belongs to another session: it is dying and not ours, so we stand behind it.",
@@ -86,6 +88,24 @@ fn create_lost_twice(story: &mut Recorder) {
     story.says(&["delete", "acquired"]);
 }
 
+fn create_lost_and_old_list(story: &mut Recorder) {
+    warm(story);
+    let key = acquire(story);
+    story.disconnected().connected(1).checked().created(5, 50);
+    let line = [own(key, 3), own(key, 5), own(key, 6)];
+    let line: Vec<&str> = line.iter().map(String::as_str).collect();
+    story
+        .children(&[&other(2)])
+        .says(&["create", "children", "delete"]);
+    story.done("delete").created(6, 53);
+    story
+        .children(&[line[0], line[2]])
+        .says(&["get", "children"])
+        .present(41)
+        .children(&[line[0], line[2]])
+        .says(&["delete", "acquired"]);
+}
+
 fn create_lost_and_expired(story: &mut Recorder) {
     warm(story);
     let key = acquire(story);
@@ -118,8 +138,12 @@ fn twin_not_readable(story: &mut Recorder) {
     story
         .error("get", code::NO_AUTH)
         .children(&[&own(key, 3), &own(key, 5)]);
-    story.says(&["delete", "sync", "children"]);
-    story.done("delete").done("sync").children(&[&own(key, 3)]);
+    story.says(&["delete", "sync", "check", "children"]);
+    story
+        .done("delete")
+        .done("sync")
+        .checked()
+        .children(&[&own(key, 3)]);
     story.says(&["delete"]).done("delete");
     story.says(&["refused no-permission"]).close(key).leaves(0);
 }

@@ -10,6 +10,7 @@ mod leaving;
 mod line;
 mod lost_replies;
 mod misuse;
+mod owners;
 mod patience;
 mod read_write;
 mod recipes;
@@ -42,6 +43,7 @@ pub(super) fn cases() -> Vec<super::Case> {
         refusals::cases(),
         forbidden::cases(),
         misuse::cases(),
+        owners::cases(),
         layouts::cases(),
         read_write::cases(),
         recipes::cases(),

@@ -1,7 +1,17 @@
 //! Patience that ends, acquires that are cancelled, machines that are closed: in every phase.
 
-use super::{acquire, at, code, hold, other, own, settings, warm};
-use crate::{cases::cases, transcript::Recorder};
+use serde_json::json;
+
+use super::{
+    DIR, acquire, at, code, hold, other, own,
+    recipes::{enqueued, many},
+    semaphore::take,
+    settings, warm,
+};
+use crate::{
+    cases::cases,
+    transcript::{Input, Recorder},
+};
 
 cases! { "zookeeper":
     timeout_in_the_line, "The patience ends behind somebody: the node is deleted, the delete repeated until it is answered, and then it is told.",
@@ -12,6 +22,7 @@ cases! { "zookeeper":
         "CURATOR-79, zk-ruby#51";
     timeout_and_the_create_is_lost, "The patience ends while the create is under way, and its reply never comes: what it may have made is searched for behind a barrier.",
         "CURATOR-45";
+    search_on_a_deposed_leader, "The session moves to a leader that has been deposed: the search for a node waits behind a check, which such a leader never answers, and is made again on the next connection.";
     search_behind_a_refused_barrier, "The barrier before such a search is refused and the list behind it answered: that the node is not there proves nothing.",
         "THROTTLEDOP, 3.6; helix#1118: a lagging server";
     timeout_before_a_retry, "The patience ends while the acquire waits to try again: nothing is left to undo.",
@@ -23,6 +34,10 @@ cases! { "zookeeper":
     timeout_unconfirmed, "First in the line, but the session is not confirmed within the patience, nor in half its timeout: nobody else held, so this is no timeout.";
     timeout_while_unproved, "First in the line, on a session of which nothing is proved when the patience ends: a free lock is granted late, and not refused.",
         "kazoo says True at once: a try with a session of 30 s was unreachable after 5 s";
+    permit_while_unproved, "A permit is free on a session of which too little is proved: the acquire's timeout is prolonged once, and the permit is granted with the proof.";
+    permit_tried_while_unproved, "The same for a try: its time stays prolonged at the head of the queue.";
+    many_locks_while_unproved, "All of several locks are free on a session of which too little is proved: granted with the proof, too.";
+    timeout_behind_a_standstill, "A process stands still for longer than a try waits: the answers have arrived, what was proved is used up, and the lock is free. It is granted after the next proof.";
     cancelled_in_every_phase, "An acquire is cancelled before it is sent, while it is sent, in the line, and when it is first: told once, and nothing stays.",
         "kazoo: a cancel left behind made the next acquire fail";
     closed_in_every_phase, "A machine is closed before it acquires, without a connection, while the create is under way, in the line, and as a holder: it says nothing more and goes when the server has answered.",
@@ -83,7 +98,20 @@ fn timeout_and_the_create_is_lost(story: &mut Recorder) {
         .timeout()
         .says(&["refused unreachable"]);
     story.disconnected().says(&[]);
-    story.connected(1).says(&["check", "sync", "children"]);
+    story.connected(1).says(&["check", "sync", "check", "children"]);
+    story.answer_routine().children(&[&other(2), &own(key, 3)]);
+    story.says(&["delete"]).done("delete").close(key).leaves(0);
+}
+
+fn search_on_a_deposed_leader(story: &mut Recorder) {
+    warm(story);
+    let key = story.open(&settings());
+    story.acquire_within(key, 200_000).timeout();
+    story.disconnected().given(1);
+    story.says(&["check", "sync", "check", "children"]);
+    // It answers the sync, and closes its connections when it misses its followers.
+    story.done("sync").says(&[]).after(3_000_000).disconnected();
+    story.given(1).says(&["check", "sync", "check", "children"]);
     story.answer_routine().children(&[&other(2), &own(key, 3)]);
     story.says(&["delete"]).done("delete").close(key).leaves(0);
 }
@@ -93,10 +121,10 @@ fn search_behind_a_refused_barrier(story: &mut Recorder) {
     let key = story.open(&settings());
     story.acquire_within(key, 200_000).timeout();
     story.disconnected().connected(1);
-    // The first one is the keeper's.
+    // The first one is the session lease's.
     story.checked().error("sync", code::THROTTLED);
     story.children(&[&other(2)]).says(&[]).waits_for(Some("retry"));
-    story.timeout().says(&["sync", "children"]);
+    story.timeout().says(&["sync", "check", "children"]);
     story.answer_routine().children(&[&other(2), &own(key, 3)]);
     story.says(&["delete"]).done("delete").close(key).leaves(0);
 }
@@ -177,6 +205,69 @@ fn timeout_while_unproved(story: &mut Recorder) {
     story.timeout().says(&[]).waits_for(Some("renew"));
     story.timeout().says(&["sync"]).done("sync").says(&["check"]);
     story.checked().says(&["acquired", "acquired"]);
+}
+
+fn permit_while_unproved(story: &mut Recorder) {
+    story.given(1).done("sync");
+    let settings = json!({"kind": "zookeeper-semaphore", "name": "stock", "prefix": "shop", "permits": 2});
+    let key = story.open(&settings);
+    story.acquire_within(key, 200_000);
+    first_in_the_queue(story, key);
+    permit_with_the_proof(story, key);
+}
+
+fn permit_tried_while_unproved(story: &mut Recorder) {
+    story.given(1).done("sync");
+    let settings = json!({"kind": "zookeeper-semaphore", "name": "stock", "prefix": "shop", "permits": 2, "answer_within": 200_000});
+    let key = story.open(&settings);
+    story.try_acquire(key);
+    first_in_the_queue(story, key);
+    permit_with_the_proof(story, key);
+}
+
+fn first_in_the_queue(story: &mut Recorder, key: u64) {
+    let number = story.reply_data("2", 0, 9);
+    story.answer("get", number);
+    story.created_at(&format!("{DIR}/locks/{}", own(key, 3)), 41);
+    story.children(&[&own(key, 3)]).says(&[]);
+}
+
+/// The acquire's time ends, and then the session's proof comes.
+fn permit_with_the_proof(story: &mut Recorder, key: u64) {
+    story.waits_for(Some("patience")).timeout().says(&[]);
+    story.waits_for(Some("renew")).timeout().says(&["sync"]);
+    story.done("sync").says(&["check"]).checked();
+    story.says(&["create", "children"]);
+    // The time that the acquire had at first is over.
+    story.input(Input::Timeout).says(&[]);
+    take(story, key, &[]);
+    story.says(&["acquired", "delete"]);
+}
+
+fn many_locks_while_unproved(story: &mut Recorder) {
+    story.given(1).done("sync");
+    let key = story.open(&many());
+    story.acquire_within(key, 200_000);
+    enqueued(story, key);
+    story.children(&[&own(key, 3)]).present(41);
+    story.children(&[&own(key, 8)]).present(41).says(&[]);
+    story.waits_for(Some("patience"));
+    story.timeout().says(&[]).waits_for(Some("renew"));
+    story.timeout().says(&["sync"]).done("sync").says(&["check"]);
+    story.checked().says(&["acquired"]);
+}
+
+fn timeout_behind_a_standstill(story: &mut Recorder) {
+    story.connected(1).done("sync");
+    let key = story.open(&settings());
+    story.try_acquire(key).says(&["create", "children"]);
+    story.after(8_400_000).created(3, 41);
+    story.children(&[&own(key, 3)]).says(&[]);
+    story.timeout_after(1000).says(&["check"]);
+    story.checked().says(&["sync"]);
+    story.done("sync").says(&[]).waits_for(Some("renew"));
+    story.timeout().says(&["sync"]).done("sync").says(&["sync"]);
+    story.done("sync").says(&["acquired"]);
 }
 
 fn cancelled_in_every_phase(story: &mut Recorder) {

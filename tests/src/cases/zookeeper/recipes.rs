@@ -30,7 +30,7 @@ pub(super) fn begin(story: &mut Recorder, settings: &Value) -> u64 {
     key
 }
 
-fn many() -> Value {
+pub(super) fn many() -> Value {
     json!({"kind": "zookeeper-multi-lock", "names": ["stock", "till"], "prefix": "shop"})
 }
 
@@ -41,7 +41,7 @@ fn multi(story: &mut Recorder, settings: &Value) -> u64 {
 }
 
 /// Both nodes are made.
-fn enqueued(story: &mut Recorder, key: u64) {
+pub(super) fn enqueued(story: &mut Recorder, key: u64) {
     let names = story.reply_children(&[&own(key, 3), &own(key, 8)]);
     story.answer("multi", names);
     story.says(&["children", "get", "children", "get"]);
@@ -146,8 +146,10 @@ fn many_locks_place_lost(story: &mut Recorder) {
 fn many_locks_outcome_unknown(story: &mut Recorder) {
     multi(story, &many());
     story.fail("multi", "unknown");
-    story.says(&["sync", "children", "sync", "children"]);
-    story.done("sync").children(&[]).done("sync").children(&[]);
+    story.says(&["sync", "check", "children", "sync", "check", "children"]);
+    for _ in 0..2 {
+        story.done("sync").checked().children(&[]);
+    }
     story.says(&["multi"]);
 }
 

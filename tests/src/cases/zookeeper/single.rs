@@ -139,7 +139,7 @@ fn single_create_lost(story: &mut Recorder) {
 fn single_release_lost(story: &mut Recorder) {
     let key = hold(story);
     story.release(key).fail("delete", "unknown").says(&[]).timeout();
-    story.says(&["sync", "get"]).done("sync");
+    story.says(&["sync", "check", "get"]).done("sync").checked();
     ours(story, key, 1, 41);
     story.says(&["delete"]).done("delete").says(&["released"]);
 }
@@ -147,7 +147,7 @@ fn single_release_lost(story: &mut Recorder) {
 fn single_release_lost_and_taken(story: &mut Recorder) {
     let key = hold(story);
     story.release(key).fail("delete", "unknown").says(&[]).timeout();
-    story.says(&["sync", "get"]).done("sync");
+    story.says(&["sync", "check", "get"]).done("sync").checked();
     let reply = story.reply_data("somebody", 9, 45);
     story.answer("get", reply).says(&["released"]);
     story.close(key).leaves(0);
@@ -178,7 +178,7 @@ fn single_given_up(story: &mut Recorder) {
     let key = ask(story);
     story.cancel(key).says(&["refused cancelled"]);
     made(story, 41);
-    story.says(&["sync", "get"]);
+    story.says(&["sync", "check", "get"]);
     // The answer to the first look has nothing to say any more.
     ours(story, key, 1, 41);
     still_ours(story, key);
@@ -196,6 +196,8 @@ fn single_seen_late(story: &mut Recorder) {
     story.session_is("suspended").says(&["suspended"]);
     story.after(300_000).given(1).says(&["check", "get"]).checked();
     let reply = story.reply_data("somebody", 9, 39);
-    story.answer("get", reply).says(&["lost deleted", "sync", "get"]);
+    story
+        .answer("get", reply)
+        .says(&["lost deleted", "sync", "check", "get"]);
     still_ours(story, key);
 }

@@ -1,16 +1,17 @@
-"""Kazoo's locks on fencepost's: the same classes, on the same nodes, without kazoo's defects.
+"""Kazoo's lock classes with fencepost's protocol inside: the same nodes on the server, without kazoo's
+defects.
 
-Change one import, and ``client.Lock`` and the others are ours::
+Change one import, and ``client.Lock`` and the other recipes are fencepost's::
 
     from fencepost.compat.kazoo import KazooClient      # was: from kazoo.client import KazooClient
 
-Or have a client that you already have give them, best before it is started::
+Or install them in a client that you already have, best before you start it::
 
     fencepost.compat.kazoo.install(client)
 
-Or use the classes: ``Lock(client, "/stock/42", "till-7")``. Processes with kazoo's own locks and with these
-exclude each other, so a team rolls out process by process. What is the same, what is better and what is
-refused: ``README.md`` of the package, "Instead of kazoo".
+Or use the classes: ``Lock(client, "/stock/42", "till-7")``. Kazoo's own locks and these exclude each other,
+so you can change one process after the other. The package's ``README.md``, "Instead of kazoo", says what is
+the same, what is better and what is refused.
 """
 
 from __future__ import annotations
@@ -37,11 +38,12 @@ AnyClient = TypeVar("AnyClient")
 
 
 def install(client: AnyClient) -> AnyClient:
-    """Has ``client.Lock``, ``ReadLock``, ``WriteLock``, ``Semaphore`` and ``Election`` give fencepost's.
+    """Replaces ``client.Lock``, ``ReadLock``, ``WriteLock``, ``Semaphore`` and ``Election`` by fencepost's.
+    Returns the client.
 
-    Gives the client back. On a client that is connected already, the first grant comes no sooner than a
-    quarter of the session's timeout later: until then nobody can say how long the session is certain to last.
-    Raises ConfigError for a client that has another handler than kazoo's for threads.
+    If the client is connected already, its first grant comes after a quarter of the session timeout at the
+    earliest: until then it cannot prove how long the session lasts. Raises ConfigError for a client whose
+    handler is not kazoo's for threads.
     """
     kazoo: Any = client
     for name, recipe in _RECIPES.items():
@@ -50,7 +52,7 @@ def install(client: AnyClient) -> AnyClient:
     start = type(kazoo).start_async
 
     def start_async() -> Any:
-        # After a stop there is none; before the start it is in time to see the session begin.
+        # After a stop there is no bridge. Made before the start, it sees the session begin.
         Bridge.of(kazoo)
         return start(kazoo)
 
@@ -59,7 +61,7 @@ def install(client: AnyClient) -> AnyClient:
 
 
 class KazooClient(_kazoo.KazooClient):  # type: ignore[misc]  # kazoo has no types
-    """Kazoo's client, whose locks are fencepost's."""
+    """Kazoo's client with fencepost's locks."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)

@@ -1,4 +1,6 @@
-"""One fencepost client for each KazooClient: made when it is first needed, gone when that stops."""
+"""The fencepost client of a KazooClient. It is made when it is first needed, and closed when the KazooClient
+stops.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from kazoo.protocol.states import KazooState, KeeperState
 
 from ..._client import Client, Waiter
 from ..._clock import now
-from ..._contender import Contender, Hold, Until, decided
+from ..._contender import Contender, Until, decided
 from ..._engine import log
 from ..._fencepost import Settings
 from ...errors import CleanupIncomplete, FencepostError, Refused
@@ -37,7 +39,7 @@ class Bridge(Client):
 
     @classmethod
     def of(cls, kazoo: Any) -> Bridge:
-        """The bridge of a client, a new one if there is none."""
+        """The bridge of a KazooClient. Makes one if there is none."""
         with cls._making:
             bridge: Bridge | None = getattr(kazoo, _BRIDGE, None)
             if bridge is None or bridge.ending:
@@ -53,22 +55,22 @@ class Bridge(Client):
         kazoo.add_listener(self._listen)
 
     def contend(
-        self, hold: Hold, checked: Settings, wait: int | bool, is_cancelled: Callable[[], bool]
+        self, contender: Contender, checked: Settings, wait: int | bool, is_cancelled: Callable[[], bool]
     ) -> None:
-        """Enters a contender and waits until it is decided."""
+        """Acquires: waits until the server has granted or refused the lock."""
         engine = self._engine
         engine.check()
         try:
-            engine.enter(hold, checked, wait, self._driver.inline)
+            engine.enter(contender, checked, wait, self._driver.inline)
             if is_cancelled():
-                engine.cancel(hold.contender)
-            self._wait(hold.contender, decided)
+                engine.cancel(contender)
+            self._wait(contender, decided)
         except BaseException:
-            engine.abandon(hold)
+            engine.abandon(contender)
             raise
 
     def cancel(self, contender: Contender) -> None:
-        """Stops an acquire; whoever watches the contender looks again."""
+        """Cancels an acquire. Threads that watch the contender check their condition again."""
         engine = self._engine
         engine.cancel(contender)
         with engine.order:
@@ -77,8 +79,8 @@ class Bridge(Client):
             wake()
 
     def watch(self, contender: Contender, until: Until, limit: float | None) -> None:
-        """Waits until that may be so, or the time is up. What the contender has to do is left to its own
-        thread.
+        """Waits until that may be true, or the time is up. It does not carry out the contender's commands:
+        its own thread does.
         """
         engine = self._engine
         engine.check_process()
@@ -89,28 +91,28 @@ class Bridge(Client):
             contender.waiters.append(waiter.wake)
         waiter.wait(limit)
 
-    def abandon(self, hold: Hold) -> None:
-        """Gives a hold up that was interrupted, in any state."""
-        self._engine.abandon(hold)
+    def abandon(self, contender: Contender) -> None:
+        """Ends an interrupted acquire or release, in any state."""
+        self._engine.abandon(contender)
 
-    def give_back(self, hold: Hold) -> None:
-        """Releases what is held."""
-        self._release(hold)
+    def give_back(self, contender: Contender) -> None:
+        """Releases a grant."""
+        self._release(contender)
 
     def _listen(self, state: str) -> None:
         # On kazoo's thread.
         if state != KazooState.CONNECTED:
             for recipe in list(self.recipes):
                 recipe.wake_event.set()
-        # The client has been stopped; if it is started again, it needs a new bridge.
+        # The KazooClient was stopped. If the program starts it again, it needs a new bridge.
         if state == KazooState.LOST and self._kazoo.client_state in _OVER and not self.ending:
             self.ending = True
             threading.Thread(target=self._end, name="fencepost close", daemon=True).start()
 
     def _end(self) -> None:
         self._kazoo.remove_listener(self._listen)
-        # Whoever has held something is told, while there is somebody to tell: kazoo's listeners have no
-        # order, so the driver may not have said so yet.
+        # The holders have to learn of the loss before the close. Kazoo's listeners have no order, so the
+        # driver may not have reported the state yet.
         over = "auth-failed" if self._kazoo.client_state == KeeperState.AUTH_FAILED else "closed"
         self._engine.put(self._engine.hub.session, over)
         self._engine.tick(now())
@@ -123,7 +125,7 @@ class Bridge(Client):
                 delattr(self._kazoo, _BRIDGE)
 
     def __del__(self) -> None:
-        """It goes with its KazooClient, and nobody has to close it."""
+        """No warning, as in Client: the program does not have to close a bridge."""
 
 
 _KAZOOS: dict[str, type[Exception]] = {
@@ -138,11 +140,11 @@ _KAZOOS: dict[str, type[Exception]] = {
     "timeout": LockTimeout,
     "unreachable": ConnectionLoss,
 }
-"""Which exception of kazoo's says the same."""
+"""The exceptions of kazoo with the same meaning."""
 
 
 def translated(error: FencepostError, timed: bool) -> Exception:
-    """An error as kazoo would raise it. ``timed``: the acquire had a limit."""
+    """The exception that kazoo would raise. ``timed``: the acquire had a timeout."""
     cause = error.__cause__
     if error.name == "unreachable" and timed:
         raised: Exception = LockTimeout(str(error))

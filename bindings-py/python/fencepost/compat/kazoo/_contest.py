@@ -1,5 +1,5 @@
-"""What kazoo's lock and semaphore have in common: one holder for each object, any thread, one deadline for
-all waiting, a cancel that ends the acquire that waits and no other.
+"""The common part of kazoo's lock and semaphore. An object has one holder, and any thread may use it. One
+deadline limits the whole wait of an acquire. A cancel ends the acquire that waits, and no later one.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import Any
 from kazoo.exceptions import CancelledError, ConnectionLoss, LockTimeout, NoNodeError
 from kazoo.protocol.paths import normpath
 
-from ..._contender import Contender, Hold, State
+from ..._contender import Contender, State
 from ..._engine import log
 from ..._fencepost import Event, Settings
+from ..._lock import note
 from ..._values import micros, settings
 from ...errors import FencepostError, LockLost, MisuseError, MixedLayoutsWarning, ReleaseUnconfirmed
 from ._bridge import Bridge, translated
@@ -26,34 +27,34 @@ _LONGEST = 365 * 24 * 3600.0
 
 
 class Entrant(Contender):
-    """A contender whose object's other threads wait for the end of a suspension, too."""
+    """A contender of a recipe. Other threads of its object may wait until the connection is back, too."""
 
     __slots__ = ("thread",)
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.thread = threading.get_ident()
-        """Which thread acquires with it."""
+        """The thread that acquires with it."""
 
     def tell(self, event: Event, cause: BaseException | None) -> bool:
-        """Takes an event in; whether somebody may have waited for it."""
+        """See Contender."""
         return super().tell(event, cause) or event.name == "resumed"
 
 
 class Contest:
-    """A recipe that is acquired and released."""
+    """A recipe that a thread acquires and releases."""
 
     _KIND = "lock"
     _NODE_NAME = ""
     _REACQUIRED = False
-    """Whether an acquire is content with what the object holds already."""
+    """Whether an acquire succeeds at once if the object holds already."""
 
     client: Any
     path: str
     data: bytes
-    """What the contender's node says."""
+    """The data of the contender's node: the identifier."""
     cancelled: bool
-    """Whether an acquire was cancelled since the last one began."""
+    """Whether a thread has cancelled since the last acquire began."""
 
     def __init__(self, client: Any, path: str, identifier: object) -> None:
         self.client = client
@@ -63,50 +64,47 @@ class Contest:
         self.create_tried = False
         self.assured_path = False
         self.wake_event = client.handler.event_object()
-        """Set by a cancel, by a loss, and when the connection is lost."""
+        """An event that is set by a cancel, by a loss of the lock, and by a loss of the connection."""
         self.lost: threading.Event = client.handler.event_object()
-        """Not in kazoo: set once what was acquired has ended without a release."""
+        """An event that kazoo does not have. It is set when the lock is lost: it ends without a release."""
         self._unused = uuid.uuid4().hex
         self._changed = threading.Condition()
-        self._acquiring: Hold | None = None
+        self._acquiring: Contender | None = None
         self._cancels = 0
-        self._hold: Hold | None = None
+        self._contender: Contender | None = None
         self._bridge: Bridge | None = None
-        """Whose contender the hold has: a client that was stopped and started has another one by then."""
-        self._latest: Hold | None = None
-        """Whose loss sets the events."""
+        """The bridge of that contender. A KazooClient that was stopped and started has a new bridge."""
+        self._latest: Contender | None = None
+        """The contender whose loss sets the events."""
         self._checked: tuple[bytes, Settings] | None = None
         self._settings()
 
-    @property
-    def _contender(self) -> Contender | None:
-        hold = self._hold
-        return None if hold is None else hold.contender
-
-    # What kazoo's classes tell of themselves.
+    # The attributes of kazoo's classes.
 
     @property
     def is_acquired(self) -> bool:
-        """Whether it is held for certain: False from the moment on at which the connection or the session is
-        lost, which kazoo does not notice.
+        """Whether this object holds a valid lock. It is False as soon as the connection or the session is
+        lost; kazoo's stays True.
         """
         contender = self._contender
         return contender is not None and contender.is_valid()
 
     @property
     def fence(self) -> int | None:
-        """Not in kazoo: the number of the grant, which grows with every one. Present it to the resource."""
+        """The number of the grant, which kazoo does not have. It grows with every exclusive grant: send it to
+        the resource with every request.
+        """
         contender = self._contender
         return contender.fence if contender is not None and contender.state is State.HELD else None
 
     @property
     def node(self) -> str | None:
-        """The name of the contender's node, while there is one."""
+        """The name of the contender's node. None if there is none."""
         contender = self._contender
         if contender is None or contender.state not in (State.WAITING, State.HELD):
             return None
         if contender.node is None and contender.attempt:
-            # Its create was never answered, and it was found again.
+            # The create had no answer, and the client found the node later.
             hex = contender.attempt.replace("-", "")
             names = [child for child in self.client.get_children(self.path) if child.startswith(hex)]
             contender.node = f"{self.path}/{names[0]}" if names else None
@@ -114,7 +112,7 @@ class Contest:
 
     @property
     def prefix(self) -> str:
-        """What the node's name begins with. Unlike kazoo's, it is another one with every acquire."""
+        """The beginning of the node's name. Each acquire has a new one; kazoo's stays the same."""
         node = self.node
         return (self._unused if node is None else node[:32]) + self._NODE_NAME
 
@@ -123,14 +121,14 @@ class Contest:
         """The path of the node, without the server's number."""
         return f"{self.path}/{self.prefix}"
 
-    # What they do.
+    # The methods of kazoo's classes.
 
     def acquire(self, blocking: bool = True, timeout: float | None = None) -> bool:
-        """Waits until it is held."""
+        """Waits until this object holds the lock."""
         raise NotImplementedError
 
     def cancel(self) -> None:
-        """Ends the acquire that waits, with CancelledError. The next one is not concerned."""
+        """Ends the acquire that waits: it raises CancelledError. The next acquire is not affected."""
         with self._changed:
             self.cancelled = True
             self._cancels += 1
@@ -141,44 +139,42 @@ class Contest:
             bridge.cancel(contender)
 
     def release(self) -> bool:
-        """Gives it back; returns when the server has confirmed it. False: it was not held.
+        """Releases the lock, and gives True when the server has confirmed it. Gives False if this object does
+        not hold the lock.
 
-        Raises ConnectionLoss after 5 seconds without an answer; the release goes on in the background.
+        Raises ConnectionLoss if the server does not answer within 5 seconds. The release goes on in the
+        background then.
         """
-        hold, bridge = self._hold, self._bridge
-        if hold is None or bridge is None:
+        contender, bridge = self._contender, self._bridge
+        if contender is None or bridge is None:
             return False
         try:
-            if hold.state is not State.HELD:
+            if contender.state is not State.HELD:
                 return False
-            bridge.give_back(hold)
-        except LockLost:
-            return True
-        except MisuseError:  # Another thread was faster, or the client has been stopped.
+            bridge.give_back(contender)
+        except (LockLost, MisuseError):  # Another thread has released it first, or the client was stopped.
             return False
         except ReleaseUnconfirmed as error:
             raise ConnectionLoss(str(error)) from error
         except FencepostError as error:
             raise translated(error, False) from error
         except BaseException:
-            self._give_up(hold)
+            self._give_up(contender)
             raise
         return True
 
-    def _give_up(self, hold: Hold) -> None:
-        """Ends what an interrupted acquire or release has left, in whatever state; the server is cleaned up
-        behind it.
-        """
+    def _give_up(self, contender: Contender) -> None:
+        """Ends an interrupted acquire or release, in any state. The client deletes what it has created."""
         bridge = self._bridge
         try:
             if bridge is not None:
-                bridge.abandon(hold)
+                bridge.abandon(contender)
         finally:
             with self._changed:
-                if self._acquiring is hold:
+                if self._acquiring is contender:
                     self._acquiring = None
-                if self._hold is hold:
-                    self._hold = None
+                if self._contender is contender:
+                    self._contender = None
                 self._changed.notify_all()
 
     def _acquire(self, blocking: bool, timeout: float | None) -> bool:
@@ -190,35 +186,35 @@ class Contest:
             timeout = min(timeout, _LONGEST)
         end = None if timeout is None else time.monotonic() + timeout
         seen = self._cancels
-        hold = Hold(Entrant(self.path))
+        mine = Entrant(self.path)
         try:
-            return self._acquire_with(hold, blocking, timeout, end, seen)
+            return self._acquire_with(mine, blocking, timeout, end, seen)
         except BaseException:
-            self._give_up(hold)
+            self._give_up(mine)
             raise
 
     def _acquire_with(
-        self, hold: Hold, blocking: bool, timeout: float | None, end: float | None, seen: int
+        self, mine: Contender, blocking: bool, timeout: float | None, end: float | None, seen: int
     ) -> bool:
         try:
-            answer = self._turn(hold, blocking, timeout, end, seen)
+            answer = self._turn(mine, blocking, timeout, end, seen)
             if answer is not None:
                 return answer
             self.create_tried = self.assured_path = True
-            return self._contend(hold, blocking, timeout, end, lambda: self._cancels != seen)
+            return self._contend(mine, blocking, timeout, end, lambda: self._cancels != seen)
         finally:
             with self._changed:
-                if self._acquiring is hold:
+                if self._acquiring is mine:
                     self._acquiring = None
-                    if hold.contender.state is not State.HELD:
-                        self._hold = None
+                    if mine.state is not State.HELD:
+                        self._contender = None
                     self._changed.notify_all()
 
     def _turn(
-        self, hold: Hold, blocking: bool, timeout: float | None, end: float | None, seen: int
+        self, mine: Contender, blocking: bool, timeout: float | None, end: float | None, seen: int
     ) -> bool | None:
-        """Waits until no other thread acquires with this object, and it neither holds nor gives back: None,
-        and it is this one's turn. Otherwise the answer to the acquire.
+        """Waits until no other thread acquires with this object, and the object neither holds nor releases.
+        Gives None if this thread may contend then, and otherwise the result of its acquire.
         """
 
         def settled(contender: Contender) -> bool:
@@ -233,7 +229,7 @@ class Contest:
                 contender, bridge, busy = self._contender, self._bridge, self._acquiring is not None
                 held = contender is not None and contender.state in (State.HELD, State.RELEASING)
                 if not busy and not held:
-                    self._acquiring = self._hold = hold
+                    self._acquiring = self._contender = mine
                     self.cancelled = False
                     return None
                 if self._REACQUIRED and not busy and self.is_acquired:
@@ -248,12 +244,13 @@ class Contest:
                 if busy or contender is None or bridge is None:
                     self._changed.wait(left)
                     continue
-            # Its own thread may have given up waiting for the release, and waits for no suspension's end.
+            # The thread that releases may have stopped waiting, so this thread waits for the contender
+            # itself.
             bridge.watch(contender, settled, left)
 
     def _contend(
         self,
-        hold: Hold,
+        contender: Contender,
         blocking: bool,
         timeout: float | None,
         end: float | None,
@@ -266,17 +263,16 @@ class Contest:
         try:
             self._bridge = bridge = Bridge.of(self.client)
             bridge.recipes.add(self)
-            hold.on_loss.append(lambda: self._on_loss(hold))
+            contender.on_loss.append(lambda: self._on_loss(contender))
             with self._changed:
-                before, self._latest = self._latest, hold
-                if before is not None and before.contender.state is State.LOST:
-                    # Told by the engine a moment later, it would be a loss of what is acquired here.
+                before, self._latest = self._latest, contender
+                if before is not None and before.state is State.LOST:
+                    # The engine may report the old loss later, when it would look like one of the new grant.
                     self.lost.set()
                     self.wake_event.set()
                 self.lost.clear()
                 self.wake_event.clear()
-            bridge.contend(hold, self._settings(), wait, is_cancelled)
-            contender = hold.contender
+            bridge.contend(contender, self._settings(), wait, is_cancelled)
             self._warn(contender)
             if contender.state is State.HELD:
                 return True
@@ -298,7 +294,7 @@ class Contest:
         if self._checked is None or self._checked[0] != self.data:
             identifier = self.data.decode(errors="surrogateescape")
             options = {"layout": "kazoo", "identifier": identifier, **self._options()}
-            # As kazoo has it: `line`, `/line/` and `//line` are one path.
+            # As in kazoo, `line`, `/line/` and `//line` are one path.
             name = normpath(self.path.lstrip("/"))
             self._checked = (self.data, settings("zookeeper", "", self._KIND, name, options))
         return self._checked[1]
@@ -312,45 +308,51 @@ class Contest:
     def _warn(self, contender: Contender) -> None:
         if contender.mixed_layouts is not None and not self._expects(contender.mixed_layouts):
             stranger = f"{contender.mixed_layouts} is a contender of another layout"
-            warnings.warn(f"{self.path}: {stranger}, which cannot see ours", MixedLayoutsWarning, 6)
+            remedy = "It does not see ours and may get the lock as well: give all processes the same layout"
+            warnings.warn(f"{self.path}: {stranger}. {remedy}", MixedLayoutsWarning, 6)
 
-    def _on_loss(self, hold: Hold) -> None:
-        event = hold.contender.event
+    def _on_loss(self, contender: Contender) -> None:
+        event = contender.event
         reason = None if event is None else event.reason
-        if reason != "lost-connection-closed":  # Whoever has stopped the client knows.
-            log.warning("fencepost: what was held on %s is lost: %s", self.path, reason)
+        if reason != "lost-connection-closed":  # The program has stopped the client itself.
+            log.warning("fencepost: the lock on %s is lost: %s", self.path, reason)
         with self._changed:
-            if self._latest is hold:
+            if self._latest is contender:
                 self.lost.set()
                 self.wake_event.set()
 
     def __enter__(self) -> None:
-        before = self._hold
+        before = self._contender
         try:
-            # Whatever a subclass makes of acquire: without a grant there is no body.
+            # A subclass may return False from acquire. Without a grant, the body must not run.
             if not self.acquire():
                 raise LockTimeout(f"Failed to acquire lock on {self.path}")
         except BaseException:
-            hold = self._hold
-            if hold is not None and hold is not before and _is_mine(hold):
-                self._give_up(hold)
+            contender = self._contender
+            if contender is not None and contender is not before and _is_mine(contender):
+                self._give_up(contender)
             raise
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.release()
+        try:
+            self.release()
+        except Exception as trouble:
+            # The body's own exception is more important: the trouble becomes a note on it.
+            if error is None:
+                raise
+            note(error, trouble)
 
 
-def _is_mine(hold: Hold) -> bool:
+def _is_mine(contender: Contender) -> bool:
     """Whether this thread acquires, or has acquired, with it."""
-    contender = hold.contender
     return isinstance(contender, Entrant) and contender.thread == threading.get_ident()
 
 
 def identifiers(client: Any, path: str, nodes: list[str], holders: int | None = None) -> list[str]:
-    """The identifiers in these nodes, or in the ``holders`` oldest of them: all are asked at once, where
-    kazoo asks one after the other.
+    """The identifiers in these nodes, or in the ``holders`` oldest of them. It reads all nodes at once; kazoo
+    reads one after the other.
     """
     asked = [client.get_async(f"{path}/{node}") for node in nodes]
     found: list[tuple[int, bytes | None]] = []

@@ -11,20 +11,21 @@ from ._lock import Lock
 
 
 class Election:
-    """An election: kazoo's, on the same nodes. ``lock.lost`` and ``lock.is_acquired`` tell a leader of the
-    end of its term.
+    """Kazoo's election, on the same nodes. A leader learns of the end of its term by ``lock.lost`` and
+    ``lock.is_acquired``.
     """
 
     def __init__(self, client: Any, path: str, identifier: object = None) -> None:
         self.lock = Lock(client, path, identifier)
 
     def run(self, func: Callable[..., object], *args: Any, **kwargs: Any) -> None:
-        """Waits until this candidate leads, and calls the function then; its term ends with the function.
+        """Waits until this candidate leads, and then calls the function. The term ends when the function
+        returns.
 
-        Returns when the function has, or when the candidacy was cancelled. Raises what the function raises.
+        Returns after the function, or when the candidacy was cancelled. Raises what the function raises.
         """
         if not callable(func):
-            raise ValueError("leader function is not callable")
+            raise ValueError(f"func is {func!r}, which is not callable: give a function")
         try:
             with self.lock:
                 func(*args, **kwargs)
@@ -32,9 +33,9 @@ class Election:
             pass
 
     def cancel(self) -> None:
-        """Withdraws a candidacy that waits. A leader leads on."""
+        """Cancels a candidacy that waits. If this candidate leads, its term goes on."""
         self.lock.cancel()
 
     def contenders(self) -> list[str]:
-        """What the candidates say of themselves, in the order of the line."""
+        """The identifiers of the candidates, in the order of the queue."""
         return self.lock.contenders()

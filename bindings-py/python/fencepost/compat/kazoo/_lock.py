@@ -11,14 +11,15 @@ from kazoo.exceptions import NoNodeError
 from ._contest import Contest, identifiers
 
 _SEEN_ANYWAY = ("__lock__", "__rlock__", "__READ__", "__WRIT__", "-latch-", "lock-")
-"""What ends the names of contenders that every lock of ours recognises."""
+"""The endings of the names of contenders that every lock of fencepost recognises."""
 
 
 class Lock(Contest):
-    """An exclusive lock: kazoo's, on the same nodes.
+    """Kazoo's exclusive lock, on the same nodes.
 
-    Not re-entrant: threads that share the object take turns. ``extra_lock_patterns``: contenders of
-    Curator's, Go's and kazoo's layouts are recognised anyway; others are refused with NotImplementedError.
+    It is not re-entrant: threads that share the object hold it one after the other. The lock always
+    recognises contenders of Curator's, Go's and kazoo's layouts. For any other pattern in
+    ``extra_lock_patterns`` it raises NotImplementedError.
     """
 
     _NODE_NAME = "__lock__"
@@ -31,7 +32,8 @@ class Lock(Contest):
         for pattern in extra:
             if not pattern.endswith(_SEEN_ANYWAY):
                 raise NotImplementedError(
-                    f"fencepost does not look for contenders called {pattern!r}: it knows {_SEEN_ANYWAY}"
+                    f"extra_lock_patterns has {pattern!r}, which fencepost does not support: it recognises "
+                    f"only names that end with one of {', '.join(_SEEN_ANYWAY)}"
                 )
         super().__init__(client, path, identifier)
         self._expected = extra
@@ -39,20 +41,22 @@ class Lock(Contest):
         self._contenders_re = re.compile(rf"(?:{names})(-?\d{{9,10}})$")
 
     def acquire(self, blocking: bool = True, timeout: float | None = None, ephemeral: bool = True) -> bool:
-        """Waits until the lock is held (True), for at most ``timeout`` seconds, connecting and all included.
+        """Waits until this object holds the lock, and gives True. ``timeout`` limits the whole wait, in
+        seconds; connecting is included.
 
-        False: somebody else holds it, and ``blocking`` is False; or this object holds it, and was not
-        released in time. Raises LockTimeout, CancelledError, and kazoo's errors; NotImplementedError for a
-        node that is to outlive its session (``ephemeral=False``).
+        Gives False if ``blocking`` is False and another contender holds the lock. Gives False, too, if this
+        object holds the lock and no thread releases it in time. Raises LockTimeout, CancelledError, and
+        kazoo's errors. Raises NotImplementedError for ``ephemeral=False``, a node that outlives its session.
         """
         if not ephemeral:
             raise NotImplementedError(
-                "fencepost's locks go with their session: ephemeral=False is not supported"
+                "ephemeral is False, which fencepost does not support: leave the argument out. The lock ends "
+                "with its session"
             )
         return self._acquire(bool(blocking), timeout)
 
     def contenders(self) -> list[str]:
-        """What the contenders say of themselves (their identifiers), in the order of the line."""
+        """The identifiers of the contenders, in the order of the queue."""
         try:
             children = self.client.get_children(self.path)
         except NoNodeError:
@@ -67,14 +71,14 @@ class Lock(Contest):
 
 
 class WriteLock(Lock):
-    """The exclusive side of a read/write lock: kazoo's, on the same nodes."""
+    """The writer of kazoo's read/write lock, on the same nodes."""
 
     _KIND = "writer"
     _EXCLUDE_NAMES: ClassVar[list[str]] = ["__lock__", "__rlock__"]
 
 
 class ReadLock(Lock):
-    """The shared side of a read/write lock: kazoo's, on the same nodes."""
+    """The reader of kazoo's read/write lock, on the same nodes."""
 
     _KIND = "reader"
     _NODE_NAME = "__rlock__"

@@ -10,7 +10,7 @@ from ._contest import Contest, identifiers
 
 
 class Semaphore(Contest):
-    """A semaphore: kazoo's, on the same nodes. Its number of leases is the data of its own node."""
+    """Kazoo's semaphore, on the same nodes. A node of its own has the number of leases as its data."""
 
     _KIND = "semaphore"
     _REACQUIRED = True
@@ -21,18 +21,20 @@ class Semaphore(Contest):
         super().__init__(client, path, identifier)
 
     def acquire(self, blocking: bool = True, timeout: float | None = None) -> bool:
-        """Waits until a lease is held (True), for at most ``timeout`` seconds, connecting and all included.
+        """Waits until this object holds a lease, and gives True. ``timeout`` limits the whole wait, in
+        seconds; connecting is included.
 
-        True at once if this object holds one for certain. What another thread acquires or gives back with
-        this object is waited for, and so is the end of a suspension. False: there is none, and ``blocking``
-        is False. Raises LockTimeout, CancelledError, kazoo's errors, and ValueError if the server has another
+        Gives True at once if this object holds a valid lease. If another thread acquires or releases with
+        this object, the call waits for that first. While the connection is lost, it waits until the client
+        knows whether the lease is still valid. Gives False if ``blocking`` is False and no lease is free.
+        Raises LockTimeout, CancelledError, kazoo's errors, and ValueError if the server has another
         ``max_leases``.
         """
         return self._acquire(bool(blocking), timeout)
 
     def lease_holders(self) -> list[str]:
-        """The identifiers of the holders. The first waiter makes its node before its turn, so the oldest
-        nodes are those of the holders.
+        """The identifiers of the holders. These are the oldest nodes: the first waiter makes its node before
+        it is its turn.
         """
         try:
             children = self.client.get_children(self.path)

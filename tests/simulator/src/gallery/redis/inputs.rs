@@ -1,4 +1,4 @@
-//! What it is told, and what it does then.
+//! The inputs of the small lock, and what it does then.
 
 use fencepost_core::{
     CommandId, Event, Failure, Instant, Intent, Misuse, Outcome, Output, Patience, Refusal, Wait, lease,
@@ -63,11 +63,11 @@ impl Small {
 impl Subject<Servers> for Small {
     fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match (intent, self.phase) {
-            (Intent::Acquire(patience), Phase::Idle) => {
+            (Intent::Acquire(timeout), Phase::Idle) => {
                 self.attempt.number += 1;
-                self.trying = patience == Patience::Try;
-                self.patience = limit(patience);
-                self.deadline = self.patience.map(|limit| now.plus(limit));
+                self.trying = timeout == Patience::Try;
+                self.acquire_timeout = limit(timeout);
+                self.deadline = self.acquire_timeout.map(|limit| now.plus(limit));
                 self.phase = Phase::Wants;
                 self.acquire(now);
             }

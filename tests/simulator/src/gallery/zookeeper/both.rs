@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use fencepost_core::{
-    Cause, Command, CommandId, Event, Grant, Instant, Intent, Loss, Misuse, Outcome, Output, OwnerId,
+    Cause, Command, CommandId, ContenderId, Event, Grant, Instant, Intent, Loss, Misuse, Outcome, Output,
     Patience, Refusal, Wait,
     zookeeper::{Notice, Reply},
 };
@@ -48,13 +48,13 @@ enum Phase {
 impl Both {
     /// Two locks that have not been asked for yet, to be taken in the order of their names or in the other one.
     #[must_use]
-    pub fn new(owner: OwnerId, in_order: bool) -> Self {
+    pub fn new(owner: ContenderId, in_order: bool) -> Self {
         let directories = if in_order {
             [DIRECTORY, OTHER]
         } else {
             [OTHER, DIRECTORY]
         };
-        let part = |directory| Small::new(owner, Role::Line(Mode::Exclusive), None).inside(directory);
+        let part = |directory| Small::new(owner, Role::Queued(Mode::Exclusive), None).inside(directory);
         Self {
             parts: directories.map(part),
             phase: Phase::Idle,
@@ -91,7 +91,7 @@ impl Both {
         self.give_back(now, false);
     }
 
-    /// Hears what the two have to say, until both have said all.
+    /// Receives the events of both, until there are no more.
     fn heed(&mut self, now: Instant) {
         loop {
             let mut quiet = true;
@@ -104,7 +104,7 @@ impl Both {
                     }
                     Output::Event(event) => {
                         quiet = false;
-                        self.hear(now, part, event);
+                        self.receive(now, part, event);
                     }
                     Output::Wait(wait) => self.waits[part] = wait.until,
                     _ => {}
@@ -124,7 +124,7 @@ impl Both {
         }
     }
 
-    fn hear(&mut self, now: Instant, part: usize, event: Event) {
+    fn receive(&mut self, now: Instant, part: usize, event: Event) {
         match (self.phase, event) {
             (Phase::Wants(0), Event::Acquired { grant }) => {
                 self.grants[0] = Some(grant);
@@ -132,15 +132,15 @@ impl Both {
                 let left = self
                     .deadline
                     .map_or(std::time::Duration::ZERO, |until| until.since(now));
-                let patience = match self.forever {
+                let timeout = match self.forever {
                     true => Patience::Forever,
                     false => Patience::For(left.max(std::time::Duration::from_micros(1))),
                 };
                 // It rests: it cannot refuse.
-                let _accepted = self.parts[1].intent(now, Intent::Acquire(patience));
+                let _accepted = self.parts[1].intent(now, Intent::Acquire(timeout));
             }
             (Phase::Wants(_), Event::Acquired { grant }) => {
-                // The second's number is younger than whoever held both before.
+                // The second's number is younger than the last holder of both.
                 let (attempt, fence) = (grant.attempt, grant.fence);
                 self.grants[1] = Some(grant);
                 self.phase = Phase::Holds;
@@ -197,9 +197,9 @@ impl Both {
 impl Subject<Servers> for Both {
     fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match (intent, self.phase) {
-            (Intent::Acquire(patience), Phase::Idle) => {
-                self.forever = patience == Patience::Forever;
-                self.deadline = super::super::limit(patience).map(|limit| now.plus(limit));
+            (Intent::Acquire(timeout), Phase::Idle) => {
+                self.forever = timeout == Patience::Forever;
+                self.deadline = super::super::limit(timeout).map(|limit| now.plus(limit));
                 self.parts[0].intent(now, intent)?;
                 self.phase = Phase::Wants(0);
             }

@@ -1,4 +1,4 @@
-//! How the small lock proves its session's time: by three confirmations, as the core's keeper does, without its haste after a reconnect and
+//! How the small lock proves its session's time: by three confirmations, as the core's session lease does, without its haste after a reconnect and
 //! without its thrift: each goes through a quorum.
 
 use fencepost_core::{
@@ -19,9 +19,9 @@ pub(super) struct Candidate {
     witnessed: bool,
 }
 
-/// When the leader must have pinged whoever has heard something by then.
-fn reported_by(heard: Instant) -> Instant {
-    lease::ended_by(heard, TIMEOUT / 4, lease::DEFAULT_MARGIN)
+/// When the leader must have pinged a follower that has received something by then.
+fn reported_by(received: Instant) -> Instant {
+    lease::ended_by(received, TIMEOUT / 4, lease::DEFAULT_MARGIN)
 }
 
 impl Small {

@@ -1,4 +1,4 @@
-//! What the small lock is told.
+//! The inputs of the small lock.
 
 use fencepost_core::{
     CommandId, Event, Instant, Intent, Loss, Misuse, Outcome, Output, Patience, Refusal, Timer, Wait,
@@ -26,7 +26,7 @@ impl Small {
                 let name = path.rsplit_once('/').map_or(path.as_str(), |(_, name)| name);
                 self.node = Some((name.into(), zxid));
                 match (self.role, self.phase) {
-                    // After a move it may be the answer to an earlier one: what stands in the node says whose it is.
+                    // After a move it may be the answer to an earlier one: the node's data say which client owns it.
                     (Role::Single, Phase::Wants) if self.moved => self.look(),
                     (Role::Single, Phase::Wants) => self.first(now),
                     _ => {}
@@ -84,7 +84,7 @@ impl Small {
                 self.retry = Some(now.plus(PAUSE));
             }
             (What::Parent, Ok(_)) | (What::Barrier, Ok(Answer::Done)) => {}
-            (What::Barrier, _) if !self.has(Defect::BarrierUnheard) => {
+            (What::Barrier, _) if !self.has(Defect::RefusedBarrier) => {
                 // What the list behind it says may be old.
                 self.pending
                     .retain(|(_, what)| !matches!(what, What::List | What::Look));
@@ -142,10 +142,10 @@ impl Small {
 impl Subject<Servers> for Small {
     fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match (intent, self.phase) {
-            (Intent::Acquire(patience), Phase::Idle) => {
-                self.trying = patience == Patience::Try;
-                self.patience = limit(patience);
-                self.deadline = self.patience.map(|limit| now.plus(limit));
+            (Intent::Acquire(timeout), Phase::Idle) => {
+                self.trying = timeout == Patience::Try;
+                self.acquire_timeout = limit(timeout);
+                self.deadline = self.acquire_timeout.map(|limit| now.plus(limit));
                 self.phase = Phase::Wants;
                 self.placed = false;
                 self.confirm(now);
@@ -204,7 +204,7 @@ impl Subject<Servers> for Small {
                 if self.has(Defect::NeighbourGone) {
                     self.first(now);
                 } else if self.waits_for(What::Watch) || self.waits_for(What::Look) {
-                    // Its answer is on its way: the line is read again a little later.
+                    // Its answer is on its way: the queue is read again a little later.
                     self.retry = Some(now.plus(PAUSE));
                 } else {
                     self.list_again(now);

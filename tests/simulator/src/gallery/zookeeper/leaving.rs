@@ -57,19 +57,19 @@ impl Small {
     pub(super) fn bury(&mut self, names: &[String]) {
         let own = self.own();
         let first = self.has(Defect::DeleteFirst);
-        let mut line: Vec<&String> = names
+        let mut queue: Vec<&String> = names
             .iter()
             .filter(|name| first || name.starts_with(&own))
             .collect();
-        line.sort_unstable_by_key(|name| name.rsplit_once('-').map(|(_, number)| number.to_owned()));
+        queue.sort_unstable_by_key(|name| name.rsplit_once('-').map(|(_, number)| number.to_owned()));
         if first {
-            line.truncate(1);
+            queue.truncate(1);
         }
         self.doubt = false;
-        if line.is_empty() {
+        if queue.is_empty() {
             return self.gone();
         }
-        for name in line {
+        for name in queue {
             let path = format!("{}/{name}", self.directory);
             self.send(What::Delete, Request::Delete { path });
         }

@@ -10,7 +10,7 @@ use fencepost_core::{
 
 use crate::{
     backend::Subject,
-    checker::{Aim, Deed},
+    checker::{Aim, Task},
     inspector::Plan,
     subject::Fencepost,
     zookeeper::{Ask, DIRECTORY, REVOKE, Servers},
@@ -23,13 +23,13 @@ use super::{super::limit, PAUSE, command};
 pub enum Oversight {
     /// What it has found once is answered for ever.
     Remembers,
-    /// Whom it could not read is left out.
+    /// A contender that it could not read is left out.
     LeavesOut,
     /// A contender is broken by its path.
     ByPath,
     /// What was not answered is taken for done.
     SilenceIsDone,
-    /// A wish is written in words of its own.
+    /// The revocation request is written in words of its own.
     OtherWords,
 }
 
@@ -53,7 +53,7 @@ enum Phase {
     Idle,
     Wants,
     Lists(CommandId),
-    /// Those who are being read, each with whether it is the first, and those who have been.
+    /// The contenders that are being read, each with whether it is the first, and those that were.
     Reads(Vec<(CommandId, String, bool)>, Vec<Found>),
     Looks(CommandId),
     Acts(CommandId, Found),
@@ -110,7 +110,7 @@ impl Looker {
         if !self.connected {
             return;
         }
-        let aim = self.plan.deed().aim().cloned();
+        let aim = self.plan.task().aim().cloned();
         let watch = false;
         self.phase = match (aim, &self.known) {
             (Some(Aim { node: path, .. }), _) => Phase::Looks(self.send(Request::Get { path, watch })),
@@ -143,7 +143,7 @@ impl Looker {
     }
 
     fn looked(&mut self, stat: Stat) {
-        let Some(aim) = self.plan.deed().aim().cloned() else {
+        let Some(aim) = self.plan.task().aim().cloned() else {
             return;
         };
         let found = describe(&aim.node, stat, false);
@@ -151,12 +151,12 @@ impl Looker {
             return self.refuse(Refusal::NoContender);
         }
         let path = aim.node;
-        let id = self.send(match self.plan.deed() {
-            Deed::Revoke(_) if self.has(Oversight::OtherWords) => Request::Set {
+        let id = self.send(match self.plan.task() {
+            Task::Revoke(_) if self.has(Oversight::OtherWords) => Request::Set {
                 path,
                 data: b"please".into(),
             },
-            Deed::Revoke(_) => Request::Set {
+            Task::Revoke(_) => Request::Set {
                 path,
                 data: REVOKE.into(),
             },
@@ -194,8 +194,8 @@ impl Looker {
             (Phase::Looks(_), Some(Answer::Error(code::NO_NODE))) => self.refuse(Refusal::NoContender),
             (Phase::Acts(_, found), Some(Answer::Done)) => self.found(vec![found]),
             (Phase::Acts(_, found), None) if self.has(Oversight::SilenceIsDone) => self.found(vec![found]),
-            (Phase::Acts(_, found), Some(Answer::Error(code::NO_NODE))) => match self.plan.deed() {
-                Deed::Revoke(_) => self.refuse(Refusal::NoContender),
+            (Phase::Acts(_, found), Some(Answer::Error(code::NO_NODE))) => match self.plan.task() {
+                Task::Revoke(_) => self.refuse(Refusal::NoContender),
                 _ => self.found(vec![found]),
             },
             _ => self.again(now),
@@ -211,10 +211,10 @@ impl Looker {
 impl Subject<Servers> for Looker {
     fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match (intent, &self.phase) {
-            (Intent::Acquire(patience), Phase::Idle) => {
+            (Intent::Acquire(timeout), Phase::Idle) => {
                 self.plan.go_on();
                 self.phase = Phase::Wants;
-                self.deadline = limit(patience).map(|limit| now.plus(limit));
+                self.deadline = limit(timeout).map(|limit| now.plus(limit));
                 self.begin();
                 Ok(())
             }
@@ -276,8 +276,8 @@ impl Subject<Servers> for Looker {
         0
     }
 
-    fn inspects(&self) -> Option<&Deed> {
-        Some(self.plan.deed())
+    fn inspects(&self) -> Option<&Task> {
+        Some(self.plan.task())
     }
 
     fn is_satisfied(&self) -> bool {
@@ -285,11 +285,11 @@ impl Subject<Servers> for Looker {
     }
 }
 
-/// A contender that hears of no wish for its lock.
+/// A contender that receives no revocation request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Deaf(pub Fencepost<ZooKeeper>);
+pub struct Unwatching(pub Fencepost<ZooKeeper>);
 
-impl Subject<Servers> for Deaf {
+impl Subject<Servers> for Unwatching {
     fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         Subject::<Servers>::intent(&mut self.0, now, intent)
     }

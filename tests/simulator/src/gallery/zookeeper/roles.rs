@@ -1,4 +1,4 @@
-//! What the small lock can be: a lock, a reader or a writer, one of several permits, or a single node; and whom each waits for.
+//! What the small lock can be: a lock, a reader or a writer, one of several permits, or a single node; and which contender each waits for.
 
 use fencepost_core::{
     Misuse,
@@ -19,9 +19,9 @@ use super::{Defect, Small, What};
 /// What it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// One of a line, in which these may hold at once. A mutex is a writer in a line without readers.
-    Line(Mode),
-    /// Whoever has made the one node there is.
+    /// One of a queue, in which these may hold at once. A mutex is a writer in a queue without readers.
+    Queued(Mode),
+    /// The client that has made the one node holds.
     Single,
 }
 
@@ -31,14 +31,14 @@ const READER: &str = "read-";
 impl Role {
     pub(super) const fn mode(self) -> Mode {
         match self {
-            Self::Line(mode) => mode,
+            Self::Queued(mode) => mode,
             Self::Single => Mode::Exclusive,
         }
     }
 
     pub(super) const fn node(self) -> &'static str {
         match self {
-            Self::Line(Mode::Shared) => READER,
+            Self::Queued(Mode::Shared) => READER,
             _ => "lock-",
         }
     }
@@ -52,25 +52,25 @@ pub fn small(
     seed: u64,
     defect: Option<Defect>,
 ) -> Small {
-    let role = if like.climate.nameless {
+    let role = if like.profile.nameless {
         Role::Single
     } else {
-        Role::Line(Subject::<Servers>::mode(&(like.make)(client, crashes, seed)))
+        Role::Queued(Subject::<Servers>::mode(&(like.make)(client, crashes, seed)))
     };
     Small::new(owner(client, crashes), role, defect)
 }
 
 impl Small {
-    /// Whom it waits for at that place of the line; nobody if it may hold.
-    pub(super) fn waits_behind(&self, line: &[&String], place: usize) -> Option<usize> {
-        let writer = |at: &usize| !line[*at].contains(READER);
+    /// The place in the queue that the one at `place` waits for; none if it may hold.
+    pub(super) fn waits_behind(&self, queue: &[&String], place: usize) -> Option<usize> {
+        let writer = |at: &usize| !queue[*at].contains(READER);
         let mut before = 0..place;
         match self.role.mode() {
             // The neighbour of the neighbour may leave first: there is no right node to watch alone.
             Mode::Permit(most) => place.checked_sub(most.into()),
             Mode::Shared if self.has(Defect::FirstWriter) => before.find(writer),
             Mode::Shared if self.has(Defect::LaterWriters) => {
-                let later = (place..line.len()).find(writer);
+                let later = (place..queue.len()).find(writer);
                 before.rev().find(writer).or(later)
             }
             Mode::Shared => before.rev().find(writer),
@@ -82,7 +82,7 @@ impl Small {
 
     /// Goes on as a reader, of a fresh number.
     pub(super) fn downgrade(&mut self) -> Result<(), Misuse> {
-        if self.role != Role::Line(Mode::Exclusive) || self.doubt {
+        if self.role != Role::Queued(Mode::Exclusive) || self.doubt {
             return Err(Misuse::NotAWriter);
         }
         // From now on there may be two nodes to clean up.

@@ -1,4 +1,4 @@
-//! The small lock that is a single node: whoever makes it holds, and its data say who that is.
+//! The small lock that is a single node: the client that makes it holds, and its data name that client.
 
 use fencepost_core::{
     Instant, Refusal,

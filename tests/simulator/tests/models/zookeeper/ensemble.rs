@@ -50,7 +50,7 @@ fn data(answer: Answer) -> Vec<u8> {
 trait Ensemble {
     fn ask(&mut self, client: usize, ask: Ask) -> Answer;
 
-    fn told(&mut self, client: usize) -> Vec<Event>;
+    fn events(&mut self, client: usize) -> Vec<Event>;
 }
 
 impl Ensemble for Vec<Real> {
@@ -58,10 +58,10 @@ impl Ensemble for Vec<Real> {
         self[client].ask(&ask)
     }
 
-    fn told(&mut self, client: usize) -> Vec<Event> {
+    fn events(&mut self, client: usize) -> Vec<Event> {
         let count = self[client].untaken();
-        let told = self[client].next_told(count);
-        told.into_iter().map(|(event, _)| event).collect()
+        let events = self[client].next_events(count);
+        events.into_iter().map(|(event, _)| event).collect()
     }
 }
 
@@ -74,9 +74,9 @@ impl Ensemble for Lazy {
         answered.unwrap().reply.answer
     }
 
-    fn told(&mut self, client: usize) -> Vec<Event> {
-        let told = self.0.take_told(self.1[client]);
-        told.into_iter().map(|told| told.event).collect()
+    fn events(&mut self, client: usize) -> Vec<Event> {
+        let events = self.0.take_told(self.1[client]);
+        events.into_iter().map(|fired| fired.event).collect()
     }
 }
 
@@ -106,17 +106,17 @@ fn an_event_comes_before_the_data_that_it_tells_of(ensemble: &mut impl Ensemble)
         let (writer, reader) = (usize::from(round % 3), usize::from((round + 1) % 3));
         ensemble.ask(reader, sync());
         let before = data(ensemble.ask(reader, get(true)));
-        assert_eq!(ensemble.told(reader), []);
+        assert_eq!(ensemble.events(reader), []);
         ensemble.ask(writer, set(round));
         loop {
             let now = data(ensemble.ask(reader, get(false)));
-            let told = ensemble.told(reader);
+            let events = ensemble.events(reader);
             if now != before {
-                assert_eq!(told, [Event::Changed]);
+                assert_eq!(events, [Event::Changed]);
                 break;
             }
-            assert!(told.is_empty() || told == [Event::Changed]);
-            if !told.is_empty() {
+            assert!(events.is_empty() || events == [Event::Changed]);
+            if !events.is_empty() {
                 break;
             }
             ensemble.ask(reader, sync());
@@ -202,7 +202,7 @@ fn a_session_moves_between_servers_and_takes_its_watches_along() {
         // A server that is behind refuses the client, and another try finds it further.
         while mover.reconnect(server).is_err() {}
         mover.ask(&Ask::Request(Request::Sync { path: node.clone() }));
-        assert_eq!(mover.next_told(1), [(Event::Changed, node.clone())]);
+        assert_eq!(mover.next_events(1), [(Event::Changed, node.clone())]);
     }
     mover.ask(&Ask::Request(Request::Delete { path: node }));
     mover.close();

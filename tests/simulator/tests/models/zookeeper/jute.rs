@@ -37,7 +37,7 @@ impl Writer {
         texts.fold(self, |writer, text| writer.bytes(text.as_bytes()))
     }
 
-    /// Everybody may do everything.
+    /// Every client may do everything.
     pub(super) fn open_acl(self) -> Self {
         self.int(1).int(31).bytes(b"world").bytes(b"anyone")
     }

@@ -13,7 +13,7 @@ use fencepost_models::zookeeper::{Ask, Event};
 use super::jute::{Reader, Writer};
 
 /// An event and its path.
-pub(super) type Told = (Event, String);
+pub(super) type Fired = (Event, String);
 
 pub(super) struct Real {
     stream: TcpStream,
@@ -21,14 +21,14 @@ pub(super) struct Real {
     password: Vec<u8>,
     seen: i64,
     xid: i32,
-    told: VecDeque<Told>,
+    fired: VecDeque<Fired>,
     /// The watches that the client has to set again.
     data: BTreeSet<String>,
     absence: BTreeSet<String>,
     children: BTreeSet<String>,
 }
 
-/// What a request panics with that no server answers in time.
+/// The panic of a request that no server answers in time.
 pub(super) struct NoAnswer;
 
 /// The servers make it less.
@@ -51,7 +51,7 @@ impl Real {
             password: vec![0; 16],
             seen,
             xid: 0,
-            told: VecDeque::new(),
+            fired: VecDeque::new(),
             data: BTreeSet::new(),
             absence: BTreeSet::new(),
             children: BTreeSet::new(),
@@ -105,25 +105,25 @@ impl Real {
         self.reply();
     }
 
-    /// Says what has come in before this was answered.
-    pub(super) fn ping(&mut self) -> Vec<Told> {
+    /// Gives the events that came in before this was answered.
+    pub(super) fn ping(&mut self) -> Vec<Fired> {
         self.send(-2, PING, &Writer::default());
         self.reply();
-        self.told.drain(..).collect()
+        self.fired.drain(..).collect()
     }
 
     /// The next so many events, waiting for them.
-    pub(super) fn next_told(&mut self, count: usize) -> Vec<Told> {
-        while self.told.len() < count {
+    pub(super) fn next_events(&mut self, count: usize) -> Vec<Fired> {
+        while self.fired.len() < count {
             let frame = self.frame().unwrap();
-            assert!(self.is_told(&frame), "an answer to nothing");
+            assert!(self.is_event(&frame), "an answer to nothing");
         }
-        self.told.drain(..count).collect()
+        self.fired.drain(..count).collect()
     }
 
-    /// What has come in and nobody has taken.
+    /// How many events have come in and were not taken.
     pub(super) fn untaken(&self) -> usize {
-        self.told.len()
+        self.fired.len()
     }
 
     pub(super) fn ask(&mut self, ask: &Ask) -> Answer {
@@ -197,7 +197,7 @@ impl Real {
     fn try_reply(&mut self) -> Result<(i32, Vec<u8>)> {
         loop {
             let frame = self.frame()?;
-            if self.is_told(&frame) {
+            if self.is_event(&frame) {
                 continue;
             }
             let mut reader = Reader(&frame);
@@ -207,7 +207,7 @@ impl Real {
         }
     }
 
-    fn is_told(&mut self, frame: &[u8]) -> bool {
+    fn is_event(&mut self, frame: &[u8]) -> bool {
         let mut reader = Reader(frame);
         if reader.int() != -1 {
             return false;
@@ -228,7 +228,7 @@ impl Real {
         if matches!(event, Event::Children | Event::Deleted) {
             self.children.remove(&path);
         }
-        self.told.push_back((event, path));
+        self.fired.push_back((event, path));
         true
     }
 

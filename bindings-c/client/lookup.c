@@ -1,0 +1,50 @@
+/* Look-ups of host names. glibc's getaddrinfo keeps a lock (in __check_pf) that it does not free in a forked child: a
+ * child that was forked during a look-up hangs in its own. So a fork waits until a look-up of the drivers has ended. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <time.h>
+
+#include "internal.h"
+
+/* How long a fork waits, in seconds. A name server that is silent keeps a look-up for half a minute. */
+#define FORK_WAITS 1
+
+/* Shared by look-ups, exclusive to a fork. */
+static pthread_rwlock_t looking_up = PTHREAD_RWLOCK_INITIALIZER;
+static __thread bool fork_has_it; /* of each thread that forks */
+
+static void before_fork(void) {
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += FORK_WAITS;
+    fork_has_it = pthread_rwlock_timedwrlock(&looking_up, &until) == 0;
+}
+
+static void after_fork(void) {
+    if (fork_has_it)
+        pthread_rwlock_unlock(&looking_up);
+}
+
+static void in_child(void) {
+    pthread_rwlock_init(&looking_up, NULL);
+}
+
+static void register_fork(void) {
+    pthread_atfork(before_fork, after_fork, in_child);
+}
+
+/* Registered at the first look-up, behind the drivers' own mutexes: a fork takes this one first, as a look-up does. */
+void fencepost_lookup_begin(void) {
+    static pthread_once_t registered = PTHREAD_ONCE_INIT;
+
+    pthread_once(&registered, register_fork);
+    pthread_rwlock_rdlock(&looking_up);
+}
+
+void fencepost_lookup_end(void) {
+    int error = errno;
+
+    pthread_rwlock_unlock(&looking_up);
+    errno = error;
+}

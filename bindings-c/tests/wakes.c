@@ -1,0 +1,162 @@
+/* Which threads wake: counted, not timed. */
+#include <dirent.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "support.h"
+
+struct waiter {
+    pthread_t thread;
+    pid_t id;
+    fencepost_client *client;
+    const char *name;
+    int64_t timeout;
+    fencepost_result result;
+    fencepost_grant *grant;
+};
+
+static void *wait_for_it(void *argument) {
+    struct waiter *waiter = argument;
+
+    __atomic_store_n(&waiter->id, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+    waiter->result = fencepost_acquire(waiter->client, waiter->name, waiter->timeout, &waiter->grant);
+    return NULL;
+}
+
+/* How often a thread of this process has gone to sleep. */
+static long sleeps_of(pid_t thread) {
+    char place[64], line[128];
+    long sleeps = 0, one;
+    FILE *status;
+
+    snprintf(place, sizeof place, "/proc/self/task/%d/status", (int)thread);
+    if ((status = fopen(place, "r")) == NULL)
+        return 0; /* it has ended */
+    while (fgets(line, sizeof line, status) != NULL) {
+        if (sscanf(line, "voluntary_ctxt_switches: %ld", &one) == 1)
+            sleeps = one;
+    }
+    fclose(status);
+    return sleeps;
+}
+
+/* How often the other threads of this process have gone to sleep. */
+static long sleeps_of_others(void) {
+    DIR *tasks = opendir("/proc/self/task");
+    const struct dirent *task;
+    long all = 0;
+
+    if (!CHECK(tasks != NULL))
+        return 0;
+    while ((task = readdir(tasks)) != NULL) {
+        if (task->d_name[0] != '.' && atoi(task->d_name) != (int)getpid())
+            all += sleeps_of((pid_t)atoi(task->d_name));
+    }
+    closedir(tasks);
+    return all;
+}
+
+/* A program that takes one grant after the other: the thread that renews has nothing to do, and is left alone; where it
+ * also listens, it looks now and then whether the program has become quiet. */
+static void one_after_the_other_wakes_no_thread(enum family family) {
+    fencepost_client *client = client_of(url(family, ""));
+    const char *name = new_name("quiet");
+    int64_t began = millis();
+    long before;
+    int i;
+
+    let_go(hold(client, name)); /* starts the thread, and connects */
+    before = sleeps_of_others();
+    for (i = 0; i < 500; i++)
+        let_go(hold(client, name));
+    CHECK(sleeps_of_others() - before < 100 + (millis() - began) / 4);
+    close_client(client);
+}
+
+#define WAITERS 8
+
+static long sleeps_of_all(const struct waiter *waiters) {
+    long all = 0;
+    int i;
+
+    for (i = 0; i < WAITERS; i++)
+        all += sleeps_of(waiters[i].id);
+    return all;
+}
+
+/* Threads that wait for other locks sleep on, except for the one that looks after the client meanwhile. */
+static void an_answer_wakes_whom_it_concerns(enum family family) {
+    fencepost_client *holder = client_of(url(family, "")), *client = client_of(url(family, ""));
+    struct waiter waiters[WAITERS] = {{0}};
+    const char *own = new_name("busy");
+    fencepost_grant *grants[WAITERS];
+    char names[WAITERS][64];
+    long before;
+    int i;
+
+    for (i = 0; i < WAITERS; i++) {
+        snprintf(names[i], sizeof names[i], "%s", new_name("asleep"));
+        grants[i] = hold(holder, names[i]);
+        waiters[i].client = client;
+        waiters[i].name = names[i];
+        waiters[i].timeout = LONG;
+        pthread_create(&waiters[i].thread, NULL, wait_for_it, &waiters[i]);
+        EVENTUALLY(__atomic_load_n(&waiters[i].id, __ATOMIC_ACQUIRE) != 0);
+    }
+    let_go(hold(client, own));
+    before = sleeps_of_all(waiters);
+    for (i = 0; i < 100; i++)
+        let_go(hold(client, own));
+    CHECK(sleeps_of_all(waiters) - before < 100 * WAITERS);
+    for (i = 0; i < WAITERS; i++) {
+        let_go(grants[i]);
+        pthread_join(waiters[i].thread, NULL);
+        CHECK_RESULT(waiters[i].result, FENCEPOST_OK);
+        let_go(waiters[i].grant);
+    }
+    close_client(client);
+    close_client(holder);
+}
+
+/* One waiter looks at the timers for all of them; when it goes, another one does. Here they go in the order in which
+ * they have come, then in the opposite order. */
+static void timers_are_handed_over(enum family family) {
+    fencepost_client *holder = client_of(url(family, "")), *client = client_of(url(family, ""));
+    const char *name = new_name("timers");
+    fencepost_grant *grant = hold(holder, name);
+    struct waiter waiters[WAITERS] = {{0}};
+    int i, order;
+
+    for (order = 0; order < 2; order++) {
+        for (i = 0; i < WAITERS; i++) {
+            waiters[i] = (struct waiter){.client = client, .name = name};
+            waiters[i].timeout = 200 + 100 * (order == 0 ? i : WAITERS - i);
+            pthread_create(&waiters[i].thread, NULL, wait_for_it, &waiters[i]);
+            EVENTUALLY(__atomic_load_n(&waiters[i].id, __ATOMIC_ACQUIRE) != 0);
+        }
+        for (i = 0; i < WAITERS; i++) {
+            pthread_join(waiters[i].thread, NULL);
+            CHECK_RESULT(waiters[i].result, FENCEPOST_RESULT_TIMEOUT);
+        }
+    }
+    let_go(grant);
+    close_client(client);
+    close_client(holder);
+}
+
+int main(void) {
+    enum family family;
+
+    for (family = MEMORY; family < FAMILIES; family++) {
+        if (address(family) == NULL)
+            continue;
+        TEST_ON(an_answer_wakes_whom_it_concerns, family, label(family));
+        TEST_ON(timers_are_handed_over, family, label(family));
+        if (family == REDIS ||
+            (family == ZOOKEEPER && !is_threaded())) /* libzookeeper_mt reads in a thread of its own */
+            TEST_ON(one_after_the_other_wakes_no_thread, family, label(family));
+    }
+    return check_close();
+}

@@ -1,0 +1,64 @@
+/* Which server the library tries next. It has a list in an order of its own. After an error it goes one step in that
+ * list, and it goes one step more when it connects: of two servers it would try the same one again and again. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* More addresses than an ensemble has. */
+#define MOST_STEPS 64
+
+/* The library says where it is in one static buffer for all handles. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+FENCEPOST_FORK_SAFE(mutex, )
+
+/* The server that the handle has tried last. A thread of libzookeeper_mt's may write its log by the same buffer
+ * meanwhile: what is read twice was whole. Otherwise a step in the list is wrong, and costs an attempt to connect. */
+void server_current(zhandle_t *handle, char server[SERVER_SIZE]) {
+    char again[SERVER_SIZE];
+    int tries = 4;
+
+    pthread_mutex_lock(&mutex);
+    do {
+        snprintf(again, SERVER_SIZE, "%s", zoo_get_current_server(handle));
+        snprintf(server, SERVER_SIZE, "%s", zoo_get_current_server(handle));
+    } while (strcmp(again, server) != 0 && --tries > 0);
+    pthread_mutex_unlock(&mutex);
+}
+
+/* Goes through the list until a server is the current one; how many steps that took, 0: it is not in the list. */
+static int go_to(zhandle_t *handle, const char *server) {
+    char current[SERVER_SIZE];
+    int steps;
+
+    for (steps = 1; steps <= MOST_STEPS; steps++) {
+        zoo_cycle_next_server(handle);
+        server_current(handle, current);
+        if (strcmp(current, server) == 0)
+            return steps;
+    }
+    return 0;
+}
+
+/* The next server is the one behind this one, whose name it gets: while the library has no connection. */
+void server_pass(zhandle_t *handle, char server[SERVER_SIZE]) {
+    char next[SERVER_SIZE];
+
+    if (server[0] == '\0' || go_to(handle, server) == 0)
+        return;
+    zoo_cycle_next_server(handle);
+    server_current(handle, next);
+    go_to(handle, server);
+    memcpy(server, next, SERVER_SIZE);
+}
+
+/* The next server is the one behind this one: while the library has a connection, which is about to end by an error. */
+void server_pass_early(zhandle_t *handle, const char server[SERVER_SIZE]) {
+    int count = go_to(handle, server) == 0 ? 0 : go_to(handle, server);
+
+    while (--count > 0)
+        zoo_cycle_next_server(handle);
+}

@@ -1,0 +1,80 @@
+/* Watches: set by a read, told once of what happens to the node, and taken out of the library's table with the
+ * contender that wanted them. The library would keep them for as long as the node. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* One that a read is about to set; NULL: no memory. */
+struct record *watch_open(struct driver *driver, const fencepost_command *command, uint64_t key, const char *path) {
+    enum kind kind = command->operation == FENCEPOST_OPERATION_CHILDREN ? CHILD_WATCH : DATA_WATCH;
+    struct record *watch = record_open(driver, kind, command->id);
+
+    if (watch == NULL)
+        return NULL;
+    watch->key = key;
+    watch->asked = true;
+    if ((watch->path = strdup(path)) != NULL)
+        return watch;
+    record_close(watch);
+    return NULL;
+}
+
+static void forget(struct record *watch) {
+    watch_remove(watch);
+    record_close(watch);
+}
+
+/* Its read is answered. The library keeps the watch of a successful read only. */
+void watch_read(struct record *watch, int rc) {
+    watch->asked = false;
+    if (rc != ZOK)
+        record_close(watch);
+    else if (watch->unwanted)
+        forget(watch);
+}
+
+/* Out of the library's table. The server goes on to watch the node, and what it says then concerns nobody. */
+void watch_remove(const struct record *watch) {
+    struct driver *driver = watch->driver;
+
+    /* A caller's handle whose session has ended may be gone. */
+    if (driver->handle != NULL && !driver->over)
+        driving_unwatch(
+            driver->handle, watch->path, watch->kind == DATA_WATCH ? ZWATCHTYPE_DATA : ZWATCHTYPE_CHILD,
+            record_context(watch));
+}
+
+void watch_fired(zhandle_t *handle, int type, int state, const char *path, void *context) {
+    fencepost_watch_event event = FENCEPOST_WATCH_EVENT_GONE;
+    fencepost_hub *hub;
+    struct record *record;
+
+    (void)handle, (void)state, (void)path;
+    /* Every pending watch is told of every change of the session, and stays. */
+    if (type == ZOO_SESSION_EVENT || (record = record_enter(context, &hub)) == NULL)
+        return;
+    if (type == ZOO_DELETED_EVENT)
+        event = FENCEPOST_WATCH_EVENT_DELETED;
+    else if (type == ZOO_CHANGED_EVENT || type == ZOO_CHILD_EVENT)
+        event = FENCEPOST_WATCH_EVENT_CHANGED;
+    fencepost_hub_watch(hub, fencepost_now(), record->command, record->session, event);
+    request_finish(record);
+}
+
+/* A machine's contender has ended. */
+void watches_forget(void *self, uint64_t key) {
+    struct driver *driver = self;
+    struct record *record, *next;
+
+    for (record = driver->records; record != NULL; record = next) {
+        next = record->next;
+        if (record->key != key || (record->kind != DATA_WATCH && record->kind != CHILD_WATCH))
+            continue;
+        if (record->asked)
+            record->unwanted = true;
+        else
+            forget(record);
+    }
+}

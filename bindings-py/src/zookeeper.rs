@@ -1,0 +1,13 @@
+//! What drivers of ZooKeeper ask about a connection.
+
+use core::time::Duration;
+
+use fencepost_core::zookeeper;
+use pyo3::prelude::*;
+
+/// How long a server may take to answer the handshake, in microseconds.
+#[pyfunction]
+pub(crate) fn handshake_timeout(session_timeout: u64, failures: u32) -> u64 {
+    let timeout = zookeeper::handshake_timeout(Duration::from_micros(session_timeout), failures);
+    u64::try_from(timeout.as_micros()).unwrap_or(u64::MAX)
+}

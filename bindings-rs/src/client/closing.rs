@@ -1,0 +1,55 @@
+//! The end of a client, which any number of calls may wait for, and which one of them reports.
+
+use core::{
+    mem,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use futures_util::{
+    FutureExt,
+    future::{BoxFuture, Shared},
+};
+use tokio::task::JoinHandle;
+
+/// The end of a client's background task.
+pub(super) struct Closing {
+    ended: Shared<BoxFuture<'static, Option<usize>>>,
+    /// A call has reported the end, or waits to do so.
+    reported: AtomicBool,
+}
+
+/// The duty to report the end. Dropped, it is another call's.
+pub(super) struct Report<'a>(&'a AtomicBool);
+
+impl Closing {
+    pub(super) fn of(task: JoinHandle<usize>) -> Self {
+        Self {
+            ended: task.map(Result::ok).boxed().shared(),
+            reported: AtomicBool::new(false),
+        }
+    }
+
+    /// The duty to report the end, unless another call has it.
+    pub(super) fn begin(&self) -> Option<Report<'_>> {
+        let taken = self.reported.swap(true, Ordering::AcqRel);
+        (!taken).then(|| Report(&self.reported))
+    }
+
+    /// How many contenders were left behind; `None` if the runtime was shut down before that was known.
+    pub(super) async fn ended(&self) -> Option<usize> {
+        self.ended.clone().await
+    }
+}
+
+impl Report<'_> {
+    /// The end is reported now.
+    pub(super) fn done(self) {
+        mem::forget(self);
+    }
+}
+
+impl Drop for Report<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}

@@ -1,0 +1,56 @@
+/**
+ * From a connection to ZooKeeper to a client.
+ *
+ * @module
+ */
+
+import { type Acl, checkedAcl } from "../drivers/zookeeper/acl.js";
+import { ZooKeeperDriver } from "../drivers/zookeeper/driver.js";
+import { STATE, type ZkClient, isZkClient } from "../drivers/zookeeper/library.js";
+import { unreadable } from "../errors.js";
+import { Client } from "./client.js";
+import { known } from "./options.js";
+import { type Reaching, reaching } from "./reaching.js";
+
+/** How to use a ZooKeeper connection. */
+export interface ZooKeeperOptions extends Reaching {
+  /** The path below which the locks lie (the root). */
+  readonly prefix?: string | undefined;
+  /** Who may do what with the nodes of the locks (everybody everything). */
+  readonly acl?: readonly Acl[] | undefined;
+}
+
+/**
+ * A client on a connection of your own: a client of `node-zookeeper-client`, or a function that makes such clients. A client that you give is never closed
+ * for you; when its session expires, so does the use of it. With a function there is a new session then: each call gives a client that nobody has connected.
+ *
+ * @throws ConfigError for anything else, and for a client that has been closed or was never connected.
+ */
+export function fromZooKeeper(client: object | (() => object), options?: ZooKeeperOptions): Client {
+  known(options, "prefix", "acl", "connectTimeout");
+  const connectTimeout = reaching(options);
+  const { prefix = "", acl } = options ?? {};
+  if (typeof prefix !== "string") {
+    throw unreadable("prefix has to be a string");
+  }
+  if (typeof client === "function") {
+    const make = () => checked((client as () => object)());
+    return new Client(new ZooKeeperDriver({ make }, checkedAcl(acl)), { prefix, connectTimeout });
+  }
+  const given = checked(client);
+  const { state, socket } = given.connectionManager;
+  if (state === STATE.disconnected && socket === undefined) {
+    throw unreadable("the ZooKeeper client was never connected: call its connect() first");
+  }
+  if (state < STATE.disconnected) {
+    throw unreadable("the ZooKeeper client has been closed");
+  }
+  return new Client(new ZooKeeperDriver({ client: given }, checkedAcl(acl)), { prefix, connectTimeout });
+}
+
+function checked(client: unknown): ZkClient {
+  if (typeof client !== "object" || client === null || !isZkClient(client)) {
+    throw unreadable("fromZooKeeper takes a client of the package node-zookeeper-client");
+  }
+  return client;
+}

@@ -1,0 +1,2 @@
+/** The glue of the module for Redis; generated. */
+export * from "./family.js";

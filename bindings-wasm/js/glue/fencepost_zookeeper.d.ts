@@ -1,0 +1,2 @@
+/** The glue of the module for ZooKeeper; generated. */
+export * from "./family.js";

@@ -1,0 +1,80 @@
+// A lock lies in the database that its address names, or nowhere: a server may deny SELECT.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { createClient } from "redis";
+
+import { Client } from "../dist/client/client.js";
+import { RedisDriver } from "../dist/drivers/redis/driver.js";
+import { fromRedis } from "../dist/index.js";
+import { REDIS_PEERS, placeOf } from "./peers.mjs";
+import { address, unique, within } from "./servers.mjs";
+
+const DATABASE = 3;
+const PASSWORD = "secret";
+
+/** A user who may do everything, or everything but `denied`. Gives an operator's client and the user's name. */
+async function userWithout(t, ...denied) {
+  const operator = await createClient({ url: `redis://${address("FENCEPOST_REDIS")}` }).connect();
+  const user = unique("user").replaceAll("/", "-");
+  await operator.sendCommand(["ACL", "SETUSER", user, "on", `>${PASSWORD}`, "~*", "&*", "+@all", ...denied]);
+  t.after(async () => {
+    await operator.sendCommand(["ACL", "DELUSER", user]);
+    operator.destroy();
+  });
+  return [operator, user];
+}
+
+/** Clients of ours in a database: by address, and on or in place of a client of the library. */
+const WAYS = {};
+for (const peer of REDIS_PEERS) {
+  const row = `${peer.package}, ${peer.age} version`;
+  WAYS[`${row}, by address`] = (t, user, database) => {
+    const place = placeOf(address("FENCEPOST_REDIS"));
+    const library = peer.at({ ...place, database, credentials: { user, password: PASSWORD } });
+    const client = new Client(new RedisDriver(library));
+    t.after(() => client.close().catch(() => undefined));
+    return client;
+  };
+  WAYS[`${row}, given`] = (t, user, database) => {
+    const [own, end] = peer.begin(`${user}:${PASSWORD}@${address("FENCEPOST_REDIS")}/${database}`);
+    const client = fromRedis(own);
+    t.after(async () => {
+      await client.close().catch(() => undefined);
+      end();
+    });
+    return client;
+  };
+}
+
+for (const [way, make] of Object.entries(WAYS)) {
+  test(`${way}: a lock lies in the database of the address`, async (t) => {
+    const [operator, user] = await userWithout(t);
+    const client = make(t, user, DATABASE);
+    const name = unique("database");
+    const grant = await within(client.lock(name, { ttl: 600_000 }).acquire(), "the grant");
+    assert.equal(await operator.exists(name), 0);
+    await operator.select(DATABASE);
+    assert.equal(await operator.exists(name), 1);
+    await grant.release();
+    await operator.del(`{${name}}:fence`);
+  });
+
+  for (const [what, database, denied, kind, says] of [
+    ["without the right to SELECT", DATABASE, ["-select"], "no-permission", /NOPERM.*select/is],
+    ["without that database", 99, [], "server-error", /ERR DB index is out of range/],
+  ]) {
+    test(`${way}: ${what} nothing is locked in another one`, async (t) => {
+      const [operator, user] = await userWithout(t, ...denied);
+      const client = make(t, user, database);
+      const name = unique("denied");
+      await assert.rejects(within(client.lock(name, { ttl: 600_000 }).acquire(), "the refusal"), (error) => {
+        assert.equal(error.kind, kind, String(error));
+        assert.match(error.message, says);
+        return true;
+      });
+      assert.equal(await operator.exists(name), 0);
+    });
+  }
+}

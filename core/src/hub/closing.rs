@@ -1,0 +1,89 @@
+//! The end of machines: closed one by one, or all together.
+
+use alloc::vec::Vec;
+
+use crate::{Event, Instant, Intent, Key, Loss};
+
+use super::{Family, Hub, Member as _};
+
+impl<F: Family> Hub<F> {
+    /// Closes a machine in any state. The machine releases its grant, or cancels its acquire. It stays in the hub until
+    /// the server has answered, but puts out no more events. The hub ignores unknown keys, because such a machine has
+    /// been removed already.
+    pub fn close(&mut self, now: Instant, key: Key) {
+        let now = self.tick(now);
+        let of_owner = self.members.get(&key).is_some_and(|entry| entry.claim.is_some());
+        if !of_owner || self.close_of_owner(now, key) {
+            self.close_machine(now, key);
+        }
+    }
+
+    pub(super) fn close_machine(&mut self, now: Instant, key: Key) {
+        let Some(entry) = self.members.get_mut(&key) else {
+            return;
+        };
+        entry.closing = true;
+        // An idle machine has nothing to release or to cancel.
+        if !entry.machine.is_idle() {
+            for intent in [Intent::Release, Intent::Cancel] {
+                if self.input(key, |machine| machine.intent(now, intent)).is_ok() {
+                    if intent == Intent::Release {
+                        self.leaves(key);
+                    }
+                    break;
+                }
+            }
+        }
+        self.mark(key);
+    }
+
+    /// Closes all machines, and refuses to open new ones. Keep driving the hub until [`pending`](Self::pending) is 0.
+    pub fn shutdown(&mut self, now: Instant) {
+        let now = self.tick(now);
+        self.shut = true;
+        self.grants.clear();
+        for key in self.members.keys().copied().collect::<Vec<_>>() {
+            self.close_machine(now, key);
+        }
+    }
+
+    /// The number of machines, including closed machines that still wait for the server.
+    #[must_use]
+    pub fn pending(&self) -> usize {
+        self.members.len()
+    }
+
+    /// The number of grants that ended after [`shutdown`](Self::shutdown) without a release: the server refused the
+    /// release, or the connection was closed for good before it. Such a lock stays on the server until its lease or
+    /// session ends.
+    #[must_use]
+    pub const fn unreleased(&self) -> usize {
+        self.unreleased
+    }
+
+    pub(super) fn leaves(&mut self, key: Key) {
+        if let Some(entry) = self.members.get_mut(&key) {
+            entry.leaving = true;
+        }
+    }
+}
+
+/// Whether this event ends a release.
+pub(super) const fn is_last_word(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Released | Event::Refused { .. } | Event::Lost { .. }
+    )
+}
+
+/// Whether a lock stays on the server for a while if its release ends with this event.
+pub(super) const fn stays_on_server(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Refused { .. }
+            | Event::Lost {
+                reason: Loss::ConnectionClosed,
+                ..
+            }
+    )
+}

@@ -1,0 +1,173 @@
+//! Grants that several holds share: re-entry.
+//!
+//! Each acquire has a key of its own. Without an owner, the key's machine contends, and its grant belongs to that key
+//! alone. With an owner, the grant belongs to the owner, and each of its acquires is one *hold* of the grant:
+//!
+//! | The owner … | and acquires | then |
+//! |---|---|---|
+//! | has nothing | any mode | the key's machine contends |
+//! | waits for the lock | any mode | [`Misuse::OwnerBusy`] |
+//! | holds the lock | any mode but the next line | the key becomes a further hold: no request, same fence |
+//! | holds the lock as a reader | the writer | [`Misuse::Upgrade`]: it would wait for itself |
+//!
+//! | A hold is released, and | then |
+//! |---|---|
+//! | other holds remain | it is released at once, without a request |
+//! | only readers remain, and it was the last writer | the machine downgrades the grant |
+//! | no hold remains | the machine releases the grant; from now on the owner contends anew |
+//!
+//! No machine knows of owners: the hub gives intents of holds to the machine that has the grant, and gives that
+//! machine's events to the holds that they concern. `grant.rs` decides about one grant, `calls.rs` carries the decisions
+//! out.
+
+mod calls;
+mod claim;
+mod grant;
+
+use alloc::collections::VecDeque;
+
+use crate::{Event, Instant, Intent, Key, Misuse, sorted::SortedMap};
+
+pub use claim::{Claim, LockKind, Mode, Ownership};
+use grant::{Hold, SharedGrant};
+
+/// The grants of all owners.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Grants {
+    /// The machine that contends for a lock for an owner, or did so last.
+    owners: SortedMap<Ownership, Key>,
+    /// By machine.
+    grants: SortedMap<Key, SharedGrant>,
+    /// The machines of holds whose key is another one. A key may stay here until it is closed or contends itself.
+    machines: SortedMap<Key, Key>,
+    /// Events for holds that the hub has not returned yet.
+    events: VecDeque<(Key, Event)>,
+}
+
+/// What an intent of a hold means.
+enum Plan {
+    /// The key's machine gets the intent, and contends for the owner if the machine accepts it.
+    Contend,
+    /// The key becomes a further hold of this machine's grant.
+    Join(Key),
+    /// The machine gets the intent. Nothing else changes.
+    Pass(Key),
+    /// The hold ends. Others remain.
+    Leave(Key),
+    /// The machine gets the intent to cancel or to release: the owner waits no more, the last hold ends, or the grant has
+    /// expired.
+    End(Key),
+    /// The last writer's hold ends, and readers remain: the machine downgrades the grant.
+    ReleaseWriter(Key),
+    /// A writer's hold becomes a reader's. Other writers remain.
+    Read(Key),
+    /// The last writer's hold becomes a reader's: the machine downgrades the grant.
+    Downgrade(Key),
+}
+
+impl Grants {
+    /// The machine that serves a key.
+    pub(super) fn machine(&self, key: Key) -> Key {
+        self.machines.get(&key).copied().unwrap_or(key)
+    }
+
+    /// The next event of a hold.
+    pub(super) fn next_event(&mut self) -> Option<(Key, Event)> {
+        self.events.pop_front()
+    }
+
+    /// Whether a key's machine serves others, although the application has closed the key.
+    pub(super) fn is_closed(&self, key: Key) -> bool {
+        self.grants.get(&key).is_some_and(|grant| grant.closed)
+    }
+
+    /// Forgets all grants, because the application has closed all keys.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// What an intent means for a key of an owner.
+    ///
+    /// # Errors
+    /// [`Misuse`] if the owner's state does not allow the intent.
+    fn plan(&self, now: Instant, key: Key, claim: &Claim, intent: Intent) -> Result<Plan, Misuse> {
+        let machine = self.machine(key);
+        let grant = self.grants.get(&machine);
+        match (
+            grant.and_then(|grant| grant.plan(now, key, machine, intent)),
+            intent,
+        ) {
+            (Some(plan), _) => plan,
+            (None, Intent::Acquire(_)) => self.enter(now, claim),
+            // The machine serves other holds of the owner, but this one is over.
+            (None, Intent::Cancel) if grant.is_some() => Err(Misuse::NotWaiting),
+            (None, _) if grant.is_some() => Err(Misuse::NotHeld),
+            (None, _) => Ok(Plan::Pass(key)),
+        }
+    }
+
+    /// An owner acquires with a key that is no hold yet.
+    fn enter(&self, now: Instant, claim: &Claim) -> Result<Plan, Misuse> {
+        let Some(machine) = self.owners.get(&claim.ownership) else {
+            return Ok(Plan::Contend);
+        };
+        match self.grants.get(machine) {
+            Some(grant) if grant.is_waiting() => Err(Misuse::OwnerBusy),
+            Some(grant) if grant.is_joinable(now) => {
+                if grant.shared && claim.mode == Mode::Writer {
+                    return Err(Misuse::Upgrade);
+                }
+                Ok(Plan::Join(*machine))
+            }
+            Some(_) | None => Ok(Plan::Contend),
+        }
+    }
+
+    fn contend(&mut self, key: Key, claim: &Claim) {
+        self.machines.remove(&key);
+        self.owners.insert(claim.ownership.clone(), key);
+        self.grants.insert(key, SharedGrant::new(key, claim));
+    }
+
+    fn join(&mut self, key: Key, machine: Key, mode: Mode) {
+        let Some(grant) = self.grants.get_mut(&machine) else {
+            return;
+        };
+        grant.holds.push(Hold { key, mode });
+        self.events.extend(grant.present().map(|event| (key, event)));
+        if key != machine {
+            self.machines.insert(key, machine);
+        }
+    }
+
+    /// Removes a hold without an event. Its key stays with the machine, in case that its end waits for a downgrade.
+    fn leave(&mut self, key: Key, machine: Key) -> Option<&mut SharedGrant> {
+        let grant = self.grants.get_mut(&machine)?;
+        grant.holds.retain(|hold| hold.key != key);
+        Some(grant)
+    }
+
+    /// Removes a grant. Returns whether the application has closed the machine's key.
+    fn remove(&mut self, machine: Key) -> bool {
+        let Some(grant) = self.grants.remove(&machine) else {
+            return false;
+        };
+        if self.owners.get(&grant.ownership) == Some(&machine) {
+            self.owners.remove(&grant.ownership);
+        }
+        grant.closed
+    }
+
+    /// Gives an event of a machine to the holds that it concerns. Returns whether the hub has to close the machine now.
+    pub(super) fn on_event(&mut self, now: Instant, machine: Key, event: Event) -> bool {
+        let Some(grant) = self.grants.get_mut(&machine) else {
+            self.events.push_back((machine, event));
+            return false;
+        };
+        let over = grant.on_event(now, event, &mut self.events);
+        over && self.remove(machine)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,46 @@
+//! Owners: names for re-entry. What an owner holds, it may acquire again.
+
+use alloc::{string::String, sync::Arc};
+
+use crate::ConfigError;
+
+/// The longest name of an owner, in bytes.
+pub const MAX_OWNER: usize = 1024;
+
+/// The name of an owner, which the application chooses: a request's id, for example. Acquires of one owner for one lock
+/// share a grant, if they use the same client.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Owner(Arc<str>);
+
+impl Owner {
+    /// An owner of that name.
+    ///
+    /// # Errors
+    /// [`ConfigError::InvalidOption`] for an empty name, and for more than [`MAX_OWNER`] bytes.
+    pub fn new(name: &str) -> Result<Self, ConfigError> {
+        let invalid = |value: String, why| {
+            Err(ConfigError::InvalidOption {
+                option: "owner",
+                value,
+                why,
+            })
+        };
+        if name.is_empty() {
+            return invalid(
+                String::new(),
+                "it is empty: give the owner a name, or leave the option out",
+            );
+        }
+        if name.len() > MAX_OWNER {
+            let start = name.chars().take(32).chain("…".chars()).collect();
+            return invalid(start, "it is longer than 1024 bytes");
+        }
+        Ok(Self(name.into()))
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+}

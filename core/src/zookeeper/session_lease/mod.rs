@@ -1,0 +1,318 @@
+//! The session lease: one series of probes proves a session for all machines of a hub. [`proof`] has the argument.
+//!
+//! The hub sends a second probe in every third of the timeout, and right behind its answer the confirming probe, which
+//! is also the next first probe. The second probe is a check if the last check is a third of the timeout old and a
+//! machine holds a lock or may soon hold one. All other probes are syncs. So a session costs at most one proposal in a
+//! third of its timeout, and none while no machine contends. A grant is valid until the latest proved time + timeout −
+//! drift − margin.
+//!
+//! **Silent servers.** A server can fall silent without closing its connections: its machine has lost power, or a
+//! firewall drops packets. When a probe has no answer after an eighth of the timeout, the hub asks the driver for
+//! another connection in the same session. This keeps the grant. At the probe's start the last proved moment is two
+//! thirds of the timeout old, so a third is left, less drift and margin. An eighth passes before the probe is overdue.
+//! A twelfth is left for one server that does not answer the handshake either
+//! ([`handshake_timeout`](super::handshake_timeout)), and a tenth for the next server. On a new connection the leader
+//! counts anew from the attempt to connect, and two checks prove that it leads.
+//!
+//! The hub gives the next unanswered probe twice the time. For the third one it asks for no connection, because a busy
+//! server would get even more work. An answer resets this. If the leader itself falls silent, the grant is lost all the
+//! same: the leader's followers answer no probe until they have elected another leader, which takes them `syncLimit`
+//! ticks.
+
+mod proof;
+
+use core::time::Duration;
+
+use alloc::string::String;
+
+use crate::{
+    CommandId, Event, Failure, Instant, Misuse, Outcome, Output, SessionId, Timer, jitter::Jitter, lease,
+    outbox::Outbox,
+};
+
+use super::{
+    quorum,
+    wire::{Answer, Notice, Reply, Request, SessionState},
+};
+use proof::{Follow, Proof};
+
+/// Keeps one session proved.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SessionLease {
+    out: Outbox<Request>,
+    jitter: Jitter,
+    session: Option<(SessionId, Duration)>,
+    connected: bool,
+    /// The last notice of the session, if no other one will follow.
+    ended: Option<Notice>,
+    /// When the driver began to make a new session.
+    began: Option<Instant>,
+    proof: Proof,
+    /// The start of the last check: the next one comes a third of the timeout later.
+    checked: Option<Instant>,
+    /// Whether a machine holds a lock, or may soon hold one.
+    wanted: bool,
+    under_way: Option<Probe>,
+    /// Whether another probe has to follow as soon as the one under way has been answered.
+    again: bool,
+    failures: u32,
+    /// How many probes were overdue since the last answer.
+    overdue: u32,
+}
+
+/// A probe that has not been answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Probe {
+    id: CommandId,
+    start: Instant,
+    /// Whether a quorum has to acknowledge it.
+    check: bool,
+}
+
+impl SessionLease {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self {
+            out: Outbox::new(),
+            jitter: Jitter::new(seed),
+            session: None,
+            connected: false,
+            ended: None,
+            began: None,
+            proof: Proof::default(),
+            checked: None,
+            wanted: false,
+            under_way: None,
+            again: false,
+            failures: 0,
+            overdue: 0,
+        }
+    }
+
+    pub(crate) const fn next_id(&mut self) -> &mut u64 {
+        self.out.next_id()
+    }
+
+    pub(crate) fn poll_output(&mut self) -> Output<Request, Event> {
+        self.out.poll()
+    }
+
+    /// The notices that show the session's present state to a new machine.
+    pub(crate) fn present(&self) -> [Option<Notice>; 2] {
+        let state = if self.connected {
+            SessionState::Connected
+        } else {
+            SessionState::Suspended
+        };
+        let seen = self.session.map(|(session, timeout)| Notice::Session {
+            state,
+            session,
+            timeout,
+        });
+        [seen.or_else(|| self.ended.clone()), self.confirmed()]
+    }
+
+    /// Sends a probe now, or right after the one under way.
+    pub(crate) fn confirm(&mut self, now: Instant) {
+        if !self.connected {
+            return;
+        }
+        if self.under_way.is_some() {
+            self.again = true;
+            return;
+        }
+        let check = self.check_is_due(now);
+        let request = if check {
+            self.checked = Some(now);
+            quorum::check()
+        } else {
+            let path = String::from("/");
+            Request::Sync { path }
+        };
+        let id = self.out.command(request, None);
+        self.under_way = Some(Probe {
+            id,
+            start: now,
+            check,
+        });
+        let overdue = now.plus(self.overdue_after());
+        self.out
+            .set(Timer::Renew, overdue.min(lease::renew_at(now, self.timeout())));
+    }
+
+    /// Stores whether a machine holds a lock, or may soon hold one.
+    pub(crate) fn want(&mut self, now: Instant, wanted: bool) {
+        self.wanted = wanted;
+        if self.check_is_due(now) {
+            self.confirm(now);
+        }
+    }
+
+    fn check_is_due(&self, now: Instant) -> bool {
+        let due = |last| lease::renew_at(last, self.timeout()) <= now;
+        self.proof.needs_quorum() && self.wanted && self.checked.is_none_or(due)
+    }
+
+    fn timeout(&self) -> Duration {
+        let negotiated = self.session.map(|(_, timeout)| timeout);
+        negotiated.unwrap_or_default().max(LEAST)
+    }
+
+    /// How long the server may take to answer a probe.
+    fn overdue_after(&self) -> Duration {
+        let first = self.timeout().checked_div(OVERDUE_PARTS).unwrap_or_default();
+        first.saturating_mul(2_u32.saturating_pow(self.overdue))
+    }
+
+    /// Handles the outcome of a probe. Returns the notice for the machines, if there is one.
+    pub(crate) fn handle_outcome(
+        &mut self,
+        now: Instant,
+        id: CommandId,
+        outcome: Outcome<Reply>,
+    ) -> Result<Option<Notice>, Misuse> {
+        let Some(probe) = self.under_way.take_if(|probe| probe.id == id) else {
+            return Ok(None);
+        };
+        let Some((session, _)) = self.session else {
+            return Ok(None);
+        };
+        let mut misuse = Ok(None);
+        let answered = match outcome {
+            // The probe under way was sent in this session: no driver sends a command in a later session than the one
+            // in which it was given, and a change of the session forgets the probe. So this comparison is a second
+            // safeguard, against drivers that mix up two sessions.
+            Outcome::Reply(reply) if reply.session == session => match reply.answer {
+                Answer::Done if !probe.check => true,
+                answer @ (Answer::Children(_) | Answer::Error(_)) if probe.check => {
+                    quorum::is_acknowledged(&answer)
+                }
+                Answer::Error(_) => false,
+                Answer::Done | Answer::Created { .. } | Answer::Children(_) | Answer::Data { .. } => {
+                    let expected = if probe.check { "children" } else { "done" };
+                    misuse = Err(Misuse::WrongReply { id: id.0, expected });
+                    false
+                }
+            },
+            Outcome::Reply(_) | Outcome::Failed(Failure::NotSent | Failure::Unknown | Failure::Closed) => {
+                false
+            }
+        };
+        if answered {
+            return Ok(self.answered(now, probe));
+        }
+        self.failures = self.failures.saturating_add(1);
+        if probe.check {
+            self.checked = None;
+        }
+        if self.connected {
+            let wait = self.jitter.backoff(self.failures);
+            self.out.set_after(Timer::Renew, now, wait);
+        }
+        misuse
+    }
+
+    fn answered(&mut self, now: Instant, probe: Probe) -> Option<Notice> {
+        let timeout = self.timeout();
+        self.failures = 0;
+        self.overdue = 0;
+        let Follow { confirming, check } = self.proof.answered(now, probe, timeout);
+        if check {
+            self.checked = None;
+        }
+        if core::mem::take(&mut self.again) || check || confirming {
+            self.confirm(now);
+        } else {
+            self.out.set(Timer::Renew, self.proof.next(probe.start, timeout));
+        }
+        // The confirming probe follows at once, and its answer proves more.
+        self.confirmed().filter(|_| !confirming)
+    }
+
+    /// Handles a notice of the session.
+    pub(crate) fn handle_session(
+        &mut self,
+        now: Instant,
+        state: SessionState,
+        session: SessionId,
+        timeout: Duration,
+    ) {
+        match state {
+            SessionState::Connecting => {
+                self.disconnected();
+                self.began = Some(now);
+            }
+            SessionState::Connected => {
+                let began = self.began.take();
+                if self.session.is_some_and(|(known, _)| known == session) {
+                    self.proof.moved(began);
+                    self.checked = None;
+                } else {
+                    self.proof = Proof::made(began);
+                    self.checked = began;
+                }
+                self.session = Some((session, timeout));
+                self.connected = true;
+                self.ended = None;
+                self.under_way = None;
+                self.failures = 0;
+                self.confirm(now);
+            }
+            SessionState::Suspended => self.disconnected(),
+            SessionState::Expired | SessionState::AuthFailed | SessionState::Closed => {
+                self.disconnected();
+                self.session = None;
+                self.ended = (state != SessionState::Expired).then_some(Notice::Session {
+                    state,
+                    session,
+                    timeout,
+                });
+                self.proof = Proof::default();
+            }
+        }
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        if !self.out.expired(Timer::Renew, now) {
+            return;
+        }
+        match self.under_way {
+            Some(Probe { start, .. }) if now < lease::renew_at(start, self.timeout()) => {
+                self.out.command(Request::Reconnect, None);
+                self.overdue = self.overdue.saturating_add(1);
+                self.out.set(Timer::Renew, lease::renew_at(start, self.timeout()));
+            }
+            // The driver cannot make another connection if the program made this one. Real servers have taken ten
+            // seconds for an answer.
+            _ => {
+                self.under_way = None;
+                self.confirm(now);
+            }
+        }
+    }
+
+    fn disconnected(&mut self) {
+        self.connected = false;
+        self.under_way = None;
+        self.again = false;
+        self.out.stop_all();
+        self.out.purge_commands();
+    }
+
+    /// Until when a grant is valid. `None` while nothing is proved.
+    pub(crate) fn confirmed(&self) -> Option<Notice> {
+        let (session, timeout) = self.session?;
+        let valid_until = valid_until(self.proof.proved()?, timeout);
+        Some(Notice::Confirmed { session, valid_until })
+    }
+}
+
+/// The shortest timeout that the hub calculates with. With a shorter one, which no server would agree to, probes would
+/// follow each other without a pause.
+const LEAST: Duration = Duration::from_millis(30);
+
+/// A probe is overdue after this part of the timeout.
+const OVERDUE_PARTS: u32 = 8;
+
+fn valid_until(proved: Instant, timeout: Duration) -> Instant {
+    lease::valid_until(proved, timeout, lease::DEFAULT_MARGIN)
+}

@@ -1,0 +1,107 @@
+"""Does to Python's client for asyncio what its input says: the protocol is in ../README.md."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Any
+from urllib.parse import unquote
+
+import fencepost.asyncio
+from fencepost import FencepostError
+from words import Command, described, look, make_lock, parse, say
+
+
+class Peer:
+    """The clients, locks and grants, by the names that the commands give them."""
+
+    def __init__(self) -> None:
+        self.clients: dict[str, fencepost.asyncio.Client] = {}
+        self.locks: dict[str, fencepost.asyncio.Lock] = {}
+        self.grants: dict[str, fencepost.asyncio.Grant] = {}
+        self.found: dict[str, list[fencepost.Found]] = {}
+        self.waiting: dict[str, asyncio.Task[None]] = {}
+
+    async def answer(self, command: Command) -> None:
+        """Does a command, and prints its answer."""
+        try:
+            answer, more = await self.do(command.verb, command.words, dict(command.options))
+        except FencepostError as error:
+            answer, more = error.name, {"detail": str(error)}
+        except asyncio.CancelledError:
+            answer, more = "cancelled", {}
+        except Exception as error:
+            answer, more = f"exception {type(error).__name__}", {"detail": str(error)}
+        say(command.number, answer, **more)
+
+    async def do(self, verb: str, words: list[str], options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """Does a command: its answer."""
+        if verb == "client":
+            self.clients[words[0]] = fencepost.asyncio.connect(unquote(words[1]))
+        elif verb == "lock":
+            name, client, kind, path = words
+            self.locks[name] = make_lock(self.clients[client], kind, path, options)
+        elif verb in ("acquire", "try"):
+            return await self.acquire(words[0], self.locks[words[1]], blocking=verb == "acquire", **options)
+        elif verb == "cancel":
+            cancelled = words[0] in self.waiting and self.waiting[words[0]].cancel()
+            return ("ok" if cancelled else "not-waiting"), {}
+        elif verb in ("release", "extend", "downgrade"):
+            await getattr(self.grants[words[0]], verb)()
+        elif verb == "look":
+            return "ok", look(self.grants[words[0]])
+        elif verb == "loss":
+            await self.grants[words[0]].lost.wait()
+            await self.grants[words[0]].extend()
+        elif verb == "revocation":
+            return ("ok" if await self.grants[words[0]].wait_revoke_requested() else "over"), {}
+        elif verb == "contenders":
+            self.found[words[0]] = await self.locks[words[0]].contenders()
+            return "ok", {"contenders": described(self.found[words[0]])}
+        elif verb == "revoke":
+            await self.locks[words[0]].revoke(self.found[words[0]][int(words[1])])
+        elif verb == "break":
+            await self.locks[words[0]].break_contender(self.found[words[0]][int(words[1])])
+        elif verb == "close":
+            await self.clients[words[0]].close()
+        elif verb == "reset":
+            for each in self.clients.values():
+                await each.close()
+            self.__init__()  # type: ignore[misc]
+        else:
+            return "no-such-command", {}
+        return "ok", {}
+
+    async def acquire(
+        self, name: str, lock: fencepost.asyncio.Lock, **wait: Any
+    ) -> tuple[str, dict[str, Any]]:
+        """Acquires a grant of that name."""
+        task = asyncio.current_task()
+        assert task is not None
+        self.waiting[name] = task
+        try:
+            grant = await lock.acquire(wait.get("timeout"), blocking=wait["blocking"])
+        finally:
+            self.waiting.pop(name, None)
+        if grant is None:
+            return "not-acquired", {}
+        self.grants[name] = grant
+        return "granted", {"fence": str(grant.fence)}
+
+
+async def main() -> None:
+    """Obeys until the end of the input."""
+    peer = Peer()
+    lines = asyncio.StreamReader()
+    protocol = asyncio.StreamReaderProtocol(lines)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, sys.stdin)
+    tasks: set[asyncio.Task[None]] = set()
+    async for line in lines:
+        task = asyncio.create_task(peer.answer(parse(line.decode())))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+    await peer.do("reset", [], {})
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,33 @@
+//! Does to the Rust client what its input says: the protocol is in ../../README.md.
+
+mod command;
+mod peer;
+
+use std::{io::BufRead as _, sync::Arc};
+
+use tokio::sync::mpsc;
+
+use command::Command;
+use peer::Peer;
+
+#[tokio::main]
+async fn main() {
+    let peer = Arc::new(Peer::default());
+    let (lines, mut commands) = mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+            if lines.send(Command::parse(&line)).is_err() {
+                return;
+            }
+        }
+    });
+    while let Some(command) = commands.recv().await {
+        let peer = Arc::clone(&peer);
+        tokio::spawn(async move {
+            let mut answer = peer.answer(&command).await;
+            answer["id"] = command.number.into();
+            println!("{answer}");
+        });
+    }
+    peer.reset().await.expect("the clients close");
+}

@@ -1,0 +1,83 @@
+"""What the Python peers have in common: commands, locks by kind, answers. The protocol is in ../README.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+#: Options in milliseconds, which Python takes in seconds.
+DURATIONS = frozenset({"ttl", "max_hold", "timeout"})
+
+
+@dataclass(frozen=True)
+class Command:
+    """One line: its number, what is to be done, and with what."""
+
+    number: str
+    verb: str
+    words: list[str]
+    options: dict[str, Any]
+
+
+def parse(line: str) -> Command:
+    """The command of a line."""
+    number, verb, *rest = line.split()
+    words = [word for word in rest if "=" not in word]
+    options = dict(word.split("=", 1) for word in rest if "=" in word)
+    return Command(number, verb, words, {name: value(name, text) for name, text in options.items()})
+
+
+def value(option: str, text: str) -> Any:
+    """The value of an option in Python's own type."""
+    if option in DURATIONS:
+        return int(text) / 1000
+    if option == "permits":
+        return int(text)
+    return {"true": True, "false": False}.get(text, unquote(text))
+
+
+def make_lock(client: Any, kind: str, name: str, options: dict[str, Any]) -> Any:
+    """The lock of that kind."""
+    if kind == "multi":
+        return client.multi_lock([unquote(each) for each in name.split(",")], **options)
+    name = unquote(name)
+    if kind in ("reader", "writer"):
+        return getattr(client.read_write_lock(name, **options), kind)
+    if kind == "semaphore":
+        permits = options.pop("permits")
+        return client.semaphore(name, permits, **options)
+    makes = {"mutex": client.lock, "election": client.election}
+    return makes[kind](name, **options)
+
+
+def look(grant: Any) -> dict[str, Any]:
+    """What a grant says of itself."""
+    remaining = grant.remaining()
+    return {
+        "fence": str(grant.fence),
+        "valid": grant.is_valid,
+        "remaining": None if remaining is None else int(remaining * 1000),
+        "revoke": grant.revoke_requested,
+        "lost": grant.lost.is_set(),
+    }
+
+
+def described(contenders: Iterable[Any]) -> list[dict[str, Any]]:
+    """Contenders in the order in which the client gives them."""
+    return [
+        {
+            "holds": each.holds,
+            "shared": each.shared,
+            "identifier": each.identifier,
+            "fence": str(each.fence),
+        }
+        for each in contenders
+    ]
+
+
+def say(number: str, answer: str, **more: Any) -> None:
+    """Prints one answer, as one piece."""
+    print(json.dumps({"id": number, "answer": answer, **more}) + "\n", end="", flush=True)

@@ -1,0 +1,114 @@
+"""Our recipes in Python with threads by the names of the protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import fencepost
+from mixed_counter import CounterClient
+from python_recipes import Recipes, given
+from python_toil import OFTEN, Teller, toil
+from steered import Answer, Hold, Lost, say
+
+
+class ThreadRecipes(Recipes):
+    """The recipes on a client whose calls block: they cannot be called off, and nothing is awaited."""
+
+    def _open(self, url: str, login: tuple[str, int, str] | None) -> Any:
+        if login is None:
+            return fencepost.connect(url).__enter__()
+        self._given = given(*login)
+        return fencepost.Client(self._given)
+
+    def acquire(self, kind: str, path: str, timeout_ms: int) -> Hold | None:
+        """See Recipes."""
+        timeout = timeout_ms / 1000 if timeout_ms > 0 else None
+        try:
+            grant = self._lock(kind, path).acquire(timeout, blocking=timeout_ms != 0)
+        except fencepost.LockLost as lost:
+            raise Lost(str(lost)) from lost
+        if grant is None:
+            return None
+        telling = Telling(grant, path)
+        return Hold(
+            kind,
+            path,
+            self._node(path, grant.fence),
+            grant.fence,
+            release=lambda: telling.end(grant.release),
+            leave=lambda: telling.end(lambda: grant.__exit__(None, None, None)),
+            downgrade=grant.downgrade,
+        )
+
+    def cancel(self) -> None:
+        """Nothing: a thread that waits goes on waiting."""
+
+    def toil(self, kind: str, path: str, resource: CounterClient, hold_ms: int) -> Answer:
+        """Works until `stop`."""
+        lock, shared = self._lock(kind, path), kind.startswith(("read", "semaphore"))
+
+        async def acquire() -> Awaited:
+            return Awaited(lock.acquire())
+
+        # This loop has nothing else to do.
+        return asyncio.run(toil(acquire, shared, resource, hold_ms, self._enough))
+
+    def _run(self, what: Any) -> Any:
+        return what
+
+
+class Awaited:
+    """A grant whose release can be awaited; it blocks."""
+
+    def __init__(self, grant: fencepost.Grant) -> None:
+        self.fence = grant.fence
+        self._grant = grant
+
+    @property
+    def is_valid(self) -> bool:
+        """See Grant."""
+        return self._grant.is_valid
+
+    async def release(self) -> None:
+        """See Grant."""
+        self._grant.release()
+
+
+class Telling:
+    """The threads that tell what becomes of a grant, until its holder ends it."""
+
+    def __init__(self, grant: fencepost.Grant, path: str) -> None:
+        self._grant = grant
+        self._path = path
+        self._over = False
+        if grant.mixed_layouts is not None:
+            say({"event": "mixed-layouts", "path": path, "node": grant.mixed_layouts})
+        for tells in (self._tell, self._tell_request):
+            threading.Thread(target=tells, daemon=True).start()
+
+    def end(self, ends: Callable[[], object]) -> None:
+        """Ends the grant."""
+        self._over = True
+        try:
+            ends()
+        except fencepost.LockLost as lost:
+            raise Lost(str(lost)) from lost
+
+    def _tell(self) -> None:
+        teller = Teller(self._grant, self._path)
+        while not self._over:
+            lost = self._grant.lost.is_set()
+            teller.look()
+            if lost:
+                say({"event": "state", "state": "lost"})
+                say({"event": "lost", "path": self._path})
+                return
+            time.sleep(OFTEN)
+
+    def _tell_request(self) -> None:
+        if self._grant.wait_revoke_requested() and not self._over:
+            say({"event": "revoke", "path": self._path})

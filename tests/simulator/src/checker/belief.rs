@@ -1,0 +1,61 @@
+//! What a client believes of its place and its grant.
+
+use fencepost_core::{AttemptId, Instant};
+
+use super::Mode;
+
+/// What a client believes, by the events that it has received. Times are its own clock's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Belief {
+    /// It wants nothing.
+    Idle,
+    /// It waits, until that time.
+    Waits(Option<Instant>),
+    /// It has looked at its clock after that: until this time it may still be granted what is free.
+    Late(Instant),
+    /// It has looked at its clock after that, and what it has made is being deleted: it receives a refusal by that time.
+    Ends(Instant),
+    /// It holds.
+    Holds(Hold),
+    /// It has asked to release this attempt's lock, which was of that kind at last, and valid then by its own clock, or not.
+    Leaves(AttemptId, Mode, bool),
+}
+
+/// A grant as its holder has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Hold {
+    /// Of which attempt.
+    pub attempt: AttemptId,
+    /// Which grants may be held beside it.
+    pub mode: Mode,
+    /// Its fence.
+    pub fence: Option<u64>,
+    /// How many grants there were before it: the order where there is no fence.
+    pub turn: u32,
+    /// When it ends by the holder's clock.
+    pub until: Option<Instant>,
+    /// Whether its holder has received a revocation request.
+    pub revocation_requested: bool,
+    /// Whether its holder has received that the connection is gone, and not yet that it is back: the machine may know of a later end.
+    pub suspended: bool,
+}
+
+impl Belief {
+    /// What it holds as, or gives back.
+    #[must_use]
+    pub const fn held_as(&self) -> Option<Mode> {
+        match self {
+            Self::Holds(Hold { mode, .. }) | Self::Leaves(_, mode, _) => Some(*mode),
+            Self::Idle | Self::Waits(_) | Self::Late(_) | Self::Ends(_) => None,
+        }
+    }
+
+    /// The grant, if it is valid by its holder's clock.
+    #[must_use]
+    pub fn valid(&self, local: Instant) -> Option<&Hold> {
+        match self {
+            Self::Holds(hold) if hold.until.is_none_or(|until| local < until) => Some(hold),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Owners that acquire twice.
+
+use core::{marker::PhantomData, time::Duration};
+
+use fencepost_core::{
+    Owner as Name,
+    redis::{LockSettings, Redis, StringSettings},
+    zookeeper::ZooKeeper,
+};
+
+use crate::{
+    checker::Mode, owners::Owner, redis, run::Machine, step::Number, subject::owner, world::BEGINNING,
+    zookeeper::Servers,
+};
+
+use super::{REDIS_STRING, ZOOKEEPER_MUTEX, layout, reads, zookeeper_settings};
+
+/// A bit of the seed for each client: whether the second hold of a writer is a writer's, too.
+const fn both_write(client: Number, seed: u64) -> bool {
+    seed >> (33 + client % 16) & 1 == 0
+}
+
+fn settings(role: &str, seed: u64) -> String {
+    let layout = layout(seed);
+    format!(
+        r#"{{"kind": "zookeeper-{role}", "name": "stock", "prefix": "shop", "layout": "{layout}", "answer_within": 500000, "owner": "anna"}}"#
+    )
+}
+
+/// The read/write lock of ZooKeeper: some clients read twice, some write twice, some write and read.
+pub static ZOOKEEPER_OWNERS: Machine<Servers, Owner<ZooKeeper>> = Machine {
+    name: "zookeeper-owners",
+    make: |client, crashes, seed| {
+        let (mode, roles) = match (reads(client, seed), both_write(client, seed)) {
+            (true, _) => (Mode::Shared, ["reader", "reader"]),
+            (false, true) => (Mode::Exclusive, ["writer", "writer"]),
+            (false, false) => (Mode::Exclusive, ["writer", "reader"]),
+        };
+        let both = roles.map(|role| zookeeper_settings(&settings(role, seed)));
+        Owner::new(BEGINNING, both, owner(client, crashes), seed).granting(mode, roles[1] == "writer")
+    },
+    // What one of its machines was told is no transcript: the client's operations go to two keys.
+    settings: None,
+    fair: true,
+    longest: ZOOKEEPER_MUTEX.longest,
+    profile: ZOOKEEPER_MUTEX.profile,
+    on: PhantomData,
+};
+
+/// The lock of Redis, acquired twice.
+pub static REDIS_OWNERS: Machine<redis::Servers, Owner<Redis>> = Machine {
+    name: "redis-owners",
+    make: |client, crashes, seed| {
+        let margin = Duration::from_millis(2);
+        let mut settings = StringSettings::new(redis::KEY, redis::TTL, margin).expect("good settings");
+        settings.answer_within = Duration::from_millis(90);
+        settings.owner = Some(Name::new("anna").expect("a good name"));
+        let settings = LockSettings::String(settings);
+        let both = [settings.clone(), settings];
+        Owner::new(BEGINNING, both, owner(client, crashes), seed)
+    },
+    settings: None,
+    fair: false,
+    longest: REDIS_STRING.longest,
+    profile: REDIS_STRING.profile,
+    on: PhantomData,
+};

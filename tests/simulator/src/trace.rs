@@ -1,0 +1,60 @@
+//! The trace of a run, for people and for transcripts. Without one, nothing is written.
+
+use fencepost_core::{CommandId, Instant, Intent, Outcome};
+
+use crate::{
+    backend::{Backend, NoticeOf, ReplyOf},
+    step::Number,
+};
+
+/// What takes part in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Actor {
+    /// A client.
+    Client(Number),
+    /// The server.
+    Server,
+    /// The resource that the lock protects.
+    Resource,
+}
+
+/// What happens, to one actor or between two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// One sends another something.
+    Arrow(Actor, Actor),
+    /// Something happens to one alone.
+    Point(Actor),
+    /// Something that was on its way does not arrive.
+    Lost(Actor),
+    /// Time goes by.
+    Pause,
+}
+
+/// What a client's machine is given.
+#[derive(Clone, Debug)]
+pub enum Input<B: Backend> {
+    /// An intent.
+    Intent(Intent),
+    /// An outcome.
+    Outcome(CommandId, Outcome<ReplyOf<B>>),
+    /// A notice.
+    Notice(NoticeOf<B>),
+    /// A look at the clock.
+    Timeout,
+    /// The end of everything.
+    Shutdown,
+}
+
+/// Writes a run down.
+pub trait Trace<B: Backend> {
+    /// Something has happened.
+    fn act(&mut self, _now: Instant, _act: Act, _text: impl FnOnce() -> String) {}
+    /// A client's machine was given something, at its own time.
+    fn input(&mut self, _client: Number, _local: Instant, _input: impl FnOnce() -> Input<B>) {}
+    /// A client's process has ended, and another one has begun.
+    fn anew(&mut self, _client: Number) {}
+}
+
+/// No trace.
+impl<B: Backend> Trace<B> for () {}

@@ -1,0 +1,336 @@
+//! The recovery phase of every run: all faults end. Every client connects, holders release, waiters hold in turn; then all is
+//! closed, and nothing may be left.
+
+use core::time::Duration;
+
+use fencepost_core::Instant;
+
+use crate::{
+    backend::{Backend, Owner, Subject},
+    checker::{Belief, Mode, Property, name, turns, woken},
+    step::{Number, Operation},
+    trace::Trace,
+};
+
+use super::{World, client::Client};
+
+/// No client has to wait for longer than so many rounds of [`ROUND`].
+const ROUNDS: u32 = 1000;
+
+/// The longest pause between two tries to clean up.
+const RETRIES: Duration = Duration::from_secs(3);
+
+/// How much time passes between two rounds when nothing moves.
+const ROUND: Duration = Duration::from_millis(20);
+
+impl<B: Backend, S: Subject<B>> World<B, S> {
+    /// Recovers from all faults and ends the run. `grants_all`: every waiter is granted its lock in turn before all is closed; otherwise all is closed as it stands.
+    pub fn recover(&mut self, grants_all: bool, trace: &mut impl Trace<B>) {
+        self.recovering = true;
+        self.throttled = 0;
+        for client in self.numbers() {
+            self.wake(client, trace);
+        }
+        self.backend.heal(self.now);
+        if grants_all {
+            self.all_are_granted(trace);
+        }
+        self.nothing_is_left(trace);
+    }
+
+    /// Time passes up to the next timer of any client, and all look at their clocks. Says whether there is one.
+    pub fn until_next_timer(&mut self, trace: &mut impl Trace<B>) -> bool {
+        let timers = self
+            .clients
+            .iter()
+            .filter_map(|client| Some(client.global(client.wait?)));
+        let Some(next) = timers.min() else {
+            return false;
+        };
+        self.all_wait(next.since(self.now).max(Duration::from_millis(1)), trace);
+        true
+    }
+
+    /// Time passes, and all look at their clocks.
+    fn all_wait(&mut self, time: Duration, trace: &mut impl Trace<B>) {
+        self.pass(u32::try_from(time.as_micros()).unwrap_or(u32::MAX), trace);
+        for client in self.numbers() {
+            self.tick(client, trace);
+        }
+        self.look();
+    }
+
+    fn failed(&self) -> bool {
+        self.checker.violation.is_some()
+    }
+
+    /// Everything that is on its way arrives without a fault.
+    pub fn let_arrive(&mut self, trace: &mut impl Trace<B>) {
+        for _ in 0..ROUNDS {
+            let mut moved = false;
+            for client in self.numbers() {
+                moved |= self.connect(client, 0, trace);
+                while self.execute(client, 0, trace) {
+                    moved = true;
+                }
+            }
+            for client in self.numbers() {
+                while self.answer(client, 0, trace) || self.notice(client, trace) {
+                    moved = true;
+                }
+            }
+            self.look();
+            if !moved || self.failed() {
+                return;
+            }
+        }
+        self.checker
+            .violated(Property::S7, || "clients and server send without end".into());
+    }
+
+    fn all_are_granted(&mut self, trace: &mut impl Trace<B>) {
+        self.let_arrive(trace);
+        self.let_time_pass(trace);
+        self.let_arrive(trace);
+        let mut asked = vec![None; self.clients.len()];
+        for _ in 0..ROUNDS {
+            self.holders_receive(trace);
+            if self.failed() {
+                return;
+            }
+            let Some(holder) = self.holder().filter(|_| !self.another_may_hold()) else {
+                if self
+                    .numbers()
+                    .all(|client| self.checker.belief(client) == Belief::Idle)
+                {
+                    return;
+                }
+                self.let_time_pass(trace);
+                self.let_arrive(trace);
+                self.waits_for_itself(&mut asked);
+                self.keeps_order();
+                continue;
+            };
+            self.keeps_order();
+            let before: Vec<u64> = self.clients.iter().map(|client| client.sent).collect();
+            self.invoke(holder, Operation::Write, trace);
+            self.land(0, trace);
+            self.invoke(holder, Operation::Release, trace);
+            self.let_arrive(trace);
+            self.wakes_one(holder, &before);
+        }
+        let waiting: Vec<char> = self
+            .numbers()
+            .filter(|client| self.checker.belief(*client) != Belief::Idle)
+            .map(name)
+            .collect();
+        self.checker
+            .violated(Property::L1, || format!("clients {waiting:?} wait for ever"));
+    }
+
+    fn holder(&self) -> Option<Number> {
+        self.numbers().find(|client| self.holds(*client))
+    }
+
+    /// L1, where there is none: a lost answer leaves no lock that its own holder waits for. A client that asks again finds that it has it.
+    fn waits_for_itself(&mut self, asked: &mut [Option<u64>]) {
+        // A failover may have brought an earlier attempt's lock back; and a client with a session may have to wait until that is confirmed.
+        if self.setup.fair || self.checker.two_may_hold || B::ORDERED {
+            return;
+        }
+        for client in self.numbers() {
+            let own = self.has_won(client) && self.waits(client);
+            let sent = self.clients[usize::from(client)].sent;
+            let before = &mut asked[usize::from(client)];
+            match *before {
+                Some(before) if own && sent > before => self.checker.violated(Property::L1, || {
+                    format!(
+                        "client {} has the lock, asks again, and goes on waiting",
+                        name(client)
+                    )
+                }),
+                Some(_) if own => {}
+                _ => *before = own.then_some(sent),
+            }
+        }
+    }
+
+    /// The clients in the server's queue, the first one first, with whether it is their turn; empty where there is no queue. A client that is
+    /// there twice counts at its first place.
+    fn queued(&self) -> Vec<(Number, bool)> {
+        let mut queue: Vec<Number> = Vec::new();
+        for client in self.backend.queue().unwrap_or_default() {
+            if !queue.contains(&client) {
+                queue.push(client);
+            }
+        }
+        let modes: Vec<Mode> = queue.iter().map(|client| self.mode(*client)).collect();
+        queue.into_iter().zip(turns(&modes)).collect()
+    }
+
+    /// What a client holds, or contends for.
+    fn mode(&self, client: Number) -> Mode {
+        match self.checker.belief(client) {
+            Belief::Holds(hold) => hold.mode,
+            // A writer that has gone on as a reader leaves as one.
+            Belief::Leaves(_, mode, _) => mode,
+            Belief::Idle => {
+                let one = &self.clients[usize::from(client)];
+                one.left.unwrap_or_else(|| one.subject.mode())
+            }
+            Belief::Waits(_) | Belief::Late(_) | Belief::Ends(_) => {
+                self.clients[usize::from(client)].subject.mode()
+            }
+        }
+    }
+
+    fn waits(&self, client: Number) -> bool {
+        matches!(self.checker.belief(client), Belief::Waits(_) | Belief::Late(_))
+    }
+
+    fn holds(&self, client: Number) -> bool {
+        matches!(self.checker.belief(client), Belief::Holds(_))
+    }
+
+    /// Whether a waiter has its turn beside the holders: it is given the time to find out.
+    fn another_may_hold(&self) -> bool {
+        let held = self.numbers().find(|client| self.holds(*client));
+        let joins =
+            |client: Number| held.is_some_and(|holder| self.mode(client).goes_with(self.mode(holder)));
+        !self.checker.two_may_hold
+            && self
+                .queued()
+                .into_iter()
+                .any(|(client, turn)| turn && self.waits(client) && joins(client))
+    }
+
+    /// L1, where there is an order: no waiter has a place before that of a holder whose turn it is not.
+    fn keeps_order(&mut self) {
+        let queue = self.queued();
+        let early = queue
+            .iter()
+            .position(|(client, turn)| self.holds(*client) && !turn);
+        let Some(place) = early.filter(|_| !self.checker.two_may_hold) else {
+            return;
+        };
+        let first = queue[..place].iter().find(|(client, _)| self.waits(*client));
+        if let Some((first, _)) = first {
+            let (first, holder) = (*first, queue[place].0);
+            self.checker.violated(Property::L1, || {
+                format!(
+                    "client {} was granted before {}, which came first",
+                    name(holder),
+                    name(first)
+                )
+            });
+        }
+    }
+
+    /// L1, where there is a queue and servers notify waiters: when a client rechecks that has its turn and has not received that, with nothing on its way
+    /// that would say so.
+    pub(super) fn forgotten(&self, client: Number, local: Instant) -> Option<Instant> {
+        let one = &self.clients[usize::from(client)];
+        // A clock that is looked at too late shows all that was due until then.
+        let due = one
+            .wait
+            .filter(|until| one.looks && (one.last_input..=local).contains(until))?;
+        // A client before it may be about to leave. A server that lags behind the leader does not know that itself.
+        let quiet = self.clients.iter().all(Client::is_quiet) && self.setup.servers == 1;
+        if !B::ORDERED || !quiet || one.notice_lost {
+            return None;
+        }
+        // Each client before it has to hold, and nothing else: a node that its process or a refused delete has left stands in the way.
+        let mode = self.mode(client);
+        let belongings = self.backend.belongings(self.now);
+        let nodes = |of| belongings.iter().filter(|(_, owner, _)| *owner == of).count();
+        let only_holds = |before: Number| {
+            let alone = !matches!(mode, Mode::Permit(_)) || nodes(Owner::Client(before)) == 1;
+            self.holds(before) && alone
+        };
+        let queue = self.queued();
+        if belongings.is_empty() && self.waits(client) {
+            return Some(due);
+        }
+        let place = queue.iter().position(|(other, turn)| *other == client && *turn)?;
+        let in_order = self.numbers().all(|other| {
+            let there = queue.iter().position(|(known, _)| *known == other);
+            match there {
+                Some(there) if there < place => only_holds(other),
+                Some(_) => self.waits(other) || self.holds(other),
+                None => true,
+            }
+        });
+        (nodes(Owner::Ended) == 0 && in_order && self.waits(client)).then_some(due)
+    }
+
+    /// A neighbour that has cancelled or crashed may wake one more, whenever the others learn that it has gone.
+    fn a_client_left(&self) -> bool {
+        let seen = &self.checker.seen;
+        seen.refused > 0 || seen.lost > 0 || self.clients.iter().any(|client| client.crashes > 0)
+    }
+
+    /// L2: of those who waited for the release, one has sent a request, or one group of readers.
+    fn wakes_one(&mut self, released: Number, before: &[u64]) {
+        if !self.setup.fair {
+            return;
+        }
+        let queue = self.queued();
+        let spoke = self
+            .numbers()
+            .zip(before)
+            .filter(|(client, before)| {
+                *client != released && self.clients[usize::from(*client)].sent > **before
+            })
+            .map(|(client, _)| (self.mode(client), queue.contains(&(client, true))));
+        let woken = woken(&spoke.collect::<Vec<_>>());
+        // Where a queue is kept beside the permits, the next one moves up to its head when a permit is taken.
+        let moves_up = usize::from(matches!(self.mode(released), Mode::Permit(_)));
+        if woken > 1 + moves_up + usize::from(self.a_client_left()) {
+            self.checker
+                .violated(Property::L2, || format!("one release has woken {woken} clients"));
+        }
+    }
+
+    /// Time passes for all clients, and each looks at its clock in time.
+    pub(super) fn let_time_pass(&mut self, trace: &mut impl Trace<B>) {
+        let clients = self.clients.iter();
+        let first = clients
+            .filter_map(|client| Some(client.global(client.wait?)))
+            .min();
+        let next = first.unwrap_or(self.now).max(self.now).min(self.now.plus(ROUND));
+        self.all_wait(next.since(self.now).max(Duration::from_millis(1)), trace);
+    }
+
+    fn nothing_is_left(&mut self, trace: &mut impl Trace<B>) {
+        for client in self.numbers() {
+            let local = self.local(client);
+            trace.input(client, local, || crate::trace::Input::Shutdown);
+            self.client(client).subject.shutdown(local);
+            // A closed machine receives nothing any more.
+            self.checker.believes(client, Belief::Idle);
+            self.drain(client, trace);
+        }
+        let end = self.now.plus(self.setup.longest.saturating_mul(2)).plus(RETRIES);
+        for _ in 0..ROUNDS {
+            self.let_arrive(trace);
+            let pending: usize = self.clients.iter().map(|client| client.subject.pending()).sum();
+            if self.failed() || pending == 0 && self.backend.left_behind(self.now).is_empty() {
+                return;
+            }
+            if self.now >= end {
+                break;
+            }
+            let step = self.setup.longest.checked_div(20).unwrap_or(ROUND);
+            self.all_wait(step, trace);
+        }
+        let left = self.backend.left_behind(self.now);
+        let pending: Vec<usize> = self
+            .clients
+            .iter()
+            .map(|client| client.subject.pending())
+            .collect();
+        self.checker.violated(Property::S8, || {
+            format!("left on the server: {left:?}; machines that have not gone: {pending:?}")
+        });
+    }
+}

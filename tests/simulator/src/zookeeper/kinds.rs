@@ -1,0 +1,22 @@
+//! What a server needs for a request: itself alone, its leader, or a quorum.
+
+use fencepost_core::zookeeper::{Request, Write};
+
+use super::Ask;
+
+/// Whether a server answers without asking the leader.
+pub(super) const fn alone(ask: &Ask) -> bool {
+    matches!(ask, Ask::Request(Request::Children { .. } | Request::Get { .. }))
+}
+
+pub(super) const fn is_sync(ask: &Ask) -> bool {
+    matches!(ask, Ask::Request(Request::Sync { .. }))
+}
+
+/// Whether it only asks a quorum.
+pub(super) fn is_check(ask: &Ask) -> bool {
+    let Ask::Request(Request::Multi { writes }) = ask else {
+        return false;
+    };
+    writes.iter().all(|write| matches!(write, Write::Check { .. }))
+}

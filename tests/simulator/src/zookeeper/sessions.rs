@@ -1,0 +1,71 @@
+//! Sessions: they outlive connections.
+
+use fencepost_core::{
+    Instant, SessionId,
+    zookeeper::{Notice, SessionState},
+};
+use fencepost_models::zookeeper::CannotAttach;
+
+use crate::{backend::Owner, step::Number};
+
+use super::{Servers, TIMEOUT};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Session {
+    pub(super) id: Option<SessionId>,
+    pub(super) connected: bool,
+    /// When its server last received something from its client.
+    pub(super) last_contact: Option<Instant>,
+}
+
+impl Servers {
+    /// A client connects to a server: its session goes on, or a new one begins.
+    pub(super) fn attach(&mut self, now: Instant, client: Number, server: u8) -> Option<Vec<Notice>> {
+        let member = self.member(server);
+        let mut notices = Vec::new();
+        let known = self.session(client).id;
+        let id = match known.map(|session| self.server.reattach(now, session, member)) {
+            Some(Ok(())) => known?,
+            Some(Err(CannotAttach::SessionOver)) | None => {
+                let fresh = self.server.open_session_at(now, member, TIMEOUT)?;
+                notices.extend(known.map(|session| state(SessionState::Expired, session)));
+                // Some drivers make their sessions themselves, and say so.
+                if client.is_multiple_of(2) {
+                    notices.push(state(SessionState::Connecting, SessionId(0)));
+                }
+                self.owners.retain(|(_, owner)| *owner != Owner::Client(client));
+                self.owners.push((fresh, Owner::Client(client)));
+                fresh
+            }
+            Some(Err(_)) => return None,
+        };
+        *self.session(client) = Session {
+            id: Some(id),
+            connected: true,
+            last_contact: Some(now),
+        };
+        notices.push(state(SessionState::Connected, id));
+        Some(notices)
+    }
+
+    /// A client's connection is gone.
+    pub(super) fn suspend(&mut self, client: Number) -> Vec<Notice> {
+        let session = self.session(client);
+        session.connected = false;
+        let id = session.id;
+        if let Some(id) = id {
+            self.server.detach(id);
+        }
+        id.map(|id| state(SessionState::Suspended, id))
+            .into_iter()
+            .collect()
+    }
+}
+
+const fn state(state: SessionState, session: SessionId) -> Notice {
+    Notice::Session {
+        state,
+        session,
+        timeout: TIMEOUT,
+    }
+}
