@@ -1,16 +1,20 @@
 /* Takes locks on command, with fencepost. usage: worker KIND URL LOCK */
 #include <fencepost-client.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "given.h"
+#include "many.h"
 #include "worker.h"
 
-static struct {
-    fencepost_client *client;
+/* A lock, and the grant of who holds it. */
+typedef struct held {
     fencepost_lock *lock;
     fencepost_grant *grant;
-} own;
+} held;
+
+static fencepost_client *client;
 
 static void check(const char *what, fencepost_result result) {
     if (result != FENCEPOST_OK)
@@ -18,21 +22,21 @@ static void check(const char *what, fencepost_result result) {
 }
 
 static void acquire(void *self) {
-    (void)self;
-    check("acquire", fencepost_lock_acquire(own.lock, FENCEPOST_FOREVER, &own.grant));
+    held *own = self;
+    check("acquire", fencepost_lock_acquire(own->lock, FENCEPOST_FOREVER, &own->grant));
 }
 
 static void release(void *self) {
-    (void)self;
-    check("release", fencepost_release(own.grant));
-    fencepost_grant_free(own.grant);
+    held *own = self;
+    check("release", fencepost_release(own->grant));
+    fencepost_grant_free(own->grant);
 }
 
 static void end(void *self) {
-    (void)self;
-    fencepost_lock_free(own.lock);
-    check("close", fencepost_close(own.client));
-    fencepost_client_free(own.client);
+    held *own = self;
+    fencepost_lock_free(own->lock);
+    check("close", fencepost_close(client));
+    fencepost_client_free(client);
     given_close();
 }
 
@@ -57,12 +61,25 @@ static const fencepost_options *of_kind(const char *name) {
     return NULL;
 }
 
+static lock open_lock(const char *name, const fencepost_options *options) {
+    held *own = calloc(1, sizeof *own);
+    if (!own)
+        fail(name, "out of memory");
+    check(name, fencepost_lock_open(client, name, options, &own->lock));
+    return (lock){acquire, release, end, NULL, own};
+}
+
+static lock another(const char *name) {
+    return open_lock(name, of_kind("fencepost"));
+}
+
 int main(int argc, char **argv) {
     if (argc != 4)
-        fail("usage", "worker fencepost[-given|-read|-write|-semaphore] URL LOCK");
+        fail("usage", "worker many-fencepost|fencepost[-given|-read|-write|-semaphore] URL LOCK");
     int given = strcmp(argv[1], "fencepost-given") == 0;
-    check(argv[2], (given ? given_open : fencepost_connect)(argv[2], &own.client));
-    check(argv[3], fencepost_lock_open(own.client, argv[3], of_kind(argv[1]), &own.lock));
-    lock l = {acquire, release, end, NULL, NULL};
+    check(argv[2], (given ? given_open : fencepost_connect)(argv[2], &client));
+    if (strcmp(argv[1], "many-fencepost") == 0)
+        return serve_many(another, argv[3]);
+    lock l = open_lock(argv[3], of_kind(argv[1]));
     return serve(&l);
 }

@@ -4,11 +4,16 @@
 #include <string.h>
 
 int main(int argc, char **argv) {
-    if (argc != 4 || (strcmp(argv[1], "raw") != 0 && strcmp(argv[1], "floor") != 0)) {
-        fail("usage", "raw raw|floor URL LOCK");
-    }
+    const char *kinds[] = {"raw", "floor", "many-raw"};
+    size_t kind = 0;
+    while (argc == 4 && kind < sizeof kinds / sizeof *kinds && strcmp(argv[1], kinds[kind]) != 0)
+        kind++;
+    if (argc != 4 || kind == sizeof kinds / sizeof *kinds)
+        fail("usage", "raw raw|floor|many-raw URL LOCK");
     address at;
     read_address(argv[2], &at);
+    if (strcmp(argv[1], "many-raw") == 0)
+        return serve_many((at.is_zookeeper ? many_raw_zookeeper : many_raw_redis)(&at, argv[3]), argv[3]);
     int floor = strcmp(argv[1], "floor") == 0;
     lock l = at.is_zookeeper ? (floor ? floor_zookeeper : raw_zookeeper)(&at, argv[3])
                              : (floor ? floor_redis : raw_redis)(&at, argv[3]);

@@ -2,12 +2,16 @@
 #ifndef BENCH_RAW_H
 #define BENCH_RAW_H
 
+#include "many.h"
 #include "worker.h"
 
 /* create and children in one flight; delete. The names and the data are as long as fencepost's. */
 lock raw_zookeeper(const address *at, const char *name);
 /* Our own scripts by EVALSHA, with the arguments that fencepost gives them. */
 lock raw_redis(const address *at, const char *name);
+/* The same requests of many threads on one connection: what opens a lock. */
+opening many_raw_zookeeper(const address *at, const char *name);
+opening many_raw_redis(const address *at, const char *name);
 /* No lock, but the news that every hand-off needs: from the call of delete to the watch event. */
 lock floor_zookeeper(const address *at, const char *name);
 /* The same: from the call of PUBLISH to the message. */

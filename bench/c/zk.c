@@ -90,8 +90,17 @@ static void session(zhandle_t *handle, int type, int state, const char *path, vo
     pthread_mutex_unlock(&z->mutex);
 }
 
+static void make(zk *z, const char *name) {
+    char directory[ZK_PATH];
+    snprintf(directory, sizeof directory, "/%s", name);
+    zk_create(z, directory, "", 0, ZOO_PERSISTENT);
+    int code = zk_wait(z);
+    if (code != ZOK && code != ZNODEEXISTS)
+        fail(directory, zerror(code));
+}
+
 void zk_open(zk *z, const address *at, const char *name) {
-    char hosts[300], directory[ZK_PATH];
+    char hosts[300];
     memset(z, 0, sizeof *z);
     pthread_mutex_init(&z->mutex, NULL);
     pthread_cond_init(&z->changed, NULL);
@@ -111,11 +120,15 @@ void zk_open(zk *z, const address *at, const char *name) {
             fail(hosts, "no connection within 10 s");
     }
     pthread_mutex_unlock(&z->mutex);
-    snprintf(directory, sizeof directory, "/%s", name);
-    zk_create(z, directory, "", 0, ZOO_PERSISTENT);
-    int code = zk_wait(z);
-    if (code != ZOK && code != ZNODEEXISTS)
-        fail(directory, zerror(code));
+    make(z, name);
+}
+
+void zk_share(zk *z, const zk *opened, const char *name) {
+    memset(z, 0, sizeof *z);
+    pthread_mutex_init(&z->mutex, NULL);
+    pthread_cond_init(&z->changed, NULL);
+    z->handle = opened->handle;
+    make(z, name);
 }
 
 void zk_close(zk *z) {

@@ -22,6 +22,8 @@ typedef struct zk {
 /* Connects, and makes a node at /name: one that stays, as a container would go in a pause. */
 void zk_open(zk *z, const address *at, const char *name);
 void zk_close(zk *z);
+/* Takes part in the connection of another, and makes a node as zk_open does. It is not to be closed. */
+void zk_share(zk *z, const zk *opened, const char *name);
 
 /* Requests without waiting: zk_wait waits for all of them, and gives the first code that is not ZOK. */
 void zk_create(zk *z, const char *path, const char *data, int length, int flags); /* fills z->node */

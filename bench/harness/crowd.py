@@ -22,7 +22,7 @@ class Crowd(Worker):
 
     def program(self, subject: Subject) -> list[str]:
         """Its command line."""
-        return command(subject, crowd=True)
+        return command(subject, prefix="crowd-")
 
     def open(self, sessions: int) -> None:
         """Connects, so many times."""

@@ -12,10 +12,13 @@ from .placement import PLACEMENTS
 from .programs import BENCH
 from .subjects import FAMILIES, NAMES
 
-SCENARIOS = ("uncontended", "handoff", "contended", "wire", "queue", "wakeups", "contenders")
+SCENARIOS = ("uncontended", "handoff", "contended", "wire", "queue", "wakeups", "contenders", "many")
 #: How many contenders stand in line.
 LENGTHS, QUICK_LENGTHS = (10, 100, 1_000, 10_000), (10, 50)
 LONGEST = 20_000
+#: How many tasks share a client.
+TASKS, QUICK_TASKS = (1, 16, 256, 2_000), (1, 16)
+MOST_TASKS = 10_000
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,10 @@ class Options:
     seconds: float
     placement: str
     lengths: tuple[int, ...]
+    tasks: tuple[int, ...]
+    many_sittings: int
+    many_rounds: int
+    many_seconds: float
     warmth: float
     quick: bool
     seed: int
@@ -58,6 +65,10 @@ def parse(arguments: Sequence[str]) -> Options:
         seconds=0.4 if quick else 2.0,
         placement=given.placement,
         lengths=given.lengths or (QUICK_LENGTHS if quick else LENGTHS),
+        tasks=given.tasks or (QUICK_TASKS if quick else TASKS),
+        many_sittings=1 if quick else 4,
+        many_rounds=2,
+        many_seconds=0.1 if quick else 0.6,
         warmth=0.25 if quick else 1.0,
         quick=quick,
         seed=given.seed,
@@ -96,6 +107,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N,...",
         help="how many stand in line for a lock (10,100,1000,10000; quick: 10,50)",
     )
+    parser.add_argument(
+        "--tasks",
+        type=_tasks,
+        metavar="N,...",
+        help="how many tasks share a client, each with a lock of its own (1,16,256,2000; quick: 1,16)",
+    )
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the moments of release (1)")
     parser.add_argument(
         "--out",
@@ -133,11 +150,17 @@ def _number(text: str, what: str, most: int) -> int:
 
 
 def _lengths(text: str) -> tuple[int, ...]:
+    return _numbers(text, "lengths of a line", 2, LONGEST)
+
+
+def _tasks(text: str) -> tuple[int, ...]:
+    return _numbers(text, "numbers of tasks", 1, MOST_TASKS)
+
+
+def _numbers(text: str, what: str, least: int, most: int) -> tuple[int, ...]:
     parts = text.split(",")
-    if not all(part.isdecimal() and 2 <= int(part) <= LONGEST for part in parts):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} are no lengths of a line: 2 to {LONGEST}, with commas between"
-        )
+    if not all(part.isdecimal() and least <= int(part) <= most for part in parts):
+        raise argparse.ArgumentTypeError(f"{text!r} are no {what}: {least} to {most}, with commas between")
     return tuple(sorted({int(part) for part in parts}))
 
 

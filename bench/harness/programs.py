@@ -23,12 +23,12 @@ PACKAGES = {"node-redis": "redis"}
 MODULES_OF = {"kazoo": "kazoo", "redis-py": "redis"}
 
 
-def command(subject: Subject, crowd: bool = False) -> list[str]:
-    """The worker's command line, without its address and lock. A crowd: many contenders in one process."""
-    if crowd:
+def command(subject: Subject, prefix: str = "") -> list[str]:
+    """The worker's command line, without its address and lock. With a prefix: many in one process."""
+    if prefix:
         *program, kind = command(subject)
         # Every one of Curator's waiting threads may keep the list that it has read.
-        return [*(word.replace("-Xmx128m", "-Xmx2g") for word in program), f"crowd-{kind}"]
+        return [*(word.replace("-Xmx128m", "-Xmx2g") for word in program), f"{prefix}{kind}"]
     if subject.language == "python":
         return [sys.executable, str(BENCH / "python" / "worker.py"), subject.kind]
     if subject.language == "javascript":

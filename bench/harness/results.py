@@ -14,6 +14,7 @@ from typing import Any
 from .contended import Contended
 from .contenders import Look
 from .handoff import HandOff
+from .many import Many
 from .queues import Queue
 from .subjects import Subject
 from .uncontended import Uncontended
@@ -33,6 +34,7 @@ class Family:
     queue: dict[str, list[Queue]] = field(default_factory=dict)
     wakeups: dict[str, Wakeups] = field(default_factory=dict)
     contenders: dict[str, list[Look]] = field(default_factory=dict)
+    many: dict[str, list[Many]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,7 @@ def _family(family: Family) -> dict[str, Any]:
         "contenders": {
             subject: [asdict(look) for look in looks] for subject, looks in family.contenders.items()
         },
+        "many": {subject: [asdict(each) for each in many] for subject, many in family.many.items()},
     }
 
 

@@ -14,6 +14,7 @@ from . import (
     contended,
     contenders,
     handoff,
+    many,
     placement,
     plot,
     plot_queue,
@@ -107,6 +108,9 @@ def _family(name: str, family: Family, options: Options, control: Control, statu
         family.contenders = contenders.measure(
             family.subjects, options, control, f"{lock}-l", saying("contenders")
         )
+    if "many" in options.scenarios:
+        with placement.placed(name, options.placement, control):
+            family.many = many.measure(family.subjects, options, f"{lock}-m", saying("many tasks"))
     if "wire" in options.scenarios:
         family.wire = wire.measure(
             family.subjects, control, options.quick, f"{lock}-w", saying("on the wire")

@@ -29,6 +29,7 @@ def show(console: Console, results: Results) -> None:
             *_queue(TITLES[name], family),
             *_wakeups(TITLES[name], family),
             *_contenders(TITLES[name], family),
+            *_many(TITLES[name], family),
         ):
             console.print()
             console.print(table)
@@ -80,6 +81,27 @@ def _contenders(title: str, family: Family) -> Iterator[Table]:
             times = (f"{each.contenders}", f"{each.p50:.2f}", f"{each.p99:.2f}")
             table.add_row(name, *times, f"{each.requests}", f"{each.flights}")
     if family.contenders:
+        yield table
+
+
+def _many(title: str, family: Family) -> Iterator[Table]:
+    heads = (
+        *("tasks", "cycles\na second", "times raw\n(95 %)", "times peer\n(95 %)", "processor\nµs a cycle"),
+        *("bytes of a\nlock held", "of a\nwaiter"),
+    )
+    table = _plain(f"{title}: many tasks on one client, each with a lock of its own", "subject", *heads)
+    reasons = []
+    for name, many in family.many.items():
+        for each in many:
+            if each.failed is not None:
+                table.add_row(name, f"{each.tasks}", "failed")
+                reasons.append(f"{name}, {each.tasks} tasks: {each.failed}")
+                continue
+            memory = ("" if size is None else f"{size:.0f}" for size in (each.held, each.waiting))
+            numbers = (f"{each.per_second:.0f}", *_ratios(each.ratios), f"{each.cpu:.1f}")
+            table.add_row(name, f"{each.tasks}", *numbers, *memory)
+    table.caption, table.caption_justify = "\n".join(reasons), "left"
+    if family.many:
         yield table
 
 

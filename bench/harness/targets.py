@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
+from .many import Many
 from .results import Family, Verdict
 from .stats import median
 from .subjects import Promise, Role, Subject
@@ -20,6 +21,11 @@ PROMISES = {
 IN_LINE = 2
 #: Of asking who contends: the list, then every contender.
 LOOK = 2
+
+#: With many tasks, the rate as a share of the raw client's: at least so much, by the language.
+SHARE = {"rust": 0.87, "c": 0.87, "python": 1.0, "javascript": 0.80}
+#: The processor time of a cycle with the most tasks, against that with few.
+FEW_TASKS, MOST_TASKS, CPU = 16, 2_000, 1.3
 
 
 def verdicts(families: Mapping[str, Family]) -> Iterator[Verdict]:
@@ -45,12 +51,28 @@ def verdicts(families: Mapping[str, Family]) -> Iterator[Verdict]:
                     target = f"acquire + release, times {limit.against}"
                     ratio = measured[limit.against].median
                     yield Verdict(name, subject.name, target, ratio, limit.at_most, asserted=False)
+            yield from _many(name, subject, family.many.get(subject.name, []))
             floor = family.handoff.get("floor")
             if subject.floor and floor and subject.name in family.handoff:
                 ratio = family.handoff[subject.name].p50 / floor.p50
                 yield Verdict(
                     name, subject.name, "hand-off, times floor", ratio, subject.floor, asserted=False
                 )
+
+
+def _many(family: str, subject: Subject, many: Sequence[Many]) -> Iterator[Verdict]:
+    raw = f"{subject.name}-raw"
+    for each in many:
+        if raw in each.ratios:
+            # Of n tasks, the rate is one through the time of a cycle, so that shares become times.
+            target = f"a cycle of {each.tasks} tasks, times {raw}"
+            at_most = 1 / SHARE[subject.language]
+            yield Verdict(family, subject.name, target, each.ratios[raw].median, at_most, asserted=False)
+    cpu = {each.tasks: each.cpu for each in many}
+    if FEW_TASKS in cpu and MOST_TASKS in cpu:
+        target = f"processor time of a cycle, {MOST_TASKS} tasks over {FEW_TASKS}"
+        growth = cpu[MOST_TASKS] / cpu[FEW_TASKS]
+        yield Verdict(family, subject.name, target, growth, CPU, asserted=False)
 
 
 def _woken(family: str, wakeups: Wakeups) -> Iterator[Verdict]:

@@ -7,7 +7,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 
-/** Takes Curator's locks on command (../README.md). usage: Worker [crowd-]mutex|write|read|semaphore|multi|election URL LOCK */
+/** Takes Curator's locks on command (../README.md). usage: Worker [crowd-|many-]mutex|write|read|semaphore|multi|election URL LOCK */
 public final class Worker {
     private static final int CONNECT_SECONDS = 20;
 
@@ -35,6 +35,8 @@ public final class Worker {
             Crowd crowd = new Crowd(() -> connect(url), kind.substring("crowd-".length()), path);
             serve(crowd::obey);
             crowd.close();
+        } else if (kind.startsWith("many-")) {
+            serve(new Many(connect(url), kind.substring("many-".length()), path)::obey);
         } else {
             CuratorFramework client = connect(url);
             serve(new Worker(Lock.of(kind, client, path))::obey);

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
 
 /** Nanoseconds of CLOCK_MONOTONIC, which all processes of a machine share: a machine that is up for less than 100 days fits a number. */
-const clock = () => Number(process.hrtime.bigint());
+export const clock = () => Number(process.hrtime.bigint());
 
 async function cycle(lock, times) {
   const taken = [];
@@ -45,12 +45,17 @@ async function obey(lock, [verb, ...numbers]) {
   throw new Error(`unknown command: ${verb}`);
 }
 
-/** Says "ready" and obeys until "quit". */
-export async function serve(lock) {
+/** Says "ready" and answers a line, split into words, with what comes of it, until "quit". */
+export async function obeying(answer) {
   process.stdout.write("ready\n");
   for await (const line of createInterface({ input: process.stdin })) {
     if (line === "quit") break;
-    process.stdout.write(`${JSON.stringify(await obey(lock, line.split(" ")))}\n`);
+    process.stdout.write(`${JSON.stringify(await answer(line.split(" ")))}\n`);
   }
+}
+
+/** Says "ready" and obeys until "quit". */
+export async function serve(lock) {
+  await obeying((words) => obey(lock, words));
   await lock.close();
 }

@@ -11,6 +11,7 @@ function lockOf(client, name, close) {
       grant = await lock.acquire();
     },
     release: () => grant.release(),
+    another: (next) => lockOf(client, next, close),
     close,
   };
 }

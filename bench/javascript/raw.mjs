@@ -11,7 +11,11 @@ const DATA = Buffer.from("0".repeat(34));
 
 /** create and children in one flight; delete. */
 export async function rawZooKeeper(address, name) {
-  const { library, client } = await zookeeper(address);
+  return zooKeeperOn(await zookeeper(address), name);
+}
+
+async function zooKeeperOn(connected, name) {
+  const { library, client } = connected;
   const { CreateMode } = library;
   const directory = `/${name}`;
   const mkdirp = promisify(client.mkdirp.bind(client));
@@ -28,6 +32,7 @@ export async function rawZooKeeper(address, name) {
       await listed;
     },
     release: () => remove(node),
+    another: (next) => zooKeeperOn(connected, next),
     close: async () => client.close(),
   };
 }
@@ -65,26 +70,29 @@ function check(answer) {
 /** Our own scripts by EVALSHA, over node-redis. */
 export async function rawNodeRedis(address, name) {
   const client = await nodeRedis(address);
-  const { texts, acquire, release } = calls(name);
-  for (const text of texts) await client.scriptLoad(text);
   const run = async ({ sha, ...call }) => check(await client.evalSha(sha, call));
-  return {
-    acquire: () => run(acquire()),
-    release: () => run(release()),
-    close: () => client.close(),
-  };
+  return redisOn((text) => client.scriptLoad(text), run, () => client.close(), name);
 }
 
 /** The same over ioredis. */
 export async function rawIoredis(address, name) {
   const client = await ioredis(address);
-  const { texts, acquire, release } = calls(name);
-  for (const text of texts) await client.script("LOAD", text);
   const run = async ({ sha, keys, arguments: values }) =>
     check(await client.evalsha(sha, keys.length, ...keys, ...values));
-  return {
-    acquire: () => run(acquire()),
-    release: () => run(release()),
-    close: async () => client.disconnect(),
+  return redisOn((text) => client.script("LOAD", text), run, async () => client.disconnect(), name);
+}
+
+async function redisOn(load, run, close, name) {
+  const { texts } = calls(name);
+  for (const text of texts) await load(text);
+  const lockOf = (own) => {
+    const { acquire, release } = calls(own);
+    return {
+      acquire: () => run(acquire()),
+      release: () => run(release()),
+      another: lockOf,
+      close,
+    };
   };
+  return lockOf(name);
 }

@@ -4,14 +4,16 @@ import { setFlagsFromString } from "node:v8";
 
 import { Address } from "./libraries.mjs";
 import { serve } from "./loops.mjs";
+import { serveMany } from "./many.mjs";
 
 // While others have their turns, V8 would throw away the code of functions that rest, and with it what the warm-up was for: see ../README.md.
 setFlagsFromString("--no-flush-bytecode");
 
 const KINDS = ["fencepost", "fencepost-ioredis", "raw", "raw-ioredis"];
-const [kind, url, name] = process.argv.slice(2);
+const [asked, url, name] = process.argv.slice(2);
+const kind = asked?.replace(/^many-/, "");
 if (!KINDS.includes(kind) || name === undefined) {
-  console.error(`usage: worker.mjs ${KINDS.join("|")} URL LOCK`);
+  console.error(`usage: worker.mjs [many-]${KINDS.join("|")} URL LOCK`);
   process.exit(2);
 }
 
@@ -26,4 +28,5 @@ async function open(address) {
   return kind === "raw" ? raw.rawNodeRedis(address, name) : raw.rawIoredis(address, name);
 }
 
-await serve(await open(new Address(url)));
+const lock = await open(new Address(url));
+await (asked === kind ? serve(lock) : serveMany(lock, name));

@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 import time
+from collections.abc import AsyncIterator
 from typing import Protocol
 
 clock = time.monotonic_ns  # CLOCK_MONOTONIC, which all processes of a machine share
@@ -84,19 +85,25 @@ def _contend(lock: Lock, milliseconds: int, hold: int) -> list[list[int]]:
     return turns
 
 
-async def serve_async(lock: AsyncLock) -> None:
-    """Obeys until `quit`; the loop runs on between two commands."""
+async def input_lines() -> AsyncIterator[tuple[str, list[int]]]:
+    """Says "ready", then gives commands and their numbers until `quit`; the loop runs on between two."""
     lines = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
     say("ready")
     while line := await lines.readline():
         verb, *numbers = line.decode().split()
         if verb == "quit":
-            break
+            return
+        yield verb, [int(number) for number in numbers]
+
+
+async def serve_async(lock: AsyncLock) -> None:
+    """Obeys until `quit`."""
+    async for verb, numbers in input_lines():
         if verb == "cycle":
-            say(await _cycle_async(lock, int(numbers[0])))
+            say(await _cycle_async(lock, numbers[0]))
         elif verb == "contend":
-            say(await _contend_async(lock, int(numbers[0]), int(numbers[1])))
+            say(await _contend_async(lock, numbers[0], numbers[1]))
         else:
             call = {"acquire": lock.acquire, "release": lock.release}[verb]
             called = clock()

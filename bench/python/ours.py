@@ -62,6 +62,10 @@ class OursAsync:
         self._lock = client.lock(name)
         self._grant: fencepost.asyncio.Grant | None = None
 
+    def another(self, name: str) -> OursAsync:
+        """Another lock on the same client."""
+        return OursAsync(self._client, name)
+
     async def acquire(self) -> None:
         """Waits for it."""
         self._grant = await self._lock.acquire()

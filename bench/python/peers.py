@@ -5,7 +5,7 @@ from __future__ import annotations
 import redis
 import redis.asyncio
 from addresses import Address
-from raw_zookeeper import connected
+from kazoo.client import KazooClient
 
 LEASE = 10.0
 #: What kazoo calls them.
@@ -15,9 +15,13 @@ RECIPES = {"mutex": "Lock", "read": "ReadLock", "write": "WriteLock", "semaphore
 class KazooLock:
     """One of kazoo's locks. A semaphore has one lease."""
 
-    def __init__(self, address: Address, name: str, kind: str = "mutex") -> None:
-        self._client = connected(address)
-        self._lock = getattr(self._client, RECIPES[kind])(f"/{name}", "bench")
+    def __init__(self, client: KazooClient, name: str, kind: str = "mutex") -> None:
+        self._client = client
+        self._lock = getattr(client, RECIPES[kind])(f"/{name}", "bench")
+
+    def another(self, name: str) -> KazooLock:
+        """A mutex on the same client."""
+        return KazooLock(self._client, name)
 
     def acquire(self) -> None:
         """Waits for it."""
@@ -58,9 +62,13 @@ class RedisPyLock:
 class RedisPyLockAsync:
     """redis-py's Lock for asyncio."""
 
-    def __init__(self, address: Address, name: str) -> None:
-        self._client = redis.asyncio.Redis(host=address.host, port=address.port)
-        self._lock = self._client.lock(name, timeout=LEASE)
+    def __init__(self, client: redis.asyncio.Redis, name: str) -> None:
+        self._client = client
+        self._lock = client.lock(name, timeout=LEASE)
+
+    def another(self, name: str) -> RedisPyLockAsync:
+        """Another lock on the same client."""
+        return RedisPyLockAsync(self._client, name)
 
     async def acquire(self) -> None:
         """Waits for it."""

@@ -79,9 +79,13 @@ class RawRedis:
 class RawRedisAsync:
     """For asyncio."""
 
-    def __init__(self, address: Address, name: str) -> None:
-        self._client = redis.asyncio.Redis(host=address.host, port=address.port)
+    def __init__(self, client: redis.asyncio.Redis, name: str) -> None:
+        self._client = client
         self._calls = Calls(name)
+
+    def another(self, name: str) -> RawRedisAsync:
+        """Another lock on the same client."""
+        return RawRedisAsync(self._client, name)
 
     async def load(self) -> RawRedisAsync:
         """Gives the server the scripts."""

@@ -22,8 +22,8 @@ def connected(address: Address) -> KazooClient:
 class RawZooKeeper:
     """For threads."""
 
-    def __init__(self, address: Address, name: str) -> None:
-        self._client = connected(address)
+    def __init__(self, client: KazooClient, name: str) -> None:
+        self._client = client
         self._directory = f"/{name}"
         self._client.ensure_path(self._directory)
         self._prefix = f"{self._directory}/{PREFIX}"
@@ -49,13 +49,17 @@ class RawZooKeeper:
 class RawZooKeeperAsync:
     """For asyncio: the same requests, each awaited as a future that kazoo's thread settles."""
 
-    def __init__(self, address: Address, name: str) -> None:
-        self._threads = RawZooKeeper(address, name)
+    def __init__(self, client: KazooClient, name: str) -> None:
+        self._threads = RawZooKeeper(client, name)
         self._client = self._threads._client
         self._directory = f"/{name}"
         self._prefix = f"{self._directory}/{PREFIX}"
         self._node = ""
         self._loop = asyncio.get_running_loop()
+
+    def another(self, name: str) -> RawZooKeeperAsync:
+        """Another lock on the same client."""
+        return RawZooKeeperAsync(self._client, name)
 
     async def acquire(self) -> None:
         """Creates and lists."""

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from typing import TYPE_CHECKING
 
 from addresses import Address
 from loops import serve, serve_async
+
+if TYPE_CHECKING:
+    from many import ManyAsyncLock
 
 RECIPES = ("read", "write", "semaphore")
 KINDS = (
     *("fencepost", "fencepost-given", "fencepost-asyncio", "raw", "raw-asyncio", "peer", "peer-asyncio"),
     *(f"{whose}-{recipe}" for whose in ("fencepost", "peer") for recipe in RECIPES),
-    *("crowd-peer", "crowd-peer-read", "crowd-peer-write"),
+    *("crowd-peer", "crowd-peer-read", "crowd-peer-write", "many-peer"),
+    *(f"many-{whose}-asyncio" for whose in ("fencepost", "raw", "peer")),
 )
 
 
@@ -37,6 +42,12 @@ def _serve(kind: str, address: Address, name: str) -> None:
         from crowd import Crowd, serve_crowd
 
         serve_crowd(Crowd(address, name, what.removeprefix("peer").removeprefix("-") or "mutex"))
+    elif whose == "many":
+        from many import serve_many
+        from peers import KazooLock
+        from raw_zookeeper import connected
+
+        serve_many(KazooLock(connected(address), name), name)
     elif kind == "fencepost-given":
         from ours import OursGiven
 
@@ -48,14 +59,17 @@ def _serve(kind: str, address: Address, name: str) -> None:
         serve(Ours(fencepost.connect(address.url), name, what or "mutex"))
     elif whose == "peer":
         from peers import KazooLock, RedisPyLock
+        from raw_zookeeper import connected
 
         serve(
-            KazooLock(address, name, what or "mutex") if address.is_zookeeper else RedisPyLock(address, name)
+            KazooLock(connected(address), name, what or "mutex")
+            if address.is_zookeeper
+            else RedisPyLock(address, name)
         )
     elif address.is_zookeeper:
-        from raw_zookeeper import RawZooKeeper
+        from raw_zookeeper import RawZooKeeper, connected
 
-        serve(RawZooKeeper(address, name))
+        serve(RawZooKeeper(connected(address), name))
     else:
         from raw_redis import RawRedis
 
@@ -63,23 +77,36 @@ def _serve(kind: str, address: Address, name: str) -> None:
 
 
 async def _serve_async(kind: str, address: Address, name: str) -> None:
+    whose = kind.removeprefix("many-")
+    lock = await _lock_async(whose, address, name)
+    if kind == whose:
+        await serve_async(lock)
+    else:
+        from many import serve_many_async
+
+        await serve_many_async(lock, name)
+
+
+async def _lock_async(kind: str, address: Address, name: str) -> ManyAsyncLock:
     if kind == "fencepost":
         import fencepost.asyncio
         from ours import OursAsync
 
-        await serve_async(OursAsync(fencepost.asyncio.connect(address.url), name))
-    elif kind == "peer":
+        return OursAsync(fencepost.asyncio.connect(address.url), name)
+    if address.is_zookeeper:
+        from raw_zookeeper import RawZooKeeperAsync, connected
+
+        return RawZooKeeperAsync(connected(address), name)
+    import redis.asyncio
+
+    client = redis.asyncio.Redis(host=address.host, port=address.port)
+    if kind == "peer":
         from peers import RedisPyLockAsync
 
-        await serve_async(RedisPyLockAsync(address, name))
-    elif address.is_zookeeper:
-        from raw_zookeeper import RawZooKeeperAsync
+        return RedisPyLockAsync(client, name)
+    from raw_redis import RawRedisAsync
 
-        await serve_async(RawZooKeeperAsync(address, name))
-    else:
-        from raw_redis import RawRedisAsync
-
-        await serve_async(await RawRedisAsync(address, name).load())
+    return await RawRedisAsync(client, name).load()
 
 
 if __name__ == "__main__":

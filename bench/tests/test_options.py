@@ -19,7 +19,7 @@ from harness.subjects import FAMILIES, SUBJECTS, Role, chosen
         (["--subjects", ","], "nothing; there are"),
         (
             ["--scenarios", "speed"],
-            r"'speed'; there are: uncontended, handoff, contended, wire, queue, wakeups, contenders",
+            r"'speed'; there are: uncontended, handoff, contended, wire, queue, wakeups, contenders, many",
         ),
         (["--only", "mysql"], r"zookeeper.*redis"),
         (["--rounds", "0"], "no number of rounds: 1 to 10000"),

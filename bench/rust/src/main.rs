@@ -2,6 +2,7 @@
 
 mod address;
 mod crowd;
+mod many;
 // Read from there: nobody else has a use for it.
 #[cfg(target_os = "linux")]
 #[path = "../../../bindings-rs/src/drivers/zookeeper/nodelay.rs"]
@@ -13,9 +14,11 @@ mod serve;
 
 use address::Address;
 use crowd::Crowd;
+use many::{Another, Many};
 use ours::{Kind, Ours};
 use raw_redis::RawRedis;
 use raw_zookeeper::RawZooKeeper;
+use tokio::runtime::Runtime;
 
 /// Whatever goes wrong ends the program.
 type Failed = Box<dyn core::error::Error + Send + Sync>;
@@ -32,9 +35,8 @@ fn main() -> Result<(), Failed> {
         .enable_all()
         .build()?;
     let address = Address::read(url)?;
-    let (crowd, kind) = kind
-        .strip_prefix("crowd-")
-        .map_or((false, kind.as_str()), |one| (true, one));
+    let (crowd, kind) = without("crowd-", kind);
+    let (many, kind) = without("many-", kind);
     let (whose, what) = kind.split_once('-').unwrap_or((kind, "mutex"));
     let what = match what {
         "mutex" => Kind::Mutex,
@@ -48,14 +50,42 @@ fn main() -> Result<(), Failed> {
     };
     match (whose, &address) {
         ("fencepost", _) if crowd => serve::serve(&runtime, Crowd::new(what, url.clone(), name.clone())),
-        ("fencepost", _) => serve::serve(&runtime, Ours::connect(what, url.clone(), name.clone())),
+        ("fencepost", _) => one_or_many(
+            &runtime,
+            many,
+            name,
+            Ours::connect(what, url.clone(), name.clone()),
+        ),
         ("raw", Address::ZooKeeper { .. }) => {
-            serve::serve(&runtime, RawZooKeeper::connect(what, address, name.clone()))
+            let connecting = RawZooKeeper::connect(what, address, name.clone());
+            one_or_many(&runtime, many, name, connecting)
         }
-        ("raw", Address::Redis) => serve::serve(&runtime, RawRedis::connect(url.clone(), name.clone())),
+        ("raw", Address::Redis) => {
+            let connecting = RawRedis::connect(url.clone(), name.clone());
+            one_or_many(&runtime, many, name, connecting)
+        }
         _ => Err(USAGE.into()),
     }
 }
 
-const USAGE: &str =
-    "usage: fencepost-bench [crowd-]fencepost|raw[-read|-write|-semaphore|-single|-multi|-election] URL LOCK";
+/// Whether the kind begins with this, and what comes after it.
+fn without<'a>(prefix: &str, kind: &'a str) -> (bool, &'a str) {
+    kind.strip_prefix(prefix).map_or((false, kind), |one| (true, one))
+}
+
+/// Serves the lock itself, or many tasks with locks of their own on its client.
+fn one_or_many<L: serve::Lock + Another + Sync>(
+    runtime: &Runtime,
+    many: bool,
+    name: &str,
+    connecting: impl Future<Output = Result<L, Failed>> + Send + 'static,
+) -> Result<(), Failed> {
+    if many {
+        let name = name.to_owned();
+        serve::serve(runtime, async { Ok(Many::new(connecting.await?, name)) })
+    } else {
+        serve::serve(runtime, connecting)
+    }
+}
+
+const USAGE: &str = "usage: fencepost-bench [crowd-|many-]fencepost|raw[-read|-write|-semaphore|-single|-multi|-election] URL LOCK";

@@ -2,7 +2,7 @@
 
 use fencepost::{Client, Grant, Lock, LockOptions};
 
-use crate::{Failed, serve};
+use crate::{Failed, many, serve};
 
 /// What is taken.
 #[derive(Clone, Copy)]
@@ -42,11 +42,21 @@ pub(crate) struct Ours {
 impl Ours {
     pub(crate) async fn connect(kind: Kind, url: String, name: String) -> Result<Self, Failed> {
         let client = fencepost::connect(&url).await?;
+        Self::on(client, kind, &name)
+    }
+
+    fn on(client: Client, kind: Kind, name: &str) -> Result<Self, Failed> {
         Ok(Self {
-            lock: kind.lock(&client, &name)?,
+            lock: kind.lock(&client, name)?,
             client,
             grant: None,
         })
+    }
+}
+
+impl many::Another for Ours {
+    async fn another(&self, name: &str) -> Result<Self, Failed> {
+        Self::on(self.client.clone(), Kind::Mutex, name)
     }
 }
 

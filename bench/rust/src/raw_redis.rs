@@ -6,7 +6,7 @@ use std::process;
 use fencepost_core::redis::Script;
 use redis::{AsyncConnectionConfig, Client, Cmd, Value, aio::MultiplexedConnection};
 
-use crate::{Failed, serve::Lock};
+use crate::{Failed, many::Another, serve::Lock};
 
 /// How many contenders this process has made.
 static CONTENDERS: AtomicU64 = AtomicU64::new(0);
@@ -35,7 +35,11 @@ impl RawRedis {
             let load = redis::cmd("SCRIPT").arg("LOAD").arg(script.text()).to_owned();
             let _sha: String = load.query_async(&mut connection).await?;
         }
-        Ok(Self {
+        Ok(Self::on(connection, name))
+    }
+
+    fn on(connection: MultiplexedConnection, name: String) -> Self {
+        Self {
             connection,
             fence: format!("{{{name}}}:fence"),
             channel: format!("{{{name}}}:released"),
@@ -48,7 +52,7 @@ impl RawRedis {
             attempts: 0,
             attempt: String::new(),
             tombstone: String::new(),
-        })
+        }
     }
 
     async fn run(&mut self, command: &Cmd) -> Result<(), Failed> {
@@ -57,6 +61,12 @@ impl RawRedis {
             Value::Array(items) if items.first() == Some(&Value::Int(1)) => Ok(()),
             other => Err(format!("a script answered {other:?}").into()),
         }
+    }
+}
+
+impl Another for RawRedis {
+    async fn another(&self, name: &str) -> Result<Self, Failed> {
+        Ok(Self::on(self.connection.clone(), name.into()))
     }
 }
 

@@ -2,13 +2,14 @@
 
 use zookeeper_client::{Acls, Client, CreateMode};
 
-use crate::{Failed, address::Address, ours::Kind, serve::Lock};
+use crate::{Failed, address::Address, many::Another, ours::Kind, serve::Lock};
 
 const PREFIX: &str = "_c_00000000-0000-0000-0000-000000000001-";
 const DATA: [u8; 34] = [b'0'; 34];
 
 pub(crate) struct RawZooKeeper {
     client: Client,
+    mark: &'static str,
     directory: String,
     prefix: String,
     node: String,
@@ -41,6 +42,10 @@ impl RawZooKeeper {
             let (_, port) = host.rsplit_once(':').ok_or("a port is needed")?;
             crate::nodelay::set(&[port.parse()?])?;
         }
+        Self::on(client, mark, &name).await
+    }
+
+    async fn on(client: Client, mark: &'static str, name: &str) -> Result<Self, Failed> {
         let directory = format!("/{name}");
         client
             .mkdir(&directory, &CreateMode::Persistent.with_acls(Acls::anyone_all()))
@@ -48,9 +53,16 @@ impl RawZooKeeper {
         Ok(Self {
             client,
             prefix: format!("{directory}/{PREFIX}{mark}"),
+            mark,
             directory,
             node: String::new(),
         })
+    }
+}
+
+impl Another for RawZooKeeper {
+    async fn another(&self, name: &str) -> Result<Self, Failed> {
+        Self::on(self.client.clone(), self.mark, name).await
     }
 }
 
