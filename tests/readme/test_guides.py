@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_readme import build_c, on_real_servers, run, snippets
+from running import build_c, on_real_servers, run, snippets
 
 #: A snippet that waits at its top level runs as asyncio's own shell would run it.
 PYTHON = """
@@ -65,9 +65,7 @@ def each(language: str, *guides: str) -> list[object]:
     return [pytest.param(text, id=f"{guide}-{number}") for guide, number, text in found]
 
 
-@pytest.mark.parametrize(
-    "snippet", each("python", "bindings-py/README.md", "docs/kazoo.md", "tests/servers/README.md")
-)
+@pytest.mark.parametrize("snippet", each("python", "bindings-py/README.md", "tests/servers/README.md"))
 def test_python(snippet: str, tmp_path: Path) -> None:
     if "kill redis-1" in snippet:
         # Others would miss it: one is asked instead what there is.
@@ -91,8 +89,7 @@ def test_c(snippet: str, tmp_path: Path) -> None:
         "before": "" if whole else HELD,
         "body": on_real_servers(body),
     }
-    (tmp_path / "snippet.c").write_text(program)
-    build_c(tmp_path)
+    build_c(program, tmp_path)
     sold = run("./snippet", cwd=tmp_path).split()
     assert sold[0] == "done"
     assert (int(sold[1]) > 0) == whole
@@ -102,7 +99,6 @@ def test_no_guide_has_gone_untested() -> None:
     """A renamed tag must not make a snippet go untested."""
     counts = {
         ("python", "bindings-py/README.md"): 3,
-        ("python", "docs/kazoo.md"): 1,
         ("python", "tests/servers/README.md"): 1,
         ("c", "bindings-c/README.md"): 2,
     }

@@ -1,0 +1,128 @@
+"""The snippets of a guide, and how to run one in each language as its reader would."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PATIENCE = 600  # seconds: the Rust snippets are compiled
+
+#: What connects to a server in the guides, by the variable that names the test server.
+USUAL = {"FENCEPOST_ZOOKEEPER": "localhost:2181", "FENCEPOST_REDIS": "localhost:6379"}
+
+
+def blocks(guide: str) -> list[tuple[str, str]]:
+    """A guide's snippets, each with its language."""
+    text = (ROOT / guide).read_text()
+    return re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def snippets(language: str, guide: str = "README.md") -> list[str]:
+    """A guide's snippets in one language."""
+    return [text for tag, text in blocks(guide) if tag == language]
+
+
+def on_real_servers(snippet: str) -> str:
+    """Puts the addresses of the test servers in the place of the usual ports."""
+    for variable, usual in USUAL.items():
+        host, port = usual.split(":")
+        parts = f'host="{host}", port={port}'
+        if usual not in snippet and parts not in snippet:
+            continue
+        if variable not in os.environ:
+            pytest.fail(
+                f"{variable} is not set: run this by `python3 tests/servers run -- pytest tests/readme`"
+            )
+        host, port = os.environ[variable].split(":")
+        snippet = snippet.replace(usual, f"{host}:{port}").replace(parts, f'host="{host}", port={port}')
+    return snippet
+
+
+def run(*command: str, cwd: Path) -> str:
+    """Runs a command; its output, or a failure that shows it."""
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, f"{command[0]} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def run_python(snippet: str, cwd: Path) -> str:
+    """Runs a program in Python."""
+    (cwd / "snippet.py").write_text(on_real_servers(snippet))
+    return run(sys.executable, "-W", "error", "snippet.py", cwd=cwd)
+
+
+def run_javascript(snippet: str, cwd: Path) -> str:
+    """Runs a module beside the installed package, and beside the client libraries that it imports."""
+    modules = cwd / "node_modules"
+    modules.mkdir()
+    (modules / "fencepost").symlink_to(ROOT / "bindings-wasm")
+    for name in re.findall(r'from "([a-z-]+)"', snippet):
+        if name != "fencepost":
+            (modules / name).symlink_to(ROOT / "bindings-wasm" / "node_modules" / name)
+    (cwd / "snippet.mjs").write_text(on_real_servers(snippet))
+    return run("node", "snippet.mjs", cwd=cwd)
+
+
+def build_c(snippet: str, cwd: Path) -> None:
+    """Builds ``snippet`` as the documentation says."""
+    (cwd / "snippet.c").write_text(snippet)
+    library = ROOT / "build" / "c" / "lib"
+    given = "fencepost-zookeeper.h" in snippet
+    flags = subprocess.run(
+        ["pkg-config", "--cflags", "--libs", "fencepost-zookeeper" if given else "fencepost-client"],
+        env=os.environ | {"PKG_CONFIG_PATH": str(library / "pkgconfig")},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    if given:
+        flags.append("-lzookeeper_mt")
+    strict = ("-std=c99", "-Wall", "-Werror")
+    run("cc", *strict, "snippet.c", *flags, f"-Wl,-rpath,{library}", "-o", "snippet", cwd=cwd)
+
+
+def run_c(snippet: str, cwd: Path) -> str:
+    """Builds and runs a program in C."""
+    build_c(on_real_servers(snippet), cwd)
+    return run("./snippet", cwd=cwd)
+
+
+def locked(package: str) -> str:
+    """The version of a package in the lock file."""
+    found = re.search(rf'name = "{package}"\nversion = "(.*?)"', (ROOT / "Cargo.lock").read_text())
+    assert found
+    return found[1]
+
+
+def run_rust(snippet: str, cwd: Path) -> str:
+    """Runs the program of a package that depends on fencepost, and on the client library that it uses."""
+    (cwd / "src").mkdir()
+    (cwd / "src" / "main.rs").write_text(on_real_servers(snippet))
+    shutil.copy(ROOT / "Cargo.lock", cwd)
+    redis = ""
+    if "redis::" in snippet:
+        features = 'default-features = false, features = ["connection-manager", "tokio-comp"]'
+        redis = f'redis = {{ version = "={locked("redis")}", {features} }}'
+    (cwd / "Cargo.toml").write_text(
+        f"""[package]
+name = "snippet"
+edition = "2024"
+[dependencies]
+fencepost = {{ path = "{ROOT / "bindings-rs"}" }}
+tokio = {{ version = "={locked("tokio")}", features = ["macros", "rt-multi-thread", "time"] }}
+{redis}
+[workspace]
+"""
+    )
+    target = os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target"))
+    return run("cargo", "run", "--quiet", "--target-dir", target, cwd=cwd)
+
+
+RUN = {"python": run_python, "js": run_javascript, "c": run_c, "rust": run_rust}

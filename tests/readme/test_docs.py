@@ -1,0 +1,125 @@
+"""Every snippet of docs/ runs as it stands, and prints what the page says; every command and link works."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import fencepost
+import pytest
+from running import ROOT, RUN, on_real_servers, run
+
+PAGES = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md"))
+GUIDES = ["README.md", "CONTRIBUTING.md", *PAGES]
+COMMAND = ROOT / "target" / "debug" / "fencepost"
+
+#: A file that the reader is to save, a snippet, and its output.
+BLOCK = re.compile(
+    r"(?:Save this as `(?P<file>[\w.]+)`:\n\n)?"
+    r"^```(?P<tag>\w+)\n(?P<text>.*?)^```$"
+    r"(?:\n\nIt prints:\n\n```text\n(?P<output>.*?)^```$)?",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def programs() -> Iterator[object]:
+    """All programs, each with the files that its page has had the reader save before."""
+    for page in PAGES:
+        files: dict[str, str] = {}
+        for number, block in enumerate(BLOCK.finditer((ROOT / page).read_text())):
+            if block["file"]:
+                files[block["file"]] = block["text"]
+            elif block["tag"] in RUN:
+                given = (block["tag"], block["text"], dict(files), block["output"])
+                yield pytest.param(*given, id=f"{page}-{number}-{block['tag']}")
+
+
+@pytest.mark.parametrize(("language", "text", "files", "output"), list(programs()))
+def test_program(language: str, text: str, files: dict[str, str], output: str | None, tmp_path: Path) -> None:
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    printed = RUN[language](text, tmp_path)
+    assert output is None or printed == output
+
+
+def commands() -> list[tuple[str, str]]:
+    """All commands that a reader is to type."""
+    return [
+        (page, line.removeprefix("$ ").partition("#")[0].strip())
+        for page in GUIDES
+        for block in BLOCK.finditer((ROOT / page).read_text())
+        if block["tag"] == "console"
+        for line in block["text"].splitlines()
+    ]
+
+
+@pytest.mark.parametrize(("page", "command"), commands())
+def test_command(page: str, command: str, tmp_path: Path) -> None:
+    program, *arguments = shlex.split(on_real_servers(command))
+    if "FENCE" in arguments:
+        address, name = arguments[1:3]
+        with fencepost.connect(address) as client:
+            grant = client.lock(name).acquire()
+            assert grant
+            arguments[arguments.index("FENCE")] = str(grant.fence)
+            assert name in run(str(COMMAND), *arguments, cwd=tmp_path)
+    elif program == "fencepost":
+        run(str(COMMAND), *arguments, cwd=tmp_path)
+    elif program == "redis-cli":
+        run(program, *arguments, cwd=tmp_path)
+    elif program == "tools/setup":
+        assert f"\n{arguments[0]}() {{" in (ROOT / program).read_text()
+    else:
+        # The snippets run what these commands build; test_every_target_exists looks at make's arguments.
+        assert program in {"make", "git"}
+
+
+def test_every_target_exists() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    asked = {
+        target
+        for guide in GUIDES
+        for target in re.findall(r"(?:`|^\$? ?)make ([a-z-]+)", (ROOT / guide).read_text(), re.MULTILINE)
+    }
+    assert {"demo", "test", "bench", "deletions"} <= asked <= targets
+
+
+def test_every_file_that_is_named_exists() -> None:
+    path = re.compile(r"`((?:core|models|bench|tests|tools|bindings-\w+)/[\w./-]+)`")
+    named = {name for guide in GUIDES for name in path.findall((ROOT / guide).read_text())}
+    assert named
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_link_leads_somewhere() -> None:
+    """In all guides of the project."""
+    listed = subprocess.run(
+        ["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    dead = []
+    for guide in listed:
+        # A page that is being moved is still listed.
+        if not (ROOT / guide).exists():
+            continue
+        for link in re.findall(r"\]\(([^)\s]+)\)", (ROOT / guide).read_text()):
+            if re.match(r"[a-z]+:", link):
+                continue
+            target, _, anchor = link.partition("#")
+            page = (ROOT / guide).parent / target if target else ROOT / guide
+            if not page.exists() or (anchor and anchor not in anchors(page)):
+                dead.append(f"{guide}: {link}")
+    assert dead == []
+
+
+def test_every_page_is_listed() -> None:
+    index = (ROOT / "docs" / "README.md").read_text()
+    assert [page for page in PAGES if page != "docs/README.md" and page[5:] not in index] == []
