@@ -124,7 +124,7 @@ rust-suite:
 	$(SERVERS) $(SUITE) rust-oldest cargo test $(OLDEST) -- --test-threads 2 --skip crowd::
 
 javascript-suite:
-	$(SERVERS) $(SUITE) javascript npm --prefix bindings-wasm test --silent
+	$(SERVERS) $(SUITE) javascript npm --prefix bindings-wasm test --silent -- -crowd
 
 shared-suite:
 	CARGO_PROFILE_DEV_DEBUG=line-tables-only $(SERVERS) $(SUITE) readme $(PYTHON) -m pytest -q tests/readme
@@ -141,6 +141,7 @@ shared-suite:
 crowds-suite:
 	$(SERVERS) $(SUITE) rust-crowds cargo test $(RUST) --test outages -- --test-threads 2 crowd::
 	$(SERVERS) $(SUITE) rust-oldest-crowds cargo test $(OLDEST) -- --test-threads 2 crowd::
+	$(SERVERS) $(SUITE) javascript-crowds npm --prefix bindings-wasm test --silent -- crowd
 	$(SUITE) c-crowds make --no-print-directory -C bindings-c test-crowds
 
 faults-suite:

@@ -56,7 +56,8 @@ def test_a_timeout_is_not_started_anew(kazoos: Kazoos, kind: str) -> None:
         gone.set()
         thread.join()
         lock.cancel()
-    assert took < 3
+    # Each node that leaves would give it another second.
+    assert took < 4
 
 
 @pytest.mark.parametrize("name", ["Lock", "Semaphore"])

@@ -25,7 +25,7 @@ THREADS = 300
 #: For what two thousand contenders do on a busy machine, in seconds.
 PATIENT = 200.0
 #: What a close of at most five seconds takes on a busy machine.
-CLOSE = 8.0
+CLOSE = 20.0
 #: A session, in seconds, that outlives a restart however busy the machine is.
 SESSION = 120
 #: The same of a KazooClient of the program's own, whose first grant waits for a quarter of it.

@@ -1,4 +1,5 @@
-// Compiles the tests and runs them; starts the servers unless they run already. Arguments: names of test files.
+// Compiles the tests and runs them; starts the servers unless they run already. Arguments: names of test files, and
+// those of files to leave out with a minus before them.
 import { spawnSync } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -19,14 +20,16 @@ if (process.env.FENCEPOST_SERVERS === undefined) {
 } else {
   rmSync(join(here, ".build"), { recursive: true, force: true });
   run(process.execPath, join("node_modules", "typescript", "bin", "tsc"), "--project", "tests");
-  const wanted = process.argv.slice(2);
-  const files = readdirSync(built)
-    .filter((name) => name.endsWith(".test.js"))
-    .filter((name) => wanted.length === 0 || wanted.some((word) => name.startsWith(word)));
-  const plain = readdirSync(join(here, "tests"))
-    .filter((name) => name.endsWith(".test.mjs"))
-    .filter((name) => wanted.length === 0 || wanted.some((word) => name.startsWith(word)));
-  const paths = [...files.map((name) => join(built, name)), ...plain.map((name) => join(here, "tests", name))];
+  const names = process.argv.slice(2);
+  const unwanted = names.filter((word) => word.startsWith("-")).map((word) => word.slice(1));
+  const wanted = names.filter((word) => !word.startsWith("-"));
+  const starts = (name, words) => words.some((word) => name.startsWith(word));
+  const isChosen = (name) => (wanted.length === 0 || starts(name, wanted)) && !starts(name, unwanted);
+  const testsIn = (folder, ending) =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith(ending) && isChosen(name))
+      .map((name) => join(folder, name));
+  const paths = [...testsIn(built, ".test.js"), ...testsIn(join(here, "tests"), ".test.mjs")];
   // One after the other: they stop servers.
   run(process.execPath, "--expose-gc", "--test", "--test-concurrency=1", "--test-reporter=spec", ...paths);
 }

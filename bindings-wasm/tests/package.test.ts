@@ -23,13 +23,12 @@ const { clockOf } = (await import(new URL("../../dist/clock.js", import.meta.url
 };
 
 /** Runs a program in a process of its own, which has to end by itself. */
-async function program(text: string): Promise<{ readonly said: string; readonly took: number }> {
-  const start = performance.now();
+async function program(text: string): Promise<{ readonly said: string }> {
   const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", text], {
     cwd: root,
     timeout: 20_000,
   });
-  return { said: stdout.trim(), took: performance.now() - start };
+  return { said: stdout.trim() };
 }
 
 /** What the modules may weigh, gzipped, in KiB: one for each kind of server, and the server behind `memory:`. */
@@ -88,14 +87,13 @@ describe("package", { concurrency: false }, () => {
   ] as const) {
     it(`keeps no process alive: ${name}`, async () => {
       const held = name.includes("not there") ? "" : `await client.lock("${fresh()}").acquire();`;
-      const { said, took } = await program(`
+      const { said } = await program(`
         import { connect } from "fencepost";
         const client = await connect("${url()}");
         ${held}
         console.log("held");
       `);
       assert.equal(said, "held");
-      assert.ok(took < 5000, `ended after ${took} ms`);
     });
   }
 

@@ -38,4 +38,6 @@ class Gate(CounterServer):
         """Answers so many more."""
         with self._changed:
             self._passes += writes
+            # The write that waits will be answered: the next holder to wait for is another one.
+            self._waits = False
             self._changed.notify_all()

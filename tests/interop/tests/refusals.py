@@ -12,8 +12,8 @@ OURS = ("rust-curator", "python-curator", "javascript-curator", "c-curator")
 KINDS = ("mutex", "read", "write", "semaphore:2", "leader", "multi", "single")
 #: The same with one permit: whoever comes second waits.
 ALONE = tuple(kind.replace(":2", ":1") for kind in KINDS)
-#: Seconds: a refusal is no matter of patience.
-AT_ONCE = 5.0
+#: Seconds: a refusal does not wait for a session or a lease to end.
+AT_ONCE = 20.0
 
 
 def directories(kind: str, path: str) -> list[str]:
