@@ -8,7 +8,7 @@ FIRST := 1
 SERVERS := python3 $(CURDIR)/tests/servers run --
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup build lint bench soak deletions matrix clean \
+.PHONY: help demo test setup build lint bench options soak deletions matrix clean \
 	suites computing-suites python-suite c-suite rust-suite javascript-suite shared-suite crowds-suite faults-suite interop-suite
 
 help: ## list the targets
@@ -159,7 +159,12 @@ matrix: ## interop and faults on every supported version of ZooKeeper
 # What people have written: REPORT.md is the simulator's.
 GUIDES = $(shell find . \( -name node_modules -o -name target -o -name '.?*' -o -name build \) -prune -o -name '*.md' -not -name REPORT.md -print)
 
+options: ## write the options of locks, in all languages and the reference, from the core's table
+	cargo run --quiet --package fencepost-bindgen -- options
+	cargo fmt --package fencepost
+
 lint: ## formatting and lints of every language
+	cargo run --quiet --package fencepost-bindgen -- options --check
 	cargo fmt --all --check
 	cargo fmt --check --manifest-path bindings-rs/tests/oldest/Cargo.toml
 	cargo clippy --workspace --exclude fencepost-wasm --exclude fencepost-wasm-memory --all-targets --all-features -- -D warnings

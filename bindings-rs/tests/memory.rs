@@ -331,8 +331,8 @@ fn the_hub_refuses_what_makes_no_sense() {
     use fencepost::{
         Misuse, clock,
         hub::{
-            CommandId, ContenderId, Hub, Intent, Key, Outcome, Output, Patience, RawSettings, RawZooKeeper,
-            Reply, Settings, settings,
+            CommandId, ContenderId, Hub, Intent, Key, Outcome, Output, Patience, RawSettings, Reply,
+            Settings, settings,
         },
     };
 
@@ -341,12 +341,10 @@ fn the_hub_refuses_what_makes_no_sense() {
     let foreign = settings::zookeeper_mutex("", "x").unwrap();
     let refused = hub.open(clock::now(), &foreign, ContenderId([0; 16]), 0);
     assert!(matches!(refused, Err(Misuse::WrongFamily { expected: "redis" })));
-    let unknown = RawZooKeeper {
-        name: "x".into(),
-        layout: Some("sieve".into()),
-        ..RawZooKeeper::default()
-    };
-    let error = Settings::try_from(RawSettings::ZookeeperMutex(unknown)).unwrap_err();
+    let unknown = RawSettings::machine("zookeeper-mutex")
+        .with("name", "x")
+        .with("layout", "sieve");
+    let error = Settings::try_from(unknown).unwrap_err();
     assert_eq!(error.name(), "invalid-option");
     assert!(error.to_string().contains("sieve"), "{error}");
     let ours = settings::redis_string("x", Duration::from_secs(10)).unwrap();

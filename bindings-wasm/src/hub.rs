@@ -28,7 +28,7 @@ impl Hub {
         }
         Err(error::config(&ConfigError::UnknownOption {
             option: family.into(),
-            known: "the families are zookeeper and redis",
+            known: "the families are zookeeper and redis".into(),
         }))
     }
 

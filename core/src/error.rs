@@ -5,7 +5,7 @@
 //! Every variant has a number and a kebab-case name. Both are the same in every language and never change. Numbers are
 //! grouped by hundreds: settings 1xx, calls 2xx, refusals 3xx, losses 4xx. A retired number is never reused.
 
-use alloc::string::String;
+use alloc::{borrow::Cow, string::String};
 
 use crate::text::{decimal, quoted, quoted_whole, signed};
 
@@ -62,12 +62,12 @@ pub enum ConfigError {
         /// The scheme as given.
         scheme: String,
     },
-    /// An option that this kind of address does not have.
+    /// An option that this kind of lock, server or address does not have.
     UnknownOption {
         /// The option as given.
         option: String,
-        /// The options that exist.
-        known: &'static str,
+        /// Where it exists, and the options that there are.
+        known: Cow<'static, str>,
     },
     /// An option with a value that is not valid.
     InvalidOption {

@@ -53,6 +53,7 @@
 //! - [`zookeeper`], [`redis`]: the protocols. Each family has one folder, each kind of lock one machine.
 //! - [`hub`]: routing of answers and notices, timers, and what machines on one connection share.
 //! - [`lowered`]: the hub with plain values, for bindings to other languages.
+//! - [`options`]: the kinds of locks and their options, in one table.
 //! - [`lease`]: how long a grant is valid.
 
 #![no_std]
@@ -91,6 +92,7 @@ mod io;
 mod jitter;
 pub mod lease;
 pub mod lowered;
+pub mod options;
 mod outbox;
 mod owner;
 pub mod redis;
@@ -106,6 +108,7 @@ pub use event::{Cause, Event, Found, Grant, Loss, Refusal};
 pub use id::{AttemptId, CommandId, ContenderId, Fence, Key, SessionId};
 pub use intent::{Intent, Patience};
 pub use io::{Command, Failure, Machine, Outcome, Output, Target, Timer, Wait};
+pub use options::RawSettings;
 pub use owner::{MAX_OWNER, Owner};
-pub use settings::{RawSettings, Settings, positive};
+pub use settings::{Settings, positive};
 pub use time::Instant;

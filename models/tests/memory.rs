@@ -4,7 +4,6 @@ use core::time::Duration;
 
 use fencepost_core::{
     ContenderId, Event, Grant, Instant, Intent, Key, Loss, Output, Patience, RawSettings, Refusal, Settings,
-    zookeeper::RawZooKeeper,
 };
 use fencepost_models::memory::{Hub, Server};
 
@@ -29,10 +28,7 @@ impl World {
 
     fn open(&mut self, hub: &mut Hub, patience: Patience) -> Key {
         self.owners += 1;
-        let raw = RawSettings::ZookeeperMutex(RawZooKeeper {
-            name: "shop/stock".into(),
-            ..RawZooKeeper::default()
-        });
+        let raw = RawSettings::machine("zookeeper-mutex").with("name", "shop/stock");
         let settings = Settings::try_from(raw).unwrap();
         let key = hub
             .open(

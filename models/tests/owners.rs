@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fencepost_core::{
     ContenderId, Event, Fence, Instant, Intent, Key, Misuse, Output, Patience, RawSettings, Settings,
-    zookeeper::RawZooKeeper,
 };
 use fencepost_models::memory::{Hub, Server};
 
@@ -75,16 +74,14 @@ impl World {
 
     fn acquire(&mut self, owner: usize, writes: bool, patience: Patience) {
         self.opened = self.opened.wrapping_add(1);
-        let raw = RawZooKeeper {
-            name: "prices".into(),
-            owner: Some(OWNERS[owner].into()),
-            ..RawZooKeeper::default()
-        };
-        let raw = if writes {
-            RawSettings::ZookeeperWriter(raw)
+        let kind = if writes {
+            "zookeeper-writer"
         } else {
-            RawSettings::ZookeeperReader(raw)
+            "zookeeper-reader"
         };
+        let raw = RawSettings::machine(kind)
+            .with("name", "prices")
+            .with("owner", OWNERS[owner]);
         let settings = Settings::try_from(raw).unwrap();
         let id = ContenderId([self.opened; 16]);
         let key = self

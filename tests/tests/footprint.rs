@@ -12,7 +12,7 @@ use fencepost_core::{
     CommandId, ContenderId, Instant, Intent, Output, Patience, RawSettings, SessionId, Settings,
     lowered::{Hub, Notice, Operation, Outcome, Request},
     redis::Reply as Redis,
-    zookeeper::{self, Answer, RawZooKeeper, SessionState, Stat},
+    zookeeper::{self, Answer, SessionState, Stat},
 };
 
 /// The system's allocator, counting what is alive.
@@ -48,24 +48,11 @@ const NOW: Instant = Instant::from_micros(1_000_000);
 fn settings(family: &str, number: usize) -> Settings {
     let name = format!("stock/{number}");
     let raw = if family == "redis" {
-        RawSettings::RedisString {
-            name,
-            ttl: None,
-            margin: None,
-            renew: None,
-            poll: None,
-            answer_within: None,
-            max_hold: None,
-            owner: None,
-        }
+        RawSettings::machine("redis-string")
     } else {
-        RawSettings::ZookeeperMutex(RawZooKeeper {
-            name,
-            prefix: "shop".into(),
-            ..RawZooKeeper::default()
-        })
+        RawSettings::machine("zookeeper-mutex").with("prefix", "shop")
     };
-    Settings::try_from(raw).unwrap()
+    Settings::try_from(raw.with("name", name)).unwrap()
 }
 
 /// A server on which somebody else holds every lock.

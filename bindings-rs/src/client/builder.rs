@@ -254,7 +254,7 @@ fn refuse(option: &str, given: bool, known: &'static str) -> Result<(), ConfigEr
     if given {
         return Err(ConfigError::UnknownOption {
             option: option.into(),
-            known,
+            known: known.into(),
         });
     }
     Ok(())

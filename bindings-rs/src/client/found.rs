@@ -2,9 +2,9 @@
 
 use std::time::{Duration, SystemTime};
 
-use fencepost_core::Patience;
+use fencepost_core::{Fence, Patience, Settings};
 
-use super::{Lock, contender::Contender, options::Action};
+use super::{Lock, contender::Contender};
 use crate::{Error, hub::engine::ContenderParams};
 
 /// A contender for a lock on ZooKeeper, as [`Lock::contenders`] has found it: of this process or another one, ours or a peer's.
@@ -52,7 +52,7 @@ impl Lock {
     /// [`Error::Refused`] if there is no permission to look, or no server has answered within 5 s; [`Error::Config`] on Redis,
     /// and for many locks in one.
     pub async fn contenders(&self) -> Result<Vec<Found>, Error> {
-        let found = self.inspect(Action::List).await?;
+        let found = self.inspect("list", None).await?;
         let mut found: Vec<_> = found.into_iter().map(Found::from).collect();
         found.sort_by_key(|contender| contender.fence);
         Ok(found)
@@ -66,7 +66,7 @@ impl Lock {
     /// [`Error::Refused`] with [`Refusal::NoContender`](crate::Refusal::NoContender) if it is not there any more, and as
     /// [`contenders`](Self::contenders); [`Error::Config`] for one of another lock.
     pub async fn break_contender(&self, contender: &Found) -> Result<(), Error> {
-        self.inspect(Action::Break(contender)).await.map(drop)
+        self.inspect("break", Some(contender)).await.map(drop)
     }
 
     /// ZooKeeper: asks a contender for the lock, in Curator's way: it is [told](crate::Grant::revoke_requested), and may give the lock back or keep it.
@@ -74,14 +74,18 @@ impl Lock {
     /// # Errors
     /// As [`break_contender`](Self::break_contender).
     pub async fn revoke(&self, contender: &Found) -> Result<(), Error> {
-        self.inspect(Action::Revoke(contender)).await.map(drop)
+        self.inspect("revoke", Some(contender)).await.map(drop)
     }
 
-    async fn inspect(&self, action: Action<'_>) -> Result<Vec<fencepost_core::Found>, Error> {
+    async fn inspect(
+        &self,
+        action: &str,
+        contender: Option<&Found>,
+    ) -> Result<Vec<fencepost_core::Found>, Error> {
         self.shared.engine.check_process()?;
         let what = &self.what;
-        let place = &self.shared.place;
-        let settings = what.options.inspection(place, &what.kind, &what.name, &action)?;
+        let contender = contender.map(|found| (found.node.as_str(), Fence(found.fence)));
+        let settings = Settings::try_from(what.raw.clone().inspecting(action, contender))?;
         let patience = self.when_connected(Patience::Try).await?;
         let params = ContenderParams {
             lock: &what.shown,

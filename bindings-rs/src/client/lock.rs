@@ -3,13 +3,9 @@
 use alloc::sync::Arc;
 use core::{fmt, time::Duration};
 
-use fencepost_core::{ConfigError, Misuse, Patience, Refusal, Settings, positive};
+use fencepost_core::{ConfigError, Misuse, Patience, RawSettings, Refusal, Settings, positive};
 
-use super::{
-    Grant, Shared,
-    contender::Contender,
-    options::{Kind, LockOptions},
-};
+use super::{Grant, Shared, contender::Contender, options::LockOptions};
 use crate::{
     Error, Shown, clock,
     hub::{engine::ContenderParams, settings::micros},
@@ -30,24 +26,27 @@ pub(super) struct What {
     pub(super) name: String,
     /// The name as errors and grants show it.
     pub(super) shown: Shown,
-    pub(super) kind: Kind,
-    pub(super) options: LockOptions,
+    /// Settings before the check, for inspections.
+    pub(super) raw: RawSettings,
+    owner: Option<String>,
     settings: Settings,
 }
 
 impl Lock {
     pub(super) fn new(
         shared: Arc<Shared>,
-        kind: Kind,
         name: &str,
+        raw: RawSettings,
         options: LockOptions,
     ) -> Result<Self, ConfigError> {
-        let settings = options.settings(&shared.place, &kind, name)?;
+        let owner = options.owner_name().map(Into::into);
+        let raw = options.add_to(raw);
+        let settings = Settings::try_from(raw.clone())?;
         let what = What {
             shown: Shown::new(name),
             name: name.into(),
-            kind,
-            options,
+            raw,
+            owner,
             settings,
         };
         Ok(Self {
@@ -109,7 +108,7 @@ impl Lock {
     async fn acquire_with(&self, patience: Patience) -> Result<Grant, Error> {
         self.shared.engine.check_process()?;
         let what = &self.what;
-        let owner = what.options.owner_name();
+        let owner = what.owner.as_deref();
         let patience = self.when_connected(patience).await?;
         let params = ContenderParams {
             lock: &what.shown,

@@ -12,13 +12,17 @@ mod recipes;
 use alloc::sync::Arc;
 use core::{fmt, time::Duration};
 
+use fencepost_core::{
+    RawSettings,
+    options::{Kind, Server},
+};
+
 use crate::{
     Error,
     hub::{background, engine::Engine, machines::ConnectionTask},
 };
 
 use closing::Closing;
-use options::Kind;
 
 pub use builder::Builder;
 pub use found::Found;
@@ -59,12 +63,15 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    fn prefix(&self) -> &str {
+    /// The settings of a lock of this kind, without its name and options.
+    fn settings(&self, kind: Kind) -> RawSettings {
         match self {
-            Self::ZooKeeper { prefix } => prefix,
-            Self::Memory => "",
+            Self::ZooKeeper { prefix } => {
+                RawSettings::on(Server::ZooKeeper, kind).with("prefix", prefix.as_str())
+            }
+            Self::Memory => RawSettings::on(Server::Memory, kind),
             #[cfg(feature = "redis")]
-            Self::Redis => "",
+            Self::Redis => RawSettings::on(Server::Redis, kind),
         }
     }
 }
@@ -143,14 +150,19 @@ impl Client {
     /// # Ok(()) }
     /// ```
     pub fn lock_with(&self, name: &str, options: LockOptions) -> Result<Lock, Error> {
-        self.contend(options.plain(), name, options)
+        self.named(Kind::Mutex, name, options)
     }
 
-    /// A lock of any kind.
-    fn contend(&self, kind: Kind, name: &str, options: LockOptions) -> Result<Lock, Error> {
+    /// A lock of a kind that has a name.
+    fn named(&self, kind: Kind, name: &str, options: LockOptions) -> Result<Lock, Error> {
+        self.contend(self.0.place.settings(kind).with("name", name), name, options)
+    }
+
+    /// A lock of any kind. `raw` has what the kind requires.
+    fn contend(&self, raw: RawSettings, name: &str, options: LockOptions) -> Result<Lock, Error> {
         self.0.engine.check_process()?;
         self.0.engine.check_open()?;
-        Ok(Lock::new(Arc::clone(&self.0), kind, name, options)?)
+        Ok(Lock::new(Arc::clone(&self.0), name, raw, options)?)
     }
 
     /// Ends all grants as lost and releases them, gives up all acquires, and waits at most 5 s for the server's answers. Afterwards every

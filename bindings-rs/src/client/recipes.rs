@@ -1,6 +1,8 @@
 //! Locks of other kinds than the plain one: ZooKeeper's.
 
-use super::{Client, Lock, LockOptions, options::Kind};
+use fencepost_core::options::Kind;
+
+use super::{Client, Lock, LockOptions};
 use crate::Error;
 
 /// A lock that readers share and writers have alone. Both sides are [`Lock`]s: whatever can be done with one can be done with them.
@@ -57,8 +59,8 @@ impl Client {
     /// As [`read_write_lock`](Self::read_write_lock), and [`Error::Config`] for options that make no sense here, such as the layout `plain`.
     pub fn read_write_lock_with(&self, name: &str, options: LockOptions) -> Result<ReadWriteLock, Error> {
         Ok(ReadWriteLock {
-            reader: self.contend(Kind::Reader, name, options.clone())?,
-            writer: self.contend(Kind::Writer, name, options)?,
+            reader: self.named(Kind::Reader, name, options.clone())?,
+            writer: self.named(Kind::Writer, name, options)?,
         })
     }
 
@@ -87,7 +89,7 @@ impl Client {
     /// # Errors
     /// As [`election`](Self::election), and [`Error::Config`] for options that make no sense here.
     pub fn election_with(&self, name: &str, options: LockOptions) -> Result<Lock, Error> {
-        self.contend(Kind::Election, name, options)
+        self.named(Kind::Election, name, options)
     }
 
     /// ZooKeeper: the semaphore of that name, with the usual settings. Nothing is sent. So many contenders hold it at a time; all of them have
@@ -120,7 +122,8 @@ impl Client {
     /// # Errors
     /// As [`semaphore`](Self::semaphore), and [`Error::Config`] for options that make no sense here.
     pub fn semaphore_with(&self, name: &str, permits: u32, options: LockOptions) -> Result<Lock, Error> {
-        self.contend(Kind::Semaphore { permits }, name, options)
+        let raw = self.0.place.settings(Kind::Semaphore).with("name", name);
+        self.contend(raw.with("permits", permits), name, options)
     }
 
     /// ZooKeeper: many locks at once, with the usual settings: all of them or none, without a deadlock, whatever the order of the names. Nothing is
@@ -153,6 +156,7 @@ impl Client {
     ) -> Result<Lock, Error> {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
         let shown = names.join(", ");
-        self.contend(Kind::Multi { names }, &shown, options)
+        let raw = self.0.place.settings(Kind::MultiLock).with("names", names);
+        self.contend(raw, &shown, options)
     }
 }

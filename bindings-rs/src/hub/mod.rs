@@ -55,7 +55,6 @@ pub use fencepost_core::{
     lowered::{Hub, HubOutput, Notice, Operation, Outcome, Request, flags},
     redis::{Notice as RedisNotice, Reply, is_from_replica},
     zookeeper::{
-        Answer, Notice as ZooKeeperNotice, RawZooKeeper, Reply as ZooKeeperReply, SessionState, Stat,
-        WatchEvent, code,
+        Answer, Notice as ZooKeeperNotice, Reply as ZooKeeperReply, SessionState, Stat, WatchEvent, code,
     },
 };

@@ -2,18 +2,15 @@
 
 use core::time::Duration;
 
-use fencepost_core::{ConfigError, RawSettings, Settings, zookeeper::RawZooKeeper};
+use fencepost_core::{ConfigError, RawSettings, Settings};
 
 /// A fair mutex on ZooKeeper, with its contenders below `prefix`/`name`.
 ///
 /// # Errors
 /// [`ConfigError`] for a name that the server would not take.
 pub fn zookeeper_mutex(prefix: &str, name: &str) -> Result<Settings, ConfigError> {
-    Settings::try_from(RawSettings::ZookeeperMutex(RawZooKeeper {
-        name: name.into(),
-        prefix: prefix.into(),
-        ..RawZooKeeper::default()
-    }))
+    let raw = RawSettings::machine("zookeeper-mutex");
+    Settings::try_from(raw.with("name", name).with("prefix", prefix))
 }
 
 /// A lock on Redis at the key `name`, with leases of `ttl`.
@@ -21,16 +18,11 @@ pub fn zookeeper_mutex(prefix: &str, name: &str) -> Result<Settings, ConfigError
 /// # Errors
 /// [`ConfigError`] for an empty or overlong name, or a lease too short or too long.
 pub fn redis_string(name: &str, ttl: Duration) -> Result<Settings, ConfigError> {
-    Settings::try_from(RawSettings::RedisString {
-        name: name.into(),
-        ttl: Some(micros(ttl)),
-        margin: None,
-        renew: None,
-        poll: None,
-        answer_within: None,
-        max_hold: None,
-        owner: None,
-    })
+    Settings::try_from(
+        RawSettings::machine("redis-string")
+            .with("name", name)
+            .with("ttl", ttl),
+    )
 }
 
 /// Whole microseconds, saturating: what is too long is refused by the settings' own check.

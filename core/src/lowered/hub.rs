@@ -66,7 +66,7 @@ impl Hub {
             "redis" => Ok(Self(Inner::Redis(hub::Hub::new(seed)))),
             _ => Err(ConfigError::UnknownOption {
                 option: family.into(),
-                known: "the families are zookeeper and redis",
+                known: "the families are zookeeper and redis".into(),
             }),
         }
     }

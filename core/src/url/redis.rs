@@ -33,7 +33,7 @@ pub(super) fn address(rest: &str, tls: bool) -> Result<Address, ConfigError> {
         if key != "ca" || !tls {
             return Err(ConfigError::UnknownOption {
                 option: key.into(),
-                known: OPTIONS,
+                known: OPTIONS.into(),
             });
         }
         let path = decoded_path(value);

@@ -32,7 +32,7 @@ pub(super) fn address(rest: &str) -> Result<Address, ConfigError> {
         if key != "session_timeout" {
             return Err(ConfigError::UnknownOption {
                 option: key.into(),
-                known: OPTIONS,
+                known: OPTIONS.into(),
             });
         }
         let millis = text::whole(value).ok_or_else(|| {

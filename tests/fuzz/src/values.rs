@@ -2,10 +2,11 @@
 
 use arbitrary::{Result, Unstructured};
 use fencepost_core::{
-    CommandId, Failure, RawSettings, SessionId, Settings,
+    CommandId, Failure, Fence, RawSettings, SessionId, Settings,
     lowered::Outcome,
+    options::{Kind, OPTIONS, OptionSpec, Server, Value, ValueType},
     redis::Reply,
-    zookeeper::{self, Answer, RawZooKeeper, Stat},
+    zookeeper::{self, Answer, Stat},
 };
 
 const NAMES: [&str; 16] = [
@@ -68,60 +69,51 @@ pub(crate) fn bytes(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     Ok(u.bytes(length)?.to_vec())
 }
 
-fn option<T>(u: &mut Unstructured<'_>, some: fn(&mut Unstructured<'_>) -> Result<T>) -> Result<Option<T>> {
-    if u.ratio(1, 3)? {
-        some(u).map(Some)
+const MACHINES: [&str; 9] = [
+    "redis-string",
+    "zookeeper-mutex",
+    "zookeeper-reader",
+    "zookeeper-writer",
+    "zookeeper-election",
+    "zookeeper-single",
+    "zookeeper-semaphore",
+    "zookeeper-inspection",
+    "zookeeper-multi-lock",
+];
+
+/// Any settings, of a machine or of a client's lock. Most of them have options that the lock has; a few have any.
+pub(crate) fn settings(u: &mut Unstructured<'_>) -> Result<RawSettings> {
+    let (server, kind) = (*u.choose(&Server::ALL)?, *u.choose(&Kind::LOCKS)?);
+    let mut raw = if u.arbitrary()? {
+        RawSettings::machine(u.choose(&MACHINES)?)
     } else {
-        Ok(None)
+        RawSettings::on(server, kind)
+    };
+    let any = u.ratio(1, 16)?;
+    for spec in &OPTIONS {
+        let fits = spec.is_option_of(server, kind) || spec.name() == "name";
+        if (fits || any) && u.ratio(1, 3)? {
+            raw.set(spec.name(), value(u, spec)?);
+        }
     }
+    Ok(raw)
 }
 
-/// Any settings, of either family.
-pub(crate) fn settings(u: &mut Unstructured<'_>) -> Result<RawSettings> {
-    if u.arbitrary()? {
-        let kinds = [
-            RawSettings::ZookeeperMutex,
-            RawSettings::ZookeeperReader,
-            RawSettings::ZookeeperWriter,
-            RawSettings::ZookeeperElection,
-            RawSettings::ZookeeperSingle,
-            RawSettings::ZookeeperSemaphore,
-            RawSettings::ZookeeperInspection,
-            RawSettings::ZookeeperMultiLock,
-        ];
-        return Ok(u.choose(&kinds)?(RawZooKeeper {
-            name: text(u)?,
-            names: option(u, |u| Ok(vec![text(u)?, text(u)?]))?,
-            prefix: text(u)?,
-            layout: option(u, |u| {
-                let known = ["curator", "kazoo", "plain"];
-                Ok(String::from(*u.choose(&known)?))
-            })?,
-            node_prefix: option(u, text)?,
-            identifier: option(u, text)?,
-            revocable: u.arbitrary()?,
-            permits: option(u, number)?,
-            of: option(u, |u| {
-                let known = ["mutex", "read-write", "election", "semaphore"];
-                Ok(String::from(*u.choose(&known)?))
-            })?,
-            action: option(u, |u| Ok(String::from(*u.choose(&["list", "break", "revoke"])?)))?,
-            node: option(u, text)?,
-            fence: option(u, |u| Ok(u.int_in_range(0..=40)?.to_string()))?,
-            answer_within: option(u, number)?,
-            max_hold: option(u, number)?,
-            owner: None,
-        }));
-    }
-    Ok(RawSettings::RedisString {
-        name: text(u)?,
-        ttl: option(u, number)?,
-        margin: option(u, number)?,
-        renew: u.arbitrary()?,
-        poll: option(u, number)?,
-        answer_within: option(u, number)?,
-        max_hold: option(u, number)?,
-        owner: None,
+/// A value of the type that the option has.
+fn value(u: &mut Unstructured<'_>, spec: &OptionSpec) -> Result<Value> {
+    let known: &[&str] = match spec.name() {
+        "layout" => &["curator", "kazoo", "plain"],
+        "of" => &["mutex", "read-write", "election", "semaphore", "single"],
+        "action" => &["list", "break", "revoke"],
+        "fence" => &["0", "7", "40"],
+        _ => &[],
+    };
+    Ok(match spec.value_type() {
+        ValueType::Flag => u.arbitrary::<bool>()?.into(),
+        ValueType::Texts => vec![text(u)?, text(u)?].into(),
+        ValueType::Text if known.is_empty() => text(u)?.into(),
+        ValueType::Text => (*u.choose(known)?).into(),
+        _ => number(u)?.into(),
     })
 }
 
@@ -209,60 +201,45 @@ pub(crate) fn never_issued(u: &mut Unstructured<'_>) -> Result<CommandId> {
 
 /// Settings as most have them, of one kind after the other.
 pub(crate) fn plain(family: &str, nth: usize) -> Settings {
-    let name = String::from("stock");
-    let raw = match family {
-        "zookeeper" => {
-            let kinds = [
-                RawSettings::ZookeeperMutex,
-                RawSettings::ZookeeperMutex,
-                RawSettings::ZookeeperSemaphore,
-                RawSettings::ZookeeperReader,
-                RawSettings::ZookeeperWriter,
-                RawSettings::ZookeeperInspection,
-                RawSettings::ZookeeperInspection,
-                RawSettings::ZookeeperMultiLock,
-            ];
-            let kind = nth % kinds.len();
-            kinds[kind](RawZooKeeper {
-                name: if kind == 7 { String::new() } else { name },
-                names: (kind == 7).then(|| vec!["stock".into(), "till".into()]),
-                prefix: "shop".into(),
-                max_hold: (kind < 5).then_some(20_000_000),
-                permits: (kind == 2).then_some(3),
-                action: (kind == 6).then(|| "break".into()),
-                node: (kind == 6).then(|| "/shop/stock/node".into()),
-                fence: (kind == 6).then(|| "7".into()),
-                ..RawZooKeeper::default()
-            })
+    let raw = match (family, nth % 8) {
+        ("zookeeper", nth) => {
+            let kind = MACHINES_OF_A_STORY[nth];
+            let raw = RawSettings::machine(kind).with("prefix", "shop");
+            let raw = match kind {
+                "zookeeper-multi-lock" => raw.with("names", vec!["stock".into(), "till".into()]),
+                _ => raw.with("name", "stock"),
+            };
+            match nth {
+                2 => raw.with("max_hold", 20_000_000_i64).with("permits", 3_i64),
+                5 | 7 => raw,
+                6 => raw.inspecting("break", Some(("/shop/stock/node", Fence(7)))),
+                _ => raw.with("max_hold", 20_000_000_i64),
+            }
         }
-        _ => RawSettings::RedisString {
-            name,
-            ttl: Some(3_000_000),
-            margin: None,
-            renew: None,
-            poll: None,
-            answer_within: None,
-            max_hold: Some(20_000_000),
-            owner: None,
-        },
+        _ => RawSettings::machine("redis-string")
+            .with("name", "stock")
+            .with("ttl", 3_000_000_i64)
+            .with("max_hold", 20_000_000_i64),
     };
     Settings::try_from(raw).unwrap_or_else(|error| panic!("{error}"))
 }
 
+const MACHINES_OF_A_STORY: [&str; 8] = [
+    "zookeeper-mutex",
+    "zookeeper-mutex",
+    "zookeeper-semaphore",
+    "zookeeper-reader",
+    "zookeeper-writer",
+    "zookeeper-inspection",
+    "zookeeper-inspection",
+    "zookeeper-multi-lock",
+];
+
 /// How many directories lie above a contender's node.
 pub(crate) fn depth(raw: &RawSettings) -> usize {
-    match raw {
-        RawSettings::ZookeeperMutex(raw)
-        | RawSettings::ZookeeperReader(raw)
-        | RawSettings::ZookeeperWriter(raw)
-        | RawSettings::ZookeeperElection(raw)
-        | RawSettings::ZookeeperSingle(raw)
-        | RawSettings::ZookeeperSemaphore(raw)
-        | RawSettings::ZookeeperInspection(raw)
-        | RawSettings::ZookeeperMultiLock(raw) => {
-            let RawZooKeeper { name, prefix, .. } = raw;
-            name.matches('/').count() + prefix.matches('/').count() + 3
-        }
+    let slashes = |name| match raw.get(name) {
+        Some(Value::Text(text)) => text.matches('/').count(),
         _ => 0,
-    }
+    };
+    slashes("name") + slashes("prefix") + 3
 }

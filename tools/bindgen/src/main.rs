@@ -2,6 +2,7 @@
 //! install and have to be of the exact version of the library that a crate was built with; here Cargo.lock sees to that.
 
 mod header;
+mod options;
 mod wasm;
 
 use std::{
@@ -11,13 +12,16 @@ use std::{
 
 const USAGE: &str =
     "usage: fencepost-bindgen wasm IN.wasm OUTDIR     the JavaScript glue of a WebAssembly module
-       fencepost-bindgen header CRATE_DIR OUT.h  the C header of a crate, after its cbindgen.toml";
+       fencepost-bindgen header CRATE_DIR OUT.h  the C header of a crate, after its cbindgen.toml
+       fencepost-bindgen options [--check]       the options of locks, in all languages and the reference";
 
 fn main() -> ExitCode {
     let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
     let done = match arguments.as_slice() {
         [verb, input, output] if verb == Path::new("wasm") => wasm::glue(input, output),
         [verb, input, output] if verb == Path::new("header") => header::write(input, output),
+        [verb] if verb == Path::new("options") => options::write(false),
+        [verb, flag] if verb == Path::new("options") && flag == Path::new("--check") => options::write(true),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

@@ -1,91 +1,24 @@
-//! The settings as the application gives them, and their checks.
+//! The settings of a ZooKeeper machine.
 
-use alloc::{string::String, vec::Vec};
+use alloc::vec::Vec;
 
 use crate::{
     ConfigError, Fence, Owner,
     settings::duration,
     text::{decimal, signed},
+    zookeeper::{Action, ContenderSettings, InspectionSettings, Layout, LockSettings, Role},
 };
 
-use super::{
-    Action, ContenderSettings, InspectionSettings, LockSettings,
-    layout::{Layout, Role},
-};
-
-/// The settings of a ZooKeeper machine, unchecked. Durations are signed and in microseconds. A setting that is not
-/// given has its default. A setting that the kind of machine does not have is an error.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Deserialize),
-    serde(deny_unknown_fields, default)
-)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "it is written out with ..Default::default()"
-)]
-pub struct RawZooKeeper {
-    /// The lock's name: a path below the prefix.
-    pub name: String,
-    /// The names of the locks of a multi-lock, instead of a name.
-    pub names: Option<Vec<String>>,
-    /// The path below which the client's locks lie; empty for the root.
-    pub prefix: String,
-    /// `curator`, `kazoo` or `plain`: see [`Layout`].
-    pub layout: Option<String>,
-    /// With the layout `plain`: the beginning of the contenders' names (default: `node_`).
-    pub node_prefix: Option<String>,
-    /// The data of the contender's node, for people and other clients (default: the attempt).
-    pub identifier: Option<String>,
-    /// See [`ContenderSettings::revocable`].
-    pub revocable: Option<bool>,
-    /// How many permits a semaphore has.
-    pub permits: Option<i64>,
-    /// The kind of lock to inspect: `mutex`, `read-write`, `election`, `semaphore` or `single`.
-    pub of: Option<String>,
-    /// The action of an inspection: `list`, `break` or `revoke`.
-    pub action: Option<String>,
-    /// The path of the contender's node to break, or to request the lock from.
-    pub node: Option<String>,
-    /// That contender's fence, in decimal.
-    pub fence: Option<String>,
-    /// See [`ContenderSettings::answer_within`].
-    pub answer_within: Option<i64>,
-    /// See [`ContenderSettings::max_hold`].
-    pub max_hold: Option<i64>,
-    /// See [`ContenderSettings::owner`].
-    pub owner: Option<String>,
-}
+use super::{Draft, Kind};
 
 /// Each lock costs a node, a list and two watches.
 const MOST_LOCKS: usize = 64;
 
-/// The kinds of ZooKeeper machines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Mutex,
-    Reader,
-    Writer,
-    Election,
-    Semaphore,
-    Single,
-    MultiLock,
-    Inspection,
-}
-
-impl Kind {
-    /// Whether an owner may acquire such a lock again.
-    const fn has_owner(self) -> bool {
-        matches!(self, Self::Mutex | Self::Single | Self::Reader | Self::Writer)
-    }
-}
-
-impl RawZooKeeper {
-    pub(crate) fn check(&self, kind: Kind) -> Result<LockSettings, ConfigError> {
-        self.refuse_foreign(kind)?;
+impl Draft {
+    /// The settings of a contender, or of an inspection of such a lock.
+    pub(super) fn zookeeper(&self, kind: Kind, inspects: bool) -> Result<LockSettings, ConfigError> {
         let role = match kind {
-            Kind::Inspection => return self.inspection(),
+            Kind::Inspection => return self.inspection(self.inspected()?),
             Kind::MultiLock => return self.multi_lock(),
             Kind::Single => Role::Single,
             Kind::Mutex => Role::Mutex,
@@ -96,11 +29,14 @@ impl RawZooKeeper {
                 permits: self.permits()?,
             },
         };
-        self.contender(&self.name, role).map(LockSettings::Contender)
+        if inspects {
+            return self.inspection(role);
+        }
+        self.contender(self.name(), role).map(LockSettings::Contender)
     }
 
     fn contender(&self, name: &str, role: Role) -> Result<ContenderSettings, ConfigError> {
-        let mut settings = ContenderSettings::new(&self.prefix, name, self.layout()?, role)?;
+        let mut settings = ContenderSettings::new(self.prefix(), name, self.layout()?, role)?;
         if let Some(identifier) = &self.identifier {
             settings.set_identifier(identifier.clone())?;
         }
@@ -138,12 +74,9 @@ impl RawZooKeeper {
         Ok(LockSettings::MultiLock(settings))
     }
 
-    fn inspection(&self) -> Result<LockSettings, ConfigError> {
-        let invalid = |option, value: &str, why| {
-            let value = value.into();
-            Err(ConfigError::InvalidOption { option, value, why })
-        };
-        let of = match self.of.as_deref() {
+    /// The kind of lock that a machine inspects, by any of its roles.
+    fn inspected(&self) -> Result<Role, ConfigError> {
+        Ok(match self.of.as_deref() {
             None | Some("mutex") => Role::Mutex,
             Some("read-write") => Role::Writer,
             Some("election") => Role::Candidate,
@@ -156,7 +89,10 @@ impl RawZooKeeper {
                     "it is one of \"mutex\", \"read-write\", \"election\", \"semaphore\" and \"single\"";
                 return invalid("of", other, why);
             }
-        };
+        })
+    }
+
+    fn inspection(&self, of: Role) -> Result<LockSettings, ConfigError> {
         let node = self.node.clone().unwrap_or_default();
         let given = self.fence.as_deref().unwrap_or_default();
         let fence = given.parse().map(Fence);
@@ -172,45 +108,19 @@ impl RawZooKeeper {
                 return invalid("action", other, why);
             }
         };
-        let mut settings = InspectionSettings::new(&self.prefix, &self.name, self.layout()?, of, action)?;
+        let mut settings = InspectionSettings::new(self.prefix(), self.name(), self.layout()?, of, action)?;
         if let Some(limit) = duration("answer_within", self.answer_within)? {
             settings.answer_within = limit;
         }
         Ok(LockSettings::Inspection(settings))
     }
 
-    /// Rejects settings that the kind does not have. Without this check they would silently have no effect.
-    fn refuse_foreign(&self, kind: Kind) -> Result<(), ConfigError> {
-        let inspects = kind == Kind::Inspection;
-        let many = kind == Kind::MultiLock;
-        let foreign = [
-            ("name", many && !self.name.is_empty()),
-            ("layout", self.layout.is_some() && kind == Kind::Single),
-            ("node_prefix", self.node_prefix.is_some() && kind == Kind::Single),
-            ("names", self.names.is_some() && !many),
-            (
-                "permits",
-                self.permits.is_some() && !inspects && kind != Kind::Semaphore,
-            ),
-            ("identifier", self.identifier.is_some() && inspects),
-            (
-                "revocable",
-                self.revocable.is_some() && (inspects || kind == Kind::Single),
-            ),
-            ("max_hold", self.max_hold.is_some() && inspects),
-            ("owner", self.owner.is_some() && !kind.has_owner()),
-            ("of", self.of.is_some() && !inspects),
-            ("action", self.action.is_some() && !inspects),
-            ("node", self.node.is_some() && !inspects),
-            ("fence", self.fence.is_some() && !inspects),
-        ];
-        match foreign.into_iter().find(|(_, given)| *given) {
-            None => Ok(()),
-            Some((option, _)) => Err(ConfigError::UnknownOption {
-                option: option.into(),
-                known: "multi-locks have names, all other kinds have name; all kinds but single nodes have layout and node_prefix; all kinds but inspections have identifier and max_hold; all kinds but inspections and single nodes have revocable; semaphores have permits; mutexes, single nodes, readers and writers have owner; inspections have of, action, node, fence and permits",
-            }),
-        }
+    fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or_default()
+    }
+
+    fn prefix(&self) -> &str {
+        self.prefix.as_deref().unwrap_or_default()
     }
 
     fn layout(&self) -> Result<Layout, ConfigError> {
@@ -251,4 +161,9 @@ impl RawZooKeeper {
                 why: "a semaphore has from 1 to 4294967295 permits",
             })
     }
+}
+
+fn invalid<T>(option: &'static str, value: &str, why: &'static str) -> Result<T, ConfigError> {
+    let value = value.into();
+    Err(ConfigError::InvalidOption { option, value, why })
 }

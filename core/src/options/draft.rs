@@ -1,0 +1,71 @@
+//! Settings while they are read: one place for the value of each option.
+
+use alloc::{string::String, vec::Vec};
+
+use crate::ConfigError;
+
+use super::{Value, ValueType};
+
+/// The values that were given.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    pub(super) name: Option<String>,
+    pub(super) names: Option<Vec<String>>,
+    pub(super) prefix: Option<String>,
+    pub(super) layout: Option<String>,
+    pub(super) node_prefix: Option<String>,
+    pub(super) identifier: Option<String>,
+    pub(super) revocable: Option<bool>,
+    pub(super) permits: Option<i64>,
+    pub(super) fair: Option<bool>,
+    pub(super) owner: Option<String>,
+    pub(super) max_hold: Option<i64>,
+    pub(super) answer_within: Option<i64>,
+    pub(super) ttl: Option<i64>,
+    pub(super) renew: Option<bool>,
+    pub(super) margin: Option<i64>,
+    pub(super) poll: Option<i64>,
+    pub(super) of: Option<String>,
+    pub(super) action: Option<String>,
+    pub(super) node: Option<String>,
+    pub(super) fence: Option<String>,
+}
+
+type To<T> = fn(&mut Draft) -> &mut Option<T>;
+
+/// Where a value goes, which also decides its type.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Slot {
+    Duration(To<i64>),
+    Whole(To<i64>),
+    Flag(To<bool>),
+    Text(To<String>),
+    Texts(To<Vec<String>>),
+}
+
+impl Slot {
+    pub(super) const fn value_type(self) -> ValueType {
+        match self {
+            Self::Duration(_) => ValueType::Duration,
+            Self::Whole(_) => ValueType::Whole,
+            Self::Flag(_) => ValueType::Flag,
+            Self::Text(_) => ValueType::Text,
+            Self::Texts(_) => ValueType::Texts,
+        }
+    }
+
+    /// Puts a value of the right type there.
+    pub(super) fn set(self, draft: &mut Draft, name: &str, value: Value) -> Result<(), ConfigError> {
+        match (self, value) {
+            (Self::Duration(to) | Self::Whole(to), Value::Whole(number)) => *to(draft) = Some(number),
+            (Self::Flag(to), Value::Flag(flag)) => *to(draft) = Some(flag),
+            (Self::Text(to), Value::Text(text)) => *to(draft) = Some(text),
+            (Self::Texts(to), Value::Texts(texts)) => *to(draft) = Some(texts),
+            _ => {
+                let why = [name, self.value_type().expected()].concat();
+                return Err(ConfigError::Unreadable { why });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,152 @@
+//! The kinds of locks, and the servers.
+
+/// A kind of lock. As data it has the [name](Self::name) that clients use, except that `fair` makes the difference
+/// between [`Mutex`](Self::Mutex) and [`Single`](Self::Single).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A lock with one holder. On ZooKeeper its waiters get it in order.
+    Mutex,
+    /// A lock without a queue: a single node on ZooKeeper.
+    Single,
+    /// The shared side of a read/write lock.
+    Reader,
+    /// The exclusive side of a read/write lock.
+    Writer,
+    /// A permit of a semaphore.
+    Semaphore,
+    /// A candidate in an election.
+    Election,
+    /// Several locks at once: the contender gets all of them or none.
+    MultiLock,
+    /// An inspection of a lock: reads its contenders, requests a revocation, or breaks a contender's place.
+    Inspection,
+}
+
+/// A kind of server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Server {
+    /// ZooKeeper.
+    ZooKeeper,
+    /// Redis.
+    Redis,
+    /// The server inside the process. It stands for either of the others, so it takes the options of both.
+    Memory,
+}
+
+impl Kind {
+    /// The kinds that have a constructor in the clients.
+    pub const LOCKS: [Self; 7] = [
+        Self::Mutex,
+        Self::Single,
+        Self::Reader,
+        Self::Writer,
+        Self::Semaphore,
+        Self::Election,
+        Self::MultiLock,
+    ];
+
+    /// The name as data.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mutex | Self::Single => "lock",
+            Self::Reader => "reader",
+            Self::Writer => "writer",
+            Self::Semaphore => "semaphore",
+            Self::Election => "election",
+            Self::MultiLock => "multi-lock",
+            Self::Inspection => "inspection",
+        }
+    }
+
+    /// The clients' method that makes a lock of this kind.
+    #[must_use]
+    pub const fn constructor(self) -> &'static str {
+        match self {
+            Self::Reader | Self::Writer => "read_write_lock",
+            Self::MultiLock => "multi_lock",
+            other => other.name(),
+        }
+    }
+
+    /// The name in a sentence.
+    pub(super) const fn article(self) -> &'static str {
+        match self {
+            Self::Mutex => "a lock",
+            Self::Single => "an unfair lock",
+            Self::Reader => "a reader",
+            Self::Writer => "a writer",
+            Self::Semaphore => "a semaphore",
+            Self::Election => "an election",
+            Self::MultiLock => "a multi-lock",
+            Self::Inspection => "an inspection",
+        }
+    }
+
+    /// The kind that clients call `name`.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::LOCKS.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// The server and the kind of a machine.
+    pub(super) fn of_machine(name: &str) -> Option<(Server, Self)> {
+        let kind = match name {
+            "redis-string" => return Some((Server::Redis, Self::Mutex)),
+            "zookeeper-mutex" => Self::Mutex,
+            "zookeeper-single" => Self::Single,
+            "zookeeper-inspection" => Self::Inspection,
+            other => {
+                let name = other.strip_prefix("zookeeper-")?;
+                return Self::named(name)
+                    .filter(|kind| *kind != Self::Mutex)
+                    .map(|kind| (Server::ZooKeeper, kind));
+            }
+        };
+        Some((Server::ZooKeeper, kind))
+    }
+
+    pub(super) const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+impl Server {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::ZooKeeper, Self::Redis, Self::Memory];
+
+    /// The name as data.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ZooKeeper => "zookeeper",
+            Self::Redis => "redis",
+            Self::Memory => "memory",
+        }
+    }
+
+    /// The name in a sentence.
+    #[must_use]
+    pub const fn shown(self) -> &'static str {
+        match self {
+            Self::ZooKeeper => "ZooKeeper",
+            Self::Redis => "Redis",
+            Self::Memory => "memory:",
+        }
+    }
+
+    /// Whether there are such locks.
+    #[must_use]
+    pub const fn has(self, kind: Kind) -> bool {
+        !matches!(self, Self::Redis) || matches!(kind, Kind::Mutex)
+    }
+
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|server| server.name() == name)
+    }
+
+    pub(super) const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}

@@ -1,0 +1,26 @@
+//! The options of locks, in one table: the kinds and servers that have an option, the type of its value, and what the
+//! reference says about it.
+//!
+//! A binding passes a map of options and gets checked [`Settings`](crate::Settings), or the error for the user. It has
+//! no list of options of its own. It asks [`find`] for the type of a value in order to convert it from its language.
+//!
+//! A new option is an entry in [`OPTIONS`], a field of [`Draft`], and the line that puts the field into the settings.
+//! A new kind is a variant of [`Kind`].
+
+mod draft;
+mod kind;
+mod raw;
+#[cfg(feature = "serde")]
+mod read;
+mod redis;
+mod table;
+mod unknown;
+mod value;
+mod zookeeper;
+
+pub use kind::{Kind, Server};
+pub use raw::RawSettings;
+pub use table::{About, OPTIONS, OptionSpec, find};
+pub use value::{Value, ValueType};
+
+use draft::Draft;

@@ -1,0 +1,174 @@
+//! Settings before the check: a map of names and values.
+
+use alloc::{string::String, vec::Vec};
+
+use crate::{
+    ConfigError, Fence, Settings,
+    redis::LockSettings,
+    text::{decimal, quoted},
+};
+
+use super::{Draft, Kind, Server, Value, ValueType, find, unknown};
+
+/// Settings before the check, as a map.
+///
+/// A client gives the server (`zookeeper`, `redis` or `memory`), the [kind](Kind::name), the name, and any of the
+/// options in [`OPTIONS`](super::OPTIONS). Durations are whole microseconds:
+///
+/// ```json
+/// {"server": "zookeeper", "kind": "lock", "name": "stock/42", "prefix": "/shop", "layout": "kazoo", "max_hold": 60000000}
+/// {"server": "zookeeper", "kind": "semaphore", "name": "presses", "permits": 3}
+/// {"server": "memory", "kind": "multi-lock", "names": ["stock/42", "stock/43"]}
+/// {"server": "redis", "kind": "lock", "name": "stock/42", "ttl": 10000000, "renew": true, "owner": "request-17"}
+/// ```
+///
+/// With an `action` the same map inspects that lock; see [`inspecting`](Self::inspecting).
+///
+/// Who drives a hub may name the machine instead, and leave the server out: `redis-string`, `zookeeper-mutex`,
+/// `zookeeper-single`, `zookeeper-reader` and so on, or `zookeeper-inspection` with the kind of lock in `of` (`mutex`,
+/// `read-write`, `election`, `semaphore` or `single`).
+///
+/// Only the kind and the name are required (`names` for a multi-lock). An unknown name is an error.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RawSettings {
+    fields: Vec<(String, Value)>,
+}
+
+impl RawSettings {
+    /// The settings of a client's lock.
+    #[must_use]
+    pub fn on(server: Server, kind: Kind) -> Self {
+        Self::default()
+            .with("server", server.name())
+            .with("kind", kind.name())
+    }
+
+    /// The settings of a machine.
+    #[must_use]
+    pub fn machine(kind: &str) -> Self {
+        Self::default().with("kind", kind)
+    }
+
+    /// The same with a value.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.set(name, value);
+        self
+    }
+
+    /// Sets a value. Of several values for one name the last one counts.
+    pub fn set(&mut self, name: &str, value: impl Into<Value>) {
+        let value = value.into();
+        match self.fields.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => *known = value,
+            None => self.fields.push((name.into(), value)),
+        }
+    }
+
+    /// The settings of an inspection of this lock. `action` is `list`; or `break` or `revoke`, with the contender that
+    /// is meant: the path of its node, and its fence.
+    #[must_use]
+    pub fn inspecting(self, action: &str, contender: Option<(&str, Fence)>) -> Self {
+        let inspecting = self.with("action", action);
+        match contender {
+            None => inspecting,
+            Some((node, Fence(fence))) => inspecting.with("node", node).with("fence", decimal(fence)),
+        }
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// The value of that name, if it is given.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        let (_, value) = self.fields.iter().find(|(known, _)| known == name)?;
+        Some(value)
+    }
+
+    fn text(&self, name: &'static str) -> Result<Option<&str>, ConfigError> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(Value::Text(text)) => Ok(Some(text)),
+            Some(_) => Err(unreadable(&[name, ValueType::Text.expected()])),
+        }
+    }
+
+    /// The server and the kind. An unfair lock is a kind of its own.
+    fn kind(&self) -> Result<(Server, Kind), ConfigError> {
+        let name = self.text("kind")?.unwrap_or_default();
+        let Some(server) = self.text("server")? else {
+            return Kind::of_machine(name).ok_or_else(|| {
+                unreadable(&[
+                    "kind is ",
+                    &quoted(name),
+                    ": the kinds of machines are ",
+                    MACHINES,
+                ])
+            });
+        };
+        let server = Server::named(server).ok_or_else(|| {
+            unreadable(&[
+                "server is ",
+                &quoted(server),
+                ": it is zookeeper, redis or memory",
+            ])
+        })?;
+        let kind = Kind::named(name)
+            .ok_or_else(|| unreadable(&["kind is ", &quoted(name), ": the kinds of locks are ", KINDS]))?;
+        let is_unfair = kind == Kind::Mutex && self.get("fair") == Some(&Value::Flag(false));
+        // Redis has no such kind; the error is then that it has no such option.
+        let kind = if is_unfair && server.has(Kind::Single) {
+            Kind::Single
+        } else {
+            kind
+        };
+        if server.has(kind) {
+            Ok((server, kind))
+        } else {
+            Err(unknown::kind(kind))
+        }
+    }
+}
+
+impl TryFrom<RawSettings> for Settings {
+    type Error = ConfigError;
+
+    fn try_from(raw: RawSettings) -> Result<Self, ConfigError> {
+        let (server, kind) = raw.kind()?;
+        let is_machine = !raw.has("server");
+        let inspects = kind != Kind::Inspection && raw.has("action");
+        if inspects && (server == Server::Redis || kind == Kind::MultiLock) {
+            return Err(unknown::inspection(kind));
+        }
+        let mut draft = Draft::default();
+        for (name, value) in raw.fields {
+            match find(&name) {
+                _ if name == "kind" || name == "server" => {}
+                // A machine's kind says it.
+                Some(_) if is_machine && name == "fair" => return Err(unknown::option(&name, server, kind)),
+                Some(spec) if spec.is_for(server, kind) => spec.slot.set(&mut draft, &name, value)?,
+                _ => return Err(unknown::option(&name, server, kind)),
+            }
+        }
+        let name = draft.name.as_deref().unwrap_or_default();
+        if server == Server::Redis {
+            return draft
+                .redis(name)
+                .map(|settings| Self::Redis(LockSettings::String(settings)));
+        }
+        if draft.has_lease() {
+            // Only `memory:` has them beside the others. It checks them as Redis would, and has no use for them.
+            draft.redis("memory")?;
+        }
+        draft.zookeeper(kind, inspects).map(Self::ZooKeeper)
+    }
+}
+
+const KINDS: &str = "lock, reader, writer, semaphore, election and multi-lock";
+const MACHINES: &str = "redis-string, zookeeper-mutex, zookeeper-single, zookeeper-reader, zookeeper-writer, zookeeper-semaphore, zookeeper-election, zookeeper-multi-lock and zookeeper-inspection";
+
+fn unreadable(why: &[&str]) -> ConfigError {
+    ConfigError::Unreadable { why: why.concat() }
+}

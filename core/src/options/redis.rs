@@ -1,0 +1,28 @@
+//! The settings of a lock on Redis.
+
+use crate::{ConfigError, Owner, lease, redis::StringSettings, settings::duration};
+
+use super::Draft;
+
+impl Draft {
+    /// Whether an option of Redis was given.
+    pub(super) const fn has_lease(&self) -> bool {
+        self.ttl.is_some() || self.renew.is_some() || self.margin.is_some() || self.poll.is_some()
+    }
+
+    pub(super) fn redis(&self, name: &str) -> Result<StringSettings, ConfigError> {
+        let ttl = duration("ttl", self.ttl)?.unwrap_or(lease::DEFAULT_TTL);
+        let margin = duration("margin", self.margin)?.unwrap_or(lease::DEFAULT_MARGIN);
+        let mut settings = StringSettings::new(name, ttl, margin)?;
+        settings.renew = self.renew.unwrap_or(true);
+        if let Some(poll) = duration("poll", self.poll)? {
+            settings.poll = poll;
+        }
+        if let Some(limit) = duration("answer_within", self.answer_within)? {
+            settings.answer_within = limit;
+        }
+        settings.max_hold = duration("max_hold", self.max_hold)?;
+        settings.owner = self.owner.as_deref().map(Owner::new).transpose()?;
+        Ok(settings)
+    }
+}

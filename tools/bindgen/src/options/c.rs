@@ -1,0 +1,5 @@
+//! C's options.
+
+use super::Files;
+
+pub(super) const FILES: Files = &[];

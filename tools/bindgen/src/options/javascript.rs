@@ -1,0 +1,5 @@
+//! JavaScript's options.
+
+use super::Files;
+
+pub(super) const FILES: Files = &[];

@@ -1,0 +1,5 @@
+//! Python's options.
+
+use super::Files;
+
+pub(super) const FILES: Files = &[];
