@@ -1,0 +1,162 @@
+//! The table of options, `tests/options.json`: settings that the core accepts, and settings that it refuses. The
+//! bindings have tests of their own over the same rows.
+
+use fencepost_core::{RawSettings, Settings, options::OPTIONS};
+use serde_json::{Map, Value, json};
+
+fn rows() -> Vec<Value> {
+    serde_json::from_str(include_str!("../options.json")).unwrap()
+}
+
+/// The settings of a row as data.
+fn data(row: &Value) -> Value {
+    let mut data: Map<String, Value> = row["options"].as_object().unwrap().clone();
+    data.insert("server".into(), row["server"].clone());
+    data.insert("kind".into(), row["kind"].clone());
+    data.into()
+}
+
+fn read(data: &Value) -> Result<Settings, fencepost_core::ConfigError> {
+    Settings::try_from(serde_json::from_value::<RawSettings>(data.clone()).unwrap())
+}
+
+#[test]
+fn every_row_is_as_it_says() {
+    for row in rows() {
+        match (read(&data(&row)), row["error"].as_str()) {
+            (Ok(settings), None) => {
+                let expected = if row["server"] == "redis" {
+                    "redis"
+                } else {
+                    "zookeeper"
+                };
+                assert_eq!(settings.family(), expected, "{row}");
+            }
+            (Err(error), Some(name)) => {
+                assert_eq!(error.name(), name, "{row}: {error}");
+                assert!(
+                    error.to_string().contains(row["says"].as_str().unwrap()),
+                    "{row}: {error}"
+                );
+            }
+            (result, _) => panic!("{row}: {result:?}"),
+        }
+    }
+}
+
+#[test]
+fn every_option_has_a_row() {
+    let rows = rows();
+    for spec in &OPTIONS {
+        let has = |row: &Value| row["options"].get(spec.name()).is_some();
+        let is_field = ["prefix", "of", "action", "node", "fence"].contains(&spec.name());
+        assert!(is_field || rows.iter().any(has), "{}", spec.name());
+    }
+}
+
+#[test]
+fn a_lock_can_be_inspected_with_its_own_settings() {
+    for row in rows().iter().filter(|row| row["error"].is_null()) {
+        let mut data = data(row);
+        data["action"] = json!("list");
+        let has_queue = row["server"] != "redis" && row["kind"] != "multi-lock";
+        match read(&data) {
+            Ok(_) => assert!(has_queue, "{row}"),
+            Err(error) => {
+                assert!(!has_queue, "{row}: {error}");
+                assert!(error.to_string().contains("contenders"), "{row}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_no_setting_is_refused() {
+    let wrong = [
+        (
+            json!({"kind": "lock", "name": "x"}),
+            "unreadable-settings",
+            "kinds of machines",
+        ),
+        (json!({"name": "x"}), "unreadable-settings", "kind is \"\""),
+        (
+            json!({"server": "sql", "kind": "lock", "name": "x"}),
+            "unreadable-settings",
+            "\"sql\"",
+        ),
+        (
+            json!({"server": "redis", "kind": "queue", "name": "x"}),
+            "unreadable-settings",
+            "\"queue\"",
+        ),
+        (
+            json!({"server": "redis", "kind": "lock", "name": 7}),
+            "unreadable-settings",
+            "name has to be a text",
+        ),
+        (
+            json!({"server": "redis", "kind": "lock", "name": "x", "ttl": "1"}),
+            "unreadable-settings",
+            "whole microseconds",
+        ),
+        (
+            json!({"server": "redis", "kind": "lock", "name": "x", "renew": 1}),
+            "unreadable-settings",
+            "true or false",
+        ),
+        (
+            json!({"server": "memory", "kind": "multi-lock", "names": "x"}),
+            "unreadable-settings",
+            "list of texts",
+        ),
+        (
+            json!({"server": "memory", "kind": "lock", "name": "x", "fair": "no"}),
+            "unreadable-settings",
+            "true or false",
+        ),
+        (
+            json!({"server": "redis", "kind": "lock", "name": "x", "tll": 1}),
+            "unknown-option",
+            "ttl, renew, margin",
+        ),
+        (
+            json!({"kind": "zookeeper-mutex", "name": "x", "fair": false}),
+            "unknown-option",
+            "fair",
+        ),
+        (
+            json!({"kind": "zookeeper-lock", "name": "x"}),
+            "unreadable-settings",
+            "zookeeper-lock",
+        ),
+        (
+            json!({"server": "zookeeper", "kind": "lock", "name": "x", "action": "sing"}),
+            "invalid-option",
+            "sing",
+        ),
+        (
+            json!({"server": "zookeeper", "kind": "lock", "name": "x", "action": "break"}),
+            "invalid-option",
+            "fence",
+        ),
+    ];
+    for (data, name, says) in wrong {
+        let error = read(&data).unwrap_err();
+        assert_eq!(error.name(), name, "{data}: {error}");
+        assert!(error.to_string().contains(says), "{data}: {error}");
+    }
+    for text in [
+        r#"{"kind": "redis-string", "ttl": 1.5}"#,
+        r#"{"name": "x", "name": "y"}"#,
+        "[]",
+        r#"{"name": {}}"#,
+    ] {
+        assert!(serde_json::from_str::<RawSettings>(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn null_is_no_value() {
+    let data = json!({"server": "redis", "kind": "lock", "name": "x", "layout": null, "ttl": null});
+    assert!(read(&data).is_ok());
+}
