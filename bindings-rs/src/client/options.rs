@@ -62,7 +62,8 @@ impl LockOptions {
     pub fn layout(self, layout: Layout) -> Self {
         let named = self.with("layout", layout.as_str());
         match layout {
-            Layout::Plain { prefix } => named.with("node_prefix", prefix),
+            // Kinds without the layout `plain` have no such option: the layout is the error there.
+            Layout::Plain { prefix } if prefix != "node_" => named.with("node_prefix", prefix),
             _ => named,
         }
     }
