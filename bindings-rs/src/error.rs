@@ -1,26 +1,25 @@
-//! What can go wrong, typed by who is to blame.
+//! Errors, by their cause: the arguments, the call, the server, or the client library.
 
 use alloc::sync::Arc;
 use core::{error, fmt};
 
 use fencepost_core::{ConfigError, Loss, Misuse, Refusal};
 
-/// The error of a client library, as it came: [`zookeeper_client::Error`](https://docs.rs/zookeeper-client) or
-/// [`redis::RedisError`](https://docs.rs/redis). It is the [`source`](error::Error::source) of the error that it led to.
+/// The error of a client library, unchanged: [`zookeeper_client::Error`](https://docs.rs/zookeeper-client) or
+/// [`redis::RedisError`](https://docs.rs/redis). It is the [`source`](error::Error::source) of the client's error.
 pub type Native = Arc<dyn error::Error + Send + Sync>;
 
-/// Anything that a client can fail with. Each has a number and a name, the same in every language.
+/// All errors of a client. Each has a number and a name, which are the same in every language.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A setting or argument makes no sense (1xx). Nothing has been sent.
+    /// A setting or an argument is not valid (1xx). The client has sent nothing.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A call makes no sense now (2xx); the client has been closed, for example.
+    /// The present state does not allow the call (2xx): the client has been closed, for example.
     #[error(transparent)]
     Misuse(#[from] Misuse),
-    /// An owner acquires what another acquire of the same [owner](crate::LockOptions::owner) still waits for (204): which of them would
-    /// contend, and with which patience?
+    /// Another acquire of the same [owner](crate::LockOptions::owner) already waits for this lock (204).
     #[error(
         "the owner {owner:?} is already waiting for this lock: wait for that acquire, or give this one an owner of its own"
     )]
@@ -28,14 +27,14 @@ pub enum Error {
         /// Who waits.
         owner: String,
     },
-    /// A connect, an acquire or a release has come to nothing (3xx).
+    /// A connect, an acquire or a release has failed (3xx).
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// The grant has ended without a release (4xx). Somebody else may hold the lock.
+    /// The grant has ended without a release (4xx). Another contender may hold the lock.
     #[error(transparent)]
     Lost(#[from] Lost),
-    /// The server has not confirmed a release within 5 s (501). The client goes on releasing in the background; at the latest, the
-    /// lock goes with its lease or session.
+    /// The server has not confirmed a release within 5 s (501). The client goes on in the background. The lock ends with its
+    /// lease or session at the latest.
     #[error(
         "lock {lock:?}: the server has not confirmed the release within 5 s: the client goes on in the background"
     )]
@@ -43,28 +42,28 @@ pub enum Error {
         /// The lock's name.
         lock: Shown,
     },
-    /// A client or grant is used in a fork of the process that it was made in (502): its runtime, its connection and its place in the
-    /// line are the other process's.
+    /// A forked process uses a client or grant of its parent (502). Runtime, connection and place in the queue are the parent's.
+    /// Make a new client in the child.
     #[error("it was made in another process, before a fork: make a client in each process")]
     WrongProcess,
-    /// A closing client has had to leave something to leases and sessions (503).
+    /// The server has not confirmed the end of all contenders of a closed client (503). They end with their leases or the session.
     #[error(
         "{left} contenders stay on the server, which has not answered within 5 s or has refused: they go with their leases or their session"
     )]
     CleanupIncomplete {
-        /// How many contenders the server has not answered for, or has refused to take back.
+        /// How many contenders are left.
         left: usize,
     },
-    /// A client was made outside of a tokio runtime, or in one that lacks timers or sockets (504). Tokio itself has said on standard error which.
+    /// A client was made outside of a tokio runtime, or in one that lacks timers or sockets (504). Tokio writes to standard error which.
     #[error(
         "there is no tokio runtime with timers and sockets here: make the client inside of one that was built with enable_all, and keep it running"
     )]
     NoRuntime,
-    /// The operating system gives no random bytes, without which contenders could not be told apart (505).
+    /// The operating system gives no random bytes, which identify contenders (505).
     #[error("the operating system gives no random bytes: contenders could not be told apart")]
     NoRandomness,
-    /// The client library could not be used (506): it has refused a call of ours as a wrong one, or a connection of your own has answered with
-    /// another type than the server's. That would come again, so nothing is tried again: the client has ended with everything on it.
+    /// The client library failed (506): it refused a call as a wrong one, or a given connection returned values of a wrong type. A
+    /// retry would fail as well, so the client has ended, with all its grants and acquires.
     #[error(transparent)]
     DriverFailed(#[from] DriverFailed),
 }
@@ -107,7 +106,7 @@ impl Error {
     }
 }
 
-/// The client library could not be used. Its error is the [`source`](error::Error::source).
+/// The client library failed. Its error is the [`source`](error::Error::source).
 #[derive(Clone, Debug)]
 pub struct DriverFailed(Native);
 
@@ -204,7 +203,7 @@ macro_rules! reasoned {
                 self.reason
             }
 
-            /// What the server said, or which value is in the way; for people.
+            /// The server's message, or the value that is wrong; for people.
             #[must_use]
             pub fn detail(&self) -> Option<&str> {
                 self.detail.as_deref()
@@ -233,7 +232,7 @@ macro_rules! reasoned {
 }
 
 reasoned! {
-    /// Why a connect, an acquire or a release has come to nothing. Its source is the client library's error, if there was one.
+    /// Why a connect, an acquire or a release failed. Its source is the client library's error, if there was one.
     Refused, Refusal
 }
 

@@ -16,24 +16,24 @@
 //! # async fn sell(_item: u32, _fence: Option<u64>) {}
 //! ```
 //!
-//! No lock gives mutual exclusion across an asynchronous network by itself: a process may be paused for longer than any lease. What
-//! is safe is the [fence](Grant::fence) of a grant, checked by the resource that the lock protects.
+//! No lock by itself gives mutual exclusion across an asynchronous network: a process may pause for longer than any lease. The
+//! [fence](Grant::fence) of a grant makes the lock safe, if the resource that the lock protects checks it.
 //!
-//! - [`connect`], [`Client`]: an address, or a connection that you already have.
-//! - [`Lock`]: a name with settings; cheap, and shared freely.
+//! - [`connect`], [`Client`]: an address, or a connection that the program already has.
+//! - [`Lock`]: a name with settings; cheap to clone and to share.
 //! - [`ReadWriteLock`], [elections](Client::election), [semaphores](Client::semaphore): on ZooKeeper.
 //! - [`Grant`]: the right to hold, until it is [released](Grant::release) or [lost](Grant::lost).
-//! - [`hub`]: the state machines behind it all, for programs with an event loop of their own.
+//! - [`hub`]: the state machines, for programs with an event loop of their own.
 //!
 //! The protocols are those of the other languages' clients, to the byte: programs in Python, C and JavaScript may contend for the
 //! same locks.
 //!
 //! # Threads, tasks, runtimes
 //!
-//! Everything here is `Send + Sync`. A client belongs to the tokio runtime it was made in, and has one background task there, for
-//! timers and for what servers say unasked: while that runtime does not run, grants are not renewed. Acquires and releases are
-//! carried out in the task that awaits them. Dropping any future is safe: a dropped acquire is withdrawn, a dropped
-//! release goes on in the background.
+//! All types are `Send + Sync`. A client belongs to the tokio runtime in which it was made, and has one background task there, for
+//! timers and notices of the server. While that runtime does not run, the client renews no grants. The task that awaits an acquire or
+//! a release carries it out. Dropping a future is safe: a dropped acquire is cancelled, and a dropped release goes on in the
+//! background.
 
 #![forbid(unsafe_code)]
 
@@ -55,9 +55,9 @@ pub use fencepost_core::{ConfigError, Loss, Misuse, Refusal, zookeeper::Layout};
 /// Connects to the server at `url`: `memory:`, `memory:NAME`, `zk://HOST:PORT,…/PREFIX?session_timeout=MS`, `redis://HOST:PORT`, `rediss://HOST:PORT?ca=FILE`.
 ///
 /// # Errors
-/// [`Error::Config`] for an address that makes no sense; [`Error::Refused`] with [`Refusal::Unreachable`] if no server has
-/// answered within 5 s, with [`Refusal::AuthFailed`] if it has refused the password, or with [`Refusal::ServerError`] if its certificate
-/// is not to be trusted. Outside of a tokio runtime, [`Error::NoRuntime`].
+/// [`Error::Config`] for an address that is not valid; [`Error::Refused`] with [`Refusal::Unreachable`] if no server has answered
+/// within 5 s, with [`Refusal::AuthFailed`] if the server has refused the password, or with [`Refusal::ServerError`] if its
+/// certificate cannot be verified; [`Error::NoRuntime`] outside of a tokio runtime.
 pub async fn connect(url: &str) -> Result<Client, Error> {
     Client::builder().connect(url).await
 }

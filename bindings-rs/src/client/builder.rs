@@ -61,38 +61,43 @@ enum Origin {
 }
 
 impl Builder {
-    /// How long the first connection may take (5 s). Until it is there, `connect` and every acquire fail after that time, with
-    /// [`Refusal::Unreachable`](crate::Refusal::Unreachable), the address and the cause. Later connections are made in the background, and
-    /// count towards the patience of the acquires that wait for them.
+    /// The connect timeout (5 s). Until the first connection exists, `connect` and every acquire
+    /// fail after this time with [`Refusal::Unreachable`](crate::Refusal::Unreachable), the address
+    /// and the cause. The client makes later connections in the background, and the acquires that
+    /// wait for them count that time towards their own timeouts.
     pub const fn connect_timeout(mut self, limit: Duration) -> Self {
         self.connect_timeout = Some(limit);
         self
     }
 
-    /// The ACL of the nodes that locks create on ZooKeeper: everything for everybody by default. All contenders for a lock have to
-    /// be allowed to create and read. For ZooKeeper alone, by address or on a client of your own; `memory:` takes it, and permits everything.
+    /// The ACL of the nodes that locks create on ZooKeeper (by default everybody may do
+    /// everything). All contenders for a lock must be allowed to create, read and delete. For
+    /// ZooKeeper only, by address or on a given client; `memory:` accepts it and permits
+    /// everything.
     #[cfg(feature = "zookeeper")]
     pub fn acl(mut self, acl: impl Into<Vec<zookeeper_client::Acl>>) -> Self {
         self.acl = Some(acl.into());
         self
     }
 
-    /// Credentials for ZooKeeper, such as `("digest", b"user:password")`. May be given several times. For `zk://` addresses alone: a client of
-    /// your own has credentials of its own. `memory:` takes them, and asks for none.
+    /// Credentials for ZooKeeper, such as `("digest", b"user:password")`. A program may give
+    /// several. For `zk://` addresses only: a given client has its own credentials. `memory:`
+    /// accepts them and checks nothing.
     #[cfg(feature = "zookeeper")]
     pub fn auth(mut self, scheme: &str, credentials: &[u8]) -> Self {
         self.auth.push((scheme.into(), credentials.into()));
         self
     }
 
-    /// Where the locks lie on a ZooKeeper client of your own, and only there: the root by default. In an address it is the path.
+    /// The path below which the locks lie, for a given ZooKeeper client only (by default the root).
+    /// In an address it is the path.
     #[cfg(feature = "zookeeper")]
     pub fn prefix(mut self, prefix: &str) -> Self {
         self.prefix = Some(prefix.into());
         self
     }
 
-    /// What to subscribe with, for a client on a Redis connection of your own, and only there.
+    /// The client that makes the connection for subscriptions, for a given Redis connection only.
     #[cfg(feature = "redis")]
     pub fn subscribe_with(mut self, client: redis::Client) -> Self {
         self.subscribe_with = Some(client);
@@ -145,11 +150,13 @@ impl Builder {
         Ok(client)
     }
 
-    /// A client for the server at `url` that connects in the background: what is left of that counts towards the patience of the first
-    /// acquires, which fail with [`Refusal::Unreachable`](crate::Refusal::Unreachable) if it takes too long.
+    /// A client for the server at `url` that connects in the background. The first acquires wait
+    /// for the connection, within their own timeouts, and fail with
+    /// [`Refusal::Unreachable`](crate::Refusal::Unreachable) if it takes too long.
     ///
     /// # Errors
-    /// [`Error::Config`] for an address that makes no sense; [`Error::NoRuntime`] outside of a tokio runtime.
+    /// [`Error::Config`] for an address that is not valid; [`Error::NoRuntime`] outside of a tokio
+    /// runtime.
     pub fn connect_lazily(self, url: &str) -> Result<Client, Error> {
         let address = Address::parse(url)?;
         let at = address.shown();

@@ -7,7 +7,8 @@ use fencepost_core::{Fence, Patience, Settings};
 use super::{Lock, contender::Contender};
 use crate::{Error, hub::engine::ContenderParams};
 
-/// A contender for a lock on ZooKeeper, as [`Lock::contenders`] has found it: of this process or another one, ours or a peer's.
+/// A contender for a lock on ZooKeeper, as [`Lock::contenders`] found it: of this process or
+/// another one, of fencepost or another library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Found {
@@ -28,7 +29,8 @@ pub struct Found {
 }
 
 impl Lock {
-    /// ZooKeeper: who holds the lock, and who waits, first come first. For people and tools: when you read it, it may already be otherwise.
+    /// ZooKeeper: returns the holders of the lock and its waiters, in the order in which they came.
+    /// The answer is for people and tools; it may be out of date when you read it.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), fencepost::Error> {
@@ -49,8 +51,8 @@ impl Lock {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Refused`] if there is no permission to look, or no server has answered within 5 s; [`Error::Config`] on Redis,
-    /// and for many locks in one.
+    /// [`Error::Refused`] if the server denies access, or if no server has answered within 5 s;
+    /// [`Error::Config`] on Redis, and for a multi-lock.
     pub async fn contenders(&self) -> Result<Vec<Found>, Error> {
         let found = self.inspect("list", None).await?;
         let mut found: Vec<_> = found.into_iter().map(Found::from).collect();
@@ -58,18 +60,23 @@ impl Lock {
         Ok(found)
     }
 
-    /// ZooKeeper: takes a contender's place from it: a holder has [lost](crate::Grant::lost) the lock then, and a waiter begins at the end of the
-    /// line. If it is the holder, somebody else gets the lock while it may still be at work, as it hears of it a third of its session's timeout
-    /// later at the latest (at once if it is [revocable](crate::LockOptions::revocable)): only its fence keeps it from doing harm.
+    /// ZooKeeper: deletes a contender's node. A holder [loses](crate::Grant::lost) the lock; a
+    /// waiter goes to the end of the queue. If it was the holder, another contender gets the lock
+    /// while the old holder may still work: the old holder notices within a third of its session's
+    /// timeout, or at once if its lock is [revocable](crate::LockOptions::revocable). Until then
+    /// only its fence keeps it from doing harm.
     ///
     /// # Errors
-    /// [`Error::Refused`] with [`Refusal::NoContender`](crate::Refusal::NoContender) if it is not there any more, and as
-    /// [`contenders`](Self::contenders); [`Error::Config`] for one of another lock.
+    /// [`Error::Refused`] with [`Refusal::NoContender`](crate::Refusal::NoContender) if the
+    /// contender is gone, and as [`contenders`](Self::contenders); [`Error::Config`] for a
+    /// contender of another lock.
     pub async fn break_contender(&self, contender: &Found) -> Result<(), Error> {
         self.inspect("break", Some(contender)).await.map(drop)
     }
 
-    /// ZooKeeper: asks a contender for the lock, in Curator's way: it is [told](crate::Grant::revoke_requested), and may give the lock back or keep it.
+    /// ZooKeeper: requests the lock from a contender, as Curator's `Revoker` does. The contender
+    /// gets the request through [`revoke_requested`](crate::Grant::revoke_requested), and may
+    /// release the lock or keep it.
     ///
     /// # Errors
     /// As [`break_contender`](Self::break_contender).

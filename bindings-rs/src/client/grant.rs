@@ -5,12 +5,15 @@ use core::{fmt, time::Duration};
 use super::contender::Contender;
 use crate::{Error, Lost, clock};
 
-/// The right to hold a lock, until it is [released](Self::release) or [lost](Self::lost). Dropped, it is released in the background.
+/// The right to hold a lock, until the program [releases](Self::release) it or the grant is
+/// [lost](Self::lost). Dropping a grant releases it in the background.
 ///
-/// The background needs a runtime that goes on: a grant that is dropped as the last thing in `main` stays on the server for its lease or session.
-/// End with [`Client::close`](crate::Client::close), which waits for the server.
+/// The background work needs a running runtime. If a grant is dropped as the last thing in `main`,
+/// its node or key stays on the server until the session or lease ends. End a program with
+/// [`Client::close`](crate::Client::close), which waits for the server.
 ///
-/// It may be shared and moved between tasks and threads. It can be released only once, as the release takes it:
+/// Tasks and threads may share a grant and move it. A release consumes it, so a program can release
+/// it only once:
 ///
 /// ```compile_fail
 /// # async fn twice(grant: fencepost::Grant) -> Result<(), fencepost::Error> {
@@ -39,21 +42,25 @@ impl Grant {
         self.contender.lock().as_str()
     }
 
-    /// The grant's number, which grows from grant to grant. Present it to the resource, and have the resource refuse lower ones than it has
-    /// seen: that is safe, however long this process is paused. `None` where the backend can give none; every one so far can.
+    /// The number of the grant, which grows from grant to grant. Send it to the resource with each
+    /// request. A resource that refuses a lower number than it has seen is safe, however long this
+    /// process pauses. `None` if the server gives no number; ZooKeeper, Redis and `memory:` always
+    /// give one.
     #[must_use]
     pub const fn fence(&self) -> Option<u64> {
         self.fence
     }
 
-    /// Whether the grant is valid, by this process's own clock: right also straight after a suspend. `false` while the connection to
-    /// ZooKeeper is gone, which means "start nothing new" and is not yet a loss.
+    /// Whether the grant is valid, by this process's own clock. The answer is right after a suspend
+    /// of the machine, too. `false` while the connection to ZooKeeper is lost: start nothing new
+    /// then. The grant may become valid again.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         self.contender.state().is_valid(clock::now())
     }
 
-    /// How long the grant stays valid unless it is renewed, which it is in the background; zero if it is not valid.
+    /// How long the grant stays valid without a renewal; zero if it is not valid. The client renews
+    /// grants in the background.
     #[must_use]
     pub fn remaining(&self) -> Duration {
         let now = clock::now();
@@ -64,44 +71,51 @@ impl Grant {
         })
     }
 
-    /// Completes when the grant has ended without a release, and says why. Cancel safe; any number of tasks may wait.
+    /// Completes when the grant has ended without a release, and returns the reason. It is cancel
+    /// safe, and any number of tasks may wait for it.
     pub async fn lost(&self) -> Lost {
         self.contender.lost().await
     }
 
-    /// ZooKeeper: completes when somebody would like to have the lock (Curator's `Revoker`, or this crate's). It is a wish: release the grant
-    /// soon, or keep it. Never completes if nobody asks, so wait for it beside the work and for the [loss](Self::lost). Cancel safe; any number of
-    /// tasks may wait.
+    /// ZooKeeper: completes when another contender requests the lock, through Curator's `Revoker`
+    /// or [`Lock::revoke`](crate::Lock::revoke). The holder may release the lock soon, or keep it.
+    /// Without a request it never completes, so wait for it beside the work and beside
+    /// [`lost`](Self::lost). It is cancel safe, and any number of tasks may wait for it.
     pub async fn revoke_requested(&self) {
         self.contender.revoke_requested().await;
     }
 
-    /// ZooKeeper: whether somebody would like to have the lock: [`revoke_requested`](Self::revoke_requested) without waiting.
+    /// ZooKeeper: whether another contender has requested the lock:
+    /// [`revoke_requested`](Self::revoke_requested) without waiting.
     #[must_use]
     pub fn is_revoke_requested(&self) -> bool {
         self.contender.state().revoke_requested
     }
 
-    /// ZooKeeper: the node of a contender of another layout that was found in the lock's directory. It cannot see ours, so it may be granted the lock
-    /// as well: have all processes use one [layout](crate::LockOptions::layout).
+    /// ZooKeeper: the node of a contender of another layout in the lock's directory, if there is
+    /// one. That contender does not see ours, so the server may grant it the lock as well. Give all
+    /// processes the same [layout](crate::LockOptions::layout).
     #[must_use]
     pub fn mixed_layouts(&self) -> Option<String> {
         self.contender.state().foreign_node.clone()
     }
 
-    /// Has the grant last from now on: on Redis for its `ttl`. On ZooKeeper the session is confirmed, which proves that its leader counts from
-    /// an earlier confirmation on, if there was one more than a quarter of the session's timeout ago: asking more often gains nothing, and as
-    /// sessions are confirmed every third of their timeouts anyway, there is little reason to ask.
+    /// Renews the grant now. On Redis it then lasts for its `ttl`. On ZooKeeper the client confirms
+    /// the session, which it also does by itself every third of the session's timeout; calling it
+    /// more often gains nothing.
     ///
     /// # Errors
-    /// [`Error::Lost`] if the grant has ended, also by the end of its client.
+    /// [`Error::Lost`] if the grant has ended, also because its client was closed.
     pub async fn extend(&self) -> Result<(), Error> {
         self.contender.extend().await
     }
 
-    /// ZooKeeper: turns a [writer](crate::ReadWriteLock::writer)'s grant into a reader's, without giving it up in between: readers that wait get in, nobody writes
-    /// before this grant is released too. It stays the same grant, with the same [fence](Self::fence). Of an [owner](crate::LockOptions::owner)'s grants this
-    /// one becomes a reader's at once, and the lock when the last of them has become one or was released. Returns when the server has confirmed it.
+    /// ZooKeeper: changes the grant of a [writer](crate::ReadWriteLock::writer) into a reader's,
+    /// without releasing it in between. Waiting readers get the lock; no writer gets it before this
+    /// grant is released. The [fence](Self::fence) stays the same. If an
+    /// [owner](crate::LockOptions::owner) has several grants, the lock becomes a reader's when the
+    /// last of them has been downgraded or released. Returns when the server has confirmed the
+    /// change.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), fencepost::Error> {
@@ -117,19 +131,22 @@ impl Grant {
     /// ```
     ///
     /// # Errors
-    /// [`Misuse::NotAWriter`](crate::Misuse::NotAWriter) for any other grant, and the second time; [`Error::Lost`] if the grant has ended;
-    /// [`Error::Refused`] if the server does not let it, when the grant stays as it was.
+    /// [`Misuse::NotAWriter`](crate::Misuse::NotAWriter) for any other grant, and for a second
+    /// call; [`Error::Lost`] if the grant has ended; [`Error::Refused`] if the server refuses, and
+    /// the grant stays a writer's.
     pub async fn downgrade(&self) -> Result<(), Error> {
         self.contender.downgrade().await
     }
 
-    /// Gives the lock back; returns when the server has confirmed it. Of an [owner](crate::LockOptions::owner)'s grants the last one does; the others return
-    /// at once.
+    /// Releases the lock. Returns when the server has confirmed it. If an
+    /// [owner](crate::LockOptions::owner) has several grants, the client releases the lock with the
+    /// last of them; the others return at once.
     ///
     /// # Errors
-    /// [`Error::Lost`] if the grant had ended before, also by the end of its client; [`Error::ReleaseUnconfirmed`] after 5 s, when the
-    /// client goes on in the background; [`Error::Refused`] if the server does not let go; [`Misuse::Closed`](crate::Misuse::Closed) if the
-    /// client is closed meanwhile.
+    /// [`Error::Lost`] if the grant had ended before, also because its client was closed;
+    /// [`Error::ReleaseUnconfirmed`] after 5 s without an answer, while the client goes on in the
+    /// background; [`Error::Refused`] if the server refuses to delete;
+    /// [`Misuse::Closed`](crate::Misuse::Closed) if the client is closed meanwhile.
     pub async fn release(self) -> Result<(), Error> {
         self.contender.release().await
     }

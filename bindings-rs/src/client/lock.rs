@@ -14,7 +14,8 @@ use crate::{
 /// How long a try waits for the server's first answer.
 const TRY_WITHIN: Duration = Duration::from_secs(5);
 
-/// A lock's name with its settings: cheap, and shared freely. Each acquire is a new contender.
+/// A lock's name with its settings. It is cheap to clone and to share. Each acquire is a new
+/// contender.
 #[derive(Clone)]
 pub struct Lock {
     pub(super) shared: Arc<Shared>,
@@ -55,30 +56,34 @@ impl Lock {
         })
     }
 
-    /// The name, as it was given; many are separated by commas.
+    /// The name, as the program gave it. The names of a multi-lock are separated by commas.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.what.name
     }
 
-    /// Waits until the lock is granted. On ZooKeeper contenders are served in the order in which they came.
+    /// Waits until the client has the lock. On ZooKeeper contenders get it in the order in which
+    /// they came.
     ///
-    /// Dropping the future withdraws the contender. A future that is kept and not polled (in a `select!` whose handler waits, in a stream that is not
-    /// read) holds nothing for long either: a grant that no task has taken within half a lease, 10 s at most, is given back, and the future
-    /// contends again when it is polled. An [`acquire_within`](Self::acquire_within) whose time has passed by then tries once more.
+    /// Dropping the future cancels the acquire. A future that a task keeps and does not poll (in a
+    /// `select!` whose handler waits, or in a stream that nobody reads) does not hold the lock for
+    /// long: the client releases a grant that no task has taken within half a lease, 10 s at most,
+    /// and the future contends again when it is polled. If the time of an
+    /// [`acquire_within`](Self::acquire_within) has passed by then, the future tries once more.
     ///
     /// # Errors
-    /// [`Error::Refused`] if the lock cannot be had (no permission, a key of another type, sequence numbers used up); [`Error::Lost`] if it was
-    /// granted, and lost again before this task was awake to hear of it: a new acquire is a new contender;
+    /// [`Error::Refused`] if the server refuses (no permission, a key of another type, no sequence
+    /// numbers left); [`Error::Lost`] if the grant ended before this task ran: acquire again;
     /// [`Misuse::Closed`](crate::Misuse::Closed) if the client was closed.
     pub async fn acquire(&self) -> Result<Grant, Error> {
         self.acquire_with(Patience::Forever).await
     }
 
-    /// Waits at most `limit` until the lock is granted; `None` if somebody else held it all the time.
+    /// Waits at most `limit` for the lock. Returns `None` if other contenders held it all the time.
     ///
     /// # Errors
-    /// As [`acquire`](Self::acquire); a limit of zero is an [`Error::Config`]; [`Refusal::Unreachable`] if no server has answered.
+    /// As [`acquire`](Self::acquire); [`Error::Config`] for a limit of zero;
+    /// [`Refusal::Unreachable`] if no server has answered.
     pub async fn acquire_within(&self, limit: Duration) -> Result<Option<Grant>, Error> {
         let limit = positive(
             "timeout",
@@ -88,16 +93,18 @@ impl Lock {
         none_if_held(self.acquire_with(Patience::For(limit)).await)
     }
 
-    /// Takes the lock if nobody else holds it; `None` if somebody does.
+    /// Acquires the lock if no other contender holds it. Returns `None` if one does.
     ///
     /// # Errors
-    /// As [`acquire`](Self::acquire); [`Refusal::Unreachable`] if no server has answered within 5 s.
+    /// As [`acquire`](Self::acquire); [`Refusal::Unreachable`] if no server has answered within 5
+    /// s.
     pub async fn try_acquire(&self) -> Result<Option<Grant>, Error> {
         none_if_held(self.acquire_with(Patience::Try).await)
     }
 
-    /// Waits until this candidate leads: [`acquire`](Self::acquire), under the name that [elections](crate::Client::election) have for it. The
-    /// grant is a term: it lasts until it is released, or [lost](Grant::lost).
+    /// Waits until this candidate leads. It is [`acquire`](Self::acquire) under the name that
+    /// [elections](crate::Client::election) use. The grant is a term: the candidate leads until it
+    /// releases the grant or [loses](Grant::lost) it.
     ///
     /// # Errors
     /// As [`acquire`](Self::acquire).

@@ -31,10 +31,10 @@ pub use lock::Lock;
 pub use options::LockOptions;
 pub use recipes::ReadWriteLock;
 
-/// A connection to a server, on which locks are taken. Clones share it.
+/// Locks on one connection to a server. Clones share the connection.
 ///
-/// When the last clone, lock and grant of a client are gone, it is closed in the background; [`close`](Self::close) says what came
-/// of it.
+/// The client closes in the background when the program has dropped its last clone, lock and grant.
+/// [`close`](Self::close) reports the result.
 #[derive(Clone)]
 pub struct Client(Arc<Shared>);
 
@@ -82,9 +82,10 @@ impl Client {
         Builder::default()
     }
 
-    /// A client on a ZooKeeper client that you already have. It is never closed for you. Its session is never renewed either: when it
-    /// has expired, every acquire is refused with [`Refusal::ConnectionClosed`](crate::Refusal::ConnectionClosed), and it is time for a new
-    /// client.
+    /// A client on a ZooKeeper client that the program already has. fencepost never closes that
+    /// client, and never replaces its session: after the session has expired, every acquire fails
+    /// with [`Refusal::ConnectionClosed`](crate::Refusal::ConnectionClosed). Make a new client
+    /// then.
     ///
     /// # Errors
     /// [`Error::NoRuntime`] outside of a tokio runtime.
@@ -93,10 +94,13 @@ impl Client {
         Self::builder().from_zookeeper(client)
     }
 
-    /// A client on a Redis connection that you already have: a `ConnectionManager` or anything else that can be cloned. It is never closed for you.
-    /// Take one that is made again when it ends. A `MultiplexedConnection` is over with its socket, after a restart of the server for example:
-    /// every acquire is refused with [`Refusal::ConnectionClosed`](crate::Refusal::ConnectionClosed) then, and it is time for a new client. Waiting acquires ask every 100 ms, because such a connection cannot subscribe:
-    /// [`Builder::subscribe_with`] has them woken at once.
+    /// A client on a Redis connection that the program already has: a `ConnectionManager`, or any
+    /// other connection that can be cloned. fencepost never closes it. Prefer one that reconnects.
+    /// A `MultiplexedConnection` ends with its socket, for example when the server restarts; every
+    /// acquire then fails with [`Refusal::ConnectionClosed`](crate::Refusal::ConnectionClosed), and
+    /// the program has to make a new client. Such a connection cannot subscribe, so waiting
+    /// acquires poll every 100 ms; with [`Builder::subscribe_with`] the server notifies them at
+    /// once.
     ///
     /// # Errors
     /// [`Error::NoRuntime`] outside of a tokio runtime.
@@ -126,18 +130,16 @@ impl Client {
         }))
     }
 
-    /// The lock of that name, with the usual settings. Nothing is sent.
+    /// The lock of that name, with default options. Sends nothing.
     ///
     /// # Errors
-    /// [`Error::Config`] for a name that the server would not take; [`Misuse::Closed`](crate::Misuse::Closed) after [`close`](Self::close).
+    /// [`Error::Config`] for a name that the server would refuse;
+    /// [`Misuse::Closed`](crate::Misuse::Closed) after [`close`](Self::close).
     pub fn lock(&self, name: &str) -> Result<Lock, Error> {
         self.lock_with(name, LockOptions::default())
     }
 
-    /// The lock of that name. Nothing is sent.
-    ///
-    /// # Errors
-    /// As [`lock`](Self::lock), and [`Error::Config`] for options that make no sense here.
+    /// The lock of that name. Sends nothing.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), fencepost::Error> {
@@ -149,6 +151,9 @@ impl Client {
     /// # let _ = report;
     /// # Ok(()) }
     /// ```
+    ///
+    /// # Errors
+    /// As [`lock`](Self::lock); [`Error::Config`] for options that such a lock does not have.
     pub fn lock_with(&self, name: &str, options: LockOptions) -> Result<Lock, Error> {
         self.named(Kind::Mutex, name, options)
     }
@@ -165,16 +170,19 @@ impl Client {
         Ok(Lock::new(Arc::clone(&self.0), name, raw, options)?)
     }
 
-    /// Ends all grants as lost and releases them, gives up all acquires, and waits at most 5 s for the server's answers. Afterwards every
-    /// grant of this client fails with [`Error::Lost`], and everything else that was made with it with [`Misuse::Closed`](crate::Misuse::Closed). A
-    /// connection that you have brought along stays open.
+    /// Ends all grants as lost and releases them, cancels all acquires, and waits at most 5 s for
+    /// the server's answers. After that, every grant of this client fails with [`Error::Lost`], and
+    /// its clones and locks with [`Misuse::Closed`](crate::Misuse::Closed). A connection that the
+    /// program gave to the client stays open.
     ///
-    /// The first call reports what came of it. Another one, at the same time or later, on this client or a clone, waits until the first
-    /// has ended, and succeeds. Dropping the future does not stop the closing: the next call waits for its end, and reports.
+    /// The first call reports the result. Other calls, at the same time or later, on this client or
+    /// on a clone, wait for the first one and succeed. Dropping the future does not stop the
+    /// closing: the next call waits for it and reports.
     ///
     /// # Errors
-    /// [`Error::CleanupIncomplete`] with a count of what the server has not answered for, or has refused to take back: it goes with its leases or its session;
-    /// [`Error::DriverFailed`] if the client library could not be used; [`Error::WrongProcess`] after a fork, as everything that was made with the client.
+    /// [`Error::CleanupIncomplete`] with the number of contenders whose end the server has not
+    /// confirmed, or has refused: they end with their leases or the session.
+    /// [`Error::DriverFailed`] if the client library failed. [`Error::WrongProcess`] after a fork.
     pub async fn close(&self) -> Result<(), Error> {
         let (engine, closing) = (&self.0.engine, &self.0.closing);
         engine.check_process()?;

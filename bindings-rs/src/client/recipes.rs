@@ -5,7 +5,8 @@ use fencepost_core::options::Kind;
 use super::{Client, Lock, LockOptions};
 use crate::Error;
 
-/// A lock that readers share and writers have alone. Both sides are [`Lock`]s: whatever can be done with one can be done with them.
+/// A lock that readers share and that a writer has alone. Both sides are [`Lock`]s, with all their
+/// methods.
 #[derive(Clone, Debug)]
 pub struct ReadWriteLock {
     reader: Lock,
@@ -13,16 +14,17 @@ pub struct ReadWriteLock {
 }
 
 impl ReadWriteLock {
-    /// The shared side: granted while no writer holds it or came earlier.
+    /// The shared side. A reader gets the lock when no writer holds it or came earlier.
     ///
-    /// The [fence](crate::Grant::fence) of a reader is no older than the last writer's, so a resource refuses a reader whose fence is below the highest
-    /// *writer's* it has seen, and does not raise that for a reader.
+    /// The [fence](crate::Grant::fence) of a reader is not lower than the last writer's. So a
+    /// resource refuses a reader whose fence is lower than the highest *writer's* fence that it has
+    /// seen, and does not store the fences of readers.
     #[must_use]
     pub const fn reader(&self) -> &Lock {
         &self.reader
     }
 
-    /// The exclusive side: granted when everybody who came earlier is gone.
+    /// The exclusive side. A writer gets the lock when all who came earlier have left.
     #[must_use]
     pub const fn writer(&self) -> &Lock {
         &self.writer
@@ -30,7 +32,7 @@ impl ReadWriteLock {
 }
 
 impl Client {
-    /// ZooKeeper: the read/write lock of that name, with the usual settings. Nothing is sent.
+    /// ZooKeeper: the read/write lock of that name, with default options. Sends nothing.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), fencepost::Error> {
@@ -53,10 +55,11 @@ impl Client {
         self.read_write_lock_with(name, LockOptions::default())
     }
 
-    /// ZooKeeper: the read/write lock of that name. Nothing is sent.
+    /// ZooKeeper: the read/write lock of that name. Sends nothing.
     ///
     /// # Errors
-    /// As [`read_write_lock`](Self::read_write_lock), and [`Error::Config`] for options that make no sense here, such as the layout `plain`.
+    /// As [`read_write_lock`](Self::read_write_lock); [`Error::Config`] for options that such a
+    /// lock does not have, and for the layout `plain`.
     pub fn read_write_lock_with(&self, name: &str, options: LockOptions) -> Result<ReadWriteLock, Error> {
         Ok(ReadWriteLock {
             reader: self.named(Kind::Reader, name, options.clone())?,
@@ -64,7 +67,8 @@ impl Client {
         })
     }
 
-    /// ZooKeeper: the election of that name, with the usual settings. Nothing is sent. Candidates lead one after another, in the order in which they came:
+    /// ZooKeeper: the election of that name, with default options. Sends nothing. Candidates lead
+    /// one after another, in the order in which they came:
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), fencepost::Error> {
@@ -84,18 +88,20 @@ impl Client {
         self.election_with(name, LockOptions::default())
     }
 
-    /// ZooKeeper: the election of that name. Nothing is sent. The [`identifier`](LockOptions::identifier) tells the others who leads.
+    /// ZooKeeper: the election of that name. Sends nothing.
     ///
     /// # Errors
-    /// As [`election`](Self::election), and [`Error::Config`] for options that make no sense here.
+    /// As [`election`](Self::election); [`Error::Config`] for options that an election does not
+    /// have.
     pub fn election_with(&self, name: &str, options: LockOptions) -> Result<Lock, Error> {
         self.named(Kind::Election, name, options)
     }
 
-    /// ZooKeeper: the semaphore of that name, with the usual settings. Nothing is sent. So many contenders hold it at a time; all of them have
-    /// to give the same number of permits. The [fence](crate::Grant::fence) of a permit tells it from others, and orders nothing. A
-    /// [try](Lock::try_acquire) gives nothing while somebody else is just taking a permit, though there may be more: permits are taken one after
-    /// the other.
+    /// ZooKeeper: the semaphore of that name, with default options. Sends nothing. At most
+    /// `permits` contenders hold it at a time, and all of them have to give the same number. The
+    /// [fence](crate::Grant::fence) of a permit identifies it, and does not order permits.
+    /// Contenders take permits one after the other, so a [try](Lock::try_acquire) returns `None`
+    /// while another contender is taking one, even if there are more.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), fencepost::Error> {
@@ -112,23 +118,26 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// As [`lock`](Self::lock); [`Error::Config`] for no permits at all, and on Redis.
+    /// As [`lock`](Self::lock); [`Error::Config`] for zero permits, and on Redis.
     pub fn semaphore(&self, name: &str, permits: u32) -> Result<Lock, Error> {
         self.semaphore_with(name, permits, LockOptions::default())
     }
 
-    /// ZooKeeper: the semaphore of that name. Nothing is sent.
+    /// ZooKeeper: the semaphore of that name. Sends nothing.
     ///
     /// # Errors
-    /// As [`semaphore`](Self::semaphore), and [`Error::Config`] for options that make no sense here.
+    /// As [`semaphore`](Self::semaphore); [`Error::Config`] for options that a semaphore does not
+    /// have.
     pub fn semaphore_with(&self, name: &str, permits: u32, options: LockOptions) -> Result<Lock, Error> {
         let raw = self.0.place.settings(Kind::Semaphore).with("name", name);
         self.contend(raw.with("permits", permits), name, options)
     }
 
-    /// ZooKeeper: many locks at once, with the usual settings: all of them or none, without a deadlock, whatever the order of the names. Nothing is
-    /// sent. Others may take each of them as a [`lock`](Self::lock) of its own; but whoever takes one and waits for another of them (as Curator's
-    /// `InterProcessMultiLock` does) can end up waiting for this one, which waits for the first. The [fence](crate::Grant::fence) is one for all.
+    /// ZooKeeper: several locks at once, with default options: the client gets all of them or none.
+    /// Sends nothing. Multi-locks do not deadlock each other, whatever the order of the names.
+    /// Other contenders may acquire each of the locks as a [`lock`](Self::lock). A contender that
+    /// holds one of them and waits for another one (as Curator's `InterProcessMultiLock` does) can
+    /// deadlock with a multi-lock. All locks of a grant have the same [fence](crate::Grant::fence).
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), fencepost::Error> {
@@ -140,15 +149,17 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// As [`lock`](Self::lock); [`Error::Config`] for no names, more than 64 or one that is there twice, and on Redis.
+    /// As [`lock`](Self::lock); [`Error::Config`] for no names, for more than 64, for a name that
+    /// is there twice, and on Redis.
     pub fn multi_lock(&self, names: impl IntoIterator<Item = impl Into<String>>) -> Result<Lock, Error> {
         self.multi_lock_with(names, LockOptions::default())
     }
 
-    /// ZooKeeper: many locks at once. Nothing is sent.
+    /// ZooKeeper: several locks at once. Sends nothing.
     ///
     /// # Errors
-    /// As [`multi_lock`](Self::multi_lock), and [`Error::Config`] for options that make no sense here.
+    /// As [`multi_lock`](Self::multi_lock); [`Error::Config`] for options that a multi-lock does
+    /// not have.
     pub fn multi_lock_with(
         &self,
         names: impl IntoIterator<Item = impl Into<String>>,
