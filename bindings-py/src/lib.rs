@@ -21,7 +21,7 @@ mod _fencepost {
         hub::{Hub, MemoryServer, check_timeout},
         output::{Command, Event, Wait},
         redis::is_from_replica,
-        settings::{Address, Settings},
+        settings::{Address, Settings, option_type},
         zookeeper::handshake_timeout,
     };
 

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use fencepost_core::{ConfigError, RawSettings, url};
+use fencepost_core::{ConfigError, RawSettings, options, url};
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -33,6 +33,12 @@ impl Settings {
     fn __repr__(&self) -> String {
         format!("<Settings {:?}>", self.0)
     }
+}
+
+/// The type of that option's value: `duration`, `whole`, `flag`, `text` or `texts`. None: there is no such option.
+#[pyfunction]
+pub(crate) fn option_type(name: &str) -> Option<&'static str> {
+    options::find(name).map(|option| option.value_type().name())
 }
 
 /// Where locks are: an address that has been read.

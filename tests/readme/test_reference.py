@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import re
 from collections.abc import Iterator
 from datetime import timedelta
 
 import fencepost
+import fencepost.asyncio
 import pytest
+from fencepost.hub import Settings
 from running import ROOT
 
 ERRORS = (ROOT / "docs" / "reference" / "errors.md").read_text()
@@ -106,45 +110,126 @@ def test_every_row_has_a_meaning_and_a_remedy() -> None:
     assert [row for row in rows if not all(cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1])] == []
 
 
-def option(name: str) -> list[str]:
-    """The cells of an option's row: unit, range, default, meaning."""
-    row = re.search(rf"^\| `{name}`[^|]*\|(.*)\|$", OPTIONS, re.MULTILINE)
-    assert row, f"no row of {name}"
-    return [cell.strip() for cell in row[1].split("|")]
+def section(title: str) -> str:
+    """The part of the page below a heading."""
+    return OPTIONS.split(f"## {title}\n")[1].split("\n## ")[0]
 
 
-DEFAULTS = {
-    "ttl": ("10 s", "core/src/lease.rs", "DEFAULT_TTL: Duration = Duration::from_secs(10)"),
-    "margin": ("2 ms", "core/src/lease.rs", "DEFAULT_MARGIN: Duration = Duration::from_millis(2)"),
-    "poll": ("100 ms", "core/src/redis/settings.rs", "DEFAULT_POLL: Duration = Duration::from_millis(100)"),
-    "answer_within": (
-        "5 s",
-        "core/src/redis/settings.rs",
-        "DEFAULT_ANSWER_WITHIN: Duration = Duration::from_secs(5)",
-    ),
-    "node_prefix": ("`node_`", "core/src/zookeeper/raw.rs", 'unwrap_or_else(|| "node_".into())'),
-    "layout": ("`curator`", "core/src/zookeeper/raw.rs", 'None | Some("curator") => Layout::Curator'),
-    "connect_timeout": (
-        "5 s",
-        "bindings-rs/src/client/builder.rs",
-        "CONNECT_TIMEOUT: Duration = Duration::from_secs(5)",
-    ),
-    "renew": ("yes", "core/src/settings.rs", "renew.unwrap_or(true)"),
-    "revocable": ("no", "core/src/zookeeper/raw.rs", "self.revocable.unwrap_or_default()"),
+def rows(title: str) -> list[list[str]]:
+    """The cells of the table below a heading, without its head."""
+    lines = [line for line in section(title).splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+#: By option: unit, range, default, meaning.
+OF_A_LOCK = {row[0].strip("`"): row[1:] for row in rows("Of a lock")}
+#: By kind as the page calls it: the core's kinds.
+KINDS = {
+    "mutex": ["lock"],
+    "unfair lock (`fair` = no)": ["lock"],
+    "reader, writer": ["reader", "writer"],
+    "semaphore": ["semaphore"],
+    "election": ["election"],
+    "multi-lock": ["multi-lock"],
 }
+#: A value of each unit.
+SOME: dict[str, object] = {
+    "duration": 1_000_000,
+    "yes or no": False,
+    "number": 3,
+    "text": "x",
+    "list of texts": ["stock/42"],
+}
+
+
+def settings(server: str, kind: str, options: dict[str, object]) -> str:
+    """What the core makes of these options. Raises ConfigError."""
+    named: dict[str, object] = {} if kind == "multi-lock" or "names" in options else {"name": "stock/42"}
+    return repr(Settings(json.dumps({"server": server, "kind": kind, **named, **options})))
+
+
+@pytest.mark.parametrize("row", rows("By kind"), ids=lambda row: row[0])
+def test_a_kind_has_the_options_on_the_page(row: list[str]) -> None:
+    shown, *cells = row
+    told = dict(zip(("zookeeper", "redis"), (re.findall(r"`(\w+)`", cell) for cell in cells), strict=True))
+    told["memory"] = told["zookeeper"] + (told["redis"] if shown == "mutex" else [])
+    for kind in KINDS[shown]:
+        for server, names in told.items():
+            for name, (unit, *_) in OF_A_LOCK.items():
+                options: dict[str, object] = {name: SOME[unit]}
+                if "fair" in shown:
+                    options["fair"] = False
+                elif name == "fair":
+                    options["fair"] = True
+                try:
+                    settings(server, kind, options)
+                    error = None
+                except fencepost.ConfigError as refused:
+                    error = refused.name
+                assert (error == "unknown-option") == (name not in names), (server, kind, name, error)
+
+
+def test_every_kind_is_on_the_page() -> None:
+    assert [row[0] for row in rows("By kind")] == list(KINDS)
+
+
+def value_of(shown: str) -> object:
+    """A default as data."""
+    if duration := re.fullmatch(r"(\d+) (m?s)", shown):
+        return int(duration[1]) * {"s": 1_000_000, "ms": 1000}[duration[2]]
+    return {"yes": True, "no": False}[shown] if shown in ("yes", "no") else shown.strip("`")
+
+
+DEFAULTS = [name for name, row in OF_A_LOCK.items() if row[2] not in ("none", "required")]
+#: Another value than the default, where that of the unit will not do.
+OTHER = {"layout": "kazoo", "revocable": True}
 
 
 @pytest.mark.parametrize("name", DEFAULTS)
 def test_a_default_is_that_of_the_core(name: str) -> None:
-    shown, path, written = DEFAULTS[name]
-    assert option(name)[2] == shown
-    assert written in source(path)
+    unit, _, shown, _ = OF_A_LOCK[name]
+    mutex = rows("By kind")[0]
+    servers = [server for server, cell in zip(("zookeeper", "redis"), mutex[1:], strict=True) if name in cell]
+    assert servers
+    given: dict[str, object] = {"layout": "plain"} if name == "node_prefix" else {}
+    for server in servers:
+        usual = settings(server, "lock", given)
+        assert settings(server, "lock", {**given, name: value_of(shown)}) == usual
+        assert settings(server, "lock", {**given, name: OTHER.get(name, SOME[unit])}) != usual
 
 
-def test_the_default_of_answer_within_is_the_same_on_zookeeper() -> None:
-    assert "DEFAULT_ANSWER_WITHIN: Duration = Duration::from_secs(5)" in source(
-        "core/src/zookeeper/settings.rs"
-    )
+@pytest.mark.parametrize("name", ["max_hold", "identifier", "owner"])
+def test_an_option_without_a_default(name: str) -> None:
+    unit, _, shown, _ = OF_A_LOCK[name]
+    assert shown == "none"
+    assert settings("zookeeper", "lock", {name: SOME[unit]}) != settings("zookeeper", "lock", {})
+
+
+@pytest.mark.parametrize(("kind", "name"), [("semaphore", "permits"), ("multi_lock", "names")])
+def test_what_is_required_has_no_default(kind: str, name: str) -> None:
+    assert OF_A_LOCK[name][2] == "required"
+    parameters = inspect.signature(getattr(fencepost.Client, kind)).parameters
+    assert parameters[name].default is inspect.Parameter.empty
+
+
+def test_every_default_is_tested() -> None:
+    told = {name: row[2] for name, row in OF_A_LOCK.items() if name not in DEFAULTS}
+    assert told == {
+        "max_hold": "none",
+        "identifier": "none",
+        "owner": "none",
+        "permits": "required",
+        "names": "required",
+    }
+    assert len(DEFAULTS) > 5
+
+
+def test_the_default_of_connect_timeout() -> None:
+    (row,) = [row for row in rows("Of a client") if row[0] == "`connect_timeout`"]
+    assert row[3] == "5 s"
+    for connect in (fencepost.connect, fencepost.asyncio.connect):
+        assert inspect.signature(connect).parameters["connect_timeout"].default == 5
+    assert "CONNECT_TIMEOUT: Duration = Duration::from_secs(5)" in source("bindings-rs/src/client/builder.rs")
 
 
 YEAR = timedelta(days=365)
@@ -177,7 +262,7 @@ RANGES: dict[str, tuple[str, list[object], list[tuple[object, str]]]] = {
 @pytest.mark.parametrize("name", RANGES)
 def test_a_range_is_that_of_the_core(client: fencepost.Client, name: str) -> None:
     shown, within, outside = RANGES[name]
-    assert option(name)[1] == shown
+    assert OF_A_LOCK[name][1] == shown
     for value in within:
         client.lock("stock/42", **{name: value})  # type: ignore[arg-type]
     for value, error in outside:
@@ -193,8 +278,8 @@ def test_the_shortest_lease_is_5_ms(client: fencepost.Client) -> None:
 
 
 def test_permits_and_names_have_their_ranges(client: fencepost.Client) -> None:
-    assert option("permits")[1] == "1 to 4294967295"
-    assert option("names")[1] == "1 to 64, each lock once"
+    assert OF_A_LOCK["permits"][1] == "1 to 4294967295"
+    assert OF_A_LOCK["names"][1] == "1 to 64, each lock once"
     client.semaphore("presses", 2**32 - 1)
     client.multi_lock([str(number) for number in range(64)])
     for permits in (0, 2**32):
@@ -205,14 +290,18 @@ def test_permits_and_names_have_their_ranges(client: fencepost.Client) -> None:
             client.multi_lock(names)
 
 
-def test_every_option_of_the_sources_is_on_the_page() -> None:
-    raw = source("core/src/zookeeper/raw.rs")
-    fields = re.search(r"pub struct RawZooKeeper \{(.*?)\n\}", raw, re.DOTALL)
-    redis = re.search(r"RedisString \{(.*?)\n    \}", source("core/src/settings.rs"), re.DOTALL)
-    assert fields
-    assert redis
-    names = set(re.findall(r"^ +(?:pub )?(\w+): ", fields[1] + redis[1], re.MULTILINE))
-    # An inspection's, and the lock's name.
-    names -= {"of", "action", "node", "fence", "name"}
-    assert len(names) > 10
-    assert [name for name in sorted(names) if f"| `{name}`" not in OPTIONS] == []
+CONSTRUCTORS = ("lock", "read_write_lock", "semaphore", "election", "multi_lock")
+
+
+@pytest.mark.parametrize("client", [fencepost.Client, fencepost.asyncio.Client])
+def test_the_options_on_the_page_are_those_of_the_constructors(client: type) -> None:
+    made = [inspect.signature(getattr(client, constructor)) for constructor in CONSTRUCTORS]
+    names = {name for signature in made for name in signature.parameters}
+    assert names - {"self", "name", "on_lost"} == set(OF_A_LOCK)
+
+
+@pytest.mark.parametrize("client", [fencepost.Client, fencepost.asyncio.Client])
+def test_the_options_of_a_lock_are_in_its_docstring(client: type) -> None:
+    made = getattr(client, "lock")  # noqa: B009
+    names = set(inspect.signature(made).parameters) - {"self", "name", "on_lost"}
+    assert set(re.findall(r"^ *- ``(\w+)``", made.__doc__, re.MULTILINE)) == names

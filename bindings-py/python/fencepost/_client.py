@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from ._closing import CONFIRM_WITHIN, incomplete
-from ._connect import SyncDriver, choose, choose_by_address, family_of
+from ._connect import SyncDriver, choose, choose_by_address, server_of
 from ._contender import Contender, State, Until, decided, over, turned
 from ._engine import Engine
 from ._fencepost import Command
@@ -22,7 +22,7 @@ from ._inspection import Found, Subject, found
 from ._kinds import AnyLock, Kinds
 from ._lock import Grant, Lock
 from ._timer import LATE, TURN, ThreadTimer
-from ._values import Duration, micros, positive, settings, shown
+from ._values import Duration, check, micros, positive, settings, shown
 from ._waiting import may_wait
 from .errors import FencepostError, MisuseError, ReleaseUnconfirmed
 
@@ -96,7 +96,7 @@ class Client(Kinds):
         within = None if connect_timeout is None else positive("connect_timeout", connect_timeout)
         self._prefix = prefix
         self._driver = driver
-        self._family = family_of(driver)
+        self._server = server_of(driver)
         engine = Engine(driver.hub, driver, within)
         timer = ThreadTimer(engine)
         closing = threading.RLock()
@@ -126,9 +126,8 @@ class Client(Kinds):
         options: Mapping[str, object],
     ) -> AnyLock:
         self._engine.check()
-        checked = settings(self._family, self._prefix, kind, name, options)
-        subject = Subject(self._family, self._prefix, kind, name, options)
-        return lock(self, name, checked, subject)
+        raw = settings(self._server, self._prefix, kind, name, options)
+        return lock(self, name, check(raw), Subject(name, raw))
 
     def close(self) -> None:
         """Releases all grants and cancels all waiting acquires. Waits at most 5 seconds for the server's

@@ -98,8 +98,10 @@ def no_connection(connection: object, hint: str) -> ConfigError:
     return unreadable(f"the connection is of the type {type(connection).__name__}: {hint}")
 
 
-def family_of(driver: Describes) -> str:
-    """The family whose options its locks have: ``zookeeper``, ``redis``, or ``memory`` for both."""
+def server_of(driver: Describes) -> str:
+    """The kind of its server, which decides the options that its locks have: ``zookeeper``, ``redis`` or
+    ``memory``.
+    """
     return "memory" if driver.describe().startswith("memory:") else driver.hub.family
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "handshake_timeout",
     "is_from_replica",
     "misuse",
+    "option_type",
 ]
 
 __version__: str
@@ -25,15 +26,21 @@ __version__: str
 class Settings:
     """The checked settings of one lock. Any number of contenders can use them.
 
-    They are JSON. Durations are whole microseconds. Only ``kind`` and ``name`` are required::
+    They are JSON: the server (``zookeeper``, ``redis`` or ``memory``), the kind of lock (``lock``,
+    ``reader``, ``writer``, ``semaphore``, ``election`` or ``multi-lock``), the name (``names`` for a
+    multi-lock), and options. Durations are whole microseconds::
 
-        {"kind": "zookeeper-mutex", "name": "stock/42", "prefix": "/shop", "max_hold": 60000000}
-        {"kind": "zookeeper-single", "name": "nightly", "identifier": "till-7"}
-        {"kind": "zookeeper-writer", "name": "prices", "owner": "request-17"}
-        {"kind": "zookeeper-semaphore", "name": "presses", "permits": 3, "layout": "kazoo"}
-        {"kind": "redis-string", "name": "stock/42", "ttl": 10000000, "renew": true, "poll": 100000}
+        {"server": "zookeeper", "kind": "lock", "name": "stock/42", "prefix": "/shop", "max_hold": 60000000}
+        {"server": "zookeeper", "kind": "lock", "name": "nightly", "fair": false, "identifier": "till-7"}
+        {"server": "zookeeper", "kind": "semaphore", "name": "presses", "permits": 3, "layout": "kazoo"}
+        {"server": "memory", "kind": "multi-lock", "names": ["stock/42", "stock/43"]}
+        {"server": "redis", "kind": "lock", "name": "stock/42", "ttl": 10000000, "renew": true}
 
-    Raises ConfigError.
+    With an ``action`` the same settings inspect that lock. It is ``list``; or ``break`` or ``revoke``, with
+    a contender's ``node`` and its ``fence`` as decimal digits.
+
+    Without a server, the kind is that of a machine, such as ``zookeeper-mutex`` or ``redis-string``. Raises
+    ConfigError.
     """
 
     def __new__(cls, text: str) -> Settings: ...
@@ -372,6 +379,9 @@ class MemoryServer:
 
     def take_woken(self) -> list[int]:
         """The ids of the hubs that have new outputs since the last call."""
+
+def option_type(name: str) -> Literal["duration", "whole", "flag", "text", "texts"] | None:
+    """The type of that option's value. None: there is no such option."""
 
 def misuse(name: str) -> MisuseError:
     """The error of a misuse that the Python client itself finds: not-held or client-closed."""

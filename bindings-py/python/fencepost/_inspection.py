@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
 from ._fencepost import Event, Settings
-from ._values import MULTI_LOCK, inspection_settings, unknown_option, unreadable
-from .errors import ConfigError
+from ._values import RawSettings, check, unreadable
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
@@ -39,29 +37,17 @@ class Found:
 class Subject:
     """The lock that an inspection looks at."""
 
-    family: str
-    prefix: str
-    kind: str
     name: str
-    options: Mapping[str, object]
+    raw: RawSettings
 
     def settings(self, action: str, contender: Found | None = None) -> Settings:
         """The settings of one inspection. Raises ConfigError on Redis, and if ``contender`` is not valid."""
-        if self.family == "redis":
-            raise unknown_option("contenders", self.family)
-        if self.kind == MULTI_LOCK:
-            raise ConfigError(
-                'unknown option "contenders": a multi-lock has no queue of its own. Make a lock of each '
-                "name, and call its contenders()",
-                108,
-                "unknown-option",
-            )
-        extra: dict[str, object] = {"action": action}
+        raw = {**self.raw, "action": action}
         if action != "list":
             if not isinstance(contender, Found):
                 raise unreadable(f"the contender is {contender!r}: give one that contenders() has returned")
-            extra |= {"node": contender.node, "fence": str(contender.fence)}
-        return inspection_settings(self.prefix, self.kind, self.name, self.options, extra)
+            raw |= {"node": contender.node, "fence": str(contender.fence)}
+        return check(raw)
 
 
 def found(event: Event | None) -> list[Found]:

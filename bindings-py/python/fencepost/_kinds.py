@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from ._lock import Election, Lock, ReadWriteLock
 from ._unique import Unique
-from ._values import MULTI_LOCK, Duration, Layout, SharedLayout, plain_kind, texts
+from ._values import Duration, Layout, SharedLayout, options_of, texts
 
 AnyLock = TypeVar("AnyLock", bound=Lock)
 
@@ -15,17 +15,18 @@ AnyLock = TypeVar("AnyLock", bound=Lock)
 class Kinds(Unique):
     """The constructors of locks. None of them sends anything."""
 
-    _family: str
+    # `make options` writes the parameters below `bindgen`, and the list below "Options:".
 
     def lock(
         self,
         name: str,
         *,
+        # bindgen: lock
         ttl: Duration | None = None,
         renew: bool | None = None,
-        max_hold: Duration | None = None,
         margin: Duration | None = None,
         poll: Duration | None = None,
+        max_hold: Duration | None = None,
         answer_within: Duration | None = None,
         layout: Layout | None = None,
         node_prefix: str | None = None,
@@ -33,25 +34,45 @@ class Kinds(Unique):
         revocable: bool | None = None,
         owner: str | None = None,
         fair: bool | None = None,
+        # bindgen: end
     ) -> Lock:
         """A lock: a name with checked settings. This call sends nothing and is cheap. Threads may share the
-        lock.
+        lock. Raises ConfigError.
 
-        Durations are seconds or timedeltas. For every server: ``max_hold`` is the longest time for which a
-        grant may be held (no limit by default). ``answer_within`` is the longest time that the server may
-        take for one answer (5).
+        Options:
 
-        For Redis: ``ttl`` is the lease (10). ``renew`` says whether the client renews the lease until the
-        release (True). ``margin`` is the time by which a grant ends early on the client's clock (0.002).
-        ``poll`` is the longest time between two requests of a waiter (0.1). ``memory:`` accepts and checks
-        these four options. They have no effect there: a grant lasts as long as its client.
+        - ``ttl`` (Redis): the lease: how long the server keeps the lock without a renewal. Range: 5 ms and
+          three times ``margin``, to 365 days. Default: 10 s.
+        - ``renew`` (Redis): whether the client renews the lease after each third of it, until the release.
+          Default: ``True``.
+        - ``margin`` (Redis): how much earlier than the lease a grant ends, besides 1 % for clock drift.
+          Range: more than 0, to a third of ``ttl``. Default: 2 ms.
+        - ``poll`` (Redis): the longest time between two requests of a waiter. Range: more than 0, to 365
+          days. Default: 100 ms.
+        - ``max_hold``: the longest time that a grant lasts; then it is lost with ``"max-hold"``. Range: more
+          than 0, to 365 days. Default: none.
+        - ``answer_within``: how long a try waits for an answer of the server; on Redis, also the time after
+          which the client repeats a request. Range: more than 0, to 365 days. Default: 5 s.
+        - ``layout`` (ZooKeeper): the names of the nodes; programs with another library and the same layout
+          exclude each other. Range: ``"curator"``, ``"kazoo"``, ``"plain"``; ``"plain"`` for mutex, election
+          and multi-lock only. Default: ``"curator"``.
+        - ``node_prefix`` (ZooKeeper): what the names of the nodes begin with. Range: with ``"plain"`` only;
+          not empty, no ``"/"``, characters as in a name. Default: ``"node_"``.
+        - ``identifier`` (ZooKeeper): text in the node, for people and other programs: a host's name, for
+          example. Range: at most 1024 bytes. Default: none.
+        - ``revocable`` (ZooKeeper): whether a holder sees a revocation request at once, or only with the next
+          confirmation of its session. Default: ``False``.
+        - ``owner``: makes the lock re-entrant: acquires of one owner on one client share a grant. Range: 1 to
+          1024 bytes. Default: none.
+        - ``fair`` (ZooKeeper): whether waiters get the lock in order; ``False`` makes one node and no queue.
+          Default: ``True``.
 
-        For ZooKeeper: ``layout`` decides the names of the contenders' nodes. ``"curator"`` (the default) has
-        Apache Curator's names, ``"kazoo"`` has kazoo's. In ``"plain"`` a name is ``node_prefix`` (``node_``)
-        and a number. Locks of another library and of fencepost exclude each other if they have the same
-        layout. ``identifier`` is a text in the contender's node, for people and other programs (at most 1024
-        bytes). ``revocable`` says whether the client watches for revocation requests (False): see
-        :attr:`Grant.revoke_requested`.
+        Durations are seconds or timedeltas. ``memory:`` takes the options of both servers. It checks those
+        of Redis, and they have no effect: a grant lasts as long as its client.
+
+        ``layout`` is for programs that share locks with another library. ``"curator"`` has the names of
+        Apache Curator's nodes, ``"kazoo"`` has kazoo's. In ``"plain"`` a name is ``node_prefix`` and a
+        number. A program sees a revocation request in :attr:`Grant.revoke_requested`.
 
         ``fair=False`` makes a lock without a queue, on a single node. It is the cheapest lock, for programs
         that try and seldom wait. Each release wakes all waiters, and any one of them gets the lock. It does
@@ -63,37 +84,22 @@ class Kinds(Unique):
         and owner, and in any thread. The owner gets a further grant at once, with the same fence, and the
         client sends nothing. When the owner has released all its grants, the client releases the lock. While
         an owner waits for its first grant, its other acquires raise MisuseError (``busy``). Without an
-        owner, each acquire is a new contender. Raises ConfigError.
+        owner, each acquire is a new contender.
         """
-        return self._lock(
-            Lock,
-            plain_kind(self._family, fair),
-            name,
-            {
-                "ttl": ttl,
-                "renew": renew,
-                "max_hold": max_hold,
-                "margin": margin,
-                "poll": poll,
-                "answer_within": answer_within,
-                "layout": layout,
-                "node_prefix": node_prefix,
-                "identifier": identifier,
-                "revocable": revocable,
-                "owner": owner,
-            },
-        )
+        return self._lock(Lock, "lock", name, options_of(locals()))
 
     def read_write_lock(
         self,
         name: str,
         *,
+        # bindgen: read_write_lock
+        max_hold: Duration | None = None,
+        answer_within: Duration | None = None,
         layout: SharedLayout | None = None,
         identifier: str | None = None,
         revocable: bool | None = None,
         owner: str | None = None,
-        max_hold: Duration | None = None,
-        answer_within: Duration | None = None,
+        # bindgen: end
     ) -> ReadWriteLock:
         """ZooKeeper: the read/write lock of that name. Use its ``reader`` and its ``writer`` as locks::
 
@@ -108,14 +114,7 @@ class Kinds(Unique):
         grants of the reader keep the lock, and other readers can share it. An owner that holds the reader
         and acquires the writer gets a MisuseError (``upgrade``), and keeps the reader. Raises ConfigError.
         """
-        options = {
-            "layout": layout,
-            "identifier": identifier,
-            "revocable": revocable,
-            "owner": owner,
-            "max_hold": max_hold,
-            "answer_within": answer_within,
-        }
+        options = options_of(locals())
         reader = self._lock(Lock, "reader", name, options)
         return ReadWriteLock(name, reader, self._lock(Lock, "writer", name, options))
 
@@ -124,11 +123,13 @@ class Kinds(Unique):
         name: str,
         permits: int,
         *,
+        # bindgen: semaphore
+        max_hold: Duration | None = None,
+        answer_within: Duration | None = None,
         layout: SharedLayout | None = None,
         identifier: str | None = None,
         revocable: bool | None = None,
-        max_hold: Duration | None = None,
-        answer_within: Duration | None = None,
+        # bindgen: end
     ) -> Lock:
         """ZooKeeper: the semaphore of that name. At most ``permits`` contenders hold it at a time. Waiters
         get it in the order in which they came.
@@ -137,30 +138,21 @@ class Kinds(Unique):
         not say which of two permits is the newer one. Options are those of :meth:`lock`; the layouts are
         ``"curator"`` and ``"kazoo"``. Raises ConfigError.
         """
-        return self._lock(
-            Lock,
-            "semaphore",
-            name,
-            {
-                "permits": permits,
-                "layout": layout,
-                "identifier": identifier,
-                "revocable": revocable,
-                "max_hold": max_hold,
-                "answer_within": answer_within,
-            },
-        )
+        options = {**options_of(locals()), "permits": permits}
+        return self._lock(Lock, "semaphore", name, options)
 
     def election(
         self,
         name: str,
         *,
+        # bindgen: election
+        max_hold: Duration | None = None,
+        answer_within: Duration | None = None,
         layout: Layout | None = None,
         node_prefix: str | None = None,
         identifier: str | None = None,
         revocable: bool | None = None,
-        max_hold: Duration | None = None,
-        answer_within: Duration | None = None,
+        # bindgen: end
     ) -> Election:
         """ZooKeeper: the election of that name. The ``identifier`` tells other programs which candidate
         leads::
@@ -170,30 +162,20 @@ class Kinds(Unique):
 
         Options are those of :meth:`lock`. Raises ConfigError.
         """
-        return self._lock(
-            Election,
-            "election",
-            name,
-            {
-                "layout": layout,
-                "node_prefix": node_prefix,
-                "identifier": identifier,
-                "revocable": revocable,
-                "max_hold": max_hold,
-                "answer_within": answer_within,
-            },
-        )
+        return self._lock(Election, "election", name, options_of(locals()))
 
     def multi_lock(
         self,
         names: Iterable[str],
         *,
+        # bindgen: multi_lock
+        max_hold: Duration | None = None,
+        answer_within: Duration | None = None,
         layout: Layout | None = None,
         node_prefix: str | None = None,
         identifier: str | None = None,
         revocable: bool | None = None,
-        max_hold: Duration | None = None,
-        answer_within: Duration | None = None,
+        # bindgen: end
     ) -> Lock:
         """ZooKeeper: acquires several locks together, up to 64, or none of them::
 
@@ -206,16 +188,9 @@ class Kinds(Unique):
         multi-lock. All locks of a grant have the same fence. Options are those of :meth:`lock`. Raises
         ConfigError.
         """
-        options = {
-            "layout": layout,
-            "node_prefix": node_prefix,
-            "identifier": identifier,
-            "revocable": revocable,
-            "max_hold": max_hold,
-            "answer_within": answer_within,
-        }
+        options = options_of(locals())
         wanted = texts("the names of locks", names)
-        return self._lock(Lock, MULTI_LOCK, ", ".join(wanted), {"names": wanted, **options})
+        return self._lock(Lock, "multi-lock", ", ".join(wanted), {**options, "names": wanted})
 
     def _lock(
         self,

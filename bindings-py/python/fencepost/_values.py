@@ -9,7 +9,7 @@ from datetime import timedelta
 from numbers import Real
 from typing import Any, Literal, TypeAlias
 
-from ._fencepost import Settings, check_timeout
+from ._fencepost import Settings, check_timeout, option_type
 from .errors import ConfigError
 
 Duration: TypeAlias = "float | timedelta"
@@ -22,23 +22,10 @@ SharedLayout: TypeAlias = Literal["curator", "kazoo"]
 OnLost: TypeAlias = Literal["cancel", "keep"]
 """What happens to the body of an ``async with`` when its grant is lost."""
 
-_LARGEST = 2**63 - 1
-MULTI_LOCK = "multi-lock"
-_KINDS = {("lock", "redis"): "redis-string", ("lock", "zookeeper"): "zookeeper-mutex"}
-"""The core's name of a kind of lock, by family. The other kinds on ZooKeeper have the same name here and
-there.
-"""
+RawSettings: TypeAlias = "dict[str, object]"
+"""Settings before the check."""
 
-_DURATIONS = frozenset({"ttl", "margin", "poll", "max_hold", "answer_within"})
-_FLAGS = frozenset({"renew", "revocable"})
-_REDIS_ONLY = frozenset({"ttl", "renew", "margin", "poll"})
-_ZOOKEEPER_ONLY = frozenset({"layout", "node_prefix", "identifier", "revocable", "permits"})
-_ELSEWHERE = {
-    "zookeeper": "it is for Redis. On ZooKeeper a grant lasts as long as the session: "
-    "give a session_timeout in the address, or the option max_hold",
-    "redis": "it is for ZooKeeper. Redis has only lock(), "
-    "with the options ttl, renew, margin, poll, max_hold, answer_within and owner",
-}
+_LARGEST = 2**63 - 1
 
 
 def unreadable(text: str) -> ConfigError:
@@ -74,66 +61,34 @@ def positive(what: str, value: object) -> int:
     return given
 
 
-def plain_kind(family: str, fair: object) -> str:
-    """The kind of a lock: ``single`` for an unfair one."""
-    if fair is None:
-        return "lock"
-    if family == "redis":
-        raise unknown_option("fair", family)
-    return "lock" if _flag("fair", fair) else "single"
+_NO_OPTIONS = frozenset({"self", "name", "names", "permits", "on_lost"})
+"""What the constructors of locks take besides options, or require."""
 
 
-def settings(family: str, prefix: str, kind: str, name: object, options: Mapping[str, object]) -> Settings:
-    """The checked settings of a lock of a kind (``lock``, ``reader``, ``election`` …). For options that are
-    None, the core has a default. The family ``memory`` takes the options of both families, and checks them.
+def options_of(arguments: Mapping[str, object]) -> dict[str, object]:
+    """The options among the arguments of a constructor. None means that an option is not given."""
+    return {name: value for name, value in arguments.items() if value is not None and name not in _NO_OPTIONS}
+
+
+def settings(server: str, prefix: str, kind: str, name: object, options: Mapping[str, object]) -> RawSettings:
+    """The settings of a lock, for the core: the server (``zookeeper``, ``redis`` or ``memory``), the kind of
+    lock, and the options. A multi-lock has its names among the options.
     """
-    if family == "memory":
-        leases = {option: value for option, value in options.items() if option in _REDIS_ONLY}
-        if any(value is not None for value in leases.values()):
-            settings("redis", "", "lock", "memory", leases)
-        options = {option: value for option, value in options.items() if option not in leases}
-        family = "zookeeper"
-    if family == "redis" and kind != "lock":
-        raise unknown_option({"reader": "read_write_lock", MULTI_LOCK: "multi_lock"}.get(kind, kind), family)
-    data: dict[str, object] = {"kind": _KINDS.get((kind, family), f"{family}-{kind}")}
-    if kind != MULTI_LOCK:
-        data["name"] = text("the name of a lock", name, "stock/42", _INVALID_NAME)
-    if family == "zookeeper":
-        data["prefix"] = prefix
-    foreign = _ZOOKEEPER_ONLY if family == "redis" else _REDIS_ONLY
+    raw: RawSettings = {"server": server, "kind": kind}
+    if prefix:
+        raw["prefix"] = prefix
+    if "names" not in options:
+        raw["name"] = text("the name of a lock", name, "stock/42", _INVALID_NAME)
     for option, value in options.items():
-        if value is None and option != "permits":
-            continue
-        if option in foreign:
-            raise unknown_option(option, family)
-        data[option] = _READ[option](option, value)
-    return Settings(json.dumps(data, ensure_ascii=False))
+        kind_of_value = option_type(option)
+        # The core refuses an option that it does not have.
+        raw[option] = value if kind_of_value is None else _READ[kind_of_value](option, value)
+    return raw
 
 
-_OF = {"lock": "mutex", "reader": "read-write", "writer": "read-write"}
-"""The core's name of a kind of lock in an inspection. The other kinds have the same name here and there."""
-
-
-def inspection_settings(
-    prefix: str, kind: str, name: str, options: Mapping[str, object], extra: Mapping[str, object]
-) -> Settings:
-    """The settings of an inspection of a lock with these options."""
-    data = {
-        "kind": "zookeeper-inspection",
-        "name": name,
-        "prefix": prefix,
-        "of": _OF.get(kind, kind),
-        **extra,
-    }
-    for option in ("layout", "node_prefix", "permits", "answer_within"):
-        if options.get(option) is not None:
-            data[option] = _READ[option](option, options[option])
-    return Settings(json.dumps(data, ensure_ascii=False))
-
-
-def unknown_option(option: str, family: str) -> ConfigError:
-    """The error for an option or a kind that only the other family has."""
-    return ConfigError(f"unknown option {option!r}: {_ELSEWHERE[family]}", 108, "unknown-option")
+def check(raw: RawSettings) -> Settings:
+    """The core checks settings. Raises ConfigError."""
+    return Settings(json.dumps(raw, ensure_ascii=False))
 
 
 _INVALID_NAME, _INVALID_OPTION = (102, "invalid-name"), (110, "invalid-option")
@@ -148,10 +103,10 @@ def shown(name: str) -> str:
     return name if len(name) <= _MOST_SHOWN else f"{name[:_MOST_SHOWN]}…"
 
 
-def text(what: str, value: object, example: str, otherwise: tuple[int, str] = _INVALID_OPTION) -> str:
+def text(what: str, value: object, example: str = "", otherwise: tuple[int, str] = _INVALID_OPTION) -> str:
     """A str that can be encoded in UTF-8. Raises ConfigError."""
     if not isinstance(value, str):
-        raise unreadable(f"{what} is {value!r}: give a str, such as {example!r}")
+        raise unreadable(f"{what} is {value!r}: give a str" + (f", such as {example!r}" if example else ""))
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -183,15 +138,13 @@ def _whole(what: str, value: object) -> int:
 
 
 _READ: dict[str, Callable[[str, object], object]] = {
-    **dict.fromkeys(_DURATIONS, micros),
-    **dict.fromkeys(_FLAGS, _flag),
-    "permits": _whole,
-    "names": texts,
-    "layout": lambda what, value: text(what, value, "kazoo"),
-    "node_prefix": lambda what, value: text(what, value, "node_"),
-    "identifier": lambda what, value: text(what, value, "till-7"),
-    "owner": lambda what, value: text(what, value, "request-17"),
+    "duration": micros,
+    "whole": _whole,
+    "flag": _flag,
+    "text": text,
+    "texts": texts,
 }
+"""What converts a value, by the type that the core gives for the option."""
 
 
 def patience(timeout: object, blocking: object) -> int | bool:

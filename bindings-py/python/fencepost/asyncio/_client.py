@@ -11,10 +11,10 @@ from types import TracebackType
 from .._client import CONNECT_WITHIN
 from .._clock import now
 from .._closing import CONFIRM_WITHIN, incomplete
-from .._connect import family_of
+from .._connect import server_of
 from .._contender import Contender, State, Until, decided, over, turned
 from .._inspection import Found, Subject, found
-from .._values import Duration, OnLost, micros, positive, settings, shown, unreadable
+from .._values import Duration, OnLost, check, micros, positive, settings, shown, unreadable
 from ..errors import FencepostError, ReleaseUnconfirmed
 from ._connect import AsyncDriver, choose, choose_by_address
 from ._kinds import AnyLock, Kinds
@@ -61,7 +61,7 @@ class Client(Kinds):
         loop = running_loop()
         self._prefix = prefix
         self._driver = driver
-        self._family = family_of(driver)
+        self._server = server_of(driver)
         engine = LoopEngine(driver.hub, driver, loop, within)
         timer = LoopTimer(engine)
 
@@ -90,9 +90,8 @@ class Client(Kinds):
         if on_lost not in ("cancel", "keep"):
             raise unreadable(f'on_lost is {on_lost!r}, which is not known: give "cancel" or "keep"')
         self._engine.check_open()
-        checked = settings(self._family, self._prefix, kind, name, options)
-        subject = Subject(self._family, self._prefix, kind, name, options)
-        return lock(self, name, checked, subject, on_lost == "cancel")
+        raw = settings(self._server, self._prefix, kind, name, options)
+        return lock(self, name, check(raw), Subject(name, raw), on_lost == "cancel")
 
     async def close(self) -> None:
         """Releases all grants and cancels all waiting acquires. Waits at most 5 seconds for the server's

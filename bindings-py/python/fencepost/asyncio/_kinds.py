@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from .._unique import Unique
-from .._values import MULTI_LOCK, Duration, Layout, OnLost, SharedLayout, plain_kind, texts
+from .._values import Duration, Layout, OnLost, SharedLayout, options_of, texts
 from ._lock import Election, Lock, ReadWriteLock
 
 AnyLock = TypeVar("AnyLock", bound=Lock)
@@ -15,17 +15,18 @@ AnyLock = TypeVar("AnyLock", bound=Lock)
 class Kinds(Unique):
     """The constructors of locks. None of them sends anything."""
 
-    _family: str
+    # `make options` writes the parameters below `bindgen`, and the list below "Options:".
 
     def lock(
         self,
         name: str,
         *,
+        # bindgen: lock
         ttl: Duration | None = None,
         renew: bool | None = None,
-        max_hold: Duration | None = None,
         margin: Duration | None = None,
         poll: Duration | None = None,
+        max_hold: Duration | None = None,
         answer_within: Duration | None = None,
         layout: Layout | None = None,
         node_prefix: str | None = None,
@@ -33,46 +34,61 @@ class Kinds(Unique):
         revocable: bool | None = None,
         owner: str | None = None,
         fair: bool | None = None,
+        # bindgen: end
         on_lost: OnLost = "cancel",
     ) -> Lock:
         """A lock: a name with checked settings. This call sends nothing and is cheap. Tasks may share the
-        lock.
+        lock. Raises ConfigError.
 
-        Options are those of :meth:`fencepost.Client.lock`, and ``on_lost``. It decides what happens to the
-        body of an ``async with`` when its grant is lost. With ``"cancel"`` the client cancels the body, as
-        ``asyncio.timeout`` does, and the statement raises LockLost. With ``"keep"`` the body runs to its
-        end, and then the statement raises LockLost. Raises ConfigError.
+        Options:
+
+        - ``ttl`` (Redis): the lease: how long the server keeps the lock without a renewal. Range: 5 ms and
+          three times ``margin``, to 365 days. Default: 10 s.
+        - ``renew`` (Redis): whether the client renews the lease after each third of it, until the release.
+          Default: ``True``.
+        - ``margin`` (Redis): how much earlier than the lease a grant ends, besides 1 % for clock drift.
+          Range: more than 0, to a third of ``ttl``. Default: 2 ms.
+        - ``poll`` (Redis): the longest time between two requests of a waiter. Range: more than 0, to 365
+          days. Default: 100 ms.
+        - ``max_hold``: the longest time that a grant lasts; then it is lost with ``"max-hold"``. Range: more
+          than 0, to 365 days. Default: none.
+        - ``answer_within``: how long a try waits for an answer of the server; on Redis, also the time after
+          which the client repeats a request. Range: more than 0, to 365 days. Default: 5 s.
+        - ``layout`` (ZooKeeper): the names of the nodes; programs with another library and the same layout
+          exclude each other. Range: ``"curator"``, ``"kazoo"``, ``"plain"``; ``"plain"`` for mutex, election
+          and multi-lock only. Default: ``"curator"``.
+        - ``node_prefix`` (ZooKeeper): what the names of the nodes begin with. Range: with ``"plain"`` only;
+          not empty, no ``"/"``, characters as in a name. Default: ``"node_"``.
+        - ``identifier`` (ZooKeeper): text in the node, for people and other programs: a host's name, for
+          example. Range: at most 1024 bytes. Default: none.
+        - ``revocable`` (ZooKeeper): whether a holder sees a revocation request at once, or only with the next
+          confirmation of its session. Default: ``False``.
+        - ``owner``: makes the lock re-entrant: acquires of one owner on one client share a grant. Range: 1 to
+          1024 bytes. Default: none.
+        - ``fair`` (ZooKeeper): whether waiters get the lock in order; ``False`` makes one node and no queue.
+          Default: ``True``.
+
+        Durations are seconds or timedeltas. :meth:`fencepost.Client.lock` says more about layouts, unfair
+        locks, owners and ``memory:``.
+
+        ``on_lost`` decides what happens to the body of an ``async with`` when its grant is lost. With
+        ``"cancel"`` the client cancels the body, as ``asyncio.timeout`` does, and the statement raises
+        LockLost. With ``"keep"`` the body runs to its end, and then the statement raises LockLost.
         """
-        return self._lock(
-            Lock,
-            plain_kind(self._family, fair),
-            name,
-            {
-                "ttl": ttl,
-                "renew": renew,
-                "max_hold": max_hold,
-                "margin": margin,
-                "poll": poll,
-                "answer_within": answer_within,
-                "layout": layout,
-                "node_prefix": node_prefix,
-                "identifier": identifier,
-                "revocable": revocable,
-                "owner": owner,
-            },
-            on_lost,
-        )
+        return self._lock(Lock, "lock", name, options_of(locals()), on_lost)
 
     def read_write_lock(
         self,
         name: str,
         *,
+        # bindgen: read_write_lock
+        max_hold: Duration | None = None,
+        answer_within: Duration | None = None,
         layout: SharedLayout | None = None,
         identifier: str | None = None,
         revocable: bool | None = None,
         owner: str | None = None,
-        max_hold: Duration | None = None,
-        answer_within: Duration | None = None,
+        # bindgen: end
         on_lost: OnLost = "cancel",
     ) -> ReadWriteLock:
         """ZooKeeper: the read/write lock of that name. Use its ``reader`` and its ``writer`` as locks::
@@ -88,14 +104,7 @@ class Kinds(Unique):
         grants of the reader keep the lock, and other readers can share it. An owner that holds the reader
         and acquires the writer gets a MisuseError (``upgrade``), and keeps the reader. Raises ConfigError.
         """
-        options = {
-            "layout": layout,
-            "identifier": identifier,
-            "revocable": revocable,
-            "owner": owner,
-            "max_hold": max_hold,
-            "answer_within": answer_within,
-        }
+        options = options_of(locals())
         reader = self._lock(Lock, "reader", name, options, on_lost)
         return ReadWriteLock(name, reader, self._lock(Lock, "writer", name, options, on_lost))
 
@@ -104,11 +113,13 @@ class Kinds(Unique):
         name: str,
         permits: int,
         *,
+        # bindgen: semaphore
+        max_hold: Duration | None = None,
+        answer_within: Duration | None = None,
         layout: SharedLayout | None = None,
         identifier: str | None = None,
         revocable: bool | None = None,
-        max_hold: Duration | None = None,
-        answer_within: Duration | None = None,
+        # bindgen: end
         on_lost: OnLost = "cancel",
     ) -> Lock:
         """ZooKeeper: the semaphore of that name. At most ``permits`` contenders hold it at a time. Waiters
@@ -118,31 +129,21 @@ class Kinds(Unique):
         not say which of two permits is the newer one. Options are those of :meth:`lock`; the layouts are
         ``"curator"`` and ``"kazoo"``. Raises ConfigError.
         """
-        return self._lock(
-            Lock,
-            "semaphore",
-            name,
-            {
-                "permits": permits,
-                "layout": layout,
-                "identifier": identifier,
-                "revocable": revocable,
-                "max_hold": max_hold,
-                "answer_within": answer_within,
-            },
-            on_lost,
-        )
+        options = {**options_of(locals()), "permits": permits}
+        return self._lock(Lock, "semaphore", name, options, on_lost)
 
     def election(
         self,
         name: str,
         *,
+        # bindgen: election
+        max_hold: Duration | None = None,
+        answer_within: Duration | None = None,
         layout: Layout | None = None,
         node_prefix: str | None = None,
         identifier: str | None = None,
         revocable: bool | None = None,
-        max_hold: Duration | None = None,
-        answer_within: Duration | None = None,
+        # bindgen: end
         on_lost: OnLost = "cancel",
     ) -> Election:
         """ZooKeeper: the election of that name. The ``identifier`` tells other programs which candidate
@@ -153,31 +154,20 @@ class Kinds(Unique):
 
         Options are those of :meth:`lock`. Raises ConfigError.
         """
-        return self._lock(
-            Election,
-            "election",
-            name,
-            {
-                "layout": layout,
-                "node_prefix": node_prefix,
-                "identifier": identifier,
-                "revocable": revocable,
-                "max_hold": max_hold,
-                "answer_within": answer_within,
-            },
-            on_lost,
-        )
+        return self._lock(Election, "election", name, options_of(locals()), on_lost)
 
     def multi_lock(
         self,
         names: Iterable[str],
         *,
+        # bindgen: multi_lock
+        max_hold: Duration | None = None,
+        answer_within: Duration | None = None,
         layout: Layout | None = None,
         node_prefix: str | None = None,
         identifier: str | None = None,
         revocable: bool | None = None,
-        max_hold: Duration | None = None,
-        answer_within: Duration | None = None,
+        # bindgen: end
         on_lost: OnLost = "cancel",
     ) -> Lock:
         """ZooKeeper: acquires several locks together, up to 64, or none of them::
@@ -191,16 +181,9 @@ class Kinds(Unique):
         multi-lock. All locks of a grant have the same fence. Options are those of :meth:`lock`. Raises
         ConfigError.
         """
-        options = {
-            "layout": layout,
-            "node_prefix": node_prefix,
-            "identifier": identifier,
-            "revocable": revocable,
-            "max_hold": max_hold,
-            "answer_within": answer_within,
-        }
+        options = options_of(locals())
         wanted = texts("the names of locks", names)
-        return self._lock(Lock, MULTI_LOCK, ", ".join(wanted), {"names": wanted, **options}, on_lost)
+        return self._lock(Lock, "multi-lock", ", ".join(wanted), {**options, "names": wanted}, on_lost)
 
     def _lock(
         self,

@@ -19,7 +19,7 @@ from ..._contender import Contender, State
 from ..._engine import log
 from ..._fencepost import Event, Settings
 from ..._lock import note
-from ..._values import micros, settings
+from ..._values import check, micros, settings
 from ...errors import FencepostError, LockLost, MisuseError, MixedLayoutsWarning, ReleaseUnconfirmed
 from ._bridge import Bridge, translated
 
@@ -296,7 +296,7 @@ class Contest:
             options = {"layout": "kazoo", "identifier": identifier, **self._options()}
             # As in kazoo, `line`, `/line/` and `//line` are one path.
             name = normpath(self.path.lstrip("/"))
-            self._checked = (self.data, settings("zookeeper", "", self._KIND, name, options))
+            self._checked = (self.data, check(settings("zookeeper", "", self._KIND, name, options)))
         return self._checked[1]
 
     def _options(self) -> dict[str, object]:
