@@ -175,7 +175,7 @@ def test_memory_takes_the_options_of_both_servers(connect: Connect) -> None:
 
 @pytest.mark.parametrize("option", ["ttl", "margin", "poll", "renew"])
 def test_options_of_another_family(zookeeper: Backend, connect: Connect, option: str) -> None:
-    options: dict[str, Any] = {option: option == "renew" or 1}
+    options: dict[str, Any] = {option: True if option == "renew" else 1}
     error = error_of(lambda: connect(zookeeper.url).lock("a", **options))
     assert (error.code, error.name) == (108, "unknown-option")
     assert f'unknown option "{option}"' in str(error)
