@@ -13,7 +13,7 @@ import { type Family, Hub as AnyHub, Settings as AnySettings, Inside, readAddres
 import type { MemoryServer } from "./memory/server.js";
 import type { SettingsData } from "./settings.js";
 
-/** By the beginning of a family's name, of a kind of lock or of an address. What is none of them is for any module to refuse. */
+/** By the beginning of a name of a family, a server or a kind of machine, or of an address. What is none of them is for any module to refuse. */
 function named(name: unknown): Module {
   return typeof name === "string" && name.startsWith("redis") ? redisModule() : zooKeeperModule();
 }
@@ -22,7 +22,8 @@ function named(name: unknown): Module {
 export class Settings extends AnySettings {
   /** @throws ConfigError that says which value makes no sense. */
   constructor(data: SettingsData) {
-    super(named((data as SettingsData | null | undefined)?.kind), data);
+    const { server, kind } = (data as SettingsData | null | undefined) ?? {};
+    super(named(server ?? kind), data);
   }
 }
 

@@ -9,12 +9,12 @@
  */
 
 import { type Address, takeAddress } from "./addresses.js";
-import { shown, takeKept, unreadable } from "./errors.js";
+import { type FencepostError, shown, takeKept, unreadable } from "./errors.js";
 import type { Module } from "./families/module.js";
 import type { Output } from "./outputs.js";
 import { takeOutput } from "./outputs.js";
 import { replyText } from "./replies.js";
-import { type SettingsData, read } from "./settings.js";
+import { type SettingsData, inOwnWords, read } from "./settings.js";
 
 /** The machines that speak to the same kind of server. */
 export type Family = "zookeeper" | "redis";
@@ -32,10 +32,11 @@ export class Settings {
 
   /** @internal @throws ConfigError that says which value makes no sense. */
   constructor(module: Module, data: SettingsData) {
-    const fields = read(data);
-    this.raw = made(() => new module.Settings(fields));
+    const fields = read(module, data);
+    this.raw = made(() => new module.Settings(fields), inOwnWords);
     this.module = module;
-    this.hasOwner = fields.some((name, index) => index % 2 === 0 && name === "owner");
+    const { owner, action } = data;
+    this.hasOwner = isGiven(owner) && !isGiven(action);
   }
 }
 
@@ -305,12 +306,12 @@ export class Hub {
 }
 
 /** Constructors of the module throw nothing, and mean the error that was kept. */
-function made<T>(make: () => T): T {
+function made<T>(make: () => T, said = (error: FencepostError) => error): T {
   try {
     return make();
   } catch (error) {
     if (error === undefined || error === null) {
-      throw takeKept();
+      throw said(takeKept());
     }
     throw error;
   }
@@ -339,7 +340,11 @@ export function present(now: unknown): number {
 }
 
 function optionalNumber(what: string, value: unknown): number | undefined {
-  return value === undefined || value === null ? undefined : number(what, value);
+  return isGiven(value) ? number(what, value) : undefined;
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
 function isSession(session: unknown): session is bigint {

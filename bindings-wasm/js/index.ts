@@ -17,7 +17,7 @@ export { type ZooKeeperOptions, fromZooKeeper } from "./client/from-zookeeper.js
 export type { Acl } from "./drivers/zookeeper/acl.js";
 export { Grant } from "./client/grant.js";
 export { type AcquireOptions, Lock } from "./client/lock.js";
-export type { LockOptions, Owner, ReadWriteLockOptions, ZooKeeperLockOptions } from "./client/options.js";
+export type { Owner } from "./client/options.js";
 export { Election, ReadWriteLock } from "./client/recipes.js";
 export {
   CleanupIncomplete,
@@ -36,7 +36,14 @@ export { handshakeTimeout } from "./families/zookeeper.js";
 export type { Failure, Family, RedisValue, SessionState, Stat } from "./hub.js";
 export { MemoryServer } from "./memory/server.js";
 export type { Signal } from "./signal.js";
-export type { Layout, SettingsData, ZooKeeperSettings } from "./settings.js";
+export type {
+  ElectionOptions,
+  LockOptions,
+  MultiLockOptions,
+  ReadWriteLockOptions,
+  SemaphoreOptions,
+} from "./lock-options.js";
+export type { Layout, SettingsData, ZooKeeperLockOptions, ZooKeeperSettings } from "./settings.js";
 export type { Address, Credentials, RedisAddress } from "./addresses.js";
 export type {
   Argument,

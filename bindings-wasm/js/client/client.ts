@@ -6,21 +6,25 @@
  */
 
 import { type Driver, MEMORY } from "../drivers/driver.js";
-import { ConfigError, unreadable } from "../errors.js";
+import { unreadable } from "../errors.js";
 import type { Module } from "../families/module.js";
 import { Settings } from "../hub.js";
+import type {
+  ElectionOptions,
+  LockOptions,
+  MultiLockOptions,
+  ReadWriteLockOptions,
+  SemaphoreOptions,
+} from "../lock-options.js";
 import type { ContenderData } from "../outputs.js";
 import type { SettingsData } from "../settings.js";
 import { INSPECT, inspected } from "../shown.js";
 import { Engine } from "./engine.js";
 import { type Inspect, Lock } from "./lock.js";
-import { type LockOptions, type ReadWriteLockOptions, type ZooKeeperLockOptions, lockOptions } from "./options.js";
+import { withOptions } from "./options.js";
 import { Election, ReadWriteLock } from "./recipes.js";
 
-type Kind = SettingsData["kind"];
-type Role = "mutex" | "single" | "reader" | "writer" | "election" | "semaphore";
 type LockParts = ConstructorParameters<typeof Lock>;
-type Inspected = "mutex" | "single" | "read-write" | "election" | "semaphore";
 
 interface Reach {
   readonly prefix?: string | undefined;
@@ -35,18 +39,16 @@ interface Reach {
 export class Client {
   readonly #engine: Engine;
   readonly #module: Module;
-  readonly #family: "zookeeper" | "redis";
-  readonly #prefix: string;
   readonly #at: string;
-  readonly #inMemory: boolean;
+  /** What the settings of all locks have; the rest is what an inspection adds. */
+  readonly #place: Pick<SettingsData, "server" | "prefix" | "action" | "node" | "fence">;
 
   /** @internal */
-  constructor(driver: Driver, { prefix = "", connectTimeout }: Reach = {}) {
-    this.#family = driver.family;
+  constructor(driver: Driver, { prefix, connectTimeout }: Reach = {}) {
     this.#module = driver.module;
     this.#at = driver.at;
-    this.#prefix = prefix;
-    this.#inMemory = driver.at === MEMORY;
+    const server = driver.at === MEMORY ? "memory" : driver.family;
+    this.#place = { server, prefix, action: undefined, node: undefined, fence: undefined };
     this.#engine = new Engine(driver, connectTimeout);
   }
 
@@ -58,22 +60,17 @@ export class Client {
   /**
    * A lock. Sends nothing.
    *
+   * An owner, in your own words such as `"request-17"`, makes it re-entrant. While an owner holds a lock, each further acquire of the same name and kind
+   * by it on this client gives at once, without a request, a grant of its own with the same fence; the last release gives the lock back. Settings and lease
+   * are those of the first acquire. Without an owner every acquire is a contender of its own.
+   *
+   * With `fair: false` the lock is one node on ZooKeeper: the cheapest lock there is for a try. Whoever comes first at a release gets it, and all who wait
+   * wake then. Such a lock has no layout, and cannot be asked for.
+   *
    * @throws ConfigError for a name or option that makes no sense; MisuseError if the client has been closed.
    */
   lock(name: string, options?: LockOptions): Lock {
-    if (this.#family === "redis") {
-      const settings = this.#settings("redis-string", { name }, options, "owner");
-      return new Lock(this.#engine, name, settings, () => elsewhere("contenders", ON_REDIS));
-    }
-    const { fair } = options ?? {};
-    if (this.#inMemory) {
-      options = this.#withoutLease(name, options);
-    }
-    if (fair !== undefined && typeof fair !== "boolean") {
-      throw unreadable("fair has to be true or false");
-    }
-    const kind = fair === false ? "single" : "mutex";
-    return new Lock(...this.#contender(kind, kind, name, options));
+    return new Lock(...this.#lock({ kind: "lock", name }, options));
   }
 
   /**
@@ -84,14 +81,14 @@ export class Client {
    * await using reading = await prices.reader.acquire();
    * ```
    *
-   * With an {@link Owner.owner}, whoever writes may read as well; when all that was acquired through the writer has been released, the reader's hold is left.
+   * With an {@link ReadWriteLockOptions.owner | owner}, whoever writes may read as well; when all that was acquired through the writer has been released,
+   * the reader's hold is left. A reader's owner who asks for the writer is told `upgrade`.
    *
    * @throws ConfigError for a name or option that makes no sense (the layout `plain` has none of these), and on Redis; MisuseError if the client
    * has been closed.
    */
   readWriteLock(name: string, options?: ReadWriteLockOptions): ReadWriteLock {
-    this.#only("readWriteLock");
-    const side = (role: "reader" | "writer") => new Lock(...this.#contender(role, "read-write", name, options));
+    const side = (kind: "reader" | "writer") => new Lock(...this.#lock({ kind, name }, options));
     return new ReadWriteLock(side("reader"), side("writer"));
   }
 
@@ -105,9 +102,8 @@ export class Client {
    *
    * @throws ConfigError for a name or option that makes no sense, and on Redis; MisuseError if the client has been closed.
    */
-  election(name: string, options?: ZooKeeperLockOptions): Election {
-    this.#only("election");
-    return new Election(...this.#contender("election", "election", name, options));
+  election(name: string, options?: ElectionOptions): Election {
+    return new Election(...this.#lock({ kind: "election", name }, options));
   }
 
   /**
@@ -121,12 +117,11 @@ export class Client {
    * @throws ConfigError for a name, number or option that makes no sense (no permits, the layout `plain`), and on Redis; MisuseError if the client has
    * been closed.
    */
-  semaphore(name: string, permits: number, options?: ZooKeeperLockOptions): Lock {
-    this.#only("semaphore");
+  semaphore(name: string, permits: number, options?: SemaphoreOptions): Lock {
     if (typeof permits !== "number") {
       throw unreadable("a semaphore needs a number of permits");
     }
-    return new Lock(...this.#contender("semaphore", "semaphore", name, options, { permits }));
+    return new Lock(...this.#lock({ kind: "semaphore", name, permits }, options));
   }
 
   /**
@@ -139,14 +134,11 @@ export class Client {
    *
    * @throws ConfigError for names or options that make no sense (none at all, one of them twice), and on Redis; MisuseError if the client has been closed.
    */
-  multiLock(names: readonly string[], options?: ZooKeeperLockOptions): Lock {
-    this.#only("multiLock");
+  multiLock(names: readonly string[], options?: MultiLockOptions): Lock {
     if (!Array.isArray(names)) {
       throw unreadable("many locks need a list of names");
     }
-    const settings = this.#settings("zookeeper-multi-lock", { names }, options);
-    const inspect = () => elsewhere("contenders", "each of many locks is looked at by its own name");
-    return new Lock(this.#engine, names.join(", "), settings, inspect);
+    return new Lock(...this.#lock({ kind: "multi-lock", names }, options));
   }
 
   /**
@@ -170,76 +162,18 @@ export class Client {
     return inspected("Client", { at: this.#at, closed: this.closed }, options, inspect);
   }
 
-  #only(what: string): void {
-    if (this.#family !== "zookeeper") {
-      elsewhere(what, ON_REDIS);
-    }
-  }
-
-  /**
-   * `memory:` stands for either kind of server, so it takes the options of a lock on Redis, too, and checks them as Redis would. They have no effect: what is
-   * granted there lives as long as its client.
-   */
-  #withoutLease(name: string, options: LockOptions | undefined): LockOptions | undefined {
-    const { ttl, renew, margin, poll, ...others } = options ?? {};
-    const lease = { ttl, renew, margin, poll };
-    if (Object.values(lease).every((value) => value === undefined)) {
-      return options;
-    }
-    const { maxHold, answerWithin } = others;
-    new Settings(this.#module, { kind: "redis-string", name, ...lease, maxHold, answerWithin });
-    return others;
-  }
-
-  /** What a lock on ZooKeeper is made of. */
-  #contender(role: Role, of: Inspected, name: string, options: unknown, more?: object): LockParts {
-    const settings = this.#settings(`zookeeper-${role}`, { name, ...more }, options, ...OF_ROLE[role]);
-    const { layout, nodePrefix, answerWithin } = (options ?? {}) as ReadWriteLockOptions;
-    const place = {
-      kind: "zookeeper-inspection",
-      name,
-      prefix: this.#prefix,
-      layout,
-      nodePrefix,
-      answerWithin,
-    } as const;
-    const inspect: Inspect = (action, meant) => {
-      const { node, fence } = meant as Partial<ContenderData>;
-      return new Settings(this.#module, { ...place, of, action, node, fence, ...more });
-    };
-    return [this.#engine, name, settings, inspect];
-  }
-
-  /** `ofKind`: options that this kind of lock has beside. */
-  #settings(
-    kind: Kind,
-    what: { name?: string; names?: readonly string[] },
-    options: unknown,
-    ...ofKind: string[]
-  ): Settings {
+  /** What a lock is made of. An inspection has the same settings and its own. */
+  #lock(what: SettingsData, options: unknown): LockParts {
     this.#engine.check();
-    if ("name" in what && typeof what.name !== "string") {
+    const { name, names } = what;
+    if (names === undefined && typeof name !== "string") {
       throw unreadable("the name of a lock has to be a string");
     }
-    const place = this.#family === "zookeeper" ? { prefix: this.#prefix } : {};
-    const given = lockOptions(this.#family, options, ...ofKind);
-    delete given["fair"]; // It is the kind.
-    return new Settings(this.#module, { kind, ...place, ...given, ...what } as SettingsData);
+    const data = withOptions({ ...this.#place, ...what }, options);
+    const inspect: Inspect = (action, meant) => {
+      const { node, fence } = meant as Partial<ContenderData>;
+      return new Settings(this.#module, { ...data, action, node, fence });
+    };
+    return [this.#engine, name ?? names?.join(", ") ?? "", new Settings(this.#module, data), inspect];
   }
-}
-
-/** The options that some kinds of locks have beside. */
-const OF_ROLE: Readonly<Record<Role, readonly string[]>> = {
-  mutex: ["owner", "fair"],
-  single: ["owner", "fair"],
-  reader: ["owner"],
-  writer: ["owner"],
-  election: [],
-  semaphore: [],
-};
-
-const ON_REDIS = "only ZooKeeper has it; on Redis there are locks";
-
-function elsewhere(what: string, there: string): never {
-  throw new ConfigError(108, "unknown-option", `unknown option "${what}": ${there}`);
 }

@@ -7,4 +7,4 @@
 import type * as glue from "../glue/family.js";
 
 /** What all of them have. */
-export type Module = Pick<typeof glue, "RawHub" | "Settings" | "parseAddress">;
+export type Module = Pick<typeof glue, "RawHub" | "Settings" | "optionType" | "parseAddress">;

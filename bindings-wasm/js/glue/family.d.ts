@@ -1,10 +1,13 @@
 /** What the WebAssembly module of a family exports (`src/*.rs`), with precise types. The glue itself is generated into `dist/glue`. */
 
 export class Settings {
-  /** Names and values by turns. */
+  /** The core's names and values by turns; before a list of texts comes their number. */
   constructor(fields: string[]);
   free(): void;
 }
+
+/** The type of an option by the core's name: 1 duration, 2 whole, 3 flag, 4 text, 5 texts; 0 for a name that is no option. */
+export function optionType(name: string): number;
 
 /** Whether it is one: then `outputs.ts` has it, else `errors.ts` the error. */
 export function parseAddress(url: string): boolean;

@@ -1,5 +1,151 @@
-//! JavaScript's options.
+//! JavaScript's interfaces of options, and the names that it writes otherwise than the core.
 
-use super::Files;
+use fencepost_core::options::{Kind, OPTIONS, OptionSpec, Server, ValueType};
 
-pub(super) const FILES: Files = &[];
+use super::{Files, Result, regions::wrap};
+
+pub(super) const FILES: Files = &[("bindings-wasm/js/lock-options.ts", interfaces)];
+
+const HEAD: &str = "/**
+ * The options of locks. Written by `make options` from the core's table.
+ *
+ * @module
+ */
+";
+
+/// The interfaces, with the kinds of locks and what they are in a sentence.
+const INTERFACES: [(&str, &[Kind], &str); 5] = [
+    ("LockOptions", &[Kind::Mutex, Kind::Single], "a lock"),
+    (
+        "ReadWriteLockOptions",
+        &[Kind::Reader, Kind::Writer],
+        "a read/write lock",
+    ),
+    ("SemaphoreOptions", &[Kind::Semaphore], "a semaphore"),
+    ("ElectionOptions", &[Kind::Election], "an election"),
+    ("MultiLockOptions", &[Kind::MultiLock], "a multi-lock"),
+];
+
+/// What is an argument of its own.
+const ARGUMENTS: [&str; 2] = ["permits", "names"];
+
+/// The width of prettier's lines.
+const WIDTH: usize = 120;
+
+fn interfaces(_before: &str) -> Result<String> {
+    let mut text = HEAD.to_owned();
+    for (name, kinds, shown) in INTERFACES {
+        let has = |option: &OptionSpec, server| kinds.iter().any(|kind| option.is_option_of(server, *kind));
+        let is_on_both = Server::Redis.has(kinds[0]);
+        text += &format!(
+            "\n/** The options of {shown}. Durations are numbers of ms. */\nexport interface {name} {{\n"
+        );
+        for option in &OPTIONS {
+            if !has(option, Server::Memory) || ARGUMENTS.contains(&option.name()) {
+                continue;
+            }
+            let servers = match (has(option, Server::ZooKeeper), has(option, Server::Redis)) {
+                _ if !is_on_both => "",
+                (true, true) => "",
+                (true, false) => "ZooKeeper and `memory:`: ",
+                (false, _) => "Redis (`memory:` checks it, and has no use for it): ",
+            };
+            text += &comment(&sentence(option, servers));
+            text += &format!(
+                "  readonly {}?: {} | undefined;\n",
+                camel(option.name()),
+                given(option)
+            );
+        }
+        text += "}\n";
+    }
+    text += "\n/** The core's names of options and methods that JavaScript writes otherwise. */\n";
+    text += "export const WRITTEN: ReadonlyMap<string, string> = new Map([\n";
+    let constructors = Kind::LOCKS.iter().map(|kind| kind.constructor());
+    let mut names: Vec<&str> = OPTIONS.iter().map(OptionSpec::name).chain(constructors).collect();
+    names.retain(|name| name.contains('_'));
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        text += &format!("  [\"{name}\", \"{}\"],\n", camel(name));
+    }
+    text += "]);\n";
+    Ok(text)
+}
+
+fn comment(about: &str) -> String {
+    let line = format!("  /** {about} */\n");
+    if line.chars().count() <= WIDTH {
+        return line;
+    }
+    let lines = wrap(about, WIDTH, "   * ", "   * ").join("\n");
+    format!("  /**\n{lines}\n   */\n")
+}
+
+/// The type of the value. A text whose range lists texts is one of those.
+fn given(option: &OptionSpec) -> String {
+    match option.value_type() {
+        ValueType::Duration | ValueType::Whole => "number".into(),
+        ValueType::Flag => "boolean".into(),
+        ValueType::Texts => "readonly string[]".into(),
+        _ => {
+            let listed = option.about().range.split(';').next().unwrap_or_default();
+            let texts: Vec<String> = listed
+                .split(", ")
+                .filter_map(|text| text.strip_prefix('`')?.strip_suffix('`'))
+                .map(|text| format!("\"{text}\""))
+                .collect();
+            if texts.is_empty() {
+                "string".into()
+            } else {
+                texts.join(" | ")
+            }
+        }
+    }
+}
+
+/// The option in a sentence: servers, meaning, unit, range and default.
+fn sentence(option: &OptionSpec, servers: &str) -> String {
+    let about = option.about();
+    let unit = match option.value_type() {
+        ValueType::Duration => " In ms.",
+        _ => "",
+    };
+    let range = if about.range.is_empty() {
+        String::new()
+    } else {
+        format!(" Range: {}.", about.range)
+    };
+    let default = match about.default {
+        "yes" => "`true`",
+        "no" => "`false`",
+        other => other,
+    };
+    let text = format!("{servers}{}.{unit}{range} Default: {default}.", about.meaning);
+    let (first, rest) = text.split_at(1);
+    words(&(first.to_uppercase() + rest))
+}
+
+/// The text with the words in backquotes as JavaScript writes them.
+fn words(text: &str) -> String {
+    let word = |(index, part): (usize, &str)| match part {
+        _ if index % 2 == 0 => part.to_owned(),
+        "yes" => "true".to_owned(),
+        "no" => "false".to_owned(),
+        name if OPTIONS.iter().any(|option| option.name() == name) => camel(name),
+        other => other.to_owned(),
+    };
+    let parts: Vec<String> = text.split('`').enumerate().map(word).collect();
+    parts.join("`")
+}
+
+fn camel(name: &str) -> String {
+    let mut parts = name.split('_');
+    let mut camel = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (first, rest) = part.split_at(1);
+        camel += &first.to_uppercase();
+        camel += rest;
+    }
+    camel
+}
