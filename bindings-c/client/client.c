@@ -14,10 +14,25 @@ static char *copy(const char *text) {
     return text == NULL ? NULL : strdup(text);
 }
 
+/* Takes a kind of machine apart: `zookeeper-mutex` is ZooKeeper, and its locks are of the kind `lock`. */
+static bool name_server(fencepost_client *client, const char *machine) {
+    char *end;
+
+    if ((client->server = copy(machine)) == NULL)
+        return false;
+    client->kind = "lock";
+    if ((end = strchr(client->server, '-')) != NULL) {
+        *end = '\0';
+        if (strcmp(end + 1, "mutex") != 0 && strcmp(end + 1, "string") != 0)
+            client->kind = end + 1;
+    }
+    return true;
+}
+
 static void destroy(fencepost_client *client) {
     fencepost_hub_free(client->hub);
     table_free(&client->contenders);
-    free(client->kind);
+    free(client->server);
     free(client->prefix);
     if (client->loop >= 0)
         close(client->loop);
@@ -48,13 +63,12 @@ fencepost_result fencepost_client_new(
     made->hub = hub;
     made->driver = driver;
     made->self = self;
-    made->kind = copy(kind);
     made->prefix = copy(prefix);
     made->until = made->keeper_due = made->reach_by = FENCEPOST_NEVER;
     made->connect_within = CONNECT_WITHIN;
     made->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     made->news = made->loop = -1;
-    if (made->kind == NULL || (prefix != NULL && made->prefix == NULL) || made->wake < 0) {
+    if (!name_server(made, kind) || (prefix != NULL && made->prefix == NULL) || made->wake < 0) {
         fencepost_result result = made->wake < 0 ? FENCEPOST_RESULT_SYSTEM_ERROR : FENCEPOST_RESULT_OUT_OF_MEMORY;
         destroy(made);
         return fault(result, NULL);

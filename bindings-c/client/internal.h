@@ -56,8 +56,7 @@ struct fencepost_lock {
     fencepost_client *client;
     uint64_t number; /* changes with the settings */
     fencepost_settings *settings;
-    char *owned;    /* the name of a lock that has an owner, or NULL */
-    bool stands_in; /* on `memory:`: takes the options of a lock on Redis */
+    char *owned; /* the name of a lock that has an owner, or NULL */
 };
 
 struct table {
@@ -98,7 +97,8 @@ struct fencepost_client {
     fencepost_hub *hub;
     const fencepost_driver *driver;
     void *self;
-    char *kind;
+    char *server;     /* its name in settings */
+    const char *kind; /* of its locks, where the options do not say another; behind the server */
     char *prefix;
     struct table contenders;
     void *machines; /* of owners: a tree, by their random bytes */
@@ -116,7 +116,6 @@ struct fencepost_client {
     uint64_t late;            /* the time of the last timer that was found to be late */
     uint64_t late_since;      /* the turn in which it was */
     bool unkept;              /* no thread could be made that renews */
-    bool stands_in;           /* `memory:`: takes the options of the servers that it stands for */
     bool moved;               /* something was put into the hub, and not taken out yet */
     bool driving;             /* a thread sleeps on the driver's descriptor */
     uint64_t driven_until;    /* when it will look by itself */
@@ -229,7 +228,6 @@ lock_new(fencepost_client *client, const char *name, const fencepost_options *op
 /* options.c */
 fencepost_result
 options_check(const fencepost_client *client, const char *name, const fencepost_options *options, fencepost_lock *lock);
-fencepost_result options_stand_in(const char *key, int64_t millis);
 int64_t micros_of(int64_t millis);
 
 /* machines.c */

@@ -57,27 +57,23 @@ void fencepost_lock_free(fencepost_lock *lock) {
     free(lock);
 }
 
-/* One setting, by its key; a lock that stands in for another has it checked, and goes without. */
-static fencepost_result set_millis(fencepost_lock *lock, const char *key, int64_t millis, bool stands_in) {
+static fencepost_result set_millis(fencepost_lock *lock, const char *key, int64_t millis) {
     fencepost_result result = client_enter(lock == NULL ? NULL : lock->client);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
-    if (stands_in && lock->stands_in)
-        result = options_stand_in(key, millis);
-    else
-        result = fencepost_settings_set_micros(lock->settings, (const uint8_t *)key, strlen(key), micros_of(millis));
+    result = fencepost_settings_set_micros(lock->settings, (const uint8_t *)key, strlen(key), micros_of(millis));
     renumber(lock);
     client_unlock(lock->client);
     return result;
 }
 
 fencepost_result fencepost_lock_set_ttl(fencepost_lock *lock, int64_t ttl) {
-    return set_millis(lock, "ttl", ttl, true);
+    return set_millis(lock, "ttl", ttl);
 }
 
 fencepost_result fencepost_lock_set_max_hold(fencepost_lock *lock, int64_t max_hold) {
-    return set_millis(lock, "max_hold", max_hold, false);
+    return set_millis(lock, "max_hold", max_hold);
 }
 
 fencepost_result fencepost_lock_set_renew(fencepost_lock *lock, bool renew) {
@@ -85,8 +81,7 @@ fencepost_result fencepost_lock_set_renew(fencepost_lock *lock, bool renew) {
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
-    if (!lock->stands_in)
-        result = fencepost_settings_set_switch(lock->settings, KEY("renew"), renew);
+    result = fencepost_settings_set_switch(lock->settings, KEY("renew"), renew);
     renumber(lock);
     client_unlock(lock->client);
     return result;

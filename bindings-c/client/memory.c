@@ -165,12 +165,11 @@ fencepost_result memory_connect(const char *name, size_t size, fencepost_client 
         fencepost_memory_hub(room->server, fencepost_now(), random_seed(), &hub) == FENCEPOST_RESULT_OK) {
         member->id = fencepost_hub_id(hub);
         member->room = room;
-        result = fencepost_client_new(hub, "zookeeper-mutex", NULL, &driver, member, &member->client);
+        result = fencepost_client_new(hub, "memory", NULL, &driver, member, &member->client);
     }
     if (result == FENCEPOST_RESULT_OK) {
         member->next = room->members;
         room->members = member;
-        member->client->stands_in = true;
         *client = member->client;
     } else {
         fault(result, NULL);

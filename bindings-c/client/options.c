@@ -4,17 +4,44 @@
 
 #include "internal.h"
 
-/* The kinds' names behind that of their family, as settings have them. */
-static const char *const kinds[] = {"mutex", "reader", "writer", "election", "semaphore", "multi-lock"};
+/* What a member of the options is. What is zero is not given, so that it has its default. */
+enum value {
+    TEXT,
+    TEXTS, /* with their number in the next member */
+    MILLIS,
+    WHOLE,
+    FLAG,
+    INVERTED /* a flag that turns its option off */
+};
 
-#define KINDS (sizeof kinds / sizeof *kinds)
-#define MOST_SETTINGS 16
-#define MOST_NAMES 256
+struct member {
+    const char *key; /* in settings */
+    enum value value;
+    size_t offset;
+    uint32_t required; /* the kinds that it is given for even if it is zero, as bits */
+};
+
+struct gap {
+    size_t offset, size;
+};
+
+#define GAP(member)                                                                                                    \
+    { offsetof(fencepost_options, member), sizeof(((fencepost_options *)0)->member) }
+
+#include "members.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* Server, kind, name and prefix come first. */
+#define MOST_SETTINGS (4 + COUNT(members))
+#define MOST_TEXTS 256
 
 /* Settings as they are gathered. What is far beyond the hub's own limits is refused here. */
 struct gathered {
     fencepost_setting settings[MOST_SETTINGS];
     size_t count;
+    fencepost_view texts[MOST_TEXTS];
+    size_t text_count;
 };
 
 static fencepost_view view_of(const char *text) {
@@ -38,17 +65,39 @@ static void add_text(struct gathered *all, const char *key, const char *text) {
         add(all, key, FENCEPOST_VALUE_KIND_TEXT)->text = view_of(text);
 }
 
-static void add_number(struct gathered *all, const char *key, int64_t number) {
-    add(all, key, FENCEPOST_VALUE_KIND_NUMBER)->number = number;
+static void add_number(struct gathered *all, const char *key, int64_t number, bool required) {
+    if (number != 0 || required)
+        add(all, key, FENCEPOST_VALUE_KIND_NUMBER)->number = number;
 }
 
-static void add_millis(struct gathered *all, const char *key, int64_t millis) {
-    if (millis != 0)
-        add_number(all, key, micros_of(millis));
+static void add_flag(struct gathered *all, const char *key, bool given, bool on) {
+    if (given)
+        add(all, key, FENCEPOST_VALUE_KIND_SWITCH)->number = on;
 }
 
-static void add_switch(struct gathered *all, const char *key, bool on) {
-    add(all, key, FENCEPOST_VALUE_KIND_SWITCH)->number = on;
+static fencepost_result
+add_texts(struct gathered *all, const char *key, const char *const *texts, size_t count, bool required) {
+    fencepost_view *views = all->texts + all->text_count;
+    fencepost_setting *setting;
+    size_t i;
+
+    if (texts == NULL && count == 0 && !required)
+        return FENCEPOST_RESULT_OK;
+    if (texts == NULL && count > 0)
+        return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
+    if (count > MOST_TEXTS - all->text_count)
+        return fault(
+            FENCEPOST_RESULT_INVALID_OPTION, "%zu %s are too many: nobody needs more than %d", count, key, MOST_TEXTS);
+    for (i = 0; i < count; i++) {
+        if (texts[i] == NULL)
+            return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
+        views[i] = view_of(texts[i]);
+    }
+    all->text_count += count;
+    setting = add(all, key, FENCEPOST_VALUE_KIND_TEXTS);
+    setting->texts = views;
+    setting->text_count = count;
+    return FENCEPOST_RESULT_OK;
 }
 
 /* What the hub takes is what the hub refuses: numbers beyond stay beyond. */
@@ -56,16 +105,45 @@ int64_t micros_of(int64_t millis) {
     return millis > INT64_MAX / 1000 ? INT64_MAX : millis < INT64_MIN / 1000 ? INT64_MIN : millis * 1000;
 }
 
+static fencepost_result
+add_member(struct gathered *all, const fencepost_options *options, const struct member *member) {
+    const void *at = (const char *)options + member->offset;
+    bool required = member->required >> options->kind & 1;
+
+    switch (member->value) {
+    case TEXT:
+        add_text(all, member->key, *(const char *const *)at);
+        break;
+    case TEXTS:
+        return add_texts(all, member->key, *(const char *const *const *)at, ((const size_t *)at)[1], required);
+    case MILLIS:
+        add_number(all, member->key, micros_of(*(const int64_t *)at), required);
+        break;
+    case WHOLE:
+        add_number(all, member->key, *(const int64_t *)at, required);
+        break;
+    case FLAG:
+    case INVERTED:
+        add_flag(all, member->key, *(const bool *)at, member->value == FLAG);
+        break;
+    }
+    return FENCEPOST_RESULT_OK;
+}
+
 /* Every byte of the options is named, so that a later option may take the place of a reserved one. */
-typedef char
-    no_padding[sizeof(void *) != 8 || sizeof(fencepost_options) == offsetof(fencepost_options, unfair) + 8 ? 1 : -1];
+typedef char no_padding[sizeof(void *) != 8 || sizeof(fencepost_options) == MEMBERS_SIZE ? 1 : -1];
 
 static bool is_reserved_zero(const fencepost_options *options) {
-    static const uint8_t zero[8];
+    const uint8_t *bytes = (const uint8_t *)options;
+    size_t i, j;
 
-    return options->reserved_kind == 0 &&
-           memcmp(options->reserved_switches, zero, sizeof options->reserved_switches) == 0 &&
-           memcmp(options->reserved_end, zero, sizeof options->reserved_end) == 0;
+    for (i = 0; i < COUNT(gaps); i++) {
+        for (j = 0; j < gaps[i].size; j++) {
+            if (bytes[gaps[i].offset + j] != 0)
+                return false;
+        }
+    }
+    return true;
 }
 
 /* The options as this library knows them, from a program that was built with another header. */
@@ -91,118 +169,33 @@ static fencepost_result take(const fencepost_options *given, fencepost_options *
             FENCEPOST_RESULT_UNKNOWN_OPTION,
             "an option is newer than this libfencepost-client, or the options were not set to zero: write "
             "FENCEPOST_OPTIONS(...)");
-    if ((size_t)options->kind >= KINDS)
+    if ((size_t)options->kind >= COUNT(kinds))
         return fault(FENCEPOST_RESULT_BAD_ARGUMENT, "there is no kind of lock %d", (int)options->kind);
     return FENCEPOST_RESULT_OK;
-}
-
-/* The kind's name in settings: that of the client's own kind, with the end exchanged. */
-static fencepost_result
-name_kind(const fencepost_client *client, const fencepost_options *options, char *kind, size_t size) {
-    static const char family[] = "zookeeper-";
-    size_t length = sizeof family - 1;
-    const char *own = options->unfair ? "single" : kinds[options->kind];
-
-    if (options->unfair && options->kind != FENCEPOST_KIND_MUTEX)
-        return fault(FENCEPOST_RESULT_UNKNOWN_OPTION, "unknown option \"unfair\": only a mutex has it");
-    if (options->kind == FENCEPOST_KIND_MUTEX && !options->unfair) {
-        length = strlen(client->kind);
-        own = "";
-    } else if (strncmp(client->kind, family, length) != 0) {
-        return fault(
-            FENCEPOST_RESULT_UNKNOWN_OPTION,
-            "unknown option \"%s\": only ZooKeeper (and memory:) has a %s, and this client's locks are of the kind %s",
-            options->unfair ? "unfair" : "kind", own, client->kind);
-    }
-    if (length + strlen(own) >= size)
-        return fault(FENCEPOST_RESULT_BAD_ARGUMENT, "the client's kind \"%s\" is too long", client->kind);
-    memcpy(kind, client->kind, length);
-    strcpy(kind + length, own);
-    return FENCEPOST_RESULT_OK;
-}
-
-static fencepost_result add_names(struct gathered *all, const fencepost_options *options, fencepost_view *names) {
-    fencepost_setting *setting;
-    size_t i;
-
-    if (options->names == NULL && options->name_count > 0)
-        return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
-    if (options->name_count > MOST_NAMES)
-        return fault(
-            FENCEPOST_RESULT_INVALID_OPTION, "%zu names are too many: nobody locks more than %d", options->name_count,
-            MOST_NAMES);
-    for (i = 0; i < options->name_count; i++) {
-        if (options->names[i] == NULL)
-            return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
-        names[i] = view_of(options->names[i]);
-    }
-    setting = add(all, "names", FENCEPOST_VALUE_KIND_TEXTS);
-    setting->texts = names;
-    setting->text_count = options->name_count;
-    return FENCEPOST_RESULT_OK;
-}
-
-/* `memory:` takes the options of a Redis, checks them as one, and has no use for them: a grant there lives as long as
- * its client. */
-fencepost_result options_stand_in(const char *key, int64_t millis) {
-    fencepost_settings *settings;
-    struct gathered all = {.count = 0};
-    fencepost_result result;
-
-    add_text(&all, "kind", "redis-string");
-    add_text(&all, "name", "memory");
-    add_number(&all, key, micros_of(millis));
-    if ((result = fencepost_settings_of(all.settings, all.count, &settings)) == FENCEPOST_RESULT_OK)
-        fencepost_settings_free(settings);
-    return result;
-}
-
-/* Whether the options of another server than the one whose model it is mean anything for this lock. */
-static bool stands_in(const fencepost_client *client, const fencepost_options *options) {
-    return client->stands_in && options->kind == FENCEPOST_KIND_MUTEX && !options->unfair && options->layout == NULL;
 }
 
 /* Makes a lock's settings. */
 fencepost_result
 options_check(const fencepost_client *client, const char *name, const fencepost_options *given, fencepost_lock *lock) {
-    fencepost_view names[MOST_NAMES];
     struct gathered all;
     fencepost_options options;
-    fencepost_result result;
-    char kind[64];
+    fencepost_result result = take(given, &options);
+    size_t i;
 
-    if ((result = take(given, &options)) != FENCEPOST_RESULT_OK ||
-        (result = name_kind(client, &options, kind, sizeof kind)) != FENCEPOST_RESULT_OK)
+    if (result != FENCEPOST_RESULT_OK)
         return result;
     if (name == NULL && options.kind != FENCEPOST_KIND_MULTI_LOCK)
         return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
-    all.count = 0;
-    add_text(&all, "kind", kind);
+    all.count = all.text_count = 0;
+    add_text(&all, "server", client->server);
+    add_text(&all, "kind", options.kind == FENCEPOST_KIND_MUTEX ? client->kind : kinds[options.kind]);
     add_text(&all, "name", name);
     if (client->prefix != NULL && client->prefix[0] != '\0')
         add_text(&all, "prefix", client->prefix);
-    if (options.kind == FENCEPOST_KIND_MULTI_LOCK || options.names != NULL) {
-        if ((result = add_names(&all, &options, names)) != FENCEPOST_RESULT_OK)
+    for (i = 0; i < COUNT(members); i++) {
+        if ((result = add_member(&all, &options, &members[i])) != FENCEPOST_RESULT_OK)
             return result;
     }
-    if (options.kind == FENCEPOST_KIND_SEMAPHORE || options.permits != 0)
-        add_number(&all, "permits", options.permits);
-    add_text(&all, "layout", options.layout);
-    add_text(&all, "node_prefix", options.node_prefix);
-    add_text(&all, "identifier", options.identifier);
-    if (options.revocable)
-        add_switch(&all, "revocable", true);
-    lock->stands_in = stands_in(client, &options);
-    if (lock->stands_in) {
-        if (options.ttl != 0 && (result = options_stand_in("ttl", options.ttl)) != FENCEPOST_RESULT_OK)
-            return result;
-    } else {
-        if (options.without_renewal)
-            add_switch(&all, "renew", false);
-        add_millis(&all, "ttl", options.ttl);
-    }
-    add_millis(&all, "max_hold", options.max_hold);
-    add_text(&all, "owner", options.owner);
     if (options.owner != NULL && name != NULL && (lock->owned = strdup(name)) == NULL)
         return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
     return fencepost_settings_of(all.settings, all.count, &lock->settings);

@@ -130,8 +130,9 @@ typedef enum fencepost_kind {
 } fencepost_kind;
 
 /**
- * What is special about a lock. What is zero has its default; what a kind or a server does not have is refused when the
- * lock is made. Everything in it is copied. Written with `FENCEPOST_OPTIONS`:
+ * The options of a lock. What is zero has its default. What a kind or a server does not have is refused when the lock
+ * is made: docs/reference/options.md has the options of each kind and server. Errors name them as that table does:
+ * `fair` for `unfair`, `renew` for `without_renewal`. Everything in it is copied. Written with `FENCEPOST_OPTIONS`:
  *
  * @code
  * fencepost_lock_open(client, "presses", FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_SEMAPHORE, .permits = 3), &lock);
@@ -143,43 +144,60 @@ typedef struct fencepost_options {
     fencepost_kind kind;
     /** Zero, as all that is reserved: what is not is refused, as an option of a later version. */
     uint32_t reserved_kind;
-    /** How many may hold a semaphore at once. Everybody has to say the same number. */
+    /* bindgen: options */
+    /** ZooKeeper and `memory:`: how many contenders may hold a semaphore at once. Range: 1 to 4294967295. Default:
+     * required. All contenders of a semaphore have to give the same number. */
     int64_t permits;
-    /** The names of a multi-lock, which has no other; none of them twice. */
+    /** ZooKeeper and `memory:`: the locks of a multi-lock. Range: 1 to 64, each lock once. Default: required. A
+     * multi-lock has no other name. */
     const char *const *names;
     size_t name_count;
-    /** ZooKeeper: the peers that it is to be shared with: `curator` (the default), `kazoo`, or `plain`. */
-    const char *layout;
-    /** Layout `plain`: what the names of contenders' nodes begin with; by default `node_`. */
-    const char *node_prefix;
-    /** ZooKeeper: what the node says of its contender, for people and peers, such as a host's name. At most 1024 bytes.
+    /** ZooKeeper and `memory:`: the names of the nodes; programs with another library and the same layout exclude each
+     * other. Range: `curator`, `kazoo`, `plain`; `plain` for mutex, election and multi-lock only. Default: `curator`.
      */
+    const char *layout;
+    /** ZooKeeper and `memory:`: what the names of the nodes begin with. Range: with `plain` only; not empty, no `/`,
+     * characters as in a name. Default: `node_`. */
+    const char *node_prefix;
+    /** ZooKeeper and `memory:`: text in the node, for people and other programs: a host's name, for example. Range: at
+     * most 1024 bytes. Default: none. */
     const char *identifier;
-    /** ZooKeeper: whether `fencepost_grant_revoke_requested` is to hear of it at once, and not only when the session is
-     * next confirmed. */
+    /** ZooKeeper and `memory:`: whether a holder sees a revocation request at once, or only with the next confirmation
+     * of its session. See `fencepost_grant_revoke_requested`. */
     bool revocable;
-    /** Redis: the lease is not renewed. See `fencepost_lock_set_renew`. */
+    /** Redis (`memory:` checks it, and has no use for it): turns off `renew`: whether the client renews the lease after
+     * each third of it, until the release. See `fencepost_lock_set_renew`. */
     bool without_renewal;
     /** Zero. */
     uint8_t reserved_switches[6];
-    /** In milliseconds. See `fencepost_lock_set_ttl`. */
+    /** Redis (`memory:` checks it, and has no use for it): the lease: how long the server keeps the lock without a
+     * renewal. Range: 5 ms and three times `margin`, to 365 days. Default: 10 s. In milliseconds. See
+     * `fencepost_lock_set_ttl`. */
     int64_t ttl;
-    /** In milliseconds. See `fencepost_lock_set_max_hold`. */
+    /** The longest time that a grant lasts; then it is lost with `max-hold`. Range: more than 0, to 365 days. Default:
+     * none. In milliseconds. See `fencepost_lock_set_max_hold`. */
     int64_t max_hold;
-    /**
-     * Mutex, reader, writer: who acquires, in the program's own words, such as `request-17`; 1 to 1024 bytes. While an
-     * owner holds a lock, each further acquire of the same name and kind by it on this client gives at once, without a
-     * request, a grant of its own with the same fence; the last one that is released gives the lock back. Settings and
-     * lease are those of the first acquire. A writer's owner may read; a reader's owner that asks for the writer gets
-     * `UPGRADE`, one that is still waiting `BUSY`. NULL: every acquire is a contender of its own.
-     */
+    /** Makes the lock re-entrant: acquires of one owner on one client share a grant. Range: 1 to 1024 bytes. Default:
+     * none. While an owner holds a lock, each further acquire of the same name and kind by it on this client gives at
+     * once, without a request, a grant of its own with the same fence. The release of the last one gives the lock back.
+     * Settings and lease are those of the first acquire. A writer's owner may read; a reader's owner that asks for the
+     * writer gets `UPGRADE`, one that still waits `BUSY`. */
     const char *owner;
-    /** ZooKeeper, mutex: the lock is one node without a line. Whoever comes first at a release gets it: all who wait
-     * wake then. The cheapest lock there is for a try. It has no layout: the name is the node's; and is not revocable.
-     */
+    /** ZooKeeper and `memory:`: turns off `fair`: whether waiters get the lock in order; `no` makes one node and no
+     * queue. All waiters wake at a release, and the first one gets the lock. Its name is the node's name. */
     bool unfair;
     /** Zero. */
     uint8_t reserved_end[7];
+    /** Redis (`memory:` checks it, and has no use for it): how much earlier than the lease a grant ends, besides 1 %
+     * for clock drift. Range: more than 0, to a third of `ttl`. Default: 2 ms. In milliseconds. */
+    int64_t margin;
+    /** Redis (`memory:` checks it, and has no use for it): the longest time between two requests of a waiter. Range:
+     * more than 0, to 365 days. Default: 100 ms. In milliseconds. */
+    int64_t poll;
+    /** How long a try waits for an answer of the server; on Redis, also the time after which the client repeats a
+     * request. Range: more than 0, to 365 days. Default: 5 s. In milliseconds. */
+    int64_t answer_within;
+    /* bindgen: end */
 } fencepost_options;
 
 /** Options by their names: `FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_READER, .layout = "kazoo")`. C++ has it since

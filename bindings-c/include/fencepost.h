@@ -1351,13 +1351,10 @@ const char *fencepost_result_name(int32_t result);
 const char *fencepost_result_text(int32_t result);
 
 /**
- * Reads settings from a JSON text, such as `{"kind": "redis-string", "name": "stock/42", "ttl": 10000000}`; durations are in microseconds.
- * A kind on ZooKeeper (`zookeeper-mutex`, `zookeeper-reader`, `zookeeper-writer`, `zookeeper-election`, `zookeeper-single`, `zookeeper-semaphore`, `zookeeper-multi-lock`) has
- * the keys `name`, `prefix`, `layout` (`curator`, `kazoo` or `plain`), `node_prefix` (of the layout `plain`), `identifier`, `revocable`, `answer_within` and
- * `max_hold`; a semaphore `permits` too, a multi-lock `names` instead of `name`; a `zookeeper-inspection` is made by `fencepost_settings_inspection`. A
- * `redis-string` has `name`, `ttl`, `margin`, `renew`, `poll`, `answer_within` and `max_hold`. A mutex, reader, writer, single and `redis-string` have
- * `owner`, too: a text of 1 to 1024 bytes, such as `request-17`. Its acquires share one grant, and each has a key of its own. Only `kind` and the name
- * are needed.
+ * Reads settings from a JSON text, such as `{"server": "redis", "kind": "lock", "name": "stock/42", "ttl": 10000000}`. `server` is `zookeeper`, `redis` or
+ * `memory`. `kind` is `lock`, `reader`, `writer`, `semaphore`, `election` or `multi-lock`. All need a `name`, a multi-lock `names` instead. `prefix` is
+ * where a lock lies on ZooKeeper. The options are those of docs/reference/options.md; durations are in microseconds. `null` stands for an option that
+ * is not given. A kind of machine stands for server and kind: `redis-string`, `zookeeper-mutex`, `zookeeper-single`, `zookeeper-reader` and so on.
  * Errors: 1xx.
  */
 enum fencepost_result fencepost_settings_parse(const uint8_t *json,
@@ -1365,7 +1362,7 @@ enum fencepost_result fencepost_settings_parse(const uint8_t *json,
                                                struct fencepost_settings **settings);
 
 /**
- * Settings of a kind with a name and nothing else said: the same as parsing `{"kind": …, "name": …}`, with no JSON to write. Errors: 1xx.
+ * Settings of a kind of machine with a name, and no options: the same as parsing `{"kind": …, "name": …}`, with no JSON to write. Errors: 1xx.
  */
 enum fencepost_result fencepost_settings_new(const uint8_t *kind,
                                              size_t kind_size,

@@ -1,10 +1,9 @@
-//! Looking at a lock from outside: settings of an inspection, from those of the lock.
+//! Settings of an inspection, from those of the lock.
 
-use fencepost_core::ConfigError;
-use serde_json::{Map, Value};
+use fencepost_core::Fence;
 
 use crate::{
-    boundary::{Fault, give, guard, require, shared},
+    boundary::{give, guard, require, shared},
     result::fencepost_result,
     settings::fencepost_settings,
     view,
@@ -33,47 +32,10 @@ pub unsafe extern "C" fn fencepost_settings_inspection(
                 view::text(node, node_size)?,
             )
         };
-        let mut written = look_at(&lock.written)?;
-        written.insert("action".into(), action.into());
-        if action != "list" {
-            written.insert("node".into(), node.into());
-            written.insert("fence".into(), fence.to_string().into());
-        }
+        let contender = (action != "list").then_some((node, Fence(fence)));
+        let raw = lock.raw.clone().inspecting(action, contender);
         // SAFETY: checked above.
-        unsafe { give(settings, fencepost_settings::of(written)?) };
+        unsafe { give(settings, fencepost_settings::read(raw)?) };
         Ok(())
     })
-}
-
-/// What of a lock's settings says where and what it is.
-fn look_at(lock: &Map<String, Value>) -> Result<Map<String, Value>, Fault> {
-    let kind = lock.get("kind").and_then(Value::as_str).unwrap_or_default();
-    let of = match kind {
-        "zookeeper-mutex" => "mutex",
-        "zookeeper-reader" | "zookeeper-writer" => "read-write",
-        "zookeeper-election" => "election",
-        "zookeeper-semaphore" => "semaphore",
-        "zookeeper-single" => "single",
-        _ => {
-            return Err(ConfigError::UnknownOption {
-                option: "inspection".into(),
-                known: "the contenders of ZooKeeper's mutexes, single nodes, read/write locks, elections and semaphores can be looked at (memory: too)",
-            }
-            .into());
-        }
-    };
-    let mut written: Map<String, Value> = [
-        "name",
-        "prefix",
-        "layout",
-        "node_prefix",
-        "permits",
-        "answer_within",
-    ]
-    .into_iter()
-    .filter_map(|key| Some((key.to_owned(), lock.get(key)?.clone())))
-    .collect();
-    written.insert("kind".into(), "zookeeper-inspection".into());
-    written.insert("of".into(), of.into());
-    Ok(written)
 }

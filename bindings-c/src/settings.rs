@@ -1,7 +1,6 @@
 //! Settings of a lock.
 
-use fencepost_core::{ConfigError, RawSettings, Settings};
-use serde_json::{Map, Value};
+use fencepost_core::{ConfigError, RawSettings, Settings, options::Value};
 
 use crate::{
     boundary::{exclusive, give, guard, quietly, require, shared, take_back},
@@ -13,66 +12,27 @@ use crate::{
 /// The settings of one lock, checked. They may be shared by any number of hubs and threads as long as nobody changes them.
 #[derive(Debug)]
 pub struct fencepost_settings {
-    /// As written so far: changing one value checks them all again.
-    pub(crate) written: Map<String, Value>,
+    /// As given: every change checks them all again.
+    pub(crate) raw: RawSettings,
     pub(crate) checked: Settings,
 }
 
 impl fencepost_settings {
-    fn read(written: Map<String, Value>) -> Result<Self, ConfigError> {
-        let checked = check(&written)?;
-        Ok(Self { written, checked })
+    pub(crate) fn read(raw: RawSettings) -> Result<Self, ConfigError> {
+        let checked = raw.clone().try_into()?;
+        Ok(Self { raw, checked })
     }
 
-    /// Settings of keys that a program has given one by one: the one that these settings do not have is named.
-    pub(crate) fn of(written: Map<String, Value>) -> Result<Self, ConfigError> {
-        let checked = check(&written).map_err(|error| unknown(&written, &error).unwrap_or(error))?;
-        Ok(Self { written, checked })
-    }
-
-    fn set(&mut self, key: &str, value: Value) -> Result<(), ConfigError> {
-        let mut written = self.written.clone();
-        written.insert(key.into(), value);
-        *self = Self::of(written)?;
+    fn set(&mut self, key: &str, value: impl Into<Value>) -> Result<(), ConfigError> {
+        *self = Self::read(self.raw.clone().with(key, value))?;
         Ok(())
     }
 }
 
-const OPTIONS: &str = "ZooKeeper's locks (memory: too) have prefix, layout, node_prefix, identifier, revocable, answer_within and max_hold, a semaphore \
-     permits, a multi-lock names; a redis-string has ttl, margin, renew, poll, answer_within and max_hold; locks and read/write locks have owner";
-
-/// The key that the reader does not know, if that is what it says.
-fn unknown(written: &Map<String, Value>, error: &ConfigError) -> Option<ConfigError> {
-    let ConfigError::Unreadable { why } = error else {
-        return None;
-    };
-    written
-        .keys()
-        .find(|key| why.starts_with(&format!("unknown field `{key}`")))
-        .map(|option| ConfigError::UnknownOption {
-            option: option.clone(),
-            known: OPTIONS,
-        })
-}
-
-fn check(written: &Map<String, Value>) -> Result<Settings, ConfigError> {
-    let raw: RawSettings = serde_json::from_value(Value::Object(written.clone())).map_err(unreadable)?;
-    Settings::try_from(raw)
-}
-
-fn unreadable(error: serde_json::Error) -> ConfigError {
-    ConfigError::Unreadable {
-        why: error.to_string(),
-    }
-}
-
-/// Reads settings from a JSON text, such as `{"kind": "redis-string", "name": "stock/42", "ttl": 10000000}`; durations are in microseconds.
-/// A kind on ZooKeeper (`zookeeper-mutex`, `zookeeper-reader`, `zookeeper-writer`, `zookeeper-election`, `zookeeper-single`, `zookeeper-semaphore`, `zookeeper-multi-lock`) has
-/// the keys `name`, `prefix`, `layout` (`curator`, `kazoo` or `plain`), `node_prefix` (of the layout `plain`), `identifier`, `revocable`, `answer_within` and
-/// `max_hold`; a semaphore `permits` too, a multi-lock `names` instead of `name`; a `zookeeper-inspection` is made by `fencepost_settings_inspection`. A
-/// `redis-string` has `name`, `ttl`, `margin`, `renew`, `poll`, `answer_within` and `max_hold`. A mutex, reader, writer, single and `redis-string` have
-/// `owner`, too: a text of 1 to 1024 bytes, such as `request-17`. Its acquires share one grant, and each has a key of its own. Only `kind` and the name
-/// are needed.
+/// Reads settings from a JSON text, such as `{"server": "redis", "kind": "lock", "name": "stock/42", "ttl": 10000000}`. `server` is `zookeeper`, `redis` or
+/// `memory`. `kind` is `lock`, `reader`, `writer`, `semaphore`, `election` or `multi-lock`. All need a `name`, a multi-lock `names` instead. `prefix` is
+/// where a lock lies on ZooKeeper. The options are those of docs/reference/options.md; durations are in microseconds. `null` stands for an option that
+/// is not given. A kind of machine stands for server and kind: `redis-string`, `zookeeper-mutex`, `zookeeper-single`, `zookeeper-reader` and so on.
 /// Errors: 1xx.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_settings_parse(
@@ -84,14 +44,16 @@ pub unsafe extern "C" fn fencepost_settings_parse(
         require(settings)?;
         // SAFETY: the header asks for a readable view.
         let json = unsafe { view::bytes(json, json_size) }?;
-        let written = serde_json::from_slice(json).map_err(unreadable)?;
+        let raw = serde_json::from_slice(json).map_err(|error| ConfigError::Unreadable {
+            why: error.to_string(),
+        })?;
         // SAFETY: checked above.
-        unsafe { give(settings, fencepost_settings::read(written)?) };
+        unsafe { give(settings, fencepost_settings::read(raw)?) };
         Ok(())
     })
 }
 
-/// Settings of a kind with a name and nothing else said: the same as parsing `{"kind": …, "name": …}`, with no JSON to write. Errors: 1xx.
+/// Settings of a kind of machine with a name, and no options: the same as parsing `{"kind": …, "name": …}`, with no JSON to write. Errors: 1xx.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_settings_new(
     kind: *const u8,
@@ -104,11 +66,9 @@ pub unsafe extern "C" fn fencepost_settings_new(
         require(settings)?;
         // SAFETY: the header asks for readable views.
         let (kind, name) = unsafe { (view::text(kind, kind_size)?, view::text(name, name_size)?) };
-        let mut written = Map::new();
-        written.insert("kind".into(), kind.into());
-        written.insert("name".into(), name.into());
+        let raw = RawSettings::machine(kind).with("name", name);
         // SAFETY: checked above.
-        unsafe { give(settings, fencepost_settings::of(written)?) };
+        unsafe { give(settings, fencepost_settings::read(raw)?) };
         Ok(())
     })
 }
@@ -150,7 +110,7 @@ pub unsafe extern "C" fn fencepost_settings_set_text(
         // SAFETY: the header asks for readable views, and settings that nobody else uses.
         unsafe {
             let text = view::text(text, text_size)?;
-            exclusive(settings)?.set(view::text(key, key_size)?, text.into())?;
+            exclusive(settings)?.set(view::text(key, key_size)?, text)?;
         }
         Ok(())
     })

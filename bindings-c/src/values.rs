@@ -1,6 +1,6 @@
 //! Settings from keys and values, all of them at once.
 
-use serde_json::{Map, Value};
+use fencepost_core::{RawSettings, options::Value};
 
 use crate::{
     boundary::{Fault, give, guard, require},
@@ -54,17 +54,17 @@ pub unsafe extern "C" fn fencepost_settings_of(
         if given_count > 0 {
             require(given)?;
         }
-        let mut written = Map::new();
+        let mut raw = RawSettings::default();
         for index in 0..given_count {
             // SAFETY: the header asks for so many settings, with readable views.
             unsafe {
                 let setting = &*given.add(index);
                 let key = view::text(setting.key.data, setting.key.size)?;
-                written.insert(key.into(), value(setting)?);
+                raw.set(key, value(setting)?);
             }
         }
         // SAFETY: checked above.
-        unsafe { give(settings, fencepost_settings::of(written)?) };
+        unsafe { give(settings, fencepost_settings::read(raw)?) };
         Ok(())
     })
 }
@@ -77,9 +77,9 @@ unsafe fn value(setting: &fencepost_setting) -> Result<Value, Fault> {
     const SWITCH: u32 = fencepost_value_kind::Switch as u32;
     const TEXTS: u32 = fencepost_value_kind::Texts as u32;
     // SAFETY: by the caller's promise.
-    let text = |view: fencepost_view| unsafe { view::text(view.data, view.size) }.map(Value::from);
+    let text = |view: fencepost_view| unsafe { view::text(view.data, view.size) }.map(str::to_owned);
     Ok(match setting.value {
-        TEXT => text(setting.text)?,
+        TEXT => text(setting.text)?.into(),
         NUMBER => setting.number.into(),
         SWITCH => (setting.number != 0).into(),
         TEXTS => {
@@ -88,7 +88,7 @@ unsafe fn value(setting: &fencepost_setting) -> Result<Value, Fault> {
             }
             // SAFETY: by the caller's promise there are so many texts.
             let texts = (0..setting.text_count).map(|index| text(unsafe { setting.texts.add(index).read() }));
-            Value::Array(texts.collect::<Result<_, _>>()?)
+            texts.collect::<Result<Vec<_>, _>>()?.into()
         }
         kind => return Err(Fault::bad_argument(format!("there is no kind of value {kind}"))),
     })
