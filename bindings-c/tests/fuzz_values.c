@@ -6,9 +6,10 @@
 
 /* Settings in a row, and those of a look at a lock. */
 static void values_take_anything(const fencepost_settings *lock) {
-    static const char *const keys[] = {"kind",   "name",    "prefix",    "layout", "node_prefix", "identifier",
-                                       "names",  "permits", "revocable", "ttl",    "renew",       "max_hold",
-                                       "action", "node",    "fence",     "of"};
+    static const char *const keys[] = {"kind",   "name",    "prefix",        "layout", "node_prefix", "identifier",
+                                       "names",  "permits", "revocable",     "ttl",    "renew",       "max_hold",
+                                       "action", "node",    "fence",         "of",     "server",      "fair",
+                                       "margin", "poll",    "answer_within", "owner"};
     static const char *const words[] = {
         "zookeeper-semaphore", "zookeeper-writer", "redis-string", "kazoo", "plain", "list", "break", "mutex", "7"};
     fencepost_setting given[6];

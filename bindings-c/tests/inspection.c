@@ -242,7 +242,8 @@ static void bad_input(enum family family) {
         fencepost_lock *many = lock_of(
             client, NULL, FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_MULTI_LOCK, .names = names, .name_count = 2));
 
-        CHECK_FAULT(fencepost_lock_contenders(many, &contenders), FENCEPOST_RESULT_UNKNOWN_OPTION, "looked at");
+        CHECK_FAULT(
+            fencepost_lock_contenders(many, &contenders), FENCEPOST_RESULT_UNKNOWN_OPTION, "inspect each of its locks");
         fencepost_lock_free(many);
     }
     CHECK(contenders == NULL && inspection == NULL);

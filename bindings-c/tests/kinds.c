@@ -177,7 +177,7 @@ static void wrong_options(enum family family) {
     static const uint8_t bytes[sizeof(fencepost_options) + 8] = {0};
     static const size_t reserved[] = {
         offsetof(fencepost_options, reserved_kind), offsetof(fencepost_options, reserved_switches),
-        offsetof(fencepost_options, reserved_end), sizeof(fencepost_options) - 1};
+        offsetof(fencepost_options, reserved_end), offsetof(fencepost_options, reserved_end) + 6};
     uint8_t newer[sizeof bytes];
     fencepost_options options = {0};
     fencepost_lock *lock = NULL;
@@ -199,7 +199,7 @@ static void wrong_options(enum family family) {
         {FENCEPOST_OPTIONS(.node_prefix = "x-"), FENCEPOST_RESULT_INVALID_OPTION, "node_prefix"},
         {FENCEPOST_OPTIONS(.layout = "plain", .node_prefix = "a/b"), FENCEPOST_RESULT_INVALID_OPTION, "a/b"},
         {FENCEPOST_OPTIONS(.identifier = long_identifier), FENCEPOST_RESULT_INVALID_OPTION, "1024"},
-        {FENCEPOST_OPTIONS(.layout = "curator", .ttl = 1000), FENCEPOST_RESULT_UNKNOWN_OPTION, "ttl"},
+        {FENCEPOST_OPTIONS(.unfair = true, .ttl = 1000), FENCEPOST_RESULT_UNKNOWN_OPTION, "ttl"},
         {FENCEPOST_OPTIONS(.unfair = true, .without_renewal = true), FENCEPOST_RESULT_UNKNOWN_OPTION, "renew"},
         {FENCEPOST_OPTIONS(.max_hold = -1), FENCEPOST_RESULT_NOT_POSITIVE, "max_hold"},
         {FENCEPOST_OPTIONS(.max_hold = INT64_MAX), FENCEPOST_RESULT_TOO_LONG, "max_hold"},
@@ -274,7 +274,7 @@ static void redis_has_no_such_thing(void) {
         {WRITER, "ZooKeeper"},
         {FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_ELECTION), "ZooKeeper"},
         {FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_SEMAPHORE, .permits = 3), "semaphore"},
-        {FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_MULTI_LOCK, .names = names, .name_count = 2), "multi-lock"},
+        {FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_MULTI_LOCK, .names = names, .name_count = 2), "multi_lock"},
         {FENCEPOST_OPTIONS(.permits = 1), "permits"},
         {FENCEPOST_OPTIONS(.layout = "curator"), "layout"},
         {FENCEPOST_OPTIONS(.node_prefix = "x"), "node_prefix"},

@@ -132,7 +132,8 @@ static void options(enum family family) {
     fencepost_lock *lock = NULL;
 
     if (family == REDIS) {
-        CHECK_FAULT(fencepost_lock_open(client, "x", SINGLE, &lock), FENCEPOST_RESULT_UNKNOWN_OPTION, "only ZooKeeper");
+        CHECK_FAULT(
+            fencepost_lock_open(client, "x", SINGLE, &lock), FENCEPOST_RESULT_UNKNOWN_OPTION, "it is for ZooKeeper");
     } else {
         CHECK_RESULT(
             fencepost_lock_open(client, "x", FENCEPOST_OPTIONS(.unfair = true, .layout = "kazoo"), &lock),
@@ -142,7 +143,7 @@ static void options(enum family family) {
             FENCEPOST_RESULT_UNKNOWN_OPTION, "revocable");
         CHECK_FAULT(
             fencepost_lock_open(client, "x", FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_READER, .unfair = true), &lock),
-            FENCEPOST_RESULT_UNKNOWN_OPTION, "only a mutex");
+            FENCEPOST_RESULT_UNKNOWN_OPTION, "a reader on");
     }
     close_client(client);
 }

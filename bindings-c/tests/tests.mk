@@ -15,6 +15,7 @@ $(TESTS)/holder: tests/holder.c $(SHARED) $(HEADERS)
 
 # What single tests need beside.
 DEFINE_addresses := -DTABLE='"$(abspath ../tests/addresses.json)"'
+DEFINE_options := -DTABLE='"$(abspath ../tests/options.json)"'
 DEFINE_process := -DWITH_TLS=$(if $(filter yes,$(TLS)),1,0)
 WITH_attach := tests/loop.c
 WITH_turns := tests/loop.c
@@ -116,7 +117,7 @@ SUITES := silence_zookeeper-threaded silence_zookeeper overdue overdue-threaded 
     faults crowd-given attach verdicts_redis turns silence_redis faults_redis close late close_again crowd-threaded scarce \
     close_again-threaded given_zookeeper poll_loop fork threads crowd faults-threaded close-threaded single kinds event_loop \
     client inspection owners downgrade late-threaded threads-threaded fork-threaded reach_redis \
-    hub addresses fuzz fuzz_values owners_threads wakes wakes-threaded kinds_zookeeper lent bad_input names process verdicts_zookeeper requests_zookeeper watches_zookeeper \
+    hub addresses options fuzz fuzz_values owners_threads wakes wakes-threaded kinds_zookeeper lent bad_input names process verdicts_zookeeper requests_zookeeper watches_zookeeper \
     ipv6_zookeeper numbers_zookeeper failover_redis client-threaded process-threaded kinds-threaded kinds_zookeeper-threaded \
     event_loop-threaded watches_zookeeper-threaded ipv6_zookeeper-threaded numbers_zookeeper-threaded \
     $(if $(filter yes,$(TLS)),tls)
@@ -147,7 +148,7 @@ test-crowds: test-programs newest-programs
 
 # Without servers.
 test-local: test-programs
-	tests/run $(TESTS) hub addresses fuzz fuzz_values transcripts header beside
+	tests/run $(TESTS) hub addresses options fuzz fuzz_values transcripts header beside
 
 # The same under memcheck. (The faults take their time even without it.)
 test-valgrind: test-programs

@@ -98,7 +98,8 @@ fn header(before: &str) -> Result<String> {
             written.push(option.name());
         } else if FIRST_RESERVED.contains(&name) {
             lines.extend(["    /** Zero. */".to_owned(), format!("    {declaration}")]);
-        } else if !options().any(|option| count(option) == name || reserved(option).as_deref() == Some(name)) {
+        } else if !options().any(|option| count(option) == name || reserved(option).as_deref() == Some(name))
+        {
             return Err(format!(
                 "the member {name} is no option of the core: make its bytes reserved"
             ));
@@ -154,11 +155,7 @@ fn declare(option: &OptionSpec) -> Vec<String> {
 /// Servers, meaning, range, default and unit.
 fn documentation(option: &OptionSpec) -> String {
     let about = option.about();
-    let has = |server| {
-        Kind::LOCKS
-            .iter()
-            .any(|kind| option.is_option_of(server, *kind))
-    };
+    let has = |server| Kind::LOCKS.iter().any(|kind| option.is_option_of(server, *kind));
     let servers = match (has(Server::ZooKeeper), has(Server::Redis)) {
         (true, true) => "",
         (true, false) => "ZooKeeper and `memory:`: ",
@@ -193,7 +190,8 @@ fn capitalized(text: &str) -> String {
 // ---- the client's table ----
 
 fn table(_before: &str) -> Result<String> {
-    let mut text = "/* Written by `make options` from the core's table. */\n/* clang-format off */\n".to_owned();
+    let mut text =
+        "/* Written by `make options` from the core's table. */\n/* clang-format off */\n".to_owned();
 
     text += "\n/* The kinds' names in settings. */\n";
     text += "static const char *const kinds[] = {\n";
@@ -214,9 +212,7 @@ fn table(_before: &str) -> Result<String> {
         };
         let required = required(option);
         let member = member(option);
-        text += &format!(
-            "    {{\"{name}\", {value}, offsetof(fencepost_options, {member}), {required}}},\n"
-        );
+        text += &format!("    {{\"{name}\", {value}, offsetof(fencepost_options, {member}), {required}}},\n");
     }
 
     let later: Vec<String> = options().filter_map(reserved).collect();
