@@ -64,10 +64,16 @@ class Recipes:
             return None
         assert grant.fence is not None
         self._run(self._watch(grant, path))
+        try:
+            node = self._node(path, grant.fence)
+        except NotHere:
+            # A session that has ended since the grant takes its node with it: then this raises Lost.
+            self._end(grant, grant.release)
+            raise
         return Hold(
             kind,
             path,
-            self._node(path, grant.fence),
+            node,
             grant.fence,
             release=lambda: self._end(grant, grant.release),
             leave=lambda: self._end(grant, lambda: grant.__aexit__(None, None, None)),

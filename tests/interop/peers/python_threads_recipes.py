@@ -12,7 +12,7 @@ import fencepost
 from mixed_counter import CounterClient
 from python_recipes import Recipes, given
 from python_toil import OFTEN, Teller, toil
-from steered import Answer, Hold, Lost, say
+from steered import Answer, Hold, Lost, NotHere, say
 
 
 class ThreadRecipes(Recipes):
@@ -34,10 +34,16 @@ class ThreadRecipes(Recipes):
         if grant is None:
             return None
         telling = Telling(grant, path)
+        try:
+            node = self._node(path, grant.fence)
+        except NotHere:
+            # As in Recipes.
+            telling.end(grant.release)
+            raise
         return Hold(
             kind,
             path,
-            self._node(path, grant.fence),
+            node,
             grant.fence,
             release=lambda: telling.end(grant.release),
             leave=lambda: telling.end(lambda: grant.__exit__(None, None, None)),
