@@ -69,7 +69,14 @@ fn documentation() -> Vec<String> {
     OPTIONS
         .iter()
         .filter(|option| is_keyword(option, "lock"))
-        .flat_map(|option| wrap(&sentences(option), WIDTH, &format!("{INDENT}- "), &format!("{INDENT}  ")))
+        .flat_map(|option| {
+            wrap(
+                &sentences(option),
+                WIDTH,
+                &format!("{INDENT}- "),
+                &format!("{INDENT}  "),
+            )
+        })
         .collect()
 }
 
@@ -93,7 +100,10 @@ fn sentences(option: &OptionSpec) -> String {
         other => values(other),
     };
     let meaning = values(about.meaning);
-    format!("``{}``{servers}: {meaning}.{range} Default: {default}.", option.name())
+    format!(
+        "``{}``{servers}: {meaning}.{range} Default: {default}.",
+        option.name()
+    )
 }
 
 /// Markdown as reStructuredText, with the values that Python has. What is not the name of an option is a text.
