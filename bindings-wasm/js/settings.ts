@@ -111,7 +111,7 @@ const OTHERS = new Map<string, Write>([
 const OF_CORE: ReadonlyMap<string, string> = new Map([...WRITTEN].map(([core, own]) => [own, core]));
 
 /**
- * Reads a plain object into what the module takes: names and values by turns. The core refuses unknown names.
+ * @internal Reads a plain object into what the module takes: names and values by turns. The core refuses unknown names.
  *
  * @throws ConfigError for a value of another type.
  */
@@ -136,7 +136,7 @@ export function read(module: Module, data: unknown): string[] {
   return fields;
 }
 
-/** The core's error about settings, with the names as JavaScript writes them. */
+/** @internal The core's error about settings, with the names as JavaScript writes them. */
 export function inOwnWords({ code, kind, message }: FencepostError): ConfigError {
   // A text in quotes is the user's, but for the name of an option that the lock does not have.
   const isOption = kind === "unknown-option";
