@@ -32,9 +32,10 @@ interface Reach {
 }
 
 /**
- * Locks on one connection: made by {@link connect}, {@link fromRedis} or {@link fromZooKeeper}.
+ * Locks on one connection. {@link connect}, {@link fromRedis} and {@link fromZooKeeper} return one.
  *
- * Nothing of it keeps the process alive but a call that is being waited for. Close it, or bind it with `await using`.
+ * A client keeps the process alive only while a call of it is pending. Close it, or bind it with `await
+ * using`.
  */
 export class Client {
   readonly #engine: Engine;
@@ -60,32 +61,35 @@ export class Client {
   /**
    * A lock. Sends nothing.
    *
-   * An owner, in your own words such as `"request-17"`, makes it re-entrant. While an owner holds a lock, each further acquire of the same name and kind
-   * by it on this client gives at once, without a request, a grant of its own with the same fence; the last release gives the lock back. Settings and lease
-   * are those of the first acquire. Without an owner every acquire is a contender of its own.
+   * An `owner`, such as `"request-17"`, makes the lock re-entrant. While an owner holds the lock, each
+   * further acquire of the same name and kind on this client returns a grant of its own with the same fence,
+   * and sends nothing. The client releases the lock when the owner has released its last grant. The settings
+   * and the lease are those of the first acquire. Without an owner, each acquire is a new contender.
    *
-   * With `fair: false` the lock is one node on ZooKeeper: the cheapest lock there is for a try. Whoever comes first at a release gets it, and all who wait
-   * wake then. Such a lock has no layout, and cannot be asked for.
+   * With `fair: false` the lock is a single node on ZooKeeper, and has no queue. It is the cheapest lock to
+   * try. Each release wakes all waiters, and any one of them gets the lock. It has no layout and is not
+   * revocable.
    *
-   * @throws ConfigError for a name or option that makes no sense; MisuseError if the client has been closed.
+   * @throws ConfigError for a name or an option that is not valid; MisuseError if the client has been closed.
    */
   lock(name: string, options?: LockOptions): Lock {
     return new Lock(...this.#lock({ kind: "lock", name }, options));
   }
 
   /**
-   * ZooKeeper: a lock that readers share and a writer has alone. Sends nothing.
+   * ZooKeeper: a lock that readers share and that a writer has alone. Sends nothing.
    *
    * ```ts
    * const prices = client.readWriteLock("prices");
    * await using reading = await prices.reader.acquire();
    * ```
    *
-   * With an {@link ReadWriteLockOptions.owner | owner}, whoever writes may read as well; when all that was acquired through the writer has been released,
-   * the reader's hold is left. A reader's owner who asks for the writer is told `upgrade`.
+   * An {@link ReadWriteLockOptions.owner | owner} that holds the writer may acquire the reader, too. It
+   * becomes a reader when it has released its grants of the writer. An owner that holds the reader and
+   * acquires the writer gets a MisuseError (`upgrade`).
    *
-   * @throws ConfigError for a name or option that makes no sense (the layout `plain` has none of these), and on Redis; MisuseError if the client
-   * has been closed.
+   * @throws ConfigError for a name or an option that is not valid (the layout `plain` has no such locks), and
+   * on Redis; MisuseError if the client has been closed.
    */
   readWriteLock(name: string, options?: ReadWriteLockOptions): ReadWriteLock {
     const side = (kind: "reader" | "writer") => new Lock(...this.#lock({ kind, name }, options));
@@ -93,29 +97,31 @@ export class Client {
   }
 
   /**
-   * ZooKeeper: an election. Sends nothing. Its candidates lead one after another, in the order in which they came.
+   * ZooKeeper: an election. Sends nothing. Candidates lead one after another, in the order in which they
+   * came.
    *
    * ```ts
    * await using term = await client.election("scheduler", { identifier: hostname() }).campaign();
    * await lead({ signal: term.signal });
    * ```
    *
-   * @throws ConfigError for a name or option that makes no sense, and on Redis; MisuseError if the client has been closed.
+   * @throws ConfigError for a name or an option that is not valid, and on Redis; MisuseError if the client
+   * has been closed.
    */
   election(name: string, options?: ElectionOptions): Election {
     return new Election(...this.#lock({ kind: "election", name }, options));
   }
 
   /**
-   * ZooKeeper: a semaphore, which so many may hold at a time; all who use it have to give the same number. Sends nothing. The fence of a permit tells it
-   * from others, and orders nothing.
+   * ZooKeeper: a semaphore. At most `permits` contenders hold it at a time, and all of them have to give the
+   * same number. Sends nothing. The fence of a permit identifies it, and does not order permits.
    *
    * ```ts
    * await client.semaphore("presses", 3).using(print);
    * ```
    *
-   * @throws ConfigError for a name, number or option that makes no sense (no permits, the layout `plain`), and on Redis; MisuseError if the client has
-   * been closed.
+   * @throws ConfigError for a name, a number or an option that is not valid (zero permits, the layout
+   * `plain`), and on Redis; MisuseError if the client has been closed.
    */
   semaphore(name: string, permits: number, options?: SemaphoreOptions): Lock {
     if (typeof permits !== "number") {
@@ -125,14 +131,16 @@ export class Client {
   }
 
   /**
-   * ZooKeeper: many locks or none, at most 64. Sends nothing. A place in every line is taken in one transaction, so nobody can wait for somebody who waits for
-   * it, whatever the order of the names; if one lock is lost, all are. The grant's fence is the one of all.
+   * ZooKeeper: several locks, at most 64: the client gets all of them or none. Sends nothing. The client
+   * enters all queues in one transaction, so multi-locks do not deadlock each other, whatever the order of
+   * the names. If one lock is lost, all are. All locks of a grant have the same fence.
    *
    * ```ts
    * await using grant = await client.multiLock(["account/1", "account/2"]).acquire();
    * ```
    *
-   * @throws ConfigError for names or options that make no sense (none at all, one of them twice), and on Redis; MisuseError if the client has been closed.
+   * @throws ConfigError for names or options that are not valid (no names, a name twice), and on Redis;
+   * MisuseError if the client has been closed.
    */
   multiLock(names: readonly string[], options?: MultiLockOptions): Lock {
     if (!Array.isArray(names)) {
@@ -142,11 +150,11 @@ export class Client {
   }
 
   /**
-   * Releases all grants, which are lost by it, gives up all waiting acquires, and waits at most 5 s for the server's answers. Another call waits for the
-   * end of the first one, and succeeds: only the first one throws.
+   * Ends all grants as lost and releases them, cancels all acquires, and waits at most 5 s for the server's
+   * answers. Other calls wait for the first one and succeed: only the first one throws.
    *
-   * @throws CleanupIncomplete with the count of what had to be left: the server has not answered for it, or has not let it go. It ends with its lease or
-   * session.
+   * @throws CleanupIncomplete with the number of contenders whose end the server has not confirmed, or has
+   * refused. They end with their leases or the session.
    */
   close(): Promise<void> {
     return this.#engine.close();

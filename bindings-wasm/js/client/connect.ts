@@ -11,20 +11,21 @@ import { Client } from "./client.js";
 import { known } from "./options.js";
 import { type Reaching, reaching } from "./reaching.js";
 
-/** How to connect. */
+/** Options of {@link connect}. */
 export interface ConnectOptions extends Reaching {
-  /** ZooKeeper: who may do what with the nodes of the locks (everybody everything). */
+  /** ZooKeeper: the rights on the nodes of the locks (by default everybody may do everything). */
   readonly acl?: readonly Acl[] | undefined;
 }
 
 /**
- * A client of the server at `url`: `memory:` and `memory:NAME` (inside this process),
- * `zk://HOST:PORT,HOST:PORT/PREFIX?session_timeout=MS`, `redis://USER:PASSWORD@HOST:PORT/DATABASE`, `rediss://…?ca=PATH`.
+ * A client for the server at `url`: `memory:` and `memory:NAME` (inside this process),
+ * `zk://HOST:PORT,HOST:PORT/PREFIX?session_timeout=MS`, `redis://USER:PASSWORD@HOST:PORT/DATABASE`,
+ * `rediss://…?ca=PATH`.
  *
- * The client libraries are loaded when they are needed: `node-zookeeper-client` for zk:, `redis` or else `ioredis` for redis:. It does not
- * wait for the server: connecting is part of the patience of the first acquire.
+ * It imports the client library that the address needs: `node-zookeeper-client` for zk:, `redis` or else
+ * `ioredis` for redis:. It does not wait for the server: the first acquire does, within its own timeout.
  *
- * @throws ConfigError for an address that makes no sense.
+ * @throws ConfigError for an address that is not valid.
  */
 export async function connect(url: string, options?: ConnectOptions): Promise<Client> {
   const address = await parsed(url);

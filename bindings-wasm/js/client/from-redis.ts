@@ -13,16 +13,19 @@ import { Client } from "./client.js";
 import { known } from "./options.js";
 import { type Reaching, reaching } from "./reaching.js";
 
-/** How to use a Redis connection. */
+/** Options of {@link fromRedis}. */
 export type RedisOptions = Reaching;
 
 /**
- * A client on a connection of your own: a client of node-redis (`redis`, 5 and later) or of `ioredis` (5 and later). It is never closed for you.
+ * A client on a connection that the program already has: a client of node-redis (`redis`, 5 and later) or of
+ * `ioredis` (5 and later). fencepost never closes it.
  *
- * With node-redis, commands go out on it, and subscriptions on a duplicate that is opened when somebody has to wait. With ioredis both go out on
- * duplicates, because it sends commands again behind one's back; they have no `keyPrefix`.
+ * With node-redis, commands use that connection, and subscriptions use a duplicate, which opens when a
+ * contender has to wait. With ioredis both use duplicates, because ioredis repeats commands by itself; the
+ * duplicates have no `keyPrefix`.
  *
- * @throws ConfigError for anything else: a cluster, a sentinel client or a pool of node-redis, a client of node-redis 4.
+ * @throws ConfigError for anything else: a cluster, a sentinel client or a pool of node-redis, a client of
+ * node-redis 4.
  */
 export function fromRedis(client: object, options?: RedisOptions): Client {
   known(options, "connectTimeout");

@@ -12,17 +12,18 @@ import { Client } from "./client.js";
 import { known } from "./options.js";
 import { type Reaching, reaching } from "./reaching.js";
 
-/** How to use a ZooKeeper connection. */
+/** Options of {@link fromZooKeeper}. */
 export interface ZooKeeperOptions extends Reaching {
   /** The path below which the locks lie (the root). */
   readonly prefix?: string | undefined;
-  /** Who may do what with the nodes of the locks (everybody everything). */
+  /** The rights on the nodes of the locks (by default everybody may do everything). */
   readonly acl?: readonly Acl[] | undefined;
 }
 
 /**
- * A client on a connection of your own: a client of `node-zookeeper-client`, or a function that makes such clients. A client that you give is never closed
- * for you; when its session expires, so does the use of it. With a function there is a new session then: each call gives a client that nobody has connected.
+ * A client on a connection that the program already has: a client of `node-zookeeper-client`, or a function
+ * that makes such clients. fencepost never closes a given client, and cannot use it after its session has
+ * expired. A function makes a new client then; each call has to return one that was never connected.
  *
  * @throws ConfigError for anything else, and for a client that has been closed or was never connected.
  */

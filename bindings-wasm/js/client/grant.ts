@@ -12,7 +12,7 @@ import type { Contender, Waiter } from "./contender.js";
 import type { Engine } from "./engine.js";
 import type { KeepAlive } from "./timers.js";
 
-/** A call that somebody waits for. */
+/** A pending call of the program. */
 class Call implements Waiter {
   readonly #keepAlive: KeepAlive;
   readonly #resolve: () => void;
@@ -37,10 +37,10 @@ class Call implements Waiter {
 }
 
 /**
- * The right to hold a lock, from its acquire to its release or loss.
+ * The right to hold a lock, until the program releases it or the grant is lost.
  *
- * A grant that nobody refers to any more is released in the background, some time after the garbage collector has found it: do not keep only its
- * `signal`.
+ * The client releases a grant in the background some time after the garbage collector has found that the
+ * program no longer refers to it. So keep the grant, and not only its `signal`.
  */
 export class Grant {
   readonly #engine: Engine;
@@ -59,61 +59,62 @@ export class Grant {
   }
 
   /**
-   * The number of this grant; it grows with every grant of the lock. Present it to the resource, which refuses a lower one than it has seen:
-   * that is what makes a lock safe. `null` where the server cannot give one.
+   * The number of the grant, which grows with every grant of the lock. Send it to the resource. A resource
+   * that refuses a lower number than it has seen makes the lock safe. `null` if the server gives no number.
    */
   get fence(): bigint | null {
     return this.#contender.fence;
   }
 
   /**
-   * Whether the lock is held for certain, by this client's clock alone: right also straight after the computer has slept. `false` while the
-   * connection to ZooKeeper is gone.
+   * Whether the grant is valid, by this client's own clock. The answer is right after the computer has slept,
+   * too. `false` while the connection to ZooKeeper is lost.
    */
   get isValid(): boolean {
     return this.#contender.valid;
   }
 
-  /** For how many ms the grant is valid unless it is renewed: 0 once it is over, Infinity if there is no lease. */
+  /** For how many ms the grant is valid without a renewal: 0 when it has ended, Infinity if there is no lease. */
   get remaining(): number {
     return this.#contender.remaining;
   }
 
-  /** Aborted when the grant is lost, with the {@link LockLost} as its reason. */
+  /** Aborts when the grant is lost, with the {@link LockLost} as its reason. */
   get signal(): Signal {
     return this.#contender.signal;
   }
 
-  /** Resolves with the reason when the grant is lost; never if it is released. */
+  /** Resolves with the reason when the grant is lost. It never resolves after a release. */
   get lost(): Promise<LockLost> {
     return this.#contender.lost;
   }
 
   /**
-   * ZooKeeper: resolves when somebody would like to have the lock (Curator's `Revoker`, or {@link Lock.revoke}); never if nobody asks. It is a wish:
-   * release the grant soon, or keep it. Waiting for it keeps no process alive.
+   * ZooKeeper: resolves when another contender requests the lock (through Curator's `Revoker`, or {@link
+   * Lock.revoke}). The holder may release the grant soon, or keep it. Without a request it never resolves. It
+   * does not keep the process alive.
    */
   get revokeRequested(): Promise<void> {
     return this.#contender.asked;
   }
 
-  /** ZooKeeper: whether somebody would like to have the lock, without waiting for it. */
+  /** ZooKeeper: whether another contender has requested the lock. */
   get isRevokeRequested(): boolean {
     return this.#contender.revokeRequested;
   }
 
   /**
-   * ZooKeeper: the node of a contender of another layout in the lock's directory, or null. It was waited for if it came first, but it cannot see ours,
-   * and may be granted the lock as well: have all programs use one `layout`.
+   * ZooKeeper: the node of a contender of another layout in the lock's directory, or null. That contender
+   * does not see ours, so it may get the lock as well. Give all programs the same `layout`.
    */
   get mixedLayouts(): string | null {
     return this.#contender.mixedLayouts;
   }
 
   /**
-   * Makes the grant last from now on.
+   * Renews the grant now.
    *
-   * @throws LockLost if it is over, MisuseError if it has been released.
+   * @throws LockLost if the grant has ended, MisuseError if the program has released it.
    */
   extend(): Promise<void> {
     const contender = this.#contender;
@@ -133,11 +134,12 @@ export class Grant {
   }
 
   /**
-   * ZooKeeper: goes on as a reader, with the fence that the writer had; resolves when the server has put the reader in the writer's place, with nobody
-   * in between. Others may read from then on. Of an owner's grants each becomes a reader's by itself, and the lock with the last of them.
+   * ZooKeeper: changes the grant of a writer into a reader's, without releasing it in between. Waiting
+   * readers get the lock. The fence stays the same. If an owner has several grants, the lock becomes a
+   * reader's with the last of them. Resolves when the server has confirmed the change.
    *
-   * @throws MisuseError `not-a-writer` if it is no writer's grant, or not any more, `not-held` if it has been released; Refused if the server does not
-   * permit it, and the grant is a writer's as before; LockLost if it is over.
+   * @throws MisuseError `not-a-writer` for any other grant and for a second call, `not-held` after a release;
+   * Refused if the server refuses, and the grant stays a writer's; LockLost if the grant has ended.
    */
   downgrade(): Promise<void> {
     const contender = this.#contender;
@@ -158,11 +160,13 @@ export class Grant {
   }
 
   /**
-   * Gives the lock back; resolves when the server has confirmed it. If its owner holds the lock otherwise, only this hold ends, and nothing is asked of the
-   * server, unless the others are readers' and this was the last one of a writer: then the grant becomes a reader's.
+   * Releases the lock. Resolves when the server has confirmed it. If an owner has several grants, only this
+   * one ends, and the client sends nothing, with one exception: when the owner releases its last grant of a
+   * writer and still has grants of the reader, the lock becomes a reader's.
    *
-   * @throws LockLost if the grant had been lost; MisuseError if it has been released before; ReleaseUnconfirmed after 5 s without the server's
-   * word (it is carried on with in the background); Refused if the server does not permit it.
+   * @throws LockLost if the grant had been lost; MisuseError if the program had released it before;
+   * ReleaseUnconfirmed after 5 s without an answer, while the client goes on in the background; Refused if
+   * the server refuses to delete.
    */
   release(): Promise<void> {
     const contender = this.#contender;
@@ -182,10 +186,11 @@ export class Grant {
   }
 
   /**
-   * Releases the grant, if that has not been done. If the body of `await using` has thrown too, JavaScript wraps both errors in a `SuppressedError`: the body's
-   * is its `suppressed`, this one its `error`. {@link Lock.using} throws the body's own.
+   * Releases the grant, unless the program has released it. If the body of `await using` has thrown too,
+   * JavaScript wraps both errors in a `SuppressedError`: its `suppressed` is the body's error, its `error` is
+   * this one. {@link Lock.using} throws the body's own error.
    *
-   * @throws LockLost if it had been lost.
+   * @throws LockLost if the grant had been lost.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     const { state, error } = this.#contender;
@@ -196,7 +201,7 @@ export class Grant {
     }
   }
 
-  /** The grant for a log: the fence as text, as JSON knows no whole numbers of this size. */
+  /** The grant for a log. The fence is a text, because JSON numbers are not exact for its size. */
   toJSON(): { name: string; fence: string | null; isValid: boolean; remaining: number | null } {
     const { name, fence, isValid, remaining } = this;
     return {

@@ -15,11 +15,11 @@ import { Grant } from "./grant.js";
 import type { Patience } from "./machines.js";
 import { known, optionalMillis, optionalSignal } from "./options.js";
 
-/** How to acquire. */
+/** Options of an acquire. */
 export interface AcquireOptions {
-  /** How long to wait, in ms, connecting and everything else included; without it, for ever. */
+  /** The acquire timeout in ms. It covers everything, connecting included. Without it, the acquire waits for ever. */
   readonly timeout?: number | undefined;
-  /** Withdraws the contender when it is aborted; the acquire then rejects with the signal's reason. */
+  /** Cancels the acquire when it is aborted. The acquire then rejects with the signal's reason. */
   readonly signal?: Signal | undefined;
 }
 
@@ -29,8 +29,8 @@ type Contend<G> = (timeout: number | null, signal: Signal | undefined) => Promis
 export type Inspect = (action: "list" | "break" | "revoke", meant: object) => Settings;
 
 /**
- * A lock: a name with checked settings. It sends nothing and is cheap; share it freely. Each acquire is a contender of its own, unless the lock has an
- * {@link LockOptions.owner}, who may acquire again what it holds.
+ * A name with checked settings. It is cheap, sends nothing, and may be shared. Each acquire is a new
+ * contender, unless the lock has an {@link LockOptions.owner}.
  */
 export class Lock {
   /** The lock's name. */
@@ -48,12 +48,14 @@ export class Lock {
   }
 
   /**
-   * Waits until the lock is granted. With a `timeout` it gives null when somebody else held the lock all the time.
+   * Waits until the client has the lock. With a `timeout` it returns null if other contenders held the lock
+   * all the time.
    *
-   * @throws Refused when the lock cannot be had: no permission, wrong type, server unreachable within the timeout. ConfigError for a
-   * timeout that is not positive: there is {@link tryAcquire}. The signal's reason, if it is aborted. LockLost when the lock was granted, and the grant was
-   * over before it was heard of: rare, and safe to try again. MisuseError `busy` when the lock's owner is acquiring it already, `upgrade` when a
-   * reader's owner asks for the writer.
+   * @throws Refused if the lock cannot be had: no permission, a key of another type, no server within the
+   * timeout. ConfigError for a timeout that is not positive: use {@link tryAcquire}. The signal's reason, if
+   * the signal is aborted. LockLost if the grant ended before this call could return it: rare, and safe to
+   * try again. MisuseError `busy` while another acquire of the same owner waits, `upgrade` if an owner that
+   * holds the reader acquires the writer.
    */
   acquire(options: AcquireOptions & { readonly timeout: number }): Promise<Grant | null>;
   acquire(options?: AcquireOptions & { readonly timeout?: undefined }): Promise<Grant>;
@@ -64,7 +66,11 @@ export class Lock {
       : this.#checked(options, (timeout, signal) => this.#grant(timeout, signal, true));
   }
 
-  /** The grant, or null when somebody else holds the lock. @throws as {@link acquire} does; Refused if the server does not answer within 5 s. */
+  /**
+   * Returns a grant, or null if another contender holds the lock.
+   *
+   * @throws as {@link acquire} does; Refused if the server does not answer within 5 s.
+   */
   async tryAcquire(...none: never[]): Promise<Grant | null> {
     // An option that is ignored is a silent default: a try has no timeout, and nothing to abort.
     known(none[0], ...[]);
@@ -72,9 +78,9 @@ export class Lock {
   }
 
   /**
-   * Runs `body` with a grant, and releases it: the scope form for programs without `await using`.
+   * Runs `body` with a grant, and releases the grant afterwards: a scope for programs without `await using`.
    *
-   * @throws NotAcquired when the timeout has ended; LockLost when the grant was lost meanwhile, unless the body has thrown.
+   * @throws NotAcquired after the timeout; LockLost if the grant was lost meanwhile, unless the body threw.
    */
   async using<T>(body: (grant: Grant) => T | Promise<T>, options?: AcquireOptions): Promise<T> {
     const grant = await this.#checked(options ?? {}, (timeout, signal) => this.#grant(timeout, signal, false));
@@ -90,9 +96,10 @@ export class Lock {
   }
 
   /**
-   * ZooKeeper: who holds the lock and who waits, oldest first: for people and tools. It was so at some moment, and is no ground to act on the lock's behalf.
+   * ZooKeeper: returns the holders of the lock and its waiters, the oldest first. The answer is for people
+   * and tools. It may be out of date when you read it.
    *
-   * @throws ConfigError on Redis; Refused when the server does not let us look, or does not answer within 5 s.
+   * @throws ConfigError on Redis; Refused if the server denies access or does not answer within 5 s.
    */
   async contenders(): Promise<ContenderData[]> {
     const found = await this.#inspected("list", {});
@@ -100,18 +107,19 @@ export class Lock {
   }
 
   /**
-   * ZooKeeper: asks a contender for the lock. It is told by {@link Grant.revokeRequested}, as Curator's are by their listeners, and may give the lock
-   * back or keep it.
+   * ZooKeeper: requests the lock from a contender, as Curator's `Revoker` does. The contender gets the
+   * request through {@link Grant.revokeRequested}, and may release the lock or keep it.
    *
-   * @throws ConfigError for what {@link contenders} has not given, and on Redis; Refused (`no-contender`) if it is not there any more.
+   * @throws ConfigError for a contender that {@link contenders} has not returned, and on Redis; Refused
+   * (`no-contender`) if the contender is gone.
    */
   async revoke(contender: ContenderData): Promise<void> {
     await this.#inspected("revoke", contender);
   }
 
   /**
-   * ZooKeeper: deletes a contender's node. A holder has lost its lock then, and hears of it later than others may get it: only fences keep it from
-   * harm. A waiter has lost its place.
+   * ZooKeeper: deletes a contender's node. A holder loses its lock, and may notice after another contender
+   * got it: only fences keep it from doing harm. A waiter loses its place in the queue.
    *
    * @throws as {@link revoke} does.
    */

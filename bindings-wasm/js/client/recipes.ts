@@ -7,16 +7,16 @@
 import type { Grant } from "./grant.js";
 import { type AcquireOptions, Lock } from "./lock.js";
 
-/** A lock that readers share and a writer has alone. Its sides are locks like any other. */
+/** A lock that readers share and that a writer has alone. Both sides are locks. */
 export class ReadWriteLock {
   /**
-   * The shared side: granted while no writer holds the lock or came earlier.
+   * The shared side. A reader gets the lock when no writer holds it or came earlier.
    *
-   * The fence of a reader is no older than the last writer's: a resource refuses a reader whose fence is below the highest writer's that it has seen, and
-   * does not raise that for a reader.
+   * The fence of a reader is not lower than the last writer's. A resource refuses a reader whose fence is
+   * lower than the highest writer's fence that it has seen, and does not store the fences of readers.
    */
   readonly reader: Lock;
-  /** The exclusive side: granted when everybody who came earlier is gone. */
+  /** The exclusive side. A writer gets the lock when all who came earlier have left. */
   readonly writer: Lock;
 
   /** @internal */
@@ -34,8 +34,9 @@ export class ReadWriteLock {
 /** A lock whose holder leads. */
 export class Election extends Lock {
   /**
-   * Waits until this candidate leads: {@link Lock.acquire}, as elections call it. The grant is a term: it lasts until it is released or lost. With a
-   * `timeout` it gives null when others led all the time.
+   * Waits until this candidate leads. It is {@link Lock.acquire} under the name that elections use. The grant
+   * is a term: the candidate leads until it releases the grant or loses it. With a `timeout` it returns null
+   * if other candidates led all the time.
    *
    * @throws as {@link Lock.acquire} does.
    */
