@@ -296,9 +296,13 @@ test("settings and addresses are read from anything", () => {
   const zookeeper = ["mutex", "reader", "writer", "election", "semaphore", "inspection", "multi-lock"].map(
     (kind) => `zookeeper-${kind}`,
   );
-  const kinds = fc.constantFrom(...zookeeper, "redis-string");
+  const ofClients = ["lock", "reader", "writer", "semaphore", "election", "multi-lock"];
+  const kinds = fc.constantFrom(...zookeeper, "redis-string", ...ofClients);
   const some = fc.oneof(fc.integer({ min: -1, max: 10_000 }), odd);
   const optional = {
+    server: mostly(fc.constantFrom("zookeeper", "redis", "memory")),
+    owner: mostly(names),
+    fair: some,
     prefix: some,
     layout: mostly(fc.constantFrom("curator", "kazoo", "plain")),
     nodePrefix: some,
