@@ -115,3 +115,10 @@ def test_what_the_core_does_not_know_is_not_ignored() -> None:
         check(settings("redis", "", "lock", "stock/42", {"tll": 1}))
     assert (caught.value.code, caught.value.name) == (108, "unknown-option")
     assert '"tll"' in str(caught.value)
+
+
+def test_a_prefix_that_has_no_utf_8_is_refused() -> None:
+    from fencepost._values import settings
+
+    with pytest.raises(fencepost.ConfigError, match=r"the prefix is .* lone surrogate"):
+        settings("zookeeper", "/\ud800", "lock", "stock/42", {})

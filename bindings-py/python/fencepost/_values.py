@@ -76,7 +76,7 @@ def settings(server: str, prefix: str, kind: str, name: object, options: Mapping
     """
     raw: RawSettings = {"server": server, "kind": kind}
     if prefix:
-        raw["prefix"] = prefix
+        raw["prefix"] = text("the prefix", prefix, "/shop")
     if "names" not in options:
         raw["name"] = text("the name of a lock", name, "stock/42", _INVALID_NAME)
     for option, value in options.items():
