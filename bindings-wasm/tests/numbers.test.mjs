@@ -44,8 +44,9 @@ for (const [way, make] of Object.entries(WAYS)) {
     for (let cut = 1; cut <= 3; cut++) {
       const before = between.accepted;
       between.end();
-      await within(grant.extend(), "the extension");
-      assert.ok(between.accepted > before);
+      // An answer that was on its way when the connection ended is enough for one extension.
+      do await within(grant.extend(), "the extension");
+      while (between.accepted === before);
     }
     await within(grant.release(), "the release");
     const connections = between.asked.filter((bytes) => bytes.length > 44);

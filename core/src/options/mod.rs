@@ -4,7 +4,7 @@
 //! A binding passes a map of options and gets checked [`Settings`](crate::Settings), or the error for the user. It has
 //! no list of options of its own. It asks [`find`] for the type of a value in order to convert it from its language.
 //!
-//! A new option is an entry in [`OPTIONS`], a field of [`Draft`], and the line that puts the field into the settings.
+//! A new option is an entry in [`OPTIONS`], a field of `Draft`, and the line that puts the field into the settings.
 //! A new kind is a variant of [`Kind`].
 
 mod draft;
