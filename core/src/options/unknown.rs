@@ -8,7 +8,7 @@ use super::{Kind, OPTIONS, Server, find};
 
 /// What to do on ZooKeeper, which has no leases.
 const LEASES: &str =
-    "on ZooKeeper a grant lasts as long as its session: give a session_timeout in the address, or max_hold. ";
+    "on ZooKeeper a grant lasts as long as its session: give a session_timeout in the address, or max_hold; ";
 
 /// The error for an option that locks of this kind do not have on this server: says where it exists, and which options
 /// there are.
