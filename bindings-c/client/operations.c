@@ -1,0 +1,196 @@
+/* What the server answers for a grant: to extend it, to release it, to downgrade it.
+ *
+ * Each call has three forms. One blocks. The other two are for a program with an event loop: the first of them begins,
+ * and the second one returns `PENDING` until the server has answered. */
+#include <stdlib.h>
+
+#include "internal.h"
+
+struct operation {
+    fencepost_result (*start)(fencepost_grant *);
+    fencepost_result (*finish)(fencepost_grant *);
+    client_condition *is_finished;
+    uint64_t patience;     /* for how long the blocking form waits, in microseconds */
+    fencepost_result late; /* what it returns after that */
+};
+
+static uint64_t deadline(uint64_t patience) {
+    return patience == FENCEPOST_NEVER ? FENCEPOST_NEVER : fencepost_now() + patience;
+}
+
+static fencepost_result run(fencepost_grant *grant, const struct operation *operation) {
+    fencepost_result result = grant_enter(grant);
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    if ((result = client_may_block(grant->client)) == FENCEPOST_RESULT_OK &&
+        (result = operation->start(grant)) == FENCEPOST_RESULT_OK) {
+        client_wait(grant->client, grant, operation->is_finished, grant, deadline(operation->patience));
+        result = operation->finish(grant);
+        if (result == FENCEPOST_RESULT_PENDING && operation->late != FENCEPOST_RESULT_PENDING)
+            result = fault(operation->late, NULL);
+    }
+    client_leave(grant->client);
+    return result;
+}
+
+static fencepost_result start(fencepost_grant *grant, const struct operation *operation) {
+    fencepost_result result = grant_enter(grant);
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    result = operation->start(grant);
+    client_leave(grant->client);
+    return result;
+}
+
+static fencepost_result finish(fencepost_grant *grant, const struct operation *operation) {
+    fencepost_result result = grant_enter(grant);
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    result = operation->finish(grant);
+    client_unlock(grant->client);
+    return result;
+}
+
+/* ---- extend ---- */
+
+static fencepost_result extend_start(fencepost_grant *grant) {
+    fencepost_result result;
+
+    if (grant->lost)
+        return contender_fault(grant);
+    if (!contender_is_held(grant))
+        return fault(FENCEPOST_RESULT_NOT_HELD, NULL);
+    grant->client->moved = true;
+    result = fencepost_hub_extend(grant->client->hub, fencepost_now(), grant->key);
+    if (result == FENCEPOST_RESULT_OK)
+        grant->stage = EXTENDING;
+    return result;
+}
+
+static fencepost_result extend_finish(fencepost_grant *grant) {
+    if (grant->lost)
+        return contender_fault(grant);
+    if (!contender_is_held(grant))
+        return fault(FENCEPOST_RESULT_NOT_HELD, NULL);
+    return grant->stage == EXTENDING ? FENCEPOST_RESULT_PENDING : FENCEPOST_RESULT_OK;
+}
+
+static const struct operation extend = {
+    extend_start, extend_finish, contender_extended, FENCEPOST_NEVER, FENCEPOST_RESULT_PENDING};
+
+fencepost_result fencepost_extend(fencepost_grant *grant) {
+    return run(grant, &extend);
+}
+
+fencepost_result fencepost_extend_start(fencepost_grant *grant) {
+    return start(grant, &extend);
+}
+
+fencepost_result fencepost_extend_finish(fencepost_grant *grant) {
+    return finish(grant, &extend);
+}
+
+/* ---- release ---- */
+
+/* Goes on with a release that was begun before. */
+static fencepost_result release_start(fencepost_grant *grant) {
+    fencepost_result result;
+
+    if (grant->lost)
+        return contender_fault(grant);
+    if (grant->stage == RELEASING || (grant->stage == OVER && !grant->known_released))
+        return FENCEPOST_RESULT_OK;
+    if (!contender_is_held(grant))
+        return fault(FENCEPOST_RESULT_NOT_HELD, NULL);
+    grant->client->moved = true;
+    result = fencepost_hub_release(grant->client->hub, fencepost_now(), grant->key);
+    if (result == FENCEPOST_RESULT_OK) {
+        grant->stage = RELEASING;
+        client_changed(grant);
+    }
+    return result;
+}
+
+static fencepost_result release_finish(fencepost_grant *grant) {
+    if (grant->lost)
+        return contender_fault(grant);
+    if (grant->stage == RELEASING)
+        return FENCEPOST_RESULT_PENDING;
+    if (grant->stage != OVER || grant->known_released)
+        return fault(FENCEPOST_RESULT_NOT_HELD, "no release of this grant is under way");
+    grant->known_released = true;
+    return grant->result == FENCEPOST_RESULT_OK ? FENCEPOST_RESULT_OK : contender_fault(grant);
+}
+
+static const struct operation release = {
+    release_start, release_finish, contender_over, PATIENCE_OF_RELEASE, FENCEPOST_RESULT_RELEASE_UNCONFIRMED};
+
+fencepost_result fencepost_release(fencepost_grant *grant) {
+    return run(grant, &release);
+}
+
+fencepost_result fencepost_release_start(fencepost_grant *grant) {
+    return start(grant, &release);
+}
+
+fencepost_result fencepost_release_finish(fencepost_grant *grant) {
+    return finish(grant, &release);
+}
+
+/* ---- downgrade: from a writer to a reader, with no other holder in between ---- */
+
+static fencepost_result downgrade_start(fencepost_grant *grant) {
+    fencepost_result result;
+
+    if (grant->lost)
+        return contender_fault(grant);
+    if (!contender_is_held(grant))
+        return fault(FENCEPOST_RESULT_NOT_HELD, NULL);
+    grant->client->moved = true;
+    result = fencepost_hub_downgrade(grant->client->hub, fencepost_now(), grant->key);
+    if (result == FENCEPOST_RESULT_OK)
+        grant->turn = TURNS;
+    return result;
+}
+
+static fencepost_result downgrade_finish(fencepost_grant *grant) {
+    fencepost_result result;
+
+    if (grant->lost)
+        return contender_fault(grant);
+    if (!contender_is_held(grant))
+        return fault(FENCEPOST_RESULT_NOT_HELD, NULL);
+    switch (grant->turn) {
+    case TURNS:
+        return FENCEPOST_RESULT_PENDING;
+    case TURNED:
+        return FENCEPOST_RESULT_OK;
+    case REFUSED:
+        result = grant->detail == NULL ? fault(grant->refusal, NULL) : fault(grant->refusal, "%s", grant->detail);
+        free(grant->detail);
+        grant->detail = NULL;
+        grant->turn = STAYS;
+        return result;
+    case STAYS:
+        break;
+    }
+    return fault(FENCEPOST_RESULT_NOT_A_WRITER, "no downgrade of this grant is under way");
+}
+
+static const struct operation downgrade = {
+    downgrade_start, downgrade_finish, contender_turned, FENCEPOST_NEVER, FENCEPOST_RESULT_PENDING};
+
+fencepost_result fencepost_downgrade(fencepost_grant *grant) {
+    return run(grant, &downgrade);
+}
+
+fencepost_result fencepost_downgrade_start(fencepost_grant *grant) {
+    return start(grant, &downgrade);
+}
+
+fencepost_result fencepost_downgrade_finish(fencepost_grant *grant) {
+    return finish(grant, &downgrade);
+}
