@@ -3,11 +3,12 @@
 //! The order of members is an ABI. The header itself keeps it: what is there stays in its place, and new members come at
 //! the end, eight bytes each.
 
-use fencepost_core::options::{Kind, OPTIONS, OptionSpec, Server, ValueType};
+use fencepost_core::options::{Kind, OptionSpec, Server, ValueType};
 
 use super::{
     Files, Result,
     regions::{replace, wrap},
+    words::{capitalized, options, range},
 };
 
 pub(super) const FILES: Files = &[
@@ -47,14 +48,6 @@ const MORE: [(&str, &str); 8] = [
         "All waiters wake at a release, and the first one gets the lock. Its name is the node's name.",
     ),
 ];
-
-fn options() -> impl Iterator<Item = &'static OptionSpec> {
-    OPTIONS.iter().filter(|option| {
-        Kind::LOCKS
-            .iter()
-            .any(|kind| option.is_option_of(Server::Memory, *kind))
-    })
-}
 
 /// Whether zero turns the option on: what is zero has its default.
 fn is_inverted(option: &OptionSpec) -> bool {
@@ -167,9 +160,7 @@ fn documentation(option: &OptionSpec) -> String {
         about.meaning.to_owned()
     };
     let mut text = capitalized(&format!("{servers}{meaning}."));
-    if !about.range.is_empty() {
-        text += &format!(" Range: {}.", about.range);
-    }
+    text += &range(about.range);
     if option.value_type() != ValueType::Flag {
         text += &format!(" Default: {}.", about.default);
     }
@@ -180,11 +171,6 @@ fn documentation(option: &OptionSpec) -> String {
         text += &format!(" {more}");
     }
     text
-}
-
-fn capitalized(text: &str) -> String {
-    let (first, rest) = text.split_at(1);
-    first.to_uppercase() + rest
 }
 
 // ---- the client's table ----

@@ -2,7 +2,11 @@
 
 use fencepost_core::options::{Kind, OPTIONS, OptionSpec, Server, ValueType};
 
-use super::{Files, Result, regions::wrap};
+use super::{
+    Files, Result,
+    regions::wrap,
+    words::{capitalized, range},
+};
 
 pub(super) const FILES: Files = &[("bindings-wasm/js/lock-options.ts", interfaces)];
 
@@ -111,19 +115,14 @@ fn sentence(option: &OptionSpec, servers: &str) -> String {
         ValueType::Duration => " In ms.",
         _ => "",
     };
-    let range = if about.range.is_empty() {
-        String::new()
-    } else {
-        format!(" Range: {}.", about.range)
-    };
+    let range = range(about.range);
     let default = match about.default {
         "yes" => "`true`",
         "no" => "`false`",
         other => other,
     };
     let text = format!("{servers}{}.{unit}{range} Default: {default}.", about.meaning);
-    let (first, rest) = text.split_at(1);
-    words(&(first.to_uppercase() + rest))
+    words(&capitalized(&text))
 }
 
 /// The text with the words in backquotes as JavaScript writes them.
@@ -143,9 +142,7 @@ fn camel(name: &str) -> String {
     let mut parts = name.split('_');
     let mut camel = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let (first, rest) = part.split_at(1);
-        camel += &first.to_uppercase();
-        camel += rest;
+        camel += &capitalized(part);
     }
     camel
 }

@@ -8,6 +8,7 @@ mod python;
 mod reference;
 mod regions;
 mod rust;
+mod words;
 
 use std::{fs, path::Path};
 

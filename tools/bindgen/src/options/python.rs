@@ -7,6 +7,7 @@ use fencepost_core::options::{Kind, OPTIONS, OptionSpec, Server, ValueType, find
 use super::{
     Files, Result,
     regions::{replace, wrap},
+    words::range,
 };
 
 const WIDTH: usize = 110;
@@ -89,11 +90,7 @@ fn sentences(option: &OptionSpec) -> String {
         (true, false) => " (ZooKeeper)",
         (false, _) => " (Redis)",
     };
-    let range = if about.range.is_empty() {
-        String::new()
-    } else {
-        format!(" Range: {}.", values(about.range))
-    };
+    let range = range(&values(about.range));
     let default = match about.default {
         "yes" => "``True``".to_owned(),
         "no" => "``False``".to_owned(),

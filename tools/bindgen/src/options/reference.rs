@@ -1,14 +1,14 @@
 //! The tables of the reference.
 
-use fencepost_core::options::{Kind, OPTIONS, OptionSpec, Server, ValueType};
+use fencepost_core::options::{Kind, OPTIONS, Server, ValueType};
 
-use super::{Files, Result, regions::replace};
+use super::{Files, Result, regions::replace, words::options};
 
 pub(super) const FILES: Files = &[("docs/reference/options.md", tables)];
 
 fn tables(before: &str) -> Result<String> {
     let text = replace(before, "kinds", &kinds())?;
-    replace(&text, "options", &options())
+    replace(&text, "options", &rows())
 }
 
 const KINDS: [(&str, Kind); 6] = [
@@ -43,17 +43,12 @@ fn kinds() -> Vec<String> {
     lines
 }
 
-fn options() -> Vec<String> {
+fn rows() -> Vec<String> {
     let mut lines = vec![
         "| option | unit | range | default | meaning |".to_owned(),
         "|---|---|---|---|---|".to_owned(),
     ];
-    let is_option = |option: &&OptionSpec| {
-        Kind::LOCKS
-            .iter()
-            .any(|kind| option.is_option_of(Server::Memory, *kind))
-    };
-    for option in OPTIONS.iter().filter(is_option) {
+    for option in options() {
         let unit = match option.value_type() {
             ValueType::Duration => "duration",
             ValueType::Whole => "number",

@@ -1,8 +1,12 @@
 //! The methods of Rust's `LockOptions`.
 
-use fencepost_core::options::{Kind, OPTIONS, OptionSpec, Server, ValueType};
+use fencepost_core::options::{Kind, OptionSpec, Server, ValueType};
 
-use super::{Files, Result, regions::wrap};
+use super::{
+    Files, Result,
+    regions::wrap,
+    words::{capitalized, options, range},
+};
 
 /// What Rust has in another form: a layout with its prefix is one value, and constructors take the rest.
 const OTHERWISE: [&str; 4] = ["layout", "node_prefix", "permits", "names"];
@@ -19,13 +23,10 @@ impl LockOptions {
 pub(super) const FILES: Files = &[("bindings-rs/src/client/options/generated.rs", methods)];
 
 fn methods(_before: &str) -> Result<String> {
-    let options = OPTIONS.iter().filter(|option| {
-        let is_option = Kind::LOCKS
-            .iter()
-            .any(|kind| option.is_option_of(Server::Memory, *kind));
-        is_option && !OTHERWISE.contains(&option.name())
-    });
-    let methods: Vec<String> = options.map(method).collect();
+    let methods: Vec<String> = options()
+        .filter(|option| !OTHERWISE.contains(&option.name()))
+        .map(method)
+        .collect();
     Ok([HEAD, &methods.join("\n"), "}\n"].concat())
 }
 
@@ -55,16 +56,7 @@ fn sentence(option: &OptionSpec) -> String {
         (true, false) => "ZooKeeper and `memory:`: ",
         (false, _) => "Redis (`memory:` checks it, and has no use for it): ",
     };
-    let range = if about.range.is_empty() {
-        String::new()
-    } else {
-        format!(" Range: {}.", about.range)
-    };
+    let range = range(about.range);
     let default = about.default.trim_matches('`');
     capitalized(&format!("{servers}{}.{range} Default: {default}.", about.meaning))
-}
-
-fn capitalized(text: &str) -> String {
-    let (first, rest) = text.split_at(1);
-    first.to_uppercase() + rest
 }
