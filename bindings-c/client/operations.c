@@ -1,4 +1,4 @@
-/* What the server answers for a grant: to extend it, to release it, to downgrade it.
+/* The calls for a grant that the server answers: extend, release, downgrade.
  *
  * Each call has three forms. One blocks. The other two are for a program with an event loop: the first of them begins,
  * and the second one returns `PENDING` until the server has answered. */
@@ -54,15 +54,19 @@ static fencepost_result finish(fencepost_grant *grant, const struct operation *o
     return result;
 }
 
+static fencepost_result require_held(const fencepost_grant *grant) {
+    if (grant->lost)
+        return contender_fault(grant);
+    return contender_is_held(grant) ? FENCEPOST_RESULT_OK : fault(FENCEPOST_RESULT_NOT_HELD, NULL);
+}
+
 /* ---- extend ---- */
 
 static fencepost_result extend_start(fencepost_grant *grant) {
-    fencepost_result result;
+    fencepost_result result = require_held(grant);
 
-    if (grant->lost)
-        return contender_fault(grant);
-    if (!contender_is_held(grant))
-        return fault(FENCEPOST_RESULT_NOT_HELD, NULL);
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
     grant->client->moved = true;
     result = fencepost_hub_extend(grant->client->hub, fencepost_now(), grant->key);
     if (result == FENCEPOST_RESULT_OK)
@@ -71,10 +75,10 @@ static fencepost_result extend_start(fencepost_grant *grant) {
 }
 
 static fencepost_result extend_finish(fencepost_grant *grant) {
-    if (grant->lost)
-        return contender_fault(grant);
-    if (!contender_is_held(grant))
-        return fault(FENCEPOST_RESULT_NOT_HELD, NULL);
+    fencepost_result result = require_held(grant);
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
     return grant->stage == EXTENDING ? FENCEPOST_RESULT_PENDING : FENCEPOST_RESULT_OK;
 }
 
@@ -143,12 +147,10 @@ fencepost_result fencepost_release_finish(fencepost_grant *grant) {
 /* ---- downgrade: from a writer to a reader, with no other holder in between ---- */
 
 static fencepost_result downgrade_start(fencepost_grant *grant) {
-    fencepost_result result;
+    fencepost_result result = require_held(grant);
 
-    if (grant->lost)
-        return contender_fault(grant);
-    if (!contender_is_held(grant))
-        return fault(FENCEPOST_RESULT_NOT_HELD, NULL);
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
     grant->client->moved = true;
     result = fencepost_hub_downgrade(grant->client->hub, fencepost_now(), grant->key);
     if (result == FENCEPOST_RESULT_OK)
@@ -157,12 +159,10 @@ static fencepost_result downgrade_start(fencepost_grant *grant) {
 }
 
 static fencepost_result downgrade_finish(fencepost_grant *grant) {
-    fencepost_result result;
+    fencepost_result result = require_held(grant);
 
-    if (grant->lost)
-        return contender_fault(grant);
-    if (!contender_is_held(grant))
-        return fault(FENCEPOST_RESULT_NOT_HELD, NULL);
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
     switch (grant->turn) {
     case TURNS:
         return FENCEPOST_RESULT_PENDING;
