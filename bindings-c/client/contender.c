@@ -171,7 +171,8 @@ void contender_event(fencepost_client *client, uint64_t key, const fencepost_eve
     client_changed(contender);
 }
 
-/* Before an owner asks: what has happened is told now. The computer may have slept, and the owner's grant be over. */
+/* Before an owner acquires, the hub learns of what has happened. The computer may have slept, and the owner's grant may
+ * have ended. */
 static void catch_up(fencepost_client *client, uint64_t now) {
     if (now >= client->until) {
         fencepost_hub_handle_timeout(client->hub, now);

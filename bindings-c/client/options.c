@@ -1,4 +1,4 @@
-/* Options, made settings of. */
+/* From options to settings. */
 #include <stddef.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ struct gap {
 #define MOST_SETTINGS (4 + COUNT(members))
 #define MOST_TEXTS 256
 
-/* Settings as they are gathered. What is far beyond the hub's own limits is refused here. */
+/* Settings while the client gathers them. It refuses what is far beyond the hub's own limits. */
 struct gathered {
     fencepost_setting settings[MOST_SETTINGS];
     size_t count;
@@ -86,8 +86,7 @@ add_texts(struct gathered *all, const char *key, const char *const *texts, size_
     if (texts == NULL && count > 0)
         return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
     if (count > MOST_TEXTS - all->text_count)
-        return fault(
-            FENCEPOST_RESULT_INVALID_OPTION, "%zu %s are too many: nobody needs more than %d", count, key, MOST_TEXTS);
+        return fault(FENCEPOST_RESULT_INVALID_OPTION, "%zu %s are too many: give at most %d", count, key, MOST_TEXTS);
     for (i = 0; i < count; i++) {
         if (texts[i] == NULL)
             return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);

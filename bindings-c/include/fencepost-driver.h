@@ -76,8 +76,8 @@ uint64_t fencepost_now(void);
 /**
  * Makes a client on a hub, which is the client's from then on, also in case of an error. `kind` is a kind of
  * machine: it says which server the driver speaks to, and of which kind locks are whose options do not say it, such as
- * `zookeeper-mutex` or `redis-string`. `prefix` may be NULL. The driver is told its client by the caller, before it
- * does anything.
+ * `zookeeper-mutex` or `redis-string`. `prefix` may be NULL. The caller gives the driver its client
+ * before the driver does anything.
  */
 fencepost_result fencepost_client_new(
     fencepost_hub *hub, const char *kind, const char *prefix, const fencepost_driver *driver, void *self,

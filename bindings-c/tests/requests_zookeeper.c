@@ -251,7 +251,7 @@ static void watched_lists(void) {
     end();
 }
 
-/* A machine goes before its read is answered, another one behind it; the third one is told. */
+/* A machine goes before its read is answered, another one behind it; the third one gets the answer. */
 static void watches_go_with_their_machine(void) {
     fencepost_command command = {.operation = FENCEPOST_OPERATION_GET, .flags = FENCEPOST_FLAG_WATCH};
     uint64_t key;

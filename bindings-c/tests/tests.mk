@@ -126,7 +126,7 @@ PROGRAMS := $(SUITES:%=$(TESTS)/%) $(TESTS)/transcripts $(TESTS)/header $(TESTS)
 .PHONY: test-programs test test-small test-crowds test-local test-valgrind test-asan test-tsan check-hiredis
 test-programs: check-hiredis $(PROGRAMS) $(EXAMPLES)
 
-# The oldest hiredis that is supported is the system's. A system with a later one lacks this row of the tests, and is told.
+# The oldest hiredis that is supported is the system's. On a system with a later one, make fails and says so.
 HIREDIS_EXPECTED := $(if $(HIREDIS),1.,0.14)
 check-hiredis:
 	@found=$$(printf '#include <hiredis/hiredis.h>\nHIREDIS_MAJOR.HIREDIS_MINOR\n' | \

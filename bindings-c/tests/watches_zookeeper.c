@@ -50,7 +50,7 @@ static void who_gives_up_leaves_no_watch(const fencepost_options *options) {
         give_up(other, lock);
     before = __atomic_load_n(&events, __ATOMIC_RELAXED);
     let_go(grant);
-    /* The one that still waits is told, of the same node or list. */
+    /* The one that still waits gets the notice of the same node or list. */
     CHECK_RESULT(fencepost_attempt_wait(attempt, &grant), FENCEPOST_OK);
     let_go(grant);
     fencepost_attempt_free(attempt);

@@ -81,7 +81,7 @@ static int socket_of(zhandle_t *handle) {
 }
 
 /* The same, as a copy that stays open while the library's thread closes its own. If the library still has the same one
- * behind the copying, its number has belonged to nobody else meanwhile. */
+ * behind the copying, no other file has had its number meanwhile. */
 static int copy_socket(zhandle_t *handle) {
     int socket = socket_of(handle), copy = socket < 0 ? -1 : fcntl(socket, F_DUPFD_CLOEXEC, 0);
 
@@ -160,8 +160,8 @@ static void bound_handshake(struct driver *driver) {
     wire->answer_by = now + patience(driver);
 }
 
-/* The call that does not wait would tell somebody, whom it does not ask for. This one does not wait either, as no
- * server is asked. */
+/* The asynchronous call needs a completion function. The synchronous one does not wait either: `local` sends nothing.
+ */
 void driving_unwatch(zhandle_t *handle, const char *path, ZooWatcherType type, void *context) {
     zoo_remove_watches(handle, path, type, watch_fired, context, 1);
 }

@@ -35,7 +35,7 @@ void watch_read(struct record *watch, int rc) {
         forget(watch);
 }
 
-/* Out of the library's table. The server goes on to watch the node, and what it says then concerns nobody. */
+/* Removes the watch from the library's table. The server goes on watching the node; the client ignores its notice. */
 void watch_remove(const struct record *watch) {
     struct driver *driver = watch->driver;
 
@@ -52,7 +52,7 @@ void watch_fired(zhandle_t *handle, int type, int state, const char *path, void 
     struct record *record;
 
     (void)handle, (void)state, (void)path;
-    /* Every pending watch is told of every change of the session, and stays. */
+    /* Every pending watch gets every change of the session, and stays. */
     if (type == ZOO_SESSION_EVENT || (record = record_enter(context, &hub)) == NULL)
         return;
     if (type == ZOO_DELETED_EVENT)

@@ -1,5 +1,5 @@
 /**
- * Settings as somebody has written them. The types of values are checked here, everything else by the core.
+ * The program's settings. This module checks the types of values, and the core checks the rest.
  *
  * @module
  */
@@ -150,10 +150,10 @@ export function inOwnWords({ code, kind, message }: FencepostError): ConfigError
   return new ConfigError(code, kind, own);
 }
 
-/** Half a character: it has no UTF-8, and would be written as the same mark as all others. */
+/** Half a character has no UTF-8. All of them would become the same mark. */
 const HALF = /\p{Surrogate}/u;
 
-/** Refuses a text that servers could not tell from others. */
+/** Refuses a text that a server could not distinguish from others. */
 function refuseHalves(name: string, one: string): void {
   if (HALF.test(one)) {
     const [code, kind] = name.startsWith("name") ? [102, "invalid-name"] : [110, "invalid-option"];

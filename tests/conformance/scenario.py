@@ -73,7 +73,7 @@ class Play:
         self._scenario = scenario
         self._kind, self._options = KINDS[kind]
         self._url = url
-        #: Nobody else has these names.
+        #: No other scenario has these names.
         self._unique = uuid.uuid4().hex
         self._later: dict[str, tuple[str, str]] = {}
         self._fences: dict[str, int] = {}

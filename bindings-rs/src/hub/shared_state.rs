@@ -157,7 +157,7 @@ impl SharedState {
             Event::Found { contenders } => state.end = Some(End::Found(contenders)),
             Event::RevokeRequested => state.revoke_requested = true,
             Event::MixedLayouts { node } => state.foreign_node = Some(node),
-            // A place in the queue concerns nobody here, and a later core may say more.
+            // The client has no use for a place in the queue. A later core may have more events.
             _ => {}
         }
         state.end.is_some()

@@ -1,5 +1,5 @@
 /**
- * Options as somebody has written them.
+ * The program's options.
  *
  * @module
  */
@@ -28,7 +28,7 @@ export function withOptions(settings: SettingsData, options: unknown): SettingsD
     if (Object.hasOwn(settings, option)) {
       throw unknown(option, "the client sets it itself");
     }
-    // They are no defaults: acquires would be contenders of their own, and nobody knows which lock is meant.
+    // null is no default here: without an owner each acquire is a new contender, and `fair` decides which lock it is.
     if (value === null && (option === "owner" || option === "fair")) {
       throw unreadable(`${option} is null: give it a value, or leave it out`);
     }
@@ -50,7 +50,7 @@ function unknown(option: string, there: string): ConfigError {
   return new ConfigError(108, "unknown-option", `unknown option "${option}": ${there}`);
 }
 
-/** A number of ms, or nothing; whether it makes sense is for the core to say. */
+/** A number of ms, or nothing. The core checks its range. */
 export function optionalMillis(what: string, value: unknown): number | null {
   if (value === undefined) {
     return null;

@@ -24,7 +24,7 @@ use super::{Draft, Kind, Server, Value, ValueType, find, unknown};
 ///
 /// With an `action` the same map inspects that lock; see [`inspecting`](Self::inspecting).
 ///
-/// Who drives a hub may name the machine instead, and leave the server out: `redis-string`, `zookeeper-mutex`,
+/// A program that drives a hub itself may name the machine instead, and leave out the server: `redis-string`, `zookeeper-mutex`,
 /// `zookeeper-single`, `zookeeper-reader` and so on, or `zookeeper-inspection` with the kind of lock in `of` (`mutex`,
 /// `read-write`, `election`, `semaphore` or `single`).
 ///
@@ -146,7 +146,7 @@ impl TryFrom<RawSettings> for Settings {
         for (name, value) in raw.fields {
             match find(&name) {
                 _ if name == "kind" || name == "server" => {}
-                // A machine's kind says it.
+                // The kind of a machine decides this.
                 Some(_) if is_machine && name == "fair" => return Err(unknown::option(&name, server, kind)),
                 Some(spec) if spec.is_for(server, kind) => spec.slot.set(&mut draft, &name, value)?,
                 _ => return Err(unknown::option(&name, server, kind)),
@@ -159,7 +159,7 @@ impl TryFrom<RawSettings> for Settings {
                 .map(|settings| Self::Redis(LockSettings::String(settings)));
         }
         if draft.has_lease() {
-            // Only `memory:` has them beside the others. It checks them as Redis would, and has no use for them.
+            // Only `memory:` takes them beside ZooKeeper's options. It checks them as Redis would, and ignores them.
             draft.redis("memory")?;
         }
         draft.zookeeper(kind, inspects).map(Self::ZooKeeper)
