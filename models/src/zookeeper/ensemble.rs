@@ -166,6 +166,12 @@ impl Server {
         }
     }
 
+    /// The last transaction that the client of the session has seen.
+    #[must_use]
+    pub fn seen(&self, session: SessionId) -> Option<i64> {
+        self.sessions.get(&session).map(|known| known.seen)
+    }
+
     /// A request or a ping of the session has reached its server. Only a leader takes account of it at once.
     pub fn heard(&mut self, now: Instant, session: SessionId) {
         let leader = self.leader;

@@ -25,6 +25,7 @@ pub mod redis;
 pub mod run;
 pub mod scenario;
 pub mod schedule;
+mod shared;
 pub mod shrink;
 pub mod step;
 pub mod story;

@@ -9,11 +9,12 @@ use fencepost_core::{
     lowered::{self, Operation},
     redis::{Notice, Redis, Reply, Request, is_from_replica},
 };
-use fencepost_models::redis::{Condition, ConnectionId, Server};
+use fencepost_models::redis::{Condition, ConnectionId, Messages, Server};
 
 use crate::{
     backend::{Aftermath, Answered, Backend, Belongings, Owner},
     lua::RealLua,
+    shared::Shared,
     step::{Number, ServerFault},
 };
 
@@ -36,9 +37,9 @@ thread_local! {
 /// The server, and every client's connections.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Servers {
-    server: Server,
+    server: Shared<Server>,
     /// The one that was the primary before, as long as it answers.
-    demoted: Option<Server>,
+    demoted: Option<Shared<Server>>,
     clients: Vec<Connections>,
 }
 
@@ -99,7 +100,8 @@ impl Servers {
 
     /// A condition of the server begins, or is over.
     fn turn(&mut self, condition: Condition) -> Aftermath {
-        self.server.set(condition, !self.server.has(condition));
+        let has = self.server.has(condition);
+        self.server.set(condition, !has);
         Aftermath::default()
     }
 
@@ -132,7 +134,7 @@ impl Backend for Servers {
 
     fn new(clients: Number, _servers: u8) -> Self {
         Self {
-            server: Server::new(),
+            server: Shared::new(Server::new()),
             demoted: None,
             clients: vec![Connections::default(); clients.into()],
         }
@@ -235,9 +237,14 @@ impl Backend for Servers {
         let Some(connection) = self.client(client).messages else {
             return Vec::new();
         };
-        let mut messages = self.server.take_messages(connection);
-        if let Some(demoted) = &mut self.demoted {
-            messages.append(&mut demoted.take_messages(connection));
+        let mut messages = Messages::new();
+        for server in [Some(&mut self.server), self.demoted.as_mut()]
+            .into_iter()
+            .flatten()
+        {
+            if server.notified().any(|notified| notified == connection) {
+                messages.append(&mut server.take_messages(connection));
+            }
         }
         let listening = &self.clients[usize::from(client)].listening;
         let listener = |channel: &[u8]| listening.iter().find(|(known, _)| known == channel);
@@ -269,7 +276,7 @@ impl Backend for Servers {
                 Some(Aftermath::default())
             }
             ServerFault::Depose => {
-                self.demoted = Some(self.server.hand_over());
+                self.demoted = Some(Shared::new(self.server.hand_over()));
                 Some(Aftermath::default())
             }
             ServerFault::FailOver => {

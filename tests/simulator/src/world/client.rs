@@ -9,6 +9,7 @@ use super::{BEGINNING, inspections::Inspections};
 use crate::{
     backend::{Backend, NoticeOf, ReplyOf},
     checker::Mode,
+    shared::Shared,
 };
 
 /// A request on its way.
@@ -36,7 +37,7 @@ pub(crate) struct Answered<B: Backend> {
 /// A client.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Client<B: Backend, S> {
-    pub(crate) subject: S,
+    pub(crate) subject: Shared<S>,
     pub(crate) connected: bool,
     pub(crate) paused: bool,
     /// How much faster its clock runs than the server's, in thousandths.
@@ -72,7 +73,7 @@ pub(crate) struct Client<B: Backend, S> {
 impl<B: Backend, S> Client<B, S> {
     pub(crate) fn new(subject: S, drift: i8) -> Self {
         Self {
-            subject,
+            subject: Shared::new(subject),
             connected: false,
             paused: false,
             drift,

@@ -16,6 +16,7 @@ use fencepost_core::{AttemptId, Event, Failure, Instant, Output, Timer};
 use crate::{
     backend::{Backend, Subject},
     checker::{Checker, Property, Resource, Write, name},
+    shared::Shared,
     step::{Number, Step},
     trace::{Act, Actor, Input, Trace},
 };
@@ -43,7 +44,7 @@ pub struct Setup {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct World<B: Backend, S> {
     backend: B,
-    clients: Vec<Client<B, S>>,
+    clients: Vec<Shared<Client<B, S>>>,
     now: Instant,
     /// Checks all that happens here.
     pub checker: Checker,
@@ -55,7 +56,7 @@ pub struct World<B: Backend, S> {
     /// Whether anything has changed since beliefs were last compared with the server: the time, what it has, or what a client believes. Never
     /// between two steps.
     stale: bool,
-    setup: Setup,
+    setup: Shared<Setup>,
 }
 
 /// When worlds begin.
@@ -76,7 +77,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         let mut world = Self {
             backend: B::new(count, setup.servers),
             clients: clients
-                .map(|(number, drift)| Client::new(make(number, 0), *drift))
+                .map(|(number, drift)| Shared::new(Client::new(make(number, 0), *drift)))
                 .collect(),
             now: BEGINNING,
             checker: Checker::new(count),
@@ -85,7 +86,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             throttled: 0,
             recovering: false,
             stale: false,
-            setup,
+            setup: Shared::new(setup),
         };
         for client in world.numbers() {
             world.connect(client, client % world.setup.servers.max(1), trace);

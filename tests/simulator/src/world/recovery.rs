@@ -12,7 +12,7 @@ use crate::{
     trace::Trace,
 };
 
-use super::{World, client::Client};
+use super::World;
 
 /// No client has to wait for longer than so many rounds of [`ROUND`].
 const ROUNDS: u32 = 1000;
@@ -235,7 +235,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             .wait
             .filter(|until| one.looks && (one.last_input..=local).contains(until))?;
         // A client before it may be about to leave. A server that lags behind the leader does not know that itself.
-        let quiet = self.clients.iter().all(Client::is_quiet) && self.setup.servers == 1;
+        let quiet = self.clients.iter().all(|client| client.is_quiet()) && self.setup.servers == 1;
         if !B::ORDERED || !quiet || one.notice_lost {
             return None;
         }

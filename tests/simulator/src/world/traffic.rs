@@ -67,8 +67,11 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
     pub fn forget_counts(&mut self) {
         self.checker.forget_counts();
         for client in &mut self.clients {
-            client.sent = 0;
-            client.orphaned.clear();
+            // Writing to a client takes a copy of it.
+            if client.sent > 0 || !client.orphaned.is_empty() {
+                client.sent = 0;
+                client.orphaned.clear();
+            }
         }
     }
 }

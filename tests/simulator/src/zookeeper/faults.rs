@@ -100,7 +100,8 @@ impl Servers {
                 self.members[old].cut_off = Some(now);
             }
             ServerFault::Restart => {
-                self.server.change_leader(now, self.server.leader());
+                let leader = self.server.leader();
+                self.server.change_leader(now, leader);
             }
             ServerFault::CatchUp(server) => {
                 let member = self.member(server);

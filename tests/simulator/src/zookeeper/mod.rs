@@ -20,6 +20,7 @@ use fencepost_models::zookeeper::Server;
 use crate::{
     backend::{Aftermath, Answered, Backend, Belongings, Owner},
     checker::{Placed, Shown},
+    shared::Shared,
     step::{Number, ServerFault},
 };
 use kinds::{alone, is_check, is_sync};
@@ -41,7 +42,7 @@ pub const DIRECTORY: &str = "/shop/stock";
 /// The servers, and every client's session.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Servers {
-    server: Server,
+    server: Shared<Server>,
     members: Vec<Member>,
     sessions: Vec<Session>,
     /// Sessions with their clients, the latest last.
@@ -96,7 +97,7 @@ impl Backend for Servers {
     fn new(clients: Number, servers: u8) -> Self {
         let servers = servers.max(1).into();
         Self {
-            server: Server::ensemble(servers),
+            server: Shared::new(Server::ensemble(servers)),
             members: vec![
                 Member {
                     pinged: Instant::ZERO,
@@ -208,7 +209,9 @@ impl Backend for Servers {
     }
 
     fn delivered(&mut self, client: Number, mark: i64) -> bool {
-        if let Some(id) = self.session(client).id {
+        if let Some(id) = self.session(client).id
+            && self.server.seen(id) < Some(mark)
+        {
             self.server.saw(id, mark);
         }
         false
@@ -228,7 +231,8 @@ impl Backend for Servers {
 
     fn take_notices(&mut self, client: Number) -> Vec<Notice> {
         let session = self.session(client).id;
-        let notices = session.map(|session| self.server.take_told(session));
+        let notified = session.filter(|session| self.server.notified().any(|notified| notified == *session));
+        let notices = notified.map(|session| self.server.take_told(session));
         notices.into_iter().flatten().map(Notice::from).collect()
     }
 
