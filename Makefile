@@ -124,7 +124,7 @@ rust-suite:
 	$(SERVERS) $(SUITE) rust-oldest cargo test $(OLDEST) -- --test-threads 2 --skip crowd::
 
 javascript-suite:
-	$(SERVERS) $(SUITE) javascript npm --prefix bindings-wasm test --silent -- -crowd
+	$(SUITE) javascript npm --prefix bindings-wasm test --silent -- --workers 3 -crowd
 
 shared-suite:
 	CARGO_PROFILE_DEV_DEBUG=line-tables-only $(SERVERS) $(SUITE) readme $(PYTHON) -m pytest -q tests/readme
@@ -153,8 +153,8 @@ interop-suite:
 	$(SUITE) interop $(PYTHON) -m pytest -q -n 3 tests/interop
 
 matrix: ## interop and faults on every supported version of ZooKeeper
-	$(SUITE) faults $(PYTHON) -m pytest -q --every-version tests/faults
-	$(SUITE) interop $(PYTHON) -m pytest -q -n 3 --every-version tests/interop
+	$(SUITE) faults $(PYTHON) -m pytest -q --full-product tests/faults
+	$(SUITE) interop $(PYTHON) -m pytest -q -n 3 --full-product tests/interop
 
 # What people have written: REPORT.md is the simulator's.
 GUIDES = $(shell find . \( -name node_modules -o -name target -o -name '.?*' -o -name build \) -prune -o -name '*.md' -not -name REPORT.md -print)
@@ -177,12 +177,12 @@ lint: ## formatting and lints of every language
 	.venv/bin/ruff check
 	cd tests/servers && ../../.venv/bin/mypy --strict .
 	cd tests/mixed && ../../.venv/bin/mypy --strict counter.py test_mixed.py
-	cd tests/interop && MYPYPATH=../mixed:tests:peers ../../.venv/bin/mypy --strict tests peers/*.py
+	cd tests/interop && MYPYPATH=../mixed:../selection:tests:peers ../../.venv/bin/mypy --strict tests peers/*.py
 	cd tests/conformance && MYPYPATH=peers ../../.venv/bin/mypy --strict *.py peers/*.py
 	cd tests/redis-servers && MYPYPATH=../mixed ../../.venv/bin/mypy --strict *.py
 	cd tests/deletions && ../../.venv/bin/mypy --strict .
-	cd tests/faults && MYPYPATH=../mixed:../interop/tests:. ../../.venv/bin/mypy --strict *.py
-	.venv/bin/mypy --strict tests/readme tools/closing-lines tools/stutter --scripts-are-modules
+	cd tests/faults && MYPYPATH=../mixed:../selection:../interop/tests:. ../../.venv/bin/mypy --strict *.py
+	.venv/bin/mypy --strict tests/readme tests/selection tools/closing-lines tools/stutter --scripts-are-modules
 	cd bindings-py && ../.venv/bin/mypy && ../.venv/bin/python -m mypy.stubtest fencepost._fencepost
 	cd bench && ../.venv/bin/mypy
 	cd bindings-wasm && npm run --silent lint

@@ -1,7 +1,11 @@
-// A crowd: two thousand at once who acquire, wait through a restart of the server, hold through one, and are closed.
+// A crowd: two thousand at once who acquire, wait through a restart of the server, hold
+// through one, and are closed; and three thousand answers that arrive in one read.
 
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 
 import zookeeper from "node-zookeeper-client";
 
@@ -135,4 +139,12 @@ test(`redis: ${CROWD} wait for one lock, and closing gives up all of them`, asyn
   await within(client.close(), "the end", LONG);
   assert.deepEqual([...new Set(await all)], ["client-closed"]);
   await grant.release();
+});
+
+test("zk: thousands of answers in one read need no more of the stack than one", async () => {
+  const program = fileURLToPath(new URL("programs/one-read.mjs", import.meta.url));
+  // Less than Node.js has by default: how much a call takes there depends on what has been compiled by then.
+  const run = ["--stack-size=600", program, address("FENCEPOST_ZOOKEEPER"), `/${unique("one-read")}`];
+  const { stdout } = await promisify(execFile)(process.execPath, run, { timeout: 240_000 });
+  assert.equal(stdout, "released 3000\n");
 });

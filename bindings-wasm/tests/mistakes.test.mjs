@@ -1,10 +1,7 @@
 // Mistakes in a program end every call of a client at once, with the first one as the cause: of the core, of a client library, or of the stack.
 
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 
 import zookeeper from "node-zookeeper-client";
 
@@ -28,14 +25,6 @@ async function lostBy(text, grant) {
   assert.equal(grant.isValid, false);
   await assert.rejects(grant.release(), LockLost);
 }
-
-test("zk: thousands of answers in one read need no more of the stack than one", async () => {
-  const program = fileURLToPath(new URL("programs/one-read.mjs", import.meta.url));
-  // Less than Node.js has by default: how much a call takes there depends on what has been compiled by then.
-  const run = ["--stack-size=600", program, address("FENCEPOST_ZOOKEEPER"), `/${unique("one-read")}`];
-  const { stdout } = await promisify(execFile)(process.execPath, run, { timeout: 240_000 });
-  assert.equal(stdout, "released 3000\n");
-});
 
 test("zk: a mistake outside of an answer ends every call, and grants", async (t) => {
   const own = zookeeper.createClient(address("FENCEPOST_ZOOKEEPER"), { sessionTimeout: 20_000 });

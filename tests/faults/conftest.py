@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
-sys.path += [str(TESTS / "interop" / "tests"), str(TESTS / "mixed")]
+sys.path += [str(TESTS / "interop" / "tests"), str(TESTS / "mixed"), str(TESTS / "selection")]
 
 from crew import Crew, Crews  # noqa: E402  # what it needs is found only now
 from ensemble import Ensemble  # noqa: E402
-from versions import VERSIONS, pytest_addoption, pytest_collection_modifyitems  # noqa: E402
+from selection import VERSIONS, pytest_addoption, pytest_collection_modifyitems  # noqa: E402
 
 __all__ = ["pytest_addoption", "pytest_collection_modifyitems"]
 

@@ -11,11 +11,12 @@ from typing import Protocol
 import pytest
 from steer import CLASSES, RUST, Peer, Servers
 from tree import Tree
-from versions import VERSIONS, pytest_addoption, pytest_collection_modifyitems
+
+sys.path += [str(Path(__file__).resolve().parents[2] / name) for name in ("mixed", "selection")]
+
+from selection import VERSIONS, pytest_addoption, pytest_collection_modifyitems  # found only now
 
 __all__ = ["pytest_addoption", "pytest_collection_modifyitems"]
-
-sys.path.append(str(Path(__file__).resolve().parents[2] / "mixed"))
 
 
 class Start(Protocol):

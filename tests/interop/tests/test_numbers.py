@@ -14,8 +14,8 @@ import pytest
 from elsewhere import Elsewhere
 from kazoo.client import KazooClient  # type: ignore[import-untyped]
 from refusals import refused, started, wanted
+from selection import VERSIONS
 from steer import wait_until
-from versions import VERSIONS
 
 pytestmark = pytest.mark.every_version
 

@@ -1,4 +1,8 @@
-"""The peers themselves: each excludes its own kind, and does what it is told."""
+"""The peers themselves: each excludes its own kind, and carries out its commands.
+
+The full product alone has them: `tests/conformance` has our clients, and other people's change with their
+version.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,8 @@ import pytest
 from conftest import Start
 from counter import CounterServer
 from steer import Peer, Servers, wait_until
+
+pytestmark = pytest.mark.full_product
 
 OURS = ("rust", "python", "javascript", "c")
 PEERS = ("curator", "kazoo", *(f"{ours}-{layout}" for ours in OURS for layout in ("curator", "kazoo")))

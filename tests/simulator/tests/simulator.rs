@@ -2,7 +2,10 @@
 //!
 //! `FENCEPOST_SEED` begins with another seed, `FENCEPOST_CASES` takes another number of them, `FENCEPOST_MACHINE` takes one machine alone.
 
-use std::ops::Range;
+use std::{
+    ops::Range,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use fencepost_simulator::{
     checker::{Mode, Property},
@@ -63,34 +66,51 @@ fn every_machine_keeps_its_promises() {
         machines::ALL.iter().any(|machine| chosen(machine.name())),
         "there is no machine {only:?}"
     );
-    for machine in machines::ALL.iter().filter(|machine| chosen(machine.name())) {
-        let report = proved(*machine, 20_000);
-        let quiet = (machine.name() == "zookeeper-inspection").then_some(INSPECTED_OFTEN_ENOUGH);
-        for (what, in_a_thousand) in OFTEN_ENOUGH.into_iter().chain(quiet.into_iter().flatten()) {
-            // A permit's fence orders nothing, so the resource refuses none.
-            if machine.name() == "zookeeper-semaphore" && what == "stale writes refused" {
-                continue;
-            }
-            let seen = report
-                .seen
-                .all()
-                .find(|(name, _)| *name == what)
-                .map(|(_, seen)| seen);
-            let least = in_a_thousand * report.runs / 1000;
-            assert!(
-                seen >= Some(least),
-                "{}: {what} {seen:?}, at least {least}",
-                machine.name()
-            );
+    let machines: Vec<_> = machines::ALL
+        .iter()
+        .filter(|machine| chosen(machine.name()))
+        .collect();
+    // One thread a processor takes one machine after the other.
+    let next = AtomicUsize::new(0);
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|threads| {
+        for _ in 0..processors {
+            threads.spawn(|| {
+                while let Some(machine) = machines.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    keeps_its_promises(**machine);
+                }
+            });
         }
-        let downgraded = report.seen.all().find(|(name, _)| *name == "downgraded");
-        let least = 20 * report.runs / 1000;
-        if machine.name() == "zookeeper-read-write" {
-            assert!(
-                downgraded >= Some(("downgraded", least)),
-                "{downgraded:?}, at least {least}"
-            );
+    });
+}
+
+fn keeps_its_promises(machine: &dyn Provable) {
+    let report = proved(machine, 20_000);
+    let quiet = (machine.name() == "zookeeper-inspection").then_some(INSPECTED_OFTEN_ENOUGH);
+    for (what, in_a_thousand) in OFTEN_ENOUGH.into_iter().chain(quiet.into_iter().flatten()) {
+        // A permit's fence orders nothing, so the resource refuses none.
+        if machine.name() == "zookeeper-semaphore" && what == "stale writes refused" {
+            continue;
         }
+        let seen = report
+            .seen
+            .all()
+            .find(|(name, _)| *name == what)
+            .map(|(_, seen)| seen);
+        let least = in_a_thousand * report.runs / 1000;
+        assert!(
+            seen >= Some(least),
+            "{}: {what} {seen:?}, at least {least}",
+            machine.name()
+        );
+    }
+    let downgraded = report.seen.all().find(|(name, _)| *name == "downgraded");
+    let least = 20 * report.runs / 1000;
+    if machine.name() == "zookeeper-read-write" {
+        assert!(
+            downgraded >= Some(("downgraded", least)),
+            "{downgraded:?}, at least {least}"
+        );
     }
 }
 
