@@ -9,7 +9,7 @@ SERVERS := python3 $(CURDIR)/tests/servers run --
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test setup build lint bench options soak deletions matrix clean \
-	suites computing-suites python-suite c-suite rust-suite javascript-suite shared-suite crowds-suite faults-suite interop-suite
+	suites computing-suites waiting-suites python-suite c-suite rust-suite javascript-suite shared-suite crowds-suite faults-suite interop-suite
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -32,11 +32,13 @@ build: ## build the bindings of all languages
 	$(MAKE) --no-print-directory build-mixed build-interop build-conformance
 
 # Only what has the same packages and features shares the libraries that it stands on: they are compiled once for all that is here.
+CORE := --package fencepost-core --package fencepost-models --package fencepost-tests --all-features
 RUST := --package fencepost --package fencepost-cli --features fencepost/servers,fencepost-cli/servers
 
-.PHONY: build-debug build-release build-rust build-oldest build-py build-wasm build-c build-mixed build-interop build-conformance build-bench
+.PHONY: build-debug build-release build-rust build-tests build-oldest build-py build-wasm build-c build-mixed build-interop build-conformance build-bench
 build-debug:
 	$(MAKE) --no-print-directory build-rust
+	$(MAKE) --no-print-directory build-tests
 	$(MAKE) --no-print-directory build-oldest
 	$(MAKE) --no-print-directory build-wasm
 
@@ -47,6 +49,12 @@ build-release:
 
 build-rust:
 	cargo build $(RUST) --lib --bins --examples
+
+# The programs of the tests in Rust: a suite that compiles would keep others waiting for the compiler's lock.
+build-tests:
+	cargo test --quiet $(RUST) --no-run
+	cargo test --quiet $(CORE) --no-run
+	cargo test --quiet --profile proof --package fencepost-simulator --features servers --no-run
 
 # The client's tests with the oldest versions of the client libraries, in a lock file of their own.
 OLDEST := --quiet --locked --manifest-path bindings-rs/tests/oldest/Cargo.toml --target-dir build/rust-oldest --test servers --test outages
@@ -90,23 +98,24 @@ build-bench: build-c
 build-bench-java:
 	javac -Xlint:all -Werror --release 17 -d build/bench/java -cp 'build/jars/*' bench/java/*.java
 
-# What computes has the machine to itself: a session that ends because a compiler has taken the processor is no finding. The suites of the
-# languages wait, for sessions to end above all, so they run beside each other.
+# The suites of the languages wait, for sessions to end above all, so they run beside each other. What computes takes the processor time that
+# they leave, and no more.
 suites:
 	rm -rf build/logs
-	$(MAKE) --no-print-directory computing-suites
-	$(MAKE) --no-print-directory --jobs 5 --output-sync=line python-suite c-suite rust-suite javascript-suite shared-suite
+	$(MAKE) --no-print-directory --jobs 2 computing-suites waiting-suites
 	$(MAKE) --no-print-directory crowds-suite
-	$(MAKE) --no-print-directory faults-suite
-	$(MAKE) --no-print-directory interop-suite
 	tools/closing-lines
+
+waiting-suites:
+	$(MAKE) --no-print-directory --jobs 5 --output-sync=line python-suite c-suite rust-suite javascript-suite shared-suite
+	$(MAKE) --no-print-directory interop-suite
+	$(MAKE) --no-print-directory faults-suite
 
 COMPUTE := nice -n 19
 computing-suites:
-	$(SUITE) simulator $(COMPUTE) cargo test --quiet --profile proof --package fencepost-simulator
-	$(SERVERS) $(SUITE) models $(COMPUTE) cargo test --quiet --profile proof --package fencepost-simulator --features servers --test models
+	$(SERVERS) $(SUITE) simulator $(COMPUTE) cargo test --quiet --profile proof --package fencepost-simulator --features servers
 	$(SUITE) no-std $(COMPUTE) cargo build --quiet --package fencepost-core --package fencepost-models --target thumbv7m-none-eabi
-	$(SUITE) core $(COMPUTE) cargo test --quiet --package fencepost-core --package fencepost-models --package fencepost-tests --all-features
+	$(SUITE) core $(COMPUTE) cargo test --quiet $(CORE)
 	$(SUITE) deletions $(PYTHON) -m pytest -q tests/deletions
 	$(SUITE) wasi $(COMPUTE) node tests/wasi/run.mjs
 	$(if $(LINT),$(SUITE) lint $(COMPUTE) make --no-print-directory lint)
@@ -136,25 +145,26 @@ shared-suite:
 	$(SERVERS) $(SUITE) bench $(PYTHON) -m pytest -q bench/tests
 	$(SUITE) servers $(PYTHON) -m pytest -q tests/servers
 
-# Nothing beside them: two thousand locks are held at once, and released within the time of a close; and members and sessions end by faults
-# alone.
+# Nothing beside them: two thousand locks are held at once, and released within the time of a close. `make matrix` has them with the oldest
+# versions of the client libraries, too.
 crowds-suite:
 	cd bindings-py && $(SERVERS) $(SUITE) python-crowds ../$(PYTHON) -m pytest -q tests/test_crowd.py
 	$(SERVERS) $(SUITE) rust-crowds cargo test $(RUST) --test outages -- --test-threads 2 crowd::
-	$(SERVERS) $(SUITE) rust-oldest-crowds cargo test $(OLDEST) -- --test-threads 2 crowd::
 	$(SERVERS) $(SUITE) javascript-crowds npm --prefix bindings-wasm test --silent -- crowd
 	$(SUITE) c-crowds make --no-print-directory -C bindings-c test-crowds
 
+# Members and sessions end by faults alone.
 faults-suite:
 	$(SUITE) faults $(PYTHON) -m pytest -q tests/faults
 
-# Three at a time, each with servers of its own: they wait for each other, and start many processes. `make matrix` has every version of ZooKeeper.
+# Three at a time, each with servers of its own: they wait for each other, and start many processes.
 interop-suite:
 	$(SUITE) interop $(PYTHON) -m pytest -q -n 3 tests/interop
 
-matrix: ## interop and faults on every supported version of ZooKeeper
+matrix: ## every pair of clients with every kind of lock, on every supported version of ZooKeeper
 	$(SUITE) faults $(PYTHON) -m pytest -q --full-product tests/faults
 	$(SUITE) interop $(PYTHON) -m pytest -q -n 3 --full-product tests/interop
+	$(SERVERS) $(SUITE) rust-oldest-crowds cargo test $(OLDEST) -- --test-threads 2 crowd::
 
 # What people have written: REPORT.md is the simulator's.
 GUIDES = $(shell find . \( -name node_modules -o -name target -o -name '.?*' -o -name build \) -prune -o -name '*.md' -not -name REPORT.md -print)
