@@ -133,7 +133,7 @@ rust-suite:
 	$(SERVERS) $(SUITE) rust-oldest cargo test $(OLDEST) -- --test-threads 2 --skip crowd::
 
 javascript-suite:
-	$(SUITE) javascript npm --prefix bindings-wasm test --silent -- --workers 3 -crowd
+	$(SUITE) javascript npm --prefix bindings-wasm test --silent -- --workers 2 -crowd
 
 shared-suite:
 	CARGO_PROFILE_DEV_DEBUG=line-tables-only $(SERVERS) $(SUITE) readme $(PYTHON) -m pytest -q tests/readme
