@@ -201,7 +201,7 @@ void client_poll(fencepost_client *client, uint64_t now, uint64_t until);
 /* close.c */
 bool close_is_inside(const fencepost_client *client);
 
-/* keeper.c */
+/* background.c */
 void keeper_look(fencepost_client *client);
 void keeper_stop(fencepost_client *client);
 

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include <signal.h>
 
-#include "internal.h"
+#include "../client/internal.h"
 
 /* A program that has made a call will often make another one at once, and is faster if it finds nobody driving. */
 #define QUIET_AFTER 10000u

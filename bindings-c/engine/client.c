@@ -5,7 +5,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "../client/internal.h"
 
 /* How long an acquire waits for the first connection, in microseconds, by default. */
 #define CONNECT_WITHIN 5000000u

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "../client/internal.h"
 
 /* How often to look for more before a timer that is due: each look takes in thousands of bytes. */
 #define MOST_LOOKS 256

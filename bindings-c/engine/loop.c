@@ -4,7 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-#include "internal.h"
+#include "../client/internal.h"
 
 /* One descriptor for all there is to wait for: it never changes, whatever connections come and go behind it. */
 static int open_loop(fencepost_client *client) {

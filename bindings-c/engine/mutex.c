@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "../client/internal.h"
 
 /* The time of such sleeps stands still while the computer sleeps, so they are cut short (microseconds). */
 #define LONGEST_SLEEP 60000000u

@@ -2,7 +2,7 @@
  * time. */
 #include <pthread.h>
 
-#include "internal.h"
+#include "../client/internal.h"
 
 static unsigned forks;
 

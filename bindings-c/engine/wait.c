@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include <poll.h>
 
-#include "internal.h"
+#include "../client/internal.h"
 
 /* The time of poll stands still while the computer sleeps, so it is cut short (microseconds). */
 #define LONGEST_SLEEP 60000000u

@@ -51,7 +51,7 @@ static redisAsyncContext *open_one(const char *address) {
 static void callbacks_run_without_the_lock(void) {
     const char *address_ = NULL, *proxy = proxy_open("redis-1", &address_);
     redisAsyncContext *commands, *subscriptions;
-    const char *name = new_name("lent");
+    const char *name = new_name("given");
 
     NEED(proxy != NULL);
     commands = open_one(address_);
@@ -59,7 +59,7 @@ static void callbacks_run_without_the_lock(void) {
     NEED(commands != NULL && subscriptions != NULL);
     replies = ends = 0;
     CHECK_RESULT(fencepost_redis_attach(commands, subscriptions, &client), FENCEPOST_OK);
-    lock = lock_with(client, new_name("lent"), NULL);
+    lock = lock_with(client, new_name("given"), NULL);
     grant = hold(client, name);
     NEED(grant != NULL);
     redisAsyncCommand(commands, on_reply, NULL, "PING");

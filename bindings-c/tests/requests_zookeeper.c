@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <unistd.h>
 
-#include "../zookeeper/internal.h"
+#include "../drivers/zookeeper/internal.h"
 #include "support.h"
 
 /* The last outcomes and notices, as words; changed under the client's lock. */

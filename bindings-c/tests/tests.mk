@@ -21,7 +21,7 @@ WITH_attach := tests/loop.c
 WITH_turns := tests/loop.c
 WITH_late := tests/loop.c
 WITH_close := tests/loop.c
-WITH_lent := tests/loop.c
+WITH_given_redis := tests/loop.c
 WITH_silence_redis := tests/loop.c
 WITH_failover_redis := tests/relay.c
 WITH_reach_redis := tests/relay.c
@@ -29,7 +29,7 @@ WITH_faults := tests/waiting.c
 WITH_faults_zookeeper := tests/waiting.c
 WITH_faults_redis := tests/waiting.c tests/relay.c
 WITH_ipv6_zookeeper := tests/relay.c
-WITH_verdicts_zookeeper := $(OBJ)/zookeeper/zookeeper/verdict.o
+WITH_verdicts_zookeeper := $(OBJ)/zookeeper/drivers/zookeeper/verdict.o
 # The driver itself, so that what it tells the hub can be written down.
 WITH_verdicts_redis := tests/loop.c tests/relay.c $(OBJECTS_redis)
 WITH_requests_zookeeper := $(OBJECTS_zookeeper)
@@ -41,9 +41,9 @@ LINK_bad_input := -lfencepost-zookeeper -lfencepost-redis
 LINK_turns := -lfencepost-redis
 LINK_late := -lfencepost-redis
 LINK_close := -lfencepost-redis
-LINK_lent := -lfencepost-redis
+LINK_given_redis := -lfencepost-redis
 LINK_silence_redis := -lfencepost-redis
-LINK_lent_tls := -lfencepost-redis -lhiredis_ssl
+LINK_given_redis_tls := -lfencepost-redis -lhiredis_ssl
 
 # The tests' own ZooKeeper handles are of the library with threads. Where its names are in the program for all to see, fencepost takes that
 # library too; where they are hidden in it, the one without threads.
@@ -99,11 +99,11 @@ $(STATIC_ROWS:%=$(TESTS)/static-%): $(TESTS)/static-%: examples/blocking.c $(COR
 	$(COMPILE) -Iinclude $< -Wl,-u,fencepost_$(firstword $(subst -, ,$*))_connect -rdynamic -o $@ \
 	    $$(PKG_CONFIG_PATH=$(LIB)/pkgconfig pkg-config --static --libs --define-variable=prefix=$(abspath $(OBJ))/archives fencepost-$*)
 
-# Beside another static library in Rust, with the same standard library in it.
-$(TESTS)/beside: tests/beside.c tests/beside.rs $(CORE) $(STATIC) $(HEADERS)
+# With another static library in Rust, with the same standard library in it.
+$(TESTS)/two_rust_libraries: tests/two_rust_libraries.c tests/other_library.rs $(CORE) $(STATIC) $(HEADERS)
 	@mkdir -p $(@D)
-	$(RUSTC) --crate-type staticlib -O tests/beside.rs -o $(OBJ)/libbeside.a
-	$(COMPILE) -Iinclude $< $(LIB)/libfencepost-client.a $(LIB)/libfencepost.a $(OBJ)/libbeside.a -ldl -lm -o $@
+	$(RUSTC) --crate-type staticlib -O tests/other_library.rs -o $(OBJ)/libother.a
+	$(COMPILE) -Iinclude $< $(LIB)/libfencepost-client.a $(LIB)/libfencepost.a $(OBJ)/libother.a -ldl -lm -o $@
 
 # Examples, built as their own comments say.
 $(BUILD)/examples/%: examples/%.c $(SHARED) $(PKGCONFIG) $(HEADERS:include/%=$(INCLUDE)/%)
@@ -117,11 +117,11 @@ SUITES := silence_zookeeper-threaded silence_zookeeper overdue overdue-threaded 
     faults crowd-given attach verdicts_redis turns silence_redis faults_redis close late close_again crowd-threaded scarce \
     close_again-threaded given_zookeeper poll_loop fork threads crowd faults-threaded close-threaded single kinds event_loop \
     client inspection owners downgrade late-threaded threads-threaded fork-threaded reach_redis \
-    hub addresses options fuzz fuzz_values owners_threads wakes wakes-threaded kinds_zookeeper lent bad_input names process verdicts_zookeeper requests_zookeeper watches_zookeeper \
+    hub addresses options fuzz fuzz_values owners_threads wakes wakes-threaded kinds_zookeeper given_redis bad_input names process verdicts_zookeeper requests_zookeeper watches_zookeeper \
     ipv6_zookeeper numbers_zookeeper failover_redis client-threaded process-threaded kinds-threaded kinds_zookeeper-threaded \
     event_loop-threaded watches_zookeeper-threaded ipv6_zookeeper-threaded numbers_zookeeper-threaded \
     $(if $(filter yes,$(TLS)),tls)
-PROGRAMS := $(SUITES:%=$(TESTS)/%) $(TESTS)/transcripts $(TESTS)/header $(TESTS)/header20 $(TESTS)/static $(STATIC_ROWS:%=$(TESTS)/static-%) $(TESTS)/beside
+PROGRAMS := $(SUITES:%=$(TESTS)/%) $(TESTS)/transcripts $(TESTS)/header $(TESTS)/header20 $(TESTS)/static $(STATIC_ROWS:%=$(TESTS)/static-%) $(TESTS)/two_rust_libraries
 
 .PHONY: test-programs test test-small test-crowds test-local test-valgrind test-asan test-tsan check-hiredis
 test-programs: check-hiredis $(PROGRAMS) $(EXAMPLES)
@@ -148,7 +148,7 @@ test-crowds: test-programs newest-programs
 
 # Without servers.
 test-local: test-programs
-	tests/run $(TESTS) hub addresses options fuzz fuzz_values transcripts header beside
+	tests/run $(TESTS) hub addresses options fuzz fuzz_values transcripts header two_rust_libraries
 
 # The same under memcheck. (The faults take their time even without it.)
 test-valgrind: test-programs
@@ -157,7 +157,7 @@ test-valgrind: test-programs
 	    $(PYTHON) ../tests/servers run -- tests/run $(TESTS) $(filter-out static static-% header,$(notdir $(PROGRAMS)))
 
 # What concerns Redis with the newest hiredis, beside the oldest that is supported, which is the system's.
-NEWEST := lent lent_tls attach turns close client wakes late overdue crowd bad_input event_loop threads verdicts_redis faults_redis silence_redis \
+NEWEST := given_redis given_redis_tls attach turns close client wakes late overdue crowd bad_input event_loop threads verdicts_redis faults_redis silence_redis \
     failover_redis reach_redis $(if $(filter yes,$(TLS)),tls)
 HIREDIS_NEWEST := $(abspath ../build/hiredis)
 .PHONY: test-newest newest-programs build-newest
@@ -176,7 +176,7 @@ test-asan:
 
 # What threads share, with the C libraries built for ThreadSanitizer: those tests that run threads.
 THREADED_TESTS := client wakes faults_zookeeper silence_zookeeper watches_zookeeper threads crowd late overdue close close_again
-THREADED_TESTS += $(THREADED_TESTS:%=%-threaded) crowd-given given_zookeeper lent faults_redis
+THREADED_TESTS += $(THREADED_TESTS:%=%-threaded) crowd-given given_zookeeper given_redis faults_redis
 test-tsan:
 	LD_LIBRARY_PATH=$(abspath $(BUILD)-tsan/lib) $(MAKE) --no-print-directory BUILD=$(BUILD)-tsan SANITIZE="-fsanitize=thread -fno-omit-frame-pointer" \
 	    $(THREADED_TESTS:%=$(BUILD)-tsan/tests/%)

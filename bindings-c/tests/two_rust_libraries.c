@@ -1,16 +1,16 @@
-/* libfencepost.a beside another static library in Rust: both work, and catch their own panics. */
+/* libfencepost.a with another static library in Rust: both work, and catch their own panics. */
 #include <fencepost-client.h>
 
 #include "check.h"
 
-uint64_t beside_sum(uint64_t end);
+uint64_t other_sum(uint64_t end);
 
 static void both_work(void) {
     fencepost_client *client = NULL;
     fencepost_grant *grant = NULL;
 
-    CHECK(beside_sum(3) == 3);
-    CHECK(beside_sum(200) == 0);
+    CHECK(other_sum(3) == 3);
+    CHECK(other_sum(200) == 0);
     NEED(fencepost_connect("memory:", &client) == FENCEPOST_OK);
     CHECK_RESULT(fencepost_acquire(client, "stock", FENCEPOST_FOREVER, &grant), FENCEPOST_OK);
     CHECK_RESULT(fencepost_release(grant), FENCEPOST_OK);

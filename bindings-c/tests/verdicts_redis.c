@@ -3,7 +3,7 @@
 #include <fencepost-redis.h>
 #include <poll.h>
 
-#include "../redis/internal.h"
+#include "../drivers/redis/internal.h"
 #include "loop.h"
 #include "support.h"
 

@@ -1,7 +1,7 @@
 /* The table from libzookeeper's errors to outcomes, row by row. */
 #include <zookeeper/zookeeper.h>
 
-#include "../zookeeper/verdict.h"
+#include "../drivers/zookeeper/verdict.h"
 #include "check.h"
 
 struct row {

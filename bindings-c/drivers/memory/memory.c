@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "../../client/internal.h"
 
 /* A server, and who is connected to it. A room without a name has one client. */
 struct room {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../redis/tls.h"
+#include "../tls.h"
 #include "socket.h"
 
 struct settings {

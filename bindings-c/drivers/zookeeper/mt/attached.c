@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "../zookeeper/internal.h"
+#include "../internal.h"
 
 /* Guards the list. Held for a look-up only; a client's lock may be held meanwhile, never taken. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

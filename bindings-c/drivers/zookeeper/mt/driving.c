@@ -7,7 +7,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "../zookeeper/internal.h"
+#include "../internal.h"
 
 /* The connection of a handle of our own. The library's thread makes it, and has it to itself. */
 struct wire {

@@ -13,7 +13,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "../zookeeper/internal.h"
+#include "../internal.h"
 
 /* How long to leave the library alone after an error, in microseconds. */
 #define PAUSE 10000u
