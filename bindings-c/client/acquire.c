@@ -36,7 +36,7 @@ static fencepost_result acquire(fencepost_lock *lock, int64_t patience, fencepos
         return result;
     if ((result = contender_open(lock, patience, &contender)) != FENCEPOST_RESULT_OK)
         return result;
-    client_wait(client, contender, contender_decided, contender, FENCEPOST_NEVER);
+    contender_wait(contender, contender_decided, FENCEPOST_NEVER);
     result = decided(contender, grant);
     if (result != FENCEPOST_RESULT_OK)
         contender_forget(contender);
@@ -138,11 +138,19 @@ static fencepost_result take(fencepost_attempt *attempt, fencepost_grant **grant
         return fault(FENCEPOST_RESULT_NOT_WAITING, "the grant of this attempt has been taken already");
     result = decided(attempt->begun.contender, grant);
     if (result == FENCEPOST_RESULT_OK) {
-        overdue_forget(attempt->begun.contender);
+        deadlines_forget(attempt->begun.contender);
         attempt->begun.contender = NULL;
-        client_taken(*grant);
+        client_taken((*grant)->client, &(*grant)->waiters);
     }
     return result;
+}
+
+/* With the lock. */
+static void wait_for(fencepost_attempt *attempt) {
+    fencepost_grant *contender = attempt->begun.contender;
+
+    if (contender != NULL)
+        client_wait(attempt->begun.client, &contender->waiters, attempt_decided, attempt, FENCEPOST_NEVER);
 }
 
 static fencepost_result finish(fencepost_attempt *attempt, bool wait, fencepost_grant **grant) {
@@ -155,7 +163,7 @@ static fencepost_result finish(fencepost_attempt *attempt, bool wait, fencepost_
         result = fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
     } else if (!wait || (result = client_may_block(client)) == FENCEPOST_RESULT_OK) {
         if (wait)
-            client_wait(client, attempt->begun.contender, attempt_decided, attempt, FENCEPOST_NEVER);
+            wait_for(attempt);
         result = take(attempt, grant);
     }
     client_leave(client);

@@ -11,7 +11,7 @@ static void begin(fencepost_client *client) {
     client->close_by = fencepost_now() + PATIENCE_OF_CLOSE - client->driver->farewell;
     if (client->driver->closing != NULL)
         client->driver->closing(client->self, client->hub);
-    table_each(&client->contenders, contender_closed);
+    table_each(&client->locks->contenders, contender_closed);
     fencepost_hub_shutdown(client->hub, fencepost_now());
     client->stirred = true;
     client_pump(client);
@@ -47,7 +47,7 @@ static fencepost_result finish(fencepost_client *client) {
     client_unlock(client);
     if (client->driver->left != NULL)
         client->driver->left(client->self);
-    keeper_stop(client);
+    background_stop(client);
     client->driver->close(client->self, unsettled > 0);
     client_lock(client);
     client->over = true;
@@ -66,7 +66,7 @@ static fencepost_result finish(fencepost_client *client) {
 
 /* Whether this thread is in a callback that runs within the client, whose end would wait for this thread. With the
  * lock. */
-bool close_is_inside(const fencepost_client *client) {
+static bool is_inside(const fencepost_client *client) {
     bool closes = client->closed && !client->over && pthread_equal(client->closer, pthread_self());
 
     return closes || client_is_dispatcher(client);
@@ -79,7 +79,7 @@ static fencepost_result enter(fencepost_client *client) {
     if (!IS_OURS(client))
         return fault(FENCEPOST_RESULT_WRONG_PROCESS, NULL);
     client_lock(client);
-    if (!close_is_inside(client))
+    if (!is_inside(client))
         return FENCEPOST_RESULT_OK;
     client_unlock(client);
     return fault(FENCEPOST_RESULT_WOULD_BLOCK, "a callback of the connection cannot close its client");
@@ -153,4 +153,18 @@ fencepost_result fencepost_close_finish(fencepost_client *client) {
 
     cancel_allow(before);
     return result;
+}
+
+void fencepost_client_free(fencepost_client *client) {
+    bool inside;
+
+    if (client == NULL || !IS_OURS(client))
+        return;
+    client_lock(client);
+    inside = is_inside(client);
+    client_unlock(client);
+    if (inside)
+        return;              /* the caller's own callback: this thread goes on with the client behind it */
+    fencepost_close(client); /* once more does nothing, but waits for another thread that closes it */
+    fencepost_client_unref(client);
 }

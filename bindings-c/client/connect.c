@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "../drivers/memory/memory.h"
 #include "internal.h"
 
 typedef fencepost_result connect_function(const char *url, fencepost_client **client);

@@ -11,19 +11,14 @@
 
 /* Says in words why it ended: what the hub says, and what the client library said of the command that it was. */
 static void describe(fencepost_grant *contender, const fencepost_event *event) {
-    const struct note *note = NULL;
+    const char *noted = client_noted(contender->client, event->cause_command);
     char text[512];
-    int i;
 
-    for (i = 0; i < NOTES && event->cause_command != 0; i++) {
-        if (contender->client->notes[i].command == event->cause_command)
-            note = &contender->client->notes[i];
-    }
     snprintf(
         text, sizeof text, "%s%s%.*s%s%s%s", fencepost_result_text((int32_t)event->reason),
         event->has_detail ? ": " : "", (int)event->detail.size, (const char *)event->detail.data,
-        note != NULL ? ": " : "", note != NULL ? note->text : "",
-        event->kind == FENCEPOST_EVENT_KIND_LOST && contender->client->unkept
+        noted != NULL ? ": " : "", noted != NULL ? noted : "",
+        event->kind == FENCEPOST_EVENT_KIND_LOST && contender->client->background_missing
             ? ": the operating system gives no thread, so nothing renews between calls"
             : "");
     free(contender->detail);
@@ -36,11 +31,11 @@ static void finish(fencepost_grant *contender, fencepost_result result) {
 
     if (contender->stage == ASKING)
         client->asking--;
-    overdue_forget(contender);
+    deadlines_forget(contender);
     contender->stage = OVER;
     contender->result = result;
-    client_changed(contender);
-    table_remove(&client->contenders, contender->key);
+    client_changed(client, contender->waiters);
+    table_remove(&client->locks->contenders, contender->key);
 }
 
 static void forget_watches(fencepost_client *client, uint64_t key) {
@@ -71,14 +66,14 @@ static void end(fencepost_grant *contender, fencepost_result result) {
 /* The server has confirmed its release: the machine is at rest, and takes the place of the last one that was. */
 static void end_released(fencepost_grant *contender) {
     fencepost_client *client = contender->client;
-    uint64_t over = client->spare.key;
+    uint64_t over = client->locks->spare.key;
 
     if (contender->machine != NULL || contender->lock == 0 || contender->attempt >= MOST_ATTEMPTS) {
         end(contender, FENCEPOST_RESULT_OK);
         return;
     }
     finish(contender, FENCEPOST_RESULT_OK);
-    client->spare = (struct spare){contender->key, contender->lock};
+    client->locks->spare = (struct spare){contender->key, contender->lock};
     if (over != 0) {
         forget_watches(client, over);
         close_key(client, over);
@@ -114,7 +109,7 @@ static void tell(fencepost_grant *contender, const fencepost_event *event) {
         contender->attempt = event->attempt;
         contender->valid_until = event->valid_until;
         machine_granted(contender, event->owner);
-        overdue_granted(contender);
+        deadline_to_take(contender);
         break;
     case FENCEPOST_EVENT_KIND_EXTENDED:
         if (contender->stage == EXTENDING)
@@ -163,12 +158,12 @@ static void tell(fencepost_grant *contender, const fencepost_event *event) {
 }
 
 void contender_event(fencepost_client *client, uint64_t key, const fencepost_event *event) {
-    fencepost_grant *contender = table_find(&client->contenders, key);
+    fencepost_grant *contender = table_find(&client->locks->contenders, key);
 
     if (contender == NULL)
         return;
     tell(contender, event);
-    client_changed(contender);
+    client_changed(client, contender->waiters);
 }
 
 /* Before an owner acquires, the hub learns of what has happened. The computer may have slept, and the owner's grant may
@@ -186,7 +181,7 @@ static fencepost_result ask(const fencepost_lock *lock, int64_t patience, uint64
     fencepost_client *client = lock->client;
     fencepost_result result;
 
-    if (!table_add(&client->contenders, contender))
+    if (!table_add(&client->locks->contenders, contender))
         return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
     if (patience == TRY)
         result = fencepost_hub_try_acquire(client->hub, now, contender->key);
@@ -204,12 +199,12 @@ static fencepost_result take_machine(const fencepost_lock *lock, uint64_t now, f
     uint8_t owner[16];
     uint64_t seed;
 
-    if (client->spare.key != 0 && client->spare.lock == lock->number) {
-        contender->key = client->spare.key;
-        client->spare.key = 0;
+    if (client->locks->spare.key != 0 && client->locks->spare.lock == lock->number) {
+        contender->key = client->locks->spare.key;
+        client->locks->spare.key = 0;
         return FENCEPOST_RESULT_OK;
     }
-    if ((result = random_take(&client->random, owner, &seed)) != FENCEPOST_RESULT_OK ||
+    if ((result = random_take(&client->locks->random, owner, &seed)) != FENCEPOST_RESULT_OK ||
         (result = fencepost_hub_open(client->hub, now, lock->settings, owner, seed, &contender->key)) !=
             FENCEPOST_RESULT_OK)
         return result;
@@ -237,14 +232,14 @@ fencepost_result contender_open(fencepost_lock *lock, int64_t patience, fencepos
         return result;
     }
     if ((result = ask(lock, patience, now, opened)) != FENCEPOST_RESULT_OK) {
-        table_remove(&client->contenders, opened->key);
+        table_remove(&client->locks->contenders, opened->key);
         machine_leave(opened, &key);
         fencepost_hub_close(client->hub, now, opened->key);
         free(opened);
         return result;
     }
     client->asking++;
-    overdue_asked(opened);
+    deadline_to_reach(opened);
     fencepost_client_ref(client);
     *contender = opened;
     return FENCEPOST_RESULT_OK;
@@ -294,6 +289,11 @@ fencepost_result contender_fault(const fencepost_grant *contender) {
     if (contender->detail == NULL)
         return fault(contender->result, NULL);
     return fault(contender->result, "%s", contender->detail);
+}
+
+/* Waits for a condition of it, or until the deadline: says whether it holds. */
+bool contender_wait(fencepost_grant *contender, client_condition *condition, uint64_t deadline) {
+    return client_wait(contender->client, &contender->waiters, condition, contender, deadline);
 }
 
 bool contender_decided(const void *subject) {

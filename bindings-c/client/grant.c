@@ -88,7 +88,7 @@ fencepost_result fencepost_grant_wait_lost(fencepost_grant *grant, int64_t timeo
     if (result != FENCEPOST_RESULT_OK)
         return result;
     if ((result = client_may_block(grant->client)) == FENCEPOST_RESULT_OK) {
-        bool over = client_wait(grant->client, grant, contender_over, grant, client_deadline(timeout));
+        bool over = contender_wait(grant, contender_over, client_deadline(timeout));
         if (grant->lost)
             result = contender_fault(grant);
         else
@@ -115,7 +115,7 @@ fencepost_result fencepost_grant_wait_revoke_requested(fencepost_grant *grant, i
     if (result != FENCEPOST_RESULT_OK)
         return result;
     if ((result = client_may_block(grant->client)) == FENCEPOST_RESULT_OK) {
-        client_wait(grant->client, grant, contender_wanted, grant, client_deadline(timeout));
+        contender_wait(grant, contender_wanted, client_deadline(timeout));
         if (grant->lost)
             result = contender_fault(grant);
         else if (!contender_is_held(grant))

@@ -1,66 +1,11 @@
 /* Looking at a lock from outside: who holds it and who waits, asking for it, breaking a contender. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
-/* One block: the list, its items, their texts. */
-struct fencepost_contenders {
-    size_t count;
-    fencepost_contender items[];
-};
-
 struct fencepost_inspection {
     struct pending begun;
 };
-
-static const char *put_text(char **place, fencepost_view view) {
-    char *text = *place;
-
-    if (view.size > 0)
-        memcpy(text, view.data, view.size);
-    text[view.size] = '\0';
-    *place += view.size + 1;
-    return text;
-}
-
-/* What was found, in memory of its own; NULL: there is none. */
-fencepost_contenders *contenders_copy(const fencepost_found *const *found, size_t count) {
-    size_t size = sizeof(fencepost_contenders) + count * sizeof(fencepost_contender), i;
-    fencepost_contenders *copy;
-    char *place;
-
-    for (i = 0; i < count; i++)
-        size += found[i]->node.size + found[i]->identifier.size + 2;
-    if ((copy = calloc(1, size)) == NULL)
-        return NULL;
-    copy->count = count;
-    place = (char *)&copy->items[count];
-    for (i = 0; i < count; i++) {
-        fencepost_contender *item = &copy->items[i];
-
-        item->node = put_text(&place, found[i]->node);
-        item->identifier = put_text(&place, found[i]->identifier);
-        item->session = found[i]->session;
-        item->since = found[i]->since;
-        item->fence = found[i]->fence;
-        item->holds = found[i]->holds;
-        item->shared = found[i]->shared;
-    }
-    return copy;
-}
-
-size_t fencepost_contenders_count(const fencepost_contenders *contenders) {
-    return contenders == NULL ? 0 : contenders->count;
-}
-
-const fencepost_contender *fencepost_contenders_at(const fencepost_contenders *contenders, size_t index) {
-    return index < fencepost_contenders_count(contenders) ? &contenders->items[index] : NULL;
-}
-
-void fencepost_contenders_free(fencepost_contenders *contenders) {
-    free(contenders);
-}
 
 /* What to do, and to whom; without a contender: to list. */
 struct task {
@@ -107,7 +52,7 @@ static fencepost_result blocking(fencepost_lock *lock, struct task task, fencepo
     client = lock->client;
     if ((result = client_may_block(client)) == FENCEPOST_RESULT_OK &&
         (result = open_inspection(lock, &task, &contender)) == FENCEPOST_RESULT_OK) {
-        client_wait(client, contender, contender_decided, contender, FENCEPOST_NEVER);
+        contender_wait(contender, contender_decided, FENCEPOST_NEVER);
         result = ended(contender, contenders);
         client_leave(client);
         contender_forget(contender);

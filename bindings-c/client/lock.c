@@ -8,7 +8,7 @@
 
 /* Machines that were made with other settings are not its own any more. With the client's lock. */
 static void renumber(fencepost_lock *lock) {
-    lock->number = ++lock->client->last_lock;
+    lock->number = ++lock->client->locks->last_lock;
 }
 
 /* With the client's lock. */

@@ -27,7 +27,7 @@ bool machine_add(fencepost_grant *contender, const uint8_t bytes[16]) {
     memcpy(machine->bytes, bytes, sizeof machine->bytes);
     machine->key = contender->key;
     machine->serves = 1;
-    if (tsearch(machine, &contender->client->machines, compare) == NULL) {
+    if (tsearch(machine, &contender->client->locks->machines, compare) == NULL) {
         free(machine);
         return false;
     }
@@ -45,7 +45,7 @@ bool machine_leave(fencepost_grant *contender, uint64_t *key) {
         return true;
     if (--machine->serves > 0)
         return false;
-    tdelete(machine, &contender->client->machines, compare);
+    tdelete(machine, &contender->client->locks->machines, compare);
     free(machine);
     return true;
 }
@@ -58,7 +58,7 @@ void machine_granted(fencepost_grant *contender, const uint8_t bytes[16]) {
     if (contender->machine == NULL)
         return;
     memcpy(sought.bytes, bytes, sizeof sought.bytes);
-    if ((found = tfind(&sought, &contender->client->machines, compare)) == NULL || *found == contender->machine)
+    if ((found = tfind(&sought, &contender->client->locks->machines, compare)) == NULL || *found == contender->machine)
         return;
     shared = *found;
     shared->serves++;

@@ -25,7 +25,7 @@ static fencepost_result run(fencepost_grant *grant, const struct operation *oper
         return result;
     if ((result = client_may_block(grant->client)) == FENCEPOST_RESULT_OK &&
         (result = operation->start(grant)) == FENCEPOST_RESULT_OK) {
-        client_wait(grant->client, grant, operation->is_finished, grant, deadline(operation->patience));
+        contender_wait(grant, operation->is_finished, deadline(operation->patience));
         result = operation->finish(grant);
         if (result == FENCEPOST_RESULT_PENDING && operation->late != FENCEPOST_RESULT_PENDING)
             result = fault(operation->late, NULL);
@@ -113,7 +113,7 @@ static fencepost_result release_start(fencepost_grant *grant) {
     result = fencepost_hub_release(grant->client->hub, fencepost_now(), grant->key);
     if (result == FENCEPOST_RESULT_OK) {
         grant->stage = RELEASING;
-        client_changed(grant);
+        client_changed(grant->client, grant->waiters);
     }
     return result;
 }

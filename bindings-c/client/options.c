@@ -186,11 +186,11 @@ options_check(const fencepost_client *client, const char *name, const fencepost_
     if (name == NULL && options.kind != FENCEPOST_KIND_MULTI_LOCK)
         return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
     all.count = all.text_count = 0;
-    add_text(&all, "server", client->server);
-    add_text(&all, "kind", options.kind == FENCEPOST_KIND_MUTEX ? client->kind : kinds[options.kind]);
+    add_text(&all, "server", client->locks->server);
+    add_text(&all, "kind", options.kind == FENCEPOST_KIND_MUTEX ? client->locks->kind : kinds[options.kind]);
     add_text(&all, "name", name);
-    if (client->prefix != NULL && client->prefix[0] != '\0')
-        add_text(&all, "prefix", client->prefix);
+    if (client->locks->prefix != NULL && client->locks->prefix[0] != '\0')
+        add_text(&all, "prefix", client->locks->prefix);
     for (i = 0; i < COUNT(members); i++) {
         if ((result = add_member(&all, &options, &members[i])) != FENCEPOST_RESULT_OK)
             return result;

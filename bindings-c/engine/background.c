@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include <signal.h>
 
-#include "../client/internal.h"
+#include "internal.h"
 
 /* A program that has made a call will often make another one at once, and is faster if it finds nobody driving. */
 #define QUIET_AFTER 10000u
@@ -24,14 +24,14 @@ static bool has_to_listen(fencepost_client *client, uint64_t now) {
     return client->quiet_from <= now && listens(client);
 }
 
-/* When there is something to do for the keeper. */
+/* When there is something to do for this thread. */
 static uint64_t due(fencepost_client *client) {
     uint64_t until = client_until(client);
 
     return client->quiet_from < until && listens(client) ? client->quiet_from : until;
 }
 
-static void *keep(void *argument) {
+static void *run(void *argument) {
     fencepost_client *client = argument;
 
     client_lock(client);
@@ -41,8 +41,8 @@ static void *keep(void *argument) {
         if (client->driving) {
             /* Who drives looks at the timers too, and calls us when it stops. That costs a call for each grant of a
              * program that takes one after the other, so the moment that we were called for is kept. */
-            client->keeper_due = client->keeper_called > now ? client->keeper_called : FENCEPOST_NEVER;
-            client_sleep(client, &client->keeper_bell, client->keeper_due);
+            client->background_due = client->background_called > now ? client->background_called : FENCEPOST_NEVER;
+            client_sleep(client, &client->background_bell, client->background_due);
         } else if (until <= now) {
             client_advance(client);
             client_wake(client);
@@ -54,12 +54,12 @@ static void *keep(void *argument) {
             client_poll(client, now, until);
             client_wake(client); /* whoever has begun to wait meanwhile drives from here on */
         } else {
-            client->keeper_due = client->waiters == NULL ? due(client) : until;
-            client_sleep(client, &client->keeper_bell, client->keeper_due);
+            client->background_due = client->waiters == NULL ? due(client) : until;
+            client_sleep(client, &client->background_bell, client->background_due);
         }
-        client->keeper_due = 0;
+        client->background_due = 0;
     }
-    client->keeper_due = FENCEPOST_NEVER;
+    client->background_due = FENCEPOST_NEVER;
     client_unlock(client);
     return NULL;
 }
@@ -71,14 +71,14 @@ static void start(fencepost_client *client) {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     /* Without a thread, what is held lasts as long as its lease, and the program is told of the loss, and why. */
-    client->keeper_runs = pthread_create(&client->keeper, NULL, keep, client) == 0;
-    client->unkept = !client->keeper_runs;
+    client->background_runs = pthread_create(&client->background, NULL, run, client) == 0;
+    client->background_missing = !client->background_runs;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Calls the keeper if there is something for it to do before it would look by itself. Costs nothing otherwise: an
+/* Calls the thread if there is something for it to do before it would look by itself. Costs nothing otherwise: an
  * uncontended acquire and release wake no thread. */
-void keeper_look(fencepost_client *client) {
+void background_look(fencepost_client *client) {
     uint64_t until;
 
     if (client->looped || client->closed || client->driving || client->waiters != NULL ||
@@ -87,27 +87,27 @@ void keeper_look(fencepost_client *client) {
     if (listens(client))
         client->quiet_from = fencepost_now() + QUIET_AFTER;
     until = due(client);
-    if (until >= client->keeper_due && !(client->keeper_due > 0 && has_to_drive(client)))
+    if (until >= client->background_due && !(client->background_due > 0 && has_to_drive(client)))
         return;
-    client->keeper_called = until;
-    if (!client->keeper_runs)
+    client->background_called = until;
+    if (!client->background_runs)
         start(client);
-    else if (client->keeper_due > 0)
-        client_call(client, &client->keeper_bell);
+    else if (client->background_due > 0)
+        client_call(client, &client->background_bell);
 }
 
 /* Ends the thread. Called once, without the lock, when the client is closed or looped. */
-void keeper_stop(fencepost_client *client) {
+void background_stop(fencepost_client *client) {
     int before = cancel_hold();
     bool runs;
 
     client_lock(client);
-    runs = client->keeper_runs;
-    client->keeper_runs = false;
-    client_call(client, &client->keeper_bell);
+    runs = client->background_runs;
+    client->background_runs = false;
+    client_call(client, &client->background_bell);
     client_signal(client->wake);
     client_unlock(client);
     if (runs)
-        pthread_join(client->keeper, NULL);
+        pthread_join(client->background, NULL);
     cancel_allow(before);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../client/internal.h"
+#include "internal.h"
 
 /* Names a failure; without a format, in the words that belong to the result. */
 fencepost_result fault(fencepost_result result, const char *format, ...) {

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "../client/internal.h"
+#include "internal.h"
 
 /* How long a fork waits, in seconds. A name server that is silent keeps a look-up for half a minute. */
 #define FORK_WAITS 1

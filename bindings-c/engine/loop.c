@@ -4,7 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-#include "../client/internal.h"
+#include "internal.h"
 
 /* One descriptor for all there is to wait for: it never changes, whatever connections come and go behind it. */
 static int open_loop(fencepost_client *client) {
@@ -38,7 +38,7 @@ int fencepost_client_fd(fencepost_client *client) {
     client->looped_until = FENCEPOST_NEVER;
     client_leave(client);
     if (descriptor >= 0)
-        keeper_stop(client);
+        background_stop(client);
     return descriptor;
 }
 

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../client/internal.h"
+#include "internal.h"
 
 /* The time of such sleeps stands still while the computer sleeps, so they are cut short (microseconds). */
 #define LONGEST_SLEEP 60000000u
@@ -72,4 +72,21 @@ void client_sleep(fencepost_client *client, unsigned *bell, uint64_t until) {
     before = client_pause(client);
     syscall(SYS_futex, bell, FUTEX_WAIT_PRIVATE, 0, until == FENCEPOST_NEVER ? NULL : limit, NULL, 0);
     client_resume(client, before);
+}
+
+/* Makes an eventfd readable. */
+void client_signal(int descriptor) {
+    uint64_t one = 1;
+
+    /* It fails only when it is full: then whoever reads it is awake. */
+    if (write(descriptor, &one, sizeof one) < 0)
+        return;
+}
+
+/* Makes an eventfd unreadable. */
+void client_drain(int descriptor) {
+    uint64_t count;
+
+    if (read(descriptor, &count, sizeof count) < 0)
+        return; /* it was empty */
 }

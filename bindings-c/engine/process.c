@@ -2,7 +2,7 @@
  * time. */
 #include <pthread.h>
 
-#include "../client/internal.h"
+#include "internal.h"
 
 static unsigned forks;
 

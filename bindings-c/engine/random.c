@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "../client/internal.h"
+#include "internal.h"
 
 /* The system may give fewer than were asked for: before Linux 5.18 256 at once, and after a signal any number. */
 static bool fill(struct pool *pool) {

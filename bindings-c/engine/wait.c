@@ -2,20 +2,20 @@
 #define _GNU_SOURCE
 #include <poll.h>
 
-#include "../client/internal.h"
+#include "internal.h"
 
 /* The time of poll stands still while the computer sleeps, so it is cut short (microseconds). */
 #define LONGEST_SLEEP 60000000u
 
-/* A thread that sleeps in a blocking call, on its stack. It is in two lists: that of its contender, whose change wakes
- * it, and that of all waiters of the client, one of which has to look after the client. */
+/* A thread that sleeps in a blocking call, on its stack. It is in two lists: that of what it waits for, whose change
+ * wakes it, and that of all waiters of the client, one of which has to look after the client. */
 struct waiter {
     client_condition *condition;
     const void *subject;
     unsigned bell;                /* not 0: it was woken, and will look */
     uint64_t until;               /* when it looks by itself */
     struct waiter *newer, *older; /* of the client's */
-    struct waiter *next, **place; /* of the contender's; without a place, it is in no such list any more */
+    struct waiter *next, **place; /* of what it waits for; without a place, it is in no such list any more */
 };
 
 /* Wakes one waiter. With the lock. */
@@ -26,27 +26,24 @@ static void wake(fencepost_client *client, struct waiter *waiter) {
     client_call(client, &waiter->bell);
 }
 
-/* Wakes those in a contender's list who have what they wait for. With the lock. */
-static void wake_ready(fencepost_client *client, struct waiter *waiter) {
-    for (; waiter != NULL; waiter = waiter->next) {
+/* Something has changed: wakes those of its waiters who have what they wait for. With the lock. */
+void client_changed(fencepost_client *client, struct waiter *list) {
+    struct waiter *waiter;
+
+    for (waiter = list; waiter != NULL; waiter = waiter->next) {
         if (!waiter->bell && waiter->condition(waiter->subject))
             wake(client, waiter);
     }
 }
 
-/* A contender has changed: wakes those of its waiters who wait for that. With the lock. */
-void client_changed(const fencepost_grant *contender) {
-    wake_ready(contender->client, contender->waiters);
-}
-
-/* A contender goes to a thread that may free it: its other waiters look at once, and do not touch it. With the lock. */
-void client_taken(fencepost_grant *contender) {
+/* Something goes to a thread that may free it: its other waiters look at once, and do not touch it. With the lock. */
+void client_taken(fencepost_client *client, struct waiter **list) {
     struct waiter *waiter;
 
-    while ((waiter = contender->waiters) != NULL) {
-        contender->waiters = waiter->next;
+    while ((waiter = *list) != NULL) {
+        *list = waiter->next;
         waiter->place = NULL;
-        wake(contender->client, waiter);
+        wake(client, waiter);
     }
 }
 
@@ -67,7 +64,7 @@ static bool is_looked_after(fencepost_client *client) {
 void client_wake(fencepost_client *client) {
     if (client->closed)
         return;
-    wake_ready(client, client->closers);
+    client_changed(client, client->closers);
     if (client->oldest != NULL && client->woken == 0 && !is_looked_after(client))
         wake(client, client->watcher != NULL ? client->watcher : client->oldest);
 }
@@ -162,10 +159,10 @@ fencepost_result client_may_block(const fencepost_client *client) {
     return FENCEPOST_RESULT_OK;
 }
 
-/* Waits with the lock until the condition holds, or until the deadline: says whether it holds. It is a condition of the
- * contender, or, without one, of the client's end. */
+/* Waits with the lock until the condition holds, or until the deadline: says whether it holds. `list` is that of the
+ * waiters for its subject; NULL: for the client's end. */
 bool client_wait(
-    fencepost_client *client, fencepost_grant *contender, client_condition *condition, const void *subject,
+    fencepost_client *client, struct waiter **list, client_condition *condition, const void *subject,
     uint64_t deadline) {
     struct waiter waiter = {.condition = condition, .subject = subject};
     bool holds;
@@ -187,7 +184,7 @@ bool client_wait(
         if (has_descriptor(client) && !client->driving)
             client_poll(client, now, until < deadline ? until : deadline);
         else
-            sleep_in(client, &waiter, contender == NULL ? &client->closers : &contender->waiters, deadline);
+            sleep_in(client, &waiter, list == NULL ? &client->closers : list, deadline);
     }
     /* Another thread looks after the client from here on. */
     client_wake(client);

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../client/internal.h"
+#include "memory.h"
+
+#include "../../engine/internal.h"
 
 /* A server, and who is connected to it. A room without a name has one client. */
 struct room {
@@ -99,7 +101,7 @@ static void memory_left(void *self) {
             client_pump(woken);
             client_wake(woken);
             client_tell_loop(woken);
-            keeper_look(woken);
+            background_look(woken);
         }
         client_unlock(woken);
         fencepost_client_unref(woken);

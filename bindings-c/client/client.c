@@ -1,0 +1,83 @@
+/* Clients: a hub and its driver, and what the client keeps of its locks. The end of a client is in close.c. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* How long an acquire waits for the first connection, in microseconds, by default. */
+#define CONNECT_WITHIN 5000000u
+
+static void locks_free(struct locks *locks) {
+    if (locks == NULL)
+        return;
+    table_free(&locks->contenders);
+    free(locks->server);
+    free(locks->prefix);
+    free(locks);
+}
+
+/* Takes a kind of machine apart: `zookeeper-mutex` is ZooKeeper, and its locks are of the kind `lock`. */
+static void name_server(struct locks *locks) {
+    char *end = strchr(locks->server, '-');
+
+    locks->kind = "lock";
+    if (end == NULL)
+        return;
+    *end = '\0';
+    if (strcmp(end + 1, "mutex") != 0 && strcmp(end + 1, "string") != 0)
+        locks->kind = end + 1;
+}
+
+/* NULL: no memory. */
+static struct locks *locks_new(const char *kind, const char *prefix) {
+    struct locks *locks = calloc(1, sizeof *locks);
+
+    if (locks == NULL)
+        return NULL;
+    locks->reach_by = FENCEPOST_NEVER;
+    locks->connect_within = CONNECT_WITHIN;
+    locks->server = strdup(kind);
+    if (prefix != NULL)
+        locks->prefix = strdup(prefix);
+    if (locks->server == NULL || (prefix != NULL && locks->prefix == NULL)) {
+        locks_free(locks);
+        return NULL;
+    }
+    name_server(locks);
+    return locks;
+}
+
+static const struct sink sink = {
+    .event = contender_event,
+    .until = deadlines_until,
+    .due = overdue_look,
+    .free = locks_free,
+};
+
+fencepost_result fencepost_client_new(
+    fencepost_hub *hub, const char *kind, const char *prefix, const fencepost_driver *driver, void *self,
+    fencepost_client **client) {
+    struct locks *locks = locks_new(kind, prefix);
+    fencepost_result result = locks == NULL ? fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL)
+                                            : client_new(hub, driver, self, &sink, locks, client);
+
+    if (result != FENCEPOST_RESULT_OK) {
+        locks_free(locks);
+        fencepost_hub_free(hub);
+    }
+    return result;
+}
+
+fencepost_result fencepost_client_set_connect_timeout(fencepost_client *client, int64_t timeout) {
+    fencepost_result result;
+
+    if (timeout <= 0 || timeout > INT64_MAX / 1000)
+        return fault(
+            FENCEPOST_RESULT_NOT_POSITIVE, "connect_timeout is %lld ms: give a positive number", (long long)timeout);
+    if ((result = client_enter(client)) != FENCEPOST_RESULT_OK)
+        return result;
+    client->locks->connect_within = (uint64_t)timeout * 1000u;
+    client_unlock(client);
+    return FENCEPOST_RESULT_OK;
+}

@@ -1,0 +1,163 @@
+/* What the files of the engine share. The engine drives a client's hub: it carries what the hub says to the driver, and
+ * what has happened to the hub; threads wait in it. It knows nothing of locks. */
+#ifndef FENCEPOST_ENGINE_INTERNAL_H
+#define FENCEPOST_ENGINE_INTERNAL_H
+
+#include <pthread.h>
+
+#include "fencepost-driver.h"
+
+struct waiter; /* see wait.c */
+struct locks;  /* what client/ keeps of a client's locks */
+
+/* For whom the engine drives. It calls with the client's lock, `free` excepted. */
+struct sink {
+    /* The hub says something of a contender. */
+    void (*event)(fencepost_client *client, uint64_t key, const fencepost_event *event);
+    /* When `due` has something to do. */
+    uint64_t (*until)(const fencepost_client *client);
+    void (*due)(fencepost_client *client, uint64_t now);
+    void (*free)(struct locks *locks);
+};
+
+/* What client libraries have said of the last commands. */
+struct note {
+    uint64_t command;
+    char text[160];
+};
+
+#define NOTES 16
+
+/* Random bytes that nobody has used yet. */
+struct pool {
+    uint8_t bytes[384];
+    size_t used;
+};
+
+struct fencepost_client {
+    pthread_mutex_t mutex;
+    int cancel_state; /* of the thread that has the lock, from before it took the lock */
+    unsigned references;
+    unsigned process; /* see process.c */
+
+    fencepost_hub *hub;
+    const fencepost_driver *driver;
+    void *self; /* the driver */
+    const struct sink *sink;
+    struct locks *locks;
+    struct note notes[NOTES];
+    unsigned next_note;
+
+    uint64_t until;         /* when the hub wants to be called */
+    uint64_t turns;         /* of the program's loop */
+    uint64_t late;          /* the time of the last timer that was found to be late */
+    uint64_t late_since;    /* the turn in which it was */
+    bool moved;             /* something was put into the hub, and not taken out yet */
+    bool driving;           /* a thread sleeps on the driver's descriptor */
+    uint64_t driven_until;  /* when it will look by itself */
+    unsigned asking;        /* acquires that are not decided: their answers have to be read */
+    struct waiter *waiters; /* threads that sleep in blocking calls: the newest */
+    struct waiter *oldest;  /* of them */
+    struct waiter *closers; /* those of them that wait for the client's end */
+    struct waiter *watcher; /* the one that looks at the timers, of a driver without a descriptor */
+    unsigned woken;         /* waiters that were woken, and have not looked yet */
+    unsigned *to_ring;      /* the bell of whom to wake, once the lock is given back */
+    bool looped;            /* the program drives */
+    bool stirred;           /* something has happened that the program's loop does not know of */
+    uint64_t looped_until;  /* when the program's loop will look by itself */
+    bool dispatching;       /* a thread is in the driver's library, without the lock; see drive.c */
+    pthread_t dispatcher;   /* which */
+    pthread_cond_t dispatched;
+    bool closing;
+    bool closes_stepwise; /* and the last step has not been done */
+    uint64_t close_by;
+    bool closed;
+    pthread_t closer; /* who closes the connection, once `closed` is set */
+    bool over;        /* the close has ended */
+    pthread_cond_t ended;
+    int wake; /* eventfd: for the thread that sleeps on the driver's descriptor */
+    int news; /* eventfd: for the program's loop, once asked for */
+    int loop; /* epoll: the driver's descriptor and `news`, once asked for */
+
+    pthread_t background;
+    unsigned background_bell;
+    bool background_runs;
+    bool background_missing;    /* no thread could be made that renews */
+    uint64_t background_due;    /* when it will look again */
+    uint64_t background_called; /* what it was last called for */
+    uint64_t quiet_from;        /* nobody has called for a while: the background thread listens */
+};
+
+/* fault.c */
+fencepost_result fault(fencepost_result result, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* process.c */
+unsigned process_number(void);
+#define IS_OURS(client) ((client)->process == process_number())
+
+/* random.c */
+fencepost_result random_take(struct pool *pool, uint8_t owner[16], uint64_t *seed);
+uint64_t random_seed(void);
+
+/* notes.c */
+const char *client_noted(const fencepost_client *client, uint64_t command);
+
+/* mutex.c */
+void client_lock(fencepost_client *client);
+void client_unlock(fencepost_client *client);
+int client_pause(fencepost_client *client);
+void client_resume(fencepost_client *client, int before);
+void client_sleep(fencepost_client *client, unsigned *bell, uint64_t until);
+void client_call(fencepost_client *client, unsigned *bell);
+void client_signal(int descriptor);
+void client_drain(int descriptor);
+
+/* No cancellation of this thread until `cancel_allow`; says what was before. */
+static inline int cancel_hold(void) {
+    int before;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
+}
+
+static inline void cancel_allow(int before) {
+    pthread_setcancelstate(before, &before);
+}
+
+/* client.c */
+fencepost_result client_new(
+    fencepost_hub *hub, const fencepost_driver *driver, void *self, const struct sink *sink, struct locks *locks,
+    fencepost_client **client);
+
+/* drive.c */
+void client_pump(fencepost_client *client);
+void client_settle(fencepost_client *client);
+void client_advance(fencepost_client *client);
+uint64_t client_until(fencepost_client *client);
+bool client_is_dispatcher(const fencepost_client *client);
+void client_tell_loop(fencepost_client *client);
+
+/* wait.c */
+typedef bool client_condition(const void *subject);
+bool client_wait(
+    fencepost_client *client, struct waiter **list, client_condition *condition, const void *subject,
+    uint64_t deadline);
+void client_changed(fencepost_client *client, struct waiter *list);
+void client_taken(fencepost_client *client, struct waiter **list);
+void client_wake(fencepost_client *client);
+void client_wake_all(fencepost_client *client);
+fencepost_result client_may_block(const fencepost_client *client);
+uint64_t client_deadline(int64_t timeout);
+void client_poll(fencepost_client *client, uint64_t now, uint64_t until);
+
+/* background.c */
+void background_look(fencepost_client *client);
+void background_stop(fencepost_client *client);
+
+/* enter.c */
+fencepost_result client_enter(fencepost_client *client);
+fencepost_result client_enter_late(fencepost_client *client);
+void client_leave(fencepost_client *client);
+void client_unlock_and_tell(fencepost_client *client);
+
+#endif

@@ -1,0 +1,25 @@
+/* What client libraries have said of the last commands, for the errors that these commands lead to. */
+#define _GNU_SOURCE
+#include <stdio.h>
+
+#include "internal.h"
+
+void fencepost_client_note(fencepost_client *client, uint64_t command, const char *text) {
+    struct note *note = &client->notes[client->next_note];
+
+    client->next_note = (client->next_note + 1) % NOTES;
+    note->command = command;
+    snprintf(note->text, sizeof note->text, "%s", text);
+}
+
+/* What was said of a command; NULL: nothing. */
+const char *client_noted(const fencepost_client *client, uint64_t command) {
+    const char *text = NULL;
+    int i;
+
+    for (i = 0; i < NOTES && command != 0; i++) {
+        if (client->notes[i].command == command)
+            text = client->notes[i].text;
+    }
+    return text;
+}
