@@ -186,7 +186,7 @@ void channel_subscribe(struct driver *driver, const fencepost_command *command) 
     channel->size = name->size;
     memcpy(channel->name, name->data, name->size);
     add(driver, channel);
-    if (link_need(&driver->subscriptions)) {
+    if (!link_is_down(&driver->subscriptions)) {
         channels_send(driver);
         return;
     }

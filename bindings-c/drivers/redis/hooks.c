@@ -32,7 +32,7 @@ static void cleanup(void *data) {
         link_note_absence(link, why);
     epoll_ctl(link->driver->poll, EPOLL_CTL_DEL, secure_descriptor(link), NULL);
     secure_end(link);
-    attached_give_back(link);
+    taken_remove(link);
     link->context = NULL;
     link_ended(link, why);
     if (inside)

@@ -102,23 +102,23 @@ struct driver {
     fencepost_hub *hub;     /* while a thread is inside, see `driver_enter` */
 };
 
-/* redis.c */
+/* There is no connection, and none is being made. */
+static inline bool link_is_down(const struct link *link) {
+    return link->phase == DOWN || link->phase == OVER;
+}
+
+/* Each file uses those above it. */
+
+/* enter.c */
 bool driver_enter(struct driver *driver, bool *entered);
 void driver_leave(struct driver *driver, bool entered);
+bool driver_begin(struct driver *driver, fencepost_hub *hub);
+void driver_finish(struct driver *driver, bool outermost);
 
-/* link.c */
-bool link_need(struct link *link);
-void link_drop(struct link *link, const char *why);
-void link_note_absence(const struct link *link, const char *why);
-void link_ended(struct link *link, const char *why);
-void link_ready(struct link *link);
-void link_flush(struct link *link);
-int link_source(const struct link *link, struct pollfd *source);
-void link_process(struct link *link);
-void link_work(struct link *link);
-bool link_has_rest(const struct link *link);
-void link_check_time(struct link *link);
-uint64_t link_until(const struct link *link);
+/* taken.c */
+bool taken_add(struct link *link, redisAsyncContext *context);
+void taken_remove(struct link *link);
+struct link *taken_find(const redisAsyncContext *context);
 
 /* secure.c */
 fencepost_result secure_open(struct driver *driver, const char *ca, char *why, size_t size);
@@ -126,23 +126,16 @@ void secure_close(struct driver *driver);
 int secure_descriptor(const struct link *link); /* what to poll, with TLS or without */
 void secure_begin(struct link *link);
 void secure_end(struct link *link);
-void secure_shake(struct link *link);
+enum tls_outcome secure_shake(const struct link *link, char *why, size_t size);
 bool secure_receive(struct link *link); /* hiredis's reader gets what has come; false: the connection has ended */
 bool secure_send(struct link *link);    /* what hiredis has collected; false: there is a rest, for later */
 
-/* greeting.c */
-void greet(struct link *link);
+/* protocol.c */
+bool protocol_write(struct text *text, const fencepost_command *command);
 
-/* hooks.c */
-void hooks_attach(struct link *link);
-void hooks_detach(struct link *link);
-void hooks_poll(struct link *link);
-
-/* attached.c */
-bool attached_take(struct link *link, redisAsyncContext *context);
-void attached_open(struct link *link, redisAsyncContext *context);
-void attached_close(struct link *link);
-void attached_give_back(struct link *link);
+/* reply.c */
+fencepost_result reply_give(fencepost_hub *hub, uint64_t command, const redisReply *reply);
+void reply_give_error(fencepost_hub *hub, uint64_t command, const char *error);
 
 /* requests.c */
 void request_call(struct driver *driver, const fencepost_command *command);
@@ -154,9 +147,6 @@ void requests_lose(struct link *link, const char *why);
 void requests_doubt(struct link *link, const char *why);
 void requests_forget(struct link *link);
 
-/* protocol.c */
-bool protocol_write(struct text *text, const fencepost_command *command);
-
 /* channels.c */
 void channel_subscribe(struct driver *driver, const fencepost_command *command);
 void channel_unsubscribe(struct driver *driver, const fencepost_command *command);
@@ -165,8 +155,38 @@ void channels_answer(struct driver *driver, const redisReply *reply);
 void channels_fail(struct driver *driver);
 void channels_forget(struct driver *driver);
 
-/* reply.c */
-fencepost_result reply_give(fencepost_hub *hub, uint64_t command, const redisReply *reply);
-void reply_give_error(fencepost_hub *hub, uint64_t command, const char *error);
+/* link.c */
+void link_note_absence(const struct link *link, const char *why);
+void link_drop(struct link *link, const char *why);
+void link_give_up(struct link *link, const char *why);
+void link_ended(struct link *link, const char *why);
+void link_ready(struct link *link);
+
+/* hooks.c */
+void hooks_attach(struct link *link);
+void hooks_detach(struct link *link);
+void hooks_poll(struct link *link);
+
+/* greeting.c */
+void greet(struct link *link);
+
+/* connect.c */
+void link_need(struct link *link);
+void link_shake(struct link *link);
+
+/* transfer.c */
+void link_flush(struct link *link);
+int link_source(const struct link *link, struct pollfd *source);
+void link_process(struct link *link);
+void link_work(struct link *link);
+bool link_has_rest(const struct link *link);
+
+/* silence.c */
+void link_check_time(struct link *link);
+uint64_t link_until(const struct link *link);
+
+/* attached.c */
+void attached_open(struct link *link, redisAsyncContext *context);
+void attached_close(struct link *link);
 
 #endif

@@ -13,64 +13,24 @@ static fencepost_result say(fencepost_result result, const char *text) {
     return result;
 }
 
-/* The driver whose client's lock this thread has. */
-static __thread const struct driver *inside;
-
-/* hiredis calls back in the middle of our calls, with the lock; and from the caller's loop or from `dispatch`, without.
- * False: the client has been closed. */
-bool driver_enter(struct driver *driver, bool *entered) {
-    fencepost_hub *hub;
-
-    *entered = inside != driver;
-    if (!*entered)
-        return true;
-    if ((hub = fencepost_client_enter(driver->client)) == NULL)
-        return false;
-    inside = driver;
-    driver->hub = hub;
-    return true;
-}
-
-void driver_leave(struct driver *driver, bool entered) {
-    if (!entered)
-        return;
-    driver->hub = NULL;
-    inside = NULL;
-    fencepost_client_leave(driver->client);
-}
-
 static int descriptor(void *self) {
     const struct driver *driver = self;
 
     return driver->poll >= 0 ? driver->poll : FENCEPOST_OWNER_DRIVEN;
 }
 
-/* Whether this call has come from outside; then it is the one to end it. */
-static bool begin(struct driver *driver, fencepost_hub *hub) {
-    bool outermost = inside != driver;
-
-    driver->hub = hub;
-    inside = driver;
-    return outermost;
-}
-
-static void finish(struct driver *driver, bool outermost) {
-    if (!outermost)
-        return;
-    driver->hub = NULL;
-    inside = NULL;
-}
-
 static void command(void *self, fencepost_hub *hub, uint64_t key, const fencepost_command *command) {
     struct driver *driver = self;
-    bool outermost = begin(driver, hub);
+    bool outermost = driver_begin(driver, hub);
 
     (void)key;
     switch (command->operation) {
     case FENCEPOST_OPERATION_CALL:
+        link_need(&driver->commands);
         request_call(driver, command);
         break;
     case FENCEPOST_OPERATION_SUBSCRIBE:
+        link_need(&driver->subscriptions);
         channel_subscribe(driver, command);
         break;
     case FENCEPOST_OPERATION_UNSUBSCRIBE:
@@ -81,7 +41,7 @@ static void command(void *self, fencepost_hub *hub, uint64_t key, const fencepos
     }
     link_flush(&driver->commands);
     link_flush(&driver->subscriptions);
-    finish(driver, outermost);
+    driver_finish(driver, outermost);
 }
 
 static int sources(void *self, struct pollfd *sources) {
@@ -98,10 +58,10 @@ static void process(void *self, fencepost_hub *hub) {
         driver->commands.busy = driver->subscriptions.busy = true; /* `dispatch` follows */
         return;
     }
-    outermost = begin(driver, hub);
+    outermost = driver_begin(driver, hub);
     if (driver->poll < 0) {
         link_check_time(&driver->commands); /* the caller's loop does the rest */
-        finish(driver, outermost);
+        driver_finish(driver, outermost);
         return;
     }
     link_process(&driver->commands);
@@ -110,7 +70,7 @@ static void process(void *self, fencepost_hub *hub) {
     link_check_time(&driver->subscriptions);
     link_flush(&driver->commands);
     link_flush(&driver->subscriptions);
-    finish(driver, outermost);
+    driver_finish(driver, outermost);
 }
 
 /* The caller's connections, which no event loop drives: hiredis calls the caller's own callbacks on them, so that it
@@ -164,10 +124,10 @@ static size_t busy(void *self) {
 /* What waits for a connection has not left. */
 static void closing(void *self, fencepost_hub *hub) {
     struct driver *driver = self;
-    bool outermost = begin(driver, hub);
+    bool outermost = driver_begin(driver, hub);
 
     requests_fail(&driver->commands, FENCEPOST_FAILURE_NOT_SENT, "the client is being closed");
-    finish(driver, outermost);
+    driver_finish(driver, outermost);
 }
 
 static void end(void *self, bool silent) {
@@ -185,15 +145,15 @@ static void end(void *self, bool silent) {
         requests_forget(links[i]);
         if (!links[i]->ours)
             attached_close(links[i]);
-        attached_give_back(links[i]);
+        taken_remove(links[i]);
     }
 }
 
 static void release(void *self) {
     struct driver *driver = self;
 
-    attached_give_back(&driver->commands);
-    attached_give_back(&driver->subscriptions);
+    taken_remove(&driver->commands);
+    taken_remove(&driver->subscriptions);
     secure_close(driver);
     if (driver->poll >= 0)
         close(driver->poll);
@@ -322,8 +282,8 @@ static bool is_usable(const redisAsyncContext *context) {
 /* Takes both for one driver. */
 static fencepost_result
 take_both(struct driver *driver, redisAsyncContext *commands, redisAsyncContext *subscriptions) {
-    if (!attached_take(&driver->commands, commands) ||
-        (subscriptions != NULL && !attached_take(&driver->subscriptions, subscriptions)))
+    if (!taken_add(&driver->commands, commands) ||
+        (subscriptions != NULL && !taken_add(&driver->subscriptions, subscriptions)))
         return say(FENCEPOST_RESULT_BAD_ARGUMENT, "this context has a client already: share that one");
     if (subscriptions != NULL && (commands->ev.addRead == NULL) != (subscriptions->ev.addRead == NULL))
         return say(

@@ -217,7 +217,7 @@ void request_call(struct driver *driver, const fencepost_command *command) {
     request->link = link;
     request->command = id;
     request->expires = deadline;
-    if (!link_need(link)) {
+    if (link_is_down(link)) {
         fail(
             request, link->phase == OVER ? FENCEPOST_FAILURE_CLOSED : FENCEPOST_FAILURE_NOT_SENT,
             link->phase == OVER ? "the connection has ended" : link->trouble);

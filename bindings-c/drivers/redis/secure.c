@@ -46,7 +46,7 @@ void secure_begin(struct link *link) {
     const struct driver *driver = link->driver;
     int pair[2];
 
-    /* Without a session, `secure_shake` gives up: hiredis must not lose its context in the middle of this call. */
+    /* Without a session, `link_shake` gives up: hiredis must not lose its context in the middle of this call. */
     link->phase = SHAKING;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0)
         return;
@@ -70,44 +70,8 @@ void secure_end(struct link *link) {
     close(link->silence);
 }
 
-/* The connection is of no use any more. */
-static void give_up(struct link *link, const char *why) {
-    redisContext *context = &link->context->c;
-
-    link_note_absence(link, why);
-    context->err = REDIS_ERR_EOF;
-    snprintf(context->errstr, sizeof context->errstr, "%s", why);
-    redisAsyncFree(link->context);
-}
-
-void secure_shake(struct link *link) {
-    char why[128] = "";
-
-    if (link->session == NULL) {
-        give_up(link, "out of memory");
-        return;
-    }
-    switch (link->driver->tls->shake(link->session, why, sizeof why)) {
-    case TLS_DONE:
-        link->write_wanted = false;
-        link->unwritten = true;
-        greet(link);
-        break;
-    case TLS_READ:
-        link->write_wanted = false;
-        break;
-    case TLS_WRITE:
-        link->write_wanted = true;
-        break;
-    case TLS_ENDED:
-        give_up(link, "the server has closed the connection in the TLS handshake: perhaps it speaks no TLS");
-        break;
-    case TLS_DISTRUSTED:
-        snprintf(link->trouble, sizeof link->trouble, "ERR TLS: %s", why);
-        requests_refuse(link);
-        link_drop(link, link->trouble);
-        break;
-    }
+enum tls_outcome secure_shake(const struct link *link, char *why, size_t size) {
+    return link->driver->tls->shake(link->session, why, size);
 }
 
 bool secure_receive(struct link *link) {
@@ -128,8 +92,6 @@ bool secure_receive(struct link *link) {
             return true;
         default:
             /* What has come before the end is looked at first: the end will be there still. */
-            if (!any)
-                give_up(link, "the server has closed the connection");
             return any;
         }
     }

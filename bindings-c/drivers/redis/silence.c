@@ -1,0 +1,53 @@
+/* Servers that say nothing: a connection of ours is given up, one of the caller's is reported. */
+#include <poll.h>
+
+#include "internal.h"
+
+/* When `link_check_time` has something to do. Subscriptions of the caller's are not asked: hiredis mixes a PING up with
+ * the caller's own answers there, and a waiter looks at its lock from time to time anyway. */
+uint64_t link_until(const struct link *link) {
+    if (link->context == NULL || link->busy)
+        return FENCEPOST_NEVER;
+    if (link->phase != READY)
+        return link->deadline;
+    if (link == &link->driver->subscriptions)
+        return link->driver->first_channel == NULL || !link->ours ? FENCEPOST_NEVER : link->heard + SILENCE;
+    return link->under_way.first != NULL ? link->under_way.first->expires : FENCEPOST_NEVER;
+}
+
+/* Asks a server that has nothing to say to say something. */
+static void ping(struct link *link) {
+    static const char command[] = "*1\r\n$4\r\nPING\r\n";
+
+    redisAppendFormattedCommand(&link->context->c, command, sizeof command - 1);
+    link->unwritten = link->pinged = true;
+    link->heard = fencepost_now();
+}
+
+/* A connection of the caller's that says nothing is reported, and stays. Where the caller's loop reads it, the loop may
+ * be late: then what has come is read first. */
+static void report_silence(struct link *link) {
+    struct pollfd source = {link->context->c.fd, POLLIN, 0};
+
+    if (poll(&source, 1, 0) > 0)
+        link->under_way.first->expires = fencepost_now() + LOOK_AGAIN;
+    else
+        requests_doubt(
+            link,
+            "the connection given to fencepost_redis_attach has not answered for 5 s: end it and give another one");
+}
+
+/* A connection of ours that says nothing is given up. */
+void link_check_time(struct link *link) {
+    uint64_t until = link_until(link);
+
+    /* Mostly there is nothing to wait for: then the time does not matter. */
+    if (until == FENCEPOST_NEVER || until > fencepost_now())
+        return;
+    if (!link->ours)
+        report_silence(link);
+    else if (link->phase == READY && link == &link->driver->subscriptions && !link->pinged)
+        ping(link);
+    else
+        link_drop(link, "no answer in time");
+}
