@@ -1,5 +1,5 @@
 /* What the files of libfencepost-zookeeper and libfencepost-zookeeper-st share: zookeeper/ is in both of them,
- * zookeeper-mt/ and zookeeper-st/ are how the one and the other library are driven. */
+ * zookeeper/mt/ and zookeeper/st/ are how the one and the other library are driven. */
 #ifndef FENCEPOST_ZOOKEEPER_INTERNAL_H
 #define FENCEPOST_ZOOKEEPER_INTERNAL_H
 
@@ -28,7 +28,7 @@ struct record {
     struct record *bucket;
 };
 
-struct wire; /* the connection of a handle of our own: see driving.c */
+struct connection; /* of a handle of our own: see mt/connection.h, st/connection.h */
 
 struct driver {
     fencepost_client *client;
@@ -54,11 +54,21 @@ struct driver {
                               end */
     bool listed;           /* among those on callers' handles */
     struct driver *next;
-    struct wire *wire; /* NULL on a handle of the caller's */
+    struct connection *connection; /* NULL on a handle of the caller's */
 };
 
 /* An address and a port in figures, as the library writes them. */
 #define SERVER_SIZE 136
+
+/* Each file uses those above it. */
+
+/* fault.c */
+fencepost_result driver_fault(fencepost_result result, const char *text);
+
+/* servers.c */
+void server_current(zhandle_t *handle, char server[SERVER_SIZE]);
+void server_pass(zhandle_t *handle, char server[SERVER_SIZE]);
+void server_pass_early(zhandle_t *handle, const char server[SERVER_SIZE]);
 
 /* tickets.c */
 struct record *record_open(struct driver *driver, enum kind kind, uint64_t command);
@@ -68,36 +78,21 @@ void *record_context(const struct record *record);
 void record_forget_writes(const void *context);
 struct record *record_find(const void *context, fencepost_client **client);
 
-/* driving.c, of either library */
-extern const fencepost_driver driving;
-bool driving_prepare(struct driver *driver);
-void driving_forget(struct driver *driver);
+/* connection.c, of either library */
+bool connection_prepare(struct driver *driver);
+void connection_forget(struct driver *driver);
+/* A handle of our own has been made, or its connection has come or gone. */
+void connection_turned(struct driver *driver);
+/* Takes a watch of ours out of the library's table. */
+void connection_unwatch(zhandle_t *handle, const char *path, ZooWatcherType type, watcher_fn watcher, void *context);
+
+/* enter.c, of either library */
 struct record *record_enter(const void *context, fencepost_hub **hub);
 void record_leave(fencepost_client *client);
-/* A handle of our own has been made, or its connection has come or gone. */
-void driving_turned(struct driver *driver);
-/* The server is silent: the connection of a handle of our own ends, and another server is tried. */
-void driving_reconnect(struct driver *driver, fencepost_hub *hub);
-/* Takes a watch of ours out of the library's table. */
-void driving_unwatch(zhandle_t *handle, const char *path, ZooWatcherType type, void *context);
 
-/* servers.c */
-void server_current(zhandle_t *handle, char server[SERVER_SIZE]);
-void server_pass(zhandle_t *handle, char server[SERVER_SIZE]);
-void server_pass_early(zhandle_t *handle, const char server[SERVER_SIZE]);
-
-/* zookeeper.c */
-fencepost_result driver_fault(fencepost_result result, const char *text);
-fencepost_result client_make(struct driver *driver, const char *prefix, uint64_t since);
-size_t driver_busy(void *self);
-void driver_free(void *self);
-
-/* requests.c */
-void request_send(void *self, fencepost_hub *hub, uint64_t key, const fencepost_command *command);
+/* completion.c */
 void request_failed(const struct record *record, fencepost_hub *hub, int rc);
 void request_finish(struct record *record);
-int create_mode(uint32_t flags);
-void requests_settle(struct driver *driver, fencepost_hub *hub);
 
 /* watches.c */
 struct record *watch_open(struct driver *driver, const fencepost_command *command, uint64_t key, const char *path);
@@ -106,20 +101,30 @@ void watch_remove(const struct record *watch);
 void watch_fired(zhandle_t *handle, int type, int state, const char *path, void *context);
 void watches_forget(void *self, uint64_t key);
 
-const char *driver_absent(void *self);
-
 /* writes.c */
+int create_mode(uint32_t flags);
 int writes_send(struct driver *driver, const fencepost_command *command, struct record *request);
 void writes_abandon(struct driver *driver, const zhandle_t *closed);
 
+/* requests.c */
+void request_send(void *self, fencepost_hub *hub, uint64_t key, const fencepost_command *command);
+void requests_settle(struct driver *driver, fencepost_hub *hub);
+
 /* session.c */
-void session_watcher(zhandle_t *handle, int type, int state, const char *path, void *context);
+const char *driver_absent(void *self);
 bool session_open(struct driver *driver, fencepost_hub *hub);
 /* Why a socket of the library's has failed: an errno; what is no failure is ignored. */
 void session_note_error(int error);
 void session_news(struct driver *driver, fencepost_hub *hub, zhandle_t *handle, int state);
 
-/* attached.c, of the library with threads */
-void attached_close(struct driver *driver);
+/* driver.c */
+size_t driver_busy(void *self);
+void driver_free(void *self);
+
+/* driving.c, of either library */
+extern const fencepost_driver driving;
+
+/* zookeeper.c */
+fencepost_result client_make(struct driver *driver, const char *prefix, uint64_t since);
 
 #endif

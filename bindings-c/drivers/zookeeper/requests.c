@@ -8,24 +8,6 @@
 
 /* ---- answers ---- */
 
-void request_failed(const struct record *record, fencepost_hub *hub, int rc) {
-    uint64_t now = fencepost_now();
-
-    fencepost_client_note(record->driver->client, record->command, zerror(rc));
-    if (verdict_of_completion(rc) == VERDICT_ANSWER)
-        fencepost_hub_error(hub, now, record->command, record->session, rc);
-    else
-        fencepost_hub_failed(hub, now, record->command, FENCEPOST_FAILURE_UNKNOWN);
-}
-
-/* The end of every completion. */
-void request_finish(struct record *record) {
-    fencepost_client *client = record->driver->client;
-
-    record_close(record);
-    record_leave(client);
-}
-
 static void created(int rc, const char *path, const struct Stat *stat, const void *context) {
     fencepost_hub *hub;
     struct record *record = record_enter(context, &hub);
@@ -123,14 +105,6 @@ static void synced(int rc, const char *path, const void *context) {
 
 /* ---- commands ---- */
 
-int create_mode(uint32_t flags) {
-    if (flags & FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL)
-        return ZOO_EPHEMERAL_SEQUENTIAL;
-    if (flags & FENCEPOST_FLAG_EPHEMERAL)
-        return ZOO_EPHEMERAL;
-    return flags & FENCEPOST_FLAG_CONTAINER ? ZOO_CONTAINER : ZOO_PERSISTENT;
-}
-
 static int
 create(struct driver *driver, const char *path, const fencepost_command *command, const struct record *request) {
     return zoo_acreate2(
@@ -217,11 +191,6 @@ void request_send(void *self, fencepost_hub *hub, uint64_t key, const fencepost_
     char path[8192];
     int rc = ZBADARGUMENTS;
 
-    if (command->operation == FENCEPOST_OPERATION_RECONNECT) {
-        if (driver->hosts != NULL && driver->connected)
-            driving_reconnect(driver, hub);
-        return;
-    }
     /* While it is not connected, the library would keep requests and send them later. */
     if (!driver->connected) {
         refused(driver, hub, id, ZOK);

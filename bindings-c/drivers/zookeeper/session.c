@@ -44,6 +44,8 @@ const char *driver_absent(void *self) {
     return driver->absence;
 }
 
+static void session_watcher(zhandle_t *handle, int type, int state, const char *path, void *context);
+
 /* Makes a handle. It connects by itself, and tells of it. Under the client's lock. */
 bool session_open(struct driver *driver, fencepost_hub *hub) {
     struct record *current = record_open(driver, SESSION, 0);
@@ -76,7 +78,7 @@ bool session_open(struct driver *driver, fencepost_hub *hub) {
      * request; this leaves it to when a connection is lost. */
     zoo_set_servers_resolution_delay(driver->handle, -1);
     driver->again = FENCEPOST_NEVER;
-    driving_turned(driver);
+    connection_turned(driver);
     return true;
 }
 
@@ -92,7 +94,7 @@ static void disconnected(struct driver *driver, fencepost_hub *hub, fencepost_se
     tell(driver, hub, state);
     requests_settle(driver, hub);
     if (driver->hosts != NULL)
-        driving_turned(driver);
+        connection_turned(driver);
 }
 
 /* The server has ended the session, and with it the handle is dead. */
@@ -119,7 +121,7 @@ void session_news(struct driver *driver, fencepost_hub *hub, zhandle_t *handle, 
         driver->connected = driver->reached = true;
         tell(driver, hub, FENCEPOST_SESSION_STATE_CONNECTED);
         if (driver->hosts != NULL)
-            driving_turned(driver);
+            connection_turned(driver);
     } else if (state == ZOO_EXPIRED_SESSION_STATE) {
         expired(driver, hub);
     } else if (state == ZOO_AUTH_FAILED_STATE) {
@@ -132,7 +134,7 @@ void session_news(struct driver *driver, fencepost_hub *hub, zhandle_t *handle, 
 }
 
 /* Of a handle of our own. */
-void session_watcher(zhandle_t *handle, int type, int state, const char *path, void *context) {
+static void session_watcher(zhandle_t *handle, int type, int state, const char *path, void *context) {
     fencepost_client *client;
     fencepost_hub *hub;
     struct record *record;

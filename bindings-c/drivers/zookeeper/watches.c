@@ -41,8 +41,8 @@ void watch_remove(const struct record *watch) {
 
     /* A caller's handle whose session has ended may be gone. */
     if (driver->handle != NULL && !driver->over)
-        driving_unwatch(
-            driver->handle, watch->path, watch->kind == DATA_WATCH ? ZWATCHTYPE_DATA : ZWATCHTYPE_CHILD,
+        connection_unwatch(
+            driver->handle, watch->path, watch->kind == DATA_WATCH ? ZWATCHTYPE_DATA : ZWATCHTYPE_CHILD, watch_fired,
             record_context(watch));
 }
 

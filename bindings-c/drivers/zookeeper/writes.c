@@ -48,6 +48,15 @@ static struct writes *writes_new(const fencepost_command *command) {
     return NULL;
 }
 
+/* How a command wants a node to be made. */
+int create_mode(uint32_t flags) {
+    if (flags & FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL)
+        return ZOO_EPHEMERAL_SEQUENTIAL;
+    if (flags & FENCEPOST_FLAG_EPHEMERAL)
+        return ZOO_EPHEMERAL;
+    return flags & FENCEPOST_FLAG_CONTAINER ? ZOO_CONTAINER : ZOO_PERSISTENT;
+}
+
 /* Lays the parts out. The library copies paths and data when it takes the transaction. */
 static void lay_out(struct writes *writes, const struct driver *driver, const fencepost_command *command) {
     char *text = writes->texts;

@@ -8,26 +8,6 @@
 
 #include "internal.h"
 
-fencepost_result driver_fault(fencepost_result result, const char *text) {
-    fencepost_set_detail((const uint8_t *)text, strlen(text));
-    return result;
-}
-
-size_t driver_busy(void *self) {
-    return ((struct driver *)self)->requests;
-}
-
-void driver_free(void *self) {
-    struct driver *driver = self;
-
-    records_free(driver);
-    driving_forget(driver);
-    pthread_mutex_destroy(&driver->using);
-    free(driver->hosts);
-    free(driver->places);
-    free(driver);
-}
-
 /* A client whose driver does not do anything yet; its hub's time begins at `since`. Frees the driver if there is none.
  */
 fencepost_result client_make(struct driver *driver, const char *prefix, uint64_t since) {
@@ -36,7 +16,7 @@ fencepost_result client_make(struct driver *driver, const char *prefix, uint64_t
 
     driver->again = FENCEPOST_NEVER;
     pthread_mutex_init(&driver->using, NULL);
-    if (driving_prepare(driver))
+    if (connection_prepare(driver))
         result = fencepost_hub_new(FENCEPOST_FAMILY_ZOOKEEPER, since, &hub);
     if (result == FENCEPOST_RESULT_OK)
         result = fencepost_client_new(hub, "zookeeper-mutex", prefix, &driving, driver, &driver->client);

@@ -1,0 +1,19 @@
+/* What the client asks of a driver over either library. */
+#include <stdlib.h>
+
+#include "internal.h"
+
+size_t driver_busy(void *self) {
+    return ((struct driver *)self)->requests;
+}
+
+void driver_free(void *self) {
+    struct driver *driver = self;
+
+    records_free(driver);
+    connection_forget(driver);
+    pthread_mutex_destroy(&driver->using);
+    free(driver->hosts);
+    free(driver->places);
+    free(driver);
+}

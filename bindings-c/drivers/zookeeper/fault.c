@@ -1,0 +1,9 @@
+/* Errors with their words. */
+#include <string.h>
+
+#include "internal.h"
+
+fencepost_result driver_fault(fencepost_result result, const char *text) {
+    fencepost_set_detail((const uint8_t *)text, strlen(text));
+    return result;
+}

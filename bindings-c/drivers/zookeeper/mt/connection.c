@@ -1,0 +1,85 @@
+/* The sockets of the library's threads: watched, and ended from outside. */
+#define _GNU_SOURCE
+#include "connection.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+/* Of the library, which does not show it to programs with threads. */
+int zookeeper_interest(zhandle_t *handle, int *socket, int *interest, struct timeval *left);
+
+bool connection_prepare(struct driver *driver) {
+    if (driver->hosts == NULL)
+        return true;
+    if ((driver->connection = calloc(1, sizeof *driver->connection)) == NULL) {
+        driver_fault(FENCEPOST_RESULT_OUT_OF_MEMORY, "out of memory");
+        return false;
+    }
+    driver->connection->copy = -1;
+    driver->connection->answer_by = FENCEPOST_NEVER;
+    return true;
+}
+
+void connection_forget_copy(struct connection *connection) {
+    if (connection->copy >= 0)
+        close(connection->copy);
+    connection->copy = -1;
+}
+
+void connection_forget(struct driver *driver) {
+    if (driver->connection == NULL)
+        return;
+    connection_forget_copy(driver->connection);
+    free(driver->connection);
+}
+
+/* The library's socket, -1: it has none. The library looks at its own timers in this call, too: it is made only where
+ * none of them is due. */
+static int socket_of(zhandle_t *handle) {
+    int socket = -1, interest = 0;
+    struct timeval left;
+
+    return zookeeper_interest(handle, &socket, &interest, &left) == ZOK ? socket : -1;
+}
+
+/* The same, as a copy that stays open while the library's thread closes its own. If the library still has the same one
+ * behind the copying, no other file has had its number meanwhile. */
+int connection_copy(zhandle_t *handle) {
+    int socket = socket_of(handle), copy = socket < 0 ? -1 : fcntl(socket, F_DUPFD_CLOEXEC, 0);
+
+    if (copy >= 0 && socket_of(handle) != socket) {
+        close(copy);
+        return -1;
+    }
+    if (copy >= 0)
+        fcntl(socket, F_SETFD, FD_CLOEXEC); /* the library leaves it to programs that this one starts */
+    return copy;
+}
+
+uint64_t connection_patience(const struct driver *driver) {
+    return fencepost_handshake_timeout((uint64_t)driver->timeout * 1000u, driver->connection->failures);
+}
+
+void connection_turned(struct driver *driver) {
+    struct connection *connection = driver->connection;
+
+    connection_forget_copy(connection);
+    if (!driver->connected) {
+        connection->answer_by = driver->over ? FENCEPOST_NEVER : fencepost_now() + connection_patience(driver);
+        return;
+    }
+    connection->answer_by = FENCEPOST_NEVER;
+    connection->failures = 0;
+    if (zoo_state(driver->handle) != ZOO_CONNECTED_STATE)
+        return; /* it has gone already, which the library is about to say */
+    connection->copy = connection_copy(driver->handle);
+    server_current(driver->handle, connection->server);
+}
+
+/* The asynchronous call needs a completion function. The synchronous one does not wait either: `local` sends nothing.
+ */
+void connection_unwatch(zhandle_t *handle, const char *path, ZooWatcherType type, watcher_fn watcher, void *context) {
+    zoo_remove_watches(handle, path, type, watcher, context, 1);
+}

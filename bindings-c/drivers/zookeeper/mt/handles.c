@@ -1,0 +1,97 @@
+/* Handles of the caller's: their session watcher is wrapped, and put back. */
+#include "handles.h"
+
+#include <pthread.h>
+
+/* Guards the list. Held for a look-up only; a client's lock may be held meanwhile, never taken. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct driver *drivers;
+
+FENCEPOST_FORK_SAFE(mutex, )
+
+static struct driver *find(const zhandle_t *handle) {
+    struct driver *driver;
+
+    for (driver = drivers; driver != NULL && driver->handle != handle;)
+        driver = driver->next;
+    return driver;
+}
+
+static bool is_end(int type, int state) {
+    return type == ZOO_SESSION_EVENT && (state == ZOO_EXPIRED_SESSION_STATE || state == ZOO_AUTH_FAILED_STATE);
+}
+
+/* The context belongs to the caller: whose handle it is says who is concerned. The caller's own watcher hears
+ * everything first, but for the end of the session: it may close the handle then, so the handle is given back before.
+ */
+static void watcher(zhandle_t *handle, int type, int state, const char *path, void *context) {
+    fencepost_client *client = NULL;
+    watcher_fn wrapped = NULL;
+    struct driver *driver;
+    fencepost_hub *hub;
+
+    pthread_mutex_lock(&mutex);
+    driver = find(handle);
+    if (driver != NULL) {
+        client = driver->client;
+        wrapped = driver->wrapped;
+        fencepost_client_ref(client);
+    }
+    pthread_mutex_unlock(&mutex);
+    if (wrapped != NULL && !is_end(type, state))
+        wrapped(handle, type, state, path, context);
+    if (client == NULL)
+        return;
+    if (type == ZOO_SESSION_EVENT && (hub = fencepost_client_enter(client)) != NULL) {
+        session_news(driver, hub, handle, state);
+        fencepost_client_leave(client);
+    }
+    if (is_end(type, state))
+        handle_give_back(driver);
+    fencepost_client_unref(client);
+    if (wrapped != NULL && is_end(type, state))
+        wrapped(handle, type, state, path, context);
+}
+
+bool handle_take(struct driver *driver) {
+    bool taken;
+
+    pthread_mutex_lock(&mutex);
+    taken = find(driver->handle) != NULL;
+    if (!taken) {
+        driver->next = drivers;
+        drivers = driver;
+        driver->wrapped = zoo_set_watcher(driver->handle, watcher);
+        driver->listed = true;
+    }
+    pthread_mutex_unlock(&mutex);
+    return !taken;
+}
+
+static void give_back(struct driver *driver) {
+    struct driver **place;
+    struct record *record;
+    watcher_fn present;
+
+    /* Watches that are still set would find nothing; the handle need not keep them either. */
+    for (record = driver->records; record != NULL && driver->connected; record = record->next) {
+        if (record->kind == DATA_WATCH || record->kind == CHILD_WATCH)
+            watch_remove(record);
+    }
+    pthread_mutex_lock(&mutex);
+    for (place = &drivers; *place != driver;)
+        place = &(*place)->next;
+    *place = driver->next;
+    present = zoo_set_watcher(driver->handle, driver->wrapped);
+    if (present != watcher)
+        zoo_set_watcher(driver->handle, present); /* the caller has set another one meanwhile */
+    driver->listed = false;
+    pthread_mutex_unlock(&mutex);
+}
+
+void handle_give_back(struct driver *driver) {
+    pthread_mutex_lock(&driver->using);
+    if (driver->listed)
+        give_back(driver);
+    pthread_mutex_unlock(&driver->using);
+}
