@@ -85,30 +85,17 @@ struct locks {
     fencepost_grant *untaken; /* grants that no program has yet */
 };
 
-/* contender.c */
-#define TRY 0 /* a patience that `fencepost_hub_acquire` would refuse */
-fencepost_result contender_open(fencepost_lock *lock, int64_t patience, fencepost_grant **contender);
-void contender_event(fencepost_client *client, uint64_t key, const fencepost_event *event);
-void contender_closed(fencepost_grant *contender);
-void contender_give_up(fencepost_grant *contender, fencepost_result result, const char *why);
-bool contender_is_held(const fencepost_grant *contender);
-bool contender_wait(fencepost_grant *contender, client_condition *condition, uint64_t deadline);
-void contender_free(fencepost_grant *contender);
-void contender_forget(fencepost_grant *contender);
-fencepost_result contender_fault(const fencepost_grant *contender);
-client_condition contender_decided, contender_over, contender_extended, contender_turned, contender_wanted;
+/* Each file uses those above it. */
 
-/* grant.c */
-fencepost_result grant_enter(const fencepost_grant *grant);
+/* table.c */
+bool table_add(struct table *table, fencepost_grant *contender);
+fencepost_grant *table_find(const struct table *table, uint64_t key);
+void table_remove(struct table *table, uint64_t key);
+void table_each(struct table *table, void (*visit)(fencepost_grant *));
+void table_free(struct table *table);
 
-/* lock.c */
-fencepost_result
-lock_new(fencepost_client *client, const char *name, const fencepost_options *options, fencepost_lock **lock);
-
-/* options.c */
-fencepost_result
-options_check(const fencepost_client *client, const char *name, const fencepost_options *options, fencepost_lock *lock);
-int64_t micros_of(int64_t millis);
+/* found.c */
+fencepost_contenders *contenders_copy(const fencepost_found *const *found, size_t count);
 
 /* machines.c */
 bool machine_add(fencepost_grant *contender, const uint8_t bytes[16]);
@@ -122,6 +109,19 @@ void deadline_to_reach(fencepost_grant *contender);
 void deadlines_forget(fencepost_grant *contender);
 uint64_t deadlines_until(const fencepost_client *client);
 
+/* contender.c */
+#define TRY 0 /* a patience that `fencepost_hub_acquire` would refuse */
+fencepost_result contender_open(fencepost_lock *lock, int64_t patience, fencepost_grant **contender);
+void contender_event(fencepost_client *client, uint64_t key, const fencepost_event *event);
+void contender_closed(fencepost_grant *contender);
+void contender_give_up(fencepost_grant *contender, fencepost_result result, const char *why);
+bool contender_is_held(const fencepost_grant *contender);
+bool contender_wait(fencepost_grant *contender, client_condition *condition, uint64_t deadline);
+void contender_free(fencepost_grant *contender);
+void contender_forget(fencepost_grant *contender);
+fencepost_result contender_fault(const fencepost_grant *contender);
+client_condition contender_decided, contender_over, contender_extended, contender_turned, contender_wanted;
+
 /* overdue.c */
 void overdue_look(fencepost_client *client, uint64_t now);
 
@@ -130,14 +130,16 @@ typedef fencepost_result opening(fencepost_lock *lock, const void *what, fencepo
 fencepost_result pending_start(fencepost_lock *lock, opening *open, const void *what, struct pending **started);
 void pending_free(struct pending *pending);
 
-/* found.c */
-fencepost_contenders *contenders_copy(const fencepost_found *const *found, size_t count);
+/* options.c */
+fencepost_result
+options_check(const fencepost_client *client, const char *name, const fencepost_options *options, fencepost_lock *lock);
+int64_t micros_of(int64_t millis);
 
-/* table.c */
-bool table_add(struct table *table, fencepost_grant *contender);
-fencepost_grant *table_find(const struct table *table, uint64_t key);
-void table_remove(struct table *table, uint64_t key);
-void table_each(struct table *table, void (*visit)(fencepost_grant *));
-void table_free(struct table *table);
+/* lock.c */
+fencepost_result
+lock_new(fencepost_client *client, const char *name, const fencepost_options *options, fencepost_lock **lock);
+
+/* grant.c */
+fencepost_result grant_enter(const fencepost_grant *grant);
 
 #endif

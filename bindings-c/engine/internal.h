@@ -88,6 +88,8 @@ struct fencepost_client {
     uint64_t quiet_from;        /* nobody has called for a while: the background thread listens */
 };
 
+/* Each file uses those above it. */
+
 /* fault.c */
 fencepost_result fault(fencepost_result result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
