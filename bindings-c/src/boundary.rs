@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fencepost_core::{ConfigError, Misuse};
 
-use crate::{detail, result::fencepost_result};
+use crate::{last_error, result::fencepost_result};
 
 /// A call that failed: its code, and what went wrong in words.
 #[derive(Debug)]
@@ -60,11 +60,11 @@ pub(crate) fn guard(body: impl FnOnce() -> Result<(), Fault>) -> fencepost_resul
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => fencepost_result::Ok,
         Ok(Err(fault)) => {
-            detail::set(&fault.detail);
+            last_error::set(&fault.detail);
             fault.code
         }
         Err(_) => {
-            detail::set("a defect in fencepost: it has panicked; please report it");
+            last_error::set("a defect in fencepost: it has panicked; please report it");
             fencepost_result::Panic
         }
     }

@@ -18,6 +18,7 @@ pub mod handshake;
 pub mod hub;
 pub mod inspections;
 pub mod intents;
+mod last_error;
 pub mod memory;
 pub mod names;
 pub mod notices;
