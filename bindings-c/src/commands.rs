@@ -3,8 +3,8 @@
 use fencepost_core::{Command, Target, lowered::Request};
 
 use crate::{
+    moments::time,
     names::{fencepost_operation, fencepost_target},
-    output::time,
     view::fencepost_view,
 };
 

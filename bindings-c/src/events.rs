@@ -3,8 +3,8 @@
 use fencepost_core::{Cause, Event, Found, Grant};
 
 use crate::{
+    moments::{FENCEPOST_NEVER, time},
     names::fencepost_event_kind,
-    output::{FENCEPOST_NEVER, time},
     result::fencepost_result,
     view::fencepost_view,
 };

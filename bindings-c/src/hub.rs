@@ -5,10 +5,10 @@ use fencepost_models::memory;
 
 use crate::{
     boundary::{Fault, exclusive, give, guard, quietly, require, shared, take_back},
-    memory::Room,
     names::fencepost_family,
     output::Said,
     result::fencepost_result,
+    room::Room,
     settings::fencepost_settings,
 };
 

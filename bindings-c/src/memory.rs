@@ -1,30 +1,18 @@
 //! A server inside the process, for hubs without a driver.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
 use fencepost_core::Instant;
-use fencepost_models::memory::{Hub, Server};
+use fencepost_models::memory::Hub;
 
 use crate::{
     boundary::{exclusive, give, guard, quietly, require, shared, take_back},
     hub::fencepost_hub,
     result::fencepost_result,
+    room::Room,
 };
 
 /// A server inside the process: for demonstrations and tests. It may be used from any thread.
 #[derive(Debug)]
 pub struct fencepost_memory(Room);
-
-/// A server that several hubs stand on.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Room(Arc<Mutex<Server>>);
-
-impl Room {
-    pub(crate) fn enter(&self) -> MutexGuard<'_, Server> {
-        // A panic inside the model has been told to its caller; the others go on.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// Makes an empty server.
 #[unsafe(no_mangle)]

@@ -1,24 +1,18 @@
-//! What a hub says: taken out one by one, into a structure of the caller's.
+//! What a hub says, as C sees it.
 
 use std::mem::offset_of;
 
-use fencepost_core::{Event, Instant, Key, Output, Wait, lowered::Request};
+use fencepost_core::{Event, Key, Output, Wait, lowered::Request};
 
 use crate::{
-    boundary::{exclusive, guard},
     commands::{fencepost_command, fencepost_part, show_command, show_part},
     events::{fencepost_event, fencepost_found, show_event, show_found},
-    hub::fencepost_hub,
+    moments::time,
     names::fencepost_timer,
-    result::fencepost_result,
-    sized::{self, Filled},
+    sized::Filled,
     view::fencepost_view,
 };
 
-/// A time that never comes: no deadline, no lease, nothing to wait for.
-pub const FENCEPOST_NEVER: u64 = u64::MAX;
-/// In `fencepost_hub_poll_output`: the outputs of all machines.
-pub const FENCEPOST_ALL: u64 = 0;
 /// What an output is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
@@ -106,7 +100,7 @@ impl<T> Listed<T> {
 }
 
 impl Said {
-    fn keep(&mut self, key: Key, output: Output<Request, Event>) -> fencepost_output {
+    pub(crate) fn keep(&mut self, key: Key, output: Output<Request, Event>) -> fencepost_output {
         let mut seen = fencepost_output {
             size: 0,
             kind: fencepost_output_kind::Wait,
@@ -143,35 +137,9 @@ impl Said {
     }
 }
 
-/// Takes the next command or event, of the machine `only` (and of what machines share) or of `FENCEPOST_ALL`; with none left, says how long to
-/// wait, and the same again until something is put in. Poll until `FENCEPOST_OUTPUT_KIND_WAIT` after every input. Errors: `BAD_ARGUMENT` for an
-/// output without its size, and nothing is taken.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fencepost_hub_poll_output(
-    hub: *mut fencepost_hub,
-    only: u64,
-    output: *mut fencepost_output,
-) -> fencepost_result {
-    guard(|| {
-        // SAFETY: the header asks for an output with its size, or NULL.
-        let size = unsafe { sized::check(output) }?;
-        // SAFETY: the header asks for a valid hub or NULL.
-        let hub = unsafe { exclusive(hub) }?;
-        let (key, said) = hub.poll((only != FENCEPOST_ALL).then_some(Key(only)));
-        let seen = hub.said.keep(key, said);
-        // SAFETY: checked above.
-        unsafe { sized::fill(output, size, &seen) };
-        Ok(())
-    })
-}
-
 fn show_wait(wait: Wait) -> fencepost_wait {
     fencepost_wait {
         until: time(wait.until),
         reason: wait.reason.into(),
     }
-}
-
-pub(crate) fn time(instant: Option<Instant>) -> u64 {
-    instant.map_or(FENCEPOST_NEVER, Instant::as_micros)
 }

@@ -1,0 +1,10 @@
+//! Moments, as C sees them.
+
+use fencepost_core::Instant;
+
+/// A time that never comes: no deadline, no lease, nothing to wait for.
+pub const FENCEPOST_NEVER: u64 = u64::MAX;
+
+pub(crate) fn time(instant: Option<Instant>) -> u64 {
+    instant.map_or(FENCEPOST_NEVER, Instant::as_micros)
+}
