@@ -20,15 +20,7 @@ bool driver_enter(struct driver *driver, bool *entered) {
     return true;
 }
 
-void driver_leave(struct driver *driver, bool entered) {
-    if (!entered)
-        return;
-    driver->hub = NULL;
-    inside = NULL;
-    fencepost_client_leave(driver->client);
-}
-
-/* The client calls, with the lock. Whether this call has come from outside; then it is the one to end it. */
+/* The client calls, with the lock. Says whether this call has come from outside; then it is the one to end it. */
 bool driver_begin(struct driver *driver, fencepost_hub *hub) {
     bool outermost = inside != driver;
 
@@ -42,4 +34,11 @@ void driver_finish(struct driver *driver, bool outermost) {
         return;
     driver->hub = NULL;
     inside = NULL;
+}
+
+void driver_leave(struct driver *driver, bool entered) {
+    if (!entered)
+        return;
+    driver_finish(driver, true);
+    fencepost_client_leave(driver->client);
 }
