@@ -5,10 +5,10 @@ use fencepost_models::memory;
 
 use crate::{
     boundary::{Fault, exclusive, give, guard, quietly, require, shared, take_back},
+    memory_server::MemoryServer,
     names::fencepost_family,
     output::Said,
     result::fencepost_result,
-    room::Room,
     settings::fencepost_settings,
 };
 
@@ -24,12 +24,12 @@ pub struct fencepost_hub {
 #[derive(Debug)]
 enum Inner {
     Driven(lowered::Hub),
-    Memory(memory::Hub, Room),
+    Memory(memory::Hub, MemoryServer),
 }
 
 impl fencepost_hub {
-    pub(crate) fn on_memory(hub: memory::Hub, room: Room) -> Self {
-        Self::with(Inner::Memory(hub, room))
+    pub(crate) fn on_memory(hub: memory::Hub, server: MemoryServer) -> Self {
+        Self::with(Inner::Memory(hub, server))
     }
 
     fn with(inner: Inner) -> Self {
@@ -55,7 +55,7 @@ impl fencepost_hub {
         let now = self.tick(now);
         match &mut self.inner {
             Inner::Driven(hub) => hub.open(now, &settings.checked, owner, seed),
-            Inner::Memory(hub, room) => hub.open(&mut room.enter(), now, &settings.checked, owner, seed),
+            Inner::Memory(hub, server) => hub.open(&mut server.lock(), now, &settings.checked, owner, seed),
         }
     }
 
@@ -63,7 +63,7 @@ impl fencepost_hub {
         let now = self.tick(now);
         match &mut self.inner {
             Inner::Driven(hub) => hub.intent(now, Key(key), intent),
-            Inner::Memory(hub, room) => hub.intent(&mut room.enter(), now, Key(key), intent),
+            Inner::Memory(hub, server) => hub.intent(&mut server.lock(), now, Key(key), intent),
         }
     }
 
@@ -90,14 +90,14 @@ impl fencepost_hub {
         let now = self.tick(now);
         match &mut self.inner {
             Inner::Driven(hub) => hub.handle_timeout(now),
-            Inner::Memory(hub, room) => hub.handle_timeout(&mut room.enter(), now),
+            Inner::Memory(hub, server) => hub.handle_timeout(&mut server.lock(), now),
         }
     }
 
     pub(crate) fn poll(&mut self, only: Option<Key>) -> lowered::HubOutput {
         match &mut self.inner {
             Inner::Driven(hub) => hub.poll_output(only),
-            Inner::Memory(hub, room) => hub.poll_output(&mut room.enter(), self.now, only),
+            Inner::Memory(hub, server) => hub.poll_output(&mut server.lock(), self.now, only),
         }
     }
 
@@ -105,7 +105,7 @@ impl fencepost_hub {
         let now = self.tick(now);
         match &mut self.inner {
             Inner::Driven(hub) => hub.close(now, Key(key)),
-            Inner::Memory(hub, room) => hub.close(&mut room.enter(), now, Key(key)),
+            Inner::Memory(hub, server) => hub.close(&mut server.lock(), now, Key(key)),
         }
     }
 
@@ -113,7 +113,7 @@ impl fencepost_hub {
         let now = self.tick(now);
         match &mut self.inner {
             Inner::Driven(hub) => hub.shutdown(now),
-            Inner::Memory(hub, room) => hub.shutdown(&mut room.enter(), now),
+            Inner::Memory(hub, server) => hub.shutdown(&mut server.lock(), now),
         }
     }
 
@@ -134,8 +134,8 @@ impl fencepost_hub {
 
 impl Drop for fencepost_hub {
     fn drop(&mut self) {
-        if let Inner::Memory(hub, room) = &mut self.inner {
-            hub.disconnect(&mut room.enter(), self.now);
+        if let Inner::Memory(hub, server) = &mut self.inner {
+            hub.disconnect(&mut server.lock(), self.now);
         }
     }
 }

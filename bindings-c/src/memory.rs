@@ -6,13 +6,13 @@ use fencepost_models::memory::Hub;
 use crate::{
     boundary::{exclusive, give, guard, quietly, require, shared, take_back},
     hub::fencepost_hub,
+    memory_server::MemoryServer,
     result::fencepost_result,
-    room::Room,
 };
 
 /// A server inside the process: for demonstrations and tests. It may be used from any thread.
 #[derive(Debug)]
-pub struct fencepost_memory(Room);
+pub struct fencepost_memory(MemoryServer);
 
 /// Makes an empty server.
 #[unsafe(no_mangle)]
@@ -20,7 +20,7 @@ pub unsafe extern "C" fn fencepost_memory_new(memory: *mut *mut fencepost_memory
     guard(|| {
         require(memory)?;
         // SAFETY: checked above.
-        unsafe { give(memory, fencepost_memory(Room::default())) };
+        unsafe { give(memory, fencepost_memory(MemoryServer::default())) };
         Ok(())
     })
 }
@@ -44,10 +44,10 @@ pub unsafe extern "C" fn fencepost_memory_hub(
     guard(|| {
         require(hub)?;
         // SAFETY: the header asks for a valid server or NULL.
-        let room = unsafe { shared(memory) }?.0.clone();
-        let connected = Hub::connect(&mut room.enter(), Instant::from_micros(now), seed);
+        let server = unsafe { shared(memory) }?.0.clone();
+        let connected = Hub::connect(&mut server.lock(), Instant::from_micros(now), seed);
         // SAFETY: checked above.
-        unsafe { give(hub, fencepost_hub::on_memory(connected, room)) };
+        unsafe { give(hub, fencepost_hub::on_memory(connected, server)) };
         Ok(())
     })
 }
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn fencepost_memory_take_woken(
         let Ok(memory) = (unsafe { exclusive(memory) }) else {
             return 0;
         };
-        let woken = memory.0.enter().take_woken();
+        let woken = memory.0.lock().take_woken();
         let count = woken.len().min(capacity);
         // SAFETY: the header asks for room for `capacity` numbers.
         unsafe { std::ptr::copy_nonoverlapping(woken.as_ptr(), ids, count) };

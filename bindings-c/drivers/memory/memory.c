@@ -1,5 +1,5 @@
-/* `memory:`: a server inside the process. There is no driver: the hub answers itself, and one client's call may wake
- * others. */
+/* `memory:`: a server inside the process. The hub carries out its own commands, and a client's call may concern other
+ * clients. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,90 +7,90 @@
 
 #include "../../engine/internal.h"
 
-/* A server, and who is connected to it. A room without a name has one client. */
-struct room {
-    fencepost_memory *server;
+/* A server and its clients. A server without a name has one client. */
+struct memory_server {
+    fencepost_memory *memory;
     char *name;
     struct member *members;
-    struct room *next;
+    struct memory_server *next;
 };
 
 struct member {
-    struct room *room;
+    struct memory_server *server;
     fencepost_client *client;
     uint64_t id;
     struct member *next;
 };
 
-/* Guards all rooms. Taken without a client's lock, and given back before one is taken. */
-static pthread_mutex_t rooms_mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct room *rooms;
+/* Guards all servers. A thread takes it without a client's lock, and gives it back before it takes one. */
+static pthread_mutex_t servers_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct memory_server *servers;
 
 /* The parent's servers are not the child's: others of the parent's threads may have been inside them. */
-FENCEPOST_FORK_SAFE(rooms_mutex, rooms = NULL)
+FENCEPOST_FORK_SAFE(servers_mutex, servers = NULL)
 
-static struct room *room_find(const char *name, size_t size) {
-    struct room *room;
+static struct memory_server *server_find(const char *name, size_t size) {
+    struct memory_server *server;
 
-    for (room = rooms; room != NULL; room = room->next) {
-        if (size > 0 && strlen(room->name) == size && memcmp(room->name, name, size) == 0)
-            return room;
+    for (server = servers; server != NULL; server = server->next) {
+        if (size > 0 && strlen(server->name) == size && memcmp(server->name, name, size) == 0)
+            return server;
     }
     return NULL;
 }
 
-static struct room *room_open(const char *name, size_t size) {
-    struct room *room = calloc(1, sizeof *room);
+static struct memory_server *server_open(const char *name, size_t size) {
+    struct memory_server *server = calloc(1, sizeof *server);
 
-    if (room == NULL)
+    if (server == NULL)
         return NULL;
-    if ((room->name = calloc(1, size + 1)) == NULL || fencepost_memory_new(&room->server) != FENCEPOST_RESULT_OK) {
-        free(room->name);
-        free(room);
+    if ((server->name = calloc(1, size + 1)) == NULL || fencepost_memory_new(&server->memory) != FENCEPOST_RESULT_OK) {
+        free(server->name);
+        free(server);
         return NULL;
     }
-    memcpy(room->name, name, size);
-    room->next = rooms;
-    rooms = room;
-    return room;
+    memcpy(server->name, name, size);
+    server->next = servers;
+    servers = server;
+    return server;
 }
 
-/* Frees a room that nobody is in. */
-static void room_tidy(struct room *room) {
-    struct room **place;
+/* Frees a server without clients. */
+static void server_tidy(struct memory_server *server) {
+    struct memory_server **place;
 
-    if (room->members != NULL)
+    if (server->members != NULL)
         return;
-    for (place = &rooms; *place != room;)
+    for (place = &servers; *place != server;)
         place = &(*place)->next;
-    *place = room->next;
-    fencepost_memory_free(room->server);
-    free(room->name);
-    free(room);
+    *place = server->next;
+    fencepost_memory_free(server->memory);
+    free(server->name);
+    free(server);
 }
 
-/* Somebody else in the room who has something to poll; referred to. */
+/* Another client of the server whose hub has something to poll, with a reference to it. */
 static fencepost_client *next_woken(struct member *self) {
     fencepost_client *found = NULL;
     struct member *member;
     uint64_t woken[16];
     size_t count, i;
 
-    pthread_mutex_lock(&rooms_mutex);
-    count = fencepost_memory_take_woken(self->room->server, woken, sizeof woken / sizeof *woken);
+    pthread_mutex_lock(&servers_mutex);
+    count = fencepost_memory_take_woken(self->server->memory, woken, sizeof woken / sizeof *woken);
     for (i = 0; i < count && found == NULL; i++) {
-        for (member = self->room->members; member != NULL && found == NULL; member = member->next) {
+        for (member = self->server->members; member != NULL && found == NULL; member = member->next) {
             if (member->id == woken[i] && member->client != NULL)
                 found = member->client;
         }
     }
     if (found != NULL)
         fencepost_client_ref(found);
-    pthread_mutex_unlock(&rooms_mutex);
+    pthread_mutex_unlock(&servers_mutex);
     return found;
 }
 
-/* Wakes who was woken, and who was woken by that. */
+/* Polls the hubs of the clients that the last call concerns, and those that their outputs concern. */
 static void memory_left(void *self) {
     fencepost_client *woken;
 
@@ -114,7 +114,7 @@ static int memory_descriptor(void *self) {
 }
 
 static void memory_command(void *self, fencepost_hub *hub, uint64_t key, const fencepost_command *command) {
-    (void)self, (void)hub, (void)key, (void)command; /* there are none */
+    (void)self, (void)hub, (void)key, (void)command; /* the hub issues none */
 }
 
 static size_t memory_busy(void *self) {
@@ -122,25 +122,25 @@ static size_t memory_busy(void *self) {
     return 0;
 }
 
-/* Nobody wakes it any more. */
+/* No other client polls this one from now on. */
 static void memory_close(void *self, bool silent) {
     struct member *member = self;
 
     (void)silent;
-    pthread_mutex_lock(&rooms_mutex);
+    pthread_mutex_lock(&servers_mutex);
     member->client = NULL;
-    pthread_mutex_unlock(&rooms_mutex);
+    pthread_mutex_unlock(&servers_mutex);
 }
 
 static void memory_free(void *self) {
     struct member *member = self, **place;
 
-    pthread_mutex_lock(&rooms_mutex);
-    for (place = &member->room->members; *place != member;)
+    pthread_mutex_lock(&servers_mutex);
+    for (place = &member->server->members; *place != member;)
         place = &(*place)->next;
     *place = member->next;
-    room_tidy(member->room);
-    pthread_mutex_unlock(&rooms_mutex);
+    server_tidy(member->server);
+    pthread_mutex_unlock(&servers_mutex);
     free(member);
 }
 
@@ -157,28 +157,28 @@ fencepost_result memory_connect(const char *name, size_t size, fencepost_client 
     struct member *member = calloc(1, sizeof *member);
     fencepost_result result = FENCEPOST_RESULT_OUT_OF_MEMORY;
     fencepost_hub *hub;
-    struct room *room;
+    struct memory_server *server;
 
-    pthread_mutex_lock(&rooms_mutex);
-    room = room_find(name, size);
-    if (room == NULL)
-        room = room_open(name, size);
-    if (member != NULL && room != NULL &&
-        fencepost_memory_hub(room->server, fencepost_now(), random_seed(), &hub) == FENCEPOST_RESULT_OK) {
+    pthread_mutex_lock(&servers_mutex);
+    server = server_find(name, size);
+    if (server == NULL)
+        server = server_open(name, size);
+    if (member != NULL && server != NULL &&
+        fencepost_memory_hub(server->memory, fencepost_now(), random_seed(), &hub) == FENCEPOST_RESULT_OK) {
         member->id = fencepost_hub_id(hub);
-        member->room = room;
+        member->server = server;
         result = fencepost_client_new(hub, "memory", NULL, &driver, member, &member->client);
     }
     if (result == FENCEPOST_RESULT_OK) {
-        member->next = room->members;
-        room->members = member;
+        member->next = server->members;
+        server->members = member;
         *client = member->client;
     } else {
         fault(result, NULL);
         free(member);
-        if (room != NULL)
-            room_tidy(room);
+        if (server != NULL)
+            server_tidy(server);
     }
-    pthread_mutex_unlock(&rooms_mutex);
+    pthread_mutex_unlock(&servers_mutex);
     return result;
 }

@@ -1,4 +1,4 @@
-//! What carries out commands: one room for each client library.
+//! What carries out commands: one module for each client library.
 
 pub(crate) mod memory;
 #[cfg(feature = "redis")]
