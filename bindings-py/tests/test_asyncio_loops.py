@@ -121,7 +121,7 @@ def test_a_grant_that_a_stopped_loop_does_not_take(
     place: str, owner: str | None, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Others get the lock after half a lease, and the acquire queues again when the loop goes on."""
-    monkeypatch.setattr("fencepost.asyncio._untaken.AT_MOST", 1_000_000)
+    monkeypatch.setattr("fencepost._engine.unclaimed.AT_MOST", 1_000_000)
     backend = BACKENDS[place]()
     theirs = connect(backend.url).lock(backend.name())
     held = theirs.acquire(timeout=LONG)
@@ -159,7 +159,7 @@ def test_an_acquire_without_time_left_tries_once_more(
     monkeypatch: pytest.MonkeyPatch,
     how: dict[str, Any],
 ) -> None:
-    monkeypatch.setattr("fencepost.asyncio._untaken.AT_MOST", 300_000)
+    monkeypatch.setattr("fencepost._engine.unclaimed.AT_MOST", 300_000)
     theirs = connect(zookeeper.url).lock(zookeeper.name())
     loop = asyncio.new_event_loop()
 

@@ -12,7 +12,7 @@ from unittest.mock import Mock
 import pytest
 from fencepost.compat import kazoo as ours
 from fencepost.compat.kazoo._bridge import Bridge
-from fencepost.compat.kazoo._contest import Entrant
+from fencepost.compat.kazoo._recipe import Entrant
 from kazoo.exceptions import CancelledError, ConnectionClosedError, ConnectionLoss, LockTimeout
 from kazoo_support import Kazoos, Worker
 from support import LONG, Control, ZooKeeperBackend, wait_until
@@ -85,7 +85,7 @@ class Scope:
 @pytest.fixture
 def line(zookeeper: ZooKeeperBackend, control: Control, monkeypatch: pytest.MonkeyPatch) -> Iterator[Line]:
     """A client behind a proxy. Its releases wait for as long as a test does."""
-    monkeypatch.setattr("fencepost._client.CONFIRM_WITHIN", LONG)
+    monkeypatch.setattr("fencepost._client.client.CONFIRM_WITHIN", LONG)
     line = Line(zookeeper, control)
     yield line
     line.do("pass")
@@ -189,11 +189,11 @@ def test_a_release_that_nobody_waits_for_any_more(
 ) -> None:
     recipe = getattr(line.client, name)("/l")
     recipe.acquire()
-    monkeypatch.setattr("fencepost._client.CONFIRM_WITHIN", 0.1)
+    monkeypatch.setattr("fencepost._client.client.CONFIRM_WITHIN", 0.1)
     line.do("hold")
     with pytest.raises(ConnectionLoss):
         recipe.release()
-    monkeypatch.setattr("fencepost._client.CONFIRM_WITHIN", LONG)
+    monkeypatch.setattr("fencepost._client.client.CONFIRM_WITHIN", LONG)
     worker = Worker(recipe)
     waits(worker)
     line.do("pass")

@@ -14,7 +14,7 @@ import fencepost.asyncio
 import pytest
 import redis
 import redis.asyncio
-from fencepost._faults import is_fault
+from fencepost._engine.faults import is_fault
 from kazoo.client import KazooClient
 from kazoo.exceptions import ConnectionLoss
 from support import LONG, RedisBackend, ZooKeeperBackend, sockets, wait_until

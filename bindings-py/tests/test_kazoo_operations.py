@@ -8,8 +8,8 @@ from queue import Queue
 from typing import Any, cast
 
 import pytest
-from fencepost._contender import Contender
-from fencepost._engine import Engine
+from fencepost._engine.contender import Contender
+from fencepost._engine.engine import Engine
 from fencepost.drivers.kazoo import KazooDriver
 from kazoo.client import KazooClient
 from support import LONG, ZooKeeperBackend

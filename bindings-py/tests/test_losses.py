@@ -218,7 +218,7 @@ def test_a_server_that_says_nothing(server: Backend, connect: Connect, control: 
 def test_a_release_that_nobody_confirms(
     server: Backend, connect: Connect, control: Control, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fencepost._client.CONFIRM_WITHIN", 0.3)
+    monkeypatch.setattr("fencepost._client.client.CONFIRM_WITHIN", 0.3)
     proxy = control.do(f"proxy {server.server}")
     client = connect(with_session(server.at(proxy["address"]), 10000))
     lock = client.lock(server.name(), **patient(server))
@@ -238,7 +238,7 @@ def test_a_release_that_nobody_confirms(
 def test_a_close_that_has_to_leave_something(
     server: Backend, control: Control, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fencepost._client.CONFIRM_WITHIN", 0.3)
+    monkeypatch.setattr("fencepost._client.client.CONFIRM_WITHIN", 0.3)
     proxy = control.do(f"proxy {server.server}")
     client = fencepost.connect(server.at(proxy["address"]))
     grant = client.lock(server.name(), **options(server)).acquire()

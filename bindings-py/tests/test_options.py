@@ -109,7 +109,7 @@ def test_an_option_has_a_type() -> None:
 
 
 def test_what_the_core_does_not_know_is_not_ignored() -> None:
-    from fencepost._values import check, settings
+    from fencepost._client.arguments import check, settings
 
     with pytest.raises(fencepost.ConfigError) as caught:
         check(settings("redis", "", "lock", "stock/42", {"tll": 1}))
@@ -118,7 +118,7 @@ def test_what_the_core_does_not_know_is_not_ignored() -> None:
 
 
 def test_a_prefix_that_has_no_utf_8_is_refused() -> None:
-    from fencepost._values import settings
+    from fencepost._client.arguments import settings
 
     with pytest.raises(fencepost.ConfigError, match=r"the prefix is .* lone surrogate"):
         settings("zookeeper", "/\ud800", "lock", "stock/42", {})

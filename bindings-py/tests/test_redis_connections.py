@@ -13,7 +13,7 @@ import fencepost
 import fencepost.asyncio
 import pytest
 import redis
-from fencepost.drivers._redis_common import SILENT_AFTER
+from fencepost.drivers.redis._common import SILENT_AFTER
 from relay import Pipe, Relay, relayed
 from support import LONG, RedisBackend, wait_until, wait_until_async
 
@@ -116,8 +116,8 @@ def held_and_listened_to(redis_server: RedisBackend, relay: Relay) -> Iterator[s
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a silent connection may take before it is given up is shorter."""
-    monkeypatch.setattr("fencepost.drivers._redis_channels.SILENCE", 2_000_000)
-    monkeypatch.setattr("fencepost.drivers._redis_channels.ANSWER_WITHIN", 2.0)
+    monkeypatch.setattr("fencepost.drivers.redis._channels.SILENCE", 2_000_000)
+    monkeypatch.setattr("fencepost.drivers.redis._channels.ANSWER_WITHIN", 2.0)
     for driver in ("_redis_background", "redis_asyncio"):
         monkeypatch.setattr(f"fencepost.drivers.{driver}.SILENT_AFTER", 1.0)
 

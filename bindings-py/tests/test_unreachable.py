@@ -12,7 +12,7 @@ from contextlib import suppress
 import fencepost
 import fencepost.asyncio
 import pytest
-from fencepost._closing import CONFIRM_WITHIN
+from fencepost._engine.closing import CONFIRM_WITHIN
 from fencepost.drivers.kazoo import KazooDriver
 from kazoo.client import KazooClient
 from support import BRIEF, LONG, Backend, Control, options, wait_until, wait_until_async, with_session
@@ -177,10 +177,10 @@ def short_close(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A close waits for 1 s instead of 5 s. What ends a connection takes longer than CLOSE."""
     is_over = threading.Event()
     assert CONFIRM_WITHIN == 5.0
-    monkeypatch.setattr("fencepost._client.CONFIRM_WITHIN", 1.0)
+    monkeypatch.setattr("fencepost._client.client.CONFIRM_WITHIN", 1.0)
     monkeypatch.setattr("fencepost.asyncio._client.CONFIRM_WITHIN", 1.0)
     # The thread for Redis connects for 5 s.
-    monkeypatch.setattr("fencepost.drivers._redis_background.JOIN_WITHIN", LONG)
+    monkeypatch.setattr("fencepost.drivers.redis._background.JOIN_WITHIN", LONG)
     stop = KazooDriver._stop
 
     def stop_late(driver: KazooDriver) -> None:

@@ -17,11 +17,11 @@ of a grant.
 
 from __future__ import annotations
 
-from ._client import Client, connect
+from ._client.arguments import Duration, Layout, SharedLayout
+from ._client.client import Client, connect
+from ._client.inspection import Found
+from ._client.lock import Election, Grant, Lock, ReadWriteLock, Scope
 from ._fencepost import __version__
-from ._inspection import Found
-from ._lock import Election, Grant, Lock, ReadWriteLock, Scope
-from ._values import Duration, Layout, SharedLayout
 from .errors import (
     CleanupIncomplete,
     ConfigError,

@@ -11,7 +11,7 @@ The errors are those of :mod:`fencepost`.
 
 from __future__ import annotations
 
-from .._values import OnLost
+from .._client.arguments import OnLost
 from ._client import Client, connect
 from ._lock import Election, Grant, Lock, ReadWriteLock, Scope
 

@@ -8,18 +8,18 @@ from collections.abc import Mapping
 from functools import partial
 from types import TracebackType
 
-from .._client import CONNECT_WITHIN
-from .._clock import now
-from .._closing import CONFIRM_WITHIN, incomplete
-from .._connect import server_of
-from .._contender import Contender, State, Until, decided, over, turned
-from .._inspection import Found, Subject, found
-from .._values import Duration, OnLost, check, micros, positive, settings, shown, unreadable
+from .._client.arguments import Duration, OnLost, check, micros, positive, settings, shown, unreadable
+from .._client.client import CONNECT_WITHIN
+from .._client.connect import server_of
+from .._client.inspection import Found, Subject, found
+from .._engine.closing import CONFIRM_WITHIN, incomplete
+from .._engine.contender import Contender, State, Until, decided, over, turned
+from .._engine.loop_engine import Alarm, LoopEngine, LoopTimer, running_loop, settle
 from ..errors import FencepostError, ReleaseUnconfirmed
+from ..hub._clock import now
 from ._connect import AsyncDriver, choose, choose_by_address
 from ._kinds import AnyLock, Kinds
 from ._lock import Grant, Lock
-from ._loop import Alarm, LoopEngine, LoopTimer, running_loop, settle
 
 
 def connect(url: str, *, connect_timeout: Duration = CONNECT_WITHIN) -> Client:

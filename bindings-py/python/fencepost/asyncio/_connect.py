@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
-from .._connect import (
+from .._client.connect import (
     SyncDriver,
     checked_prefix,
     is_instance,
@@ -14,12 +14,12 @@ from .._connect import (
     no_prefix,
     read_address,
 )
-from .._contender import Contender
-from .._driver import Driver
-from .._engine import Engine
+from .._engine.contender import Contender
+from .._engine.driver import Driver
+from .._engine.engine import Engine
+from .._engine.loop_engine import settle
+from .._engine.threads import start
 from .._fencepost import Command, Hub
-from .._threads import start
-from ._loop import settle
 
 _DROP_WITHIN = 5.0
 """The time for closing a connection for which no task waits, in seconds."""
@@ -106,12 +106,12 @@ def choose_by_address(url: object) -> tuple[AsyncDriver, str]:
         return FromThreads(MemoryDriver(shared(address.name), address.shown)), ""
     if address.kind == "zookeeper":
         try:
-            from ..drivers.kazoo import KazooDriver
+            from ..drivers.zookeeper import KazooDriver
         except ImportError as error:
             raise missing("kazoo", "zookeeper", error) from error
         return FromThreads(KazooDriver.connect(address)), address.prefix
     try:
-        from ..drivers.redis_asyncio import AsyncRedisDriver
+        from ..drivers.redis import AsyncRedisDriver
     except ImportError as error:
         raise missing("redis", "redis", error) from error
     return AsyncRedisDriver.connect(address), ""
@@ -121,11 +121,11 @@ def choose(connection: object, prefix: object) -> tuple[AsyncDriver, str]:
     """The driver for a connection of the program."""
     prefix = checked_prefix(prefix)
     if is_instance(connection, "kazoo.client", "KazooClient"):
-        from ..drivers.kazoo import KazooDriver
+        from ..drivers.zookeeper import KazooDriver
 
         return FromThreads(KazooDriver(connection)), prefix
     if is_instance(connection, "redis.asyncio.client", "Redis"):
-        from ..drivers.redis_asyncio import AsyncRedisDriver
+        from ..drivers.redis import AsyncRedisDriver
 
         no_prefix(prefix)
         return AsyncRedisDriver(connection), ""

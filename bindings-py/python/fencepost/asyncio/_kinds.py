@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from .._unique import Unique
-from .._values import Duration, Layout, OnLost, SharedLayout, options_of, texts
+from .._client.arguments import Duration, Layout, OnLost, SharedLayout, options_of, texts
+from .._client.noncopyable import Unique
 from ._lock import Election, Lock, ReadWriteLock
 
 AnyLock = TypeVar("AnyLock", bound=Lock)

@@ -7,21 +7,21 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal
 
-from .._contender import Contender, State
+from .._client.arguments import Duration, patience
+from .._client.base_grant import BaseGrant
+from .._client.inspection import Found, Subject
+from .._client.lock import note
+from .._client.noncopyable import Unique
+from .._client.read_write_lock import Pair
+from .._client.scope import End, Scopes
+from .._engine.contender import Contender, State
 from .._fencepost import Settings
-from .._grant import BaseGrant
-from .._inspection import Found, Subject
-from .._lock import note
-from .._pair import Pair
-from .._scope import End, Scopes
-from .._unique import Unique
-from .._values import Duration, patience
 from ..errors import FencepostError, NotAcquired
 from ._scope import enter, leave
 
 if TYPE_CHECKING:
+    from .._engine.loop_engine import LoopEngine
     from ._client import Client
-    from ._loop import LoopEngine
 
 
 class _Scoped(Unique):

@@ -1,10 +1,10 @@
-"""The ends of a block of ``async with``: see :mod:`fencepost._scope`."""
+"""The ends of a block of ``async with``: see :mod:`fencepost._client.scope`."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .._scope import Block, Scopes
+from .._client.scope import Block, Scopes
 
 
 async def enter(block: Block, manager: Any) -> Any:

@@ -14,7 +14,7 @@ const WIDTH: usize = 110;
 const INDENT: &str = "        ";
 
 pub(super) const FILES: Files = &[
-    ("bindings-py/python/fencepost/_kinds.py", constructors),
+    ("bindings-py/python/fencepost/_client/kinds.py", constructors),
     ("bindings-py/python/fencepost/asyncio/_kinds.py", constructors),
 ];
 

@@ -21,12 +21,12 @@ from kazoo.exceptions import (
 )
 from kazoo.protocol.states import KazooState, KeeperState
 
-from ..._client import Client, Waiter
-from ..._clock import now
-from ..._contender import Contender, Until, decided
-from ..._engine import log
+from ..._client.client import Client, Waiter
+from ..._engine.contender import Contender, Until, decided
+from ..._engine.engine import log
 from ..._fencepost import Settings
 from ...errors import CleanupIncomplete, FencepostError, Refused
+from ...hub._clock import now
 
 _BRIDGE = "_fencepost_bridge"
 _OVER = (KeeperState.CLOSED, KeeperState.AUTH_FAILED)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from kazoo.exceptions import NoNodeError
 
-from ._contest import Contest, identifiers
+from ._recipe import Contest, identifiers
 
 _SEEN_ANYWAY = ("__lock__", "__rlock__", "__READ__", "__WRIT__", "-latch-", "lock-")
 """The endings of the names of contenders that every lock of fencepost recognises."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from kazoo.exceptions import NoNodeError
 
-from ._contest import Contest, identifiers
+from ._recipe import Contest, identifiers
 
 
 class Semaphore(Contest):

@@ -1,0 +1,165 @@
+"""Converts arguments of the public API to the core's form: durations in microseconds, settings as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from datetime import timedelta
+from numbers import Real
+from typing import Any, Literal, TypeAlias
+
+from .._fencepost import Settings, check_timeout, option_type
+from ..errors import ConfigError
+
+Duration: TypeAlias = "float | timedelta"
+"""Seconds as a number, or a timedelta."""
+
+Layout: TypeAlias = Literal["curator", "kazoo", "plain"]
+"""The layouts: the names that the contenders' nodes have on ZooKeeper."""
+SharedLayout: TypeAlias = Literal["curator", "kazoo"]
+"""The layouts that have readers and semaphores."""
+OnLost: TypeAlias = Literal["cancel", "keep"]
+"""What happens to the body of an ``async with`` when its grant is lost."""
+
+RawSettings: TypeAlias = "dict[str, object]"
+"""Settings before the check."""
+
+_LARGEST = 2**63 - 1
+
+
+def unreadable(text: str) -> ConfigError:
+    """The error for a value of a wrong type."""
+    return ConfigError(text, 109, "unreadable-settings")
+
+
+def micros(what: str, value: object) -> int:
+    """A duration in microseconds. The core checks whether it is positive."""
+    if isinstance(value, timedelta):
+        whole = value // timedelta(microseconds=1)
+    elif isinstance(value, Real) and not isinstance(value, bool):
+        try:
+            exact = float(value) * 1e6
+        except OverflowError:
+            large: Any = value
+            exact = math.inf if large > 0 else -math.inf
+        if math.isnan(exact):
+            raise unreadable(f"{what} is {value!r}: give seconds as a number, or a timedelta")
+        limited = max(-_LARGEST, min(exact, _LARGEST))
+        # A duration that is not zero is at least one microsecond.
+        whole = round(limited) or (limited > 0) - (limited < 0)
+    else:
+        raise unreadable(f"{what} is {value!r}: give seconds as a number, or a timedelta")
+    return max(-_LARGEST, min(whole, _LARGEST))
+
+
+def positive(what: str, value: object) -> int:
+    """A duration in microseconds that has to be positive. Raises ConfigError."""
+    given = micros(what, value)
+    if given <= 0:
+        raise unreadable(f"{what} is {value!r}: give more than 0 seconds")
+    return given
+
+
+_NO_OPTIONS = frozenset({"self", "name", "names", "permits", "on_lost"})
+"""What the constructors of locks take besides options, or require."""
+
+
+def options_of(arguments: Mapping[str, object]) -> dict[str, object]:
+    """The options among the arguments of a constructor. None means that an option is not given."""
+    return {name: value for name, value in arguments.items() if value is not None and name not in _NO_OPTIONS}
+
+
+def settings(server: str, prefix: str, kind: str, name: object, options: Mapping[str, object]) -> RawSettings:
+    """The settings of a lock, for the core: the server (``zookeeper``, ``redis`` or ``memory``), the kind of
+    lock, and the options. A multi-lock has its names among the options.
+    """
+    raw: RawSettings = {"server": server, "kind": kind}
+    if prefix:
+        raw["prefix"] = text("the prefix", prefix, "/shop")
+    if "names" not in options:
+        raw["name"] = text("the name of a lock", name, "stock/42", _INVALID_NAME)
+    for option, value in options.items():
+        kind_of_value = option_type(option)
+        # The core refuses an option that it does not have.
+        raw[option] = value if kind_of_value is None else _READ[kind_of_value](option, value)
+    return raw
+
+
+def check(raw: RawSettings) -> Settings:
+    """The core checks settings. Raises ConfigError."""
+    return Settings(json.dumps(raw, ensure_ascii=False))
+
+
+_INVALID_NAME, _INVALID_OPTION = (102, "invalid-name"), (110, "invalid-option")
+
+
+_MOST_SHOWN = 64
+"""The number of characters of a name that an error repeats at most."""
+
+
+def shown(name: str) -> str:
+    """A name for an error's text: the whole name, or the beginning of a long one."""
+    return name if len(name) <= _MOST_SHOWN else f"{name[:_MOST_SHOWN]}…"
+
+
+def text(what: str, value: object, example: str = "", otherwise: tuple[int, str] = _INVALID_OPTION) -> str:
+    """A str that can be encoded in UTF-8. Raises ConfigError."""
+    if not isinstance(value, str):
+        raise unreadable(f"{what} is {value!r}: give a str" + (f", such as {example!r}" if example else ""))
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ConfigError(
+            f"{what} is {shown(value)!r}, which contains a lone surrogate and cannot be encoded in UTF-8: "
+            "remove the surrogate",
+            *otherwise,
+        ) from None
+    return value
+
+
+def texts(what: str, values: object) -> list[str]:
+    """A list of such strs. Raises ConfigError."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise unreadable(f'{what} are {values!r}: give a list of str, such as ["stock/42", "stock/43"]')
+    return [text("the name of a lock", value, "stock/42", _INVALID_NAME) for value in values]
+
+
+def _flag(what: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise unreadable(f"{what} is {value!r}: give True or False")
+    return value
+
+
+def _whole(what: str, value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise unreadable(f"{what} is {value!r}: give an int")
+    return max(-_LARGEST, min(value, _LARGEST))
+
+
+_READ: dict[str, Callable[[str, object], object]] = {
+    "duration": micros,
+    "whole": _whole,
+    "flag": _flag,
+    "text": text,
+    "texts": texts,
+}
+"""What converts a value, by the type that the core gives for the option."""
+
+
+def patience(timeout: object, blocking: object) -> int | bool:
+    """How long an acquire waits, in microseconds. True: without a limit. False: not at all."""
+    if not isinstance(blocking, bool):
+        raise unreadable(f"blocking is {blocking!r}: give True or False")
+    if not blocking:
+        if timeout is not None:
+            raise unreadable(
+                f"timeout is {timeout!r} and blocking is False: blocking=False does not wait, so give only "
+                "one of the two"
+            )
+        return False
+    if timeout is None:
+        return True
+    limit = micros("timeout", timeout)
+    check_timeout(limit)
+    return limit

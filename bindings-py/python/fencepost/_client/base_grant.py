@@ -1,0 +1,80 @@
+"""The part of a grant that is the same in both clients: everything that does not wait."""
+
+from __future__ import annotations
+
+from .._engine.contender import OVER, Contender
+from .._engine.engine import Engine
+from .noncopyable import Unique
+
+
+class BaseGrant(Unique):
+    """The right to hold a lock, from the acquire to the release or loss. Any thread or task may use it."""
+
+    __slots__ = ("__weakref__", "_contender", "_engine")
+
+    def __init__(self, engine: Engine, contender: Contender) -> None:
+        self._engine = engine
+        self._contender = contender
+
+    @property
+    def name(self) -> str:
+        """The lock's name."""
+        return self._contender.name
+
+    @property
+    def fence(self) -> int | None:
+        """The number of this grant. It grows with every exclusive grant of the lock.
+
+        Send it to the resource with every request. The resource refuses a fence that is lower than the
+        highest one it has seen. Without this check no lock is safe: a client that stood still may go on
+        after its grant has ended. None if the server cannot give a fence.
+        """
+        return self._contender.fence
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the grant is valid at this moment. The client reads its own clock and asks no server, so
+        the answer is right even when the computer has just woken from sleep. False while the connection is
+        lost.
+        """
+        self._engine.check_process()
+        return self._contender.is_valid()
+
+    def remaining(self) -> float | None:
+        """For how many more seconds the grant is valid if the client does not renew it. 0.0 if the grant is
+        not valid; None if it has no lease.
+        """
+        self._engine.check_process()
+        return self._contender.remaining()
+
+    @property
+    def revoke_requested(self) -> bool:
+        """Whether another program has sent a revocation request (ZooKeeper: with :meth:`Lock.revoke`, or with
+        Curator's ``Revoker``).
+
+        The holder may release the grant or keep it. With ``revocable=True`` the client watches for requests
+        as long as it holds the grant. Without, it does not watch, and may see only a request that comes
+        within a third of the session timeout after the grant.
+        """
+        return self._contender.revoke_requested
+
+    @property
+    def mixed_layouts(self) -> str | None:
+        """The node of a contender of another layout, if the client found one in the lock's directory. That
+        contender does not see this one, and may get the lock as well. None if the client found none.
+        """
+        return self._contender.mixed_layouts
+
+    def __repr__(self) -> str:
+        contender = self._contender
+        fence = "" if contender.fence is None else f", fence {contender.fence}"
+        return f"<{type(self).__name__} of {contender.name!r}, {contender.state.value}{fence}>"
+
+    def __del__(self) -> None:
+        contender = getattr(self, "_contender", None)
+        if contender is not None and contender.state not in OVER:
+            try:
+                self._engine.check_process()
+            except Exception:
+                return  # Only the process that made the client may release the grant.
+            self._engine.orphan(contender)

@@ -1,0 +1,60 @@
+"""Inspection of a lock: it lists holders and waiters, asks one for the lock, or deletes its node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+
+from .._fencepost import Event, Settings
+from .arguments import RawSettings, check, unreadable
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A contender for a lock on ZooKeeper. It may be of this process or another one, and of fencepost or of
+    another library.
+    """
+
+    node: str
+    """The path of its node."""
+    holds: bool
+    """True: it holds the lock. False: it waits."""
+    shared: bool
+    """Whether it is a reader, which can share the lock with other readers."""
+    session: int
+    """The session that made its node. The server deletes the node when the session ends."""
+    since: datetime
+    """When its node was created, by the server's clock."""
+    fence: int
+    """The fence that it has, or would have."""
+    identifier: str
+    """The text that it has written into its node."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The lock that an inspection looks at."""
+
+    name: str
+    raw: RawSettings
+
+    def settings(self, action: str, contender: Found | None = None) -> Settings:
+        """The settings of one inspection. Raises ConfigError on Redis, and if ``contender`` is not valid."""
+        raw = {**self.raw, "action": action}
+        if action != "list":
+            if not isinstance(contender, Found):
+                raise unreadable(f"the contender is {contender!r}: give one that contenders() has returned")
+            raw |= {"node": contender.node, "fence": str(contender.fence)}
+        return check(raw)
+
+
+def found(event: Event | None) -> list[Found]:
+    """The contenders that an inspection has found, in the order in which they came."""
+    contenders = (event.found if event is not None else None) or ()
+    all = [
+        Found(node, holds, shared, session, _EPOCH + timedelta(milliseconds=since), fence, identifier)
+        for node, holds, shared, session, since, fence, identifier in contenders
+    ]
+    return sorted(all, key=lambda one: one.fence)

@@ -1,0 +1,202 @@
+"""What a client for threads makes: one method for each kind of lock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from .arguments import Duration, Layout, SharedLayout, options_of, texts
+from .lock import Election, Lock, ReadWriteLock
+from .noncopyable import Unique
+
+AnyLock = TypeVar("AnyLock", bound=Lock)
+
+
+class Kinds(Unique):
+    """The constructors of locks. None of them sends anything."""
+
+    # `make options` writes the parameters below `bindgen`, and the list below "Options:".
+
+    def lock(
+        self,
+        name: str,
+        *,
+        # bindgen: lock
+        ttl: Duration | None = None,
+        renew: bool | None = None,
+        margin: Duration | None = None,
+        poll: Duration | None = None,
+        max_hold: Duration | None = None,
+        answer_within: Duration | None = None,
+        layout: Layout | None = None,
+        node_prefix: str | None = None,
+        identifier: str | None = None,
+        revocable: bool | None = None,
+        owner: str | None = None,
+        fair: bool | None = None,
+        # bindgen: end
+    ) -> Lock:
+        """A lock: a name with checked settings. This call sends nothing and is cheap. Threads may share the
+        lock. Raises ConfigError.
+
+        Options:
+
+        - ``ttl`` (Redis): the lease: how long the server keeps the lock without a renewal. Range: 5 ms and
+          three times ``margin``, to 365 days. Default: 10 s.
+        - ``renew`` (Redis): whether the client renews the lease after each third of it, until the release.
+          Default: ``True``.
+        - ``margin`` (Redis): how much earlier than the lease a grant ends, besides 1 % for clock drift.
+          Range: more than 0, to a third of ``ttl``. Default: 2 ms.
+        - ``poll`` (Redis): the longest time between two requests of a waiter. Range: more than 0, to 365
+          days. Default: 100 ms.
+        - ``max_hold``: the longest time that a grant lasts; then it is lost with ``"max-hold"``. Range: more
+          than 0, to 365 days. Default: none.
+        - ``answer_within``: how long a try waits for an answer of the server; on Redis, also the time after
+          which the client repeats a request. Range: more than 0, to 365 days. Default: 5 s.
+        - ``layout`` (ZooKeeper): the names of the nodes; programs with another library and the same layout
+          exclude each other. Range: ``"curator"``, ``"kazoo"``, ``"plain"``; ``"plain"`` for mutex, election
+          and multi-lock only. Default: ``"curator"``.
+        - ``node_prefix`` (ZooKeeper): what the names of the nodes begin with. Range: with ``"plain"`` only;
+          not empty, no ``"/"``, characters as in a name. Default: ``"node_"``.
+        - ``identifier`` (ZooKeeper): text in the node, for people and other programs: a host's name, for
+          example. Range: at most 1024 bytes. Default: none.
+        - ``revocable`` (ZooKeeper): whether a holder sees a revocation request at once, or only with the next
+          confirmation of its session. Default: ``False``.
+        - ``owner``: makes the lock re-entrant: acquires of one owner on one client share a grant. Range: 1 to
+          1024 bytes. Default: none.
+        - ``fair`` (ZooKeeper): whether waiters get the lock in order; ``False`` makes one node and no queue.
+          Default: ``True``.
+
+        Durations are seconds or timedeltas. ``memory:`` takes the options of both servers. It checks those
+        of Redis, and they have no effect: a grant lasts as long as its client.
+
+        ``layout`` is for programs that share locks with another library. ``"curator"`` has the names of
+        Apache Curator's nodes, ``"kazoo"`` has kazoo's. In ``"plain"`` a name is ``node_prefix`` and a
+        number. A program sees a revocation request in :attr:`Grant.revoke_requested`.
+
+        ``fair=False`` makes a lock without a queue, on a single node. It is the cheapest lock, for programs
+        that try and seldom wait. Each release wakes all waiters, and any one of them gets the lock. It does
+        not exclude a fair lock of the same name, so all processes have to use the same setting. It has no
+        layout and is not revocable.
+
+        ``owner`` is a name for the part of the program that acquires, such as a request (1 to 1024 bytes).
+        An owner that holds the lock can acquire it again: through any lock of this client with the same name
+        and owner, and in any thread. The owner gets a further grant at once, with the same fence, and the
+        client sends nothing. When the owner has released all its grants, the client releases the lock. While
+        an owner waits for its first grant, its other acquires raise MisuseError (``busy``). Without an
+        owner, each acquire is a new contender.
+        """
+        return self._lock(Lock, "lock", name, options_of(locals()))
+
+    def read_write_lock(
+        self,
+        name: str,
+        *,
+        # bindgen: read_write_lock
+        max_hold: Duration | None = None,
+        answer_within: Duration | None = None,
+        layout: SharedLayout | None = None,
+        identifier: str | None = None,
+        revocable: bool | None = None,
+        owner: str | None = None,
+        # bindgen: end
+    ) -> ReadWriteLock:
+        """ZooKeeper: the read/write lock of that name. Use its ``reader`` and its ``writer`` as locks::
+
+            prices = client.read_write_lock("prices")
+            with prices.reader:
+                ...
+            with prices.writer as grant:
+                ...
+
+        Options are those of :meth:`lock`; the layouts are ``"curator"`` and ``"kazoo"``. An ``owner`` that
+        holds the writer can acquire the reader as well. When it has released all grants of the writer, the
+        grants of the reader keep the lock, and other readers can share it. An owner that holds the reader
+        and acquires the writer gets a MisuseError (``upgrade``), and keeps the reader. Raises ConfigError.
+        """
+        options = options_of(locals())
+        reader = self._lock(Lock, "reader", name, options)
+        return ReadWriteLock(name, reader, self._lock(Lock, "writer", name, options))
+
+    def semaphore(
+        self,
+        name: str,
+        permits: int,
+        *,
+        # bindgen: semaphore
+        max_hold: Duration | None = None,
+        answer_within: Duration | None = None,
+        layout: SharedLayout | None = None,
+        identifier: str | None = None,
+        revocable: bool | None = None,
+        # bindgen: end
+    ) -> Lock:
+        """ZooKeeper: the semaphore of that name. At most ``permits`` contenders hold it at a time. Waiters
+        get it in the order in which they came.
+
+        All contenders have to give the same number of permits. The fence of a permit identifies it; it does
+        not say which of two permits is the newer one. Options are those of :meth:`lock`; the layouts are
+        ``"curator"`` and ``"kazoo"``. Raises ConfigError.
+        """
+        options = {**options_of(locals()), "permits": permits}
+        return self._lock(Lock, "semaphore", name, options)
+
+    def election(
+        self,
+        name: str,
+        *,
+        # bindgen: election
+        max_hold: Duration | None = None,
+        answer_within: Duration | None = None,
+        layout: Layout | None = None,
+        node_prefix: str | None = None,
+        identifier: str | None = None,
+        revocable: bool | None = None,
+        # bindgen: end
+    ) -> Election:
+        """ZooKeeper: the election of that name. The ``identifier`` tells other programs which candidate
+        leads::
+
+            with client.election("scheduler", identifier="host-7") as term:
+                lead(until=term.lost)
+
+        Options are those of :meth:`lock`. Raises ConfigError.
+        """
+        return self._lock(Election, "election", name, options_of(locals()))
+
+    def multi_lock(
+        self,
+        names: Iterable[str],
+        *,
+        # bindgen: multi_lock
+        max_hold: Duration | None = None,
+        answer_within: Duration | None = None,
+        layout: Layout | None = None,
+        node_prefix: str | None = None,
+        identifier: str | None = None,
+        revocable: bool | None = None,
+        # bindgen: end
+    ) -> Lock:
+        """ZooKeeper: acquires several locks together, up to 64, or none of them::
+
+            with client.multi_lock(["account/7", "account/9"]) as grant:
+                ...
+
+        The client enters the queues of all the locks in one transaction. So multi-locks cannot deadlock
+        each other, whatever the order of their names. Other contenders can acquire each of the locks alone.
+        A program that holds one of the locks alone and waits for another one can still deadlock with a
+        multi-lock. All locks of a grant have the same fence. Options are those of :meth:`lock`. Raises
+        ConfigError.
+        """
+        options = options_of(locals())
+        wanted = texts("the names of locks", names)
+        return self._lock(Lock, "multi-lock", ", ".join(wanted), {**options, "names": wanted})
+
+    def _lock(
+        self,
+        lock: type[AnyLock],
+        kind: str,
+        name: str,
+        options: Mapping[str, object],
+    ) -> AnyLock:
+        raise NotImplementedError

@@ -1,0 +1,116 @@
+"""How an engine ends: it releases all grants, reports losses, and closes the driver."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from .._fencepost import Hub
+from ..errors import CleanupIncomplete
+from ..hub._clock import now
+from .contender import Contender, Wake
+
+if TYPE_CHECKING:
+    import threading
+
+    from .driver import Driver
+    from .reachability import Reach
+
+CONFIRM_WITHIN = 5.0
+"""The time for which a release or a close waits for the server's answers, in seconds."""
+
+
+class Closing:
+    """The part of an engine that closes it."""
+
+    hub: Hub
+    driver: Driver
+    order: threading.RLock
+    reach: Reach
+    closed: bool
+    dispose: Callable[..., None]
+    _contenders: dict[int, Contender]
+    _idle: list[Wake]
+    _later: deque[Wake]
+    _dispose_at: int | None
+    _shut: bool
+
+    def _drain(self, mine: Contender | None = None) -> None:
+        raise NotImplementedError
+
+    def _interrupted(self, error: BaseException) -> None:
+        raise NotImplementedError
+
+    def _ended(self, contender: Contender) -> None:
+        raise NotImplementedError
+
+    def _forget(self, *keys: int) -> None:
+        raise NotImplementedError
+
+    def shut(self, idle: Wake) -> None:
+        """Closes all contenders. Calls ``idle`` when nothing is pending; a second call does only that."""
+        with self.order:
+            try:
+                self._end_all()
+                self._idle.append(idle)
+                self._drain()
+            except BaseException as error:
+                self._interrupted(error)
+                raise
+        self.driver.after()
+        self.tell()
+
+    def leave(self, within: float) -> None:
+        """The caller of a close was interrupted. The engine closes the driver when nothing is pending, or
+        after so many seconds.
+        """
+        with self.order:
+            self._end_all()
+            self._leave(within)
+            self._drain()
+        self.driver.after()
+
+    def _leave(self, within: float) -> None:
+        self._idle.append(self._dispose_later)
+        self._dispose_at = now() + int(within * 1e6)
+
+    def _end_all(self) -> None:
+        """Ends every contender. A grant ends as lost, because the program has not released it."""
+        self.closed = True
+        if self._shut:
+            return
+        for contender in self._contenders.values():
+            contender.close()
+            self._ended(contender)
+        self.hub.shutdown(now())
+        self._forget(*self._contenders)
+        self._shut = True
+
+    def tell(self) -> None:
+        """Outside of the section: reports losses, and closes the driver if it is time."""
+        while self._later:
+            self._later.popleft()()
+
+    def _dispose_later(self) -> None:
+        self._dispose_at = None
+        self._later.append(self.dispose)
+
+    @property
+    def unanswered(self) -> int:
+        """The number of contenders that still wait for the server. None, if the client never reached one."""
+        return self.hub.pending if self.reach.reached else 0
+
+    @property
+    def left(self) -> int:
+        """The number of contenders whose end the server has not confirmed, or has refused."""
+        return self.unanswered + self.hub.unreleased if self.reach.reached else 0
+
+
+def incomplete(left: int) -> CleanupIncomplete:
+    """The error of the first close, if it leaves that many contenders."""
+    return CleanupIncomplete(
+        f"the server has not confirmed the end of {left} contender{'' if left == 1 else 's'} of this client. "
+        "Until their leases or the session end, other clients may wait for them",
+        count=left,
+    )

@@ -1,0 +1,67 @@
+"""Programming errors in a driver or in a client library. The network is not their cause, so the client tries
+nothing again after one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .._client.arguments import shown
+from ..errors import DriverError, FencepostError, LockLost
+from .contender import Contender, State
+
+_FAULTS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    BufferError,
+    ImportError,
+    LookupError,
+    NameError,
+    ReferenceError,
+    RuntimeError,
+    StopAsyncIteration,
+    StopIteration,
+    SyntaxError,
+    SystemError,
+    TypeError,
+    ValueError,
+)
+"""The exceptions that wrong code raises. Exceptions that a library or the program defines itself, such as
+those of a credential provider, may be temporary failures.
+"""
+_PASSING = re.compile("clos(ed|ing)|negative integer|shut ?down|start new thread|xids do not match")
+"""The texts of a RuntimeError or ValueError that is no programming error: a socket, a loop or the interpreter
+has ended, or kazoo has an answer out of order, after which it connects again.
+"""
+
+
+def is_fault(error: BaseException | None) -> bool:
+    """Whether an exception is a programming error, which would come again."""
+    if not isinstance(error, _FAULTS) or type(error).__module__ != "builtins":
+        return False
+    if isinstance(error, UnicodeError):  # The name of a host is not valid.
+        return False
+    passes = isinstance(error, (RuntimeError, ValueError)) and not isinstance(error, NotImplementedError)
+    return not (passes and _PASSING.search(str(error)))
+
+
+def driver_error(what: str, fault: BaseException) -> DriverError:
+    """The error for a call that a driver cannot carry out."""
+    error = DriverError(
+        f"{what}: {type(fault).__name__} in the client library's driver: {fault}. This client cannot be used"
+        " any more. Check that fencepost supports your version of the library, and make a new client"
+    )
+    error.__cause__ = fault
+    return error
+
+
+def end(contender: Contender, fault: BaseException) -> None:
+    """Ends a contender whose driver has failed."""
+    held = contender.state is State.HELD
+    contender.state = State.LOST if held else State.REFUSED
+    error: FencepostError = driver_error(shown(contender.name), fault)
+    if held:
+        error = LockLost(str(error), 406, "lost-connection-closed")
+        error.__cause__ = fault
+    contender.error_of_client = error

@@ -1,0 +1,100 @@
+"""The timer of a client for threads: a daemon thread that starts when there first is a time to wait for."""
+
+from __future__ import annotations
+
+import threading
+from _thread import allocate_lock, start_new_thread
+from time import sleep
+from typing import TYPE_CHECKING
+
+from ..hub._clock import now
+from .reentrancy import serve
+from .threads import start
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+NEVER = 2**63
+# While the computer sleeps, waits stand still and the clock goes on. So a wait is never longer than this.
+LONGEST = 1.0
+JOIN_WITHIN = 1.0
+LATE = 10_000
+"""A timer is late if it runs so many microseconds after its time. Answers may have come meanwhile."""
+TURN = 20_000
+"""A late timer first waits for so many microseconds, while the client reads those answers."""
+
+
+def pause(due: int) -> float:
+    """The seconds to wait until that time, or until the next look at the clock."""
+    return min(max(0, due - now()) / 1e6, LONGEST)
+
+
+class ThreadTimer:
+    """Calls an engine's tick when it is time."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._due = NEVER
+        # A binary semaphore: releasing it wakes the thread. That never blocks, so finalizers may do it.
+        self._wake = allocate_lock()
+        self._wake.acquire()
+        self._thread: threading.Thread | None = None
+        self._stopped = False
+
+    def plan(self, until: int | None) -> None:
+        """See the engine's Timer. It ignores a later time: a tick that comes too early does no harm."""
+        if until is None or until >= self._due or self._stopped:
+            return
+        self._due = until
+        if self._thread is None:
+            self._start()
+        elif self._thread is not threading.current_thread():
+            self.nudge()
+
+    def nudge(self) -> None:
+        """See the engine's Timer."""
+        if self._thread is None and not self._stopped:
+            try:
+                # A finalizer may take no lock, and `threading` takes one to start a thread.
+                start_new_thread(self._begin, ())
+            except RuntimeError:  # The interpreter is shutting down.
+                pass
+            return
+        try:
+            self._wake.release()
+        except RuntimeError:  # It is awake already.
+            pass
+
+    def stop(self) -> None:
+        """See the engine's Timer."""
+        self._stopped = True
+        self.nudge()
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(JOIN_WITHIN)
+
+    def _begin(self) -> None:
+        with self._engine.order:
+            if self._thread is None:
+                self._start()
+
+    def _start(self) -> None:
+        self._thread = start("timer", self._run)
+        if self._thread is None:
+            self._stopped = True
+
+    def _run(self) -> None:
+        serve()
+        while not self._stopped:
+            due, time = self._due, now()
+            if due <= time or self._engine.has_orphans:
+                if time - due > LATE:
+                    # The client reads what has come by now. The tick decides only what was due by `time`.
+                    sleep(TURN / 1e6)
+                # The tick plans the next time.
+                self._due = NEVER
+                self._engine.tick(time)
+            else:
+                self._wake.acquire(True, -1 if due == NEVER else pause(due))
+        # If a start was interrupted, there may be a second thread: it has to end, too.
+        self.nudge()

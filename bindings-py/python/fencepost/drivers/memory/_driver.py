@@ -1,0 +1,86 @@
+"""``memory:`` and ``memory:NAME``: a server inside the process. Its hubs carry out their own commands."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from weakref import WeakValueDictionary
+
+from ..._engine.contender import Contender
+from ..._engine.engine import Engine
+from ..._fencepost import Command, Hub, MemoryServer
+from ...hub._clock import now
+
+
+class SharedServer:
+    """A server, and the function to call when one of its hubs has new outputs."""
+
+    def __init__(self) -> None:
+        self.server = MemoryServer()
+        self.pokes: dict[int, Callable[[], object]] = {}
+
+
+_named: WeakValueDictionary[str, SharedServer] = WeakValueDictionary()
+_naming = threading.Lock()
+
+
+def shared(name: str) -> SharedServer:
+    """The server of that name in this process. An empty name gives a new server each time."""
+    if not name:
+        return SharedServer()
+    with _naming:
+        server = _named.get(name)
+        if server is None:
+            _named[name] = server = SharedServer()
+        return server
+
+
+class MemoryDriver:
+    """A session on a server inside the process. Its hub gives no commands. The driver only calls the engines
+    of other sessions when their hubs have new outputs.
+    """
+
+    inline = False
+
+    def __init__(self, server: SharedServer, address: str = "memory:") -> None:
+        self._shared = server
+        self._address = address
+        self.hub: Hub = server.server.connect(now(), int.from_bytes(os.urandom(8), "big"))
+
+    def start(self, engine: Engine) -> None:
+        """See Driver."""
+        self._engine = engine
+        engine.reached()
+        self._shared.pokes[self.hub.id] = self._poke
+
+    def submit(self, command: Command) -> None:
+        """See Driver."""
+        raise AssertionError(f"a hub in memory has given the command {command}")
+
+    def carry_out(self, command: Command, contender: Contender) -> None:
+        """See Driver."""
+        self.submit(command)
+
+    def after(self) -> None:
+        """See Driver."""
+        for id in self._shared.server.take_woken():
+            poke = self._shared.pokes.get(id)
+            if poke is not None:
+                poke()
+
+    def forget(self, key: int) -> None:
+        """See Driver."""
+
+    def describe(self) -> str:
+        """The address."""
+        return self._address
+
+    def close(self, within: float) -> None:
+        """Ends the session."""
+        self._shared.pokes.pop(self.hub.id, None)
+        self.hub.disconnect(now())
+        self.after()
+
+    def _poke(self) -> None:
+        self._engine.poke()

@@ -1,0 +1,264 @@
+"""The hooks of fencepost in a KazooClient. A client has one tap, which all drivers on it share. The last
+driver removes it.
+
+The tap is needed because of kazoo's limits:
+
+- It does not report the negotiated session timeout. The tap reads it from the connection's own calls.
+- It blocks a caller whose request finds the queue full, and it queues calls while the connection is lost. The
+  tap has a queue of its own (``_send_queue.py``).
+- It delivers watches and replies on different threads. The tap has a table of watches of its own
+  (``_watches.py``).
+- It does not report every end of its connection's thread. It reports none before the first connection. If a
+  listener raises something like ``SystemExit``, kazoo does not call the later listeners. So the tap takes the
+  states where kazoo makes them.
+
+The tap refuses a client of another kazoo version that lacks the parts it needs.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import EXCEPTIONS, ZookeeperError
+from kazoo.handlers.threading import SequentialThreadingHandler
+from kazoo.protocol.serialization import Connect, Watch
+from kazoo.protocol.states import KazooState, KeeperState
+
+from ..._client.arguments import unreadable
+from ..._engine.reentrancy import serve
+from ._send_queue import Outbox
+from ._watches import DELETED, Watches
+
+# Kazoo looks an error code up without a check, so an unknown code would end its connection thread.
+for _code in range(-128, -99):
+    if _code not in EXCEPTIONS:
+        EXCEPTIONS[_code] = type(f"ZookeeperError{-_code}", (ZookeeperError,), {"code": _code})
+
+_TAP = "_fencepost_tap"
+"""The attribute of a client that has its tap."""
+
+_NEEDED_OF_CLIENT = (
+    "_connection",
+    "_notify_pending",
+    "_pending",
+    "_session_callback",
+    "_session_id",
+    "_stopped",
+    "add_listener",
+    "chroot",
+)
+_HUNG_INTO_CONNECTION = (
+    "_connect",
+    "_expand_client_hosts",
+    "_invoke",
+    "_read_watch_event",
+    "_send_request",
+)
+_NEEDED_OF_CONNECTION = (*_HUNG_INTO_CONNECTION, "_connection_routine", "_submit", "_write_sock", "_xid")
+_FOR_GOOD = {KeeperState.CLOSED: "closed", KeeperState.AUTH_FAILED: "auth-failed"}
+"""The states that are final, unless the program starts the client again."""
+
+
+class Listener(Protocol):
+    """A driver, as the tap sees it. The connection's thread calls these methods."""
+
+    def troubled(self, error: BaseException) -> None:
+        """An attempt to connect has failed."""
+
+    def connecting(self) -> None:
+        """Kazoo is about to ask for a new session."""
+
+    def connected(self, session: int, timeout_ms: int) -> None:
+        """The client is connected, in a new session or in the same one."""
+
+    def disconnected(self, state: str) -> None:
+        """``suspended``, ``expired``, ``auth-failed`` or ``closed``."""
+
+
+class Tap:
+    """The hooks in one KazooClient."""
+
+    _tapping = threading.Lock()
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.epoch = 0
+        """The number of lost connections. A request is sent only on the connection for which it was made."""
+        self.outbox = Outbox(client)
+        self.watches = Watches()
+        self._timeout_ms: int | None = None
+        self._last_xid = 0
+        """The number of the last request on the previous connection."""
+        self._told = ""
+        """The last state that the listeners got."""
+        self._listeners: list[Listener] = []
+
+    @classmethod
+    def attach(cls, client: Any, listener: Listener) -> Tap:
+        """Adds a listener to the tap of a client. Makes the tap if there is none."""
+        with cls._tapping:
+            tap: Tap | None = getattr(client, _TAP, None)
+            if tap is None:
+                tap = cls(client)
+                tap._install()
+                setattr(client, _TAP, tap)
+            tap._listeners = [*tap._listeners, listener]
+            return tap
+
+    def detach(self, listener: Listener) -> None:
+        """Removes a listener. With the last one, removes the tap."""
+        with self._tapping:
+            self._listeners = [each for each in self._listeners if each is not listener]
+            if not self._listeners and getattr(self.client, _TAP, None) is self:
+                delattr(self.client, _TAP)
+                self._remove()
+
+    def _install(self) -> None:
+        client = self.client
+        connection: Any = getattr(client, "_connection", None)
+        lacks = [name for name in _NEEDED_OF_CLIENT if not hasattr(client, name)]
+        lacks += [name for name in _NEEDED_OF_CONNECTION if not hasattr(connection, name)]
+        if lacks or not isinstance(client.handler, SequentialThreadingHandler):
+            what = (
+                f"it has no {', '.join(lacks)}"
+                if lacks
+                else f"its handler is a {type(client.handler).__name__}"
+            )
+            needed = "Use kazoo 2.11 and its SequentialThreadingHandler"
+            raise unreadable(f"fencepost cannot use this KazooClient: {what}. {needed}")
+        connect: Callable[..., Any] = connection._connect
+        expand: Callable[..., Any] = connection._expand_client_hosts
+        invoke: Callable[..., Any] = connection._invoke
+        send_request: Callable[..., Any] = connection._send_request
+        read_watch_event: Callable[..., Any] = connection._read_watch_event
+        session_callback: Callable[..., Any] = client._session_callback
+
+        def connect_and_tell(host: str, address: str, port: int) -> Any:
+            try:
+                return connect(host, address, port)
+            except Exception as error:
+                # Kazoo's own exception says less than the socket's.
+                self._trouble(error.__context__ if isinstance(error.__context__, OSError) else error)
+                raise
+
+        def expand_and_tell() -> Any:
+            try:
+                found = expand()
+            except Exception as error:
+                self._trouble(error)
+                raise
+            if not found:
+                self._trouble(_unresolved(client.hosts))
+            return found
+
+        def invoke_and_learn(timeout: float, request: Any, xid: Any = None) -> Any:
+            if isinstance(request, Connect) and not request.session_id:
+                self._told = ""
+                for listener in self._listeners:
+                    listener.connecting()
+            if isinstance(request, Connect):
+                # Kazoo would begin at 1 again. If the session has moved to another server, an answer to an
+                # earlier request could then be taken for the answer to a new request of the same number.
+                connection._xid = self._last_xid
+            result = invoke(timeout, request, xid)
+            if isinstance(request, Connect):
+                self._timeout_ms = result[0].time_out
+            return result
+
+        def send_request_and_ours(read_timeout: float, connect_timeout: float) -> Any:
+            serve()
+            # If the client was connected before: the read timeout is two thirds of the session timeout.
+            if self._timeout_ms is None:
+                self._timeout_ms = round(read_timeout * 1500)
+            self.outbox.flush(connect_timeout)
+            # Kazoo reads one byte of the pair here. It does not matter which side wrote that byte.
+            return send_request(read_timeout, connect_timeout)
+
+        def read_watch_event_and_tell(packet: Any, offset: int) -> None:
+            event, _ = Watch.deserialize(packet, offset)
+            read_watch_event(packet, offset)
+            if client._stopped.is_set():
+                return  # Kazoo is closing the session, and the server deletes its nodes.
+            for watch in self.watches.fired(event.type, event.path):
+                watch.told("deleted" if event.type == DELETED else "changed")
+
+        def session_callback_and_tell(state: Any) -> None:
+            try:
+                session_callback(state)
+            except BaseException:
+                # A listener of the program has ended the connection's thread. Kazoo would do this next.
+                client._notify_pending(state)
+                raise
+            finally:
+                if state in _FOR_GOOD and self._told not in _FOR_GOOD.values():
+                    self._listen(KazooState.LOST)
+
+        connection._connect = connect_and_tell
+        connection._expand_client_hosts = expand_and_tell
+        connection._invoke = invoke_and_learn
+        connection._send_request = send_request_and_ours
+        connection._read_watch_event = read_watch_event_and_tell
+        client._session_callback = session_callback_and_tell
+        client.add_listener(self._listen)
+
+    def _remove(self) -> None:
+        client = self.client
+        client.remove_listener(self._listen)
+        for name in _HUNG_INTO_CONNECTION:
+            client._connection.__dict__.pop(name, None)
+        client.__dict__.pop("_session_callback", None)
+        self.outbox.drop()
+        self.watches.clear()
+
+    def is_starting(self) -> bool:
+        """Whether a client in the state "closed" was started, and its thread is connecting."""
+        thread = self.client._connection._connection_routine
+        return thread is not None and thread.is_alive() and not self.client._stopped.is_set()
+
+    def timeout_ms(self) -> int:
+        """The negotiated session timeout, in milliseconds. It is known after the first request."""
+        return self._timeout_ms or int(self.client._session_timeout)
+
+    def _trouble(self, error: BaseException | None) -> None:
+        if error is not None:
+            for listener in self._listeners:
+                listener.troubled(error)
+
+    def _listen(self, state: str) -> None:
+        client = self.client
+        if state == KazooState.CONNECTED:
+            self._told = "connected"
+            session, timeout = client._session_id, self.timeout_ms()
+            for listener in self._listeners:
+                listener.connected(session, timeout)
+            return
+        self.epoch += 1
+        self._last_xid = client._connection._xid or 0
+        if state == KazooState.SUSPENDED:
+            self._told = "suspended"
+        elif client.client_state == KeeperState.EXPIRED_SESSION:
+            self._told = "expired"
+        else:
+            self._told = _FOR_GOOD.get(client.client_state, "closed")
+        self.outbox.drop()
+        for listener in self._listeners:
+            listener.disconnected(self._told)
+        for watch in self.watches.clear():
+            watch.told("gone")
+
+
+def _unresolved(hosts: Any) -> OSError | None:
+    """The error of the first host whose name cannot be resolved."""
+    for host, port in hosts:
+        try:
+            socket.getaddrinfo(host.strip(), port, 0, 0, socket.IPPROTO_TCP)
+        except OSError as error:
+            return error
+    return None
+
+
+__all__ = ["KazooClient", "Listener", "Tap"]

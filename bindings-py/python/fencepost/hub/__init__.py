@@ -1,0 +1,57 @@
+"""The hub: all locks on one connection as state machines without I/O, for programs with an event loop of
+their own.
+
+The hub does no I/O, reads no clock and draws no random number. The program reports to the hub what has
+happened, and the hub answers with what to do::
+
+    from fencepost.hub import Command, Event, Hub, Settings, Wait, now
+
+    hub = Hub("redis", seed=random.getrandbits(32))
+    settings = Settings('{"kind": "redis-string", "name": "stock/42", "ttl": 10000000}')
+    key = hub.open(now(), settings, os.urandom(16), random.getrandbits(32))   # one contender
+    hub.acquire(now(), key)
+
+    while True:
+        match hub.poll_output():
+            case Command(id=id, operation="call", arguments=arguments):   # carry it out, report the outcome
+                try:
+                    hub.reply(now(), id, server.execute(*arguments))
+                except ConnectionError:
+                    hub.failed(now(), id, "unknown")
+            case Event(name="acquired", fence=fence):
+                ...
+            case Wait(until=until):                                       # for an input, or for that time
+                sleep_until(until)
+                hub.handle_timeout(now())
+
+All times are microseconds as :func:`now` gives them. What a driver has to do for each operation, and what it
+must never do, is in ``docs/reference/drivers.md``; ``examples/hub_loop.py`` is a complete program.
+"""
+
+from __future__ import annotations
+
+from .._fencepost import (
+    Address,
+    Command,
+    Event,
+    Hub,
+    MemoryServer,
+    Settings,
+    Wait,
+    handshake_timeout,
+    is_from_replica,
+)
+from ._clock import now
+
+__all__ = [
+    "Address",
+    "Command",
+    "Event",
+    "Hub",
+    "MemoryServer",
+    "Settings",
+    "Wait",
+    "handshake_timeout",
+    "is_from_replica",
+    "now",
+]
