@@ -1,0 +1,7 @@
+"""The driver for kazoo."""
+
+from __future__ import annotations
+
+from .zookeeper import KazooDriver, failure
+
+__all__ = ["KazooDriver", "failure"]
