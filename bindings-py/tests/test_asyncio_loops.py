@@ -214,7 +214,7 @@ def test_a_loop_that_ends_as_a_connection_is_made_ends(
     async def connect_and_end(connection: redis.asyncio.Connection) -> None:
         await connect(connection)
         for task in asyncio.all_tasks() - {asyncio.current_task()}:
-            if "Line._run" in repr(task):
+            if "DriverConnection._run" in repr(task):
                 asyncio.get_running_loop().call_soon(task.cancel)
                 cancelled.append(task)
 

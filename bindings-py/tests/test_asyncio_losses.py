@@ -139,7 +139,7 @@ async def test_a_server_that_says_nothing(server: Backend, aconnect: AsyncConnec
 async def test_a_release_that_nobody_confirms(
     server: Backend, aconnect: AsyncConnect, control: Control, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fencepost.asyncio._client.CONFIRM_WITHIN", 0.3)
+    monkeypatch.setattr("fencepost.asyncio._calls.CONFIRM_WITHIN", 0.3)
     proxy = control.do(f"proxy {server.server}")
     client = aconnect(with_session(server.at(proxy["address"]), 10000))
     lock = client.lock(server.name(), **patient(server))

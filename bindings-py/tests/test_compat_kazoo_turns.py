@@ -85,7 +85,8 @@ class Scope:
 @pytest.fixture
 def line(zookeeper: ZooKeeperBackend, control: Control, monkeypatch: pytest.MonkeyPatch) -> Iterator[Line]:
     """A client behind a proxy. Its releases wait for as long as a test does."""
-    monkeypatch.setattr("fencepost._client.client.CONFIRM_WITHIN", LONG)
+    for module in ("calls", "client"):
+        monkeypatch.setattr(f"fencepost._client.{module}.CONFIRM_WITHIN", LONG)
     line = Line(zookeeper, control)
     yield line
     line.do("pass")
@@ -189,11 +190,11 @@ def test_a_release_that_nobody_waits_for_any_more(
 ) -> None:
     recipe = getattr(line.client, name)("/l")
     recipe.acquire()
-    monkeypatch.setattr("fencepost._client.client.CONFIRM_WITHIN", 0.1)
+    monkeypatch.setattr("fencepost._client.calls.CONFIRM_WITHIN", 0.1)
     line.do("hold")
     with pytest.raises(ConnectionLoss):
         recipe.release()
-    monkeypatch.setattr("fencepost._client.client.CONFIRM_WITHIN", LONG)
+    monkeypatch.setattr("fencepost._client.calls.CONFIRM_WITHIN", LONG)
     worker = Worker(recipe)
     waits(worker)
     line.do("pass")

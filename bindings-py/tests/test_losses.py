@@ -218,7 +218,7 @@ def test_a_server_that_says_nothing(server: Backend, connect: Connect, control: 
 def test_a_release_that_nobody_confirms(
     server: Backend, connect: Connect, control: Control, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fencepost._client.client.CONFIRM_WITHIN", 0.3)
+    monkeypatch.setattr("fencepost._client.calls.CONFIRM_WITHIN", 0.3)
     proxy = control.do(f"proxy {server.server}")
     client = connect(with_session(server.at(proxy["address"]), 10000))
     lock = client.lock(server.name(), **patient(server))

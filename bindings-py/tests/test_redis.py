@@ -16,7 +16,7 @@ import fencepost.asyncio
 import pytest
 import redis
 import redis.asyncio
-from fencepost.drivers.redis._common import answer, failure
+from fencepost.drivers.redis._errors import answer, failure
 from redis import exceptions
 from redis._parsers.base import BaseParser
 from relay import relayed

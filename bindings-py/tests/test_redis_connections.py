@@ -13,7 +13,7 @@ import fencepost
 import fencepost.asyncio
 import pytest
 import redis
-from fencepost.drivers.redis._common import SILENT_AFTER
+from fencepost.drivers.redis._settings import SILENT_AFTER
 from relay import Pipe, Relay, relayed
 from support import LONG, RedisBackend, wait_until, wait_until_async
 

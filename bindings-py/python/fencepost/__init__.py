@@ -19,8 +19,9 @@ from __future__ import annotations
 
 from ._client.arguments import Duration, Layout, SharedLayout
 from ._client.client import Client, connect
+from ._client.grant import Grant
 from ._client.inspection import Found
-from ._client.lock import Election, Grant, Lock, ReadWriteLock, Scope
+from ._client.lock import Election, Lock, ReadWriteLock, Scope
 from ._fencepost import __version__
 from .errors import (
     CleanupIncomplete,

@@ -9,6 +9,7 @@ from datetime import timedelta
 from numbers import Real
 from typing import Any, Literal, TypeAlias
 
+from .._engine.wording import shown, unreadable
 from .._fencepost import Settings, check_timeout, option_type
 from ..errors import ConfigError
 
@@ -26,11 +27,6 @@ RawSettings: TypeAlias = "dict[str, object]"
 """Settings before the check."""
 
 _LARGEST = 2**63 - 1
-
-
-def unreadable(text: str) -> ConfigError:
-    """The error for a value of a wrong type."""
-    return ConfigError(text, 109, "unreadable-settings")
 
 
 def micros(what: str, value: object) -> int:
@@ -92,15 +88,6 @@ def check(raw: RawSettings) -> Settings:
 
 
 _INVALID_NAME, _INVALID_OPTION = (102, "invalid-name"), (110, "invalid-option")
-
-
-_MOST_SHOWN = 64
-"""The number of characters of a name that an error repeats at most."""
-
-
-def shown(name: str) -> str:
-    """A name for an error's text: the whole name, or the beginning of a long one."""
-    return name if len(name) <= _MOST_SHOWN else f"{name[:_MOST_SHOWN]}…"
 
 
 def text(what: str, value: object, example: str = "", otherwise: tuple[int, str] = _INVALID_OPTION) -> str:

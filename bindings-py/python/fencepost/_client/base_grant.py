@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from .._engine.contender import OVER, Contender
+from .._engine.contender import OVER, Contender, State
 from .._engine.engine import Engine
+from ..errors import LockLost
 from .noncopyable import Unique
+
+GIVEN_BACK = frozenset({State.RELEASED, State.RELEASING, State.CLOSED})
+"""The states in which the program holds the lock no more."""
 
 
 class BaseGrant(Unique):
@@ -78,3 +82,10 @@ class BaseGrant(Unique):
             except Exception:
                 return  # Only the process that made the client may release the grant.
             self._engine.orphan(contender)
+
+
+def note(error: BaseException, trouble: Exception) -> None:
+    """Adds a note about the lock to the exception of a block's body."""
+    if hasattr(error, "add_note"):
+        kind = "lost" if isinstance(trouble, LockLost) else "not released properly"
+        error.add_note(f"fencepost: the lock was {kind}: {trouble}")

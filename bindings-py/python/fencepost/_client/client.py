@@ -5,52 +5,20 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-from _thread import allocate_lock
-from collections import deque
-from collections.abc import Callable, Mapping
-from functools import wraps
-from itertools import starmap
 from types import TracebackType
-from typing import TypeVar
 
 from .._engine.closing import CONFIRM_WITHIN, incomplete
-from .._engine.contender import Contender, State, Until, decided, over, turned
 from .._engine.engine import Engine
 from .._engine.reentrancy import may_wait
-from .._engine.timer import LATE, TURN, ThreadTimer
-from .._fencepost import Command
-from ..errors import FencepostError, MisuseError, ReleaseUnconfirmed
-from .arguments import Duration, check, micros, positive, settings, shown
+from .._engine.timer import ThreadTimer
+from .._engine.waiter import Waiter
+from ..errors import FencepostError
+from .arguments import Duration, positive
 from .connect import SyncDriver, choose, choose_by_address, server_of
-from .inspection import Found, Subject, found
-from .kinds import AnyLock, Kinds
-from .lock import Grant, Lock
+from .kinds import Kinds
 
 CONNECT_WITHIN = 5.0
 """The time for which an acquire waits for the first connection, in seconds."""
-
-ONCE = ((),)
-"""The arguments of one call without any."""
-
-Given = TypeVar("Given")
-
-
-def to_the_end(verb: Callable[[Client, Contender], Given]) -> Callable[[Client, Contender], Given]:
-    """Decorates a method that asks something of a grant. If the thread is interrupted, the driver takes over
-    its commands.
-    """
-
-    @wraps(verb)
-    def carried(client: Client, contender: Contender) -> Given:
-        try:
-            return verb(client, contender)
-        except Exception:
-            raise
-        except BaseException:
-            client._engine.hand_over(contender)
-            raise
-
-    return carried
 
 
 def connect(url: str, *, connect_timeout: Duration = CONNECT_WITHIN) -> Client:
@@ -78,8 +46,6 @@ class Client(Kinds):
     :func:`connect`; with None, only an acquire's own timeout limits how long it waits for the first
     connection. Use the client as a context manager, or close it.
     """
-
-    _engine: Engine
 
     def __init__(
         self, connection: object, *, prefix: str = "", connect_timeout: Duration | None = CONNECT_WITHIN
@@ -117,17 +83,6 @@ class Client(Kinds):
         self._engine = engine
         self._closing = closing
         engine.start(timer)
-
-    def _lock(
-        self,
-        lock: type[AnyLock],
-        kind: str,
-        name: str,
-        options: Mapping[str, object],
-    ) -> AnyLock:
-        self._engine.check()
-        raw = settings(self._server, self._prefix, kind, name, options)
-        return lock(self, name, check(raw), Subject(name, raw))
 
     def close(self) -> None:
         """Releases all grants and cancels all waiting acquires. Waits at most 5 seconds for the server's
@@ -189,158 +144,6 @@ class Client(Kinds):
 
     def __repr__(self) -> str:
         return f"<fencepost.Client of {self._driver.describe()}>"
-
-    # The calls of locks and grants.
-
-    def _acquire(self, lock: Lock, wait: int | bool) -> Grant:
-        """A grant. Raises NotAcquired if another contender holds the lock."""
-        engine = self._engine
-        engine.check()
-        contender = Contender(lock.name)
-        try:
-            engine.enter(contender, lock._settings, wait, self._driver.inline)
-            self._wait(contender, decided)
-            contender.warn()
-            if contender.state is State.HELD:
-                return Grant(self, contender)
-        except BaseException:
-            engine.abandon(contender)
-            raise
-        raise contender.error()
-
-    def _inspect(self, subject: Subject, action: str, contender: Found | None = None) -> list[Found]:
-        checked = subject.settings(action, contender)
-        engine = self._engine
-        engine.check()
-        look = Contender(subject.name)
-        try:
-            engine.enter(look, checked, False, self._driver.inline)
-            self._wait(look, decided)
-        except BaseException:
-            engine.abandon(look)
-            raise
-        if look.state is not State.FOUND:
-            raise look.error()
-        return found(look.event)
-
-    @to_the_end
-    def _release(self, contender: Contender) -> None:
-        engine = self._engine
-        if contender.state is not State.LOST:
-            engine.check()
-        if not may_wait():
-            if contender.state is not State.HELD:
-                raise engine.why_not_held(contender)
-            contender.state = State.RELEASED  # The next tick releases it.
-            engine.orphan(contender)
-            return
-        engine.release(contender, self._driver.inline)
-        if not self._wait(contender, over, CONFIRM_WITHIN):
-            raise ReleaseUnconfirmed(
-                f"{shown(contender.name)}: the server has not confirmed the release within "
-                f"{CONFIRM_WITHIN:g} s. The client goes on in the background; until the server confirms it, "
-                "other clients may wait"
-            )
-        if contender.state is not State.RELEASED:
-            raise contender.error()
-
-    @to_the_end
-    def _downgrade(self, contender: Contender) -> None:
-        engine = self._engine
-        if contender.state is not State.LOST:
-            engine.check()
-        engine.downgrade(contender, self._driver.inline)
-        self._wait(contender, turned)
-        error = contender.why_not_downgraded()
-        if error is not None:
-            raise error
-
-    @to_the_end
-    def _extend(self, contender: Contender) -> None:
-        engine = self._engine
-        if contender.state is not State.LOST:
-            engine.check()
-        before = contender.extended
-        engine.extend(contender, self._driver.inline)
-        self._wait(
-            contender, lambda contender: contender.extended != before or contender.state is not State.HELD
-        )
-        if contender.state is not State.HELD:
-            raise engine.why_not_held(contender)
-
-    def _wait_revoke_requested(self, contender: Contender, timeout: Duration | None) -> bool:
-        limit = None if timeout is None else micros("timeout", timeout) / 1e6
-        self._engine.check()
-        self._wait(
-            contender,
-            lambda contender: contender.revoke_requested or contender.state is not State.HELD,
-            limit,
-        )
-        return contender.revoke_requested
-
-    def _wait(self, contender: Contender, until: Until, limit: float | None = None) -> bool:
-        """Waits until that is true, and meanwhile carries out the contender's commands. Gives False if the
-        time is up.
-        """
-        inbox, engine = contender.inbox, self._engine
-        taken: deque[Command] = deque(maxlen=1)
-        end = None if limit is None else time.monotonic() + limit
-        try:
-            while True:
-                while inbox:
-                    try:
-                        # This is one step for the interpreter. A signal between a pop and an assignment would
-                        # lose the command.
-                        taken.extend(starmap(inbox.popleft, ONCE))
-                    except IndexError:  # Another thread that uses this grant has taken the command.
-                        break
-                    self._driver.carry_out(taken[0], contender)
-                if until(contender):
-                    return True
-                if not may_wait():
-                    raise MisuseError(
-                        f"{shown(contender.name)}: this call cannot wait here: a finalizer or a signal "
-                        "handler makes it while this thread is inside the client. Make the call in another "
-                        "thread",
-                        543,
-                        "cannot-wait",
-                    )
-                waiter = Waiter()
-                with engine.order:
-                    if until(contender) or inbox:
-                        continue
-                    contender.waiters.append(waiter.wake)
-                if end is None:
-                    waiter.wait(None)
-                elif not waiter.wait(end - time.monotonic()):
-                    if time.monotonic() - end > LATE / 1e6:
-                        # The process was stopped. First the client reads what has come meanwhile.
-                        waiter.wait(TURN / 1e6)
-                    return until(contender)
-        except BaseException:
-            engine.hand_over(contender, taken[0] if taken else None)
-            raise
-
-
-class Waiter:
-    """One thread waits, and another one wakes it. This is the cheapest way that Python has."""
-
-    __slots__ = ("_lock",)
-
-    def __init__(self) -> None:
-        self._lock = allocate_lock()
-        self._lock.acquire()
-
-    def wake(self) -> None:
-        """Wakes the thread. A second call does nothing."""
-        try:
-            self._lock.release()
-        except RuntimeError:
-            pass
-
-    def wait(self, seconds: float | None) -> bool:
-        """Waits for a call of ``wake``. Gives False if the time is up."""
-        return self._lock.acquire(True, -1 if seconds is None else max(0.0, seconds))
 
 
 __all__ = ["Client", "connect"]

@@ -6,9 +6,9 @@ import sys
 from typing import Protocol
 
 from .._engine.driver import Driver
+from .._engine.wording import unreadable
 from .._fencepost import Address, Hub
 from ..errors import ConfigError
-from .arguments import unreadable
 
 
 class Describes(Protocol):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
+from .._engine.wording import unreadable
 from .._fencepost import Event, Settings
-from .arguments import RawSettings, check, unreadable
+from .arguments import RawSettings, check
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from .arguments import Duration, Layout, SharedLayout, options_of, texts
+from .arguments import Duration, Layout, SharedLayout, check, options_of, settings, texts
+from .calls import Calls
+from .inspection import Subject
 from .lock import Election, Lock, ReadWriteLock
-from .noncopyable import Unique
 
 AnyLock = TypeVar("AnyLock", bound=Lock)
 
 
-class Kinds(Unique):
+class Kinds(Calls):
     """The constructors of locks. None of them sends anything."""
+
+    _prefix: str
+    _server: str
+    """The kind of its server."""
 
     # `make options` writes the parameters below `bindgen`, and the list below "Options:".
 
@@ -199,4 +204,6 @@ class Kinds(Unique):
         name: str,
         options: Mapping[str, object],
     ) -> AnyLock:
-        raise NotImplementedError
+        self._engine.check()
+        raw = settings(self._server, self._prefix, kind, name, options)
+        return lock(self, name, check(raw), Subject(name, raw))

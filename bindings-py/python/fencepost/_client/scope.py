@@ -22,9 +22,9 @@ from typing import Any
 from weakref import ref
 
 from .._engine.contender import Contender
+from .._engine.wording import shown
 from .._fencepost import misuse
 from ..errors import MisuseError
-from .arguments import shown
 from .base_grant import BaseGrant
 
 

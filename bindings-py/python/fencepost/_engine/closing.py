@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from .._fencepost import Hub
 from ..errors import CleanupIncomplete
 from ..hub._clock import now
 from .contender import Contender, Wake
-
-if TYPE_CHECKING:
-    import threading
-
-    from .driver import Driver
-    from .reachability import Reach
+from .driver import Driver
+from .reachability import Reachability
 
 CONFIRM_WITHIN = 5.0
 """The time for which a release or a close waits for the server's answers, in seconds."""
@@ -27,7 +23,7 @@ class Closing:
     hub: Hub
     driver: Driver
     order: threading.RLock
-    reach: Reach
+    reach: Reachability
     closed: bool
     dispose: Callable[..., None]
     _contenders: dict[int, Contender]

@@ -10,10 +10,10 @@ from collections import deque
 from collections.abc import Callable
 from enum import Enum
 
-from .._client.arguments import shown
 from .._fencepost import Command, Event, misuse
 from ..errors import FencepostError, LockLost, MixedLayoutsWarning, NotAcquired, Refused, again
 from ..hub._clock import now
+from .wording import shown
 
 Wake = Callable[[], object]
 

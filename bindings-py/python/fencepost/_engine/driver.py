@@ -1,13 +1,14 @@
-"""What an engine asks of a driver and of a timer."""
+"""What an engine and its driver ask of each other, and what an engine asks of its timer."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+import threading
+from collections.abc import Callable
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from .._fencepost import Command
-    from .contender import Contender
-    from .engine import Engine
+from .._fencepost import Command, Hub
+from .contender import Contender
+from .reachability import Reachability
 
 
 class Timer(Protocol):
@@ -23,6 +24,43 @@ class Timer(Protocol):
         """No more ticks."""
 
 
+class EnginePort(Protocol):
+    """An engine, as its driver sees it. Any thread may call."""
+
+    hub: Hub
+    order: threading.RLock
+    """The lock of the critical section."""
+    reach: Reachability
+
+    def put(self, verb: Callable[..., None], *arguments: object, mine: Contender | None = None) -> None:
+        """Reports an outcome or a notice to the hub. ``verb`` is a method of the hub, called with the time
+        and ``arguments``.
+        """
+
+    def failed(
+        self, id: int, failure: str, cause: BaseException | None, mine: Contender | None = None
+    ) -> None:
+        """A command has no answer. ``cause`` is the library's own exception."""
+
+    def note(self, id: int, cause: BaseException | None) -> None:
+        """Keeps the library's own exception, in case that an event names this command."""
+
+    def fail(self, fault: BaseException) -> None:
+        """A driver has failed by a programming error. Ends all contenders, and tries nothing again."""
+
+    def reached(self) -> None:
+        """The driver has a connection to the server."""
+
+    def made(self, key: int, path: str) -> None:
+        """The server has created the node of a machine."""
+
+    def knows(self, key: int) -> bool:
+        """Whether the machine of that key serves a contender that has not ended. Takes no lock."""
+
+    def poke(self) -> None:
+        """The hub may have outputs, although there was no input."""
+
+
 class Driver(Protocol):
     """What an engine asks of a driver. ``docs/reference/drivers.md`` says what an operation means."""
 
@@ -30,7 +68,7 @@ class Driver(Protocol):
     def inline(self) -> bool:
         """Whether a waiting thread carries out its commands itself, with ``carry_out``."""
 
-    def start(self, engine: Engine) -> None:
+    def start(self, engine: EnginePort) -> None:
         """Begin to report to this engine: with ``put``, ``reached`` and ``failed``."""
 
     def submit(self, command: Command) -> None:

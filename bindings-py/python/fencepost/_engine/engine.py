@@ -4,13 +4,11 @@ driver.
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 from collections import deque
 from collections.abc import Callable
 
-from .._client.arguments import shown
 from .._fencepost import Command, Event, Hub, Settings, misuse
 from ..errors import MisuseError, WrongProcess, without_frames
 from ..hub._clock import now
@@ -18,17 +16,17 @@ from .closing import CONFIRM_WITHIN, Closing
 from .contender import Contender, State, Wake
 from .driver import Driver, Timer
 from .faults import driver_error, end, is_fault
-from .intents import Holding
+from .intents import Intents
+from .log import log
 from .machines import Machines
-from .reachability import Reach
+from .reachability import Reachability
 from .reentrancy import watch
-
-log = logging.getLogger("fencepost")
+from .wording import shown
 
 _MOST_CAUSES = 256
 
 
-class Engine(Holding, Closing):
+class Engine(Intents, Closing):
     """Everything that the clients for threads and for asyncio have in common."""
 
     def __init__(self, hub: Hub, driver: Driver, connect_within: int | None = None) -> None:
@@ -41,7 +39,7 @@ class Engine(Holding, Closing):
         """
         self.pid = os.getpid()
         self.timer: Timer
-        self.reach = Reach(connect_within, driver.describe)
+        self.reach = Reachability(connect_within, driver.describe)
         self._fault: BaseException | None = None
         """The programming error that ended this client."""
         self._contenders: dict[int, Contender] = {}
@@ -67,7 +65,7 @@ class Engine(Holding, Closing):
         """
         self._dispose_at: int | None = None
         self._shut = False
-        watch(self)
+        watch(self.order)
 
     def start(self, timer: Timer) -> None:
         """Begins to work."""
@@ -176,9 +174,7 @@ class Engine(Holding, Closing):
     # Calls of drivers and timers.
 
     def put(self, verb: Callable[..., None], *arguments: object, mine: Contender | None = None) -> None:
-        """Reports an outcome or a notice to the hub. ``verb`` is a method of the hub, called with the time
-        and ``arguments``. Any thread may call.
-        """
+        """See EnginePort."""
         with self.order:
             try:
                 try:
@@ -195,17 +191,17 @@ class Engine(Holding, Closing):
             self.driver.after()
 
     def knows(self, key: int) -> bool:
-        """Whether the machine of that key serves a contender that has not ended. Takes no lock."""
+        """See EnginePort."""
         return key in self._contenders or key in self._machines
 
     def reached(self) -> None:
-        """The driver has a connection to the server."""
+        """See EnginePort."""
         if not self.reach.reached:
             with self.order:
                 self.reach.arrived()
 
     def made(self, key: int, path: str) -> None:
-        """The server has created the node of a machine."""
+        """See EnginePort."""
         contender = self._contenders.get(key)
         if contender is not None:
             contender.node = path
@@ -213,14 +209,14 @@ class Engine(Holding, Closing):
     def failed(
         self, id: int, failure: str, cause: BaseException | None, mine: Contender | None = None
     ) -> None:
-        """A command has no answer. ``cause`` is the library's own exception."""
+        """See EnginePort."""
         self.note(id, cause)
         if cause is not None and is_fault(cause):
             self.fail(cause)
         self.put(self.hub.failed, id, failure, mine=mine)
 
     def fail(self, fault: BaseException) -> None:
-        """A driver has failed by a programming error. Ends all contenders, and tries nothing again."""
+        """See EnginePort."""
         with self.order:
             if self._fault is not None or self.closed:
                 return
@@ -236,7 +232,7 @@ class Engine(Holding, Closing):
             self._drain()
 
     def note(self, id: int, cause: BaseException | None) -> None:
-        """Keeps the library's own exception, in case that an event names this command."""
+        """See EnginePort."""
         if cause is not None:
             if not is_fault(cause):
                 without_frames(cause)
@@ -268,7 +264,7 @@ class Engine(Holding, Closing):
         self.tell()
 
     def poke(self) -> None:
-        """The hub may have outputs, although there was no input."""
+        """See EnginePort."""
         with self.order:
             self._drain()
         self.driver.after()

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import re
 
-from .._client.arguments import shown
 from ..errors import DriverError, FencepostError, LockLost
 from .contender import Contender, State
+from .wording import shown
 
 _FAULTS = (
     ArithmeticError,

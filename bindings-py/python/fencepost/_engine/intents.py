@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from .._fencepost import Hub, misuse
 from ..hub._clock import now
 from .contender import Contender, State, Wake
-
-if TYPE_CHECKING:
-    import threading
-
-    from .driver import Driver
+from .driver import Driver
 
 
-class Holding:
+class Intents:
     """What an application asks of a grant. Each call begins the work; the answer is an event."""
 
     hub: Hub

@@ -1,21 +1,16 @@
-"""An engine on an event loop. It wakes tasks on the loop, whatever thread brings the event, and uses the
-loop's timers.
-"""
+"""An engine on an event loop. It wakes tasks on the loop, whatever thread brings the event."""
 
 from __future__ import annotations
 
 import asyncio
-from _thread import start_new_thread
 from collections.abc import Callable
 
 from .._fencepost import Event, Hub
 from ..errors import MisuseError
-from ..hub._clock import now
 from .contender import Contender, State
 from .driver import Driver
 from .engine import Engine
-from .timer import LATE, NEVER, TURN, pause
-from .unclaimed import Untaken
+from .unclaimed import Unclaimed
 
 
 class LoopEngine(Engine):
@@ -26,11 +21,11 @@ class LoopEngine(Engine):
     ) -> None:
         super().__init__(hub, driver, connect_within)
         self.loop = loop
-        self.untaken: Untaken | None = None
+        self.unclaimed: Unclaimed | None = None
         """None on Redis. Only the loop renews leases there, so they end by themselves when it stands still.
         """
         if hub.family == "zookeeper":
-            self.untaken = Untaken(self)
+            self.unclaimed = Unclaimed(self, self._give_back)
 
     def check(self) -> None:
         """See Engine. It raises on a loop other than the client's, too."""
@@ -63,11 +58,11 @@ class LoopEngine(Engine):
     def take(self, contender: Contender) -> bool:
         """The task that acquires goes on. Gives whether it has a grant."""
         with self.order:
-            if self.untaken is not None:
-                self.untaken.taken(contender)
+            if self.unclaimed is not None:
+                self.unclaimed.taken(contender)
             return contender.state is State.HELD
 
-    def give_back(self, contender: Contender) -> None:
+    def _give_back(self, contender: Contender) -> None:
         """No task has taken a grant in time: releases it. Called inside the critical section."""
         if contender.state is State.HELD:
             self._let_go(contender)
@@ -75,10 +70,10 @@ class LoopEngine(Engine):
 
     def _tell(self, event: Event) -> None:
         super()._tell(event)
-        if event.name == "acquired" and self.untaken is not None:
+        if event.name == "acquired" and self.unclaimed is not None:
             contender = self._contenders.get(event.key)
             if contender is not None:
-                self.untaken.granted(contender)
+                self.unclaimed.granted(contender)
 
     def tell(self) -> None:
         """See Engine. It drops the calls for a loop that is closed."""
@@ -136,94 +131,3 @@ def settle(future: asyncio.Future[bool], value: bool) -> None:
     """Gives a future its result, unless it has one."""
     if not future.done():
         future.set_result(value)
-
-
-class Alarm:
-    """Calls back after so many seconds. If the loop was busy, it first reads the answers that have come."""
-
-    __slots__ = ("_call", "_handle", "_loop", "_when")
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float, call: Callable[[], object]) -> None:
-        self._loop = loop
-        self._call = call
-        self._when = loop.time() + max(0.0, seconds)
-        self._handle = loop.call_at(self._when, self._ring)
-
-    def cancel(self) -> None:
-        """Prevents the call."""
-        self._handle.cancel()
-
-    def _ring(self) -> None:
-        if self._loop.time() - self._when > LATE / 1e6:
-            self._handle = self._loop.call_later(TURN / 1e6, self._call)
-        else:
-            self._call()
-
-
-class LoopTimer:
-    """Calls an engine's tick at the planned time."""
-
-    def __init__(self, engine: LoopEngine) -> None:
-        self._engine = engine
-        self._due = NEVER
-        self._handle: asyncio.TimerHandle | None = None
-        self._stopped = False
-        self._is_late = False
-        """Whether a late tick waits while the loop reads the answers that have come."""
-
-    def plan(self, until: int | None) -> None:
-        """See the engine's Timer."""
-        if until is None or until >= self._due or self._stopped:
-            return
-        self._due = until
-        if self._engine.is_on_loop:
-            self._arm()
-        else:
-            self._engine.on_loop(self._arm)
-
-    def nudge(self) -> None:
-        """See the engine's Timer."""
-        if not self._engine.loop.is_closed():
-            self._engine.on_loop(self._fire)
-        elif not self._stopped:
-            # The loop was closed before the client. This may be a finalizer's call, which must not wait.
-            try:
-                start_new_thread(self._engine.tick, (now(),))
-            except RuntimeError:  # The interpreter is shutting down.
-                pass
-
-    def stop(self) -> None:
-        """See the engine's Timer."""
-        self._stopped = True
-        if self._engine.untaken is not None:
-            self._engine.untaken.stop()
-        if self._handle is not None:
-            self._handle.cancel()
-
-    def _arm(self) -> None:
-        if self._handle is not None:
-            self._handle.cancel()
-            self._handle = None
-        if not self._stopped and self._due != NEVER:
-            self._handle = self._engine.loop.call_later(pause(self._due), self._fire)
-
-    def _fire(self) -> None:
-        time = now()
-        if self._stopped or self._is_late:
-            return
-        if self._due <= time or self._engine.has_orphans:
-            if time - self._due > LATE:
-                # The loop reads what has come by now. The tick decides only what was due by `time`.
-                self._is_late = True
-                self._engine.loop.call_later(TURN / 1e6, self._tick, time)
-                return
-            self._tick(time)
-        else:
-            self._arm()
-
-    def _tick(self, time: int) -> None:
-        self._is_late = False
-        if not self._stopped:
-            self._due = NEVER
-            self._engine.tick(time)
-            self._arm()

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from .._client.arguments import shown
 from ..errors import Refused
 from .contender import Contender
+from .wording import shown
 
 
-class Reach:
+class Reachability:
     """Whether the client has ever reached its server, and which contenders wait for that. Threads change it
     only inside the engine's critical section, except for ``trouble``.
     """

@@ -9,11 +9,7 @@ from __future__ import annotations
 
 import threading
 from functools import partial
-from typing import TYPE_CHECKING
 from weakref import ref
-
-if TYPE_CHECKING:
-    from .engine import Engine
 
 
 class _Thread(threading.local):
@@ -21,7 +17,8 @@ class _Thread(threading.local):
 
 
 _thread = _Thread()
-_engines: dict[int, ref[Engine]] = {}
+_sections: dict[int, ref[threading.RLock]] = {}
+"""The locks of the engines' critical sections."""
 
 
 def serve() -> None:
@@ -29,19 +26,19 @@ def serve() -> None:
     _thread.serves = True
 
 
-def watch(engine: Engine) -> None:
-    """Remembers an engine, until it is gone."""
-    key = id(engine)
-    # The callback is not a Python function: an interrupt in one would be dropped, and the engine stay here.
-    _engines[key] = ref(engine, partial(_engines.pop, key))
+def watch(section: threading.RLock) -> None:
+    """Remembers the lock of an engine's critical section, until the lock is gone."""
+    key = id(section)
+    # The callback is not a Python function: an interrupt in one would be dropped, and the lock stay here.
+    _sections[key] = ref(section, partial(_sections.pop, key))
 
 
 def may_wait() -> bool:
     """Whether this thread may wait: other threads read the answers meanwhile."""
     if _thread.serves:
         return False
-    for each in list(_engines.values()):
-        engine = each()
-        if engine is not None and engine.order._is_owned():  # type: ignore[attr-defined]
+    for each in list(_sections.values()):
+        section = each()
+        if section is not None and section._is_owned():  # type: ignore[attr-defined]
             return False
     return True

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import threading
-from _thread import allocate_lock, start_new_thread
+from _thread import start_new_thread
 from time import sleep
-from typing import TYPE_CHECKING
 
 from ..hub._clock import now
+from .engine import Engine
 from .reentrancy import serve
 from .threads import start
-
-if TYPE_CHECKING:
-    from .engine import Engine
+from .waiter import Waiter
 
 NEVER = 2**63
 # While the computer sleeps, waits stand still and the clock goes on. So a wait is never longer than this.
@@ -35,9 +33,7 @@ class ThreadTimer:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._due = NEVER
-        # A binary semaphore: releasing it wakes the thread. That never blocks, so finalizers may do it.
-        self._wake = allocate_lock()
-        self._wake.acquire()
+        self._waiter = Waiter()
         self._thread: threading.Thread | None = None
         self._stopped = False
 
@@ -60,10 +56,7 @@ class ThreadTimer:
             except RuntimeError:  # The interpreter is shutting down.
                 pass
             return
-        try:
-            self._wake.release()
-        except RuntimeError:  # It is awake already.
-            pass
+        self._waiter.wake()
 
     def stop(self) -> None:
         """See the engine's Timer."""
@@ -95,6 +88,6 @@ class ThreadTimer:
                 self._due = NEVER
                 self._engine.tick(time)
             else:
-                self._wake.acquire(True, -1 if due == NEVER else pause(due))
+                self._waiter.wait(None if due == NEVER else pause(due))
         # If a start was interrupted, there may be a second thread: it has to end, too.
         self.nudge()

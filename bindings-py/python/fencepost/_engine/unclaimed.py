@@ -8,35 +8,33 @@ the acquire queues again.
 from __future__ import annotations
 
 import threading
-from _thread import allocate_lock
+from collections.abc import Callable
 from time import sleep
-from typing import TYPE_CHECKING
 
 from ..hub._clock import now
 from .contender import Contender
+from .engine import Engine
 from .reentrancy import serve
 from .threads import start
 from .timer import LATE, TURN, pause
-
-if TYPE_CHECKING:
-    from .loop_engine import LoopEngine
+from .waiter import Waiter
 
 AT_MOST = 10_000_000
 """The longest time before it is released, in microseconds, if the lease is long or there is none."""
 
 
-class Untaken:
-    """Untaken grants, each with the time when it is released. Threads change them only inside the engine's
+class Unclaimed:
+    """Unclaimed grants, each with the time when it is released. Threads change them only inside the engine's
     critical section.
     """
 
-    def __init__(self, engine: LoopEngine) -> None:
+    def __init__(self, engine: Engine, give_back: Callable[[Contender], object]) -> None:
         self._engine = engine
+        self._give_back = give_back
         self._due: dict[Contender, int] = {}
         self._next = 0
         """When the thread checks the grants again."""
-        self._wake = allocate_lock()
-        self._wake.acquire()
+        self._waiter = Waiter()
         self._thread: threading.Thread | None = None
         self._stopped = False
 
@@ -48,10 +46,10 @@ class Untaken:
         if self._thread is None and not self._stopped:
             # The thread stays until then, also for later grants.
             self._next = due
-            self._thread = start("untaken", self._run)
+            self._thread = start("unclaimed", self._run)
         elif due < self._next:
             self._next = due
-            self._nudge()
+            self._waiter.wake()
 
     def taken(self, contender: Contender) -> None:
         """The task that acquires has taken its grant."""
@@ -60,13 +58,7 @@ class Untaken:
     def stop(self) -> None:
         """Ends the thread."""
         self._stopped = True
-        self._nudge()
-
-    def _nudge(self) -> None:
-        try:
-            self._wake.release()
-        except RuntimeError:  # It is awake already.
-            pass
+        self._waiter.wake()
 
     def _run(self) -> None:
         serve()
@@ -79,7 +71,7 @@ class Untaken:
                 if not self._look():
                     return
             else:
-                self._wake.acquire(True, pause(self._next))
+                self._waiter.wait(pause(self._next))
 
     def _look(self) -> bool:
         """Releases the grants whose time is up. Gives whether there are others."""
@@ -88,7 +80,7 @@ class Untaken:
             time = now()
             for contender in [contender for contender, due in self._due.items() if due <= time]:
                 del self._due[contender]
-                engine.give_back(contender)
+                self._give_back(contender)
             goes_on = bool(self._due) and not self._stopped
             if goes_on:
                 self._next = min(self._due.values())

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from .._client.arguments import OnLost
 from ._client import Client, connect
-from ._lock import Election, Grant, Lock, ReadWriteLock, Scope
+from ._grant import Grant
+from ._lock import Election, Lock, ReadWriteLock, Scope
 
 __all__ = ["Client", "Election", "Grant", "Lock", "OnLost", "ReadWriteLock", "Scope", "connect"]

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Mapping
 from functools import partial
 from types import TracebackType
 
-from .._client.arguments import Duration, OnLost, check, micros, positive, settings, shown, unreadable
+from .._client.arguments import Duration, positive
 from .._client.client import CONNECT_WITHIN
 from .._client.connect import server_of
-from .._client.inspection import Found, Subject, found
 from .._engine.closing import CONFIRM_WITHIN, incomplete
-from .._engine.contender import Contender, State, Until, decided, over, turned
-from .._engine.loop_engine import Alarm, LoopEngine, LoopTimer, running_loop, settle
-from ..errors import FencepostError, ReleaseUnconfirmed
-from ..hub._clock import now
+from .._engine.loop_engine import LoopEngine, running_loop
+from .._engine.loop_timer import LoopTimer, within
+from ..errors import FencepostError
 from ._connect import AsyncDriver, choose, choose_by_address
-from ._kinds import AnyLock, Kinds
-from ._lock import Grant, Lock
+from ._kinds import Kinds
 
 
 def connect(url: str, *, connect_timeout: Duration = CONNECT_WITHIN) -> Client:
@@ -42,8 +38,6 @@ class Client(Kinds):
     :func:`fencepost.connect`; with None, only an acquire's own timeout limits how long it waits for the first
     connection. A client belongs to the loop on which it was made. Use it as a context manager, or close it.
     """
-
-    _engine: LoopEngine
 
     def __init__(
         self, connection: object, *, prefix: str = "", connect_timeout: Duration | None = CONNECT_WITHIN
@@ -79,20 +73,6 @@ class Client(Kinds):
         """Whether a close has ended."""
         engine.start(timer)
 
-    def _lock(
-        self,
-        lock: type[AnyLock],
-        kind: str,
-        name: str,
-        options: Mapping[str, object],
-        on_lost: OnLost,
-    ) -> AnyLock:
-        if on_lost not in ("cancel", "keep"):
-            raise unreadable(f'on_lost is {on_lost!r}, which is not known: give "cancel" or "keep"')
-        self._engine.check_open()
-        raw = settings(self._server, self._prefix, kind, name, options)
-        return lock(self, name, check(raw), Subject(name, raw), on_lost == "cancel")
-
     async def close(self) -> None:
         """Releases all grants and cancels all waiting acquires. Waits at most 5 seconds for the server's
         answers. If the task is cancelled, the close goes on in the background.
@@ -113,7 +93,7 @@ class Client(Kinds):
                 idle = engine.loop.create_future()
                 try:
                     engine.shut(partial(engine.settle, idle))
-                    await _within(idle, CONFIRM_WITHIN)
+                    await within(idle, CONFIRM_WITHIN)
                 except BaseException:
                     engine.leave(CONFIRM_WITHIN)
                     raise
@@ -157,119 +137,6 @@ class Client(Kinds):
 
     def __repr__(self) -> str:
         return f"<fencepost.asyncio.Client of {self._driver.describe()}>"
-
-    # The calls of locks and grants.
-
-    async def _acquire(self, lock: Lock, wait: int | bool) -> Grant:
-        """A grant. Raises NotAcquired if another contender holds the lock."""
-        engine = self._engine
-        engine.check()
-        begun, left = now(), wait
-        while True:
-            contender = Contender(lock.name)
-            try:
-                engine.enter(contender, lock._settings, left, False)
-                await self._wait(contender, decided)
-                contender.warn()
-                if engine.take(contender):
-                    return Grant(self, contender, lock._cancels)
-            except BaseException:
-                engine.abandon(contender)
-                raise
-            if contender.state is not State.RELEASED:
-                break
-            # The loop stood still for too long, and the engine has released the grant. So this call queues
-            # again, or tries once more when the time is up.
-            if not isinstance(wait, bool):
-                rest = wait - (now() - begun)
-                left = rest if rest > 0 else False
-        raise contender.error()
-
-    async def _inspect(self, subject: Subject, action: str, contender: Found | None = None) -> list[Found]:
-        checked = subject.settings(action, contender)
-        engine = self._engine
-        engine.check()
-        look = Contender(subject.name)
-        try:
-            engine.enter(look, checked, False, False)
-            await self._wait(look, decided)
-        except BaseException:
-            engine.abandon(look)
-            raise
-        if look.state is not State.FOUND:
-            raise look.error()
-        return found(look.event)
-
-    async def _release(self, contender: Contender) -> None:
-        engine = self._engine
-        if contender.state is not State.LOST:
-            engine.check()
-        engine.release(contender, False)
-        if not await self._wait(contender, over, CONFIRM_WITHIN):
-            raise ReleaseUnconfirmed(
-                f"{shown(contender.name)}: the server has not confirmed the release within "
-                f"{CONFIRM_WITHIN:g} s. The client goes on in the background; until the server confirms it, "
-                "other clients may wait"
-            )
-        if contender.state is not State.RELEASED:
-            raise contender.error()
-
-    async def _downgrade(self, contender: Contender) -> None:
-        engine = self._engine
-        if contender.state is not State.LOST:
-            engine.check()
-        engine.downgrade(contender, False)
-        await self._wait(contender, turned)
-        error = contender.why_not_downgraded()
-        if error is not None:
-            raise error
-
-    async def _extend(self, contender: Contender) -> None:
-        engine = self._engine
-        if contender.state is not State.LOST:
-            engine.check()
-        before = contender.extended
-        engine.extend(contender, False)
-        await self._wait(
-            contender, lambda contender: contender.extended != before or contender.state is not State.HELD
-        )
-        if contender.state is not State.HELD:
-            raise engine.why_not_held(contender)
-
-    async def _wait_revoke_requested(self, contender: Contender, timeout: Duration | None) -> bool:
-        limit = None if timeout is None else micros("timeout", timeout) / 1e6
-        self._engine.check()
-        await self._wait(
-            contender,
-            lambda contender: contender.revoke_requested or contender.state is not State.HELD,
-            limit,
-        )
-        return contender.revoke_requested
-
-    async def _wait(self, contender: Contender, until: Until, limit: float | None = None) -> bool:
-        """Waits until that is true. Gives False if the time is up."""
-        engine = self._engine
-        loop = engine.loop
-        end = None if limit is None else loop.time() + limit
-        while True:
-            future = loop.create_future()
-            with engine.order:
-                if until(contender):
-                    return True
-                contender.waiters.append(partial(engine.settle, future))
-            if end is None:
-                await future
-            elif not await _within(future, end - loop.time()):
-                return until(contender)
-
-
-async def _within(future: asyncio.Future[bool], seconds: float) -> bool:
-    """Waits for a future. Gives False if the time is up."""
-    handle = Alarm(future.get_loop(), seconds, partial(settle, future, False))
-    try:
-        return await future
-    finally:
-        handle.cancel()
 
 
 __all__ = ["Client", "connect"]

@@ -15,8 +15,7 @@ from .._client.connect import (
     read_address,
 )
 from .._engine.contender import Contender
-from .._engine.driver import Driver
-from .._engine.engine import Engine
+from .._engine.driver import Driver, EnginePort
 from .._engine.loop_engine import settle
 from .._engine.threads import start
 from .._fencepost import Command, Hub
@@ -50,7 +49,7 @@ class FromThreads:
         self._driver = driver
         self.hub = driver.hub
 
-    def start(self, engine: Engine) -> None:
+    def start(self, engine: EnginePort) -> None:
         """See Driver."""
         self._driver.start(engine)
 

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from .._client.arguments import Duration, Layout, OnLost, SharedLayout, options_of, texts
-from .._client.noncopyable import Unique
+from .._client.arguments import Duration, Layout, OnLost, SharedLayout, check, options_of, settings, texts
+from .._client.inspection import Subject
+from .._engine.wording import unreadable
+from ._calls import Calls
 from ._lock import Election, Lock, ReadWriteLock
 
 AnyLock = TypeVar("AnyLock", bound=Lock)
 
 
-class Kinds(Unique):
+class Kinds(Calls):
     """The constructors of locks. None of them sends anything."""
+
+    _prefix: str
+    _server: str
+    """The kind of its server."""
 
     # `make options` writes the parameters below `bindgen`, and the list below "Options:".
 
@@ -193,4 +199,8 @@ class Kinds(Unique):
         options: Mapping[str, object],
         on_lost: OnLost,
     ) -> AnyLock:
-        raise NotImplementedError
+        if on_lost not in ("cancel", "keep"):
+            raise unreadable(f'on_lost is {on_lost!r}, which is not known: give "cancel" or "keep"')
+        self._engine.check_open()
+        raw = settings(self._server, self._prefix, kind, name, options)
+        return lock(self, name, check(raw), Subject(name, raw), on_lost == "cancel")

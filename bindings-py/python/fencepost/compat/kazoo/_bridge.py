@@ -21,9 +21,10 @@ from kazoo.exceptions import (
 )
 from kazoo.protocol.states import KazooState, KeeperState
 
-from ..._client.client import Client, Waiter
+from ..._client.client import Client
 from ..._engine.contender import Contender, Until, decided
-from ..._engine.engine import log
+from ..._engine.log import log
+from ..._engine.waiter import Waiter
 from ..._fencepost import Settings
 from ...errors import CleanupIncomplete, FencepostError, Refused
 from ...hub._clock import now

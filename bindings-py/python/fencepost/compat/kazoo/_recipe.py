@@ -16,9 +16,9 @@ from kazoo.exceptions import CancelledError, ConnectionLoss, LockTimeout, NoNode
 from kazoo.protocol.paths import normpath
 
 from ..._client.arguments import check, micros, settings
-from ..._client.lock import note
+from ..._client.base_grant import note
 from ..._engine.contender import Contender, State
-from ..._engine.engine import log
+from ..._engine.log import log
 from ..._fencepost import Event, Settings
 from ...errors import FencepostError, LockLost, MisuseError, MixedLayoutsWarning, ReleaseUnconfirmed
 from ._bridge import Bridge, translated

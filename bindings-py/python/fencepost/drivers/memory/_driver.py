@@ -8,7 +8,7 @@ from collections.abc import Callable
 from weakref import WeakValueDictionary
 
 from ..._engine.contender import Contender
-from ..._engine.engine import Engine
+from ..._engine.driver import EnginePort
 from ..._fencepost import Command, Hub, MemoryServer
 from ...hub._clock import now
 
@@ -48,7 +48,7 @@ class MemoryDriver:
         self._address = address
         self.hub: Hub = server.server.connect(now(), int.from_bytes(os.urandom(8), "big"))
 
-    def start(self, engine: Engine) -> None:
+    def start(self, engine: EnginePort) -> None:
         """See Driver."""
         self._engine = engine
         engine.reached()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from ..._engine.engine import Engine
+from ..._engine.driver import EnginePort
 from ..._fencepost import Command
 from ...hub._clock import now
-from ._common import ANSWER_WITHIN, pack
+from ._settings import ANSWER_WITHIN
+from ._wire import pack
 
 SILENCE = 5_000_000
 """After so many microseconds without a message, the driver pings the server."""
@@ -20,7 +21,7 @@ _PINGED = (b"", 0)
 class Channels:
     """The channels of one connection, in either version of the protocol."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: EnginePort) -> None:
         self._engine = engine
         self._ids: dict[bytes, int] = {}
         self._asked: deque[tuple[bytes, int]] = deque()

@@ -21,10 +21,11 @@ from kazoo.protocol.states import KeeperState
 from kazoo.security import OPEN_ACL_UNSAFE
 
 from ..._engine.contender import Contender
-from ..._engine.engine import Engine, log
+from ..._engine.driver import EnginePort
+from ..._engine.log import log
 from ..._engine.threads import start
+from ..._engine.wording import host_and_port
 from ..._fencepost import Address, Command, Hub
-from .._address import server
 from . import _wire as wire
 from ._hooks import Tap
 from ._own_client import OwnClient
@@ -174,7 +175,7 @@ class KazooDriver:
     def __init__(self, client: Any, own: bool = False) -> None:
         self.client = client
         self.hub = Hub("zookeeper", id(client))
-        self.engine: Engine
+        self.engine: EnginePort
         self.tap: Tap
         self._own = own
         self._acl = wire.acl(client.default_acl or OPEN_ACL_UNSAFE)
@@ -186,9 +187,9 @@ class KazooDriver:
 
     def describe(self) -> str:
         """The servers of the ensemble."""
-        return "zk://" + ",".join(server(*place) for place in self.client.hosts)
+        return "zk://" + ",".join(host_and_port(*server) for server in self.client.hosts)
 
-    def start(self, engine: Engine) -> None:
+    def start(self, engine: EnginePort) -> None:
         """See Driver."""
         self.engine = engine
         self.tap = Tap.attach(self.client, self)

@@ -28,8 +28,8 @@ from kazoo.handlers.threading import SequentialThreadingHandler
 from kazoo.protocol.serialization import Connect, Watch
 from kazoo.protocol.states import KazooState, KeeperState
 
-from ..._client.arguments import unreadable
 from ..._engine.reentrancy import serve
+from ..._engine.wording import unreadable
 from ._send_queue import Outbox
 from ._watches import DELETED, Watches
 

@@ -1,0 +1,151 @@
+"""What a client for threads does for a grant: each call asks the engine, and waits for the answer."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from functools import wraps
+from itertools import starmap
+from typing import TypeVar
+
+from .._engine.closing import CONFIRM_WITHIN
+from .._engine.contender import Contender, State, Until, over, turned
+from .._engine.engine import Engine
+from .._engine.reentrancy import may_wait
+from .._engine.timer import LATE, TURN
+from .._engine.waiter import Waiter
+from .._engine.wording import shown
+from .._fencepost import Command
+from ..errors import MisuseError, ReleaseUnconfirmed
+from .arguments import Duration, micros
+from .connect import SyncDriver
+from .noncopyable import Unique
+
+ONCE = ((),)
+"""The arguments of one call without any."""
+
+Given = TypeVar("Given")
+
+
+def to_the_end(verb: Callable[[Calls, Contender], Given]) -> Callable[[Calls, Contender], Given]:
+    """Decorates a method that asks something of a grant. If the thread is interrupted, the driver takes over
+    its commands.
+    """
+
+    @wraps(verb)
+    def carried(calls: Calls, contender: Contender) -> Given:
+        try:
+            return verb(calls, contender)
+        except Exception:
+            raise
+        except BaseException:
+            calls._engine.hand_over(contender)
+            raise
+
+    return carried
+
+
+class Calls(Unique):
+    """The part of a client that its locks and grants need. They keep the client alive."""
+
+    _engine: Engine
+    _driver: SyncDriver
+
+    @to_the_end
+    def _release(self, contender: Contender) -> None:
+        engine = self._engine
+        if contender.state is not State.LOST:
+            engine.check()
+        if not may_wait():
+            if contender.state is not State.HELD:
+                raise engine.why_not_held(contender)
+            contender.state = State.RELEASED  # The next tick releases it.
+            engine.orphan(contender)
+            return
+        engine.release(contender, self._driver.inline)
+        if not self._wait(contender, over, CONFIRM_WITHIN):
+            raise ReleaseUnconfirmed(
+                f"{shown(contender.name)}: the server has not confirmed the release within "
+                f"{CONFIRM_WITHIN:g} s. The client goes on in the background; until the server confirms it, "
+                "other clients may wait"
+            )
+        if contender.state is not State.RELEASED:
+            raise contender.error()
+
+    @to_the_end
+    def _downgrade(self, contender: Contender) -> None:
+        engine = self._engine
+        if contender.state is not State.LOST:
+            engine.check()
+        engine.downgrade(contender, self._driver.inline)
+        self._wait(contender, turned)
+        error = contender.why_not_downgraded()
+        if error is not None:
+            raise error
+
+    @to_the_end
+    def _extend(self, contender: Contender) -> None:
+        engine = self._engine
+        if contender.state is not State.LOST:
+            engine.check()
+        before = contender.extended
+        engine.extend(contender, self._driver.inline)
+        self._wait(
+            contender, lambda contender: contender.extended != before or contender.state is not State.HELD
+        )
+        if contender.state is not State.HELD:
+            raise engine.why_not_held(contender)
+
+    def _wait_revoke_requested(self, contender: Contender, timeout: Duration | None) -> bool:
+        limit = None if timeout is None else micros("timeout", timeout) / 1e6
+        self._engine.check()
+        self._wait(
+            contender,
+            lambda contender: contender.revoke_requested or contender.state is not State.HELD,
+            limit,
+        )
+        return contender.revoke_requested
+
+    def _wait(self, contender: Contender, until: Until, limit: float | None = None) -> bool:
+        """Waits until that is true, and meanwhile carries out the contender's commands. Gives False if the
+        time is up.
+        """
+        inbox, engine = contender.inbox, self._engine
+        taken: deque[Command] = deque(maxlen=1)
+        end = None if limit is None else time.monotonic() + limit
+        try:
+            while True:
+                while inbox:
+                    try:
+                        # This is one step for the interpreter. A signal between a pop and an assignment would
+                        # lose the command.
+                        taken.extend(starmap(inbox.popleft, ONCE))
+                    except IndexError:  # Another thread that uses this grant has taken the command.
+                        break
+                    self._driver.carry_out(taken[0], contender)
+                if until(contender):
+                    return True
+                if not may_wait():
+                    raise MisuseError(
+                        f"{shown(contender.name)}: this call cannot wait here: a finalizer or a signal "
+                        "handler makes it while this thread is inside the client. Make the call in another "
+                        "thread",
+                        543,
+                        "cannot-wait",
+                    )
+                waiter = Waiter()
+                with engine.order:
+                    if until(contender) or inbox:
+                        continue
+                    contender.waiters.append(waiter.wake)
+                if end is None:
+                    waiter.wait(None)
+                elif not waiter.wait(end - time.monotonic()):
+                    if time.monotonic() - end > LATE / 1e6:
+                        # The process was stopped. First the client reads what has come meanwhile.
+                        waiter.wait(TURN / 1e6)
+                    return until(contender)
+        except BaseException:
+            engine.hand_over(contender, taken[0] if taken else None)
+            raise

@@ -1,0 +1,93 @@
+"""The grants of the client for threads."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+
+from .._engine.contender import Contender, State
+from ..errors import FencepostError
+from .arguments import Duration
+from .base_grant import GIVEN_BACK, BaseGrant, note
+from .calls import Calls
+
+
+class Grant(BaseGrant):
+    """The right to hold a lock. As a context manager it releases the lock at the end of the block."""
+
+    __slots__ = ("_client", "_lost")
+
+    def __init__(self, client: Calls, contender: Contender) -> None:
+        super().__init__(client._engine, contender)
+        self._client = client
+        self._lost: threading.Event | None = None
+
+    @property
+    def lost(self) -> threading.Event:
+        """An event that the client sets when the grant ends without a release: ``grant.lost.is_set()``,
+        ``grant.lost.wait(timeout)``.
+        """
+        self._engine.check_process()
+        if self._lost is None:
+            with self._engine.order:
+                if self._lost is None:
+                    lost = threading.Event()
+                    self._contender.on_loss.append(lost.set)
+                    self._lost = lost
+        if self._contender.state is State.LOST:
+            self._lost.set()
+        return self._lost
+
+    def wait_revoke_requested(self, timeout: Duration | None = None) -> bool:
+        """Waits for a revocation request, and gives True. Gives False if the grant ends or the time is up
+        before a request comes.
+        """
+        return self._client._wait_revoke_requested(self._contender, timeout)
+
+    def extend(self) -> None:
+        """Renews the lease, so that it lasts its full time from now on. Returns when the server has confirmed
+        that. Raises LockLost, MisuseError.
+        """
+        self._client._extend(self._contender)
+
+    def downgrade(self) -> None:
+        """ZooKeeper: turns a writer's grant into a reader's in one step. Waiting readers get the lock as
+        well. Waiting writers go on waiting until this grant is released, too. The grant keeps its fence.
+
+        If an owner has several grants of the writer, downgrade each of them. Readers get the lock when all
+        are downgraded or released. Returns when the server has confirmed it. Raises LockLost; MisuseError
+        (``not-a-writer``) for a reader's grant, for any other kind, and for a second downgrade; Refused if
+        the server refuses: the grant is a writer's as before.
+        """
+        self._client._downgrade(self._contender)
+
+    def release(self) -> None:
+        """Releases the lock. Returns when the server has confirmed it. If an owner has several grants, only
+        the release of the last one releases the lock; for the others this returns at once.
+
+        Raises LockLost if the grant was lost before, MisuseError (``not-held``) if it was released before,
+        and ReleaseUnconfirmed if the server does not answer within 5 seconds. The release goes on in the
+        background then.
+        """
+        self._client._release(self._contender)
+
+    def __enter__(self) -> Grant:
+        self._engine.check()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._leave(error)
+
+    def _leave(self, error: BaseException | None) -> None:
+        """The block has ended, with or without an exception."""
+        try:
+            self._engine.check_process()
+            if self._contender.state not in GIVEN_BACK:
+                self.release()
+        except FencepostError as trouble:
+            # The body's own exception is more important: the trouble becomes a note on it.
+            if error is None:
+                raise
+            note(error, trouble)

@@ -1,0 +1,28 @@
+"""How a thread waits for another one."""
+
+from __future__ import annotations
+
+from _thread import allocate_lock
+
+
+class Waiter:
+    """One thread waits, and another one wakes it. This is the cheapest way that Python has. To wake never
+    blocks, so finalizers may do it, too.
+    """
+
+    __slots__ = ("_lock",)
+
+    def __init__(self) -> None:
+        self._lock = allocate_lock()
+        self._lock.acquire()
+
+    def wake(self) -> None:
+        """Wakes the thread. A second call does nothing."""
+        try:
+            self._lock.release()
+        except RuntimeError:
+            pass
+
+    def wait(self, seconds: float | None) -> bool:
+        """Waits for a call of ``wake``. Gives False if the time is up."""
+        return self._lock.acquire(True, -1 if seconds is None else max(0.0, seconds))

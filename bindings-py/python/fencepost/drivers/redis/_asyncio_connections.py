@@ -1,0 +1,316 @@
+"""The connections of the driver for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import deque
+from collections.abc import Callable, Coroutine
+from typing import Any, ClassVar
+
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+
+from ..._engine.driver import EnginePort
+from ..._engine.faults import is_fault
+from ..._engine.timer import TURN
+from ..._fencepost import Command, is_from_replica
+from ...hub._clock import now
+from ._channels import PING, Channels
+from ._errors import answer, conceal, failure
+from ._settings import ANSWER_WITHIN, SILENT_AFTER, own_settings
+from ._wire import pack
+
+
+def ends_at_once(connection: Any) -> Any:
+    """Makes redis-py close the socket at once whenever it disconnects, also after the server refused it.
+
+    With TLS, redis-py would wait for the server's closing message. The loop may end before that comes.
+    """
+    disconnect = connection.disconnect
+
+    async def disconnect_at_once(*_: object, **__: object) -> None:
+        writer = connection._writer
+        try:
+            await disconnect(nowait=True)
+        finally:
+            if writer is not None:
+                writer.transport.abort()
+
+    connection.disconnect = disconnect_at_once
+    return connection
+
+
+class DriverConnection:
+    """A connection. It is made when there is something to send, and made again after a loss."""
+
+    def __init__(self, engine: EnginePort, loop: asyncio.AbstractEventLoop, pool: Any) -> None:
+        self.engine = engine
+        self.loop = loop
+        self._pool = pool
+        self._connection: Any = None
+        self._writer: Any = None
+        self._waiting: list[tuple[Command, bytes]] = []
+        """The commands that are sent as soon as the connection is made."""
+        self._task: asyncio.Task[None] | None = None
+        self._closed = False
+
+    def send(self, command: Command, packed: bytes) -> None:
+        """Sends a packed command. If there is no connection, the task makes one first."""
+        if self._closed or self.loop.is_closed():
+            self.engine.failed(command.id, "closed", None)
+            return
+        writer = self._writer
+        if writer is None:
+            self._waiting.append((command, packed))
+            if self._task is None:
+                self._task = self.loop.create_task(self._run(), name="fencepost redis")
+            return
+        writer.write(packed)
+        self.sent(command)
+
+    def sent(self, command: Command) -> None:
+        """A command was sent."""
+
+    def answered(self, value: Any) -> None:
+        """A reply or a push has come."""
+
+    def refused(self, text: str, error: BaseException) -> None:
+        """An error has come."""
+
+    def lost(self, error: BaseException | None) -> None:
+        """The connection is lost. No answer will come to what was sent."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the connection is closing. The task may still read answers that had come before."""
+        return self._writer is None or self._writer.transport.is_closing()
+
+    def abort(self) -> None:
+        """Closes the connection at once."""
+        if self._writer is not None:
+            self._writer.transport.abort()
+
+    async def ended(self) -> None:
+        """Waits until the task has ended."""
+        task = self._task
+        if task is not None:
+            await asyncio.wait([task])
+
+    def drop(self) -> None:
+        """Ends the task without waiting."""
+        self._closed = True
+        if self._task is not None and not self.loop.is_closed():
+            self._task.cancel()
+
+    async def _run(self) -> None:
+        error: BaseException | None = None
+        try:
+            await self._connect()
+            # An exception means that the connection is lost.
+            await self._read()
+        except Exception as trouble:
+            conceal(trouble)
+            error = trouble
+        finally:
+            self._task = None
+            connection, self._connection = self._connection, None
+            self._writer = None
+            waiting, self._waiting = self._waiting, []
+            if connection is not None:
+                await connection.disconnect()
+            for command, _ in waiting:
+                self._settle_unsent(command, error)
+            self.lost(error)
+            if error is not None and is_fault(error):
+                self.engine.fail(error)
+
+    async def _connect(self) -> None:
+        settings = own_settings(self._pool, Retry(NoBackoff(), 0), ANSWER_WITHIN)
+        self._connection = ends_at_once(self._pool.connection_class(**settings))
+        await _within(self._connection.connect(), ANSWER_WITHIN)
+        self.engine.reached()
+        self._writer = self._connection._writer
+        waiting, self._waiting = self._waiting, []
+        time = now()
+        for command, packed in waiting:
+            if command.deadline is not None and command.deadline <= time:
+                self._settle_unsent(command, None)
+            else:
+                self._writer.write(packed)
+                self.sent(command)
+
+    async def _read(self) -> None:
+        read = self._connection.read_response
+        while True:
+            try:
+                value = await read(
+                    disable_decoding=True,
+                    timeout=math.inf,
+                    # Some versions would close the connection after an error of the server.
+                    disconnect_on_error=False,
+                    **self.how_to_read,
+                )
+            except Exception as error:
+                text = answer(error)
+                if text is None or self._connection is None or not self._connection.is_connected:
+                    raise
+                self.refused(text, error)
+            else:
+                self.answered(value)
+
+    how_to_read: ClassVar[dict[str, bool]] = {}
+
+    def _settle_unsent(self, command: Command, error: BaseException | None) -> None:
+        text = None if error is None else answer(error)
+        hub = self.engine.hub
+        if text is None:
+            told = "not-sent" if error is None else failure(error, False)
+            self.engine.failed(command.id, told, error)
+        else:
+            self.engine.note(command.id, error)
+            self.engine.put(hub.error_reply, command.id, text)
+
+
+async def _within(what: Coroutine[Any, Any, object], seconds: float) -> None:
+    """Waits for a coroutine, or raises TimeoutError.
+
+    Before Python 3.12, `wait_for` drops a cancellation that comes together with the result, and the task goes
+    on while its loop waits for its end.
+    """
+    task = asyncio.ensure_future(what)
+    try:
+        await asyncio.wait([task], timeout=seconds)
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait([task])
+    if task.cancelled():
+        raise asyncio.TimeoutError
+    task.result()
+
+
+class ScriptConnection(DriverConnection):
+    """The connection for scripts. The server answers them in the order in which they were sent."""
+
+    def __init__(
+        self, engine: EnginePort, loop: asyncio.AbstractEventLoop, pool: Any, renew: Callable[[], object]
+    ) -> None:
+        super().__init__(engine, loop, pool)
+        self._renew = renew
+        """Called when the server is a replica now. The next connections resolve the address again."""
+        self._pending: deque[tuple[int, int]] = deque()
+        """The commands without an answer, each with the time when its answer is overdue."""
+        self._watchdog: asyncio.TimerHandle | None = None
+
+    def call(self, command: Command) -> None:
+        """Sends a script."""
+        self.send(command, pack(command.arguments))
+
+    def sent(self, command: Command) -> None:
+        """See DriverConnection."""
+        self._pending.append((command.id, now() + int(SILENT_AFTER * 1e6)))
+        if self._watchdog is None:
+            self._watch()
+
+    def answered(self, value: Any) -> None:
+        """See DriverConnection."""
+        if self._pending:
+            self.engine.put(self.engine.hub.reply, self._pending.popleft()[0], value)
+
+    def refused(self, text: str, error: BaseException) -> None:
+        """See DriverConnection."""
+        if self._pending:
+            id = self._pending.popleft()[0]
+            self.engine.note(id, error)
+            self.engine.put(self.engine.hub.error_reply, id, text)
+        if is_from_replica(text) and not self.is_over:
+            self._renew()
+
+    def lost(self, error: BaseException | None) -> None:
+        """See DriverConnection."""
+        pending, self._pending = self._pending, deque()
+        if self._watchdog is not None:
+            self._watchdog.cancel()
+            self._watchdog = None
+        for id, _ in pending:
+            self.engine.failed(id, "unknown", error)
+
+    def _watch(self, read: int | None = None) -> None:
+        """Closes the connection if an answer is overdue: it may be dead, and the system would notice that
+        only after a quarter of an hour. ``read``: the loop has read everything that had come by this time.
+        """
+        self._watchdog = None
+        if not self._pending:
+            return
+        due, time = self._pending[0][1], now()
+        if read is not None and due <= read:
+            self.abort()
+        elif due <= time:
+            self._watchdog = self.loop.call_later(TURN / 1e6, self._watch, time)
+        else:
+            self._watchdog = self.loop.call_later((due - time) / 1e6, self._watch)
+
+
+class SubscriptionConnection(DriverConnection):
+    """The connection for channels."""
+
+    how_to_read: ClassVar[dict[str, bool]] = {"push_request": True}
+
+    def __init__(self, engine: EnginePort, loop: asyncio.AbstractEventLoop, pool: Any) -> None:
+        super().__init__(engine, loop, pool)
+        self._channels = Channels(engine)
+        self._heart: asyncio.TimerHandle | None = None
+
+    def answered(self, value: Any) -> None:
+        """See DriverConnection."""
+        self._channels.answered(value)
+
+    def refused(self, text: str, error: BaseException) -> None:
+        """See DriverConnection."""
+        self._channels.refused(text, error)
+
+    def subscribe(self, command: Command) -> None:
+        """Subscribes to a channel."""
+        self._channels.opened()
+        self.send(command, pack((b"SUBSCRIBE", command.arguments[0])))
+
+    def unsubscribe(self, command: Command) -> None:
+        """Unsubscribes from a channel."""
+        channel = command.arguments[0]
+        self._waiting = [each for each in self._waiting if each[0].arguments[0] != channel]
+        if self._writer is not None:
+            self._writer.write(pack((b"UNSUBSCRIBE", channel)))
+        self._channels.unsubscribed(command)
+
+    def sent(self, command: Command) -> None:
+        """See DriverConnection."""
+        self._channels.subscribed(command)
+        if self._heart is None:
+            self._listen()
+
+    def lost(self, error: BaseException | None) -> None:
+        """See DriverConnection."""
+        if self._heart is not None:
+            self._heart.cancel()
+            self._heart = None
+        self._channels.lost(error)
+
+    def _listen(self, read: int | None = None) -> None:
+        """Pings a silent server. Closes the connection if the server has not answered the ping. ``read``: the
+        loop has read everything that had come by this time.
+        """
+        self._heart = None
+        due, time = self._channels.due(), now()
+        if due is None or self._writer is None:
+            return
+        if read is not None and due <= read:
+            if self._channels.is_dead():
+                self.abort()
+                return
+            self._writer.write(PING)
+            self._heart = self.loop.call_later(ANSWER_WITHIN, self._listen)
+        elif due <= time:
+            self._heart = self.loop.call_later(TURN / 1e6, self._listen, time)
+        else:
+            self._heart = self.loop.call_later((due - time) / 1e6, self._listen)

@@ -1,0 +1,90 @@
+"""The settings of connections, and how long a driver waits on one."""
+
+from __future__ import annotations
+
+import ssl
+from typing import Any
+
+from ..._engine.wording import host_and_port
+from ..._fencepost import Address
+from ...errors import ConfigError
+
+ANSWER_WITHIN = 5.0
+"""How long a driver waits for an answer if the command has no deadline, in seconds."""
+SILENT_AFTER = 4.9
+"""After so many seconds without an answer, the driver closes a connection. It is less than the rest of a
+lease of the default length when the client sends the renewal. A command's deadline does not close the
+connection: a later answer is useful, too, and other commands wait for their answers on the connection.
+"""
+
+
+def client_settings(address: Address) -> dict[str, Any]:
+    """The settings of a redis-py client for an address. With TLS, it checks the server's certificate."""
+    settings: dict[str, Any] = {
+        "host": address.host,
+        "port": address.port,
+        "db": address.database,
+        "username": address.user or None,
+        "password": address.password or None,
+    }
+    if not address.tls:
+        return settings
+    if address.ca is not None:
+        try:
+            ssl.create_default_context(cafile=address.ca)
+        except OSError as error:
+            raise ConfigError(
+                f"the file of ca={address.ca} cannot be read as certificates: {error}. Give a PEM file",
+                106,
+                "invalid-url",
+            ) from error
+    return {
+        **settings,
+        "ssl": True,
+        "ssl_cert_reqs": "required",
+        "ssl_check_hostname": True,
+        "ssl_ca_certs": address.ca,
+    }
+
+
+def own_settings(pool: Any, retry: Any, timeout: float | None) -> dict[str, Any]:
+    """The settings of a driver's connection: those of the program's pool, but redis-py must not send a
+    command again by itself.
+    """
+    settings = dict(pool.connection_kwargs)
+    for name in (
+        "maint_notifications_config",
+        "maint_notifications_pool_handler",
+        "retry_on_error",
+        "retry_on_timeout",
+    ):
+        settings.pop(name, None)
+    limit = settings.get("socket_connect_timeout")
+    settings.update(
+        retry=retry,
+        health_check_interval=0,
+        decode_responses=False,
+        socket_timeout=timeout,
+        socket_connect_timeout=min(limit or ANSWER_WITHIN, ANSWER_WITHIN),
+    )
+    return settings
+
+
+def place(pool: Any) -> str:
+    """The address of a pool, without the password."""
+    settings = pool.connection_kwargs
+    if "path" in settings:
+        return f"unix://{settings['path']}"
+    secure = "ssl" in getattr(pool.connection_class, "__name__", "").lower()
+    scheme = "rediss" if secure else "redis"
+    database = settings.get("db") or 0
+    service = getattr(pool, "service_name", None)
+    if service is None:
+        return f"{scheme}://{_server(settings)}/{database}"
+    sentinels = [each.connection_pool.connection_kwargs for each in pool.sentinel_manager.sentinels]
+    return f"{scheme}+sentinel://{','.join(map(_server, sentinels))}/{service}/{database}"
+
+
+def _server(settings: dict[str, Any]) -> str:
+    """A server's host and port."""
+    return host_and_port(settings.get("host", "localhost"), settings.get("port", 6379))
