@@ -118,8 +118,8 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a silent connection may take before it is given up is shorter."""
     monkeypatch.setattr("fencepost.drivers.redis._channels.SILENCE", 2_000_000)
     monkeypatch.setattr("fencepost.drivers.redis._channels.ANSWER_WITHIN", 2.0)
-    for driver in ("_redis_background", "redis_asyncio"):
-        monkeypatch.setattr(f"fencepost.drivers.{driver}.SILENT_AFTER", 1.0)
+    for module in ("_background_connections", "_asyncio_connections"):
+        monkeypatch.setattr(f"fencepost.drivers.redis.{module}.SILENT_AFTER", 1.0)
 
 
 @pytest.mark.usefixtures("soon")

@@ -2,47 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-from collections import deque
-from collections.abc import Callable
-
-from .._fencepost import Hub
 from ..errors import CleanupIncomplete
 from ..hub._clock import now
-from .contender import Contender, Wake
-from .driver import Driver
-from .reachability import Reachability
+from .contender import Wake
+from .section import Section
 
 CONFIRM_WITHIN = 5.0
 """The time for which a release or a close waits for the server's answers, in seconds."""
 
 
-class Closing:
+class Closing(Section):
     """The part of an engine that closes it."""
-
-    hub: Hub
-    driver: Driver
-    order: threading.RLock
-    reach: Reachability
-    closed: bool
-    dispose: Callable[..., None]
-    _contenders: dict[int, Contender]
-    _idle: list[Wake]
-    _later: deque[Wake]
-    _dispose_at: int | None
-    _shut: bool
-
-    def _drain(self, mine: Contender | None = None) -> None:
-        raise NotImplementedError
-
-    def _interrupted(self, error: BaseException) -> None:
-        raise NotImplementedError
-
-    def _ended(self, contender: Contender) -> None:
-        raise NotImplementedError
-
-    def _forget(self, *keys: int) -> None:
-        raise NotImplementedError
 
     def shut(self, idle: Wake) -> None:
         """Closes all contenders. Calls ``idle`` when nothing is pending; a second call does only that."""
@@ -91,11 +61,6 @@ class Closing:
     def _dispose_later(self) -> None:
         self._dispose_at = None
         self._later.append(self.dispose)
-
-    @property
-    def unanswered(self) -> int:
-        """The number of contenders that still wait for the server. None, if the client never reached one."""
-        return self.hub.pending if self.reach.reached else 0
 
     @property
     def left(self) -> int:

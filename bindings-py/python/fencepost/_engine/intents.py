@@ -1,29 +1,105 @@
-"""The part of an engine that extends, releases and downgrades grants."""
+"""The part of an engine that the application calls: it acquires, extends, releases and downgrades."""
 
 from __future__ import annotations
 
-import threading
+import os
 from collections.abc import Callable
 
-from .._fencepost import Hub, misuse
+from .._fencepost import Command, Settings, misuse
+from ..errors import MisuseError, WrongProcess
 from ..hub._clock import now
-from .contender import Contender, State, Wake
-from .driver import Driver
+from .contender import Contender, State
+from .faults import driver_error
+from .section import Section
+from .wording import shown
 
 
-class Intents:
-    """What an application asks of a grant. Each call begins the work; the answer is an event."""
+class Intents(Section):
+    """What an application asks. Each call begins the work; the answer is an event."""
 
-    hub: Hub
-    driver: Driver
-    order: threading.RLock
-    _waking: list[Wake]
+    def check(self) -> None:
+        """Raises if a call that waits is not possible here."""
+        self.check_open()
 
-    def _drain(self, mine: Contender | None = None) -> None:
-        raise NotImplementedError
+    def check_open(self) -> None:
+        """Raises if no call is possible: in another process, and on a client that is closed or has failed."""
+        self.check_process()
+        if self.closed:
+            raise misuse("client-closed")
+        if self._fault is not None:
+            raise driver_error("this client has failed", self._fault)
 
-    def _interrupted(self, error: BaseException) -> None:
-        raise NotImplementedError
+    def check_process(self) -> None:
+        """Raises WrongProcess in any other process than the one that made the client."""
+        if os.getpid() != self.pid:
+            raise WrongProcess(
+                f"this client was made in process {self.pid}, and this is process {os.getpid()}: after a "
+                "fork, make a new client in each process"
+            )
+
+    def enter(self, contender: Contender, settings: Settings, patience: int | bool, mine: bool) -> None:
+        """Begins an acquire. Raises MisuseError if the owner waits already, or would have to be upgraded."""
+        with self.order:
+            self.check()  # Again: another thread may have closed the client since the last check.
+            try:
+                random = os.urandom(24)
+                time = now()
+                key = self.hub.open(time, settings, random[:16], int.from_bytes(random[16:], "big"))
+                contender.key = contender.machine = key
+                self._contenders[key] = contender
+                if patience is True:
+                    self.hub.acquire(time, key)
+                elif patience is False:
+                    self.hub.try_acquire(time, key)
+                else:
+                    self.hub.acquire(time, key, patience)
+                self.reach.wait(contender, time)
+                self._drain(contender if mine else None)
+            except MisuseError as error:
+                raise MisuseError(f"{shown(contender.name)}: {error}", error.code, error.name) from None
+            except BaseException as error:
+                self._interrupted(error)
+                raise
+        self.driver.after()
+
+    def cancel(self, contender: Contender) -> None:
+        """Cancels an acquire that waits. Its event is a refusal."""
+        with self.order:
+            if contender.state is State.WAITING and contender.key in self._contenders:
+                self.hub.cancel(now(), contender.key)
+                self._drain()
+        self.driver.after()
+
+    def abandon(self, contender: Contender) -> None:
+        """Ends an interrupted acquire, in any state. The client deletes what it has created."""
+        with self.order:
+            if contender.key in self._contenders:
+                self._close(contender)
+            if not contender.is_over:
+                contender.state = State.CLOSED
+            self._waking.extend(contender.waiters)
+            contender.waiters = []
+            self.hand_over(contender)
+        self.driver.after()
+
+    def _let_go(self, contender: Contender) -> None:
+        """Releases a grant that the program has dropped, or that no task has taken."""
+        if contender.key in self._contenders:
+            self._close(contender)
+            if not contender.is_over:
+                contender.state = State.RELEASED
+            self._ended(contender)
+
+    def hand_over(self, contender: Contender, command: Command | None = None) -> None:
+        """The thread that carried out a contender's commands was interrupted, perhaps while it carried out
+        ``command``. The driver takes over the other commands.
+        """
+        with self.order:
+            if command is not None:
+                self.hub.failed(now(), command.id, "unknown")
+            while contender.inbox:
+                self._submit(contender.inbox.popleft())
+            self._drain()
 
     def extend(self, contender: Contender, mine: bool) -> None:
         """Renews the lease of a grant."""
@@ -65,3 +141,10 @@ class Intents:
     def why_not_held(self, contender: Contender) -> Exception:
         """The error for a call that needs a grant."""
         return contender.error() if contender.state is State.LOST else misuse("not-held")
+
+    def orphan(self, contender: Contender | None = None) -> None:
+        """The program has dropped a grant, or the whole client (None): the next tick releases or closes it.
+        For finalizers: takes no lock.
+        """
+        self._orphans.append(contender)
+        self.timer.nudge()

@@ -1,0 +1,196 @@
+"""The critical section of an engine: every input of the hub, and the polling after it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+
+from .._fencepost import Command, Event, Hub
+from ..errors import without_frames
+from ..hub._clock import now
+from .contender import Contender, State, Wake
+from .driver import Driver, Timer
+from .faults import end, is_fault
+from .machines import Machines
+from .reachability import Reachability
+from .reentrancy import watch
+
+_MOST_CAUSES = 256
+
+
+class Section:
+    """A hub with its driver, and the contenders. All inputs and the polling after them have one lock."""
+
+    def __init__(self, hub: Hub, driver: Driver, connect_within: int | None = None) -> None:
+        self.hub = hub
+        self.driver = driver
+        self.closed = False
+        self.order = threading.RLock()
+        """The lock of the critical section: every input, and the polling after it. It is re-entrant, because
+        the driver may report a failure while the engine hands it the command.
+        """
+        self.pid = os.getpid()
+        self.timer: Timer
+        self.reach = Reachability(connect_within, driver.describe)
+        self._fault: BaseException | None = None
+        """The programming error that ended this client."""
+        self._contenders: dict[int, Contender] = {}
+        self._machines = Machines()
+        self._outputs: list[Command | Event] = []
+        self._draining = False
+        self._orphans: deque[Contender | None] = deque()
+        self._causes: dict[int, BaseException] = {}
+        self._idle: list[Wake] = []
+        self._waking: list[Wake] = []
+        """The engine calls these at the end of the section. Each wakes a thread or task, and a second call
+        does no harm.
+        """
+        self._later: deque[Wake] = deque()
+        """The next tick calls these, outside of the section."""
+        self.dispose: Callable[..., None] = lambda: None
+        """Closes the driver and the timer. Called when nothing is pending, or when the time for that is up.
+        """
+        self.disposed = False
+        self.untold = 0
+        """The number of contenders that a close in the background left on the server. The next call of close
+        reports it.
+        """
+        self._dispose_at: int | None = None
+        self._shut = False
+        watch(self.order)
+
+    def note(self, id: int, cause: BaseException | None) -> None:
+        """See EnginePort."""
+        if cause is not None:
+            if not is_fault(cause):
+                without_frames(cause)
+            self._causes[id] = cause
+            if not self.reach.reached:
+                self.reach.trouble = cause
+            if len(self._causes) > _MOST_CAUSES:
+                self._causes.pop(next(iter(self._causes)), None)
+
+    def fail(self, fault: BaseException) -> None:
+        """See EnginePort."""
+        with self.order:
+            if self._fault is not None or self.closed:
+                return
+            self._fault = fault
+            for contender in self._contenders.values():
+                end(contender, fault)
+                self._ended(contender)
+            self._forget(*self._contenders)
+            self.hub.shutdown(now())
+            if self.hub.family == "zookeeper":
+                # No machine may wait for another session.
+                self.hub.session(now(), "closed")
+            self._drain()
+
+    @property
+    def unanswered(self) -> int:
+        """The number of contenders that still wait for the server. None, if the client never reached one."""
+        return self.hub.pending if self.reach.reached else 0
+
+    # Inside the section.
+
+    def _close(self, contender: Contender) -> None:
+        """Ends a contender in any state, without an event for it."""
+        # In this order: after an interrupt in between, the hub has closed it all the same.
+        self.hub.close(now(), contender.key)
+        self._forget(contender.key)
+
+    def _ended(self, contender: Contender) -> None:
+        """A contender has changed, or ended. Wakes the threads and tasks that wait for it."""
+        self._waking.extend(contender.waiters)
+        contender.waiters = []
+        if contender.state is State.LOST:
+            # Later: this may be a thread of the client library, and an event has a lock of its own.
+            self._later.extend(contender.on_loss)
+            contender.on_loss = []
+
+    def _forget(self, *keys: int) -> None:
+        """Forgets contenders that have ended."""
+        for key in keys:
+            contender = self._contenders.pop(key)
+            if self._machines.ended(contender):
+                self.driver.forget(contender.machine)
+
+    def _drain(self, mine: Contender | None = None) -> None:
+        """Takes all outputs of the hub: hands over the commands, takes in the events, and wakes the threads
+        and tasks that wait.
+
+        Commands of ``mine`` go to its inbox. The calling thread carries them out itself.
+        """
+        if self._draining:
+            # The driver has reported a failure while it was given the command. The call outside goes on.
+            return
+        outputs = self._outputs
+        until: int | None = None
+        try:
+            self._draining = True
+            while True:
+                until = self.hub.drain(outputs)
+                if not outputs:
+                    break
+                while outputs:
+                    output = outputs[0]
+                    if isinstance(output, Event):
+                        self._tell(output)
+                    elif mine is not None and output.key == mine.machine and self._fault is None:
+                        mine.inbox.append(output)
+                    else:
+                        self._submit(output)
+                    del outputs[0]
+            if self._idle and self.unanswered == 0:
+                self._waking.extend(self._idle)
+                self._idle = []
+            while self._waking:
+                self._waking[0]()
+                del self._waking[0]
+            until = now() if self._later else self.reach.sooner(until)
+            if self._dispose_at is not None:
+                until = self._dispose_at if until is None else min(until, self._dispose_at)
+        except BaseException:
+            # It is not known whether the driver has the first command. A second call with an event is
+            # harmless.
+            if outputs and isinstance(outputs[0], Command):
+                self.hub.failed(now(), outputs[0].id, "unknown")
+                del outputs[0]
+            raise
+        finally:
+            self._draining = False
+        self.timer.plan(until)
+
+    def _interrupted(self, error: BaseException) -> None:
+        """An interrupt such as Ctrl-C has ended a critical section early. The next tick does the rest."""
+        if not isinstance(error, Exception):
+            self.timer.plan(now())
+
+    def _submit(self, command: Command) -> None:
+        if self._fault is not None:
+            self.hub.failed(now(), command.id, "closed")
+            return
+        try:
+            self.driver.submit(command)
+        except Exception as error:
+            self.note(command.id, error)
+            self.hub.failed(now(), command.id, "unknown")
+            self.fail(error)
+
+    def _tell(self, event: Event) -> None:
+        contender = self._contenders.get(event.key)
+        if contender is None:
+            return
+        cause = None if event.command is None else self._causes.get(event.command)
+        if not contender.tell(event, cause):
+            return
+        if event.name == "acquired":
+            self._machines.granted(contender)
+        if event.reason == "unreachable":
+            contender.error_of_client = self.reach.unreachable(contender.name, event.text or "", cause)
+        self._ended(contender)
+        if contender.is_over:
+            # The hub removes the machine when the server has answered all that it has sent.
+            self._close(contender)
