@@ -12,7 +12,7 @@ from unittest.mock import Mock
 import pytest
 from fencepost.compat import kazoo as ours
 from fencepost.compat.kazoo._bridge import Bridge
-from fencepost.compat.kazoo._recipe import Entrant
+from fencepost.compat.kazoo._recipe import RecipeContender
 from kazoo.exceptions import CancelledError, ConnectionClosedError, ConnectionLoss, LockTimeout
 from kazoo_support import Kazoos, Worker
 from support import LONG, Control, ZooKeeperBackend, wait_until
@@ -206,13 +206,13 @@ def test_a_release_that_nobody_waits_for_any_more(
 def test_an_acquire_while_suspended_is_content_with_the_lease_that_was_kept(
     line: Line, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tell = Entrant.tell
+    handle_event = RecipeContender.handle_event
 
-    def tell_of_no_more(entrant: Entrant, event: Any, cause: Any) -> bool:
+    def ignore_confirmations(contender: RecipeContender, event: Any, cause: Any) -> bool:
         # The next confirmation would end the wait, too, seconds later.
-        return tell(entrant, event, cause) and event.name != "extended"
+        return handle_event(contender, event, cause) and event.name != "extended"
 
-    monkeypatch.setattr(Entrant, "tell", tell_of_no_more)
+    monkeypatch.setattr(RecipeContender, "handle_event", ignore_confirmations)
     semaphore = line.client.Semaphore("/s")
     semaphore.acquire()
     kept = (semaphore.fence, line.kazoos.children("/s"))

@@ -47,10 +47,10 @@ class Recorder:
 class NoTimer:
     """In the place of a timer."""
 
-    def plan(self, until: int | None) -> None:
+    def schedule(self, until: int | None) -> None:
         """See Timer."""
 
-    def nudge(self) -> None:
+    def wake(self) -> None:
         """See Timer."""
 
     def stop(self) -> None:
@@ -102,7 +102,7 @@ def bench(request: pytest.FixtureRequest, zookeeper: ZooKeeperBackend) -> Iterat
     bench = Bench(kazoo, "/x" if at else f"/{zookeeper.prefix}/x")
     yield bench
     bench.driver.close(LONG)
-    assert len(bench.driver.tap.watches) == 0
+    assert len(bench.driver.hooks.watches) == 0
     kazoo.stop()
     kazoo.close()
 

@@ -92,7 +92,7 @@ def test_who_gives_up_leaves_no_watch(zookeeper: ZooKeeperBackend, own: bool, ki
     with client:
         lock = client.lock("stock") if kind == "data" else client.semaphore("presses", 1)
         with lock.hold(timeout=LONG):
-            watches = driver_of(client).tap.watches
+            watches = driver_of(client).hooks.watches
             for _ in range(3):
                 assert lock.acquire(timeout=BRIEF) is None
             # The holder watches its own node.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from .._engine.contender import OVER, Contender, State
 from .._engine.engine import Engine
 from ..errors import LockLost
-from .noncopyable import Unique
+from .noncopyable import Noncopyable
 
 GIVEN_BACK = frozenset({State.RELEASED, State.RELEASING, State.CLOSED})
 """The states in which the program holds the lock no more."""
 
 
-class BaseGrant(Unique):
+class BaseGrant(Noncopyable):
     """The right to hold a lock, from the acquire to the release or loss. Any thread or task may use it."""
 
     __slots__ = ("__weakref__", "_contender", "_engine")
@@ -84,8 +84,8 @@ class BaseGrant(Unique):
             self._engine.orphan(contender)
 
 
-def note(error: BaseException, trouble: Exception) -> None:
+def note(error: BaseException, failure: Exception) -> None:
     """Adds a note about the lock to the exception of a block's body."""
     if hasattr(error, "add_note"):
-        kind = "lost" if isinstance(trouble, LockLost) else "not released properly"
-        error.add_note(f"fencepost: the lock was {kind}: {trouble}")
+        kind = "lost" if isinstance(failure, LockLost) else "not released properly"
+        error.add_note(f"fencepost: the lock was {kind}: {failure}")

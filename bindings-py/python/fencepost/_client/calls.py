@@ -20,7 +20,7 @@ from .._fencepost import Command
 from ..errors import MisuseError, ReleaseUnconfirmed
 from .arguments import Duration, micros
 from .connect import SyncDriver
-from .noncopyable import Unique
+from .noncopyable import Noncopyable
 
 ONCE = ((),)
 """The arguments of one call without any."""
@@ -46,7 +46,7 @@ def to_the_end(verb: Callable[[Calls, Contender], Given]) -> Callable[[Calls, Co
     return carried
 
 
-class Calls(Unique):
+class Calls(Noncopyable):
     """The part of a client that its locks and grants need. They keep the client alive."""
 
     _engine: Engine

@@ -72,7 +72,7 @@ class Client(Kinds):
             if closing.acquire(blocking=False):
                 try:
                     if not engine.disposed:
-                        engine.untold = engine.left
+                        engine.unreported = engine.unconfirmed
                         driver.close(within)
                         timer.stop()
                         engine.disposed = True
@@ -103,13 +103,13 @@ class Client(Kinds):
             if not engine.disposed:
                 try:
                     idle = Waiter()
-                    engine.shut(idle.wake)
+                    engine.shut_down(idle.wake)
                     idle.wait(CONFIRM_WITHIN)
                     engine.dispose(max(0.0, end - time.monotonic()))
                 except BaseException:
-                    engine.leave(CONFIRM_WITHIN)
+                    engine.close_in_background(CONFIRM_WITHIN)
                     raise
-            left, engine.untold = engine.untold, 0
+            left, engine.unreported = engine.unreported, 0
         if left:
             raise incomplete(left)
 

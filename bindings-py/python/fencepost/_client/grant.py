@@ -86,8 +86,8 @@ class Grant(BaseGrant):
             self._engine.check_process()
             if self._contender.state not in GIVEN_BACK:
                 self.release()
-        except FencepostError as trouble:
-            # The body's own exception is more important: the trouble becomes a note on it.
+        except FencepostError as failure:
+            # The body's own exception is more important: the failure becomes a note on it.
             if error is None:
                 raise
-            note(error, trouble)
+            note(error, failure)

@@ -12,12 +12,12 @@ from .arguments import Duration, patience
 from .calls import Calls
 from .grant import Grant
 from .inspection import Found, Subject, found
-from .noncopyable import Unique
-from .read_write_lock import Pair
+from .noncopyable import Noncopyable
+from .read_write_lock import BaseReadWriteLock
 from .scope import End, Scopes, enter, leave
 
 
-class _Scoped(Unique):
+class _Scoped(Noncopyable):
     """A context manager: each block that enters it has its own grant."""
 
     __slots__ = ("__weakref__", "_scopes")
@@ -164,8 +164,8 @@ class Election(Lock):
         return self.acquire(timeout, blocking=blocking)
 
 
-class ReadWriteLock(Pair[Lock]):
-    __doc__ = Pair.__doc__
+class ReadWriteLock(BaseReadWriteLock[Lock]):
+    __doc__ = BaseReadWriteLock.__doc__
 
     __slots__ = ()
 

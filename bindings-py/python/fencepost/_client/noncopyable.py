@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 
-class Unique:
+class Noncopyable:
     """Refuses ``copy``, ``deepcopy`` and ``pickle``."""
 
     __slots__ = ()

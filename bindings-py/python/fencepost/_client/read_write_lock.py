@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
-from .noncopyable import Unique
+from .noncopyable import Noncopyable
 
 Side = TypeVar("Side")
 
 
-class Pair(Unique, Generic[Side]):
+class BaseReadWriteLock(Noncopyable, Generic[Side]):
     """A read/write lock, made by ``client.read_write_lock(name)``. Many readers hold it together; a writer
     holds it alone.
 

@@ -14,7 +14,7 @@ CONFIRM_WITHIN = 5.0
 class Closing(Section):
     """The part of an engine that closes it."""
 
-    def shut(self, idle: Wake) -> None:
+    def shut_down(self, idle: Wake) -> None:
         """Closes all contenders. Calls ``idle`` when nothing is pending; a second call does only that."""
         with self.order:
             try:
@@ -25,47 +25,47 @@ class Closing(Section):
                 self._interrupted(error)
                 raise
         self.driver.after()
-        self.tell()
+        self.run_callbacks()
 
-    def leave(self, within: float) -> None:
+    def close_in_background(self, within: float) -> None:
         """The caller of a close was interrupted. The engine closes the driver when nothing is pending, or
         after so many seconds.
         """
         with self.order:
             self._end_all()
-            self._leave(within)
+            self._dispose_within(within)
             self._drain()
         self.driver.after()
 
-    def _leave(self, within: float) -> None:
+    def _dispose_within(self, within: float) -> None:
         self._idle.append(self._dispose_later)
         self._dispose_at = now() + int(within * 1e6)
 
     def _end_all(self) -> None:
         """Ends every contender. A grant ends as lost, because the program has not released it."""
         self.closed = True
-        if self._shut:
+        if self._is_shut_down:
             return
         for contender in self._contenders.values():
             contender.close()
             self._ended(contender)
         self.hub.shutdown(now())
         self._forget(*self._contenders)
-        self._shut = True
+        self._is_shut_down = True
 
-    def tell(self) -> None:
+    def run_callbacks(self) -> None:
         """Outside of the section: reports losses, and closes the driver if it is time."""
-        while self._later:
-            self._later.popleft()()
+        while self._callbacks:
+            self._callbacks.popleft()()
 
     def _dispose_later(self) -> None:
         self._dispose_at = None
-        self._later.append(self.dispose)
+        self._callbacks.append(self.dispose)
 
     @property
-    def left(self) -> int:
+    def unconfirmed(self) -> int:
         """The number of contenders whose end the server has not confirmed, or has refused."""
-        return self.unanswered + self.hub.unreleased if self.reach.reached else 0
+        return self.unanswered + self.hub.unreleased if self.reachability.reached else 0
 
 
 def incomplete(left: int) -> CleanupIncomplete:

@@ -96,7 +96,7 @@ class Contender:
         self.on_loss: list[Wake] = []
         """The engine calls each of them once, after the loss of the grant."""
 
-    def tell(self, event: Event, cause: BaseException | None) -> bool:
+    def handle_event(self, event: Event, cause: BaseException | None) -> bool:
         """Takes an event of the machine. Gives whether a thread or task may wait for this change."""
         name = event.name
         if name == "acquired":

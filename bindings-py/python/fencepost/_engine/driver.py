@@ -14,10 +14,10 @@ from .reachability import Reachability
 class Timer(Protocol):
     """Calls the engine's tick at the planned time."""
 
-    def plan(self, until: int | None) -> None:
+    def schedule(self, until: int | None) -> None:
         """The engine needs a tick at that time at the latest. Called inside the critical section."""
 
-    def nudge(self) -> None:
+    def wake(self) -> None:
         """The engine needs a tick now. Finalizers call this, too: it takes no lock."""
 
     def stop(self) -> None:
@@ -30,9 +30,9 @@ class EnginePort(Protocol):
     hub: Hub
     order: threading.RLock
     """The lock of the critical section."""
-    reach: Reachability
+    reachability: Reachability
 
-    def put(self, verb: Callable[..., None], *arguments: object, mine: Contender | None = None) -> None:
+    def report(self, verb: Callable[..., None], *arguments: object, mine: Contender | None = None) -> None:
         """Reports an outcome or a notice to the hub. ``verb`` is a method of the hub, called with the time
         and ``arguments``.
         """
@@ -48,16 +48,16 @@ class EnginePort(Protocol):
     def fail(self, fault: BaseException) -> None:
         """A driver has failed by a programming error. Ends all contenders, and tries nothing again."""
 
-    def reached(self) -> None:
+    def connected(self) -> None:
         """The driver has a connection to the server."""
 
-    def made(self, key: int, path: str) -> None:
+    def node_created(self, key: int, path: str) -> None:
         """The server has created the node of a machine."""
 
     def knows(self, key: int) -> bool:
         """Whether the machine of that key serves a contender that has not ended. Takes no lock."""
 
-    def poke(self) -> None:
+    def poll(self) -> None:
         """The hub may have outputs, although there was no input."""
 
 
@@ -69,7 +69,7 @@ class Driver(Protocol):
         """Whether a waiting thread carries out its commands itself, with ``carry_out``."""
 
     def start(self, engine: EnginePort) -> None:
-        """Begin to report to this engine: with ``put``, ``reached`` and ``failed``."""
+        """Begin to report to this engine: with ``report``, ``connected`` and ``failed``."""
 
     def submit(self, command: Command) -> None:
         """Take a command. Called inside the critical section: it must not block."""

@@ -26,7 +26,7 @@ class Engine(Intents, Closing):
 
     # Calls of drivers and timers.
 
-    def put(self, verb: Callable[..., None], *arguments: object, mine: Contender | None = None) -> None:
+    def report(self, verb: Callable[..., None], *arguments: object, mine: Contender | None = None) -> None:
         """See EnginePort."""
         with self.order:
             try:
@@ -47,13 +47,13 @@ class Engine(Intents, Closing):
         """See EnginePort."""
         return key in self._contenders or key in self._machines
 
-    def reached(self) -> None:
+    def connected(self) -> None:
         """See EnginePort."""
-        if not self.reach.reached:
+        if not self.reachability.reached:
             with self.order:
-                self.reach.arrived()
+                self.reachability.connected()
 
-    def made(self, key: int, path: str) -> None:
+    def node_created(self, key: int, path: str) -> None:
         """See EnginePort."""
         contender = self._contenders.get(key)
         if contender is not None:
@@ -66,7 +66,7 @@ class Engine(Intents, Closing):
         self.note(id, cause)
         if cause is not None and is_fault(cause):
             self.fail(cause)
-        self.put(self.hub.failed, id, failure, mine=mine)
+        self.report(self.hub.failed, id, failure, mine=mine)
 
     def tick(self, time: int) -> None:
         """A timer calls this at that time or later, when all inputs that had come by then are in the hub; and
@@ -77,19 +77,19 @@ class Engine(Intents, Closing):
                 contender = self._orphans.popleft()
                 if contender is None:
                     self._end_all()
-                    self._leave(CONFIRM_WITHIN)
+                    self._dispose_within(CONFIRM_WITHIN)
                 else:
                     self._let_go(contender)
             if self._dispose_at is not None and self._dispose_at <= time:
                 self._dispose_later()
             self.hub.handle_timeout(time)
-            for contender in self.reach.overdue(time):
+            for contender in self.reachability.overdue(time):
                 self._give_up_reaching(contender)
             self._drain()
         self.driver.after()
-        self.tell()
+        self.run_callbacks()
 
-    def poke(self) -> None:
+    def poll(self) -> None:
         """See EnginePort."""
         with self.order:
             self._drain()
@@ -105,6 +105,8 @@ class Engine(Intents, Closing):
         if contender.state is not State.WAITING or contender.key not in self._contenders:
             return
         contender.state = State.REFUSED
-        contender.error_of_client = self.reach.unreachable(contender.name, "no server answered in time", None)
+        contender.error_of_client = self.reachability.unreachable(
+            contender.name, "no server answered in time", None
+        )
         self._ended(contender)
         self._close(contender)

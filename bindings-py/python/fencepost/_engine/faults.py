@@ -56,7 +56,7 @@ def driver_error(what: str, fault: BaseException) -> DriverError:
     return error
 
 
-def end(contender: Contender, fault: BaseException) -> None:
+def end_by_fault(contender: Contender, fault: BaseException) -> None:
     """Ends a contender whose driver has failed."""
     held = contender.state is State.HELD
     contender.state = State.LOST if held else State.REFUSED

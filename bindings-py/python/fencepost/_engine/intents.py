@@ -53,7 +53,7 @@ class Intents(Section):
                     self.hub.try_acquire(time, key)
                 else:
                     self.hub.acquire(time, key, patience)
-                self.reach.wait(contender, time)
+                self.reachability.wait(contender, time)
                 self._drain(contender if mine else None)
             except MisuseError as error:
                 raise MisuseError(f"{shown(contender.name)}: {error}", error.code, error.name) from None
@@ -147,4 +147,4 @@ class Intents(Section):
         For finalizers: takes no lock.
         """
         self._orphans.append(contender)
-        self.timer.nudge()
+        self.timer.wake()

@@ -43,15 +43,15 @@ class LoopEngine(Engine):
                 "wrong-loop",
             )
 
-    def put(self, verb: Callable[..., None], *arguments: object, mine: Contender | None = None) -> None:
+    def report(self, verb: Callable[..., None], *arguments: object, mine: Contender | None = None) -> None:
         """See Engine."""
-        super().put(verb, *arguments, mine=mine)
+        super().report(verb, *arguments, mine=mine)
         if self.loop.is_closed():
             self.outlive()
 
-    def poke(self) -> None:
+    def poll(self) -> None:
         """See Engine."""
-        super().poke()
+        super().poll()
         if self.loop.is_closed():
             self.outlive()
 
@@ -68,18 +68,18 @@ class LoopEngine(Engine):
             self._let_go(contender)
             self._drain()
 
-    def _tell(self, event: Event) -> None:
-        super()._tell(event)
+    def _handle_event(self, event: Event) -> None:
+        super()._handle_event(event)
         if event.name == "acquired" and self.unclaimed is not None:
             contender = self._contenders.get(event.key)
             if contender is not None:
                 self.unclaimed.granted(contender)
 
-    def tell(self) -> None:
+    def run_callbacks(self) -> None:
         """See Engine. It drops the calls for a loop that is closed."""
-        while self._later:
+        while self._callbacks:
             try:
-                super().tell()
+                super().run_callbacks()
             except RuntimeError:
                 if not self.loop.is_closed():
                     raise
@@ -87,8 +87,8 @@ class LoopEngine(Engine):
     def outlive(self) -> None:
         """The loop was closed before the client. Releases all grants, and cancels all acquires."""
         if not self.closed:
-            self.shut(self._dispose_later)
-        self.tell()
+            self.shut_down(self._dispose_later)
+        self.run_callbacks()
 
     def settle(self, future: asyncio.Future[bool]) -> None:
         """Wakes the task that waits for a future of the loop. Any thread may call; a second call does

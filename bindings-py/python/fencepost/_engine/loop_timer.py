@@ -45,7 +45,7 @@ class LoopTimer:
         self._is_late = False
         """Whether a late tick waits while the loop reads the answers that have come."""
 
-    def plan(self, until: int | None) -> None:
+    def schedule(self, until: int | None) -> None:
         """See the engine's Timer."""
         if until is None or until >= self._due or self._stopped:
             return
@@ -55,7 +55,7 @@ class LoopTimer:
         else:
             self._engine.on_loop(self._arm)
 
-    def nudge(self) -> None:
+    def wake(self) -> None:
         """See the engine's Timer."""
         if not self._engine.loop.is_closed():
             self._engine.on_loop(self._fire)

@@ -12,7 +12,7 @@ from .wording import shown
 
 class Reachability:
     """Whether the client has ever reached its server, and which contenders wait for that. Threads change it
-    only inside the engine's critical section, except for ``trouble``.
+    only inside the engine's critical section, except for ``last_error``.
     """
 
     def __init__(self, within: int | None, where: Callable[[], str]) -> None:
@@ -22,14 +22,14 @@ class Reachability:
         """
         self._where = where
         self.reached = False
-        self.trouble: BaseException | None = None
+        self.last_error: BaseException | None = None
         """The exception of the last attempt to connect."""
         self._waiting: deque[tuple[int, Contender]] = deque()
 
-    def arrived(self) -> None:
+    def connected(self) -> None:
         """The client has a connection. From now on only an acquire's own timeout limits its wait."""
         self.reached = True
-        self.trouble = None
+        self.last_error = None
         self._waiting.clear()
 
     def wait(self, contender: Contender, time: int) -> None:
@@ -50,7 +50,7 @@ class Reachability:
             found.append(self._waiting.popleft()[1])
         return found
 
-    def sooner(self, until: int | None) -> int | None:
+    def next_due(self, until: int | None) -> int | None:
         """The earlier of ``until`` and the time at which the first contender's time is up."""
         if not self._waiting:
             return until
@@ -59,7 +59,7 @@ class Reachability:
 
     def unreachable(self, name: str, text: str, cause: BaseException | None) -> Refused:
         """The error of a contender that has no answer of a server."""
-        cause = cause or self.trouble
+        cause = cause or self.last_error
         why = "" if cause is None else f": {cause}".rstrip(".")
         remedy = "" if self.reached else ". Check the address, and check that the server runs there"
         error = Refused(f"{shown(name)}: {text}: {self._where()}{why}{remedy}", 304, "unreachable")

@@ -12,7 +12,7 @@ from ..errors import without_frames
 from ..hub._clock import now
 from .contender import Contender, State, Wake
 from .driver import Driver, Timer
-from .faults import end, is_fault
+from .faults import end_by_fault, is_fault
 from .machines import Machines
 from .reachability import Reachability
 from .reentrancy import watch
@@ -33,7 +33,7 @@ class Section:
         """
         self.pid = os.getpid()
         self.timer: Timer
-        self.reach = Reachability(connect_within, driver.describe)
+        self.reachability = Reachability(connect_within, driver.describe)
         self._fault: BaseException | None = None
         """The programming error that ended this client."""
         self._contenders: dict[int, Contender] = {}
@@ -47,18 +47,18 @@ class Section:
         """The engine calls these at the end of the section. Each wakes a thread or task, and a second call
         does no harm.
         """
-        self._later: deque[Wake] = deque()
+        self._callbacks: deque[Wake] = deque()
         """The next tick calls these, outside of the section."""
         self.dispose: Callable[..., None] = lambda: None
         """Closes the driver and the timer. Called when nothing is pending, or when the time for that is up.
         """
         self.disposed = False
-        self.untold = 0
+        self.unreported = 0
         """The number of contenders that a close in the background left on the server. The next call of close
         reports it.
         """
         self._dispose_at: int | None = None
-        self._shut = False
+        self._is_shut_down = False
         watch(self.order)
 
     def note(self, id: int, cause: BaseException | None) -> None:
@@ -67,8 +67,8 @@ class Section:
             if not is_fault(cause):
                 without_frames(cause)
             self._causes[id] = cause
-            if not self.reach.reached:
-                self.reach.trouble = cause
+            if not self.reachability.reached:
+                self.reachability.last_error = cause
             if len(self._causes) > _MOST_CAUSES:
                 self._causes.pop(next(iter(self._causes)), None)
 
@@ -79,7 +79,7 @@ class Section:
                 return
             self._fault = fault
             for contender in self._contenders.values():
-                end(contender, fault)
+                end_by_fault(contender, fault)
                 self._ended(contender)
             self._forget(*self._contenders)
             self.hub.shutdown(now())
@@ -91,7 +91,7 @@ class Section:
     @property
     def unanswered(self) -> int:
         """The number of contenders that still wait for the server. None, if the client never reached one."""
-        return self.hub.pending if self.reach.reached else 0
+        return self.hub.pending if self.reachability.reached else 0
 
     # Inside the section.
 
@@ -107,7 +107,7 @@ class Section:
         contender.waiters = []
         if contender.state is State.LOST:
             # Later: this may be a thread of the client library, and an event has a lock of its own.
-            self._later.extend(contender.on_loss)
+            self._callbacks.extend(contender.on_loss)
             contender.on_loss = []
 
     def _forget(self, *keys: int) -> None:
@@ -137,7 +137,7 @@ class Section:
                 while outputs:
                     output = outputs[0]
                     if isinstance(output, Event):
-                        self._tell(output)
+                        self._handle_event(output)
                     elif mine is not None and output.key == mine.machine and self._fault is None:
                         mine.inbox.append(output)
                     else:
@@ -149,7 +149,7 @@ class Section:
             while self._waking:
                 self._waking[0]()
                 del self._waking[0]
-            until = now() if self._later else self.reach.sooner(until)
+            until = now() if self._callbacks else self.reachability.next_due(until)
             if self._dispose_at is not None:
                 until = self._dispose_at if until is None else min(until, self._dispose_at)
         except BaseException:
@@ -161,12 +161,12 @@ class Section:
             raise
         finally:
             self._draining = False
-        self.timer.plan(until)
+        self.timer.schedule(until)
 
     def _interrupted(self, error: BaseException) -> None:
         """An interrupt such as Ctrl-C has ended a critical section early. The next tick does the rest."""
         if not isinstance(error, Exception):
-            self.timer.plan(now())
+            self.timer.schedule(now())
 
     def _submit(self, command: Command) -> None:
         if self._fault is not None:
@@ -179,17 +179,17 @@ class Section:
             self.hub.failed(now(), command.id, "unknown")
             self.fail(error)
 
-    def _tell(self, event: Event) -> None:
+    def _handle_event(self, event: Event) -> None:
         contender = self._contenders.get(event.key)
         if contender is None:
             return
         cause = None if event.command is None else self._causes.get(event.command)
-        if not contender.tell(event, cause):
+        if not contender.handle_event(event, cause):
             return
         if event.name == "acquired":
             self._machines.granted(contender)
         if event.reason == "unreachable":
-            contender.error_of_client = self.reach.unreachable(contender.name, event.text or "", cause)
+            contender.error_of_client = self.reachability.unreachable(contender.name, event.text or "", cause)
         self._ended(contender)
         if contender.is_over:
             # The hub removes the machine when the server has answered all that it has sent.

@@ -37,7 +37,7 @@ class ThreadTimer:
         self._thread: threading.Thread | None = None
         self._stopped = False
 
-    def plan(self, until: int | None) -> None:
+    def schedule(self, until: int | None) -> None:
         """See the engine's Timer. It ignores a later time: a tick that comes too early does no harm."""
         if until is None or until >= self._due or self._stopped:
             return
@@ -45,9 +45,9 @@ class ThreadTimer:
         if self._thread is None:
             self._start()
         elif self._thread is not threading.current_thread():
-            self.nudge()
+            self.wake()
 
-    def nudge(self) -> None:
+    def wake(self) -> None:
         """See the engine's Timer."""
         if self._thread is None and not self._stopped:
             try:
@@ -61,7 +61,7 @@ class ThreadTimer:
     def stop(self) -> None:
         """See the engine's Timer."""
         self._stopped = True
-        self.nudge()
+        self.wake()
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(JOIN_WITHIN)
@@ -90,4 +90,4 @@ class ThreadTimer:
             else:
                 self._waiter.wait(None if due == NEVER else pause(due))
         # If a start was interrupted, there may be a second thread: it has to end, too.
-        self.nudge()
+        self.wake()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from .._client.arguments import Duration, micros
-from .._client.noncopyable import Unique
+from .._client.noncopyable import Noncopyable
 from .._engine.closing import CONFIRM_WITHIN
 from .._engine.contender import Contender, State, Until, over, turned
 from .._engine.loop_engine import LoopEngine
@@ -15,7 +15,7 @@ from ..errors import ReleaseUnconfirmed
 from ._connect import AsyncDriver
 
 
-class Calls(Unique):
+class Calls(Noncopyable):
     """The part of a client that its locks and grants need. They keep the client alive."""
 
     _engine: LoopEngine

@@ -62,7 +62,7 @@ class Client(Kinds):
         def dispose() -> None:
             if not engine.disposed:
                 engine.disposed = True
-                engine.untold = engine.left
+                engine.unreported = engine.unconfirmed
                 timer.stop()
                 driver.drop()
 
@@ -92,17 +92,17 @@ class Client(Kinds):
             if not engine.disposed:
                 idle = engine.loop.create_future()
                 try:
-                    engine.shut(partial(engine.settle, idle))
+                    engine.shut_down(partial(engine.settle, idle))
                     await within(idle, CONFIRM_WITHIN)
                 except BaseException:
-                    engine.leave(CONFIRM_WITHIN)
+                    engine.close_in_background(CONFIRM_WITHIN)
                     raise
                 engine.disposed = True
-                engine.untold = engine.left
+                engine.unreported = engine.unconfirmed
                 engine.timer.stop()
             await self._driver.close(max(0.0, end - engine.loop.time()))
             self._ended = True
-            left, engine.untold = engine.untold, 0
+            left, engine.unreported = engine.unreported, 0
         if left:
             raise incomplete(left)
 

@@ -96,11 +96,11 @@ class Grant(BaseGrant):
             self._engine.check_process()
             if self._contender.state not in GIVEN_BACK:
                 await self.release()
-        except FencepostError as trouble:
-            # The body's own exception is more important: the trouble becomes a note on it.
+        except FencepostError as failure:
+            # The body's own exception is more important: the failure becomes a note on it.
             if error is None:
                 raise
-            note(error, trouble)
+            note(error, failure)
 
     def _on_loss(self, callback: Callable[[], object]) -> None:
         with self._engine.order:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from .._client.arguments import Duration, patience
 from .._client.inspection import Found, Subject, found
-from .._client.noncopyable import Unique
-from .._client.read_write_lock import Pair
+from .._client.noncopyable import Noncopyable
+from .._client.read_write_lock import BaseReadWriteLock
 from .._client.scope import End, Scopes
 from .._engine.contender import Contender, State, decided
 from .._fencepost import Settings
@@ -19,7 +19,7 @@ from ._grant import Grant
 from ._scope import enter, leave
 
 
-class _Scoped(Unique):
+class _Scoped(Noncopyable):
     """A context manager: each block that enters it has its own grant."""
 
     __slots__ = ("__weakref__", "_scopes")
@@ -179,8 +179,8 @@ class Election(Lock):
         return await self.acquire(timeout, blocking=blocking)
 
 
-class ReadWriteLock(Pair[Lock]):
-    __doc__ = Pair.__doc__
+class ReadWriteLock(BaseReadWriteLock[Lock]):
+    __doc__ = BaseReadWriteLock.__doc__
 
     __slots__ = ()
 

@@ -115,7 +115,7 @@ class Bridge(Client):
         # The holders have to learn of the loss before the close. Kazoo's listeners have no order, so the
         # driver may not have reported the state yet.
         over = "auth-failed" if self._kazoo.client_state == KeeperState.AUTH_FAILED else "closed"
-        self._engine.put(self._engine.hub.session, over)
+        self._engine.report(self._engine.hub.session, over)
         self._engine.tick(now())
         try:
             self.close()

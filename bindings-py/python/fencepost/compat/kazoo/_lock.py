@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 from kazoo.exceptions import NoNodeError
 
-from ._recipe import Contest, identifiers
+from ._recipe import Recipe, identifiers
 
 _SEEN_ANYWAY = ("__lock__", "__rlock__", "__READ__", "__WRIT__", "-latch-", "lock-")
 """The endings of the names of contenders that every lock of fencepost recognises."""
 
 
-class Lock(Contest):
+class Lock(Recipe):
     """Kazoo's exclusive lock, on the same nodes.
 
     It is not re-entrant: threads that share the object hold it one after the other. The lock always

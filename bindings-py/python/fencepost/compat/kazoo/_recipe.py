@@ -26,7 +26,7 @@ from ._bridge import Bridge, translated
 _LONGEST = 365 * 24 * 3600.0
 
 
-class Entrant(Contender):
+class RecipeContender(Contender):
     """A contender of a recipe. Other threads of its object may wait until the connection is back, too."""
 
     __slots__ = ("thread",)
@@ -36,12 +36,12 @@ class Entrant(Contender):
         self.thread = threading.get_ident()
         """The thread that acquires with it."""
 
-    def tell(self, event: Event, cause: BaseException | None) -> bool:
+    def handle_event(self, event: Event, cause: BaseException | None) -> bool:
         """See Contender."""
-        return super().tell(event, cause) or event.name == "resumed"
+        return super().handle_event(event, cause) or event.name == "resumed"
 
 
-class Contest:
+class Recipe:
     """A recipe that a thread acquires and releases."""
 
     _KIND = "lock"
@@ -186,7 +186,7 @@ class Contest:
             timeout = min(timeout, _LONGEST)
         end = None if timeout is None else time.monotonic() + timeout
         seen = self._cancels
-        mine = Entrant(self.path)
+        mine = RecipeContender(self.path)
         try:
             return self._acquire_with(mine, blocking, timeout, end, seen)
         except BaseException:
@@ -280,12 +280,12 @@ class Contest:
         except FencepostError as error:
             if error.name == "not-available" and not blocking:
                 return False
-            told = translated(error, timeout is not None)
-            if isinstance(told, LockTimeout):
+            raised = translated(error, timeout is not None)
+            if isinstance(raised, LockTimeout):
                 raise LockTimeout(self._late(timeout)) from error
-            if isinstance(told, CancelledError):
+            if isinstance(raised, CancelledError):
                 self.cancelled = False
-            raise told from error
+            raise raised from error
 
     def _late(self, timeout: float | None) -> str:
         return f"Failed to acquire lock on {self.path} after {timeout} seconds"
@@ -338,16 +338,16 @@ class Contest:
     ) -> None:
         try:
             self.release()
-        except Exception as trouble:
-            # The body's own exception is more important: the trouble becomes a note on it.
+        except Exception as failure:
+            # The body's own exception is more important: the failure becomes a note on it.
             if error is None:
                 raise
-            note(error, trouble)
+            note(error, failure)
 
 
 def _is_mine(contender: Contender) -> bool:
     """Whether this thread acquires, or has acquired, with it."""
-    return isinstance(contender, Entrant) and contender.thread == threading.get_ident()
+    return isinstance(contender, RecipeContender) and contender.thread == threading.get_ident()
 
 
 def identifiers(client: Any, path: str, nodes: list[str], holders: int | None = None) -> list[str]:

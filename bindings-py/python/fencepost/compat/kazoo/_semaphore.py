@@ -6,10 +6,10 @@ from typing import Any
 
 from kazoo.exceptions import NoNodeError
 
-from ._recipe import Contest, identifiers
+from ._recipe import Recipe, identifiers
 
 
-class Semaphore(Contest):
+class Semaphore(Recipe):
     """Kazoo's semaphore, on the same nodes. A node of its own has the number of leases as its data."""
 
     _KIND = "semaphore"

@@ -18,7 +18,7 @@ class SharedServer:
 
     def __init__(self) -> None:
         self.server = MemoryServer()
-        self.pokes: dict[int, Callable[[], object]] = {}
+        self.pollers: dict[int, Callable[[], object]] = {}
 
 
 _named: WeakValueDictionary[str, SharedServer] = WeakValueDictionary()
@@ -51,8 +51,8 @@ class MemoryDriver:
     def start(self, engine: EnginePort) -> None:
         """See Driver."""
         self._engine = engine
-        engine.reached()
-        self._shared.pokes[self.hub.id] = self._poke
+        engine.connected()
+        self._shared.pollers[self.hub.id] = self._poll
 
     def submit(self, command: Command) -> None:
         """See Driver."""
@@ -65,9 +65,9 @@ class MemoryDriver:
     def after(self) -> None:
         """See Driver."""
         for id in self._shared.server.take_woken():
-            poke = self._shared.pokes.get(id)
-            if poke is not None:
-                poke()
+            poll = self._shared.pollers.get(id)
+            if poll is not None:
+                poll()
 
     def forget(self, key: int) -> None:
         """See Driver."""
@@ -78,9 +78,9 @@ class MemoryDriver:
 
     def close(self, within: float) -> None:
         """Ends the session."""
-        self._shared.pokes.pop(self.hub.id, None)
+        self._shared.pollers.pop(self.hub.id, None)
         self.hub.disconnect(now())
         self.after()
 
-    def _poke(self) -> None:
-        self._engine.poke()
+    def _poll(self) -> None:
+        self._engine.poll()

@@ -17,12 +17,12 @@ from ..._engine.timer import TURN
 from ..._fencepost import Command, is_from_replica
 from ...hub._clock import now
 from ._channels import PING, Channels
-from ._errors import answer, conceal, failure
-from ._settings import ANSWER_WITHIN, SILENT_AFTER, own_settings
+from ._errors import answer, failure, remove_passwords
+from ._settings import ANSWER_WITHIN, SILENT_AFTER, connection_settings
 from ._wire import pack
 
 
-def ends_at_once(connection: Any) -> Any:
+def abort_on_disconnect(connection: Any) -> Any:
     """Makes redis-py close the socket at once whenever it disconnects, also after the server refused it.
 
     With TLS, redis-py would wait for the server's closing message. The loop may end before that comes.
@@ -109,9 +109,9 @@ class DriverConnection:
             await self._connect()
             # An exception means that the connection is lost.
             await self._read()
-        except Exception as trouble:
-            conceal(trouble)
-            error = trouble
+        except Exception as caught:
+            remove_passwords(caught)
+            error = caught
         finally:
             self._task = None
             connection, self._connection = self._connection, None
@@ -126,10 +126,10 @@ class DriverConnection:
                 self.engine.fail(error)
 
     async def _connect(self) -> None:
-        settings = own_settings(self._pool, Retry(NoBackoff(), 0), ANSWER_WITHIN)
-        self._connection = ends_at_once(self._pool.connection_class(**settings))
+        settings = connection_settings(self._pool, Retry(NoBackoff(), 0), ANSWER_WITHIN)
+        self._connection = abort_on_disconnect(self._pool.connection_class(**settings))
         await _within(self._connection.connect(), ANSWER_WITHIN)
-        self.engine.reached()
+        self.engine.connected()
         self._writer = self._connection._writer
         waiting, self._waiting = self._waiting, []
         time = now()
@@ -165,11 +165,11 @@ class DriverConnection:
         text = None if error is None else answer(error)
         hub = self.engine.hub
         if text is None:
-            told = "not-sent" if error is None else failure(error, False)
-            self.engine.failed(command.id, told, error)
+            outcome = "not-sent" if error is None else failure(error, False)
+            self.engine.failed(command.id, outcome, error)
         else:
             self.engine.note(command.id, error)
-            self.engine.put(hub.error_reply, command.id, text)
+            self.engine.report(hub.error_reply, command.id, text)
 
 
 async def _within(what: Coroutine[Any, Any, object], seconds: float) -> None:
@@ -201,7 +201,7 @@ class ScriptConnection(DriverConnection):
         """Called when the server is a replica now. The next connections resolve the address again."""
         self._pending: deque[tuple[int, int]] = deque()
         """The commands without an answer, each with the time when its answer is overdue."""
-        self._watchdog: asyncio.TimerHandle | None = None
+        self._overdue_timer: asyncio.TimerHandle | None = None
 
     def call(self, command: Command) -> None:
         """Sends a script."""
@@ -210,46 +210,46 @@ class ScriptConnection(DriverConnection):
     def sent(self, command: Command) -> None:
         """See DriverConnection."""
         self._pending.append((command.id, now() + int(SILENT_AFTER * 1e6)))
-        if self._watchdog is None:
-            self._watch()
+        if self._overdue_timer is None:
+            self._check_overdue()
 
     def answered(self, value: Any) -> None:
         """See DriverConnection."""
         if self._pending:
-            self.engine.put(self.engine.hub.reply, self._pending.popleft()[0], value)
+            self.engine.report(self.engine.hub.reply, self._pending.popleft()[0], value)
 
     def refused(self, text: str, error: BaseException) -> None:
         """See DriverConnection."""
         if self._pending:
             id = self._pending.popleft()[0]
             self.engine.note(id, error)
-            self.engine.put(self.engine.hub.error_reply, id, text)
+            self.engine.report(self.engine.hub.error_reply, id, text)
         if is_from_replica(text) and not self.is_over:
             self._renew()
 
     def lost(self, error: BaseException | None) -> None:
         """See DriverConnection."""
         pending, self._pending = self._pending, deque()
-        if self._watchdog is not None:
-            self._watchdog.cancel()
-            self._watchdog = None
+        if self._overdue_timer is not None:
+            self._overdue_timer.cancel()
+            self._overdue_timer = None
         for id, _ in pending:
             self.engine.failed(id, "unknown", error)
 
-    def _watch(self, read: int | None = None) -> None:
+    def _check_overdue(self, read: int | None = None) -> None:
         """Closes the connection if an answer is overdue: it may be dead, and the system would notice that
         only after a quarter of an hour. ``read``: the loop has read everything that had come by this time.
         """
-        self._watchdog = None
+        self._overdue_timer = None
         if not self._pending:
             return
         due, time = self._pending[0][1], now()
         if read is not None and due <= read:
             self.abort()
         elif due <= time:
-            self._watchdog = self.loop.call_later(TURN / 1e6, self._watch, time)
+            self._overdue_timer = self.loop.call_later(TURN / 1e6, self._check_overdue, time)
         else:
-            self._watchdog = self.loop.call_later((due - time) / 1e6, self._watch)
+            self._overdue_timer = self.loop.call_later((due - time) / 1e6, self._check_overdue)
 
 
 class SubscriptionConnection(DriverConnection):
@@ -260,7 +260,7 @@ class SubscriptionConnection(DriverConnection):
     def __init__(self, engine: EnginePort, loop: asyncio.AbstractEventLoop, pool: Any) -> None:
         super().__init__(engine, loop, pool)
         self._channels = Channels(engine)
-        self._heart: asyncio.TimerHandle | None = None
+        self._ping_timer: asyncio.TimerHandle | None = None
 
     def answered(self, value: Any) -> None:
         """See DriverConnection."""
@@ -286,21 +286,21 @@ class SubscriptionConnection(DriverConnection):
     def sent(self, command: Command) -> None:
         """See DriverConnection."""
         self._channels.subscribed(command)
-        if self._heart is None:
-            self._listen()
+        if self._ping_timer is None:
+            self._check_silence()
 
     def lost(self, error: BaseException | None) -> None:
         """See DriverConnection."""
-        if self._heart is not None:
-            self._heart.cancel()
-            self._heart = None
+        if self._ping_timer is not None:
+            self._ping_timer.cancel()
+            self._ping_timer = None
         self._channels.lost(error)
 
-    def _listen(self, read: int | None = None) -> None:
+    def _check_silence(self, read: int | None = None) -> None:
         """Pings a silent server. Closes the connection if the server has not answered the ping. ``read``: the
         loop has read everything that had come by this time.
         """
-        self._heart = None
+        self._ping_timer = None
         due, time = self._channels.due(), now()
         if due is None or self._writer is None:
             return
@@ -309,8 +309,8 @@ class SubscriptionConnection(DriverConnection):
                 self.abort()
                 return
             self._writer.write(PING)
-            self._heart = self.loop.call_later(ANSWER_WITHIN, self._listen)
+            self._ping_timer = self.loop.call_later(ANSWER_WITHIN, self._check_silence)
         elif due <= time:
-            self._heart = self.loop.call_later(TURN / 1e6, self._listen, time)
+            self._ping_timer = self.loop.call_later(TURN / 1e6, self._check_silence, time)
         else:
-            self._heart = self.loop.call_later((due - time) / 1e6, self._listen)
+            self._ping_timer = self.loop.call_later((due - time) / 1e6, self._check_silence)

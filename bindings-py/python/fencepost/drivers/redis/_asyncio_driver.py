@@ -16,7 +16,7 @@ from ..._engine.contender import Contender
 from ..._engine.driver import EnginePort
 from ..._fencepost import Address, Command, Hub
 from ._asyncio_connections import ScriptConnection, SubscriptionConnection
-from ._settings import client_settings, place
+from ._settings import address_of, client_settings
 
 
 class AsyncRedisDriver:
@@ -37,7 +37,7 @@ class AsyncRedisDriver:
 
     def describe(self) -> str:
         """The address of the server."""
-        return place(self._pool)
+        return address_of(self._pool)
 
     def start(self, engine: EnginePort) -> None:
         """See Driver. The running loop is the client's."""

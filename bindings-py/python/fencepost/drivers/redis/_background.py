@@ -43,7 +43,7 @@ class Background:
         self._subscriptions = SubscriptionConnection(engine, pool)
         self._queue: deque[Command] = deque()
         self._thread: threading.Thread | None = None
-        self._alarm: socket.socket | None = None
+        self._wake_socket: socket.socket | None = None
         self._closed = False
 
     @property
@@ -58,11 +58,11 @@ class Background:
             return
         self._queue.append(command)
         self.start()
-        self._ring()
+        self._wake()
 
     def renew(self) -> None:
         """The address may lead to another server now. The thread closes connections to the old one."""
-        self._ring()
+        self._wake()
 
     def start(self) -> None:
         """Starts the thread, if there is none. Called inside the engine's critical section."""
@@ -71,50 +71,50 @@ class Background:
         here, there = socket.socketpair()
         here.setblocking(False)
         there.setblocking(False)
-        self._alarm = here
+        self._wake_socket = here
         self._thread = start("redis", self._run, there)
         if self._thread is None:
-            self._alarm = None
+            self._wake_socket = None
             here.close()
             there.close()
 
     def close(self, within: float) -> None:
         """Ends the thread, and waits for that for a short time, unless it is the calling thread."""
         self._closed = True
-        self._ring()
+        self._wake()
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(min(JOIN_WITHIN, within))
 
-    def _ring(self) -> None:
-        alarm = self._alarm
-        if alarm is not None:
+    def _wake(self) -> None:
+        wake_socket = self._wake_socket
+        if wake_socket is not None:
             try:
-                alarm.send(b"\0")
+                wake_socket.send(b"\0")
             except OSError:  # The socket is full, so the thread is awake; or the thread has ended.
                 pass
 
-    def _run(self, alarm: socket.socket) -> None:
+    def _run(self, wake_socket: socket.socket) -> None:
         serve()
         runs = True
         try:
             while runs and not self._closed:
                 try:
                     self._take_queue()
-                    runs = self._wait(alarm)
+                    runs = self._wait(wake_socket)
                 except Exception as error:
                     # Only programming errors come here.
                     self._engine.fail(error)
                     self._scripts.lose(error)
                     self._subscriptions.lose(error)
         finally:
-            alarm.close()
+            wake_socket.close()
             if runs:
                 self._scripts.lose(None)
                 self._subscriptions.lose(None)
-                ringing, self._alarm = self._alarm, None
-                if ringing is not None:
-                    ringing.close()
+                waking, self._wake_socket = self._wake_socket, None
+                if waking is not None:
+                    waking.close()
 
     def _take_queue(self) -> None:
         calls = []
@@ -129,33 +129,33 @@ class Background:
         if calls:
             self._scripts.call(calls)
 
-    def _wait(self, alarm: socket.socket) -> bool:
+    def _wait(self, wake_socket: socket.socket) -> bool:
         """Waits for work. Gives False if the start of this thread was interrupted: another one has been
         started.
         """
         if self._queue or self._closed:
             return True
-        lines: dict[int, DriverConnection] = {}
+        connections: dict[int, DriverConnection] = {}
         for each in (self._scripts, self._subscriptions):
             descriptor = each.fileno()
             if descriptor is not None:
-                lines[descriptor] = each
+                connections[descriptor] = each
         soonest = [due for due in (self._scripts.overdue(), self._subscriptions.due()) if due is not None]
         timeout = max(0.0, (min(soonest) - now()) / 1e6) if soonest else None
-        for descriptor in readable([alarm.fileno(), *lines], timeout):
-            line = lines.get(descriptor)
-            if line is not None:
-                line.read()
+        for descriptor in readable([wake_socket.fileno(), *connections], timeout):
+            connection = connections.get(descriptor)
+            if connection is not None:
+                connection.read()
             else:
                 try:
-                    if not alarm.recv(4096):
+                    if not wake_socket.recv(4096):
                         return False
                 except BlockingIOError:
                     pass
         overdue = self._scripts.overdue()
         if overdue is not None and overdue <= now():
             self._scripts.lose(TimeoutError("no answer in time"))
-        self._subscriptions.beat()
+        self._subscriptions.ping_if_silent()
         self._scripts.renew()
         self._subscriptions.renew()
         return True

@@ -54,7 +54,7 @@ class DriverConnection:
                     self.engine.failed(command.id, failure(error, sent), error)
                 else:
                     self.engine.note(command.id, error)
-                    self.engine.put(self.engine.hub.error_reply, command.id, text)
+                    self.engine.report(self.engine.hub.error_reply, command.id, text)
             self.lose(error)
             return False
         return True
@@ -128,14 +128,14 @@ class ScriptConnection(DriverConnection):
     def answered(self, value: Any) -> None:
         """See DriverConnection."""
         if self._pending:
-            self.engine.put(self.engine.hub.reply, self._pending.popleft()[0], value)
+            self.engine.report(self.engine.hub.reply, self._pending.popleft()[0], value)
 
     def refused(self, text: str, error: BaseException) -> None:
         """See DriverConnection."""
         if self._pending:
             id = self._pending.popleft()[0]
             self.engine.note(id, error)
-            self.engine.put(self.engine.hub.error_reply, id, text)
+            self.engine.report(self.engine.hub.error_reply, id, text)
         if is_from_replica(text) and self._connection is not None:
             self._pool.renew(self._connection)
 
@@ -180,7 +180,7 @@ class SubscriptionConnection(DriverConnection):
         """When to ping a silent server, or to close the connection."""
         return None if self._connection is None else self._channels.due()
 
-    def beat(self) -> None:
+    def ping_if_silent(self) -> None:
         """Pings a silent server. Closes the connection if the server has not answered the ping."""
         due = self.due()
         if due is None or due > now():

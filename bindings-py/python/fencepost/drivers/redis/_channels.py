@@ -45,7 +45,7 @@ class Channels:
     def unsubscribed(self, command: Command) -> None:
         """The client needs a channel no more."""
         self._ids.pop(command.arguments[0], None)
-        self._engine.put(self._engine.hub.reply, command.id, None)
+        self._engine.report(self._engine.hub.reply, command.id, None)
 
     def due(self) -> int | None:
         """When to ping a silent server, or to close the connection."""
@@ -75,9 +75,9 @@ class Channels:
         if kind == b"message":
             id = self._ids.get(channel)
             if id is not None:
-                self._engine.put(self._engine.hub.message, id)
+                self._engine.report(self._engine.hub.message, id)
         elif kind == b"subscribe" and self._asked:
-            self._engine.put(self._engine.hub.reply, self._asked.popleft()[1], 1)
+            self._engine.report(self._engine.hub.reply, self._asked.popleft()[1], 1)
 
     def refused(self, text: str, error: BaseException) -> None:
         """An error has come."""
@@ -88,7 +88,7 @@ class Channels:
         if self._ids.get(channel) == id:
             del self._ids[channel]
         self._engine.note(id, error)
-        self._engine.put(self._engine.hub.error_reply, id, text)
+        self._engine.report(self._engine.hub.error_reply, id, text)
 
     def lost(self, error: BaseException | None) -> None:
         """The connection is lost."""
@@ -100,7 +100,7 @@ class Channels:
             self._engine.failed(id, "unknown", error)
         for id in ids.values():
             if id not in unconfirmed:
-                self._engine.put(self._engine.hub.gone, id)
+                self._engine.report(self._engine.hub.gone, id)
 
     def _take_ping(self) -> bool:
         if self._asked and self._asked[0] is _PINGED:

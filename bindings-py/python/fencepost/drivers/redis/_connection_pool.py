@@ -10,8 +10,8 @@ from typing import Any
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from ._errors import conceal
-from ._settings import ANSWER_WITHIN, own_settings
+from ._errors import remove_passwords
+from ._settings import ANSWER_WITHIN, connection_settings
 
 _MOST_IDLE = 8
 
@@ -24,14 +24,14 @@ class ConnectionPool:
         """It grows when the address leads to another server. Connections of an older generation are closed.
         """
         self._pool = pool
-        self.made: Callable[[], object] = lambda: None
+        self.on_connect: Callable[[], object] = lambda: None
         """Called after each new connection."""
         self._idle: deque[Any] = deque()
         self._closed = False
 
     def make(self, limit: float) -> Any:
         """Makes a connection. If it raises, no command was sent."""
-        settings = own_settings(self._pool, Retry(NoBackoff(), 0), ANSWER_WITHIN)
+        settings = connection_settings(self._pool, Retry(NoBackoff(), 0), ANSWER_WITHIN)
         connection = self._pool.connection_class(**settings)
         if limit < ANSWER_WITHIN:
             connection.socket_connect_timeout = min(limit, connection.socket_connect_timeout)
@@ -42,9 +42,9 @@ class ConnectionPool:
         except BaseException as error:
             # redis-py closes the socket only after its own errors.
             connection.disconnect()
-            conceal(error)
+            remove_passwords(error)
             raise
-        self.made()
+        self.on_connect()
         return connection
 
     def take(self, limit: float) -> Any:

@@ -19,7 +19,7 @@ from ...hub._clock import now
 from ._background import Background
 from ._connection_pool import ConnectionPool
 from ._errors import answer, failure
-from ._settings import ANSWER_WITHIN, SILENT_AFTER, client_settings, place
+from ._settings import ANSWER_WITHIN, SILENT_AFTER, address_of, client_settings
 from ._wire import pack
 
 
@@ -32,8 +32,8 @@ class RedisDriver:
         not a waiting thread with a timeout.
         """
         self.hub = Hub("redis", id(client))
-        self._place = place(client.connection_pool)
-        self._connections = ConnectionPool(client.connection_pool)
+        self._address = address_of(client.connection_pool)
+        self._pool = ConnectionPool(client.connection_pool)
         self._engine: EnginePort
         self._background: Background
 
@@ -44,13 +44,13 @@ class RedisDriver:
 
     def describe(self) -> str:
         """The address of the server."""
-        return self._place
+        return self._address
 
     def start(self, engine: EnginePort) -> None:
         """See Driver."""
         self._engine = engine
-        self._connections.made = engine.reached
-        self._background = Background(engine, self._connections)
+        self._pool.on_connect = engine.connected
+        self._background = Background(engine, self._pool)
 
     def submit(self, command: Command) -> None:
         """See Driver."""
@@ -74,7 +74,7 @@ class RedisDriver:
             with engine.order:
                 self._background.start()
         try:
-            connection = self._connections.take(engine.reach.limit(limit))
+            connection = self._pool.take(engine.reachability.limit(limit))
             packed = pack(command.arguments)
             sent = True
             connection.send_packed_command((packed,), check_health=False)
@@ -85,17 +85,17 @@ class RedisDriver:
             text = answer(error)
             if connection is not None:
                 if text is not None and is_from_replica(text):
-                    self._connections.renew(connection)
+                    self._pool.renew(connection)
                     self._background.renew()
                 if text is None:
                     connection.disconnect()
                 else:
-                    self._connections.give(connection)
+                    self._pool.give(connection)
             if text is None:
                 engine.failed(id, failure(error, sent), error, mine=contender)
             else:
                 engine.note(id, error)
-                engine.put(engine.hub.error_reply, id, text, mine=contender)
+                engine.report(engine.hub.error_reply, id, text, mine=contender)
         except BaseException:
             # Interrupted: the answer may still come, so no other command may use this connection.
             if connection is not None:
@@ -103,8 +103,8 @@ class RedisDriver:
             engine.failed(id, "unknown" if sent else "not-sent", None)
             raise
         else:
-            self._connections.give(connection)
-            engine.put(engine.hub.reply, id, value, mine=contender)
+            self._pool.give(connection)
+            engine.report(engine.hub.reply, id, value, mine=contender)
 
     def after(self) -> None:
         """See Driver."""
@@ -115,4 +115,4 @@ class RedisDriver:
     def close(self, within: float) -> None:
         """Closes the driver's connections."""
         self._background.close(within)
-        self._connections.close()
+        self._pool.close()

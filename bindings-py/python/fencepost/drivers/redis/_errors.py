@@ -38,8 +38,8 @@ _HAS_CODE = re.compile("[A-Z]{2,}(?: |$)").match
 def answer(error: BaseException) -> str | None:
     """The server's error as a text that begins with its code. None if the server has not answered."""
     if not isinstance(error, _ANSWERS):
-        distrusted = distrust(error)
-        return None if distrusted is None else f"ERR TLS: {distrusted}"
+        tls_failure = tls_error(error)
+        return None if tls_failure is None else f"ERR TLS: {tls_failure}"
     text = str(error)
     code = getattr(error, "status_code", None) or _CODES.get(type(error), "")
     if not code and not _HAS_CODE(text):
@@ -50,7 +50,7 @@ def answer(error: BaseException) -> str | None:
     return f"{code} {text}".strip()
 
 
-def distrust(error: BaseException) -> ssl.SSLError | None:
+def tls_error(error: BaseException) -> ssl.SSLError | None:
     """The error of a TLS handshake that would fail again: the certificate is not trusted, or the server
     speaks no TLS. No command was sent.
     """
@@ -64,7 +64,7 @@ def distrust(error: BaseException) -> ssl.SSLError | None:
     return None
 
 
-def conceal(error: BaseException) -> None:
+def remove_passwords(error: BaseException) -> None:
     """Removes the passwords of sentinels from an error: redis-py 6 and 7 write the sentinels' settings into
     it.
     """

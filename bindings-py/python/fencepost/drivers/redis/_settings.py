@@ -47,7 +47,7 @@ def client_settings(address: Address) -> dict[str, Any]:
     }
 
 
-def own_settings(pool: Any, retry: Any, timeout: float | None) -> dict[str, Any]:
+def connection_settings(pool: Any, retry: Any, timeout: float | None) -> dict[str, Any]:
     """The settings of a driver's connection: those of the program's pool, but redis-py must not send a
     command again by itself.
     """
@@ -70,7 +70,7 @@ def own_settings(pool: Any, retry: Any, timeout: float | None) -> dict[str, Any]
     return settings
 
 
-def place(pool: Any) -> str:
+def address_of(pool: Any) -> str:
     """The address of a pool, without the password."""
     settings = pool.connection_kwargs
     if "path" in settings:

@@ -27,7 +27,7 @@ from ..._engine.threads import start
 from ..._engine.wording import host_and_port
 from ..._fencepost import Address, Command, Hub
 from . import _wire as wire
-from ._hooks import Tap
+from ._hooks import Hooks
 from ._own_client import OwnClient
 
 _EPHEMERAL_SEQUENTIAL, _CONTAINER, _WATCH, _EPHEMERAL = 1, 2, 4, 8
@@ -79,7 +79,7 @@ class Request:
         self._id = command.id
         self._key = command.key
         self._makes = bool(command.flags & _EPHEMERALS)
-        self._epoch = driver.tap.epoch
+        self._epoch = driver.hooks.epoch
         self._operation = command.operation
         self._watches = command.operation in ("get", "children") and bool(command.flags & _WATCH)
         self.type, self._body, self.path = driver.packet(command)
@@ -90,7 +90,7 @@ class Request:
     @property
     def is_stale(self) -> bool:
         """Whether the connection for which it was made has ended."""
-        return self._epoch != self._driver.tap.epoch
+        return self._epoch != self._driver.hooks.epoch
 
     def serialize(self) -> bytes:
         """The request's bytes. Kazoo calls this when it writes the request."""
@@ -102,11 +102,11 @@ class Request:
         """Takes the server's answer. Kazoo iterates over the result after a multi, so it is empty."""
         driver, hub, operation = self._driver, self._driver.hub, self._operation
         if self._watches:
-            driver.tap.watches.add(self)
+            driver.hooks.watches.add(self)
         if operation == "create":
             path = driver.client.unchroot(wire.read_blob(packet, offset)[0].decode())
             if self._makes:
-                driver.engine.made(self._key, path)
+                driver.engine.node_created(self._key, path)
             self._settle(hub.created, path, wire.zxid(packet))
         elif operation == "children":
             self._settle(hub.children, wire.read_names(packet, offset))
@@ -133,18 +133,18 @@ class Request:
             self._settle(self._driver.hub.error, verdict)
         elif not self.settled:
             self.settled = True
-            self._driver.failed(self._id, verdict, error)
+            self._driver.report_failure(self._id, verdict, error)
 
     def settle_unsent(self) -> None:
         """The request was not sent and never will be."""
         if not self.settled:
             self.settled = True
-            self._driver.put(self._driver.hub.failed, self._id, "not-sent")
+            self._driver.report(self._driver.hub.failed, self._id, "not-sent")
 
     def _settle(self, verb: Any, *arguments: object) -> None:
         if not self.settled:
             self.settled = True
-            self._driver.put(verb, self._id, self.session, *arguments)
+            self._driver.report(verb, self._id, self.session, *arguments)
 
     # Its watch.
 
@@ -162,9 +162,9 @@ class Request:
         """See Watching."""
         return self._driver.engine.knows(self._key)
 
-    def told(self, event: str) -> None:
+    def notify(self, event: str) -> None:
         """See Watching."""
-        self._driver.put(self._driver.hub.watch, self._id, self.session, event)
+        self._driver.report(self._driver.hub.watch, self._id, self.session, event)
 
 
 class KazooDriver:
@@ -176,7 +176,7 @@ class KazooDriver:
         self.client = client
         self.hub = Hub("zookeeper", id(client))
         self.engine: EnginePort
-        self.tap: Tap
+        self.hooks: Hooks
         self._own = own
         self._acl = wire.acl(client.default_acl or OPEN_ACL_UNSAFE)
 
@@ -192,19 +192,19 @@ class KazooDriver:
     def start(self, engine: EnginePort) -> None:
         """See Driver."""
         self.engine = engine
-        self.tap = Tap.attach(self.client, self)
+        self.hooks = Hooks.attach(self.client, self)
         if self._own:
             self.client.start_async()
             return
         with engine.order:
             state = self.client.client_state
             if state == KeeperState.AUTH_FAILED:
-                self.put(self.hub.session, "auth-failed")
-            elif state == KeeperState.CLOSED and not self.tap.is_starting():
-                self.put(self.hub.session, "closed")
+                self.report(self.hub.session, "auth-failed")
+            elif state == KeeperState.CLOSED and not self.hooks.is_starting():
+                self.report(self.hub.session, "closed")
         if self.client.connected:
             # Its answer comes on the connection's thread, in order with the events of the connection.
-            self.tap.outbox.post(Probe(self))
+            self.hooks.send_queue.post(Probe(self))
 
     def submit(self, command: Command) -> None:
         """See Driver."""
@@ -212,7 +212,7 @@ class KazooDriver:
         if command.operation == "reconnect":
             # The driver does not end a connection of the program.
             if self._own and client.connected:
-                client.leave()
+                client.change_server()
             return
         request = Request(self, command)
         stopped = client._stopped.is_set()
@@ -220,7 +220,7 @@ class KazooDriver:
             connecting = not stopped and client.client_state == KeeperState.CONNECTING
             request.set_exception(ConnectionLoss() if connecting else ConnectionClosedError())
             return
-        self.tap.outbox.post(request)
+        self.hooks.send_queue.post(request)
         if request.is_stale:
             request.settle_unsent()
 
@@ -230,11 +230,11 @@ class KazooDriver:
 
     def after(self) -> None:
         """See Driver. A thread that was interrupted in :meth:`submit` may not have woken kazoo's thread."""
-        self.tap.outbox.ring()
+        self.hooks.send_queue.wake()
 
     def forget(self, key: int) -> None:
         """See Driver."""
-        self.tap.watches.forget((id(self), key))
+        self.hooks.watches.forget((id(self), key))
 
     def packet(self, command: Command) -> tuple[int, bytes, str]:
         """The opcode and the bytes of a command, and its path with the client's chroot."""
@@ -267,43 +267,43 @@ class KazooDriver:
             return wire.SET_DATA, named + wire.blob(data) + wire.ANY_VERSION
         return wire.CHECK if operation == "check" else wire.DELETE, named + wire.ANY_VERSION
 
-    def put(self, verb: Any, *arguments: object) -> None:
+    def report(self, verb: Any, *arguments: object) -> None:
         """Reports an outcome or a notice. It raises nothing, because an exception would end the connection's
         thread.
         """
         try:
-            self.engine.put(verb, *arguments)
+            self.engine.report(verb, *arguments)
         except Exception as error:
             self.engine.fail(error)
 
-    def failed(self, id: int, verdict: str, error: BaseException) -> None:
+    def report_failure(self, id: int, verdict: str, error: BaseException) -> None:
         """Reports that a request has no answer. It raises nothing, either."""
         try:
             self.engine.failed(id, verdict, error)
         except Exception as fault:
             self.engine.fail(fault)
 
-    def troubled(self, error: BaseException) -> None:
+    def connect_failed(self, error: BaseException) -> None:
         """See Listener."""
-        self.engine.reach.trouble = error
+        self.engine.reachability.last_error = error
 
     def connecting(self) -> None:
         """See Listener."""
-        self.put(self.hub.session, "connecting")
+        self.report(self.hub.session, "connecting")
 
     def connected(self, session: int, timeout_ms: int) -> None:
         """See Listener."""
-        self.engine.reached()
-        self.put(self.hub.session, "connected", session, timeout_ms * 1000)
+        self.engine.connected()
+        self.report(self.hub.session, "connected", session, timeout_ms * 1000)
 
     def disconnected(self, state: str) -> None:
         """See Listener."""
-        self.put(self.hub.session, state, self.client._session_id or 0)
+        self.report(self.hub.session, state, self.client._session_id or 0)
 
     def close(self, within: float) -> None:
         """See SyncDriver."""
         if not self._own:
-            self.tap.detach(self)
+            self.hooks.detach(self)
             return
         # Kazoo may wait for a server that does not answer. A thread does that, and this one stops waiting.
         closer = start("close", self._stop)
@@ -321,12 +321,12 @@ class KazooDriver:
         except Exception:
             log.debug("fencepost: closing kazoo", exc_info=True)
         finally:
-            self.tap.detach(self)
+            self.hooks.detach(self)
 
 
 class Probe:
-    """A sync for a client that was connected before the driver existed. When its answer comes, the tap knows
-    the session timeout.
+    """A sync for a client that was connected before the driver existed. When its answer comes, the hooks
+    know the session timeout.
     """
 
     type = wire.SYNC
@@ -349,7 +349,7 @@ class Probe:
     def set(self, value: object = None) -> None:
         """The client is connected."""
         driver = self._driver
-        driver.connected(driver.client._session_id, driver.tap.timeout_ms())
+        driver.connected(driver.client._session_id, driver.hooks.timeout_ms())
 
     def set_exception(self, error: BaseException) -> None:
         """The connection was lost meanwhile, and kazoo reports the next one; or the server has answered with

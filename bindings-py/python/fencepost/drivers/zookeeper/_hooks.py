@@ -1,18 +1,17 @@
-"""The hooks of fencepost in a KazooClient. A client has one tap, which all drivers on it share. The last
-driver removes it.
+"""The hooks of fencepost in a KazooClient. All drivers on a client share them. The last driver removes them.
 
-The tap is needed because of kazoo's limits:
+The hooks are needed because of kazoo's limits:
 
-- It does not report the negotiated session timeout. The tap reads it from the connection's own calls.
+- It does not report the negotiated session timeout. The hooks read it from the connection's own calls.
 - It blocks a caller whose request finds the queue full, and it queues calls while the connection is lost. The
-  tap has a queue of its own (``_send_queue.py``).
-- It delivers watches and replies on different threads. The tap has a table of watches of its own
+  hooks have a queue of their own (``_send_queue.py``).
+- It delivers watches and replies on different threads. The hooks have a table of watches of their own
   (``_watches.py``).
 - It does not report every end of its connection's thread. It reports none before the first connection. If a
-  listener raises something like ``SystemExit``, kazoo does not call the later listeners. So the tap takes the
-  states where kazoo makes them.
+  listener raises something like ``SystemExit``, kazoo does not call the later listeners. So the hooks take
+  the states where kazoo makes them.
 
-The tap refuses a client of another kazoo version that lacks the parts it needs.
+The hooks refuse a client of another kazoo version that lacks the parts they need.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from kazoo.protocol.states import KazooState, KeeperState
 
 from ..._engine.reentrancy import serve
 from ..._engine.wording import unreadable
-from ._send_queue import Outbox
+from ._send_queue import SendQueue
 from ._watches import DELETED, Watches
 
 # Kazoo looks an error code up without a check, so an unknown code would end its connection thread.
@@ -38,8 +37,8 @@ for _code in range(-128, -99):
     if _code not in EXCEPTIONS:
         EXCEPTIONS[_code] = type(f"ZookeeperError{-_code}", (ZookeeperError,), {"code": _code})
 
-_TAP = "_fencepost_tap"
-"""The attribute of a client that has its tap."""
+_HOOKS = "_fencepost_hooks"
+"""The attribute of a client that has its hooks."""
 
 _NEEDED_OF_CLIENT = (
     "_connection",
@@ -51,22 +50,22 @@ _NEEDED_OF_CLIENT = (
     "add_listener",
     "chroot",
 )
-_HUNG_INTO_CONNECTION = (
+_HOOKED_IN_CONNECTION = (
     "_connect",
     "_expand_client_hosts",
     "_invoke",
     "_read_watch_event",
     "_send_request",
 )
-_NEEDED_OF_CONNECTION = (*_HUNG_INTO_CONNECTION, "_connection_routine", "_submit", "_write_sock", "_xid")
+_NEEDED_OF_CONNECTION = (*_HOOKED_IN_CONNECTION, "_connection_routine", "_submit", "_write_sock", "_xid")
 _FOR_GOOD = {KeeperState.CLOSED: "closed", KeeperState.AUTH_FAILED: "auth-failed"}
 """The states that are final, unless the program starts the client again."""
 
 
 class Listener(Protocol):
-    """A driver, as the tap sees it. The connection's thread calls these methods."""
+    """A driver, as the hooks see it. The connection's thread calls these methods."""
 
-    def troubled(self, error: BaseException) -> None:
+    def connect_failed(self, error: BaseException) -> None:
         """An attempt to connect has failed."""
 
     def connecting(self) -> None:
@@ -79,42 +78,42 @@ class Listener(Protocol):
         """``suspended``, ``expired``, ``auth-failed`` or ``closed``."""
 
 
-class Tap:
+class Hooks:
     """The hooks in one KazooClient."""
 
-    _tapping = threading.Lock()
+    _installing = threading.Lock()
 
     def __init__(self, client: Any) -> None:
         self.client = client
         self.epoch = 0
         """The number of lost connections. A request is sent only on the connection for which it was made."""
-        self.outbox = Outbox(client)
+        self.send_queue = SendQueue(client)
         self.watches = Watches()
         self._timeout_ms: int | None = None
         self._last_xid = 0
         """The number of the last request on the previous connection."""
-        self._told = ""
+        self._last_state = ""
         """The last state that the listeners got."""
         self._listeners: list[Listener] = []
 
     @classmethod
-    def attach(cls, client: Any, listener: Listener) -> Tap:
-        """Adds a listener to the tap of a client. Makes the tap if there is none."""
-        with cls._tapping:
-            tap: Tap | None = getattr(client, _TAP, None)
-            if tap is None:
-                tap = cls(client)
-                tap._install()
-                setattr(client, _TAP, tap)
-            tap._listeners = [*tap._listeners, listener]
-            return tap
+    def attach(cls, client: Any, listener: Listener) -> Hooks:
+        """Adds a listener to the hooks of a client. Installs them if there are none."""
+        with cls._installing:
+            hooks: Hooks | None = getattr(client, _HOOKS, None)
+            if hooks is None:
+                hooks = cls(client)
+                hooks._install()
+                setattr(client, _HOOKS, hooks)
+            hooks._listeners = [*hooks._listeners, listener]
+            return hooks
 
     def detach(self, listener: Listener) -> None:
-        """Removes a listener. With the last one, removes the tap."""
-        with self._tapping:
+        """Removes a listener. With the last one, removes the hooks."""
+        with self._installing:
             self._listeners = [each for each in self._listeners if each is not listener]
-            if not self._listeners and getattr(self.client, _TAP, None) is self:
-                delattr(self.client, _TAP)
+            if not self._listeners and getattr(self.client, _HOOKS, None) is self:
+                delattr(self.client, _HOOKS)
                 self._remove()
 
     def _install(self) -> None:
@@ -137,27 +136,29 @@ class Tap:
         read_watch_event: Callable[..., Any] = connection._read_watch_event
         session_callback: Callable[..., Any] = client._session_callback
 
-        def connect_and_tell(host: str, address: str, port: int) -> Any:
+        def connect_and_report(host: str, address: str, port: int) -> Any:
             try:
                 return connect(host, address, port)
             except Exception as error:
                 # Kazoo's own exception says less than the socket's.
-                self._trouble(error.__context__ if isinstance(error.__context__, OSError) else error)
+                self._report_connect_failure(
+                    error.__context__ if isinstance(error.__context__, OSError) else error
+                )
                 raise
 
-        def expand_and_tell() -> Any:
+        def expand_and_report() -> Any:
             try:
                 found = expand()
             except Exception as error:
-                self._trouble(error)
+                self._report_connect_failure(error)
                 raise
             if not found:
-                self._trouble(_unresolved(client.hosts))
+                self._report_connect_failure(_unresolved(client.hosts))
             return found
 
         def invoke_and_learn(timeout: float, request: Any, xid: Any = None) -> Any:
             if isinstance(request, Connect) and not request.session_id:
-                self._told = ""
+                self._last_state = ""
                 for listener in self._listeners:
                     listener.connecting()
             if isinstance(request, Connect):
@@ -174,19 +175,19 @@ class Tap:
             # If the client was connected before: the read timeout is two thirds of the session timeout.
             if self._timeout_ms is None:
                 self._timeout_ms = round(read_timeout * 1500)
-            self.outbox.flush(connect_timeout)
+            self.send_queue.flush(connect_timeout)
             # Kazoo reads one byte of the pair here. It does not matter which side wrote that byte.
             return send_request(read_timeout, connect_timeout)
 
-        def read_watch_event_and_tell(packet: Any, offset: int) -> None:
+        def read_watch_event_and_report(packet: Any, offset: int) -> None:
             event, _ = Watch.deserialize(packet, offset)
             read_watch_event(packet, offset)
             if client._stopped.is_set():
                 return  # Kazoo is closing the session, and the server deletes its nodes.
             for watch in self.watches.fired(event.type, event.path):
-                watch.told("deleted" if event.type == DELETED else "changed")
+                watch.notify("deleted" if event.type == DELETED else "changed")
 
-        def session_callback_and_tell(state: Any) -> None:
+        def session_callback_and_report(state: Any) -> None:
             try:
                 session_callback(state)
             except BaseException:
@@ -194,24 +195,24 @@ class Tap:
                 client._notify_pending(state)
                 raise
             finally:
-                if state in _FOR_GOOD and self._told not in _FOR_GOOD.values():
+                if state in _FOR_GOOD and self._last_state not in _FOR_GOOD.values():
                     self._listen(KazooState.LOST)
 
-        connection._connect = connect_and_tell
-        connection._expand_client_hosts = expand_and_tell
+        connection._connect = connect_and_report
+        connection._expand_client_hosts = expand_and_report
         connection._invoke = invoke_and_learn
         connection._send_request = send_request_and_ours
-        connection._read_watch_event = read_watch_event_and_tell
-        client._session_callback = session_callback_and_tell
+        connection._read_watch_event = read_watch_event_and_report
+        client._session_callback = session_callback_and_report
         client.add_listener(self._listen)
 
     def _remove(self) -> None:
         client = self.client
         client.remove_listener(self._listen)
-        for name in _HUNG_INTO_CONNECTION:
+        for name in _HOOKED_IN_CONNECTION:
             client._connection.__dict__.pop(name, None)
         client.__dict__.pop("_session_callback", None)
-        self.outbox.drop()
+        self.send_queue.drop()
         self.watches.clear()
 
     def is_starting(self) -> bool:
@@ -223,15 +224,15 @@ class Tap:
         """The negotiated session timeout, in milliseconds. It is known after the first request."""
         return self._timeout_ms or int(self.client._session_timeout)
 
-    def _trouble(self, error: BaseException | None) -> None:
+    def _report_connect_failure(self, error: BaseException | None) -> None:
         if error is not None:
             for listener in self._listeners:
-                listener.troubled(error)
+                listener.connect_failed(error)
 
     def _listen(self, state: str) -> None:
         client = self.client
         if state == KazooState.CONNECTED:
-            self._told = "connected"
+            self._last_state = "connected"
             session, timeout = client._session_id, self.timeout_ms()
             for listener in self._listeners:
                 listener.connected(session, timeout)
@@ -239,16 +240,16 @@ class Tap:
         self.epoch += 1
         self._last_xid = client._connection._xid or 0
         if state == KazooState.SUSPENDED:
-            self._told = "suspended"
+            self._last_state = "suspended"
         elif client.client_state == KeeperState.EXPIRED_SESSION:
-            self._told = "expired"
+            self._last_state = "expired"
         else:
-            self._told = _FOR_GOOD.get(client.client_state, "closed")
-        self.outbox.drop()
+            self._last_state = _FOR_GOOD.get(client.client_state, "closed")
+        self.send_queue.drop()
         for listener in self._listeners:
-            listener.disconnected(self._told)
+            listener.disconnected(self._last_state)
         for watch in self.watches.clear():
-            watch.told("gone")
+            watch.notify("gone")
 
 
 def _unresolved(hosts: Any) -> OSError | None:
@@ -261,4 +262,4 @@ def _unresolved(hosts: Any) -> OSError | None:
     return None
 
 
-__all__ = ["KazooClient", "Listener", "Tap"]
+__all__ = ["Hooks", "KazooClient", "Listener"]

@@ -44,7 +44,7 @@ class OwnClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
                 raise ForceRetryError("fencepost makes a new connection") from error
 
         connection._connect_loop = connect_loop_and_survive
-        self._place: tuple[str, int] | None = None
+        self._tried: tuple[str, int] | None = None
         """The address and port of the server that kazoo tried last."""
         self._silent: tuple[str, int] | None = None
         """The server whose connection the driver ended because it did not answer."""
@@ -77,7 +77,7 @@ class OwnClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
 
         def create_connection_within(*args: Any, timeout: float, **kwargs: Any) -> Any:
             nonlocal failures
-            self._place = kwargs["address"]
+            self._tried = kwargs["address"]
             try:
                 return create_connection(*args, timeout=within(timeout), **kwargs)
             except timed_out:
@@ -99,11 +99,11 @@ class OwnClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         self.handler.create_connection = create_connection_within
         connection._invoke = invoke_within
 
-    def leave(self) -> None:
+    def change_server(self) -> None:
         """Ends the connection to a server that does not answer. Kazoo connects to another server next. This
         never blocks; any thread may call.
         """
-        self._silent = self._place
+        self._silent = self._tried
         self.abort()
 
     def abort(self) -> None:

@@ -26,33 +26,33 @@ class Sendable(Protocol):
         """The request was not sent and never will be."""
 
 
-class Outbox:
+class SendQueue:
     """Requests for one KazooClient, in the order in which kazoo sends them."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
         self._requests: deque[Sendable] = deque()
-        self._rung = False
+        self._is_woken = False
         """Whether the pair has a byte that the thread has not read yet."""
 
     def post(self, request: Sendable) -> None:
         """Adds a request and wakes the thread. Never blocks; any thread may call."""
         self._requests.append(request)
-        self.ring()
+        self.wake()
 
-    def ring(self) -> None:
+    def wake(self) -> None:
         """Wakes the thread if there are requests and no byte is in the pair."""
-        if self._rung or not self._requests:
+        if self._is_woken or not self._requests:
             return
         try:
-            self._rung = True
+            self._is_woken = True
             self._client._connection._write_sock.send(b"\0", _AT_ONCE)
         except BlockingIOError:
             pass  # The pair is full of kazoo's own bytes, so the thread is awake.
         except (OSError, AttributeError):
-            self._rung = False  # There is no connection. Its end settles the requests in the queue.
+            self._is_woken = False  # There is no connection. Its end settles the requests in the queue.
         except BaseException:
-            self._rung = False  # The call was interrupted. The next call writes the byte.
+            self._is_woken = False  # The call was interrupted. The next call writes the byte.
             raise
 
     def flush(self, timeout: float) -> None:
@@ -61,7 +61,7 @@ class Outbox:
         """
         client, connection = self._client, self._client._connection
         # Before the queue is read: a later request is found by this loop, or wakes the thread again.
-        self._rung = False
+        self._is_woken = False
         while (request := self._next()) is not None:
             if request.is_stale:
                 request.settle_unsent()
@@ -73,7 +73,7 @@ class Outbox:
 
     def drop(self) -> None:
         """The connection has ended. None of these requests is sent."""
-        self._rung = False
+        self._is_woken = False
         while (request := self._next()) is not None:
             request.settle_unsent()
 

@@ -38,7 +38,7 @@ class Watching(Protocol):
     def is_wanted(self) -> bool:
         """Whether its machine still serves a contender. Takes no lock."""
 
-    def told(self, event: str) -> None:
+    def notify(self, event: str) -> None:
         """Reports ``deleted``, ``changed`` or ``gone`` to the machine."""
 
 
