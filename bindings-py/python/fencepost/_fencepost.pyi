@@ -305,15 +305,7 @@ class Hub:
         """ZooKeeper has listed children, or carried out a multi: the names of the nodes created, in order."""
 
     def data(
-        self,
-        now: int,
-        id: int,
-        session: int,
-        data: bytes,
-        czxid: int,
-        owner: int,
-        version: int,
-        created: int,
+        self, now: int, id: int, session: int, data: bytes, czxid: int, owner: int, version: int, created: int
     ) -> None:
         """ZooKeeper has read a node; ``created`` is its ctime, in milliseconds since 1970."""
 
