@@ -5,13 +5,13 @@ from __future__ import annotations
 from ..errors import CleanupIncomplete
 from ..hub._clock import now
 from .contender import Wake
-from .section import Section
+from .critical_section import CriticalSection
 
 CONFIRM_WITHIN = 5.0
 """The time for which a release or a close waits for the server's answers, in seconds."""
 
 
-class Closing(Section):
+class Closing(CriticalSection):
     """The part of an engine that closes it."""
 
     def shut_down(self, idle: Wake) -> None:

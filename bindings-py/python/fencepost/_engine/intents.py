@@ -9,12 +9,12 @@ from .._fencepost import Command, Settings, misuse
 from ..errors import MisuseError, WrongProcess
 from ..hub._clock import now
 from .contender import Contender, State
+from .critical_section import CriticalSection
 from .faults import driver_error
-from .section import Section
 from .wording import shown
 
 
-class Intents(Section):
+class Intents(CriticalSection):
     """What an application asks. Each call begins the work; the answer is an event."""
 
     def check(self) -> None:

@@ -44,13 +44,13 @@ class LoopEngine(Engine):
             )
 
     def report(self, verb: Callable[..., None], *arguments: object, mine: Contender | None = None) -> None:
-        """See Engine."""
+        """See EnginePort."""
         super().report(verb, *arguments, mine=mine)
         if self.loop.is_closed():
             self.outlive()
 
     def poll(self) -> None:
-        """See Engine."""
+        """See EnginePort."""
         super().poll()
         if self.loop.is_closed():
             self.outlive()

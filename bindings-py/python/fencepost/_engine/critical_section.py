@@ -20,7 +20,7 @@ from .reentrancy import watch
 _MOST_CAUSES = 256
 
 
-class Section:
+class CriticalSection:
     """A hub with its driver, and the contenders. All inputs and the polling after them have one lock."""
 
     def __init__(self, hub: Hub, driver: Driver, connect_within: int | None = None) -> None:
