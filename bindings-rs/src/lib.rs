@@ -45,6 +45,7 @@ compile_error!("fencepost needs a server to lock on: turn on the feature `zookee
 mod client;
 pub mod clock;
 mod drivers;
+mod engine;
 mod error;
 pub mod hub;
 

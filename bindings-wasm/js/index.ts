@@ -18,7 +18,7 @@ export type { Acl } from "./drivers/zookeeper/acl.js";
 export { Grant } from "./client/grant.js";
 export { type AcquireOptions, Lock } from "./client/lock.js";
 export type { Owner } from "./client/options.js";
-export { Election, ReadWriteLock } from "./client/recipes.js";
+export { Election, ReadWriteLock } from "./client/kinds.js";
 export {
   CleanupIncomplete,
   ConfigError,
@@ -30,21 +30,21 @@ export {
   Refused,
   ReleaseUnconfirmed,
 } from "./errors.js";
-export { Hub, Settings, parseAddress } from "./by-name.js";
-export { isFromReplica } from "./families/redis.js";
-export { handshakeTimeout } from "./families/zookeeper.js";
-export type { Failure, Family, RedisValue, SessionState, Stat } from "./hub.js";
-export { MemoryServer } from "./memory/server.js";
-export type { Signal } from "./signal.js";
+export { Hub, Settings, parseAddress } from "./hub/public.js";
+export { isFromReplica } from "./hub/families/redis.js";
+export { handshakeTimeout } from "./hub/families/zookeeper.js";
+export type { Failure, Family, RedisValue, SessionState, Stat } from "./hub/hub.js";
+export { MemoryServer } from "./hub/memory/server.js";
+export type { Signal } from "./client/signal.js";
 export type {
   ElectionOptions,
   LockOptions,
   MultiLockOptions,
   ReadWriteLockOptions,
   SemaphoreOptions,
-} from "./lock-options.js";
-export type { Layout, SettingsData, ZooKeeperLockOptions, ZooKeeperSettings } from "./settings.js";
-export type { Address, Credentials, RedisAddress } from "./addresses.js";
+} from "./hub/lock-options.js";
+export type { Layout, SettingsData, ZooKeeperLockOptions, ZooKeeperSettings } from "./hub/settings.js";
+export type { Address, Credentials, RedisAddress } from "./hub/addresses.js";
 export type {
   Argument,
   Cause,
@@ -59,4 +59,4 @@ export type {
   RedisCommand,
   Target,
   Wait,
-} from "./outputs.js";
+} from "./hub/outputs.js";

@@ -8,7 +8,7 @@ import { reordered } from "./order.mjs";
 
 const here = fileURLToPath(new URL("..", import.meta.url));
 const root = join(here, "..");
-const glue = join(here, "dist", "glue");
+const glue = join(here, "dist", "hub", "glue");
 
 const TARGET = "wasm32-unknown-unknown";
 

@@ -3,7 +3,7 @@
 use fencepost_core::{ConfigError, Misuse};
 use wasm_bindgen::prelude::*;
 
-#[wasm_bindgen(raw_module = "../errors.js")]
+#[wasm_bindgen(raw_module = "../../errors.js")]
 extern "C" {
     #[wasm_bindgen(js_name = configError)]
     fn config_error(code: u16, kind: &str, message: &str);

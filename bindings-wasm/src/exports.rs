@@ -1,4 +1,4 @@
-//! What JavaScript calls. See `js/hub.ts` for what each method does.
+//! What JavaScript calls. See `js/hub/hub.ts` for what each method does.
 //!
 //! Methods say whether they have succeeded; if not, `js/errors.ts` has the error to throw. A plain boolean crosses for nothing; a result would
 //! be an array, and a reference can crash V8 (see `output.rs`).
@@ -183,7 +183,7 @@ impl RawHub {
         self.hub.handle_timeout(now).is_ok()
     }
 
-    /// `js/outputs.ts` has the output then.
+    /// `js/hub/outputs.ts` has the output then.
     pub fn poll(&mut self, only: Option<f64>) -> bool {
         only.map(convert::key)
             .transpose()

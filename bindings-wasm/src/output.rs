@@ -54,7 +54,7 @@ extern "C" {
     fn wait(until: f64, reason: u8);
 }
 
-/// What stands for a name in `js/outputs.ts`: no text crosses, and no reference.
+/// What stands for a name in `js/hub/outputs.ts`: no text crosses, and no reference.
 mod code {
     pub(super) const NO_REASON: u8 = 255;
     pub(super) const EXTENDED: u8 = 0;

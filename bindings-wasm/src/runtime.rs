@@ -96,7 +96,7 @@ unsafe impl GlobalAlloc for Shelves {
     }
 }
 
-#[wasm_bindgen(raw_module = "../errors.js")]
+#[wasm_bindgen(raw_module = "../../errors.js")]
 extern "C" {
     fn panicked(message: &str);
 }

@@ -1,4 +1,4 @@
-//! Settings, read by `js/settings.ts`: one list of texts crosses, because settings are made rarely and come in many kinds.
+//! Settings, read by `js/hub/settings.ts`: one list of texts crosses, because settings are made rarely and come in many kinds.
 
 use alloc::{string::String, vec::Vec};
 
@@ -31,7 +31,7 @@ impl Settings {
     }
 }
 
-/// The type of an option's value, for `js/settings.ts`: 0 for a name that is no option.
+/// The type of an option's value, for `js/hub/settings.ts`: 0 for a name that is no option.
 #[wasm_bindgen(js_name = optionType)]
 pub fn option_type(name: &str) -> u8 {
     match value_type(name) {
@@ -48,7 +48,7 @@ fn value_type(name: &str) -> Option<ValueType> {
     find(name).map(|option| option.value_type())
 }
 
-/// `js/settings.ts` has looked at the types: what is there is right.
+/// `js/hub/settings.ts` has looked at the types: what is there is right.
 fn read(fields: Vec<String>) -> RawSettings {
     let mut raw = RawSettings::default();
     let mut fields = fields.into_iter();

@@ -54,7 +54,7 @@ test("zk: a mistake outside of an answer ends every call, and grants", async (t)
 for (const [backend, url] of Object.entries(backends)) {
   test(`${backend} a panic of the core says what it was, and ends every call`, async (t) => {
     const family = backend.startsWith("redis") ? "redis" : "zookeeper";
-    const { RawHub, initSync } = await import(`../dist/glue/fencepost_${family}.js`);
+    const { RawHub, initSync } = await import(`../dist/hub/glue/fencepost_${family}.js`);
     const client = await connect(url());
     const [held, other] = [unique("panic"), unique("panic")];
     const next = client.lock(other);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { zooKeeperModule } from "../dist/families/zookeeper.js";
+import { zooKeeperModule } from "../dist/hub/families/zookeeper.js";
 import { ConfigError, Settings, connect } from "../dist/index.js";
 
 const rows = JSON.parse(readFileSync(new URL("../../tests/options.json", import.meta.url), "utf8"));

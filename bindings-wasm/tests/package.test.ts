@@ -37,7 +37,7 @@ const LIMITS = { zookeeper: 100, redis: 70, memory: 20 };
 describe("package", { concurrency: false }, () => {
   for (const [name, limit] of Object.entries(LIMITS)) {
     it(`has a small module: ${name}`, (t) => {
-      const module = readFileSync(new URL(`dist/glue/fencepost_${name}_bg.wasm`, `file://${root}/`));
+      const module = readFileSync(new URL(`dist/hub/glue/fencepost_${name}_bg.wasm`, `file://${root}/`));
       const size = gzipSync(module, { level: constants.Z_BEST_COMPRESSION }).length;
       t.diagnostic(`${name}: ${module.length} bytes, ${(size / 1024).toFixed(1)} KiB gzipped`);
       assert.ok(size <= limit * 1024, `${size} bytes gzipped`);

@@ -229,7 +229,7 @@ def test_the_default_of_connect_timeout() -> None:
     assert row[3] == "5 s"
     for connect in (fencepost.connect, fencepost.asyncio.connect):
         assert inspect.signature(connect).parameters["connect_timeout"].default == 5
-    assert "CONNECT_TIMEOUT: Duration = Duration::from_secs(5)" in source("bindings-rs/src/client/builder.rs")
+    assert "CONNECT_TIMEOUT: Duration = Duration::from_secs(5)" in source("bindings-rs/src/client/connect.rs")
 
 
 YEAR = timedelta(days=365)

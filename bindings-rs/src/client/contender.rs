@@ -9,10 +9,10 @@ use fencepost_core::{Found, Intent, Key, Patience};
 use super::Shared;
 use crate::{
     Error, Lost, Shown, clock,
-    hub::{
-        engine::ContenderParams,
+    engine::{
+        contender_state::{ContenderState, End, SharedState},
         in_flight::InFlight,
-        shared_state::{ContenderState, End, SharedState},
+        inputs::ContenderParams,
     },
 };
 

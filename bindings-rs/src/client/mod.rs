@@ -1,13 +1,13 @@
 //! What a user sees: client, lock, grant.
 
-mod builder;
-mod closing;
+mod close;
+mod connect;
 mod contender;
-mod found;
 mod grant;
+mod inspection;
+mod kinds;
 mod lock;
 mod options;
-mod recipes;
 
 use alloc::sync::Arc;
 use core::{fmt, time::Duration};
@@ -19,17 +19,17 @@ use fencepost_core::{
 
 use crate::{
     Error,
-    hub::{background, engine::Engine, machines::ConnectionTask},
+    engine::{background, inputs::Engine, machines::ConnectionTask},
 };
 
-use closing::Closing;
+use close::Closing;
 
-pub use builder::Builder;
-pub use found::Found;
+pub use connect::Builder;
 pub use grant::Grant;
+pub use inspection::Found;
+pub use kinds::ReadWriteLock;
 pub use lock::Lock;
 pub use options::LockOptions;
-pub use recipes::ReadWriteLock;
 
 /// Locks on one connection to a server. Clones share the connection.
 ///

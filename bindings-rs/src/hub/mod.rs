@@ -34,20 +34,7 @@
 //!
 //! `examples/hub_loop.rs` is a whole program on a real connection.
 
-pub(crate) mod alarm;
-pub(crate) mod background;
-mod command_errors;
-mod connection;
-mod contender_ids;
-mod endings;
-pub(crate) mod engine;
-pub(crate) mod in_flight;
-pub(crate) mod machines;
-pub(crate) mod runtime;
 pub mod settings;
-pub(crate) mod shared_state;
-mod state;
-mod untaken;
 
 pub use fencepost_core::{
     Cause, Command, CommandId, ContenderId, Event, Failure, Fence, Found, Grant, Instant, Intent, Key,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Signal } from "../signal.js";
+import type { Signal } from "./signal.js";
 
 interface Waiting {
   readonly calls: Set<() => void>;

@@ -5,24 +5,24 @@
  * @module
  */
 
-import { type Driver, MEMORY } from "../drivers/driver.js";
+import { type Driver, MEMORY } from "../engine/driver.js";
 import { unreadable } from "../errors.js";
-import type { Module } from "../families/module.js";
-import { Settings } from "../hub.js";
+import type { Module } from "../hub/families/module.js";
+import { Settings } from "../hub/hub.js";
 import type {
   ElectionOptions,
   LockOptions,
   MultiLockOptions,
   ReadWriteLockOptions,
   SemaphoreOptions,
-} from "../lock-options.js";
-import type { ContenderData } from "../outputs.js";
-import type { SettingsData } from "../settings.js";
-import { INSPECT, inspected } from "../shown.js";
-import { Engine } from "./engine.js";
+} from "../hub/lock-options.js";
+import type { ContenderData } from "../hub/outputs.js";
+import type { SettingsData } from "../hub/settings.js";
+import { INSPECT, inspected } from "./console.js";
+import { Engine } from "../engine/engine.js";
 import { type Inspect, Lock } from "./lock.js";
 import { withOptions } from "./options.js";
-import { Election, ReadWriteLock } from "./recipes.js";
+import { Election, ReadWriteLock } from "./kinds.js";
 
 type LockParts = ConstructorParameters<typeof Lock>;
 

@@ -4,12 +4,12 @@
  * @module
  */
 
-import type { Address } from "../addresses.js";
+import type { Address } from "../hub/addresses.js";
 import type { Acl } from "../drivers/zookeeper/acl.js";
-import { readAddress } from "../hub.js";
+import { readAddress } from "../hub/hub.js";
 import { Client } from "./client.js";
 import { known } from "./options.js";
-import { type Reaching, reaching } from "./reaching.js";
+import { type Reaching, reaching } from "./connect-timeout.js";
 
 /** Options of {@link connect}. */
 export interface ConnectOptions extends Reaching {
@@ -33,7 +33,7 @@ export async function connect(url: string, options?: ConnectOptions): Promise<Cl
   const connectTimeout = reaching(options);
   switch (address.kind) {
     case "memory":
-      return new Client(new (await import("../drivers/memory.js")).MemoryDriver(address.name), { connectTimeout });
+      return new Client(new (await import("../drivers/memory/driver.js")).MemoryDriver(address.name), { connectTimeout });
     case "zookeeper": {
       const { zooKeeperDriver } = await import("../drivers/zookeeper/by-address.js");
       const driver = await zooKeeperDriver(address, options?.acl);
@@ -49,7 +49,7 @@ export async function connect(url: string, options?: ConnectOptions): Promise<Cl
 /** An address is read by the module that its server needs anyway. */
 async function parsed(url: unknown): Promise<Address> {
   if (typeof url === "string" && url.startsWith("redis")) {
-    return readAddress((await import("../families/redis.js")).redisModule, url);
+    return readAddress((await import("../hub/families/redis.js")).redisModule, url);
   }
-  return readAddress((await import("../families/zookeeper.js")).zooKeeperModule, url);
+  return readAddress((await import("../hub/families/zookeeper.js")).zooKeeperModule, url);
 }

@@ -7,11 +7,11 @@
 import { RedisDriver } from "../drivers/redis/driver.js";
 import * as ioRedis from "../drivers/redis/ioredis.js";
 import * as nodeRedis from "../drivers/redis/node-redis.js";
-import { unfit } from "../drivers/redis/unfit.js";
+import { unfit } from "../drivers/redis/unsupported.js";
 import { unreadable } from "../errors.js";
 import { Client } from "./client.js";
 import { known } from "./options.js";
-import { type Reaching, reaching } from "./reaching.js";
+import { type Reaching, reaching } from "./connect-timeout.js";
 
 /** Options of {@link fromRedis}. */
 export type RedisOptions = Reaching;

@@ -10,7 +10,7 @@ import { STATE, type ZkClient, isZkClient } from "../drivers/zookeeper/library.j
 import { unreadable } from "../errors.js";
 import { Client } from "./client.js";
 import { known } from "./options.js";
-import { type Reaching, reaching } from "./reaching.js";
+import { type Reaching, reaching } from "./connect-timeout.js";
 
 /** Options of {@link fromZooKeeper}. */
 export interface ZooKeeperOptions extends Reaching {

@@ -6,11 +6,11 @@
  */
 
 import { LockLost } from "../errors.js";
-import { INSPECT, inspected } from "../shown.js";
-import type { Signal } from "../signal.js";
-import type { Contender, Waiter } from "./contender.js";
-import type { Engine } from "./engine.js";
-import type { KeepAlive } from "./timers.js";
+import { INSPECT, inspected } from "./console.js";
+import type { Signal } from "./signal.js";
+import type { Contender, Waiter } from "../engine/contender.js";
+import type { Engine } from "../engine/engine.js";
+import type { KeepAlive } from "../engine/timers.js";
 
 /** A pending call of the program. */
 class Call implements Waiter {

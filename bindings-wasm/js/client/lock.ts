@@ -5,14 +5,14 @@
  */
 
 import { NotAcquired, unreadable } from "../errors.js";
-import type { Settings } from "../hub.js";
-import type { ContenderData } from "../outputs.js";
-import type { Signal } from "../signal.js";
+import type { Settings } from "../hub/hub.js";
+import type { ContenderData } from "../hub/outputs.js";
+import type { Signal } from "./signal.js";
 import { onAbort } from "./aborts.js";
-import { Contender } from "./contender.js";
-import type { Engine } from "./engine.js";
+import { Contender } from "../engine/contender.js";
+import type { Engine } from "../engine/engine.js";
 import { Grant } from "./grant.js";
-import type { Patience } from "./machines.js";
+import type { Patience } from "../engine/machines.js";
 import { known, optionalMillis, optionalSignal } from "./options.js";
 
 /** Options of an acquire. */

@@ -5,9 +5,9 @@
  */
 
 import { ConfigError, unreadable } from "../errors.js";
-import type { LockOptions } from "../lock-options.js";
-import type { SettingsData } from "../settings.js";
-import type { Signal } from "../signal.js";
+import type { LockOptions } from "../hub/lock-options.js";
+import type { SettingsData } from "../hub/settings.js";
+import type { Signal } from "./signal.js";
 
 /** The option of an owner, which locks and read/write locks have on every kind of server. */
 export type Owner = Pick<LockOptions, "owner">;

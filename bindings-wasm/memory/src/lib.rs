@@ -1,4 +1,4 @@
-//! The server behind `memory:`, in a module of its own: only those who use it load it. `js/memory/hub.ts` brings it a hub's commands, and the hub its
+//! The server behind `memory:`, in a module of its own: only those who use it load it. `js/hub/memory/hub.ts` brings it a hub's commands, and the hub its
 //! answers.
 
 #![cfg_attr(target_family = "wasm", no_std)]

@@ -19,8 +19,12 @@ use redis::{
 };
 use tokio::{sync::Notify, time};
 
-use super::{Driver, Line, outcomes, server::Server};
-use crate::hub::{alarm::within, engine::Engine, machines::Completed};
+use super::{
+    driver::{Driver, Line},
+    outcomes,
+    server::Server,
+};
+use crate::engine::{alarm::within, inputs::Engine, machines::Completed};
 
 /// What a command has come to, as the library says it.
 pub(super) type Answer = Result<Value, RedisError>;

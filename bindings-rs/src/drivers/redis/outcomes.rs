@@ -6,7 +6,7 @@ use fencepost_core::{CommandId, Failure, lowered::Outcome, redis::Reply};
 use redis::{ErrorKind, RedisError, ServerError, Value};
 
 use super::connection::Answer;
-use crate::{Native, hub::machines::Completed};
+use crate::{Native, engine::machines::Completed};
 
 /// What an answer comes to.
 pub(super) fn completed(id: CommandId, answer: Answer) -> Completed {

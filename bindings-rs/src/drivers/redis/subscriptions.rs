@@ -18,8 +18,8 @@ use redis::{
 };
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use super::{completed, connection::limited, outcomes, server::Server};
-use crate::hub::{engine::Engine, machines::Completed};
+use super::{connection::limited, driver::completed, outcomes, server::Server};
+use crate::engine::{inputs::Engine, machines::Completed};
 
 /// How long a connection may be silent before it is asked for a sign of life.
 const HEARTBEAT: Duration = Duration::from_secs(5);

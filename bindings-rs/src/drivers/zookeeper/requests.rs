@@ -14,8 +14,8 @@ use futures_util::{
 };
 use zookeeper_client::{Acl, Client, CreateMode, Error, EventType, MultiWriteResult, OneshotWatcher};
 
-use super::{acls, connection::Connection, errors};
-use crate::hub::machines::Completed;
+use super::{connection::Connection, driver::acls, errors};
+use crate::engine::machines::Completed;
 
 /// Starts a command: the request is in the library's queue when this returns.
 pub(super) fn start(

@@ -14,13 +14,13 @@ use futures_util::FutureExt;
 use zookeeper_client::{Client, Connector, Error, SessionState};
 
 use super::{
-    Driver, Line, Source,
     connection::{Connection, Made},
-    moving::{self, Stray},
+    driver::{Driver, Line, Source},
+    reconnect::{self, Stray},
 };
 use crate::{
     clock,
-    hub::{alarm::within, engine::Engine},
+    engine::{alarm::within, inputs::Engine},
 };
 
 /// Between two attempts to connect.
@@ -65,7 +65,7 @@ async fn keep_one(driver: &Driver, engine: &Engine, mut made: Made) -> SessionSt
             End::Cut(stray) => stray,
         };
         let over = |state| session(state, SessionId(stray.info.id().0), stray.timeout);
-        made = match moving::again(driver, engine, &stray).await {
+        made = match reconnect::again(driver, engine, &stray).await {
             Ok(made) => made,
             Err(error @ Error::AuthFailed) => {
                 engine.notice(over(Told::AuthFailed));

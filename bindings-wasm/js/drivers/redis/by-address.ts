@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { RedisAddress } from "../../addresses.js";
+import type { RedisAddress } from "../../hub/addresses.js";
 import { absent, missing, nothing } from "../packages.js";
 import { certificates } from "./certificates.js";
 import { RedisDriver } from "./driver.js";

@@ -5,15 +5,15 @@
  * @module
  */
 
-import { isProgramming } from "../../client/causes.js";
+import { isProgramming } from "../../engine/causes.js";
 import { now } from "../../clock.js";
-import { isFromReplica, redisModule } from "../../families/redis.js";
-import { type Failure, Hub, type RedisValue } from "../../hub.js";
-import type { Command, RedisCommand } from "../../outputs.js";
-import type { Driver, Sink } from "../driver.js";
+import { isFromReplica, redisModule } from "../../hub/families/redis.js";
+import { type Failure, Hub, type RedisValue } from "../../hub/hub.js";
+import type { Command, RedisCommand } from "../../hub/outputs.js";
+import type { Driver, Sink } from "../../engine/driver.js";
 import { type Borrowed, type Judged, type Library, Unsent } from "./library.js";
 import { OnDemand } from "./on-demand.js";
-import { type Fail, Owed } from "./owed.js";
+import { type Fail, Owed } from "./unanswered.js";
 import { Subscriptions } from "./subscriptions.js";
 
 /** Carries out commands for Redis. */

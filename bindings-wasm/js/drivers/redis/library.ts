@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { Failure, RedisValue } from "../../hub.js";
-import type { Argument } from "../../outputs.js";
+import type { Failure, RedisValue } from "../../hub/hub.js";
+import type { Argument } from "../../hub/outputs.js";
 
 /** What an error of the library says about its command: the server's own answer, or that there was none. */
 export type Judged = { readonly reply: Error } | { readonly failure: Failure };

@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { RedisValue } from "../../hub.js";
-import type { RedisAddress } from "../../addresses.js";
-import type { Argument } from "../../outputs.js";
+import type { RedisValue } from "../../hub/hub.js";
+import type { RedisAddress } from "../../hub/addresses.js";
+import type { Argument } from "../../hub/outputs.js";
 import {
   type Borrowed,
   type Judged,

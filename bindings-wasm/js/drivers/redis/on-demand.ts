@@ -5,11 +5,11 @@
  * @module
  */
 
-import { isProgramming } from "../../client/causes.js";
-import { deadline } from "../../client/timers.js";
+import { isProgramming } from "../../engine/causes.js";
+import { deadline } from "../../engine/timers.js";
 import type { Judged, Library, Opening, Session } from "./library.js";
 import { Unsent, isDistrust, isRefusal } from "./library.js";
-import { SILENT_AT_CLOSE } from "./owed.js";
+import { SILENT_AT_CLOSE } from "./unanswered.js";
 
 /** A server that accepts a connection and says nothing is as good as none. Less than a close waits: it finds the time for another attempt. */
 const OPEN_WITHIN = 3000;

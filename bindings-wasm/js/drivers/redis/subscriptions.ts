@@ -4,14 +4,14 @@
  * @module
  */
 
-import { isProgramming } from "../../client/causes.js";
-import { later } from "../../client/timers.js";
+import { isProgramming } from "../../engine/causes.js";
+import { later } from "../../engine/timers.js";
 import { type Timer, clearTimeout } from "../../host.js";
-import type { Argument } from "../../outputs.js";
+import type { Argument } from "../../hub/outputs.js";
 import type { Library } from "./library.js";
 import { bytes } from "./library.js";
 import { OnDemand } from "./on-demand.js";
-import { type Fail, Owed } from "./owed.js";
+import { type Fail, Owed } from "./unanswered.js";
 
 /** How often a connection that listens is asked whether it is alive, in ms: nobody speaks on it otherwise. */
 const HEARTBEAT = 5000;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Address } from "../../addresses.js";
+import type { Address } from "../../hub/addresses.js";
 import { isMissing, missing, nothing } from "../packages.js";
 import { type Acl, checkedAcl } from "./acl.js";
 import { ZooKeeperDriver } from "./driver.js";

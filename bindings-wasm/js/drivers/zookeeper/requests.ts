@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { NodeCommand, Part } from "../../outputs.js";
+import type { NodeCommand, Part } from "../../hub/outputs.js";
 import type { Acl } from "./acl.js";
 import type { Packet } from "./library.js";
 

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { later } from "../../client/timers.js";
+import { later } from "../../engine/timers.js";
 import { now } from "../../clock.js";
-import { handshakeTimeout } from "../../families/zookeeper.js";
+import { handshakeTimeout } from "../../hub/families/zookeeper.js";
 import { type Timer, afterInput, clearInterval, clearTimeout, setInterval } from "../../host.js";
-import type { Failure } from "../../hub.js";
-import type { NodeCommand } from "../../outputs.js";
+import type { Failure } from "../../hub/hub.js";
+import type { NodeCommand } from "../../hub/outputs.js";
 import type { Acl } from "./acl.js";
 import { guard } from "./input.js";
 import { type Callback, type Manager, type Packet, type Response, STATE, type ZkClient } from "./library.js";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { NodeCommand } from "../../outputs.js";
+import type { NodeCommand } from "../../hub/outputs.js";
 import type { Manager, WatchedEvent } from "./library.js";
 
 /** What a watch says. */

@@ -8,7 +8,7 @@ use super::{
     words::{capitalized, range},
 };
 
-pub(super) const FILES: Files = &[("bindings-wasm/js/lock-options.ts", interfaces)];
+pub(super) const FILES: Files = &[("bindings-wasm/js/hub/lock-options.ts", interfaces)];
 
 const HEAD: &str = "/**
  * The options of locks. Written by `make options` from the core's table.

@@ -1,0 +1,5 @@
+//! `memory:`: a server inside the process.
+
+mod driver;
+
+pub(crate) use driver::open;

@@ -1,0 +1,67 @@
+//! The same session on another server, when the present one has fallen silent.
+
+use core::time::Duration;
+
+use fencepost_core::{
+    SessionId,
+    zookeeper::{SessionState as Told, handshake_timeout},
+};
+use zookeeper_client::{Error, SessionInfo};
+
+use super::{
+    connection::Made,
+    driver::Driver,
+    session::{RETRY_AFTER, connector, session},
+};
+use crate::{
+    clock,
+    engine::{alarm::within, inputs::Engine},
+};
+
+/// A session without a connection.
+pub(super) struct Stray {
+    pub(super) info: SessionInfo,
+    pub(super) timeout: Duration,
+}
+
+/// Connects the session again, however long it takes: at first to a server to which it was not connected. Fails if the session has ended.
+pub(super) async fn again(driver: &Driver, engine: &Engine, stray: &Stray) -> Result<Made, Error> {
+    let order = driver.other_hosts_first();
+    let mut failures = 0_u32;
+    for host in order.iter().cycle() {
+        engine.notice(session(Told::Connecting, SessionId(0), Duration::ZERO));
+        match attempt(driver, stray, host, failures).await {
+            Err(error @ (Error::SessionExpired | Error::AuthFailed)) => return Err(error),
+            Err(error) => engine.connection_failed(alloc::sync::Arc::new(error)),
+            Ok(mut made) => {
+                made.host = Some(host.clone());
+                return Ok(made);
+            }
+        }
+        failures = failures.saturating_add(1);
+        // One round is for a server that has fallen silent, the next ones for servers that are all away.
+        if usize::try_from(failures).is_ok_and(|failures| failures >= order.len()) {
+            tokio::time::sleep(RETRY_AFTER).await;
+        }
+    }
+    Err(Error::NoHosts)
+}
+
+/// One server, for as long as a handshake may take.
+async fn attempt(driver: &Driver, stray: &Stray, host: &str, failures: u32) -> Result<Made, Error> {
+    let until = clock::now().plus(handshake_timeout(stray.timeout, failures));
+    let connecting = Made::connect(connector(driver).with_session(stray.info.clone()), host);
+    let made = within(until.since(clock::now()), connecting)
+        .await
+        .unwrap_or(Err(Error::Timeout))?;
+    // The library does not say how much of the server's history this session has seen. After this, the server has seen as much.
+    let synced = within(until.since(clock::now()), made.connection.client.sync("/")).await;
+    match synced.unwrap_or(Err(Error::Timeout)) {
+        // What is not permitted was answered by the leader, too.
+        Ok(()) | Err(Error::NoNode | Error::NoAuth) => Ok(made),
+        Err(error) => {
+            made.cut().await;
+            Err(error)
+        }
+    }
+}

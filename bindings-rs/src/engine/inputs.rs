@@ -1,0 +1,296 @@
+//! A client's machines under their lock.
+//!
+//! Every input goes through [`Engine::put`]: one critical section puts it in, polls dry, and hands commands to the client library in
+//! the order polled. What they come to is awaited outside: by the task whose contender it is (see [`InFlight`](super::in_flight::InFlight)),
+//! so that an acquire costs no hop to another task, and by the background task for everything else.
+
+use alloc::sync::{Arc, Weak};
+use core::{mem, sync::atomic::AtomicBool, time::Duration};
+use std::{
+    process,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use fencepost_core::{Instant, Intent, Key, Misuse, Patience, Settings, lowered::Notice};
+use tokio::sync::Notify;
+
+use super::{
+    contender_state::SharedState,
+    in_flight::LentCommands,
+    machines::{CommandFuture, Completed, Machines},
+    runtime::Runtime,
+    state::{Awaits, Drained, State},
+};
+use crate::{Error, Shown, clock};
+
+/// How long a release waits for the server's word.
+pub(crate) const CONFIRM_WITHIN: Duration = Duration::from_secs(5);
+
+/// A client's machines under their lock.
+pub(crate) struct Engine {
+    /// Where it was made.
+    process: u32,
+    pub(crate) runtime: Runtime,
+    /// Where its server is, for people.
+    pub(super) at: String,
+    state: Mutex<State>,
+    jobs: Mutex<BackgroundJobs>,
+    /// Notified when the background task has something to do.
+    pub(crate) wake: Notify,
+    pub(super) connected_once: AtomicBool,
+    /// Notified when the connection is made or refused, and when the client ends.
+    pub(super) connection_changed: Notify,
+}
+
+/// What a contender is opened with.
+#[derive(Clone, Copy)]
+pub(crate) struct ContenderParams<'a> {
+    pub(crate) lock: &'a Shown,
+    pub(crate) settings: &'a Settings,
+    /// Whether the settings name an owner.
+    pub(crate) has_owner: bool,
+}
+
+/// What tasks and finalizers leave to the background task.
+#[derive(Default)]
+struct BackgroundJobs {
+    commands: Vec<CommandFuture>,
+    closing: Vec<Key>,
+    close_client: bool,
+}
+
+impl Engine {
+    pub(crate) fn new(
+        runtime: Runtime,
+        at: String,
+        seed: u64,
+        machines: impl FnOnce(&Weak<Self>) -> Box<dyn Machines>,
+    ) -> Arc<Self> {
+        Arc::new_cyclic(|this| Self {
+            process: process::id(),
+            runtime,
+            at,
+            state: Mutex::new(State::new(machines(this), seed)),
+            jobs: Mutex::default(),
+            wake: Notify::new(),
+            connected_once: AtomicBool::new(false),
+            connection_changed: Notify::new(),
+        })
+    }
+
+    /// Fails in a fork of the process. Asked before anything is locked: who had locked it may be another thread, which no fork has.
+    pub(crate) fn check_process(&self) -> Result<(), Error> {
+        if process::id() == self.process {
+            Ok(())
+        } else {
+            Err(Error::WrongProcess)
+        }
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn jobs(&self) -> MutexGuard<'_, BackgroundJobs> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts something in, and does everything that follows from it. Gives the commands that the caller has to await.
+    pub(super) fn put<T>(
+        &self,
+        awaits: Awaits,
+        input: impl FnOnce(&mut State, Instant) -> T,
+    ) -> (T, Vec<CommandFuture>) {
+        let mut drained = Drained::default();
+        let (result, woken) = {
+            let mut state = self.state();
+            // The clock is read before anything is sent: a lease starts no later than its command.
+            let now = clock::now();
+            let result = input(&mut state, now);
+            state.drain(now, awaits, &mut drained);
+            (result, state.machines.woken())
+        };
+        // From here on wakers run, and no lock is held.
+        for contender in drained.changed {
+            contender.wake();
+        }
+        for engine in woken {
+            engine.wake.notify_one();
+        }
+        if !drained.for_background.is_empty() {
+            self.await_in_background(drained.for_background);
+        } else if drained.wake_background {
+            self.wake.notify_one();
+        }
+        (result, drained.for_caller)
+    }
+
+    /// Opens a contender and has it acquire. Its commands are the caller's to await.
+    pub(crate) fn acquire(
+        &self,
+        params: ContenderParams<'_>,
+        patience: Patience,
+    ) -> Result<(Key, Arc<SharedState>, Vec<CommandFuture>), Error> {
+        let mut closed = Vec::new();
+        let (opened, commands) = self.put(Awaits::Newest, |state, now| {
+            state.newest = None;
+            if params.has_owner {
+                // A grant or acquire of the owner that was dropped before this call is over.
+                let closing = mem::take(&mut self.jobs().closing);
+                closed = state.close_contenders(now, closing);
+            }
+            state.check_open()?;
+            if let Some(refused) = &state.connection.rejected {
+                return Err(refused.clone().of(params.lock).into());
+            }
+            state.seed = state.seed.wrapping_add(1);
+            let id = state.contender_ids.next()?;
+            let key = state.machines.open(now, params.settings, id, state.seed)?;
+            if let Err(misuse) = state.machines.intent(now, key, Intent::Acquire(patience)) {
+                state.machines.close(now, key);
+                return Err(misuse.into());
+            }
+            let contender = Arc::new(SharedState::new(params.lock.clone(), params.has_owner));
+            state.contenders.insert(key, Arc::clone(&contender));
+            state.newest = Some(key);
+            Ok((key, contender))
+        });
+        for contender in closed {
+            contender.wake();
+        }
+        match opened {
+            Ok((key, contender)) => Ok((key, contender, commands)),
+            Err(error) => {
+                self.await_in_background(commands);
+                Err(error)
+            }
+        }
+    }
+
+    /// Says what the application wants of a contender. Its commands are the caller's to await.
+    pub(crate) fn intent(&self, key: Key, intent: Intent) -> (Result<(), Misuse>, Vec<CommandFuture>) {
+        self.put(Awaits::Only(key), |state, now| state.intent(now, key, intent))
+    }
+
+    /// Takes what has come of a command or a watch.
+    pub(crate) fn complete(&self, awaits: Awaits, key: Key, completed: Completed) -> Vec<CommandFuture> {
+        if let Completed::Fault(native) = completed {
+            self.fail(native);
+            return Vec::new();
+        }
+        let (watch, mut commands) = self.put(awaits, |state, now| state.complete(now, key, completed));
+        commands.extend(watch);
+        commands
+    }
+
+    /// Takes what the server or connection has said unasked.
+    pub(crate) fn notice(&self, notice: Notice) {
+        self.put(Awaits::Nothing, |state, now| {
+            // A notice of a driver names only commands that it was given.
+            let _accepted = state.machines.handle_notice(now, notice);
+        });
+    }
+
+    /// Everything under way counts as in doubt: its connection is gone.
+    #[cfg(feature = "zookeeper")]
+    pub(crate) fn fail_in_flight(&self) {
+        use fencepost_core::{Failure, lowered::Outcome};
+        self.put(Awaits::Nothing, |state, now| {
+            for id in mem::take(&mut state.in_flight).keys() {
+                let _issued = state
+                    .machines
+                    .handle_outcome(now, *id, Outcome::Failed(Failure::Unknown));
+            }
+        });
+    }
+
+    /// Remembers what a task awaits itself: it is recalled if the task takes long.
+    pub(super) fn lend(&self, lent: &Arc<LentCommands>) {
+        let earlier = {
+            let mut state = self.state();
+            let now = clock::now();
+            state.loans.lend(now, lent);
+            let due = state.loans.due();
+            state.arm(now, due)
+        };
+        if earlier {
+            self.wake.notify_one();
+        }
+    }
+
+    /// Has the background task await commands.
+    pub(crate) fn await_in_background(&self, commands: Vec<CommandFuture>) {
+        self.jobs().commands.extend(commands);
+        self.wake.notify_one();
+    }
+
+    /// Has the background task close a contender.
+    pub(crate) fn close_in_background(&self, key: Key) {
+        self.jobs().closing.push(key);
+        self.wake.notify_one();
+    }
+
+    /// Has the background task close the client: no clone, lock or grant of it is left.
+    pub(crate) fn close_client_in_background(&self) {
+        self.jobs().close_client = true;
+        self.wake.notify_one();
+    }
+
+    /// The background task's turn: its jobs and, if its alarm has fired, timers.
+    pub(crate) fn run_background(&self, timed_out: bool) -> Turn {
+        let mut jobs = BackgroundJobs::default();
+        let mut late = Vec::new();
+        let mut recalled = Vec::new();
+        let ((), more) = self.put(Awaits::All, |state, now| {
+            // Taken under the lock of the state: an acquire finds a contender either among the jobs, or closed.
+            jobs = mem::take(&mut *self.jobs());
+            late = state.close_contenders(now, mem::take(&mut jobs.closing));
+            if !timed_out {
+                return;
+            }
+            recalled = state.loans.recall(now);
+            late.extend(state.give_back(now));
+            state.machines.handle_timeout(now);
+            while let Some((_, key)) = state.releases.pop_front_if(|(due, _)| *due <= now) {
+                if let Some(contender) = state.contenders.get(&key) {
+                    contender.state().unconfirmed = true;
+                    late.push(Arc::clone(contender));
+                }
+            }
+        });
+        for contender in late {
+            contender.wake();
+        }
+        let mut commands = jobs.commands;
+        commands.extend(recalled);
+        commands.extend(more);
+        Turn {
+            commands,
+            close_client: jobs.close_client,
+            until: self.state().armed,
+        }
+    }
+
+    /// How many contenders the server has not answered for.
+    pub(crate) fn pending(&self) -> usize {
+        self.state().machines.pending()
+    }
+
+    /// How many contenders a closed client has to leave behind: the server has not answered for them, or has not let go.
+    pub(crate) fn left(&self) -> usize {
+        let state = self.state();
+        state
+            .machines
+            .pending()
+            .saturating_add(state.machines.unreleased())
+    }
+}
+
+/// What the background task has to do next.
+pub(crate) struct Turn {
+    pub(crate) commands: Vec<CommandFuture>,
+    /// No clone, lock or grant of the client is left.
+    pub(crate) close_client: bool,
+    /// There is nothing to do before that time.
+    pub(crate) until: Option<Instant>,
+}

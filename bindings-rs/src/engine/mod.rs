@@ -1,0 +1,18 @@
+//! What drives the hub: each file has one part of it.
+//!
+//! [`inputs`] is the engine itself: every input is one critical section, and [`state`] is what it guards. A task awaits
+//! the commands of its own contender ([`in_flight`]), and the background task does the rest ([`background`]).
+
+pub(crate) mod alarm;
+pub(crate) mod background;
+mod command_errors;
+mod connection;
+mod contender_ids;
+pub(crate) mod contender_state;
+pub(crate) mod in_flight;
+pub(crate) mod inputs;
+pub(crate) mod machines;
+pub(crate) mod runtime;
+mod shutdown;
+mod state;
+mod unclaimed;

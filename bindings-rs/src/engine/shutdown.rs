@@ -1,0 +1,87 @@
+//! How a client ends: closed, failed, or abandoned by its runtime.
+
+use alloc::sync::Arc;
+use core::mem;
+
+use fencepost_core::{Loss, Refusal};
+
+use super::{
+    contender_state::{End, SharedState},
+    inputs::Engine,
+    state::Awaits,
+};
+use crate::{DriverFailed, Error, Lost, Native, Refused, clock};
+
+impl Engine {
+    /// Fails if the client has been closed, or has failed.
+    pub(crate) fn check_open(&self) -> Result<(), Error> {
+        self.state().check_open()
+    }
+
+    /// The client library cannot carry out a call. It would fail again, so nothing is tried again: everything ends at once.
+    pub(crate) fn fail(&self, native: Native) {
+        let failed = DriverFailed::new(native);
+        self.state().failed.get_or_insert_with(|| failed.clone());
+        self.end_all(|contender, held| {
+            if held {
+                let (why, native) = (failed.to_string(), Arc::clone(failed.native()));
+                End::Lost(Lost::new(Loss::ConnectionClosed, Some(why), Some(native)).of(&contender.lock))
+            } else {
+                End::Failed(failed.clone())
+            }
+        });
+        self.wake.notify_one();
+    }
+
+    /// Why the client library could not be used, if that has ended the client.
+    pub(crate) fn failure(&self) -> Option<DriverFailed> {
+        self.state().failed.clone()
+    }
+
+    /// Closes the client: everything held is lost and released, everything waited for is given up.
+    pub(crate) fn shutdown(&self) {
+        let contenders = self
+            .put(Awaits::Nothing, |state, now| {
+                state.closed = true;
+                state.machines.shutdown(now);
+                mem::take(&mut state.contenders)
+            })
+            .0;
+        for contender in contenders.values() {
+            contender.close();
+            contender.wake();
+        }
+        self.connection_changed.notify_waiters();
+    }
+
+    /// There is no background task any more: nothing will come.
+    pub(crate) fn abandon(&self) {
+        self.end_all(|contender, held| {
+            let detail = Some("the client's runtime was shut down".into());
+            if held {
+                End::Lost(Lost::new(Loss::ConnectionClosed, detail, None).of(&contender.lock))
+            } else {
+                End::Refused(Refused::new(Refusal::ConnectionClosed, detail, None).of(&contender.lock))
+            }
+        });
+    }
+
+    /// Ends every contender without the server: `how` says in which way, by whether it has been granted.
+    fn end_all(&self, how: impl Fn(&SharedState, bool) -> End) {
+        let (contenders, woken) = {
+            let mut state = self.state();
+            state.closed = true;
+            state.machines.end(clock::now());
+            (mem::take(&mut state.contenders), state.machines.woken())
+        };
+        for engine in woken {
+            engine.wake.notify_one();
+        }
+        for contender in contenders.values() {
+            let held = contender.state().grant.is_some();
+            contender.end(how(contender, held));
+            contender.wake();
+        }
+        self.connection_changed.notify_waiters();
+    }
+}

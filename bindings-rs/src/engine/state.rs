@@ -1,0 +1,288 @@
+//! What an engine's lock guards.
+
+use alloc::{collections::VecDeque, sync::Arc};
+use core::pin::pin;
+
+use fencepost_core::{CommandId, Event, Instant, Intent, Key, Misuse, lowered::Notice, sorted::SortedMap};
+use futures_util::{
+    FutureExt,
+    future::{self, BoxFuture, Either},
+};
+
+use super::{
+    command_errors::CommandErrors,
+    connection::ConnectionStatus,
+    contender_ids::ContenderIds,
+    contender_state::{ContenderState, End, SharedState},
+    in_flight::Loans,
+    inputs::CONFIRM_WITHIN,
+    machines::{CommandFuture, Completed, Machines, Polled},
+    unclaimed::Unclaimed,
+};
+use crate::{DriverFailed, Error, Native};
+
+/// Machines, and who waits for them.
+pub(super) struct State {
+    pub(super) machines: Box<dyn Machines>,
+    pub(super) contenders: SortedMap<Key, Arc<SharedState>>,
+    /// The contender that was opened last.
+    pub(super) newest: Option<Key>,
+    /// Commands without an outcome, with the contenders that were there when they were sent. They stand in the order in which they
+    /// were sent: a lost session settles them all.
+    pub(super) in_flight: SortedMap<CommandId, Option<Arc<SharedState>>>,
+    /// The client library's latest errors on the commands of owners: the holds of a grant share them.
+    owners_errors: CommandErrors<64>,
+    /// Releases, by the time when their callers stop waiting: each waits as long, so they stand in that order. Some are over.
+    pub(super) releases: VecDeque<(Instant, Key)>,
+    /// Commands that tasks await themselves, for a while.
+    pub(super) loans: Loans,
+    pub(super) unclaimed: Unclaimed,
+    /// When the background task wakes by itself.
+    pub(super) armed: Option<Instant>,
+    pub(super) seed: u64,
+    pub(super) contender_ids: ContenderIds,
+    pub(super) connection: ConnectionStatus,
+    pub(super) closed: bool,
+    /// Why the client library could not be used, if that has ended the client.
+    pub(super) failed: Option<DriverFailed>,
+}
+
+/// Which commands the caller awaits itself. The rest goes to the background task.
+#[derive(Clone, Copy)]
+pub(crate) enum Awaits {
+    Nothing,
+    Only(Key),
+    /// Those of the contender that has just been opened.
+    Newest,
+    All,
+}
+
+/// What a drain has brought.
+#[derive(Default)]
+pub(super) struct Drained {
+    pub(super) for_caller: Vec<CommandFuture>,
+    pub(super) for_background: Vec<CommandFuture>,
+    pub(super) changed: Vec<Arc<SharedState>>,
+    /// The background task has something to do.
+    pub(super) wake_background: bool,
+}
+
+impl State {
+    pub(super) fn new(machines: Box<dyn Machines>, seed: u64) -> Self {
+        Self {
+            machines,
+            contenders: SortedMap::new(),
+            newest: None,
+            in_flight: SortedMap::new(),
+            owners_errors: CommandErrors::default(),
+            releases: VecDeque::new(),
+            loans: Loans::default(),
+            unclaimed: Unclaimed::default(),
+            armed: None,
+            seed,
+            contender_ids: ContenderIds::new(),
+            connection: ConnectionStatus::default(),
+            closed: false,
+            failed: None,
+        }
+    }
+
+    /// Fails if the client has been closed, or has failed.
+    pub(super) fn check_open(&self) -> Result<(), Error> {
+        match &self.failed {
+            Some(failed) => Err(failed.clone().into()),
+            None if self.closed => Err(Misuse::Closed.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Says what the application wants of a contender.
+    pub(super) fn intent(&mut self, now: Instant, key: Key, intent: Intent) -> Result<(), Misuse> {
+        self.machines.intent(now, key, intent)?;
+        let Some(contender) = self.contenders.get(&key) else {
+            return Ok(());
+        };
+        match intent {
+            Intent::Release => {
+                contender.state().releasing = true;
+                self.releases.push_back((now.plus(CONFIRM_WITHIN), key));
+            }
+            Intent::Downgrade => contender.state().downgrade = None,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Polls dry: hands commands to the driver in their order, and takes events in.
+    pub(super) fn drain(&mut self, now: Instant, awaits: Awaits, drained: &mut Drained) {
+        loop {
+            match self.machines.poll(now) {
+                Polled::Command(id, command) => {
+                    let contender = self.contenders.get(&command.key).cloned();
+                    self.in_flight.insert(id, contender);
+                    match awaits {
+                        Awaits::All => drained.for_caller.push(command),
+                        Awaits::Only(key) if key == command.key => drained.for_caller.push(command),
+                        Awaits::Newest if self.newest == Some(command.key) => {
+                            drained.for_caller.push(command)
+                        }
+                        Awaits::Only(_) | Awaits::Newest | Awaits::Nothing => {
+                            drained.for_background.push(command)
+                        }
+                    }
+                }
+                Polled::Event(key, event) => {
+                    // The task of its own looks as soon as this returns.
+                    let seen = match awaits {
+                        Awaits::Only(own) => own == key,
+                        Awaits::Newest => self.newest == Some(key),
+                        Awaits::All | Awaits::Nothing => false,
+                    };
+                    drained.changed.extend(self.on_event(now, key, event, seen));
+                }
+                Polled::Wait(until) => {
+                    let until = self.earliest(until);
+                    let earlier = self.arm(now, until);
+                    let done = self.closed && self.machines.pending() == 0;
+                    // The background task itself sees both before it goes to sleep.
+                    drained.wake_background = (earlier || done) && !matches!(awaits, Awaits::All);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Sees to it that the background task wakes in time; returns whether it has to be woken. It is left asleep for a time that has become too
+    /// early: of the many timers that locks set, hardly one ever fires.
+    pub(super) fn arm(&mut self, now: Instant, until: Option<Instant>) -> bool {
+        let armed = self.armed.filter(|armed| *armed > now);
+        let earlier = until.is_some_and(|until| armed.is_none_or(|armed| until < armed));
+        self.armed = if earlier { until } else { armed };
+        earlier
+    }
+
+    fn earliest(&mut self, until: Option<Instant>) -> Option<Instant> {
+        let release = self.release_due();
+        let (recall, give_back) = (self.loans.due(), self.unclaimed.due());
+        let all = until.into_iter().chain(release).chain(recall).chain(give_back);
+        all.min()
+    }
+
+    /// Puts an event into its contender's state. `seen`: the task of the contender looks at once.
+    fn on_event(&mut self, now: Instant, key: Key, event: Event, seen: bool) -> Option<Arc<SharedState>> {
+        let contender = self.contenders.get(&key)?;
+        if let Event::Acquired { grant } = &event
+            && !seen
+        {
+            self.unclaimed.granted(now, key, contender, grant);
+        }
+        let over = contender.on_event(event, self.connection.last_error.as_ref(), |cause| {
+            self.owners_errors.of(cause)
+        });
+        if !over {
+            return Some(Arc::clone(contender));
+        }
+        self.machines.close(now, key);
+        self.contenders.remove(&key)
+    }
+
+    /// Closes contenders without events; returns their states, whose tasks are to be woken.
+    pub(super) fn close_contenders(&mut self, now: Instant, keys: Vec<Key>) -> Vec<Arc<SharedState>> {
+        let mut closed = Vec::new();
+        for key in keys {
+            if let Some(contender) = self.contenders.remove(&key) {
+                // Only its watches wait for this: they end with it.
+                contender.end(End::Closed);
+                closed.push(contender);
+            }
+            self.machines.close(now, key);
+        }
+        closed
+    }
+
+    /// Remembers a client library's error for the loss or refusal that it may lead to.
+    fn keep_error(&mut self, id: CommandId, contender: Option<&Arc<SharedState>>, native: Native) {
+        if contender.is_none_or(|contender| contender.has_owner) {
+            self.owners_errors.push(id, Arc::clone(&native));
+        }
+        if let Some(contender) = contender {
+            contender.keep_error(id, native);
+        }
+    }
+
+    /// When the next caller of a release stops waiting. A release that is over is dropped here, once those before it are: to look for it
+    /// among thousands would cost each of them as much as all of its own work.
+    fn release_due(&mut self) -> Option<Instant> {
+        while self
+            .releases
+            .pop_front_if(|(_, key)| !self.contenders.contains_key(key))
+            .is_some()
+        {}
+        self.releases.front().map(|(due, _)| *due)
+    }
+
+    /// Gives back what no task has taken in time, and says whose that was.
+    pub(super) fn give_back(&mut self, now: Instant) -> Vec<Arc<SharedState>> {
+        let mut given = Vec::new();
+        while let Some((key, contender)) = self.unclaimed.take_due(now) {
+            if contender.give_back() {
+                self.contenders.remove(&key);
+                self.machines.close(now, key);
+                given.push(contender);
+            }
+        }
+        given
+    }
+
+    /// Takes what has come of a command or a watch; gives the watch that is to be awaited next.
+    pub(super) fn complete(&mut self, now: Instant, key: Key, completed: Completed) -> Option<CommandFuture> {
+        match completed {
+            Completed::Outcome {
+                id,
+                outcome,
+                native,
+                watch,
+            } => {
+                let contender = self.in_flight.remove(&id);
+                if let Some(native) = native {
+                    self.keep_error(id, contender.as_ref().and_then(Option::as_ref), native);
+                }
+                let watch = watch
+                    .zip(contender.clone())
+                    .map(|(watch, contender)| CommandFuture {
+                        key,
+                        future: match contender {
+                            Some(contender) => Box::pin(until_unwatched(watch, contender)),
+                            // A hold has ended, and its machine serves the other holds of the grant.
+                            None => Box::pin(watch.map(Completed::Notice)),
+                        },
+                    });
+                if let Err(misuse) = self.machines.handle_outcome(now, id, outcome) {
+                    // A reply of the wrong shape: the command counts as unknown, and this is why.
+                    self.keep_error(id, contender.as_ref().and_then(Option::as_ref), Arc::new(misuse));
+                }
+                watch
+            }
+            Completed::Notice(notice) => {
+                let _accepted = self.machines.handle_notice(now, notice);
+                None
+            }
+            // The engine takes a fault itself.
+            Completed::Fault(_) | Completed::Nothing => None,
+        }
+    }
+}
+
+/// Awaits a watch for as long as its contender needs it: a watch that is dropped is removed from the server. The machine of a grant
+/// that an owner holds may serve other holds when this one has ended. Its watch is on its own node, and ends with that.
+async fn until_unwatched(watch: BoxFuture<'static, Notice>, contender: Arc<SharedState>) -> Completed {
+    let needless = |state: &ContenderState| {
+        let serves_others = contender.has_owner && state.grant.is_some();
+        (state.end.is_some() && !serves_others).then_some(())
+    };
+    let over = pin!(contender.until(needless));
+    match future::select(watch, over).await {
+        Either::Left((notice, _)) => Completed::Notice(notice),
+        Either::Right(_) => Completed::Nothing,
+    }
+}

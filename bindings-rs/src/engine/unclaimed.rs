@@ -1,0 +1,52 @@
+//! Grants that no task has taken yet.
+//!
+//! An acquire that is not polled (a `select!` whose handler waits, a stream that is not read) may be granted all the same. Renewed in the
+//! background, it would keep the lock from everybody else. So such a grant is given back after half of its lease.
+
+use alloc::{collections::BTreeMap, sync::Arc};
+use core::time::Duration;
+
+use fencepost_core::{Grant, Instant, Key};
+
+use super::contender_state::SharedState;
+
+/// The longest time, where a lease is long or there is none.
+const AT_MOST: Duration = Duration::from_secs(10);
+
+/// Unclaimed grants, by the time when they are given back.
+#[derive(Default)]
+pub(super) struct Unclaimed(BTreeMap<(Instant, Key), Arc<SharedState>>);
+
+impl Unclaimed {
+    /// A grant has come while no task of its own was looking.
+    pub(super) fn granted(&mut self, now: Instant, key: Key, contender: &Arc<SharedState>, grant: &Grant) {
+        let half = grant.remaining(now).map_or(AT_MOST, |lease| lease / 2);
+        self.0
+            .insert((now.plus(half.min(AT_MOST)), key), Arc::clone(contender));
+    }
+
+    /// When the next one is given back.
+    pub(super) fn due(&mut self) -> Option<Instant> {
+        while let Some(first) = self.0.first_entry() {
+            let settled = {
+                let state = first.get().state();
+                state.taken || state.end.is_some()
+            };
+            if !settled {
+                return Some(first.key().0);
+            }
+            first.remove();
+        }
+        None
+    }
+
+    /// Takes out the next one that has waited for too long.
+    pub(super) fn take_due(&mut self, now: Instant) -> Option<(Key, Arc<SharedState>)> {
+        let first = self.0.first_entry()?;
+        if first.key().0 > now {
+            return None;
+        }
+        let ((_, key), contender) = first.remove_entry();
+        Some((key, contender))
+    }
+}

@@ -1,0 +1,67 @@
+/** What the WebAssembly module of a family exports (`src/*.rs`), with precise types. The glue itself is generated into `dist/hub/glue`. */
+
+export class Settings {
+  /** The core's names and values by turns; before a list of texts comes their number. */
+  constructor(fields: string[]);
+  free(): void;
+}
+
+/** The type of an option by the core's name: 1 duration, 2 whole, 3 flag, 4 text, 5 texts; 0 for a name that is no option. */
+export function optionType(name: string): number;
+
+/** Whether it is one: then `outputs.ts` has it, else `errors.ts` the error. */
+export function parseAddress(url: string): boolean;
+
+/** How long a server may take to answer the handshake, in whole milliseconds. */
+export function handshakeTimeout(sessionTimeout: number, failures: number): number;
+
+/** Whether an error of a Redis server says that the server is a replica. */
+export function isFromReplica(error: string): boolean;
+
+/** Methods give false (or 0) when they have failed: then `errors.ts` has the error. */
+export class RawHub {
+  constructor(family: string, seed: number);
+  pending(): number;
+  unreleased(): number;
+  open(now: number, settings: Settings, contender: Uint8Array, seed: number): number;
+  /** Settings that another module has made; always an error. */
+  foreign(): boolean;
+  acquire(now: number, key: number, patience: number | undefined): boolean;
+  tryAcquire(now: number, key: number): boolean;
+  extend(now: number, key: number): boolean;
+  release(now: number, key: number): boolean;
+  downgrade(now: number, key: number): boolean;
+  cancel(now: number, key: number): boolean;
+  created(now: number, id: number, session: bigint, path: string, czxid: bigint): boolean;
+  /** `names` are joined with slashes. */
+  children(now: number, id: number, session: bigint, names: string): boolean;
+  data(
+    now: number,
+    id: number,
+    session: bigint,
+    data: Uint8Array,
+    czxid: bigint,
+    ephemeralOwner: bigint,
+    version: number,
+    created: bigint,
+  ): boolean;
+  done(now: number, id: number, session: bigint): boolean;
+  error(now: number, id: number, session: bigint, code: number): boolean;
+  reply(now: number, id: number, text: string): boolean;
+  replyNumber(now: number, id: number, number: number): boolean;
+  replyPair(now: number, id: number, number: number, text: string): boolean;
+  failed(now: number, id: number, failure: string): boolean;
+  /** Settles a command whose reply cannot be converted as unknown; always an error. */
+  wrong(now: number, id: number, expected: string): boolean;
+  session(now: number, state: string, session: bigint, timeout: number): boolean;
+  watch(now: number, id: number, session: bigint, event: string): boolean;
+  message(now: number, id: number): boolean;
+  gone(now: number, id: number): boolean;
+  handleTimeout(now: number): boolean;
+  poll(only: number | undefined): boolean;
+  next(): void;
+  close(now: number, key: number): boolean;
+  shutdown(now: number): boolean;
+}
+
+export function initSync(module: { module: Uint8Array }): void;

@@ -1,0 +1,178 @@
+/**
+ * The program's settings. This module checks the types of values, and the core checks the rest.
+ *
+ * @module
+ */
+
+import { ConfigError, type FencepostError, shown, unreadable } from "../errors.js";
+import type { Module } from "./families/module.js";
+import {
+  type ElectionOptions,
+  type LockOptions,
+  type MultiLockOptions,
+  type ReadWriteLockOptions,
+  type SemaphoreOptions,
+  WRITTEN,
+} from "./lock-options.js";
+
+/** The names of the nodes on ZooKeeper. Programs with another library and the same layout exclude each other. */
+export type Layout = NonNullable<LockOptions["layout"]>;
+
+/** The options that all locks on ZooKeeper have. */
+export type ZooKeeperLockOptions = ElectionOptions;
+
+/** The settings that most machines for ZooKeeper have. Durations in ms. */
+export interface ZooKeeperSettings extends ZooKeeperLockOptions {
+  /** The lock's path below the prefix. */
+  readonly name: string;
+  /** The path below which the locks are (the root). */
+  readonly prefix?: string | undefined;
+}
+
+/**
+ * The settings of one lock, or of an inspection. The core knows which options a kind of lock has. Durations in ms.
+ *
+ * ```ts
+ * new Settings({ server: "zookeeper", kind: "lock", name: "stock/42", prefix: "/shop", layout: "kazoo", maxHold: 60_000 });
+ * new Settings({ server: "zookeeper", kind: "semaphore", name: "presses", permits: 3 });
+ * new Settings({ server: "redis", kind: "lock", name: "stock/42", ttl: 10_000, owner: "request-17" });
+ * ```
+ */
+export interface SettingsData
+  extends LockOptions, ReadWriteLockOptions, SemaphoreOptions, ElectionOptions, MultiLockOptions {
+  /**
+   * The kind of lock: `lock`, `reader`, `writer`, `semaphore`, `election` or `multi-lock`. Without a `server`, the kind of machine: `redis-string`,
+   * `zookeeper-mutex`, `zookeeper-single`, `zookeeper-reader` and so on, or `zookeeper-inspection`.
+   */
+  readonly kind: string;
+  /** The kind of server. `memory` takes the options of both others. */
+  readonly server?: "zookeeper" | "redis" | "memory" | undefined;
+  /** The lock's name. All kinds need it, except a multi-lock. */
+  readonly name?: string | undefined;
+  /** A multi-lock: the names of its locks, at most 64. */
+  readonly names?: readonly string[] | undefined;
+  /** ZooKeeper: the path below which the locks are (the root). */
+  readonly prefix?: string | undefined;
+  /** A semaphore: how many contenders may hold it at once, the same number for all (1). */
+  readonly permits?: number | undefined;
+  /** Makes an inspection of the settings: it lists the contenders, deletes one's node, or asks one for the lock. Ends in `found` or `refused`. */
+  readonly action?: "list" | "break" | "revoke" | undefined;
+  /** An inspection: the path of the contender's node. */
+  readonly node?: string | undefined;
+  /** An inspection: the contender's fence. */
+  readonly fence?: bigint | undefined;
+  /** The machine `zookeeper-inspection`: the kind of lock that it inspects (`mutex`). */
+  readonly of?: "mutex" | "read-write" | "election" | "semaphore" | "single" | undefined;
+}
+
+/** Writes a value as texts for the module; null if it has another type. */
+type Write = (value: unknown) => readonly string[] | null;
+
+/** The core's durations are 64-bit numbers: beyond this it is too long anyway. */
+const LONGEST = 2 ** 62;
+
+const text: Write = (value) => (typeof value === "string" ? [value] : null);
+const texts: Write = (value) => {
+  const list: unknown[] | null = Array.isArray(value) ? value : null;
+  return list?.every((one) => typeof one === "string") === true ? [String(list.length), ...list] : null;
+};
+const flag: Write = (value) => (typeof value === "boolean" ? [String(value)] : null);
+const whole: Write = (value) => (Number.isSafeInteger(value) ? [String(value)] : null);
+const long: Write = (value) => (typeof value === "bigint" ? [String(value)] : null);
+const millis: Write = (value) => {
+  if (typeof value !== "number" || !Number.isFinite(value)) {
+    return null;
+  }
+  // Away from zero, so that what is positive stays positive.
+  const micros = Math.sign(value) * Math.min(Math.ceil(Math.abs(value) * 1000), LONGEST);
+  return [String(BigInt(micros))];
+};
+
+const EXPECTED = new Map<Write, string>([
+  [text, "a string"],
+  [texts, "a list of strings"],
+  [flag, "true or false"],
+  [whole, "a whole number"],
+  [long, "a BigInt"],
+  [millis, "a finite number of milliseconds"],
+]);
+
+/** By the number that `optionType` gives. */
+const BY_TYPE: readonly (Write | undefined)[] = [undefined, millis, whole, flag, text, texts];
+
+/** What is no option, or has a type of its own in JavaScript. */
+const OTHERS = new Map<string, Write>([
+  ["kind", text],
+  ["server", text],
+  ["fence", long],
+]);
+
+/** The core's names, by JavaScript's. */
+const OF_CORE: ReadonlyMap<string, string> = new Map([...WRITTEN].map(([core, own]) => [own, core]));
+
+/**
+ * @internal Reads a plain object into what the module takes: names and values by turns. The core refuses unknown names.
+ *
+ * @throws ConfigError for a value of another type.
+ */
+export function read(module: Module, data: unknown): string[] {
+  if (typeof data !== "object" || data === null) {
+    throw unreadable(`settings are ${shown(data)}: they have to be an object`);
+  }
+  const fields: string[] = [];
+  for (const [name, value] of Object.entries(data) as [string, unknown][]) {
+    const own = WRITTEN.get(name);
+    if (own !== undefined) {
+      throw new ConfigError(108, "unknown-option", `unknown option "${name}": write ${own}`);
+    }
+    const core = OF_CORE.get(name) ?? name;
+    const write = OTHERS.get(name) ?? BY_TYPE[module.optionType(core)];
+    if (write === undefined) {
+      fields.push(name, "");
+    } else if (value !== undefined && value !== null) {
+      fields.push(core, ...checked(name, write, value));
+    }
+  }
+  return fields;
+}
+
+/** @internal The core's error about settings, with the names as JavaScript writes them. */
+export function inOwnWords({ code, kind, message }: FencepostError): ConfigError {
+  // A text in quotes is the user's, but for the name of an option that the lock does not have.
+  const isOption = kind === "unknown-option";
+  const own = message.replace(/"([^"]*)"|\w+/g, (word: string, quoted?: string) =>
+    quoted === undefined
+      ? (WRITTEN.get(word) ?? word)
+      : isOption && WRITTEN.has(quoted)
+        ? `"${WRITTEN.get(quoted)}"`
+        : word,
+  );
+  return new ConfigError(code, kind, own);
+}
+
+/** Half a character has no UTF-8. All of them would become the same mark. */
+const HALF = /\p{Surrogate}/u;
+
+/** Refuses a text that a server could not distinguish from others. */
+function refuseHalves(name: string, one: string): void {
+  if (HALF.test(one)) {
+    const [code, kind] = name.startsWith("name") ? [102, "invalid-name"] : [110, "invalid-option"];
+    throw new ConfigError(
+      code,
+      kind,
+      `${name} is ${shown(one)}, which holds half a character (a lone surrogate): remove it`,
+    );
+  }
+}
+
+/** A BigInt is no number, and a number no string: nothing is converted. */
+function checked(name: string, write: Write, value: unknown): readonly string[] {
+  const written = write(value);
+  if (written === null) {
+    throw unreadable(`${name} is ${shown(value)}: it has to be ${EXPECTED.get(write)}`);
+  }
+  for (const one of written) {
+    refuseHalves(name, one);
+  }
+  return written;
+}
