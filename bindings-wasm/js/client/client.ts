@@ -6,6 +6,7 @@
  */
 
 import { type Driver, MEMORY } from "../engine/driver.js";
+import { Engine } from "../engine/engine.js";
 import { unreadable } from "../errors.js";
 import type { Module } from "../hub/families/module.js";
 import { Settings } from "../hub/hub.js";
@@ -19,10 +20,9 @@ import type {
 import type { ContenderData } from "../hub/outputs.js";
 import type { SettingsData } from "../hub/settings.js";
 import { INSPECT, inspected } from "./console.js";
-import { Engine } from "../engine/engine.js";
+import { Election, ReadWriteLock } from "./kinds.js";
 import { type Inspect, Lock } from "./lock.js";
 import { withOptions } from "./options.js";
-import { Election, ReadWriteLock } from "./kinds.js";
 
 type LockParts = ConstructorParameters<typeof Lock>;
 

@@ -7,7 +7,7 @@
 import { ConfigError, shown } from "../errors.js";
 
 /** How to reach a server. */
-export interface Reaching {
+export interface ConnectTimeout {
   /**
    * How long an acquire waits for the first connection to the server, in ms (5000): then it is refused as `unreachable`, whatever its own timeout, with the
    * reason as its cause. Once there has been a connection, an acquire waits as long as its timeout says.
@@ -16,7 +16,7 @@ export interface Reaching {
 }
 
 /** The time for the first connection, in ms, or undefined. */
-export function reaching(options: Reaching | undefined): number | undefined {
+export function checkedConnectTimeout(options: ConnectTimeout | undefined): number | undefined {
   const connectTimeout: unknown = options?.connectTimeout;
   if (connectTimeout === undefined) {
     return undefined;

@@ -4,15 +4,15 @@
  * @module
  */
 
-import type { Address } from "../hub/addresses.js";
 import type { Acl } from "../drivers/zookeeper/acl.js";
+import type { Address } from "../hub/addresses.js";
 import { readAddress } from "../hub/hub.js";
 import { Client } from "./client.js";
+import { type ConnectTimeout, checkedConnectTimeout } from "./connect-timeout.js";
 import { known } from "./options.js";
-import { type Reaching, reaching } from "./connect-timeout.js";
 
 /** Options of {@link connect}. */
-export interface ConnectOptions extends Reaching {
+export interface ConnectOptions extends ConnectTimeout {
   /** ZooKeeper: the rights on the nodes of the locks (by default everybody may do everything). */
   readonly acl?: readonly Acl[] | undefined;
 }
@@ -30,10 +30,12 @@ export interface ConnectOptions extends Reaching {
 export async function connect(url: string, options?: ConnectOptions): Promise<Client> {
   const address = await parsed(url);
   known(options, ...(address.kind === "zookeeper" ? ["acl"] : []), "connectTimeout");
-  const connectTimeout = reaching(options);
+  const connectTimeout = checkedConnectTimeout(options);
   switch (address.kind) {
     case "memory":
-      return new Client(new (await import("../drivers/memory/driver.js")).MemoryDriver(address.name), { connectTimeout });
+      return new Client(new (await import("../drivers/memory/driver.js")).MemoryDriver(address.name), {
+        connectTimeout,
+      });
     case "zookeeper": {
       const { zooKeeperDriver } = await import("../drivers/zookeeper/by-address.js");
       const driver = await zooKeeperDriver(address, options?.acl);

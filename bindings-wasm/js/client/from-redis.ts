@@ -7,14 +7,14 @@
 import { RedisDriver } from "../drivers/redis/driver.js";
 import * as ioRedis from "../drivers/redis/ioredis.js";
 import * as nodeRedis from "../drivers/redis/node-redis.js";
-import { unfit } from "../drivers/redis/unsupported.js";
+import { unsupported } from "../drivers/redis/unsupported.js";
 import { unreadable } from "../errors.js";
 import { Client } from "./client.js";
+import { type ConnectTimeout, checkedConnectTimeout } from "./connect-timeout.js";
 import { known } from "./options.js";
-import { type Reaching, reaching } from "./connect-timeout.js";
 
 /** Options of {@link fromRedis}. */
-export type RedisOptions = Reaching;
+export type RedisOptions = ConnectTimeout;
 
 /**
  * A client on a connection that the program already has: a client of node-redis (`redis`, 5 and later) or of
@@ -29,11 +29,11 @@ export type RedisOptions = Reaching;
  */
 export function fromRedis(client: object, options?: RedisOptions): Client {
   known(options, "connectTimeout");
-  const connectTimeout = reaching(options);
+  const connectTimeout = checkedConnectTimeout(options);
   if (typeof client !== "object" || (client as object | null) === null) {
     throw unreadable("fromRedis takes a client of the package redis or ioredis");
   }
-  const why = unfit(client);
+  const why = unsupported(client);
   if (why !== null) {
     throw unreadable(why);
   }

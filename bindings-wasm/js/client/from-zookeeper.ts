@@ -9,11 +9,11 @@ import { ZooKeeperDriver } from "../drivers/zookeeper/driver.js";
 import { STATE, type ZkClient, isZkClient } from "../drivers/zookeeper/library.js";
 import { unreadable } from "../errors.js";
 import { Client } from "./client.js";
+import { type ConnectTimeout, checkedConnectTimeout } from "./connect-timeout.js";
 import { known } from "./options.js";
-import { type Reaching, reaching } from "./connect-timeout.js";
 
 /** Options of {@link fromZooKeeper}. */
-export interface ZooKeeperOptions extends Reaching {
+export interface ZooKeeperOptions extends ConnectTimeout {
   /** The path below which the locks lie (the root). */
   readonly prefix?: string | undefined;
   /** The rights on the nodes of the locks (by default everybody may do everything). */
@@ -29,7 +29,7 @@ export interface ZooKeeperOptions extends Reaching {
  */
 export function fromZooKeeper(client: object | (() => object), options?: ZooKeeperOptions): Client {
   known(options, "prefix", "acl", "connectTimeout");
-  const connectTimeout = reaching(options);
+  const connectTimeout = checkedConnectTimeout(options);
   const { prefix = "", acl } = options ?? {};
   if (typeof prefix !== "string") {
     throw unreadable("prefix has to be a string");

@@ -5,12 +5,12 @@
  * @module
  */
 
-import { LockLost } from "../errors.js";
-import { INSPECT, inspected } from "./console.js";
-import type { Signal } from "./signal.js";
 import type { Contender, Waiter } from "../engine/contender.js";
 import type { Engine } from "../engine/engine.js";
 import type { KeepAlive } from "../engine/timers.js";
+import { LockLost } from "../errors.js";
+import { INSPECT, inspected } from "./console.js";
+import type { Signal } from "./signal.js";
 
 /** A pending call of the program. */
 class Call implements Waiter {
@@ -50,7 +50,7 @@ export class Grant {
   constructor(engine: Engine, contender: Contender) {
     this.#engine = engine;
     this.#contender = contender;
-    engine.garbage.watch(this, contender);
+    engine.finalizers.watch(this, contender);
   }
 
   /** The lock's name. */
@@ -181,7 +181,7 @@ export class Grant {
         contender.releasing = null;
         throw error;
       }
-      this.#engine.garbage.unwatch(contender);
+      this.#engine.finalizers.unwatch(contender);
     });
   }
 

@@ -4,16 +4,16 @@
  * @module
  */
 
+import { Contender } from "../engine/contender.js";
+import type { Engine } from "../engine/engine.js";
+import type { Patience } from "../engine/machines.js";
 import { NotAcquired, unreadable } from "../errors.js";
 import type { Settings } from "../hub/hub.js";
 import type { ContenderData } from "../hub/outputs.js";
-import type { Signal } from "./signal.js";
 import { onAbort } from "./aborts.js";
-import { Contender } from "../engine/contender.js";
-import type { Engine } from "../engine/engine.js";
 import { Grant } from "./grant.js";
-import type { Patience } from "../engine/machines.js";
 import { known, optionalMillis, optionalSignal } from "./options.js";
+import type { Signal } from "./signal.js";
 
 /** Options of an acquire. */
 export interface AcquireOptions {

@@ -19,7 +19,7 @@ function turn(left: number, call: () => void): void {
 const afterPromises: (call: () => void) => void = nextTick ?? ((call) => turn(TURNS, call));
 
 /** Calls a function once after it has been wanted, however often that was. */
-export class Afterwards {
+export class Background {
   readonly #run: () => void;
   #wanted = false;
 

@@ -5,20 +5,20 @@
  */
 
 import { now } from "../clock.js";
-import type { Driver, Sink } from "./driver.js";
 import { CleanupIncomplete, type DriverError, MisuseError, clientClosed, notConnected } from "../errors.js";
 import type { Hub, Settings } from "../hub/hub.js";
 import type { Event } from "../hub/outputs.js";
-import { Afterwards } from "./background.js";
+import { Background } from "./background.js";
 import { Causes } from "./causes.js";
-import { CONFIRM_WITHIN, Clockwork, FAREWELL } from "./schedule.js";
 import type { Contender } from "./contender.js";
-import { Garbage } from "./finalizers.js";
+import type { Driver, Sink } from "./driver.js";
+import { Finalizers } from "./finalizers.js";
 import { Idle } from "./idle.js";
 import { Machines, type Patience } from "./machines.js";
 import { Reliance, endAll, endWaiting } from "./mistakes.js";
 import { Pump } from "./pump.js";
 import { seed } from "./random.js";
+import { CONFIRM_WITHIN, FAREWELL, Schedule } from "./schedule.js";
 import { KeepAlive } from "./timers.js";
 
 /** How long an acquire waits for the first connection to the server unless the program says otherwise, in ms. */
@@ -26,15 +26,15 @@ export const CONNECT_WITHIN = 5000;
 
 /** Runs one hub. Everything happens in its turn of the event loop; nothing here calls user code. */
 export class Engine implements Sink {
-  readonly garbage = new Garbage(() => this.#afterwards.want());
-  readonly keepAlive = new KeepAlive(() => this.#afterwards.want());
+  readonly finalizers = new Finalizers(() => this.#background.want());
+  readonly keepAlive = new KeepAlive(() => this.#background.want());
   readonly #driver: Driver;
   readonly #hub: Hub;
-  readonly #clockwork: Clockwork;
+  readonly #schedule: Schedule;
   readonly #contenders = new Map<number, Contender>();
   readonly #causes = new Causes();
   readonly #machines: Machines;
-  readonly #afterwards = new Afterwards(() => this.#rest());
+  readonly #background = new Background(() => this.#rest());
   readonly #pump: Pump;
   #closing: Promise<void> | null = null;
   readonly #idle = new Idle();
@@ -64,7 +64,7 @@ export class Engine implements Sink {
         this.#forget(contender);
       },
     };
-    this.#clockwork = new Clockwork(timed, connectWithin);
+    this.#schedule = new Schedule(timed, connectWithin);
     driver.start(this);
     this.#pump.run();
   }
@@ -91,7 +91,7 @@ export class Engine implements Sink {
     contender.key = key;
     contender.settings = settings;
     this.#contenders.set(key, contender);
-    this.#clockwork.acquiring(contender);
+    this.#schedule.acquiring(contender);
     this.#pump.run();
   }
 
@@ -112,7 +112,7 @@ export class Engine implements Sink {
   release(contender: Contender): void {
     this.#reliance.ask(contender.lock, () => this.#hub.release(now(), contender.key));
     contender.state = "releasing";
-    this.#clockwork.releasing(contender);
+    this.#schedule.releasing(contender);
     this.#pump.run();
   }
 
@@ -170,15 +170,15 @@ export class Engine implements Sink {
   /** Gives the hub up: what it says cannot be relied on any more, if it still says something. */
   #give(failed: DriverError): void {
     this.#reliance.over = true;
-    this.#clockwork.closing();
-    this.#clockwork.clear();
+    this.#schedule.closing();
+    this.#schedule.clear();
     endAll(this.#contenders.values(), failed);
     this.#contenders.clear();
     this.#idle.reached();
   }
 
   reached(): void {
-    this.#clockwork.reached();
+    this.#schedule.reached();
     this.#causes.trouble = undefined;
   }
 
@@ -206,7 +206,7 @@ export class Engine implements Sink {
       const left = await this.#leave();
       const given = this.#ended ? this.#reliance.failed : null;
       this.#reliance.over = true;
-      this.#clockwork.clear();
+      this.#schedule.clear();
       await this.#driver.close(Math.max(until - now(), FAREWELL)).catch((error: unknown) => {
         throw given ?? error;
       });
@@ -229,7 +229,7 @@ export class Engine implements Sink {
       contender.close();
     }
     this.#contenders.clear();
-    this.#clockwork.closing();
+    this.#schedule.closing();
     this.#pump.run();
     if (!this.#ended && this.#hub.pending > 0) {
       await this.#idle.wait(CONFIRM_WITHIN - FAREWELL);
@@ -237,13 +237,13 @@ export class Engine implements Sink {
     if (this.#ended) {
       return 0; // A core that has failed answers nothing.
     }
-    return this.#hub.pending + (this.#clockwork.everReached ? this.#hub.unreleased : 0);
+    return this.#hub.pending + (this.#schedule.everReached ? this.#hub.unreleased : 0);
   }
 
   /** One is over, or is given up. Behind the last one the machine is closed a little later: who waited for its end goes on first, with the next request. */
   #forget(contender: Contender): void {
     const { key, settings, granted } = contender;
-    this.#clockwork.forget(contender);
+    this.#schedule.forget(contender);
     if (this.#contenders.get(key) !== contender) {
       return; // It has been over before; its machine may have gone on to the next.
     }
@@ -255,7 +255,7 @@ export class Engine implements Sink {
     if (this.#machines.leave(contender)) {
       this.#closeMachines();
     }
-    this.#afterwards.want();
+    this.#background.want();
   }
 
   /** What an owner gets goes by what has become of its other acquires: those that it has given up, and those whose time has ended while nothing ran. */
@@ -280,8 +280,8 @@ export class Engine implements Sink {
   /** What nobody waits for. */
   #rest(): void {
     this.keepAlive.settle();
-    this.garbage.register();
-    for (const contender of this.garbage.takeDropped()) {
+    this.finalizers.register();
+    for (const contender of this.finalizers.takeDropped()) {
       this.abandon(contender);
     }
     this.#closeMachines();
@@ -292,9 +292,9 @@ export class Engine implements Sink {
 
   #pumped(): void {
     if (this.#pump.behind) {
-      this.#afterwards.want();
+      this.#background.want();
     } else {
-      this.#clockwork.set(this.#pump.due);
+      this.#schedule.set(this.#pump.due);
     }
     if (this.#idle.awaited && this.#hub.pending === 0) {
       this.#idle.reached();

@@ -10,7 +10,7 @@ import type { Contender } from "./contender.js";
 const MOST = 64;
 
 /** Knows which grants are still referred to. */
-export class Garbage {
+export class Finalizers {
   readonly #finalizers: FinalizationRegistry<Contender>;
   /** Those with grants that the finalizers do not know yet: most are released before they have to. */
   #fresh: Contender[] = [];

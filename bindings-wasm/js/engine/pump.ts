@@ -5,9 +5,9 @@
  */
 
 import { now } from "../clock.js";
-import type { Driver } from "./driver.js";
 import type { Hub } from "../hub/hub.js";
 import type { Event } from "../hub/outputs.js";
+import type { Driver } from "./driver.js";
 import type { Reliance } from "./mistakes.js";
 
 /** Where the pump puts what it takes out, besides the driver. */

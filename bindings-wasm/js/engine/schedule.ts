@@ -27,7 +27,7 @@ export interface Timed {
 }
 
 /** The times of one client. */
-export class Clockwork {
+export class Schedule {
   readonly #timed: Timed;
   readonly #alarm = new Alarm((late) => this.#ring(late));
   readonly #grace = new Grace();

@@ -8,8 +8,8 @@
  * @module
  */
 
-import { type Address, takeAddress } from "./addresses.js";
 import { type FencepostError, shown, takeKept, unreadable } from "../errors.js";
+import { type Address, takeAddress } from "./addresses.js";
 import type { Module } from "./families/module.js";
 import type { Output } from "./outputs.js";
 import { takeOutput } from "./outputs.js";

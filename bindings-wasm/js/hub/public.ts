@@ -4,12 +4,12 @@
  * @module
  */
 
-import type { Address } from "./addresses.js";
 import { unreadable } from "../errors.js";
+import type { Address } from "./addresses.js";
 import type { Module } from "./families/module.js";
 import { redisModule } from "./families/redis.js";
 import { zooKeeperModule } from "./families/zookeeper.js";
-import { type Family, Hub as AnyHub, Settings as AnySettings, Inside, readAddress, text } from "./hub.js";
+import { type Family, Hub as AnyHub, Inside, Settings as AnySettings, readAddress, text } from "./hub.js";
 import type { MemoryServer } from "./memory/server.js";
 import type { SettingsData } from "./settings.js";
 

@@ -5,10 +5,10 @@
  */
 
 import { now as present } from "../../clock.js";
+import { type Driver, MEMORY, type Sink } from "../../engine/driver.js";
 import { zooKeeperModule } from "../../hub/families/zookeeper.js";
 import type { Hub } from "../../hub/hub.js";
 import { MemoryServer } from "../../hub/memory/server.js";
-import { type Driver, MEMORY, type Sink } from "../../engine/driver.js";
 
 interface Place {
   readonly server: MemoryServer;

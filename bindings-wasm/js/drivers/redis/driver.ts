@@ -5,16 +5,16 @@
  * @module
  */
 
-import { isProgramming } from "../../engine/causes.js";
 import { now } from "../../clock.js";
+import { isProgramming } from "../../engine/causes.js";
+import type { Driver, Sink } from "../../engine/driver.js";
 import { isFromReplica, redisModule } from "../../hub/families/redis.js";
 import { type Failure, Hub, type RedisValue } from "../../hub/hub.js";
 import type { Command, RedisCommand } from "../../hub/outputs.js";
-import type { Driver, Sink } from "../../engine/driver.js";
 import { type Borrowed, type Judged, type Library, Unsent } from "./library.js";
 import { OnDemand } from "./on-demand.js";
-import { type Fail, Owed } from "./unanswered.js";
 import { Subscriptions } from "./subscriptions.js";
+import { type Fail, Unanswered } from "./unanswered.js";
 
 /** Carries out commands for Redis. */
 export class RedisDriver implements Driver {
@@ -25,7 +25,7 @@ export class RedisDriver implements Driver {
   readonly #library: Library;
   readonly #borrowed: Borrowed | null;
   readonly #calls: OnDemand;
-  readonly #owed: Owed;
+  readonly #unanswered: Unanswered;
   readonly #subscriptions: Subscriptions;
   /** Calls that wait for the connection. */
   readonly #unsent = new Set<RedisCommand>();
@@ -45,7 +45,7 @@ export class RedisDriver implements Driver {
       trouble: (error) => this.#sink.trouble(error),
       gone: () => undefined,
     });
-    this.#owed = new Owed(() => this.#calls.drop());
+    this.#unanswered = new Unanswered(() => this.#calls.drop());
     this.#subscriptions = new Subscriptions(library, {
       listening: (id) => {
         this.#subscribing.delete(id);
@@ -105,7 +105,7 @@ export class RedisDriver implements Driver {
 
   closing(): void {
     this.#closing = true;
-    this.#owed.hurry();
+    this.#unanswered.hurry();
     this.#calls.hurry();
     this.#subscriptions.closing();
     for (const command of [...this.#unsent]) {
@@ -116,7 +116,7 @@ export class RedisDriver implements Driver {
 
   close(): Promise<void> {
     this.#borrowed?.end();
-    this.#owed.end();
+    this.#unanswered.end();
     this.#calls.end();
     this.#subscriptions.end();
     return Promise.resolve();
@@ -165,16 +165,16 @@ export class RedisDriver implements Driver {
   #expect(command: RedisCommand, answer: Promise<RedisValue>): void {
     const { id } = command;
     const fail: Fail = (error) => this.#failed(command, this.#silence(error), { failure: "unknown" });
-    this.#owed.begin(fail);
+    this.#unanswered.begin(fail);
     answer.then(
       (value) => {
-        if (this.#owed.settle(fail)) {
+        if (this.#unanswered.settle(fail)) {
           this.#arrived();
           this.#sink.put((hub, now) => hub.reply(now, id, value), id);
         }
       },
       (error: unknown) => {
-        if (this.#owed.settle(fail)) {
+        if (this.#unanswered.settle(fail)) {
           const judged = this.#judge(error);
           if ("reply" in judged && isFromReplica(judged.reply.message)) {
             this.#leave();

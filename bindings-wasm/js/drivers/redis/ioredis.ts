@@ -5,8 +5,8 @@
  */
 
 import { nextTick } from "../../host.js";
-import type { RedisValue } from "../../hub/hub.js";
 import type { RedisAddress } from "../../hub/addresses.js";
+import type { RedisValue } from "../../hub/hub.js";
 import type { Argument } from "../../hub/outputs.js";
 import { type Judged, type Library, type Session, Unsent, binary, bytes } from "./library.js";
 

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { RedisValue } from "../../hub/hub.js";
 import type { RedisAddress } from "../../hub/addresses.js";
+import type { RedisValue } from "../../hub/hub.js";
 import type { Argument } from "../../hub/outputs.js";
 import {
   type Borrowed,

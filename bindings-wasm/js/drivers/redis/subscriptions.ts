@@ -11,7 +11,7 @@ import type { Argument } from "../../hub/outputs.js";
 import type { Library } from "./library.js";
 import { bytes } from "./library.js";
 import { OnDemand } from "./on-demand.js";
-import { type Fail, Owed } from "./unanswered.js";
+import { type Fail, Unanswered } from "./unanswered.js";
 
 /** How often a connection that listens is asked whether it is alive, in ms: nobody speaks on it otherwise. */
 const HEARTBEAT = 5000;
@@ -37,7 +37,7 @@ interface Subscription {
 export class Subscriptions {
   readonly #subscriber: Subscriber;
   readonly #connection: OnDemand;
-  readonly #owed: Owed;
+  readonly #unanswered: Unanswered;
   /** By the command that wanted it. */
   readonly #known = new Map<number, Subscription>();
   /** What is under way, by the channel: see {@link #after}. */
@@ -52,7 +52,7 @@ export class Subscriptions {
       trouble: () => undefined,
       gone: () => this.#deaf(),
     });
-    this.#owed = new Owed(() => this.drop());
+    this.#unanswered = new Unanswered(() => this.drop());
   }
 
   subscribe(id: number, channel: Argument): void {
@@ -102,14 +102,14 @@ export class Subscriptions {
   }
 
   closing(): void {
-    this.#owed.hurry();
+    this.#unanswered.hurry();
   }
 
   end(): void {
     this.#closed = true;
     this.#known.clear();
     this.#stop();
-    this.#owed.end();
+    this.#unanswered.end();
     this.#connection.end();
   }
 
@@ -149,10 +149,10 @@ export class Subscriptions {
   #expect<T>(answer: Promise<T>): Promise<T> {
     return new Promise((resolve, reject: (error: unknown) => void) => {
       const fail: Fail = reject;
-      this.#owed.begin(fail);
+      this.#unanswered.begin(fail);
       answer
         .finally(() => {
-          this.#owed.settle(fail);
+          this.#unanswered.settle(fail);
         })
         .then(resolve, reject);
     });

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { deadline } from "../../engine/timers.js";
 import { now } from "../../clock.js";
+import { deadline } from "../../engine/timers.js";
 
 /**
  * How long a server may be silent while it owes an answer, in ms. An answer that takes longer than a third of the lease by default still counts, so this is
@@ -20,9 +20,9 @@ export const SILENT_AT_CLOSE = 1000;
 export type Fail = (error: Error) => void;
 
 /** The answers of one connection after another. */
-export class Owed {
+export class Unanswered {
   readonly #silent: (error: Error) => void;
-  readonly #owed = new Set<Fail>();
+  readonly #unanswered = new Set<Fail>();
   #limit = SILENT_AFTER;
   /** When the server has last answered, or had nothing to answer. */
   #since = 0;
@@ -35,10 +35,10 @@ export class Owed {
 
   /** A request goes out. */
   begin(fail: Fail): void {
-    if (this.#owed.size === 0) {
+    if (this.#unanswered.size === 0) {
       this.#since = now();
     }
-    this.#owed.add(fail);
+    this.#unanswered.add(fail);
     if (this.#cancel === null) {
       this.#watch(this.#limit);
     }
@@ -47,7 +47,7 @@ export class Owed {
   /** An answer has come, or there will be none. Gives whether somebody still waits for it. */
   settle(fail: Fail): boolean {
     this.#since = now();
-    return this.#owed.delete(fail);
+    return this.#unanswered.delete(fail);
   }
 
   /** From now on the server has less time. */
@@ -55,7 +55,7 @@ export class Owed {
     this.#limit = SILENT_AT_CLOSE;
     this.#cancel?.();
     this.#cancel = null;
-    if (this.#owed.size > 0) {
+    if (this.#unanswered.size > 0) {
       this.#watch(this.#limit);
     }
   }
@@ -63,13 +63,13 @@ export class Owed {
   end(): void {
     this.#cancel?.();
     this.#cancel = null;
-    this.#owed.clear();
+    this.#unanswered.clear();
   }
 
   #watch(delay: number): void {
     this.#cancel = deadline(delay, () => {
       this.#cancel = null;
-      if (this.#owed.size === 0) {
+      if (this.#unanswered.size === 0) {
         return;
       }
       const left = this.#limit - (now() - this.#since);
@@ -78,8 +78,8 @@ export class Owed {
         return;
       }
       const error = new Error(`the connection is open, but the server has not answered for ${this.#limit} ms`);
-      const failed = [...this.#owed];
-      this.#owed.clear();
+      const failed = [...this.#unanswered];
+      this.#unanswered.clear();
       this.#silent(error);
       for (const fail of failed) {
         fail(error);

@@ -39,6 +39,6 @@ const ROWS: readonly Row[] = [
 ];
 
 /** Why an object cannot be used, or null. */
-export function unfit(client: object): string | null {
+export function unsupported(client: object): string | null {
   return ROWS.find(({ when }) => when(client))?.why ?? null;
 }

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { later } from "../../engine/timers.js";
 import { now } from "../../clock.js";
-import { handshakeTimeout } from "../../hub/families/zookeeper.js";
+import { later } from "../../engine/timers.js";
 import { type Timer, afterInput, clearInterval, clearTimeout, setInterval } from "../../host.js";
+import { handshakeTimeout } from "../../hub/families/zookeeper.js";
 import type { Failure } from "../../hub/hub.js";
 import type { NodeCommand } from "../../hub/outputs.js";
 import type { Acl } from "./acl.js";
