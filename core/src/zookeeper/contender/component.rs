@@ -95,7 +95,10 @@ impl Contender {
     pub(in crate::zookeeper) fn pre_enqueue(&mut self, attempt: AttemptId, name: String, nonblocking: bool) {
         self.begin(nonblocking, true);
         self.attempt = attempt;
-        self.own.node = Some(Node { name, czxid: UNKNOWN });
+        self.own.node = Some(Node {
+            name,
+            czxid: Node::UNKNOWN,
+        });
         self.phase = Phase::Entering(Entering::default());
         self.send_list();
         self.watch_own();
@@ -125,9 +128,9 @@ impl Contender {
 
     /// Whether the node's transaction, and with it the fence, is still unknown.
     pub(super) fn is_unnumbered(&self) -> bool {
-        self.own.node.as_ref().is_some_and(|node| node.czxid == UNKNOWN)
+        self.own
+            .node
+            .as_ref()
+            .is_some_and(|node| node.czxid == Node::UNKNOWN)
     }
 }
-
-/// Stands for an unknown transaction: no transaction has this number.
-pub(super) const UNKNOWN: i64 = 0;

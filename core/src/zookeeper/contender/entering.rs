@@ -7,14 +7,12 @@ use crate::{Cause, CommandId, Event, Failure, Instant, Refusal, text::shown};
 use super::super::{
     MAKING_A_DIRECTORY, is_transient,
     layout::{Child, Role, SEQUENCE_END},
-    no_directory, path,
+    no_directory,
     wait_queue::{self, Place},
     wire::{Answer, CreateMode, Request, code},
 };
 use super::{
     Contender, Node, Phase, Purpose,
-    component::UNKNOWN,
-    queued::Queued,
     setback::{Setback, closed, setback},
     single::Holder,
 };
@@ -102,6 +100,12 @@ impl Contender {
         self.send_list();
     }
 
+    /// The same after a pause.
+    pub(super) fn list_later(&mut self, now: Instant) {
+        self.phase = Phase::Entering(Entering::default());
+        self.retry_later(now);
+    }
+
     pub(super) fn send_list(&mut self) -> CommandId {
         let request = if self.is_single() {
             Request::Get {
@@ -149,7 +153,7 @@ impl Contender {
                 let doubtful = moved && self.is_doubtful_name();
                 self.own.node = Some(Node {
                     name: self.name_in(&path).unwrap_or_default().into(),
-                    czxid: if doubtful { UNKNOWN } else { zxid },
+                    czxid: if doubtful { Node::UNKNOWN } else { zxid },
                 });
                 Setback::None
             }
@@ -362,37 +366,6 @@ impl Contender {
                 self.own.in_doubt |= self.session.moved && self.is_doubtful_name();
                 self.own_node_missed(list);
             }
-        }
-    }
-
-    /// The contender is behind another one. It watches the predecessor and its own node.
-    fn stand_behind(&mut self, now: Instant, behind: wait_queue::Behind) {
-        let known = match &mut self.phase {
-            Phase::Queued(queued) => queued.update(&behind),
-            _ => false,
-        };
-        self.acquire.was_queued = true;
-        if !known {
-            let path = path::child_of(&self.settings.directory, &behind.predecessor);
-            let watch = self.send(Purpose::WatchPredecessor, Request::Get { path, watch: true });
-            self.phase = Phase::Queued(Queued::behind(behind, watch));
-        }
-        self.await_turn(now);
-        self.watch_own();
-    }
-
-    /// All permits are taken, so the contender watches the list. Only the head of the semaphore's queue does so: a
-    /// released permit wakes one contender.
-    fn wait_for_permit(&mut self, now: Instant, list: CommandId, over: u32) {
-        self.acquire.was_queued = true;
-        match &mut self.phase {
-            Phase::Queued(queued) => queued.watch_permits(list, over),
-            _ => self.phase = Phase::Queued(Queued::full(list, over)),
-        }
-        self.await_turn(now);
-        self.watch_own();
-        if self.acquire.stale == Some(list) {
-            self.watch_fired_for_permits();
         }
     }
 }

@@ -151,6 +151,11 @@ struct Node {
     czxid: i64,
 }
 
+impl Node {
+    /// Stands for an unknown transaction: no transaction has this number.
+    const UNKNOWN: i64 = 0;
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     /// Nothing to do.

@@ -9,7 +9,7 @@ use super::super::{
     wait_queue::Behind,
     wire::{Answer, Request, WatchEvent, code},
 };
-use super::{Contender, Hold, Phase, Purpose, downgrade::Downgrading, entering::Entering};
+use super::{Contender, Hold, Phase, Purpose, downgrade::Downgrading};
 
 /// A place in the queue, and what blocks it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -41,7 +41,7 @@ impl Queued {
         }
     }
 
-    pub(super) const fn behind(behind: Behind, watch: CommandId) -> Self {
+    const fn behind(behind: Behind, watch: CommandId) -> Self {
         Self {
             obstacle: Obstacle::Contender(behind),
             watch: Some(watch),
@@ -49,7 +49,7 @@ impl Queued {
         }
     }
 
-    pub(super) const fn full(list: CommandId, over: u32) -> Self {
+    const fn full(list: CommandId, over: u32) -> Self {
         Self {
             obstacle: Obstacle::Permits(over),
             watch: Some(list),
@@ -58,7 +58,7 @@ impl Queued {
     }
 
     /// Updates the place from a new list. Returns whether the watched predecessor is still the right one.
-    pub(super) fn update(&mut self, behind: &Behind) -> bool {
+    fn update(&mut self, behind: &Behind) -> bool {
         match &mut self.obstacle {
             Obstacle::Contender(known) if self.watch.is_some() && known.predecessor == behind.predecessor => {
                 known.doubtful = behind.doubtful;
@@ -70,7 +70,7 @@ impl Queued {
     }
 
     /// Updates the place from a new list of permits, whose watch replaces the old one.
-    pub(super) fn watch_permits(&mut self, list: CommandId, over: u32) {
+    fn watch_permits(&mut self, list: CommandId, over: u32) {
         self.obstacle = Obstacle::Permits(over);
         self.watch = Some(list);
     }
@@ -90,6 +90,37 @@ impl Queued {
 }
 
 impl Contender {
+    /// The contender is behind another one. It watches the predecessor and its own node.
+    pub(super) fn stand_behind(&mut self, now: Instant, behind: Behind) {
+        let known = match &mut self.phase {
+            Phase::Queued(queued) => queued.update(&behind),
+            _ => false,
+        };
+        self.acquire.was_queued = true;
+        if !known {
+            let path = path::child_of(&self.settings.directory, &behind.predecessor);
+            let watch = self.send(Purpose::WatchPredecessor, Request::Get { path, watch: true });
+            self.phase = Phase::Queued(Queued::behind(behind, watch));
+        }
+        self.await_turn(now);
+        self.watch_own();
+    }
+
+    /// All permits are taken, so the contender watches the list. Only the head of the semaphore's queue does so: a
+    /// released permit wakes one contender.
+    pub(super) fn wait_for_permit(&mut self, now: Instant, list: CommandId, over: u32) {
+        self.acquire.was_queued = true;
+        match &mut self.phase {
+            Phase::Queued(queued) => queued.watch_permits(list, over),
+            _ => self.phase = Phase::Queued(Queued::full(list, over)),
+        }
+        self.await_turn(now);
+        self.watch_own();
+        if self.acquire.stale == Some(list) {
+            self.watch_fired_for_permits();
+        }
+    }
+
     /// Waits for the contender's turn. Reports how many contenders are ahead, if that number has changed.
     pub(super) fn await_turn(&mut self, now: Instant) {
         if self.out.at(Timer::Poll).is_none() {
@@ -210,11 +241,6 @@ impl Contender {
             Obstacle::Contender(_) => self.first(now),
             Obstacle::Permits(_) | Obstacle::Holder(_) => {}
         }
-    }
-
-    fn list_later(&mut self, now: Instant) {
-        self.phase = Phase::Entering(Entering::default());
-        self.retry_later(now);
     }
 
     /// The contender is first in the queue. It gets the lock as soon as the session is confirmed.
