@@ -1,7 +1,7 @@
 //! The hub: the core's verbs with plain values.
 
 use core::time::Duration;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fencepost_core::{
     CommandId, ContenderId, Failure, Instant, Intent, Key, Output, Patience, SessionId,
@@ -9,14 +9,14 @@ use fencepost_core::{
     positive,
     zookeeper::{Answer, Notice as ZooKeeperNotice, Reply, SessionState, Stat, WatchEvent},
 };
-use fencepost_models::memory;
-use pyo3::{exceptions::PyValueError, prelude::*, types::PyList};
-
-use crate::{
-    errors, output, reply,
-    settings::Settings,
-    state::{State, locked},
+use fencepost_models::hub;
+use pyo3::{
+    exceptions::{PyTypeError, PyValueError},
+    prelude::*,
+    types::PyList,
 };
+
+use crate::{errors, output, reply, settings::Settings};
 
 const HINT: &str = "; for a try, use acquire(blocking=False), or the hub's try_acquire";
 
@@ -33,26 +33,26 @@ fn timeout(py: Python<'_>, given: i64) -> PyResult<Duration> {
 /// All machines that share one connection.
 #[pyclass(frozen, module = "fencepost.hub")]
 #[derive(Debug)]
-pub(crate) struct Hub(Mutex<State>);
+pub(crate) struct Hub(Mutex<hub::Hub>);
 
 /// A server inside the process.
 #[pyclass(frozen, module = "fencepost.hub")]
-#[derive(Debug)]
-pub(crate) struct MemoryServer(Arc<Mutex<memory::Server>>);
+#[derive(Debug, Default)]
+pub(crate) struct MemoryServer(hub::MemoryServer);
 
 #[pymethods]
 impl MemoryServer {
     #[new]
     fn new() -> Self {
-        Self(Arc::new(Mutex::new(memory::Server::new())))
+        Self::default()
     }
 
     fn take_woken(&self) -> Vec<u64> {
-        locked(&self.0).take_woken()
+        self.0.take_woken()
     }
 
     fn connect(&self, now: u64, seed: u64) -> Hub {
-        Hub(Mutex::new(State::in_memory(&self.0, now, seed)))
+        Hub(Mutex::new(self.0.connect(Instant::from_micros(now), seed)))
     }
 }
 
@@ -60,19 +60,19 @@ impl MemoryServer {
 impl Hub {
     #[new]
     fn new(py: Python<'_>, family: &str, seed: u64) -> PyResult<Self> {
-        let state = State::driven(family, seed).map_err(|error| errors::config(py, &error))?;
-        Ok(Self(Mutex::new(state)))
+        let hub = hub::Hub::driven(family, seed).map_err(|error| errors::config(py, &error))?;
+        Ok(Self(Mutex::new(hub)))
     }
 
     #[getter]
     fn family(&self) -> &'static str {
-        locked(&self.0).family()
+        self.hub().family()
     }
 
     /// The number on its server of a hub that runs in memory; 0 for others.
     #[getter]
     fn id(&self) -> u64 {
-        locked(&self.0).id()
+        self.hub().id()
     }
 
     fn open(
@@ -258,7 +258,7 @@ impl Hub {
 
     #[pyo3(signature = (only=None))]
     fn poll_output(&self, py: Python<'_>, only: Option<u64>) -> PyResult<Py<PyAny>> {
-        let polled = locked(&self.0).poll(only.map(Key));
+        let polled = self.hub().poll_output(only.map(Key));
         output::object(py, polled)
     }
 
@@ -266,9 +266,9 @@ impl Hub {
     fn drain(&self, py: Python<'_>, into: &Bound<'_, PyList>) -> PyResult<Option<u64>> {
         let mut outputs = Vec::new();
         let wait = {
-            let mut state = locked(&self.0);
+            let mut hub = self.hub();
             loop {
-                match state.poll(None) {
+                match hub.poll_output(None) {
                     (_, Output::Wait(wait)) => break wait,
                     output => outputs.push(output),
                 }
@@ -290,17 +290,22 @@ impl Hub {
 
     #[getter]
     fn pending(&self) -> usize {
-        locked(&self.0).pending()
+        self.hub().pending()
     }
 
     #[getter]
     fn unreleased(&self) -> usize {
-        locked(&self.0).unreleased()
+        self.hub().unreleased()
     }
 
     /// Ends the session of a hub that runs in memory.
     fn disconnect(&self, now: u64) -> PyResult<()> {
-        self.at(now).disconnect()
+        if self.at(now).disconnect() {
+            return Ok(());
+        }
+        Err(PyTypeError::new_err(
+            "disconnect() is for hubs of a MemoryServer: report this hub's session with session(), or a lost subscription with gone()",
+        ))
     }
 
     fn __repr__(&self) -> String {
@@ -309,10 +314,16 @@ impl Hub {
 }
 
 impl Hub {
-    fn at(&self, now: u64) -> MutexGuard<'_, State> {
-        let mut state = locked(&self.0);
-        state.at(now);
-        state
+    /// The core never panics; if it did, a poisoned lock would say nothing about its state that the panic has not said.
+    fn hub(&self) -> MutexGuard<'_, hub::Hub> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The hub at that time, for an input.
+    fn at(&self, now: u64) -> MutexGuard<'_, hub::Hub> {
+        let mut hub = self.hub();
+        hub.at(Instant::from_micros(now));
+        hub
     }
 
     fn intent(&self, py: Python<'_>, now: u64, key: u64, intent: Intent) -> PyResult<()> {
@@ -326,12 +337,12 @@ impl Hub {
     }
 
     fn outcome(&self, py: Python<'_>, now: u64, id: u64, outcome: Outcome) -> PyResult<()> {
-        let verdict = self.at(now).outcome(id, outcome);
+        let verdict = self.at(now).handle_outcome(CommandId(id), outcome);
         verdict.map_err(|error| errors::refused(py, error))
     }
 
     fn notice(&self, py: Python<'_>, now: u64, notice: Notice) -> PyResult<()> {
-        let verdict = self.at(now).notice(notice);
+        let verdict = self.at(now).handle_notice(notice);
         verdict.map_err(|error| errors::refused(py, error))
     }
 }

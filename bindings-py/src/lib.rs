@@ -6,7 +6,6 @@ mod output;
 mod redis;
 mod reply;
 mod settings;
-mod state;
 mod zookeeper;
 
 use pyo3::prelude::*;

@@ -4,6 +4,7 @@
 //! - `redis` (feature `redis`): how a Redis server handles the commands and scripts of locks.
 //! - [`memory`]: a hub on the ZooKeeper model, for `memory:` addresses. It is for demonstrations, unit tests and the
 //!   browser: its locks work only within one process.
+//! - `hub` (feature `std`): the hub of a client, with a driver or on a server in memory that threads share.
 //!
 //! `tests/simulator` proves that the models answer as the real servers do.
 
@@ -16,7 +17,11 @@
 )]
 
 extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
 
+#[cfg(feature = "std")]
+pub mod hub;
 pub mod memory;
 #[cfg(feature = "redis")]
 pub mod redis;

@@ -3,15 +3,20 @@
 use alloc::sync::Arc;
 use core::{fmt, time::Duration};
 
-use fencepost_core::{ConfigError, lowered::Hub, positive, url::Address};
+use fencepost_core::{ConfigError, positive, url::Address};
+use fencepost_models::hub::Hub;
 
-use super::{Client, Place};
+use super::{
+    Client,
+    close::Closing,
+    shared::{Place, Shared},
+};
 use crate::{
     Error,
     drivers::memory,
     engine::{
-        inputs::Engine,
-        machines::{ConnectionTask, Driven, Driver},
+        Engine, background,
+        driver::{ConnectionTask, Driver, Sink},
         runtime::Runtime,
     },
     hub::settings::micros,
@@ -163,8 +168,12 @@ impl Builder {
         match address {
             Address::Memory { name } => {
                 let limit = self.check(Origin::Memory)?;
-                let (engine, connection) = memory::open(Runtime::here()?, &name);
-                Ok(Client::start(engine, connection, Place::Memory, limit))
+                let (runtime, seed) = (Runtime::here()?, crate::drivers::seed());
+                let (hub, driver) = memory::Driver::connect(&name, seed);
+                let driver = Arc::new(driver);
+                let engine = Engine::new(runtime, at, seed, hub, Arc::clone(&driver) as _);
+                engine.connected();
+                Ok(Client::start(engine, driver, Place::Memory, limit))
             }
             #[cfg(feature = "zookeeper")]
             Address::ZooKeeper {
@@ -179,7 +188,7 @@ impl Builder {
                     session_timeout,
                     auth: self.auth,
                 };
-                let driver = Arc::new(Driver::new(source, self.acl));
+                let driver = Driver::new(source, self.acl);
                 driven(
                     Runtime::with_sockets()?,
                     at,
@@ -192,13 +201,7 @@ impl Builder {
             Address::Redis(server) => {
                 let limit = self.check(Origin::RedisAddress)?;
                 let driver = crate::drivers::redis::Driver::own(&server)?;
-                driven(
-                    Runtime::with_sockets()?,
-                    at,
-                    Arc::new(driver),
-                    Place::Redis,
-                    limit,
-                )
+                driven(Runtime::with_sockets()?, at, driver, Place::Redis, limit)
             }
             other => Err(ConfigError::InvalidUrl {
                 url: other.shown(),
@@ -216,7 +219,7 @@ impl Builder {
     pub fn from_zookeeper(self, client: zookeeper_client::Client) -> Result<Client, Error> {
         use crate::drivers::zookeeper::{Driver, Source};
         let limit = self.check(Origin::ZooKeeperClient)?;
-        let driver = Arc::new(Driver::new(Source::Given(client), self.acl));
+        let driver = Driver::new(Source::Given(client), self.acl);
         let prefix = self.prefix.unwrap_or_default();
         let at = "on the ZooKeeper client that was given".into();
         driven(Runtime::here()?, at, driver, Place::ZooKeeper { prefix }, limit)
@@ -234,7 +237,7 @@ impl Builder {
         let limit = self.check(Origin::RedisConnection)?;
         let driver = crate::drivers::redis::Driver::given(connection, self.subscribe_with);
         let at = "on the Redis connection that was given".into();
-        driven(Runtime::here()?, at, Arc::new(driver), Place::Redis, limit)
+        driven(Runtime::here()?, at, driver, Place::Redis, limit)
     }
 }
 
@@ -267,11 +270,11 @@ fn refuse(option: &str, given: bool, known: &'static str) -> Result<(), ConfigEr
     Ok(())
 }
 
-/// A client on a hub and a driver.
+/// A client on a hub whose commands this driver carries out.
 fn driven<D: Driver + ConnectionTask + 'static>(
     runtime: Runtime,
     at: String,
-    driver: Arc<D>,
+    driver: D,
     place: Place,
     connect_timeout: Duration,
 ) -> Result<Client, Error> {
@@ -281,8 +284,62 @@ fn driven<D: Driver + ConnectionTask + 'static>(
         Place::Redis => "redis",
     };
     let seed = crate::drivers::seed();
-    let hub = Hub::new(family, seed)?;
-    let commands: Arc<dyn Driver> = Arc::clone(&driver) as Arc<dyn Driver>;
-    let engine = Engine::new(runtime, at, seed, |_| Box::new(Driven::new(hub, commands)));
+    let (hub, driver) = (Hub::driven(family, seed)?, Arc::new(driver));
+    let engine = Engine::new(runtime, at, seed, hub, Arc::clone(&driver) as _);
     Ok(Client::start(engine, driver, place, connect_timeout))
+}
+
+impl Client {
+    /// Options for a client.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// A client on a ZooKeeper client that the program already has. fencepost never closes that
+    /// client, and never replaces its session: after the session has expired, every acquire fails
+    /// with [`Refusal::ConnectionClosed`](crate::Refusal::ConnectionClosed). Make a new client
+    /// then.
+    ///
+    /// # Errors
+    /// [`Error::NoRuntime`] outside of a tokio runtime.
+    #[cfg(feature = "zookeeper")]
+    pub fn from_zookeeper(client: zookeeper_client::Client) -> Result<Self, Error> {
+        Self::builder().from_zookeeper(client)
+    }
+
+    /// A client on a Redis connection that the program already has: a `ConnectionManager`, or any
+    /// other connection that can be cloned. fencepost never closes it. Prefer one that reconnects.
+    /// A `MultiplexedConnection` ends with its socket, for example when the server restarts; every
+    /// acquire then fails with [`Refusal::ConnectionClosed`](crate::Refusal::ConnectionClosed), and
+    /// the program has to make a new client. Such a connection cannot subscribe, so waiting
+    /// acquires poll every 100 ms; with [`Builder::subscribe_with`] the server notifies them at
+    /// once.
+    ///
+    /// # Errors
+    /// [`Error::NoRuntime`] outside of a tokio runtime.
+    #[cfg(feature = "redis")]
+    pub fn from_redis<C>(connection: C) -> Result<Self, Error>
+    where
+        C: redis::aio::ConnectionLike + Clone + Send + Sync + 'static,
+    {
+        Self::builder().from_redis(connection)
+    }
+
+    /// Starts the background task.
+    fn start(
+        engine: Arc<Engine>,
+        connection: Arc<dyn ConnectionTask>,
+        place: Place,
+        connect_timeout: Duration,
+    ) -> Self {
+        let task = engine
+            .runtime
+            .spawn(background::run(Arc::clone(&engine), connection));
+        Self(Arc::new(Shared {
+            engine,
+            place,
+            connect_timeout,
+            closing: Closing::of(task),
+        }))
+    }
 }

@@ -6,13 +6,13 @@ use std::sync::MutexGuard;
 
 use fencepost_core::{Found, Intent, Key, Patience};
 
-use super::Shared;
+use super::shared::Shared;
 use crate::{
     Error, Lost, Shown, clock,
     engine::{
+        ContenderParams,
         contender_state::{ContenderState, End, SharedState},
         in_flight::InFlight,
-        inputs::ContenderParams,
     },
 };
 

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use fencepost_core::{Fence, Patience, Settings};
 
 use super::{Lock, contender::Contender};
-use crate::{Error, engine::inputs::ContenderParams};
+use crate::{Error, engine::ContenderParams};
 
 /// A contender for a lock on ZooKeeper, as [`Lock::contenders`] found it: of this process or
 /// another one, of fencepost or another library.

@@ -5,8 +5,8 @@ use core::{fmt, time::Duration};
 
 use fencepost_core::{ConfigError, Misuse, Patience, RawSettings, Refusal, Settings, positive};
 
-use super::{Grant, Shared, contender::Contender, options::LockOptions};
-use crate::{Error, Shown, clock, engine::inputs::ContenderParams, hub::settings::micros};
+use super::{Grant, contender::Contender, options::LockOptions, shared::Shared};
+use crate::{Error, Shown, clock, engine::ContenderParams, hub::settings::micros};
 
 /// How long a try waits for the server's first answer.
 const TRY_WITHIN: Duration = Duration::from_secs(5);

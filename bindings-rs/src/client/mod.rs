@@ -8,21 +8,15 @@ mod inspection;
 mod kinds;
 mod lock;
 mod options;
+mod shared;
 
 use alloc::sync::Arc;
-use core::{fmt, time::Duration};
+use core::fmt;
 
-use fencepost_core::{
-    RawSettings,
-    options::{Kind, Server},
-};
+use fencepost_core::{RawSettings, options::Kind};
 
-use crate::{
-    Error,
-    engine::{background, inputs::Engine, machines::ConnectionTask},
-};
-
-use close::Closing;
+use crate::Error;
+use shared::Shared;
 
 pub use connect::Builder;
 pub use grant::Grant;
@@ -38,98 +32,7 @@ pub use options::LockOptions;
 #[derive(Clone)]
 pub struct Client(Arc<Shared>);
 
-/// What clones share.
-struct Shared {
-    engine: Arc<Engine>,
-    place: Place,
-    connect_timeout: Duration,
-    closing: Closing,
-}
-
-/// Where a client's locks lie.
-#[derive(Clone, Debug)]
-pub(crate) enum Place {
-    /// In ZooKeeper's tree, below a prefix.
-    #[cfg_attr(
-        not(feature = "zookeeper"),
-        expect(dead_code, reason = "this build has no driver for it")
-    )]
-    ZooKeeper { prefix: String },
-    /// On a server inside the process, which stands for both.
-    Memory,
-    /// In Redis.
-    #[cfg(feature = "redis")]
-    Redis,
-}
-
-impl Place {
-    /// The settings of a lock of this kind, without its name and options.
-    fn settings(&self, kind: Kind) -> RawSettings {
-        match self {
-            Self::ZooKeeper { prefix } => {
-                RawSettings::on(Server::ZooKeeper, kind).with("prefix", prefix.as_str())
-            }
-            Self::Memory => RawSettings::on(Server::Memory, kind),
-            #[cfg(feature = "redis")]
-            Self::Redis => RawSettings::on(Server::Redis, kind),
-        }
-    }
-}
-
 impl Client {
-    /// Options for a client.
-    pub fn builder() -> Builder {
-        Builder::default()
-    }
-
-    /// A client on a ZooKeeper client that the program already has. fencepost never closes that
-    /// client, and never replaces its session: after the session has expired, every acquire fails
-    /// with [`Refusal::ConnectionClosed`](crate::Refusal::ConnectionClosed). Make a new client
-    /// then.
-    ///
-    /// # Errors
-    /// [`Error::NoRuntime`] outside of a tokio runtime.
-    #[cfg(feature = "zookeeper")]
-    pub fn from_zookeeper(client: zookeeper_client::Client) -> Result<Self, Error> {
-        Self::builder().from_zookeeper(client)
-    }
-
-    /// A client on a Redis connection that the program already has: a `ConnectionManager`, or any
-    /// other connection that can be cloned. fencepost never closes it. Prefer one that reconnects.
-    /// A `MultiplexedConnection` ends with its socket, for example when the server restarts; every
-    /// acquire then fails with [`Refusal::ConnectionClosed`](crate::Refusal::ConnectionClosed), and
-    /// the program has to make a new client. Such a connection cannot subscribe, so waiting
-    /// acquires poll every 100 ms; with [`Builder::subscribe_with`] the server notifies them at
-    /// once.
-    ///
-    /// # Errors
-    /// [`Error::NoRuntime`] outside of a tokio runtime.
-    #[cfg(feature = "redis")]
-    pub fn from_redis<C>(connection: C) -> Result<Self, Error>
-    where
-        C: redis::aio::ConnectionLike + Clone + Send + Sync + 'static,
-    {
-        Self::builder().from_redis(connection)
-    }
-
-    /// Starts the background task.
-    fn start(
-        engine: Arc<Engine>,
-        connection: Arc<dyn ConnectionTask>,
-        place: Place,
-        connect_timeout: Duration,
-    ) -> Self {
-        let task = engine
-            .runtime
-            .spawn(background::run(Arc::clone(&engine), connection));
-        Self(Arc::new(Shared {
-            engine,
-            place,
-            connect_timeout,
-            closing: Closing::of(task),
-        }))
-    }
-
     /// The lock of that name, with default options. Sends nothing.
     ///
     /// # Errors
@@ -210,11 +113,5 @@ impl fmt::Debug for Client {
         f.debug_struct("Client")
             .field("place", &self.0.place)
             .finish_non_exhaustive()
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        self.engine.close_client_in_background();
     }
 }

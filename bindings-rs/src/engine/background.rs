@@ -6,7 +6,12 @@ use core::time::Duration;
 use fencepost_core::Instant;
 use futures_util::{FutureExt, StreamExt, stream::FuturesUnordered};
 
-use super::{alarm::Alarm, inputs::Engine, machines::ConnectionTask, state::Awaits};
+use super::{
+    alarm::Alarm,
+    driver::{ConnectionTask, Sink},
+    inputs::Engine,
+    state::Awaits,
+};
 use crate::clock;
 
 /// How long a closing client waits for the server's answers.
@@ -26,7 +31,9 @@ pub(crate) fn run(
 }
 
 async fn run_until_closed(engine: Arc<Engine>, connection: Arc<dyn ConnectionTask>) -> usize {
-    let mut connection_task = Arc::clone(&connection).run(Arc::clone(&engine)).fuse();
+    let mut connection_task = Arc::clone(&connection)
+        .run(Arc::clone(&engine) as Arc<dyn Sink>)
+        .fuse();
     let mut commands = FuturesUnordered::new();
     let mut closing: Option<Instant> = None;
     let (mut alarm, mut timed_out) = (Alarm::default(), false);

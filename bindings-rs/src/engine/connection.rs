@@ -1,4 +1,4 @@
-//! The first connection, and the state of the present one.
+//! Waiting for the first connection.
 
 use core::{
     future::{Future, poll_fn},
@@ -10,39 +10,9 @@ use core::{
 use fencepost_core::Refusal;
 
 use super::{alarm::within, inputs::Engine};
-use crate::{Error, Native, Refused};
-
-/// What is known of a connection.
-#[derive(Default)]
-pub(super) struct ConnectionStatus {
-    /// Its last error, while it is not there.
-    pub(super) last_error: Option<Native>,
-    /// Why waiting for it is of no use.
-    pub(super) rejected: Option<Refused>,
-}
+use crate::{Error, Refused};
 
 impl Engine {
-    /// The connection is made.
-    pub(crate) fn connected(&self) {
-        self.state().connection = ConnectionStatus::default();
-        self.connected_once.store(true, Ordering::Release);
-        self.connection_changed.notify_waiters();
-    }
-
-    /// The connection cannot be made, or is lost. The driver tries again.
-    pub(crate) fn connection_failed(&self, native: Native) {
-        self.state().connection.last_error = Some(native);
-    }
-
-    /// The connection is refused, or is over for good: acquires are refused with this until there is one again.
-    pub(crate) fn rejected(&self, reason: Refusal, native: Native) {
-        self.state().connection = ConnectionStatus {
-            last_error: Some(native.clone()),
-            rejected: Some(Refused::new(reason, None, Some(native))),
-        };
-        self.connection_changed.notify_waiters();
-    }
-
     /// Whether there has ever been a connection.
     pub(crate) fn is_connected(&self) -> bool {
         self.connected_once.load(Ordering::Acquire)

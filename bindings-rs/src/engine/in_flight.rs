@@ -1,108 +1,21 @@
-//! Commands under way that the task of a contender awaits itself.
-//!
-//! They are lent to it for a short time only. A task may stop polling a call of ours, in a `select!` whose handler waits for something
-//! else; an answer that it leaves lying would be a lock that no task knows of. So the background task recalls what is out for longer,
-//! and goes on with it.
+//! Commands under way that the task of a contender awaits itself, while they are [lent](super::loans) to it.
 
-use alloc::{
-    collections::VecDeque,
-    sync::{Arc, Weak},
-};
+use alloc::sync::Arc;
 use core::{
     future::{Future, poll_fn},
-    mem,
-    pin::{Pin, pin},
+    pin::pin,
     task::{Context, Poll},
-    time::Duration,
 };
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fencepost_core::{Instant, Key};
+use fencepost_core::Key;
 
 use super::{
     contender_state::{ContenderState, SharedState},
+    driver::{CommandFuture, Completed},
     inputs::Engine,
-    machines::{CommandFuture, Completed},
+    loans::LentCommands,
     state::Awaits,
 };
-
-/// How long commands are lent to a task. A good deal shorter than any session's timeout, because the confirmations of a session may be
-/// among them.
-const LENT_FOR: Duration = Duration::from_millis(250);
-
-/// Commands that are lent to a task.
-#[derive(Default)]
-pub(super) struct LentCommands(Mutex<LentState>);
-
-#[derive(Default)]
-struct LentState {
-    commands: Vec<CommandFuture>,
-    recalled: bool,
-}
-
-impl LentCommands {
-    fn lock(&self) -> MutexGuard<'_, LentState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Puts commands in; gives them back if the background task has recalled them.
-    fn put(&self, commands: Vec<CommandFuture>) -> Vec<CommandFuture> {
-        let mut state = self.lock();
-        if state.recalled {
-            return commands;
-        }
-        state.commands.extend(commands);
-        Vec::new()
-    }
-
-    /// Takes the commands out, for good.
-    fn recall(&self) -> Vec<CommandFuture> {
-        let mut state = self.lock();
-        state.recalled = true;
-        mem::take(&mut state.commands)
-    }
-
-    /// Polls what is under way until something has been answered, and takes it out.
-    fn answer(&self, cx: &mut Context<'_>) -> Option<(Key, Completed)> {
-        let mut state = self.lock();
-        let mut commands = state.commands.iter_mut().enumerate();
-        let (at, answer) = commands.find_map(|(at, command)| match Pin::new(command).poll(cx) {
-            Poll::Ready(answer) => Some((at, answer)),
-            Poll::Pending => None,
-        })?;
-        state.commands.remove(at);
-        Some(answer)
-    }
-}
-
-/// What is lent at present, in the order in which it is recalled: each task has it for as long.
-#[derive(Default)]
-pub(super) struct Loans(VecDeque<(Instant, Weak<LentCommands>)>);
-
-impl Loans {
-    pub(super) fn lend(&mut self, now: Instant, lent: &Arc<LentCommands>) {
-        self.0.push_back((now.plus(LENT_FOR), Arc::downgrade(lent)));
-    }
-
-    /// When the next ones are to be recalled.
-    pub(super) fn due(&mut self) -> Option<Instant> {
-        while self
-            .0
-            .pop_front_if(|(_, lent)| lent.strong_count() == 0)
-            .is_some()
-        {}
-        self.0.front().map(|(due, _)| *due)
-    }
-
-    /// Recalls what has been out for too long.
-    pub(super) fn recall(&mut self, now: Instant) -> Vec<CommandFuture> {
-        let mut recalled = Vec::new();
-        while let Some((_, lent)) = self.0.pop_front_if(|(due, _)| *due <= now) {
-            recalled.extend(lent.upgrade().map(|lent| lent.recall()).into_iter().flatten());
-        }
-        recalled
-    }
-}
 
 /// Commands of one contender. Dropped, it leaves what is still under way to the background task.
 pub(crate) struct InFlight<'a> {

@@ -1,38 +1,37 @@
-//! A client's machines under their lock.
+//! The engine: a client's hub under its lock.
 //!
 //! Every input goes through [`Engine::put`]: one critical section puts it in, polls dry, and hands commands to the client library in
 //! the order polled. What they come to is awaited outside: by the task whose contender it is (see [`InFlight`](super::in_flight::InFlight)),
 //! so that an acquire costs no hop to another task, and by the background task for everything else.
 
-use alloc::sync::{Arc, Weak};
-use core::{mem, sync::atomic::AtomicBool, time::Duration};
+use alloc::sync::Arc;
+use core::{mem, sync::atomic::AtomicBool};
 use std::{
     process,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use fencepost_core::{Instant, Intent, Key, Misuse, Patience, Settings, lowered::Notice};
+use fencepost_core::{Instant, Intent, Key, Misuse, Patience, Settings};
+use fencepost_models::hub::Hub;
 use tokio::sync::Notify;
 
 use super::{
     contender_state::SharedState,
-    in_flight::LentCommands,
-    machines::{CommandFuture, Completed, Machines},
+    driver::{CommandFuture, Driver},
+    loans::LentCommands,
     runtime::Runtime,
     state::{Awaits, Drained, State},
 };
 use crate::{Error, Shown, clock};
 
-/// How long a release waits for the server's word.
-pub(crate) const CONFIRM_WITHIN: Duration = Duration::from_secs(5);
-
-/// A client's machines under their lock.
+/// A client's hub under its lock, and its driver.
 pub(crate) struct Engine {
     /// Where it was made.
     process: u32,
     pub(crate) runtime: Runtime,
     /// Where its server is, for people.
     pub(super) at: String,
+    pub(super) driver: Arc<dyn Driver>,
     state: Mutex<State>,
     jobs: Mutex<BackgroundJobs>,
     /// Notified when the background task has something to do.
@@ -64,13 +63,15 @@ impl Engine {
         runtime: Runtime,
         at: String,
         seed: u64,
-        machines: impl FnOnce(&Weak<Self>) -> Box<dyn Machines>,
+        hub: Hub,
+        driver: Arc<dyn Driver>,
     ) -> Arc<Self> {
-        Arc::new_cyclic(|this| Self {
+        Arc::new(Self {
             process: process::id(),
             runtime,
             at,
-            state: Mutex::new(State::new(machines(this), seed)),
+            driver,
+            state: Mutex::new(State::new(hub, seed)),
             jobs: Mutex::default(),
             wake: Notify::new(),
             connected_once: AtomicBool::new(false),
@@ -102,20 +103,19 @@ impl Engine {
         input: impl FnOnce(&mut State, Instant) -> T,
     ) -> (T, Vec<CommandFuture>) {
         let mut drained = Drained::default();
-        let (result, woken) = {
+        let result = {
             let mut state = self.state();
             // The clock is read before anything is sent: a lease starts no later than its command.
             let now = clock::now();
+            state.hub.at(now);
             let result = input(&mut state, now);
-            state.drain(now, awaits, &mut drained);
-            (result, state.machines.woken())
+            state.drain(&*self.driver, now, awaits, &mut drained);
+            result
         };
         // From here on wakers run, and no lock is held.
+        self.driver.flush();
         for contender in drained.changed {
             contender.wake();
-        }
-        for engine in woken {
-            engine.wake.notify_one();
         }
         if !drained.for_background.is_empty() {
             self.await_in_background(drained.for_background);
@@ -132,12 +132,12 @@ impl Engine {
         patience: Patience,
     ) -> Result<(Key, Arc<SharedState>, Vec<CommandFuture>), Error> {
         let mut closed = Vec::new();
-        let (opened, commands) = self.put(Awaits::Newest, |state, now| {
+        let (opened, commands) = self.put(Awaits::Newest, |state, _now| {
             state.newest = None;
             if params.has_owner {
                 // A grant or acquire of the owner that was dropped before this call is over.
                 let closing = mem::take(&mut self.jobs().closing);
-                closed = state.close_contenders(now, closing);
+                closed = state.close_contenders(closing);
             }
             state.check_open()?;
             if let Some(refused) = &state.connection.rejected {
@@ -145,9 +145,9 @@ impl Engine {
             }
             state.seed = state.seed.wrapping_add(1);
             let id = state.contender_ids.next()?;
-            let key = state.machines.open(now, params.settings, id, state.seed)?;
-            if let Err(misuse) = state.machines.intent(now, key, Intent::Acquire(patience)) {
-                state.machines.close(now, key);
+            let key = state.hub.open(params.settings, id, state.seed)?;
+            if let Err(misuse) = state.hub.intent(key, Intent::Acquire(patience)) {
+                state.hub.close(key);
                 return Err(misuse.into());
             }
             let contender = Arc::new(SharedState::new(params.lock.clone(), params.has_owner));
@@ -170,38 +170,6 @@ impl Engine {
     /// Says what the application wants of a contender. Its commands are the caller's to await.
     pub(crate) fn intent(&self, key: Key, intent: Intent) -> (Result<(), Misuse>, Vec<CommandFuture>) {
         self.put(Awaits::Only(key), |state, now| state.intent(now, key, intent))
-    }
-
-    /// Takes what has come of a command or a watch.
-    pub(crate) fn complete(&self, awaits: Awaits, key: Key, completed: Completed) -> Vec<CommandFuture> {
-        if let Completed::Fault(native) = completed {
-            self.fail(native);
-            return Vec::new();
-        }
-        let (watch, mut commands) = self.put(awaits, |state, now| state.complete(now, key, completed));
-        commands.extend(watch);
-        commands
-    }
-
-    /// Takes what the server or connection has said unasked.
-    pub(crate) fn notice(&self, notice: Notice) {
-        self.put(Awaits::Nothing, |state, now| {
-            // A notice of a driver names only commands that it was given.
-            let _accepted = state.machines.handle_notice(now, notice);
-        });
-    }
-
-    /// Everything under way counts as in doubt: its connection is gone.
-    #[cfg(feature = "zookeeper")]
-    pub(crate) fn fail_in_flight(&self) {
-        use fencepost_core::{Failure, lowered::Outcome};
-        self.put(Awaits::Nothing, |state, now| {
-            for id in mem::take(&mut state.in_flight).keys() {
-                let _issued = state
-                    .machines
-                    .handle_outcome(now, *id, Outcome::Failed(Failure::Unknown));
-            }
-        });
     }
 
     /// Remembers what a task awaits itself: it is recalled if the task takes long.
@@ -244,13 +212,13 @@ impl Engine {
         let ((), more) = self.put(Awaits::All, |state, now| {
             // Taken under the lock of the state: an acquire finds a contender either among the jobs, or closed.
             jobs = mem::take(&mut *self.jobs());
-            late = state.close_contenders(now, mem::take(&mut jobs.closing));
+            late = state.close_contenders(mem::take(&mut jobs.closing));
             if !timed_out {
                 return;
             }
             recalled = state.loans.recall(now);
             late.extend(state.give_back(now));
-            state.machines.handle_timeout(now);
+            state.hub.handle_timeout();
             while let Some((_, key)) = state.releases.pop_front_if(|(due, _)| *due <= now) {
                 if let Some(contender) = state.contenders.get(&key) {
                     contender.state().unconfirmed = true;
@@ -273,16 +241,13 @@ impl Engine {
 
     /// How many contenders the server has not answered for.
     pub(crate) fn pending(&self) -> usize {
-        self.state().machines.pending()
+        self.state().hub.pending()
     }
 
     /// How many contenders a closed client has to leave behind: the server has not answered for them, or has not let go.
     pub(crate) fn left(&self) -> usize {
         let state = self.state();
-        state
-            .machines
-            .pending()
-            .saturating_add(state.machines.unreleased())
+        state.hub.pending().saturating_add(state.hub.unreleased())
     }
 }
 

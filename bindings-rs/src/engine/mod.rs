@@ -9,10 +9,14 @@ mod command_errors;
 mod connection;
 mod contender_ids;
 pub(crate) mod contender_state;
+pub(crate) mod driver;
 pub(crate) mod in_flight;
-pub(crate) mod inputs;
-pub(crate) mod machines;
+mod inputs;
+mod loans;
 pub(crate) mod runtime;
 mod shutdown;
+mod sink;
 mod state;
 mod unclaimed;
+
+pub(crate) use inputs::{ContenderParams, Engine};

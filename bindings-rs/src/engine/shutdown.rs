@@ -19,7 +19,7 @@ impl Engine {
     }
 
     /// The client library cannot carry out a call. It would fail again, so nothing is tried again: everything ends at once.
-    pub(crate) fn fail(&self, native: Native) {
+    pub(super) fn end_failed(&self, native: Native) {
         let failed = DriverFailed::new(native);
         self.state().failed.get_or_insert_with(|| failed.clone());
         self.end_all(|contender, held| {
@@ -41,9 +41,9 @@ impl Engine {
     /// Closes the client: everything held is lost and released, everything waited for is given up.
     pub(crate) fn shutdown(&self) {
         let contenders = self
-            .put(Awaits::Nothing, |state, now| {
+            .put(Awaits::Nothing, |state, _now| {
                 state.closed = true;
-                state.machines.shutdown(now);
+                state.hub.shutdown();
                 mem::take(&mut state.contenders)
             })
             .0;
@@ -68,15 +68,13 @@ impl Engine {
 
     /// Ends every contender without the server: `how` says in which way, by whether it has been granted.
     fn end_all(&self, how: impl Fn(&SharedState, bool) -> End) {
-        let (contenders, woken) = {
+        let contenders = {
             let mut state = self.state();
             state.closed = true;
-            state.machines.end(clock::now());
-            (mem::take(&mut state.contenders), state.machines.woken())
+            state.hub.at(clock::now()).disconnect();
+            mem::take(&mut state.contenders)
         };
-        for engine in woken {
-            engine.wake.notify_one();
-        }
+        self.driver.flush();
         for contender in contenders.values() {
             let held = contender.state().grant.is_some();
             contender.end(how(contender, held));

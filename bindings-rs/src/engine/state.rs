@@ -1,9 +1,12 @@
-//! What an engine's lock guards.
+//! What the engine's lock guards.
 
 use alloc::{collections::VecDeque, sync::Arc};
-use core::pin::pin;
+use core::{pin::pin, time::Duration};
 
-use fencepost_core::{CommandId, Event, Instant, Intent, Key, Misuse, lowered::Notice, sorted::SortedMap};
+use fencepost_core::{
+    CommandId, Event, Instant, Intent, Key, Misuse, Output, lowered::Notice, sorted::SortedMap,
+};
+use fencepost_models::hub::Hub;
 use futures_util::{
     FutureExt,
     future::{self, BoxFuture, Either},
@@ -11,19 +14,20 @@ use futures_util::{
 
 use super::{
     command_errors::CommandErrors,
-    connection::ConnectionStatus,
     contender_ids::ContenderIds,
     contender_state::{ContenderState, End, SharedState},
-    in_flight::Loans,
-    inputs::CONFIRM_WITHIN,
-    machines::{CommandFuture, Completed, Machines, Polled},
+    driver::{CommandFuture, Completed, Driver},
+    loans::Loans,
     unclaimed::Unclaimed,
 };
-use crate::{DriverFailed, Error, Native};
+use crate::{DriverFailed, Error, Native, Refused};
 
-/// Machines, and who waits for them.
+/// How long a release waits for the server's word.
+const CONFIRM_WITHIN: Duration = Duration::from_secs(5);
+
+/// The hub, and who waits for its events.
 pub(super) struct State {
-    pub(super) machines: Box<dyn Machines>,
+    pub(super) hub: Hub,
     pub(super) contenders: SortedMap<Key, Arc<SharedState>>,
     /// The contender that was opened last.
     pub(super) newest: Option<Key>,
@@ -47,6 +51,15 @@ pub(super) struct State {
     pub(super) failed: Option<DriverFailed>,
 }
 
+/// What is known of a connection.
+#[derive(Default)]
+pub(super) struct ConnectionStatus {
+    /// Its last error, while it is not there.
+    pub(super) last_error: Option<Native>,
+    /// Why waiting for it is of no use.
+    pub(super) rejected: Option<Refused>,
+}
+
 /// Which commands the caller awaits itself. The rest goes to the background task.
 #[derive(Clone, Copy)]
 pub(crate) enum Awaits {
@@ -68,9 +81,9 @@ pub(super) struct Drained {
 }
 
 impl State {
-    pub(super) fn new(machines: Box<dyn Machines>, seed: u64) -> Self {
+    pub(super) fn new(hub: Hub, seed: u64) -> Self {
         Self {
-            machines,
+            hub,
             contenders: SortedMap::new(),
             newest: None,
             in_flight: SortedMap::new(),
@@ -98,7 +111,7 @@ impl State {
 
     /// Says what the application wants of a contender.
     pub(super) fn intent(&mut self, now: Instant, key: Key, intent: Intent) -> Result<(), Misuse> {
-        self.machines.intent(now, key, intent)?;
+        self.hub.intent(key, intent)?;
         let Some(contender) = self.contenders.get(&key) else {
             return Ok(());
         };
@@ -114,10 +127,13 @@ impl State {
     }
 
     /// Polls dry: hands commands to the driver in their order, and takes events in.
-    pub(super) fn drain(&mut self, now: Instant, awaits: Awaits, drained: &mut Drained) {
+    pub(super) fn drain(&mut self, driver: &dyn Driver, now: Instant, awaits: Awaits, drained: &mut Drained) {
         loop {
-            match self.machines.poll(now) {
-                Polled::Command(id, command) => {
+            match self.hub.poll_output(None) {
+                (key, Output::Command(command)) => {
+                    let id = command.id;
+                    let future = driver.start(command);
+                    let command = CommandFuture { key, future };
                     let contender = self.contenders.get(&command.key).cloned();
                     self.in_flight.insert(id, contender);
                     match awaits {
@@ -131,7 +147,7 @@ impl State {
                         }
                     }
                 }
-                Polled::Event(key, event) => {
+                (key, Output::Event(event)) => {
                     // The task of its own looks as soon as this returns.
                     let seen = match awaits {
                         Awaits::Only(own) => own == key,
@@ -140,14 +156,16 @@ impl State {
                     };
                     drained.changed.extend(self.on_event(now, key, event, seen));
                 }
-                Polled::Wait(until) => {
-                    let until = self.earliest(until);
+                (_, Output::Wait(wait)) => {
+                    let until = self.earliest(wait.until);
                     let earlier = self.arm(now, until);
-                    let done = self.closed && self.machines.pending() == 0;
+                    let done = self.closed && self.hub.pending() == 0;
                     // The background task itself sees both before it goes to sleep.
                     drained.wake_background = (earlier || done) && !matches!(awaits, Awaits::All);
                     return;
                 }
+                // A later core may have more outputs.
+                _ => {}
             }
         }
     }
@@ -182,12 +200,12 @@ impl State {
         if !over {
             return Some(Arc::clone(contender));
         }
-        self.machines.close(now, key);
+        self.hub.close(key);
         self.contenders.remove(&key)
     }
 
     /// Closes contenders without events; returns their states, whose tasks are to be woken.
-    pub(super) fn close_contenders(&mut self, now: Instant, keys: Vec<Key>) -> Vec<Arc<SharedState>> {
+    pub(super) fn close_contenders(&mut self, keys: Vec<Key>) -> Vec<Arc<SharedState>> {
         let mut closed = Vec::new();
         for key in keys {
             if let Some(contender) = self.contenders.remove(&key) {
@@ -195,7 +213,7 @@ impl State {
                 contender.end(End::Closed);
                 closed.push(contender);
             }
-            self.machines.close(now, key);
+            self.hub.close(key);
         }
         closed
     }
@@ -227,7 +245,7 @@ impl State {
         while let Some((key, contender)) = self.unclaimed.take_due(now) {
             if contender.give_back() {
                 self.contenders.remove(&key);
-                self.machines.close(now, key);
+                self.hub.close(key);
                 given.push(contender);
             }
         }
@@ -235,7 +253,7 @@ impl State {
     }
 
     /// Takes what has come of a command or a watch; gives the watch that is to be awaited next.
-    pub(super) fn complete(&mut self, now: Instant, key: Key, completed: Completed) -> Option<CommandFuture> {
+    pub(super) fn complete(&mut self, key: Key, completed: Completed) -> Option<CommandFuture> {
         match completed {
             Completed::Outcome {
                 id,
@@ -257,14 +275,14 @@ impl State {
                             None => Box::pin(watch.map(Completed::Notice)),
                         },
                     });
-                if let Err(misuse) = self.machines.handle_outcome(now, id, outcome) {
+                if let Err(misuse) = self.hub.handle_outcome(id, outcome) {
                     // A reply of the wrong shape: the command counts as unknown, and this is why.
                     self.keep_error(id, contender.as_ref().and_then(Option::as_ref), Arc::new(misuse));
                 }
                 watch
             }
             Completed::Notice(notice) => {
-                let _accepted = self.machines.handle_notice(now, notice);
+                let _accepted = self.hub.handle_notice(notice);
                 None
             }
             // The engine takes a fault itself.

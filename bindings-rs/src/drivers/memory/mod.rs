@@ -1,5 +1,107 @@
-//! `memory:`: a server inside the process.
+//! `memory:`: a server inside the process. There is nothing to carry out: the hub does it by itself, and the driver wakes the others.
 
-mod driver;
+use alloc::{
+    collections::BTreeMap,
+    sync::{Arc, Weak},
+};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub(crate) use driver::open;
+use fencepost_core::{Command, Instant, lowered::Request};
+use fencepost_models::hub::{Hub, MemoryServer};
+use futures_util::{
+    FutureExt,
+    future::{self, BoxFuture},
+};
+
+use crate::{
+    clock,
+    engine::driver::{Completed, ConnectionTask, Driver as Commands, Sink},
+};
+
+/// The servers that have a name, for as long as somebody is connected to them.
+static NAMED: Mutex<BTreeMap<String, Weak<Place>>> = Mutex::new(BTreeMap::new());
+
+/// One server, and whom to wake.
+#[derive(Default)]
+struct Place {
+    server: MemoryServer,
+    sinks: Mutex<BTreeMap<u64, Weak<dyn Sink>>>,
+}
+
+impl Place {
+    fn sinks(&self) -> MutexGuard<'_, BTreeMap<u64, Weak<dyn Sink>>> {
+        self.sinks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The driver of one client.
+pub(crate) struct Driver {
+    place: Arc<Place>,
+    /// Its hub's, on the server.
+    id: u64,
+}
+
+impl Driver {
+    /// A hub on the server of that name (on a server of its own if the name is empty), and its driver.
+    pub(crate) fn connect(name: &str, seed: u64) -> (Hub, Self) {
+        let place = if name.is_empty() {
+            Arc::default()
+        } else {
+            named(name)
+        };
+        let hub = place.server.connect(clock::now(), seed);
+        let id = hub.id();
+        (hub, Self { place, id })
+    }
+}
+
+fn named(name: &str) -> Arc<Place> {
+    let mut places = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(place) = places.get(name).and_then(Weak::upgrade) {
+        return place;
+    }
+    places.retain(|_, place| place.strong_count() > 0);
+    let place = Arc::default();
+    places.insert(name.into(), Arc::downgrade(&place));
+    place
+}
+
+impl Commands for Driver {
+    /// A hub on a server in memory gives no commands.
+    fn start(&self, _command: Command<Request>) -> BoxFuture<'static, Completed> {
+        future::ready(Completed::Nothing).boxed()
+    }
+
+    /// What one client does may concern others.
+    fn flush(&self) {
+        let woken = self.place.server.take_woken();
+        let others = woken.into_iter().filter(|id| *id != self.id);
+        let others: Vec<_> = {
+            let sinks = self.place.sinks();
+            others
+                .filter_map(|id| sinks.get(&id).and_then(Weak::upgrade))
+                .collect()
+        };
+        for other in others {
+            other.wake();
+        }
+    }
+}
+
+impl ConnectionTask for Driver {
+    /// There is no connection to keep. What has woken this client before will be seen in its task's first turn, which follows.
+    fn run(self: Arc<Self>, sink: Arc<dyn Sink>) -> BoxFuture<'static, ()> {
+        self.place.sinks().insert(self.id, Arc::downgrade(&sink));
+        future::pending().boxed()
+    }
+
+    fn finish(self: Arc<Self>, _limit: Instant) -> BoxFuture<'static, ()> {
+        future::ready(()).boxed()
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.place.sinks().remove(&self.id);
+    }
+}

@@ -1,93 +1,26 @@
-//! The driver: what is sent where, and by which of its connections.
+//! The driver: which connection each command goes to.
 
 use alloc::sync::Arc;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fencepost_core::{
-    Command, CommandId, ConfigError, Failure, Instant, Refusal,
+    Command, CommandId, Failure, Instant, Refusal,
     lowered::{Operation, Outcome, Request},
     redis::Reply,
-    url::RedisAddress,
 };
 use futures_util::{
     FutureExt,
     future::{self, BoxFuture},
 };
-use redis::{Cmd, aio::ConnectionLike};
+use redis::Cmd;
 
 use super::{
-    connection::{self, Calls, Given, Health},
-    server::Server,
-    subscriptions::{self, Order, Orders, Source},
+    connection, health,
+    state::{Driver, Line},
+    subscriptions::{self, Order},
 };
-use crate::{
-    Native,
-    engine::{
-        inputs::Engine,
-        machines::{Completed, ConnectionTask, Driver as Commands},
-    },
-};
-
-/// The driver of one client.
-pub(crate) struct Driver {
-    /// Where to connect to; nothing for a connection that was given.
-    server: Option<Server>,
-    line: Mutex<Line>,
-    /// Nothing if there is nothing to subscribe with.
-    orders: Option<Orders>,
-}
-
-/// What can be sent at present.
-pub(super) enum Line {
-    /// Nothing: there is no connection; and why.
-    Down(Option<Native>),
-    /// Commands.
-    Up(Arc<dyn Calls>, Arc<Health>),
-    /// Nothing: the server has refused us.
-    Refused(String, Native),
-    /// Nothing ever again.
-    Over,
-}
+use crate::engine::driver::{Completed, ConnectionTask, Driver as Commands, Sink};
 
 impl Driver {
-    /// A driver that makes its own connections.
-    pub(crate) fn own(address: &RedisAddress) -> Result<Self, ConfigError> {
-        let server = Server::new(address)?;
-        Ok(Self {
-            orders: Some(Orders::new(Source::Server(server.clone()))),
-            server: Some(server),
-            line: Mutex::new(Line::Down(None)),
-        })
-    }
-
-    /// A driver on a connection that somebody else keeps.
-    pub(crate) fn given<C>(connection: C, subscribe_with: Option<redis::Client>) -> Self
-    where
-        C: ConnectionLike + Clone + Send + Sync + 'static,
-    {
-        let health = if Given::<C>::is_made_again() {
-            Health::default()
-        } else {
-            Health::mortal()
-        };
-        Self {
-            server: None,
-            line: Mutex::new(Line::Up(Arc::new(Given(connection)), Arc::new(health))),
-            orders: subscribe_with.map(Source::Library).map(Orders::new),
-        }
-    }
-
-    pub(super) fn line(&self) -> MutexGuard<'_, Line> {
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The subscriptions may be with a server that is not the one of the address any more.
-    pub(super) fn leave_subscriptions(&self) {
-        if let Some(orders) = &self.orders {
-            orders.leave();
-        }
-    }
-
     fn call(&self, id: CommandId, arguments: &[Vec<u8>]) -> BoxFuture<'static, Completed> {
         let (outcome, native) = match &*self.line() {
             Line::Up(calls, health) if !health.is_dead() => {
@@ -109,7 +42,7 @@ impl Driver {
             ),
             Line::Over => (Outcome::Failed(Failure::Closed), None),
         };
-        future::ready(completed(id, outcome, native)).boxed()
+        future::ready(Completed::outcome(id, outcome, native)).boxed()
     }
 }
 
@@ -131,7 +64,7 @@ impl Commands for Driver {
             other => {
                 let error = format!("ERR unknown command '{}'", other.name());
                 let outcome = Outcome::Redis(Reply::Error(error));
-                return future::ready(completed(id, outcome, None)).boxed();
+                return future::ready(Completed::outcome(id, outcome, None)).boxed();
             }
         };
         match &self.orders {
@@ -139,34 +72,34 @@ impl Commands for Driver {
             None => {
                 let error = "NOPERM there is nothing to subscribe with: see Builder::subscribe_with";
                 let outcome = Outcome::Redis(Reply::Error(error.into()));
-                future::ready(completed(id, outcome, None)).boxed()
+                future::ready(Completed::outcome(id, outcome, None)).boxed()
             }
         }
     }
 }
 
 impl ConnectionTask for Driver {
-    fn run(self: Arc<Self>, engine: Arc<Engine>) -> BoxFuture<'static, ()> {
+    fn run(self: Arc<Self>, sink: Arc<dyn Sink>) -> BoxFuture<'static, ()> {
         let commands = {
-            let (driver, engine) = (Arc::clone(&self), Arc::clone(&engine));
+            let (driver, sink) = (Arc::clone(&self), Arc::clone(&sink));
             async move {
                 match driver.server.clone() {
-                    Some(server) => connection::run(&driver, &server, &engine).await,
+                    Some(server) => connection::run(&driver, &server, &*sink).await,
                     None => {
-                        engine.connected();
+                        sink.connected();
                         let health = match &*driver.line() {
                             Line::Up(_, health) => Arc::clone(health),
                             _ => return,
                         };
-                        let native = Arc::new(connection::look_after(&health, &engine).await);
-                        engine.rejected(Refusal::ConnectionClosed, native);
+                        let native = Arc::new(health::look_after(&health, &*sink).await);
+                        sink.rejected(Refusal::ConnectionClosed, native);
                     }
                 }
             }
         };
         let subscriptions = async move {
             if let Some(orders) = &self.orders {
-                subscriptions::run(orders, &engine).await;
+                subscriptions::run(orders, &*sink).await;
             }
         };
         async move {
@@ -178,14 +111,5 @@ impl ConnectionTask for Driver {
     fn finish(self: Arc<Self>, _limit: Instant) -> BoxFuture<'static, ()> {
         *self.line() = Line::Over;
         future::ready(()).boxed()
-    }
-}
-
-pub(super) const fn completed(id: CommandId, outcome: Outcome, native: Option<Native>) -> Completed {
-    Completed::Outcome {
-        id,
-        outcome,
-        native,
-        watch: None,
     }
 }

@@ -1,9 +1,12 @@
 //! Redis through the `redis` crate: conversion, one connection for commands, and another for subscriptions when one is needed.
 
+mod calls;
 mod connection;
 mod driver;
+mod health;
 mod outcomes;
 mod server;
+mod state;
 mod subscriptions;
 #[cfg(feature = "redis-tls")]
 mod tls;
@@ -11,4 +14,4 @@ mod tls;
 #[path = "no_tls.rs"]
 mod tls;
 
-pub(crate) use driver::Driver;
+pub(crate) use state::Driver;

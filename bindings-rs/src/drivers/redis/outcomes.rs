@@ -5,8 +5,10 @@ use alloc::sync::Arc;
 use fencepost_core::{CommandId, Failure, lowered::Outcome, redis::Reply};
 use redis::{ErrorKind, RedisError, ServerError, Value};
 
-use super::connection::Answer;
-use crate::{Native, engine::machines::Completed};
+use crate::{Native, engine::driver::Completed};
+
+/// What a command has come to, as the library says it.
+pub(super) type Answer = Result<Value, RedisError>;
 
 /// What an answer comes to.
 pub(super) fn completed(id: CommandId, answer: Answer) -> Completed {
@@ -15,12 +17,7 @@ pub(super) fn completed(id: CommandId, answer: Answer) -> Completed {
         answer => answer,
     };
     let (outcome, native) = of(answer);
-    Completed::Outcome {
-        id,
-        outcome,
-        native,
-        watch: None,
-    }
+    Completed::outcome(id, outcome, native)
 }
 
 /// Whether the library says that the call itself was wrong, or what it was made with. It would say so again.

@@ -1,5 +1,8 @@
 //! The server of an address, and how connections to it are made.
 
+use core::time::Duration;
+use std::io;
+
 use fencepost_core::{
     ConfigError,
     url::{Address, RedisAddress},
@@ -15,6 +18,10 @@ use tokio::{
 };
 
 use super::tls::Tls;
+use crate::engine::alarm::within;
+
+/// How long one attempt to connect may take.
+const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 
 /// A connection, and what has to be polled for it until it ends.
 pub(super) type Made = (MultiplexedConnection, BoxFuture<'static, ()>);
@@ -89,4 +96,12 @@ impl Server {
             MultiplexedConnection::new_with_config(&self.settings, stream, config).await?;
         Ok((connection, driver.boxed()))
     }
+}
+
+/// Limits the time of something that connects.
+pub(super) async fn limited<T>(
+    connecting: impl Future<Output = Result<T, RedisError>>,
+) -> Result<T, RedisError> {
+    let timed_out = || Err(io::Error::from(io::ErrorKind::TimedOut).into());
+    within(CONNECT_WITHIN, connecting).await.unwrap_or_else(timed_out)
 }

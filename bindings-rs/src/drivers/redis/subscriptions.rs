@@ -18,8 +18,11 @@ use redis::{
 };
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use super::{connection::limited, driver::completed, outcomes, server::Server};
-use crate::engine::{inputs::Engine, machines::Completed};
+use super::{
+    outcomes,
+    server::{Server, limited},
+};
+use crate::engine::{driver::Completed, driver::Sink};
 
 /// How long a connection may be silent before it is asked for a sign of life.
 const HEARTBEAT: Duration = Duration::from_secs(5);
@@ -78,7 +81,7 @@ impl Orders {
         // Without a keeper the sender is dropped here, and that is the answer.
         let _kept = self.give.send((order, done));
         async move {
-            let closed = || completed(id, Outcome::Failed(Failure::Closed), None);
+            let closed = || Completed::outcome(id, Outcome::Failed(Failure::Closed), None);
             doing.await.unwrap_or_else(|_gone| closed())
         }
         .boxed()
@@ -86,7 +89,7 @@ impl Orders {
 }
 
 /// Carries out orders and passes on messages, as long as it is polled.
-pub(super) async fn run(orders: &Orders, engine: &Engine) {
+pub(super) async fn run(orders: &Orders, sink: &dyn Sink) {
     let taken = orders.take.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some(mut taken) = taken else { return };
     let mut listener = Listener {
@@ -99,18 +102,18 @@ pub(super) async fn run(orders: &Orders, engine: &Engine) {
         tokio::select! {
             order = taken.recv() => match order {
                 Some((order, done)) => {
-                    let outcome = listener.obey(order, engine).await;
+                    let outcome = listener.obey(order, sink).await;
                     // Whoever has asked may have gone.
                     let _heard = done.send(outcome);
                 }
                 None => return,
             },
             channel = listener.next() => match channel {
-                Some(channel) => listener.pass_on(&channel, engine),
-                None => listener.lost(engine),
+                Some(channel) => listener.pass_on(&channel, sink),
+                None => listener.lost(sink),
             },
-            () = orders.left.notified() => listener.lost(engine),
-            () = silence(listening) => listener.ask(engine).await,
+            () = orders.left.notified() => listener.lost(sink),
+            () = silence(listening) => listener.ask(sink).await,
         }
     }
 }
@@ -122,22 +125,22 @@ struct Listener<'a> {
 }
 
 impl Listener<'_> {
-    async fn obey(&mut self, order: Order, engine: &Engine) -> Completed {
+    async fn obey(&mut self, order: Order, sink: &dyn Sink) -> Completed {
         match order {
             Order::Subscribe { id, channel } => match self.subscribe(&channel).await {
                 Ok(()) => {
                     self.channels.insert(channel, id);
-                    completed(id, Outcome::Redis(Reply::Nil), None)
+                    Completed::outcome(id, Outcome::Redis(Reply::Nil), None)
                 }
                 Err(error) => {
                     if error.code().is_none() {
-                        self.lost(engine);
+                        self.lost(sink);
                     }
                     match self.source {
                         // The library's word for a server whose certificate is not trusted, too.
                         Source::Server(_) => {
                             let (outcome, native) = outcomes::of(Err(error));
-                            completed(id, outcome, native)
+                            Completed::outcome(id, outcome, native)
                         }
                         Source::Library(_) => outcomes::completed(id, Err(error)),
                     }
@@ -145,12 +148,12 @@ impl Listener<'_> {
             },
             Order::Unsubscribe { id, channel } => {
                 self.channels.remove(&channel);
-                if let Some((sink, _)) = &mut self.connection
-                    && limited(sink.unsubscribe(channel.as_slice())).await.is_err()
+                if let Some((requests, _)) = &mut self.connection
+                    && limited(requests.unsubscribe(channel.as_slice())).await.is_err()
                 {
-                    self.lost(engine);
+                    self.lost(sink);
                 }
-                completed(id, Outcome::Redis(Reply::Nil), None)
+                Completed::outcome(id, Outcome::Redis(Reply::Nil), None)
             }
         }
     }
@@ -161,17 +164,17 @@ impl Listener<'_> {
             self.connection = Some(connection.split());
         }
         match &mut self.connection {
-            Some((sink, _)) => limited(sink.subscribe(channel)).await,
+            Some((requests, _)) => limited(requests.subscribe(channel)).await,
             None => Ok(()),
         }
     }
 
     /// A connection on which nothing comes may be one on which nothing ever will.
-    async fn ask(&mut self, engine: &Engine) {
-        if let Some((sink, _)) = &mut self.connection
-            && limited(sink.ping::<Value>()).await.is_err()
+    async fn ask(&mut self, sink: &dyn Sink) {
+        if let Some((requests, _)) = &mut self.connection
+            && limited(requests.ping::<Value>()).await.is_err()
         {
-            self.lost(engine);
+            self.lost(sink);
         }
     }
 
@@ -186,17 +189,17 @@ impl Listener<'_> {
         }
     }
 
-    fn pass_on(&self, channel: &[u8], engine: &Engine) {
+    fn pass_on(&self, channel: &[u8], sink: &dyn Sink) {
         if let Some(id) = self.channels.get(channel) {
-            engine.notice(Notice::Redis(RedisNotice::Message { id: *id }));
+            sink.notice(Notice::Redis(RedisNotice::Message { id: *id }));
         }
     }
 
     /// Messages may have been missed: whoever listened has to subscribe again.
-    fn lost(&mut self, engine: &Engine) {
+    fn lost(&mut self, sink: &dyn Sink) {
         self.connection = None;
         for id in core::mem::take(&mut self.channels).into_values() {
-            engine.notice(Notice::Redis(RedisNotice::Gone { id }));
+            sink.notice(Notice::Redis(RedisNotice::Gone { id }));
         }
     }
 }

@@ -17,5 +17,6 @@ mod requests;
 #[cfg(all(test, feature = "servers"))]
 mod server_tests;
 mod session;
+mod state;
 
-pub(crate) use driver::{Driver, Source};
+pub(crate) use state::{Driver, Source};

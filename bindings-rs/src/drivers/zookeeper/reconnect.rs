@@ -10,12 +10,11 @@ use zookeeper_client::{Error, SessionInfo};
 
 use super::{
     connection::Made,
-    driver::Driver,
-    session::{RETRY_AFTER, connector, session},
+    state::{Driver, RETRY_AFTER, session_notice},
 };
 use crate::{
     clock,
-    engine::{alarm::within, inputs::Engine},
+    engine::{alarm::within, driver::Sink},
 };
 
 /// A session without a connection.
@@ -25,14 +24,14 @@ pub(super) struct Stray {
 }
 
 /// Connects the session again, however long it takes: at first to a server to which it was not connected. Fails if the session has ended.
-pub(super) async fn again(driver: &Driver, engine: &Engine, stray: &Stray) -> Result<Made, Error> {
+pub(super) async fn again(driver: &Driver, sink: &dyn Sink, stray: &Stray) -> Result<Made, Error> {
     let order = driver.other_hosts_first();
     let mut failures = 0_u32;
     for host in order.iter().cycle() {
-        engine.notice(session(Told::Connecting, SessionId(0), Duration::ZERO));
+        sink.notice(session_notice(Told::Connecting, SessionId(0), Duration::ZERO));
         match attempt(driver, stray, host, failures).await {
             Err(error @ (Error::SessionExpired | Error::AuthFailed)) => return Err(error),
-            Err(error) => engine.connection_failed(alloc::sync::Arc::new(error)),
+            Err(error) => sink.connection_failed(alloc::sync::Arc::new(error)),
             Ok(mut made) => {
                 made.host = Some(host.clone());
                 return Ok(made);
@@ -50,7 +49,7 @@ pub(super) async fn again(driver: &Driver, engine: &Engine, stray: &Stray) -> Re
 /// One server, for as long as a handshake may take.
 async fn attempt(driver: &Driver, stray: &Stray, host: &str, failures: u32) -> Result<Made, Error> {
     let until = clock::now().plus(handshake_timeout(stray.timeout, failures));
-    let connecting = Made::connect(connector(driver).with_session(stray.info.clone()), host);
+    let connecting = Made::connect(driver.connector().with_session(stray.info.clone()), host);
     let made = within(until.since(clock::now()), connecting)
         .await
         .unwrap_or(Err(Error::Timeout))?;

@@ -12,10 +12,10 @@ use futures_util::{
     FutureExt,
     future::{self, BoxFuture},
 };
-use zookeeper_client::{Acl, Client, CreateMode, Error, EventType, MultiWriteResult, OneshotWatcher};
+use zookeeper_client::{Acl, Acls, Client, CreateMode, Error, EventType, MultiWriteResult, OneshotWatcher};
 
-use super::{connection::Connection, driver::acls, errors};
-use crate::engine::machines::Completed;
+use super::{connection::Connection, errors};
+use crate::engine::driver::Completed;
 
 /// Starts a command: the request is in the library's queue when this returns.
 pub(super) fn start(
@@ -143,6 +143,11 @@ fn now(request: impl Future<Output = Completed> + Send + 'static) -> BoxFuture<'
     }
 }
 
+/// An ACL as requests take it.
+fn acls(acl: &[Acl]) -> Acls<'_> {
+    Acls::new(acl)
+}
+
 fn answer(data: Vec<u8>, stat: &zookeeper_client::Stat) -> Answer {
     let stat = Stat {
         czxid: stat.czxid,
@@ -158,12 +163,7 @@ fn completed(id: CommandId, session: SessionId, answer: Result<Answer, Error>) -
         Ok(answer) => (Outcome::ZooKeeper(Reply { session, answer }), None),
         Err(error) => (errors::outcome(session, &error), Some(Arc::new(error) as _)),
     };
-    Completed::Outcome {
-        id,
-        outcome,
-        native,
-        watch: None,
-    }
+    Completed::outcome(id, outcome, native)
 }
 
 fn with_watch(

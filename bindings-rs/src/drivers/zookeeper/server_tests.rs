@@ -11,8 +11,8 @@ use fencepost_core::{
 use futures_util::{FutureExt, future::BoxFuture};
 use zookeeper_client::Client;
 
-use super::{connection::Made, driver::open_acl, requests};
-use crate::engine::machines::Completed;
+use super::{connection::Made, requests, state::open_acl};
+use crate::engine::driver::Completed;
 
 const SESSION: SessionId = SessionId(7);
 

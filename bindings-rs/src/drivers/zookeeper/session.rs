@@ -7,49 +7,45 @@ use std::sync::PoisonError;
 
 use fencepost_core::{
     Instant, Refusal, SessionId,
-    lowered::Notice,
-    zookeeper::{Notice as ZooKeeperNotice, SessionState as Told, handshake_timeout},
+    zookeeper::{SessionState as Told, handshake_timeout},
 };
 use futures_util::FutureExt;
-use zookeeper_client::{Client, Connector, Error, SessionState};
+use zookeeper_client::{Client, Error, SessionState};
 
 use super::{
     connection::{Connection, Made},
-    driver::{Driver, Line, Source},
     reconnect::{self, Stray},
+    state::{Driver, Line, RETRY_AFTER, Source, session_notice},
 };
 use crate::{
     clock,
-    engine::{alarm::within, inputs::Engine},
+    engine::{alarm::within, driver::Sink},
 };
-
-/// Between two attempts to connect.
-pub(super) const RETRY_AFTER: Duration = Duration::from_millis(100);
 
 /// How long a session of ours may take to close.
 const CLOSE_WITHIN: Duration = Duration::from_secs(1);
 
 /// Keeps a session until there will be none any more.
-pub(super) async fn run(driver: Arc<Driver>, engine: Arc<Engine>) {
+pub(super) async fn run(driver: Arc<Driver>, sink: Arc<dyn Sink>) {
     match &driver.source {
         Source::Given(client) => {
             let client = client.clone();
-            let end = follow(&driver, &engine, Made::given(client.clone())).await;
+            let end = follow(&driver, &*sink, Made::given(client.clone())).await;
             let expired = matches!(end, End::Over(SessionState::Expired));
             if expired {
                 // Not ours to renew.
-                tell(&engine, &client, Told::Closed);
+                tell(&*sink, &client, Told::Closed);
             }
             let why = if expired {
                 Error::SessionExpired
             } else {
                 Error::ClientClosed
             };
-            engine.rejected(Refusal::ConnectionClosed, Arc::new(why));
+            sink.rejected(Refusal::ConnectionClosed, Arc::new(why));
         }
         Source::Hosts { .. } => {
-            while let Some(made) = connect(&driver, &engine).await {
-                if keep_one(&driver, &engine, made).await != SessionState::Expired {
+            while let Some(made) = connect(&driver, &*sink).await {
+                if keep_one(&driver, &*sink, made).await != SessionState::Expired {
                     return;
                 }
             }
@@ -58,67 +54,50 @@ pub(super) async fn run(driver: Arc<Driver>, engine: Arc<Engine>) {
 }
 
 /// Keeps one session of ours, on one server after another if they fall silent; gives its last state.
-async fn keep_one(driver: &Driver, engine: &Engine, mut made: Made) -> SessionState {
+async fn keep_one(driver: &Driver, sink: &dyn Sink, mut made: Made) -> SessionState {
     loop {
-        let stray = match follow(driver, engine, made).await {
+        let stray = match follow(driver, sink, made).await {
             End::Over(state) => return state,
             End::Cut(stray) => stray,
         };
-        let over = |state| session(state, SessionId(stray.info.id().0), stray.timeout);
-        made = match reconnect::again(driver, engine, &stray).await {
+        let over = |state| session_notice(state, SessionId(stray.info.id().0), stray.timeout);
+        made = match reconnect::again(driver, sink, &stray).await {
             Ok(made) => made,
             Err(error @ Error::AuthFailed) => {
-                engine.notice(over(Told::AuthFailed));
-                engine.rejected(Refusal::AuthFailed, Arc::new(error));
+                sink.notice(over(Told::AuthFailed));
+                sink.rejected(Refusal::AuthFailed, Arc::new(error));
                 return SessionState::AuthFailed;
             }
             Err(error) => {
-                engine.connection_failed(Arc::new(error));
-                engine.notice(over(Told::Expired));
+                sink.connection_failed(Arc::new(error));
+                sink.notice(over(Told::Expired));
                 return SessionState::Expired;
             }
         };
     }
 }
 
-/// What sessions of ours are made with.
-pub(super) fn connector(driver: &Driver) -> Connector {
-    let connector = Client::connector().with_fail_eagerly();
-    let Source::Hosts {
-        session_timeout,
-        auth,
-        ..
-    } = &driver.source
-    else {
-        return connector;
-    };
-    let connector = connector.with_session_timeout(*session_timeout);
-    auth.iter().fold(connector, |connector, (scheme, credentials)| {
-        connector.with_auth(scheme, credentials)
-    })
-}
-
 /// Makes a session, however long it takes; `None` if the server has refused the credentials.
-async fn connect(driver: &Driver, engine: &Engine) -> Option<Made> {
+async fn connect(driver: &Driver, sink: &dyn Sink) -> Option<Made> {
     let Source::Hosts { hosts, .. } = &driver.source else {
         return None;
     };
     let hosts = hosts.join(",");
     loop {
-        engine.notice(session(Told::Connecting, SessionId(0), Duration::ZERO));
-        match Made::connect(connector(driver), &hosts).await {
+        sink.notice(session_notice(Told::Connecting, SessionId(0), Duration::ZERO));
+        match Made::connect(driver.connector(), &hosts).await {
             Ok(made) => return Some(made),
             Err(error @ Error::AuthFailed) => {
-                engine.notice(session(Told::AuthFailed, SessionId(0), Duration::ZERO));
-                engine.rejected(Refusal::AuthFailed, Arc::new(error));
+                sink.notice(session_notice(Told::AuthFailed, SessionId(0), Duration::ZERO));
+                sink.rejected(Refusal::AuthFailed, Arc::new(error));
                 return None;
             }
             // No server has had a part in it.
             Err(error @ Error::BadArguments(_)) => {
-                engine.fail(Arc::new(error));
+                sink.fail(Arc::new(error));
                 return None;
             }
-            Err(error) => engine.connection_failed(Arc::new(error)),
+            Err(error) => sink.connection_failed(Arc::new(error)),
         }
         tokio::time::sleep(RETRY_AFTER).await;
     }
@@ -133,7 +112,7 @@ enum End {
 }
 
 /// Tells of one session for as long as one client of the library's has it.
-async fn follow(driver: &Driver, engine: &Engine, made: Made) -> End {
+async fn follow(driver: &Driver, sink: &dyn Sink, made: Made) -> End {
     let connection = Arc::clone(&made.connection);
     let client = &connection.client;
     let mut states = client.state_watcher();
@@ -146,9 +125,9 @@ async fn follow(driver: &Driver, engine: &Engine, made: Made) -> End {
         if mem::take(&mut connected) {
             *driver.line() = Line::Down;
             // What was under way has failed by now, or will be told too late to be of use.
-            engine.fail_in_flight();
-            engine.connection_failed(Arc::new(Error::ConnectionLoss));
-            tell(engine, client, Told::Suspended);
+            sink.fail_in_flight();
+            sink.connection_failed(Arc::new(Error::ConnectionLoss));
+            tell(sink, client, Told::Suspended);
         }
         match state {
             Some(SessionState::SyncConnected) => {
@@ -157,8 +136,8 @@ async fn follow(driver: &Driver, engine: &Engine, made: Made) -> End {
                 let _stale = driver.silent.notified().now_or_never();
                 *driver.line() = Line::Up(Arc::clone(&connection));
                 connected = true;
-                tell(engine, client, Told::Connected);
-                engine.connected();
+                tell(sink, client, Told::Connected);
+                sink.connected();
             }
             // The library knows other servers, and looks for them. A server without a quorum is none: nothing can be locked there.
             Some(SessionState::Disconnected | SessionState::ConnectedReadOnly) if made.host.is_none() => {}
@@ -172,18 +151,18 @@ async fn follow(driver: &Driver, engine: &Engine, made: Made) -> End {
                 return End::Cut(stray);
             }
             Some(SessionState::Expired) => {
-                engine.connection_failed(Arc::new(Error::SessionExpired));
-                tell(engine, client, Told::Expired);
+                sink.connection_failed(Arc::new(Error::SessionExpired));
+                tell(sink, client, Told::Expired);
                 return End::Over(SessionState::Expired);
             }
             Some(SessionState::AuthFailed) => {
-                tell(engine, client, Told::AuthFailed);
-                engine.rejected(Refusal::AuthFailed, Arc::new(Error::AuthFailed));
+                tell(sink, client, Told::AuthFailed);
+                sink.rejected(Refusal::AuthFailed, Arc::new(Error::AuthFailed));
                 return End::Over(SessionState::AuthFailed);
             }
             Some(SessionState::Closed) => {
                 *driver.line() = Line::Over;
-                tell(engine, client, Told::Closed);
+                tell(sink, client, Told::Closed);
                 return End::Over(SessionState::Closed);
             }
         }
@@ -241,20 +220,12 @@ fn look_around(driver: &Driver, host: Option<&String>) {
     });
 }
 
-fn tell(engine: &Engine, client: &Client, state: Told) {
-    engine.notice(session(
+fn tell(sink: &dyn Sink, client: &Client, state: Told) {
+    sink.notice(session_notice(
         state,
         SessionId(client.session_id().0),
         client.session_timeout(),
     ));
-}
-
-pub(super) const fn session(state: Told, session: SessionId, timeout: Duration) -> Notice {
-    Notice::ZooKeeper(ZooKeeperNotice::Session {
-        state,
-        session,
-        timeout,
-    })
 }
 
 /// Closes a session of ours, and waits until the server knows, so that nothing ephemeral outlives its client.

@@ -1,0 +1,58 @@
+//! Commands on a connection: the program's, or one of our own.
+
+use alloc::sync::Arc;
+use core::any::TypeId;
+
+use fencepost_core::CommandId;
+use futures_util::future::BoxFuture;
+use redis::{
+    Cmd,
+    aio::{ConnectionLike, MultiplexedConnection},
+};
+
+use super::{health::Health, outcomes};
+use crate::engine::driver::Completed;
+
+/// Anything that commands can be sent on.
+pub(super) trait Calls: Send + Sync {
+    fn call(&self, id: CommandId, command: Cmd, health: Arc<Health>) -> BoxFuture<'static, Completed>;
+}
+
+/// Somebody else's connection.
+pub(super) struct Given<C>(pub(super) C);
+
+impl<C: 'static> Given<C> {
+    /// Whether the library makes such a connection again when it has ended. A multiplexed connection ends with its socket; managers and
+    /// clusters go on, and of a type that the program has made itself it is assumed.
+    pub(super) fn is_made_again() -> bool {
+        TypeId::of::<C>() != TypeId::of::<MultiplexedConnection>()
+    }
+}
+
+impl<C: ConnectionLike + Clone + Send + Sync + 'static> Calls for Given<C> {
+    fn call(&self, id: CommandId, command: Cmd, health: Arc<Health>) -> BoxFuture<'static, Completed> {
+        let mut connection = self.0.clone();
+        Box::pin(async move {
+            let answer = connection.req_packed_command(&command).await;
+            health.answered(&answer);
+            outcomes::completed(id, answer)
+        })
+    }
+}
+
+/// Our own.
+pub(super) struct Own(pub(super) MultiplexedConnection);
+
+impl Calls for Own {
+    fn call(&self, id: CommandId, command: Cmd, health: Arc<Health>) -> BoxFuture<'static, Completed> {
+        let mut connection = self.0.clone();
+        Box::pin(async move {
+            let answer = connection.send_packed_command(&command).await;
+            health.answered(&answer);
+            if outcomes::is_from_replica(&answer) {
+                health.leave();
+            }
+            outcomes::completed(id, answer)
+        })
+    }
+}

@@ -1,0 +1,76 @@
+//! What a driver's parts share: where it connects to, and what can be sent at present.
+
+use alloc::sync::Arc;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use fencepost_core::{ConfigError, url::RedisAddress};
+use redis::aio::ConnectionLike;
+
+use super::{
+    calls::{Calls, Given},
+    health::Health,
+    server::Server,
+    subscriptions::{Orders, Source},
+};
+use crate::Native;
+
+/// The driver of one client.
+pub(crate) struct Driver {
+    /// Where to connect to; nothing for a connection that was given.
+    pub(super) server: Option<Server>,
+    line: Mutex<Line>,
+    /// Nothing if there is nothing to subscribe with.
+    pub(super) orders: Option<Orders>,
+}
+
+/// What can be sent at present.
+pub(super) enum Line {
+    /// Nothing: there is no connection; and why.
+    Down(Option<Native>),
+    /// Commands.
+    Up(Arc<dyn Calls>, Arc<Health>),
+    /// Nothing: the server has refused us.
+    Refused(String, Native),
+    /// Nothing ever again.
+    Over,
+}
+
+impl Driver {
+    /// A driver that makes its own connections.
+    pub(crate) fn own(address: &RedisAddress) -> Result<Self, ConfigError> {
+        let server = Server::new(address)?;
+        Ok(Self {
+            orders: Some(Orders::new(Source::Server(server.clone()))),
+            server: Some(server),
+            line: Mutex::new(Line::Down(None)),
+        })
+    }
+
+    /// A driver on a connection that somebody else keeps.
+    pub(crate) fn given<C>(connection: C, subscribe_with: Option<redis::Client>) -> Self
+    where
+        C: ConnectionLike + Clone + Send + Sync + 'static,
+    {
+        let health = if Given::<C>::is_made_again() {
+            Health::default()
+        } else {
+            Health::mortal()
+        };
+        Self {
+            server: None,
+            line: Mutex::new(Line::Up(Arc::new(Given(connection)), Arc::new(health))),
+            orders: subscribe_with.map(Source::Library).map(Orders::new),
+        }
+    }
+
+    pub(super) fn line(&self) -> MutexGuard<'_, Line> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The subscriptions may be with a server that is not the one of the address any more.
+    pub(super) fn leave_subscriptions(&self) {
+        if let Some(orders) = &self.orders {
+            orders.leave();
+        }
+    }
+}

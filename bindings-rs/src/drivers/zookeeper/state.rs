@@ -1,0 +1,148 @@
+//! What a driver's parts share: where sessions come from, and what can be sent at present.
+
+use alloc::sync::Arc;
+use core::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use fencepost_core::{
+    SessionId,
+    lowered::Notice,
+    zookeeper::{Notice as ZooKeeperNotice, SessionState as Told},
+};
+use tokio::sync::Notify;
+use zookeeper_client::{Acl, AuthId, Client, Connector, Permission};
+
+use super::connection::Connection;
+
+/// Between two attempts to connect.
+pub(super) const RETRY_AFTER: Duration = Duration::from_millis(100);
+
+/// Where sessions come from.
+#[derive(Clone)]
+pub(crate) enum Source {
+    /// The user's own client: one session, not ours to renew.
+    Given(Client),
+    /// Our own, one after another.
+    Hosts {
+        hosts: Vec<String>,
+        session_timeout: Duration,
+        auth: Vec<(String, Vec<u8>)>,
+    },
+}
+
+/// The driver of one client.
+pub(crate) struct Driver {
+    pub(super) source: Source,
+    pub(super) acl: Arc<[Acl]>,
+    line: Mutex<Line>,
+    /// Notified when a request on a user's own client has failed without an answer, though the client says that it is connected.
+    pub(super) doubt: Arc<Notify>,
+    /// Notified when the server has fallen silent, and another one is wanted.
+    pub(super) silent: Notify,
+    /// The hosts that the session may be connected to: the library does not say which one it has chosen.
+    pub(super) near: Arc<Mutex<Vec<String>>>,
+}
+
+/// What can be sent at present.
+#[derive(Default)]
+pub(super) enum Line {
+    /// Nothing: there is no connection, or the machines have not been told of it yet.
+    #[default]
+    Down,
+    /// Requests of this session. A copy of the library's client is not as cheap as it looks.
+    Up(Arc<Connection>),
+    /// Nothing ever again.
+    Over,
+}
+
+/// Everything for everybody, as ZooKeeper's own shell has it.
+pub(super) fn open_acl() -> Vec<Acl> {
+    vec![Acl::new(Permission::ALL, AuthId::anyone())]
+}
+
+impl Driver {
+    pub(crate) fn new(source: Source, acl: Option<Vec<Acl>>) -> Self {
+        Self {
+            source,
+            acl: acl.unwrap_or_else(open_acl).into(),
+            line: Mutex::default(),
+            doubt: Arc::default(),
+            silent: Notify::new(),
+            near: Arc::default(),
+        }
+    }
+
+    pub(super) fn line(&self) -> MutexGuard<'_, Line> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn near(&self) -> MutexGuard<'_, Vec<String>> {
+        self.near.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The hosts in the order in which another server is looked for: those to which the session may be connected come last.
+    pub(super) fn other_hosts_first(&self) -> Vec<String> {
+        let Source::Hosts { hosts, .. } = &self.source else {
+            return Vec::new();
+        };
+        let mut hosts = hosts.clone();
+        // Clients that leave one server at the same time do not all go to the same next one.
+        let chance = getrandom::u32().unwrap_or_default();
+        let first = usize::try_from(chance)
+            .ok()
+            .and_then(|chance| chance.checked_rem(hosts.len()));
+        hosts.rotate_left(first.unwrap_or_default());
+        let near = self.near();
+        hosts.sort_by_key(|host| near.contains(host));
+        hosts
+    }
+
+    /// What sessions of ours are made with.
+    pub(super) fn connector(&self) -> Connector {
+        let connector = Client::connector().with_fail_eagerly();
+        let Source::Hosts {
+            session_timeout,
+            auth,
+            ..
+        } = &self.source
+        else {
+            return connector;
+        };
+        let connector = connector.with_session_timeout(*session_timeout);
+        auth.iter().fold(connector, |connector, (scheme, credentials)| {
+            connector.with_auth(scheme, credentials)
+        })
+    }
+}
+
+/// What the machines are told of a session.
+pub(super) const fn session_notice(state: Told, session: SessionId, timeout: Duration) -> Notice {
+    Notice::ZooKeeper(ZooKeeperNotice::Session {
+        state,
+        session,
+        timeout,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_silent_server_is_asked_last() {
+        let hosts = ["a:1", "b:2", "c:3"].map(ToOwned::to_owned);
+        let source = Source::Hosts {
+            hosts: hosts.to_vec(),
+            session_timeout: Duration::from_secs(10),
+            auth: Vec::new(),
+        };
+        let driver = Driver::new(source, None);
+        for silent in hosts {
+            *driver.near() = vec![silent.clone()];
+            for _ in 0..20 {
+                let order = driver.other_hosts_first();
+                assert_eq!((order.len(), order.last()), (3, Some(&silent)));
+            }
+        }
+    }
+}
