@@ -1,11 +1,12 @@
 //! The hub: all machines that share one client connection.
 
-use fencepost_core::{CommandId, ContenderId, Instant, Intent, Key, Misuse, lowered};
-use fencepost_models::memory;
+use core::ops::{Deref, DerefMut};
+
+use fencepost_core::{CommandId, ContenderId, Instant, Key, lowered};
+use fencepost_models::hub::Hub;
 
 use crate::{
     boundary::{Fault, exclusive, give, guard, quietly, require, shared, take_back},
-    memory_server::MemoryServer,
     names::fencepost_family,
     output::Said,
     result::fencepost_result,
@@ -16,127 +17,58 @@ use crate::{
 /// thread at a time; different hubs are independent.
 #[derive(Debug)]
 pub struct fencepost_hub {
-    inner: Inner,
-    now: Instant,
+    inner: Hub,
     pub(crate) said: Said,
 }
 
-#[derive(Debug)]
-enum Inner {
-    Driven(lowered::Hub),
-    Memory(memory::Hub, MemoryServer),
+impl From<Hub> for fencepost_hub {
+    fn from(inner: Hub) -> Self {
+        let said = Said::default();
+        Self { inner, said }
+    }
+}
+
+impl Deref for fencepost_hub {
+    type Target = Hub;
+
+    fn deref(&self) -> &Hub {
+        &self.inner
+    }
+}
+
+impl DerefMut for fencepost_hub {
+    fn deref_mut(&mut self) -> &mut Hub {
+        &mut self.inner
+    }
 }
 
 impl fencepost_hub {
-    pub(crate) fn on_memory(hub: memory::Hub, server: MemoryServer) -> Self {
-        Self::with(Inner::Memory(hub, server))
-    }
-
-    fn with(inner: Inner) -> Self {
-        Self {
-            inner,
-            now: Instant::ZERO,
-            said: Said::default(),
-        }
-    }
-
-    fn tick(&mut self, now: u64) -> Instant {
-        self.now = self.now.max(Instant::from_micros(now));
-        self.now
-    }
-
-    pub(crate) fn open(
-        &mut self,
-        now: u64,
-        settings: &fencepost_settings,
-        owner: ContenderId,
-        seed: u64,
-    ) -> Result<Key, Misuse> {
-        let now = self.tick(now);
-        match &mut self.inner {
-            Inner::Driven(hub) => hub.open(now, &settings.checked, owner, seed),
-            Inner::Memory(hub, server) => hub.open(&mut server.lock(), now, &settings.checked, owner, seed),
-        }
-    }
-
-    pub(crate) fn intent(&mut self, now: u64, key: u64, intent: Intent) -> Result<(), Misuse> {
-        let now = self.tick(now);
-        match &mut self.inner {
-            Inner::Driven(hub) => hub.intent(now, Key(key), intent),
-            Inner::Memory(hub, server) => hub.intent(&mut server.lock(), now, Key(key), intent),
-        }
+    /// The hub at a time, in microseconds.
+    pub(crate) fn at(&mut self, now: u64) -> &mut Hub {
+        self.inner.at(Instant::from_micros(now))
     }
 
     pub(crate) fn outcome(&mut self, now: u64, id: u64, outcome: lowered::Outcome) -> Result<(), Fault> {
-        let now = self.tick(now);
-        Ok(self.driven()?.handle_outcome(now, CommandId(id), outcome)?)
+        Ok(self.driven()?.at(now).handle_outcome(CommandId(id), outcome)?)
     }
 
     pub(crate) fn notice(&mut self, now: u64, notice: lowered::Notice) -> Result<(), Fault> {
-        let now = self.tick(now);
-        Ok(self.driven()?.handle_notice(now, notice)?)
+        Ok(self.driven()?.at(now).handle_notice(notice)?)
     }
 
-    fn driven(&mut self) -> Result<&mut lowered::Hub, Fault> {
-        match &mut self.inner {
-            Inner::Driven(hub) => Ok(hub),
-            Inner::Memory(..) => Err(Fault::bad_argument(
-                "a hub on memory: has no driver: it answers itself",
-            )),
+    fn driven(&mut self) -> Result<&mut Self, Fault> {
+        if self.id() == 0 {
+            return Ok(self);
         }
-    }
-
-    fn timeout(&mut self, now: u64) {
-        let now = self.tick(now);
-        match &mut self.inner {
-            Inner::Driven(hub) => hub.handle_timeout(now),
-            Inner::Memory(hub, server) => hub.handle_timeout(&mut server.lock(), now),
-        }
-    }
-
-    pub(crate) fn poll(&mut self, only: Option<Key>) -> lowered::HubOutput {
-        match &mut self.inner {
-            Inner::Driven(hub) => hub.poll_output(only),
-            Inner::Memory(hub, server) => hub.poll_output(&mut server.lock(), self.now, only),
-        }
-    }
-
-    fn close(&mut self, now: u64, key: u64) {
-        let now = self.tick(now);
-        match &mut self.inner {
-            Inner::Driven(hub) => hub.close(now, Key(key)),
-            Inner::Memory(hub, server) => hub.close(&mut server.lock(), now, Key(key)),
-        }
-    }
-
-    fn shutdown(&mut self, now: u64) {
-        let now = self.tick(now);
-        match &mut self.inner {
-            Inner::Driven(hub) => hub.shutdown(now),
-            Inner::Memory(hub, server) => hub.shutdown(&mut server.lock(), now),
-        }
-    }
-
-    fn pending(&self) -> usize {
-        match &self.inner {
-            Inner::Driven(hub) => hub.pending(),
-            Inner::Memory(hub, _) => hub.pending(),
-        }
-    }
-
-    fn unreleased(&self) -> usize {
-        match &self.inner {
-            Inner::Driven(hub) => hub.unreleased(),
-            Inner::Memory(hub, _) => hub.unreleased(),
-        }
+        Err(Fault::bad_argument(
+            "a hub on memory: has no driver: it answers itself",
+        ))
     }
 }
 
 impl Drop for fencepost_hub {
     fn drop(&mut self) {
-        if let Inner::Memory(hub, server) = &mut self.inner {
-            hub.disconnect(&mut server.lock(), self.now);
-        }
+        self.inner.disconnect();
     }
 }
 
@@ -151,9 +83,9 @@ pub unsafe extern "C" fn fencepost_hub_new(
         require(hub)?;
         let family = fencepost_family::from_number(family)
             .ok_or_else(|| Fault::bad_argument(format!("there is no family {family}")))?;
-        let made = lowered::Hub::new(family.as_str(), seed)?;
+        let made = Hub::driven(family.as_str(), seed)?;
         // SAFETY: checked above.
-        unsafe { give(hub, fencepost_hub::with(Inner::Driven(made))) };
+        unsafe { give(hub, made.into()) };
         Ok(())
     })
 }
@@ -169,13 +101,8 @@ pub unsafe extern "C" fn fencepost_hub_free(hub: *mut fencepost_hub) {
 /// The hub's number on its `fencepost_memory`; 0 for a hub with a driver.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_id(hub: *const fencepost_hub) -> u64 {
-    quietly(|| {
-        // SAFETY: the header asks for a valid hub or NULL.
-        match unsafe { shared(hub) }.map(|hub| &hub.inner) {
-            Ok(Inner::Memory(hub, _)) => hub.id(),
-            Ok(Inner::Driven(_)) | Err(_) => 0,
-        }
-    })
+    // SAFETY: the header asks for a valid hub or NULL.
+    quietly(|| unsafe { shared(hub) }.map_or(0, |hub| hub.id()))
 }
 
 /// Opens a machine: one contender for one lock. `owner` is sixteen bytes from the operating system's random source, new for every machine:
@@ -195,7 +122,8 @@ pub unsafe extern "C" fn fencepost_hub_open(
         // SAFETY: the header asks for valid objects or NULL, sixteen readable bytes, and room for the key.
         unsafe {
             let owner = ContenderId(owner.cast::<[u8; 16]>().read_unaligned());
-            let opened = exclusive(hub)?.open(now, shared(settings)?, owner, seed)?;
+            let settings: &fencepost_settings = shared(settings)?;
+            let opened = exclusive(hub)?.at(now).open(&settings.checked, owner, seed)?;
             key.write(opened.0);
         }
         Ok(())
@@ -207,7 +135,7 @@ pub unsafe extern "C" fn fencepost_hub_open(
 pub unsafe extern "C" fn fencepost_hub_handle_timeout(hub: *mut fencepost_hub, now: u64) -> fencepost_result {
     guard(|| {
         // SAFETY: the header asks for a valid hub or NULL.
-        unsafe { exclusive(hub) }?.timeout(now);
+        unsafe { exclusive(hub) }?.at(now).handle_timeout();
         Ok(())
     })
 }
@@ -222,7 +150,7 @@ pub unsafe extern "C" fn fencepost_hub_close(
 ) -> fencepost_result {
     guard(|| {
         // SAFETY: the header asks for a valid hub or NULL.
-        unsafe { exclusive(hub) }?.close(now, key);
+        unsafe { exclusive(hub) }?.at(now).close(Key(key));
         Ok(())
     })
 }
@@ -232,7 +160,7 @@ pub unsafe extern "C" fn fencepost_hub_close(
 pub unsafe extern "C" fn fencepost_hub_shutdown(hub: *mut fencepost_hub, now: u64) -> fencepost_result {
     guard(|| {
         // SAFETY: the header asks for a valid hub or NULL.
-        unsafe { exclusive(hub) }?.shutdown(now);
+        unsafe { exclusive(hub) }?.at(now).shutdown();
         Ok(())
     })
 }
@@ -241,7 +169,7 @@ pub unsafe extern "C" fn fencepost_hub_shutdown(hub: *mut fencepost_hub, now: u6
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_pending(hub: *const fencepost_hub) -> usize {
     // SAFETY: the header asks for a valid hub or NULL.
-    quietly(|| unsafe { shared(hub) }.map_or(0, fencepost_hub::pending))
+    quietly(|| unsafe { shared(hub) }.map_or(0, |hub| hub.pending()))
 }
 
 /// How many grants have come to an end since `fencepost_hub_shutdown` without being given back: the server has refused the release, or the
@@ -249,5 +177,5 @@ pub unsafe extern "C" fn fencepost_hub_pending(hub: *const fencepost_hub) -> usi
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_unreleased(hub: *const fencepost_hub) -> usize {
     // SAFETY: the header asks for a valid hub or NULL.
-    quietly(|| unsafe { shared(hub) }.map_or(0, fencepost_hub::unreleased))
+    quietly(|| unsafe { shared(hub) }.map_or(0, |hub| hub.unreleased()))
 }

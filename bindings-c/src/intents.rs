@@ -1,6 +1,6 @@
 //! What an application wants of a machine.
 
-use fencepost_core::{Intent, Patience, positive};
+use fencepost_core::{Intent, Key, Patience, positive};
 
 use crate::{
     boundary::{exclusive, guard},
@@ -26,7 +26,9 @@ pub unsafe extern "C" fn fencepost_hub_acquire(
             limit => Patience::For(positive("timeout", limit, "; to ask without waiting, use a try")?),
         };
         // SAFETY: the header asks for a valid hub or NULL.
-        unsafe { exclusive(hub) }?.intent(now, key, Intent::Acquire(patience))?;
+        unsafe { exclusive(hub) }?
+            .at(now)
+            .intent(Key(key), Intent::Acquire(patience))?;
         Ok(())
     })
 }
@@ -93,7 +95,7 @@ pub unsafe extern "C" fn fencepost_hub_cancel(
 unsafe fn intent(hub: *mut fencepost_hub, now: u64, key: u64, intent: Intent) -> fencepost_result {
     guard(|| {
         // SAFETY: the header asks for a valid hub or NULL.
-        unsafe { exclusive(hub) }?.intent(now, key, intent)?;
+        unsafe { exclusive(hub) }?.at(now).intent(Key(key), intent)?;
         Ok(())
     })
 }

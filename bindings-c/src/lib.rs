@@ -20,7 +20,6 @@ pub mod inspections;
 pub mod intents;
 mod last_error;
 pub mod memory;
-mod memory_server;
 pub mod moments;
 pub mod names;
 pub mod notices;

@@ -1,12 +1,11 @@
 //! A server inside the process, for hubs without a driver.
 
 use fencepost_core::Instant;
-use fencepost_models::memory::Hub;
+use fencepost_models::hub::MemoryServer;
 
 use crate::{
     boundary::{exclusive, give, guard, quietly, require, shared, take_back},
     hub::fencepost_hub,
-    memory_server::MemoryServer,
     result::fencepost_result,
 };
 
@@ -44,10 +43,11 @@ pub unsafe extern "C" fn fencepost_memory_hub(
     guard(|| {
         require(hub)?;
         // SAFETY: the header asks for a valid server or NULL.
-        let server = unsafe { shared(memory) }?.0.clone();
-        let connected = Hub::connect(&mut server.lock(), Instant::from_micros(now), seed);
+        let connected = unsafe { shared(memory) }?
+            .0
+            .connect(Instant::from_micros(now), seed);
         // SAFETY: checked above.
-        unsafe { give(hub, fencepost_hub::on_memory(connected, server)) };
+        unsafe { give(hub, connected.into()) };
         Ok(())
     })
 }
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn fencepost_memory_take_woken(
         let Ok(memory) = (unsafe { exclusive(memory) }) else {
             return 0;
         };
-        let woken = memory.0.lock().take_woken();
+        let woken = memory.0.take_woken();
         let count = woken.len().min(capacity);
         // SAFETY: the header asks for room for `capacity` numbers.
         unsafe { std::ptr::copy_nonoverlapping(woken.as_ptr(), ids, count) };

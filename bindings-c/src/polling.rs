@@ -27,7 +27,7 @@ pub unsafe extern "C" fn fencepost_hub_poll_output(
         let size = unsafe { sized::check(output) }?;
         // SAFETY: the header asks for a valid hub or NULL.
         let hub = unsafe { exclusive(hub) }?;
-        let (key, said) = hub.poll((only != FENCEPOST_ALL).then_some(Key(only)));
+        let (key, said) = hub.poll_output((only != FENCEPOST_ALL).then_some(Key(only)));
         let seen = hub.said.keep(key, said);
         // SAFETY: checked above.
         unsafe { sized::fill(output, size, &seen) };
