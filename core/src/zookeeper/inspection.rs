@@ -9,13 +9,14 @@
 //! single node's; in the layout `plain` also after its directory was reaped) can change hands between the read and the
 //! delete. In other layouts at most the same attempt has created the node again, with another fence.
 
+mod inputs;
 mod places;
 
 use alloc::{collections::VecDeque, string::String, vec::Vec};
 
 use crate::{
-    Cause, CommandId, Event, Failure, Fence, Found, Instant, Intent, Machine, Misuse, Outcome, Output,
-    Refusal, SessionId, Timer, io::sealed, jitter::Jitter, outbox::Outbox, text::decimal,
+    Cause, CommandId, Event, Failure, Fence, Found, Instant, Intent, Misuse, Refusal, SessionId, Timer,
+    jitter::Jitter, outbox::Outbox, text::decimal,
 };
 
 use super::{
@@ -23,7 +24,7 @@ use super::{
     contender::REVOKE,
     path,
     settings::{Action, InspectionSettings},
-    wire::{Answer, Notice, Reply, Request, SessionState, Stat, code},
+    wire::{Answer, Request, Stat, code},
 };
 
 use places::{Contender, Holds};
@@ -325,75 +326,5 @@ impl Inspection {
             }
             Phase::Reading(read) => read.iter().any(|(waiting, ..)| *waiting == id),
         }
-    }
-}
-
-impl sealed::Sealed for Inspection {}
-
-impl Machine for Inspection {
-    type Request = Request;
-    type Reply = Reply;
-    type Notice = Notice;
-    type Event = Event;
-
-    fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {
-        if !self.waits_for(id) {
-            return Ok(());
-        }
-        let result = match outcome {
-            Outcome::Failed(failure) => Err(failure),
-            Outcome::Reply(reply) if Some(reply.session) != self.session || reply.is_made_up() => {
-                Err(Failure::Unknown)
-            }
-            Outcome::Reply(reply) => Ok(reply.answer),
-        };
-        self.settle(now, id, result)
-    }
-
-    fn handle_notice(&mut self, _now: Instant, notice: Notice) -> Result<(), Misuse> {
-        let Notice::Session { state, session, .. } = notice else {
-            return Ok(());
-        };
-        let wanted = !self.is_idle();
-        if wanted {
-            self.phase = Phase::Wanted;
-            self.out.stop(Timer::Retry);
-        }
-        self.out.purge_commands();
-        match state {
-            SessionState::Connected => {
-                self.session = Some(session);
-                self.ended = None;
-                if wanted {
-                    self.begin();
-                }
-            }
-            SessionState::Connecting | SessionState::Suspended | SessionState::Expired => self.session = None,
-            SessionState::AuthFailed | SessionState::Closed => {
-                let reason = match state {
-                    SessionState::AuthFailed => Refusal::AuthFailed,
-                    _ => Refusal::ConnectionClosed,
-                };
-                self.session = None;
-                self.ended = Some(reason);
-                if wanted {
-                    self.refuse(reason, Cause::none());
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn handle_timeout(&mut self, now: Instant) {
-        if self.out.expired(Timer::Patience, now) && !self.is_idle() {
-            self.refuse(Refusal::Unreachable, Cause::none());
-        }
-        if self.out.expired(Timer::Retry, now) && self.phase == Phase::Wanted {
-            self.begin();
-        }
-    }
-
-    fn poll_output(&mut self) -> Output<Request, Event> {
-        self.out.poll()
     }
 }
