@@ -98,6 +98,10 @@ mod owner;
 pub mod redis;
 mod settings;
 pub mod sorted;
+#[cfg(not(feature = "states"))]
+mod states;
+#[cfg(feature = "states")]
+pub mod states;
 pub mod text;
 mod time;
 pub mod url;

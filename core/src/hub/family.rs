@@ -58,6 +58,9 @@ pub trait Member<F: Family>:
     }
     /// The next command id. The hub sets it before an input and reads it afterwards.
     fn next_id(&mut self) -> &mut u64;
+    /// Shows what the machine has done.
+    #[cfg(feature = "states")]
+    fn observe(&self, observer: &mut impl crate::states::Observer);
 }
 
 /// What the machines of a hub share. It sends commands of its own, answers some commands of the machines, and delivers
@@ -93,6 +96,9 @@ pub trait Shared<F: Family>: Clone + Debug + Eq + Hash + Send {
     fn handle_notice(&mut self, now: Instant, notice: F::Notice, deliveries: &mut Vec<Delivery<F>>);
     /// Handles the passing of time.
     fn handle_timeout(&mut self, now: Instant);
+    /// Shows what the shared part has done, if it has a state table.
+    #[cfg(feature = "states")]
+    fn observe(&self, _observer: &mut impl crate::states::Observer) {}
     /// Takes the next command of the shared part, or returns how long to wait.
     fn poll_output(&mut self) -> Output<F::Request, Event>;
 }

@@ -14,6 +14,8 @@ mod grants;
 mod ready_queue;
 mod routes;
 mod sharing;
+#[cfg(feature = "states")]
+mod states;
 
 use alloc::{boxed::Box, vec::Vec};
 

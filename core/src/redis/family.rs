@@ -66,4 +66,9 @@ impl Member<Redis> for StringLock {
     fn next_id(&mut self) -> &mut u64 {
         self.outbox().next_id()
     }
+
+    #[cfg(feature = "states")]
+    fn observe(&self, observer: &mut impl crate::states::Observer) {
+        Self::observe(self, observer);
+    }
 }

@@ -82,10 +82,12 @@ impl Shared<ZooKeeper> for SessionLease {
 
     fn extend(&mut self, now: Instant) {
         self.confirm(now);
+        self.record();
     }
 
     fn contended(&mut self, now: Instant, contended: bool) {
         self.want(now, contended);
+        self.record();
     }
 
     fn intercept(
@@ -105,8 +107,9 @@ impl Shared<ZooKeeper> for SessionLease {
         outcome: Outcome<Reply>,
         deliveries: &mut Vec<Delivery<ZooKeeper>>,
     ) -> Result<(), Misuse> {
-        let confirmed = Self::handle_outcome(self, now, id, outcome)?;
-        deliveries.extend(confirmed.map(Delivery::All));
+        let confirmed = Self::handle_outcome(self, now, id, outcome);
+        self.record();
+        deliveries.extend(confirmed?.map(Delivery::All));
         Ok(())
     }
 
@@ -118,6 +121,7 @@ impl Shared<ZooKeeper> for SessionLease {
                 timeout,
             } => {
                 self.handle_session(now, state, session, timeout);
+                self.record();
                 // While the driver is connecting there is no session yet, so the machines get no notice.
                 if state != SessionState::Connecting {
                     deliveries.push(Delivery::All(notice));
@@ -133,6 +137,12 @@ impl Shared<ZooKeeper> for SessionLease {
 
     fn handle_timeout(&mut self, now: Instant) {
         Self::handle_timeout(self, now);
+        self.record();
+    }
+
+    #[cfg(feature = "states")]
+    fn observe(&self, observer: &mut impl crate::states::Observer) {
+        Self::observe(self, observer);
     }
 
     fn poll_output(&mut self) -> Output<Request, Event> {

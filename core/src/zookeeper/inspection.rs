@@ -4,6 +4,8 @@
 //! result was true on the server that the client is connected to, at some moment during the round trips. It is for
 //! people and tools. It does not replace holding the lock.
 //!
+//! `states.rs` has the table of its states and transitions, which is the specification.
+//!
 //! A contender to break is named by its node *and* its fence. So the inspection spares another contender that took over
 //! the path before the read. ZooKeeper deletes by path and version, not by fence. So a path that is used again (a
 //! single node's; in the layout `plain` also after its directory was reaped) can change hands between the read and the
@@ -11,12 +13,14 @@
 
 mod inputs;
 mod places;
+#[cfg(feature = "states")]
+mod states;
 
 use alloc::{collections::VecDeque, string::String, vec::Vec};
 
 use crate::{
     Cause, CommandId, Event, Failure, Fence, Found, Instant, Intent, Misuse, Refusal, SessionId, Timer,
-    jitter::Jitter, outbox::Outbox, text::decimal,
+    jitter::Jitter, outbox::Outbox, states::Trail, text::decimal,
 };
 
 use super::{
@@ -38,26 +42,23 @@ pub struct Inspection {
     session: Option<SessionId>,
     ended: Option<Refusal>,
     phase: Phase,
+    trail: Trail<Phase>,
     failures: u32,
 }
 
+/// The state, and what the inspection stores only in that state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     Idle,
-    /// The inspection is to begin: at the next connection, or after a pause.
     Wanted,
-    /// The client lists the directories, one after the other.
     Listing {
         id: CommandId,
         directory: String,
         rest: VecDeque<String>,
         places: Vec<Contender>,
     },
-    /// The client reads the contenders.
     Reading(Vec<(CommandId, Contender, Option<Found>)>),
-    /// The client reads the node to break or to request.
     Looking(CommandId),
-    /// The client deletes or writes the node.
     Acting(CommandId, Found),
 }
 
@@ -72,6 +73,7 @@ impl Inspection {
             session: None,
             ended: None,
             phase: Phase::Idle,
+            trail: Trail::NEW,
             failures: 0,
         }
     }
@@ -85,7 +87,7 @@ impl Inspection {
             (Intent::Acquire(patience), true) => {
                 self.failures = 0;
                 self.out.set_patience(now, patience, self.settings.answer_within);
-                self.phase = Phase::Wanted;
+                self.go_to(Phase::Wanted);
                 match self.ended {
                     Some(reason) => self.refuse(reason, Cause::none()),
                     None => self.begin(),
@@ -112,6 +114,12 @@ impl Inspection {
         &mut self.out
     }
 
+    /// Every change of the phase is one of the transitions in `states.rs`.
+    fn go_to(&mut self, phase: Phase) {
+        self.trail.follow(&phase);
+        self.phase = phase;
+    }
+
     fn begin(&mut self) {
         if self.session.is_none() {
             return;
@@ -127,7 +135,8 @@ impl Inspection {
             }
             Action::Break { node, .. } | Action::Revoke { node, .. } => {
                 let (path, watch) = (node.clone(), false);
-                self.phase = Phase::Looking(self.out.command(Request::Get { path, watch }, None));
+                let id = self.out.command(Request::Get { path, watch }, None);
+                self.go_to(Phase::Looking(id));
             }
         }
     }
@@ -138,12 +147,12 @@ impl Inspection {
         };
         let (path, watch) = (directory.clone(), false);
         let id = self.out.command(Request::Children { path, watch }, None);
-        self.phase = Phase::Listing {
+        self.go_to(Phase::Listing {
             id,
             directory,
             rest,
             places,
-        };
+        });
     }
 
     fn read(&mut self, places: Vec<Contender>) {
@@ -158,24 +167,25 @@ impl Inspection {
                 None,
             )
         });
-        self.phase = Phase::Reading(read.collect());
+        let read = read.collect();
+        self.go_to(Phase::Reading(read));
     }
 
     fn found(&mut self, contenders: Vec<Found>) {
         self.out.stop_all();
-        self.phase = Phase::Idle;
+        self.go_to(Phase::Idle);
         self.out.event(Event::Found { contenders });
     }
 
     fn refuse(&mut self, reason: Refusal, cause: Cause) {
         self.out.stop_all();
-        self.phase = Phase::Idle;
+        self.go_to(Phase::Idle);
         self.out.event(Event::Refused { reason, cause });
     }
 
     /// Starts over: after a pause or, if the connection is lost, as soon as it is back.
     fn again(&mut self, now: Instant) {
-        self.phase = Phase::Wanted;
+        self.go_to(Phase::Wanted);
         if self.session.is_some() {
             let wait = self.jitter.backoff(self.failures);
             self.out.set_after(Timer::Retry, now, wait);
@@ -253,7 +263,7 @@ impl Inspection {
 
     fn all_read(&mut self, read: Vec<(CommandId, Contender, Option<Found>)>) {
         if read.iter().any(|(.., found)| found.is_none()) {
-            self.phase = Phase::Reading(read);
+            self.go_to(Phase::Reading(read));
             return;
         }
         let mut all: Vec<_> = read
@@ -308,7 +318,8 @@ impl Inspection {
                 data: REVOKE.into(),
             },
         };
-        self.phase = Phase::Acting(self.out.command(request, None), found);
+        let id = self.out.command(request, None);
+        self.go_to(Phase::Acting(id, found));
     }
 
     fn nobody(&mut self, why: &str) {

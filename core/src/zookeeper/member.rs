@@ -99,4 +99,9 @@ impl hub::Member<ZooKeeper> for Member {
     fn next_id(&mut self) -> &mut u64 {
         self.outbox().next_id()
     }
+
+    #[cfg(feature = "states")]
+    fn observe(&self, observer: &mut impl crate::states::Observer) {
+        each!(self, machine => machine.observe(observer));
+    }
 }

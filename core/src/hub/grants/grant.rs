@@ -3,7 +3,7 @@
 use alloc::{collections::VecDeque, string::String, vec::Vec};
 use core::{mem, time::Duration};
 
-use crate::{Event, Grant, Instant, Intent, Key, Misuse};
+use crate::{Event, Grant, Instant, Intent, Key, Misuse, states::Trail};
 
 use super::{Claim, Mode, Ownership, Plan};
 
@@ -11,7 +11,8 @@ use super::{Claim, Mode, Ownership, Plan};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct SharedGrant {
     pub(super) ownership: Ownership,
-    phase: Phase,
+    pub(super) phase: Phase,
+    pub(super) trail: Trail<Phase>,
     max_hold: Option<Duration>,
     pub(super) holds: Vec<Hold>,
     /// Whether other owners may read: the grant is a reader's, or becomes one.
@@ -29,22 +30,20 @@ pub(super) struct Hold {
     pub(super) mode: Mode,
 }
 
+/// The state, and what the grant stores only in that state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Phase {
-    /// The machine contends for the first hold.
+pub(super) enum Phase {
     Waiting {
         /// See [`Event::MixedLayouts`].
         foreign: Option<String>,
     },
-    /// The machine holds the lock.
     Held(Present),
-    /// The machine cancels its acquire, or releases the grant. The owner may contend anew with another machine.
     Leaving,
 }
 
 /// What is true of a grant at present. A further hold learns it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Present {
+pub(super) struct Present {
     grant: Grant,
     /// When the grant reaches the longest hold allowed.
     most: Option<Instant>,
@@ -68,12 +67,19 @@ impl SharedGrant {
         Self {
             ownership: claim.ownership.clone(),
             phase: Phase::Waiting { foreign: None },
+            trail: Trail::NEW,
             max_hold: claim.max_hold,
             holds: Vec::from([Hold { key: machine, mode }]),
             shared: mode == Mode::Reader,
             downgrade: None,
             closed: false,
         }
+    }
+
+    /// Every change of the phase is one of the transitions in `states.rs`.
+    fn go_to(&mut self, phase: Phase) {
+        self.trail.follow(&phase);
+        self.phase = phase;
     }
 
     pub(super) const fn is_waiting(&self) -> bool {
@@ -158,7 +164,7 @@ impl SharedGrant {
 
     /// The machine has accepted to cancel its acquire, or to release the grant.
     pub(super) fn begin_leaving(&mut self) {
-        self.phase = Phase::Leaving;
+        self.go_to(Phase::Leaving);
     }
 
     /// The machine has accepted to downgrade the grant, for a hold that ends with that or becomes a reader's.
@@ -192,13 +198,14 @@ impl SharedGrant {
         let over = self.ends_with(&event);
         match (&mut self.phase, &event) {
             (Phase::Waiting { foreign }, Event::Acquired { grant }) => {
-                self.phase = Phase::Held(Present {
+                let present = Present {
                     grant: *grant,
                     most: self.max_hold.map(|most| now.plus(most)),
                     suspended: false,
                     revoke_requested: false,
                     foreign: mem::take(foreign),
-                });
+                };
+                self.go_to(Phase::Held(present));
             }
             (Phase::Waiting { foreign }, Event::MixedLayouts { node }) => *foreign = Some(node.clone()),
             (Phase::Held(present), event) => {

@@ -18,11 +18,13 @@
 //!
 //! No machine knows of owners: the hub gives intents of holds to the machine that has the grant, and gives that
 //! machine's events to the holds that they concern. `grant.rs` decides about one grant, `calls.rs` carries the decisions
-//! out.
+//! out. `states.rs` has the table of a grant's states and transitions, which is the specification.
 
 mod calls;
 mod claim;
 mod grant;
+#[cfg(feature = "states")]
+mod states;
 
 use alloc::collections::VecDeque;
 

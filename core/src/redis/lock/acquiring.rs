@@ -22,7 +22,7 @@ const KEEP_FENCE: Duration = Duration::from_secs(7 * 86_400);
 
 impl StringLock {
     pub(super) fn ask(&mut self, now: Instant) {
-        self.phase = Phase::Asking;
+        self.go_to(Phase::Asking);
         self.acquire.hinted = false;
         self.out.stop(Timer::Poll);
         self.run(now, Script::Acquire, false);
@@ -121,7 +121,7 @@ impl StringLock {
         }
         self.stop_listening();
         self.out.stop_all();
-        self.phase = Phase::Held;
+        self.go_to(Phase::Held);
         self.acquire.failures = 0;
         self.acquire.trouble = Cause::none();
         if let Some(most) = self.settings.max_hold {
@@ -154,7 +154,7 @@ impl StringLock {
         if core::mem::take(&mut self.acquire.hinted) {
             return self.ask(now);
         }
-        self.phase = Phase::Waiting;
+        self.go_to(Phase::Waiting);
         self.out.stop(Timer::Retry);
         if self.subscription == Subscription::No {
             let id = self.out.command(

@@ -120,7 +120,7 @@ impl StringLock {
             }
             Phase::Leaving { release, earlier } => {
                 let earlier = overdue.map_or(earlier, |ran| earlier.or_since(ran.start));
-                self.phase = Phase::Leaving { release, earlier };
+                self.go_to(Phase::Leaving { release, earlier });
                 self.run(now, Script::Release, false);
             }
             Phase::Idle | Phase::Waiting => {}

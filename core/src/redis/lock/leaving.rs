@@ -16,10 +16,8 @@ impl StringLock {
         self.stop_listening();
         self.out.stop_all();
         self.acquire.failures = 0;
-        self.phase = Phase::Leaving {
-            release,
-            earlier: Earlier::No,
-        };
+        let earlier = Earlier::No;
+        self.go_to(Phase::Leaving { release, earlier });
         self.acquire.late_renewal |= matches!(self.running, Some(running) if running.script == Script::Renew);
         if !self.in_doubt() && !self.acquire.late_renewal {
             // The lease counts from now: the client does not know when the server executed the last request that
@@ -91,7 +89,7 @@ impl StringLock {
     }
 
     fn release_in_doubt(&mut self, now: Instant, release: bool, earlier: Earlier) {
-        self.phase = Phase::Leaving { release, earlier };
+        self.go_to(Phase::Leaving { release, earlier });
         self.retry_later(now);
     }
 
@@ -118,7 +116,7 @@ impl StringLock {
         self.running = None;
         self.acquire.in_doubt = false;
         self.acquire.overdue.clear();
-        self.phase = Phase::Idle;
+        self.go_to(Phase::Idle);
     }
 }
 

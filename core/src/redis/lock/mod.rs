@@ -7,18 +7,23 @@
 //!                held  ▼  │ hint, poll, end of the holder's lease         │
 //!                     Waiting ────────────────────────────────────────────┘ timeout, cancel: if an acquire is in doubt
 //! ```
+//!
+//! The diagram has the usual transitions. `states.rs` has the table of all states and transitions, which is the
+//! specification.
 
 mod acquiring;
 mod holding;
 mod inputs;
 mod leaving;
+#[cfg(feature = "states")]
+mod states;
 
 use alloc::{string::String, vec::Vec};
 use core::time::Duration;
 
 use crate::{
     AttemptId, Cause, CommandId, ContenderId, Instant, Intent, Misuse, Patience, Refusal, Timer,
-    jitter::Jitter, outbox::Outbox,
+    jitter::Jitter, outbox::Outbox, states::Trail,
 };
 
 use super::{scripts::Script, settings::StringSettings, wire::Request};
@@ -33,6 +38,7 @@ pub struct StringLock {
     /// The attempt as the server stores it.
     stored: String,
     phase: Phase,
+    trail: Trail<Phase>,
     /// The script in flight, at most one. `overdue` and `renewals` have earlier ones without an answer.
     running: Option<Running>,
     subscription: Subscription,
@@ -82,17 +88,13 @@ impl Acquire {
     }
 }
 
+/// The state, and what the machine stores only in that state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Phase {
-    /// Nothing to do.
     Idle,
-    /// The contender wants the lock: an acquire is in flight, or a retry is due soon.
     Asking,
-    /// Another contender holds the lock.
     Waiting,
-    /// This contender holds the lock.
     Held,
-    /// The machine releases the lock, or cleans up an acquire in doubt.
     Leaving {
         /// Whether the application waits for the end of the release.
         release: bool,
@@ -145,6 +147,7 @@ impl StringLock {
             attempt: AttemptId { contender, number: 0 },
             stored: String::new(),
             phase: Phase::Idle,
+            trail: Trail::NEW,
             running: None,
             subscription: Subscription::No,
             acquire: Acquire::new(false),
@@ -191,6 +194,12 @@ impl StringLock {
         self.acquire = Acquire::new(patience == Patience::Try);
         self.out.set_patience(now, patience, self.settings.answer_within);
         self.ask(now);
+    }
+
+    /// Every change of the phase is one of the transitions in `states.rs`.
+    fn go_to(&mut self, phase: Phase) {
+        self.trail.follow(&phase);
+        self.phase = phase;
     }
 
     /// Sends a script. The script in flight, if any, no longer counts.

@@ -99,7 +99,7 @@ impl Contender {
             name,
             czxid: Node::UNKNOWN,
         });
-        self.phase = Phase::Entering(Entering::default());
+        self.go_to(Phase::Entering(Entering::default()));
         self.send_list();
         self.watch_own();
     }
@@ -115,7 +115,7 @@ impl Contender {
     /// Searches for the nodes of an attempt, and deletes them.
     pub(in crate::zookeeper) fn search_for(&mut self, attempt: AttemptId) {
         self.cleanup.search(attempt);
-        self.phase = Phase::Leaving;
+        self.go_to(Phase::Leaving);
         self.advance_leaving();
     }
 

@@ -20,7 +20,7 @@ impl Contender {
     /// it the earlier place.
     pub(super) fn look_at_duplicate(&mut self, duplicate: &str) {
         let path = path::child_of(&self.settings.directory, duplicate);
-        self.phase = Phase::Entering(Entering::default());
+        self.go_to(Phase::Entering(Entering::default()));
         self.send(Purpose::Adopt, Request::Get { path, watch: false });
         self.send_list();
         self.own.duplicate = Some(duplicate.into());

@@ -54,7 +54,7 @@ impl Contender {
             return self.lose_place();
         }
         let parents = entering.parents_made > 0;
-        self.phase = Phase::Entering(entering);
+        self.go_to(Phase::Entering(entering));
         self.own.watch = None;
         if !self.session.connected {
             return;
@@ -88,7 +88,7 @@ impl Contender {
     /// with the own node has all nodes before it. If one of them is gone already, the contender only waits longer. If
     /// the own node is missing, a write creates it again. A grant waits for the session's proof.
     pub(super) fn list_again(&mut self, barrier: bool) {
-        self.phase = Phase::Entering(Entering::default());
+        self.go_to(Phase::Entering(Entering::default()));
         if barrier {
             self.send(
                 Purpose::Barrier,
@@ -102,7 +102,7 @@ impl Contender {
 
     /// The same after a pause.
     pub(super) fn list_later(&mut self, now: Instant) {
-        self.phase = Phase::Entering(Entering::default());
+        self.go_to(Phase::Entering(Entering::default()));
         self.retry_later(now);
     }
 
@@ -253,7 +253,7 @@ impl Contender {
                 Ok(children) => self.find_place(now, id, &children),
                 Err(Setback::Final(reason, cause)) => self.refuse(now, reason, cause),
                 Err(_) => {
-                    self.phase = Phase::Entering(Entering::default());
+                    self.go_to(Phase::Entering(Entering::default()));
                     self.retry_later(now);
                 }
             },

@@ -224,7 +224,7 @@ impl Contender {
         match self.phase {
             Phase::Held(_) => self.lose(Loss::SessionExpired, Cause::none()),
             Phase::Entering(_) | Phase::Queued(_) | Phase::First => {
-                self.phase = Phase::Entering(Entering::default());
+                self.go_to(Phase::Entering(Entering::default()));
             }
             Phase::Leaving => self.advance_leaving(),
             Phase::Idle => {}

@@ -51,7 +51,7 @@ impl Contender {
         self.acquire.failures = 0;
         // The contender waits for the answer to a create that is under way. It needs no other answers.
         self.forget_all_but_creates();
-        self.phase = Phase::Leaving;
+        self.go_to(Phase::Leaving);
         self.advance_leaving();
     }
 
@@ -83,6 +83,6 @@ impl Contender {
         self.out.stop_all();
         self.own.in_doubt = false;
         self.acquire.pre_enqueued = false;
-        self.phase = Phase::Idle;
+        self.go_to(Phase::Idle);
     }
 }

@@ -13,6 +13,9 @@
 //!    │                         │ timeout, cancel                                ▼
 //!    └─────────────────────────┴────────────── all nodes are deleted ───── Leaving
 //! ```
+//!
+//! The diagram has the usual transitions. `states.rs` has the table of all states and transitions, which is the
+//! specification.
 
 mod component;
 mod create_recovery;
@@ -25,13 +28,15 @@ mod queued;
 mod recheck;
 mod setback;
 mod single;
+#[cfg(feature = "states")]
+mod states;
 
 use alloc::{string::String, vec::Vec};
 use core::time::Duration;
 
 use crate::{
     AttemptId, Cause, CommandId, ContenderId, Fence, Instant, Intent, Loss, Misuse, Patience, Refusal,
-    SessionId, Timer, jitter::Jitter, outbox::Outbox,
+    SessionId, Timer, jitter::Jitter, outbox::Outbox, states::Trail,
 };
 
 use super::grace::Grace;
@@ -55,6 +60,7 @@ pub struct Contender {
     attempt: AttemptId,
     session: Session,
     phase: Phase,
+    trail: Trail<Phase>,
     /// The commands under way, with their purposes. The cleanup has a list of its own.
     pending: Vec<(CommandId, Purpose)>,
     own: OwnNode,
@@ -156,19 +162,14 @@ impl Node {
     const UNKNOWN: i64 = 0;
 }
 
+/// The state, and what the contender stores only in that state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Phase {
-    /// Nothing to do.
     Idle,
-    /// The client creates the own node and lists the directory.
     Entering(Entering),
-    /// Another contender or a lack of permits blocks this contender.
     Queued(Queued),
-    /// First in the queue; the session still has to be confirmed.
     First,
-    /// The lock is held.
     Held(Hold),
-    /// The client deletes what it has created.
     Leaving,
 }
 
@@ -255,6 +256,7 @@ impl Contender {
                 moved: false,
             },
             phase: Phase::Idle,
+            trail: Trail::NEW,
             pending: Vec::new(),
             own: OwnNode::NONE,
             acquire: Acquire::new(false, false),
@@ -316,6 +318,12 @@ impl Contender {
     fn begin(&mut self, nonblocking: bool, pre_enqueued: bool) {
         self.cleanup.refused = None;
         self.acquire = Acquire::new(nonblocking, pre_enqueued);
+    }
+
+    /// Every change of the phase is one of the transitions in `states.rs`.
+    fn go_to(&mut self, phase: Phase) {
+        self.trail.follow(&phase);
+        self.phase = phase;
     }
 
     /// Sends a request and stores its purpose.

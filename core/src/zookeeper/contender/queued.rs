@@ -100,7 +100,7 @@ impl Contender {
         if !known {
             let path = path::child_of(&self.settings.directory, &behind.predecessor);
             let watch = self.send(Purpose::WatchPredecessor, Request::Get { path, watch: true });
-            self.phase = Phase::Queued(Queued::behind(behind, watch));
+            self.go_to(Phase::Queued(Queued::behind(behind, watch)));
         }
         self.await_turn(now);
         self.watch_own();
@@ -112,7 +112,7 @@ impl Contender {
         self.acquire.was_queued = true;
         match &mut self.phase {
             Phase::Queued(queued) => queued.watch_permits(list, over),
-            _ => self.phase = Phase::Queued(Queued::full(list, over)),
+            _ => self.go_to(Phase::Queued(Queued::full(list, over))),
         }
         self.await_turn(now);
         self.watch_own();
@@ -245,7 +245,7 @@ impl Contender {
 
     /// The contender is first in the queue. It gets the lock as soon as the session is confirmed.
     pub(super) fn first(&mut self, now: Instant) {
-        self.phase = Phase::First;
+        self.go_to(Phase::First);
         self.grant_if_confirmed(now);
     }
 
@@ -274,7 +274,7 @@ impl Contender {
         if self.is_unnumbered() {
             return self.watch_own();
         }
-        self.phase = Phase::Held(Hold::default());
+        self.go_to(Phase::Held(Hold::default()));
         self.acquire.failures = 0;
         self.out.stop_all();
         self.out.set(Timer::Validity, valid_until);

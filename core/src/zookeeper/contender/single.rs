@@ -95,7 +95,7 @@ impl Contender {
             Holder::Another(czxid) => {
                 self.own.node = None;
                 self.acquire.was_queued = true;
-                self.phase = Phase::Queued(Queued::behind_holder(look, czxid));
+                self.go_to(Phase::Queued(Queued::behind_holder(look, czxid)));
                 self.await_turn(now);
             }
         }

@@ -35,7 +35,7 @@ impl Machine for Inspection {
         };
         let wanted = !self.is_idle();
         if wanted {
-            self.phase = Phase::Wanted;
+            self.go_to(Phase::Wanted);
             self.out.stop(Timer::Retry);
         }
         self.out.purge_commands();

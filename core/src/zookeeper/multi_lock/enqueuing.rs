@@ -95,7 +95,7 @@ impl MultiLock {
                 }
                 if waited {
                     self.failures = 0;
-                    self.phase = Phase::Waiting;
+                    self.go_to(Phase::Waiting);
                 } else {
                     self.withdraw(now);
                 }
@@ -142,7 +142,7 @@ impl MultiLock {
                 .with_command_ids(&mut self.out, |contender| contender.search_for(attempt));
         }
         if waited {
-            self.phase = Phase::Restarting;
+            self.go_to(Phase::Restarting);
         }
     }
 

@@ -9,6 +9,9 @@
 //!    └──────────────────────────────────────────────────── Leaving ◀─────────────────┘
 //! ```
 //!
+//! The diagram has the usual transitions. `states.rs` has the table of all states and transitions, which is the
+//! specification.
+//!
 //! One transaction creates all nodes. So two multi-locks that share two queues stand in the same order in both,
 //! whatever the order of the names: they cannot wait for each other. (A contender that takes one lock after the other,
 //! as Curator's `InterProcessMultiLock` does, can still wait for a multi-lock that waits for it.) Each place is a
@@ -17,13 +20,15 @@
 
 mod enqueuing;
 mod inputs;
+#[cfg(feature = "states")]
+mod states;
 
 use alloc::vec::Vec;
 use core::mem;
 
 use crate::{
     AttemptId, Cause, CommandId, ContenderId, Event, Fence, Grant, Instant, Intent, Misuse, Patience,
-    Refusal, SessionId, Timer, jitter::Jitter, outbox::Outbox,
+    Refusal, SessionId, Timer, jitter::Jitter, outbox::Outbox, states::Trail,
 };
 
 use super::grace::Grace;
@@ -42,6 +47,7 @@ pub struct MultiLock {
     /// One place for each name, in the order of the names.
     places: Vec<Place>,
     phase: Phase,
+    trail: Trail<Phase>,
     session: Option<SessionId>,
     /// The session, even while it is not connected.
     known: Option<SessionId>,
@@ -76,6 +82,7 @@ struct Place {
     ahead: u32,
 }
 
+/// The state: `states.rs` describes each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     Idle,
@@ -102,6 +109,7 @@ impl MultiLock {
             attempt: AttemptId { contender, number: 0 },
             places: places.collect(),
             phase: Phase::Idle,
+            trail: Trail::NEW,
             session: None,
             ended: None,
             known: None,
@@ -131,7 +139,7 @@ impl MultiLock {
             // The hub has requested a probe. Its confirmation extends all grants.
             (Intent::Extend, Phase::Held { .. }) => {}
             (Intent::Release, Phase::Held { .. }) => {
-                self.phase = Phase::Leaving;
+                self.go_to(Phase::Leaving);
                 self.deferred.release();
                 self.withdraw(now);
             }
@@ -167,12 +175,18 @@ impl MultiLock {
             let answer_within = place.contender.answer_within();
             self.out.set_patience(now, patience, answer_within);
         }
-        self.phase = Phase::Enqueuing;
+        self.go_to(Phase::Enqueuing);
         self.parents_made = 0;
         match self.ended {
             Some(reason) => self.refuse(now, reason, Cause::none()),
             None => self.enqueue(false),
         }
+    }
+
+    /// Every change of the phase is one of the transitions in `states.rs`.
+    fn go_to(&mut self, phase: Phase) {
+        self.trail.follow(&phase);
+        self.phase = phase;
     }
 
     /// Ends an acquire that has failed. The refusal is reported after the cleanup, if the server can be expected to
@@ -187,7 +201,7 @@ impl MultiLock {
 
     fn leave(&mut self, now: Instant) {
         self.out.stop_all_but_patience();
-        self.phase = Phase::Leaving;
+        self.go_to(Phase::Leaving);
         self.withdraw(now);
     }
 
@@ -220,7 +234,7 @@ impl MultiLock {
         match self.phase {
             Phase::Restarting if at_rest && self.out.at(Timer::Retry).is_none() => match self.complaint() {
                 None => {
-                    self.phase = Phase::Enqueuing;
+                    self.go_to(Phase::Enqueuing);
                     self.enqueue(self.parents_made > 0);
                 }
                 // The node stays before any new place of this contender, and would block it without end.
@@ -230,7 +244,7 @@ impl MultiLock {
                 }
             },
             Phase::Leaving if at_rest => {
-                self.phase = Phase::Idle;
+                self.go_to(Phase::Idle);
                 self.out.stop_all();
                 let complaint = self.complaint();
                 self.deferred.say(complaint, &mut self.out);
@@ -279,7 +293,7 @@ impl MultiLock {
                 }
             }
             (Phase::Waiting, Event::Lost { .. }) => {
-                self.phase = Phase::Restarting;
+                self.go_to(Phase::Restarting);
                 self.withdraw(now);
             }
             (Phase::Held { .. }, event @ Event::Lost { .. }) => {
@@ -292,14 +306,14 @@ impl MultiLock {
             (Phase::Held { suspended }, Event::Suspended) => {
                 place.suspended = true;
                 if !suspended {
-                    self.phase = Phase::Held { suspended: true };
+                    self.go_to(Phase::Held { suspended: true });
                     self.out.event(Event::Suspended);
                 }
             }
             (Phase::Held { .. }, Event::Resumed { valid_until }) => {
                 place.suspended = false;
                 if self.places.iter().all(|place| !place.suspended) {
-                    self.phase = Phase::Held { suspended: false };
+                    self.go_to(Phase::Held { suspended: false });
                     self.out.event(Event::Resumed { valid_until });
                 }
             }
@@ -325,7 +339,7 @@ impl MultiLock {
         let Some(grants) = grants else { return false };
         let fence: Option<Fence> = grants.iter().filter_map(|grant| grant.fence).max();
         let valid_until = grants.iter().filter_map(|grant| grant.valid_until).min();
-        self.phase = Phase::Held { suspended: false };
+        self.go_to(Phase::Held { suspended: false });
         self.out.stop_all();
         let attempt = self.attempt;
         let grant = Grant {

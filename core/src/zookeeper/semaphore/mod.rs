@@ -9,6 +9,9 @@
 //!    └────────────────────────────────────────────── Leaving ◀─────────────────┘
 //! ```
 //!
+//! The diagram has the usual transitions. `states.rs` has the table of all states and transitions, which is the
+//! specification.
+//!
 //! Both halves are contenders. One contends for a mutex, which is the wait queue (`line`). The other contends for a
 //! permit: the permits' directory may contain as many nodes as there are permits. Only the head of the queue creates a
 //! node there and watches the directory, so a released permit wakes one waiter. A waiter that leaves the queue blocks
@@ -18,6 +21,8 @@
 mod inputs;
 mod nonblocking;
 mod number;
+#[cfg(feature = "states")]
+mod states;
 
 use core::{mem, time::Duration};
 
@@ -25,6 +30,7 @@ use alloc::string::String;
 
 use crate::{
     Cause, CommandId, ContenderId, Event, Instant, Intent, Misuse, Patience, Refusal, Timer, outbox::Outbox,
+    states::Trail,
 };
 
 use super::grace::Grace;
@@ -45,6 +51,7 @@ pub struct Semaphore {
     line: Contender,
     permit: Contender,
     phase: Phase,
+    trail: Trail<Phase>,
     number: Number,
     /// The directory of the permits.
     room: String,
@@ -63,18 +70,14 @@ pub struct Semaphore {
     grace: Grace,
 }
 
+/// The state: `states.rs` describes each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     Idle,
-    /// The contender waits in the queue.
     Lining,
-    /// The contender is at the head of the queue, and stays there until it has a permit.
     Taking,
-    /// The contender has lost its place at the head. It gives everything back, then starts over.
     Restarting,
-    /// The contender holds a permit, and has left the queue.
     Held,
-    /// The client deletes what it has created.
     Leaving,
 }
 
@@ -104,6 +107,7 @@ impl Semaphore {
             line: Contender::component(line, contender, seed),
             permit: Contender::component(permit, contender, seed),
             phase: Phase::Idle,
+            trail: Trail::NEW,
             number: Number::new(path, number),
             room: permits,
             count: None,
@@ -137,7 +141,7 @@ impl Semaphore {
         }
         if intent == Intent::Release {
             self.deferred.release();
-            self.phase = Phase::Leaving;
+            self.go_to(Phase::Leaving);
         }
         self.drain_events(now);
         Ok(())
@@ -163,8 +167,14 @@ impl Semaphore {
         self.queue(now);
     }
 
+    /// Every change of the phase is one of the transitions in `states.rs`.
+    fn go_to(&mut self, phase: Phase) {
+        self.trail.follow(&phase);
+        self.phase = phase;
+    }
+
     fn queue(&mut self, now: Instant) {
-        self.phase = Phase::Lining;
+        self.go_to(Phase::Lining);
         self.revocation_requested = false;
         self.number.forget();
         // The half is idle, so it accepts the intent. A try waits in the queue, too: the contenders before it may be
@@ -195,7 +205,7 @@ impl Semaphore {
         self.out.stop_all_but_patience();
         self.number.forget();
         self.count = None;
-        self.phase = Phase::Leaving;
+        self.go_to(Phase::Leaving);
         self.withdraw(now);
     }
 
@@ -230,7 +240,7 @@ impl Semaphore {
                 self.drain_events(now);
             }
             Phase::Leaving if at_rest => {
-                self.phase = Phase::Idle;
+                self.go_to(Phase::Idle);
                 self.out.stop_all();
                 let complaint = self.complaint();
                 self.deferred.say(complaint, &mut self.out);
@@ -260,7 +270,7 @@ impl Semaphore {
     }
 
     fn restart(&mut self, now: Instant) {
-        self.phase = Phase::Restarting;
+        self.go_to(Phase::Restarting);
         self.withdraw(now);
     }
 
@@ -274,7 +284,7 @@ impl Semaphore {
             }
             (Phase::Taking, Event::Acquired { grant }) => {
                 self.write_number();
-                self.phase = Phase::Held;
+                self.go_to(Phase::Held);
                 self.out.stop_all();
                 self.out.event(Event::Acquired { grant });
                 if self.revocation_requested {
@@ -305,7 +315,7 @@ impl Semaphore {
     fn take(&mut self, now: Instant) {
         self.was_queued = true;
         self.count = None;
-        self.phase = Phase::Taking;
+        self.go_to(Phase::Taking);
         self.ask_number();
         let patience = if self.try_at_the_head() {
             Patience::Try

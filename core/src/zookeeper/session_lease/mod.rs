@@ -6,6 +6,8 @@
 //! third of its timeout, and none while no machine contends. A grant is valid until the latest proved time + timeout −
 //! drift − margin.
 //!
+//! `states.rs` has the table of the states and transitions, which is the specification.
+//!
 //! **Silent servers.** A server can fall silent without closing its connections: its machine has lost power, or a
 //! firewall drops packets. When a probe has no answer after an eighth of the timeout, the hub asks the driver for
 //! another connection in the same session. This keeps the grant. At the probe's start the last proved moment is two
@@ -20,6 +22,8 @@
 //! ticks.
 
 mod proof;
+#[cfg(feature = "states")]
+mod states;
 
 use core::time::Duration;
 
@@ -56,6 +60,8 @@ pub struct SessionLease {
     /// Whether another probe has to follow as soon as the one under way has been answered.
     again: bool,
     failures: u32,
+    #[cfg(feature = "states")]
+    trail: crate::states::Trail<states::State>,
     /// How many probes were overdue since the last answer.
     overdue: u32,
 }
@@ -84,6 +90,8 @@ impl SessionLease {
             under_way: None,
             again: false,
             failures: 0,
+            #[cfg(feature = "states")]
+            trail: crate::states::Trail::NEW,
             overdue: 0,
         }
     }
@@ -288,6 +296,12 @@ impl SessionLease {
                 self.confirm(now);
             }
         }
+    }
+
+    /// Records the state after an input.
+    pub(super) fn record(&mut self) {
+        #[cfg(feature = "states")]
+        self.trail.follow(&self.state());
     }
 
     fn disconnected(&mut self) {

@@ -1,0 +1,65 @@
+//! The states of a multi-lock, and which may follow which.
+
+use State::{Enqueuing, Held, Idle, Leaving, Restarting, Waiting};
+
+use super::{MultiLock, Phase};
+use crate::states::{self, Observer};
+
+/// Where a multi-lock is. It waits in [`Enqueuing`], [`Waiting`] and [`Restarting`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// It holds nothing and waits for nothing. The application's next acquire begins an attempt.
+    Idle,
+    /// It has no place, and awaits the answer to the transaction that creates one in every queue.
+    Enqueuing,
+    /// It has a place in every queue, and awaits that all of them are granted.
+    Waiting,
+    /// It has lost a place, or does not know whether it has places. It awaits that all of them are given up.
+    Restarting,
+    /// It holds all locks, until a release or a loss.
+    Held,
+    /// It awaits that all places are given up.
+    Leaving,
+}
+
+impl states::State for State {
+    const MACHINE: &'static str = "multi-lock";
+    #[rustfmt::skip]
+    const TRANSITIONS: &'static [(Self, Self, &'static str)] = &[
+        (Idle,       Enqueuing,  "acquire"),
+        (Enqueuing,  Waiting,    "the transaction has created a node in every queue"),
+        (Enqueuing,  Restarting, "the outcome of the transaction is not known"),
+        (Enqueuing,  Leaving,    "refusal: timeout, cancel, no session will come, an error"),
+        (Waiting,    Restarting, "a place is lost"),
+        (Waiting,    Held,       "all places are granted, and none is suspended"),
+        (Waiting,    Leaving,    "refusal: timeout, cancel, a try that is not first, an error"),
+        (Restarting, Enqueuing,  "all places are given up"),
+        (Restarting, Leaving,    "refusal: timeout, cancel, an error, a node that the server keeps"),
+        (Held,       Leaving,    "release, loss of one of the locks"),
+        (Leaving,    Idle,       "all places are given up"),
+    ];
+}
+
+impl states::Phase for Phase {
+    type State = State;
+
+    fn state(&self) -> State {
+        match self {
+            Self::Idle => Idle,
+            Self::Enqueuing => Enqueuing,
+            Self::Waiting => Waiting,
+            Self::Restarting => Restarting,
+            Self::Held { .. } => Held,
+            Self::Leaving => Leaving,
+        }
+    }
+}
+
+impl MultiLock {
+    pub(in crate::zookeeper) fn observe(&self, observer: &mut impl Observer) {
+        self.trail.show(&self.phase, observer);
+        for place in &self.places {
+            place.contender.observe(observer);
+        }
+    }
+}
