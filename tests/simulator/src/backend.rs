@@ -2,7 +2,9 @@
 
 use core::{fmt::Debug, hash::Hash, time::Duration};
 
-use fencepost_core::{AttemptId, CommandId, Event, Instant, Intent, Misuse, Outcome, Output, hub::Family};
+use fencepost_core::{
+    AttemptId, CommandId, Event, Instant, Intent, Misuse, Outcome, Output, hub::Family, states::Observer,
+};
 
 use crate::{
     checker::{Mode, Placed, Shown, Task},
@@ -252,4 +254,6 @@ pub trait Subject<B: Backend>: Clone + Debug + Eq + Hash {
     fn is_satisfied(&self) -> bool {
         true
     }
+    /// Shows what its machines have done, if they have state tables.
+    fn observe(&self, _observer: &mut impl Observer) {}
 }

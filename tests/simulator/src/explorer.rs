@@ -5,6 +5,7 @@
 //! lock, and nothing is left. The states are walked by [stateright](https://docs.rs/stateright), breadth first.
 
 use core::fmt::Debug;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use stateright::{Checker as _, Model, Property};
 
@@ -12,6 +13,7 @@ use crate::{
     backend::{Backend, Subject},
     checker::{Belief, Mode, Violation},
     run::Machine,
+    states::Transitions,
     step::{ClientFault, Number, Operation, ServerFault, Step},
     world::{Setup, World},
 };
@@ -67,6 +69,8 @@ enum Action {
 struct Walk<'a, B, S> {
     machine: &'a Machine<B, S>,
     case: Case,
+    /// What the machines do, if that is to be seen.
+    seen: Option<Arc<Mutex<Transitions>>>,
 }
 
 impl<B: Backend, S: Subject<B>> Walk<'_, B, S> {
@@ -226,6 +230,10 @@ where
             state.done[usize::from(client)] |= waited && !waits && state.world.is_satisfied(client);
         }
         state.world.forget_counts();
+        if let Some(seen) = &self.seen {
+            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            state.world.observe(&mut *seen);
+        }
         moved.then_some(state)
     }
 
@@ -270,7 +278,35 @@ where
     B: Backend + Send + Sync,
     S: Subject<B> + Send + Sync + 'static,
 {
-    let walk = Walk { machine, case };
+    walk(Walk {
+        machine,
+        case,
+        seen: None,
+    })
+}
+
+/// Walks all states of a case, and returns what the machines have done in them.
+pub fn transitions<B, S>(machine: &'static Machine<B, S>, case: Case) -> Transitions
+where
+    B: Backend + Send + Sync,
+    S: Subject<B> + Send + Sync + 'static,
+{
+    let seen = Arc::default();
+    let explored = walk(Walk {
+        machine,
+        case,
+        seen: Some(Arc::clone(&seen)),
+    });
+    assert_eq!(explored.violation, None, "{}, {case:?}", machine.name);
+    let seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+    seen.clone()
+}
+
+fn walk<B, S>(walk: Walk<'static, B, S>) -> Explored
+where
+    B: Backend + Send + Sync,
+    S: Subject<B> + Send + Sync + 'static,
+{
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let checker = walk.checker().threads(threads).spawn_bfs().join();
     let broken = checker.discoveries().into_iter().next();

@@ -6,6 +6,7 @@
 use fencepost_core::{
     CommandId, ContenderId, Event, Fence, Found, Instant, Intent, Key, Misuse, Outcome, Output,
     hub::Hub,
+    states::Observer,
     zookeeper::{Action, InspectionSettings, Layout, LockSettings, Notice, Reply, Role, ZooKeeper},
 };
 
@@ -204,6 +205,10 @@ impl Subject<Servers> for Inspector {
     fn is_satisfied(&self) -> bool {
         self.plan.looks_next()
     }
+
+    fn observe(&self, observer: &mut impl Observer) {
+        self.hub.observe(observer);
+    }
 }
 
 /// One of those at a lock that is inspected.
@@ -263,5 +268,9 @@ impl<C: Subject<Servers>, I: Subject<Servers>> Subject<Servers> for Party<C, I> 
 
     fn is_satisfied(&self) -> bool {
         each!(self, one => one.is_satisfied())
+    }
+
+    fn observe(&self, observer: &mut impl Observer) {
+        each!(self, one => one.observe(observer));
     }
 }

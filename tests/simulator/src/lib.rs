@@ -3,6 +3,7 @@
 //! - [`world`]: clients, servers, a resource, and time; it takes one step after the other.
 //! - [`schedule`]: the steps by chance: one seed is one run, the same on every machine.
 //! - [`explorer`]: where it can go at all: every interleaving of small cases.
+//! - [`states`]: which of their states the machines go through, against their tables.
 //! - [`checker`]: what has to hold whatever happens.
 //! - [`gallery`]: mutants whose broken promises it has to detect, and their correct twins, which have to pass.
 //! - [`shrink`] and [`story`]: a broken promise as the shortest run that breaks it, shown as a sequence diagram.
@@ -27,6 +28,7 @@ pub mod scenario;
 pub mod schedule;
 mod shared;
 pub mod shrink;
+pub mod states;
 pub mod step;
 pub mod story;
 pub mod subject;

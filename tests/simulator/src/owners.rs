@@ -8,6 +8,7 @@
 use fencepost_core::{
     CommandId, ContenderId, Event, Grant, Instant, Intent, Key, Misuse, Outcome, Output, Patience,
     hub::{Family, Hub},
+    states::Observer,
 };
 
 use crate::{
@@ -288,5 +289,9 @@ impl<B: Backend> Subject<B> for Owner<B::Family> {
 
     fn mode(&self) -> Mode {
         self.mode
+    }
+
+    fn observe(&self, observer: &mut impl Observer) {
+        self.hub.observe(observer);
     }
 }

@@ -3,6 +3,7 @@
 use fencepost_core::{
     CommandId, ContenderId, Event, Instant, Intent, Key, Misuse, Outcome, Output,
     hub::{Family, Hub},
+    states::Observer,
 };
 
 use crate::{
@@ -87,5 +88,9 @@ impl<B: Backend> Subject<B> for Fencepost<B::Family> {
 
     fn mode(&self) -> Mode {
         self.mode
+    }
+
+    fn observe(&self, observer: &mut impl Observer) {
+        self.hub.observe(observer);
     }
 }

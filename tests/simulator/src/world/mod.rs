@@ -11,7 +11,7 @@ mod traffic;
 use core::time::Duration;
 use std::collections::VecDeque;
 
-use fencepost_core::{AttemptId, Event, Failure, Instant, Output, Timer};
+use fencepost_core::{AttemptId, Event, Failure, Instant, Output, Timer, states::Observer};
 
 use crate::{
     backend::{Backend, Subject},
@@ -258,6 +258,13 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         self.checker.violated(Property::S7, || {
             format!("client {} says more and more", name(client))
         });
+    }
+
+    /// Shows what the clients' machines have done.
+    pub fn observe(&self, observer: &mut impl Observer) {
+        for client in &self.clients {
+            client.subject.observe(observer);
+        }
     }
 
     fn granted(&mut self, client: Number) {
