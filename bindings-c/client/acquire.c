@@ -5,8 +5,8 @@ struct fencepost_attempt {
     struct pending begun;
 };
 
-/* A timeout in milliseconds as a patience; zero and less become one that the hub refuses. */
-static int64_t patience(int64_t timeout) {
+/* A timeout in milliseconds as an acquire timeout of the hub; zero and less become one that the hub refuses. */
+static int64_t acquire_timeout(int64_t timeout) {
     if (timeout == FENCEPOST_FOREVER)
         return FENCEPOST_FOREVER;
     if (timeout <= 0)
@@ -25,7 +25,7 @@ static fencepost_result decided(fencepost_grant *contender, fencepost_grant **gr
 }
 
 /* Begins, waits, hands over; all under one lock, so that an uncontended acquire wakes no other thread. */
-static fencepost_result acquire(fencepost_lock *lock, int64_t patience, fencepost_grant **grant) {
+static fencepost_result acquire(fencepost_lock *lock, int64_t acquire_timeout, fencepost_grant **grant) {
     fencepost_client *client = lock->client;
     fencepost_grant *contender;
     fencepost_result result;
@@ -34,7 +34,7 @@ static fencepost_result acquire(fencepost_lock *lock, int64_t patience, fencepos
         return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
     if ((result = client_may_block(client)) != FENCEPOST_RESULT_OK)
         return result;
-    if ((result = contender_open(lock, patience, &contender)) != FENCEPOST_RESULT_OK)
+    if ((result = contender_open(lock, acquire_timeout, &contender)) != FENCEPOST_RESULT_OK)
         return result;
     contender_wait(contender, contender_decided, FENCEPOST_NEVER);
     result = decided(contender, grant);
@@ -43,20 +43,20 @@ static fencepost_result acquire(fencepost_lock *lock, int64_t patience, fencepos
     return result;
 }
 
-static fencepost_result acquire_lock(fencepost_lock *lock, int64_t patience, fencepost_grant **grant) {
+static fencepost_result acquire_lock(fencepost_lock *lock, int64_t acquire_timeout, fencepost_grant **grant) {
     fencepost_result result = client_enter(lock == NULL ? NULL : lock->client);
     fencepost_client *client;
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
     client = lock->client;
-    result = acquire(lock, patience, grant);
+    result = acquire(lock, acquire_timeout, grant);
     client_leave(client);
     return result;
 }
 
 fencepost_result fencepost_lock_acquire(fencepost_lock *lock, int64_t timeout, fencepost_grant **grant) {
-    return acquire_lock(lock, patience(timeout), grant);
+    return acquire_lock(lock, acquire_timeout(timeout), grant);
 }
 
 fencepost_result fencepost_lock_try_acquire(fencepost_lock *lock, fencepost_grant **grant) {
@@ -64,7 +64,7 @@ fencepost_result fencepost_lock_try_acquire(fencepost_lock *lock, fencepost_gran
 }
 
 static fencepost_result acquire_name(
-    fencepost_client *client, const char *name, const fencepost_options *options, int64_t patience,
+    fencepost_client *client, const char *name, const fencepost_options *options, int64_t acquire_timeout,
     fencepost_grant **grant) {
     fencepost_result result = client_enter(client);
     fencepost_lock *lock;
@@ -73,7 +73,7 @@ static fencepost_result acquire_name(
         return result;
     result = lock_new(client, name, options, &lock);
     if (result == FENCEPOST_RESULT_OK) {
-        result = acquire(lock, patience, grant);
+        result = acquire(lock, acquire_timeout, grant);
         fencepost_lock_free(lock);
     }
     client_leave(client);
@@ -82,7 +82,7 @@ static fencepost_result acquire_name(
 
 fencepost_result
 fencepost_acquire(fencepost_client *client, const char *name, int64_t timeout, fencepost_grant **grant) {
-    return acquire_name(client, name, NULL, patience(timeout), grant);
+    return acquire_name(client, name, NULL, acquire_timeout(timeout), grant);
 }
 
 fencepost_result fencepost_try_acquire(fencepost_client *client, const char *name, fencepost_grant **grant) {
@@ -92,7 +92,7 @@ fencepost_result fencepost_try_acquire(fencepost_client *client, const char *nam
 fencepost_result fencepost_acquire_with(
     fencepost_client *client, const char *name, const fencepost_options *options, int64_t timeout,
     fencepost_grant **grant) {
-    return acquire_name(client, name, options, patience(timeout), grant);
+    return acquire_name(client, name, options, acquire_timeout(timeout), grant);
 }
 
 fencepost_result fencepost_try_acquire_with(
@@ -100,23 +100,23 @@ fencepost_result fencepost_try_acquire_with(
     return acquire_name(client, name, options, TRY, grant);
 }
 
-static fencepost_result open_contender(fencepost_lock *lock, const void *patience, fencepost_grant **contender) {
-    return contender_open(lock, *(const int64_t *)patience, contender);
+static fencepost_result open_contender(fencepost_lock *lock, const void *acquire_timeout, fencepost_grant **contender) {
+    return contender_open(lock, *(const int64_t *)acquire_timeout, contender);
 }
 
-static fencepost_result start(fencepost_lock *lock, int64_t patience, fencepost_attempt **attempt) {
+static fencepost_result start(fencepost_lock *lock, int64_t acquire_timeout, fencepost_attempt **attempt) {
     struct pending *started;
     fencepost_result result;
 
     if (attempt == NULL)
         return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
-    if ((result = pending_start(lock, open_contender, &patience, &started)) == FENCEPOST_RESULT_OK)
+    if ((result = pending_start(lock, open_contender, &acquire_timeout, &started)) == FENCEPOST_RESULT_OK)
         *attempt = (fencepost_attempt *)started;
     return result;
 }
 
 fencepost_result fencepost_lock_acquire_start(fencepost_lock *lock, int64_t timeout, fencepost_attempt **attempt) {
-    return start(lock, patience(timeout), attempt);
+    return start(lock, acquire_timeout(timeout), attempt);
 }
 
 fencepost_result fencepost_lock_try_acquire_start(fencepost_lock *lock, fencepost_attempt **attempt) {

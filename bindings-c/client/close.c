@@ -3,12 +3,12 @@
 
 /* How long to wait for the server's answers, for a driver whose own end takes no time: the rest is for threads to end.
  */
-#define PATIENCE_OF_CLOSE (PATIENCE_OF_RELEASE - 200000u)
+#define CLOSE_LIMIT (RELEASE_LIMIT - 200000u)
 
 /* Nothing is held or asked for from here on. With the lock. */
 static void begin(fencepost_client *client) {
     client->closing = true;
-    client->close_by = fencepost_now() + PATIENCE_OF_CLOSE - client->driver->farewell;
+    client->close_by = fencepost_now() + CLOSE_LIMIT - client->driver->farewell;
     if (client->driver->closing != NULL)
         client->driver->closing(client->self, client->hub);
     table_each(&client->locks->contenders, contender_closed);

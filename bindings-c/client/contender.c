@@ -177,16 +177,17 @@ static void catch_up(fencepost_client *client, uint64_t now) {
 }
 
 /* Begins the acquire of an opened contender. */
-static fencepost_result ask(const fencepost_lock *lock, int64_t patience, uint64_t now, fencepost_grant *contender) {
+static fencepost_result
+ask(const fencepost_lock *lock, int64_t acquire_timeout, uint64_t now, fencepost_grant *contender) {
     fencepost_client *client = lock->client;
     fencepost_result result;
 
     if (!table_add(&client->locks->contenders, contender))
         return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
-    if (patience == TRY)
+    if (acquire_timeout == TRY)
         result = fencepost_hub_try_acquire(client->hub, now, contender->key);
     else
-        result = fencepost_hub_acquire(client->hub, now, contender->key, patience);
+        result = fencepost_hub_acquire(client->hub, now, contender->key, acquire_timeout);
     if (lock->owned != NULL && (result == FENCEPOST_RESULT_BUSY || result == FENCEPOST_RESULT_UPGRADE))
         return fault(result, "%.200s: %s", lock->owned, fencepost_detail());
     return result;
@@ -215,7 +216,7 @@ static fencepost_result take_machine(const fencepost_lock *lock, uint64_t now, f
 }
 
 /* Opens a contender and begins its acquire. With the lock. */
-fencepost_result contender_open(fencepost_lock *lock, int64_t patience, fencepost_grant **contender) {
+fencepost_result contender_open(fencepost_lock *lock, int64_t acquire_timeout, fencepost_grant **contender) {
     fencepost_client *client = lock->client;
     uint64_t now = fencepost_now(), key;
     fencepost_grant *opened;
@@ -231,7 +232,7 @@ fencepost_result contender_open(fencepost_lock *lock, int64_t patience, fencepos
         free(opened);
         return result;
     }
-    if ((result = ask(lock, patience, now, opened)) != FENCEPOST_RESULT_OK) {
+    if ((result = ask(lock, acquire_timeout, now, opened)) != FENCEPOST_RESULT_OK) {
         table_remove(&client->locks->contenders, opened->key);
         machine_leave(opened, &key);
         fencepost_hub_close(client->hub, now, opened->key);

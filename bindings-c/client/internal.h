@@ -5,7 +5,7 @@
 #include "../engine/internal.h"
 
 /* How long to wait for the server's last words. */
-#define PATIENCE_OF_RELEASE 5000000u
+#define RELEASE_LIMIT 5000000u
 
 struct machine; /* see machines.c */
 
@@ -110,8 +110,8 @@ void deadlines_forget(fencepost_grant *contender);
 uint64_t deadlines_until(const fencepost_client *client);
 
 /* contender.c */
-#define TRY 0 /* a patience that `fencepost_hub_acquire` would refuse */
-fencepost_result contender_open(fencepost_lock *lock, int64_t patience, fencepost_grant **contender);
+#define TRY 0 /* an acquire timeout that `fencepost_hub_acquire` would refuse */
+fencepost_result contender_open(fencepost_lock *lock, int64_t acquire_timeout, fencepost_grant **contender);
 void contender_event(fencepost_client *client, uint64_t key, const fencepost_event *event);
 void contender_closed(fencepost_grant *contender);
 void contender_give_up(fencepost_grant *contender, fencepost_result result, const char *why);

@@ -10,12 +10,12 @@ struct operation {
     fencepost_result (*start)(fencepost_grant *);
     fencepost_result (*finish)(fencepost_grant *);
     client_condition *is_finished;
-    uint64_t patience;     /* for how long the blocking form waits, in microseconds */
-    fencepost_result late; /* what it returns after that */
+    uint64_t acquire_timeout; /* for how long the blocking form waits, in microseconds */
+    fencepost_result late;    /* what it returns after that */
 };
 
-static uint64_t deadline(uint64_t patience) {
-    return patience == FENCEPOST_NEVER ? FENCEPOST_NEVER : fencepost_now() + patience;
+static uint64_t deadline(uint64_t acquire_timeout) {
+    return acquire_timeout == FENCEPOST_NEVER ? FENCEPOST_NEVER : fencepost_now() + acquire_timeout;
 }
 
 static fencepost_result run(fencepost_grant *grant, const struct operation *operation) {
@@ -25,7 +25,7 @@ static fencepost_result run(fencepost_grant *grant, const struct operation *oper
         return result;
     if ((result = client_may_block(grant->client)) == FENCEPOST_RESULT_OK &&
         (result = operation->start(grant)) == FENCEPOST_RESULT_OK) {
-        contender_wait(grant, operation->is_finished, deadline(operation->patience));
+        contender_wait(grant, operation->is_finished, deadline(operation->acquire_timeout));
         result = operation->finish(grant);
         if (result == FENCEPOST_RESULT_PENDING && operation->late != FENCEPOST_RESULT_PENDING)
             result = fault(operation->late, NULL);
@@ -130,7 +130,7 @@ static fencepost_result release_finish(fencepost_grant *grant) {
 }
 
 static const struct operation release = {
-    release_start, release_finish, contender_over, PATIENCE_OF_RELEASE, FENCEPOST_RESULT_RELEASE_UNCONFIRMED};
+    release_start, release_finish, contender_over, RELEASE_LIMIT, FENCEPOST_RESULT_RELEASE_UNCONFIRMED};
 
 fencepost_result fencepost_release(fencepost_grant *grant) {
     return run(grant, &release);

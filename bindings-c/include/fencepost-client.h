@@ -68,8 +68,9 @@ typedef struct fencepost_grant fencepost_grant;
 /**
  * Connects: `memory:`, `memory:NAME`, `zk://HOST:PORT,.../PREFIX?session_timeout=MS`,
  * `redis://USER:PASSWORD@HOST:PORT/DATABASE`. It does not wait for the server: connecting is part of an acquire's
- * patience. For zk: and redis:, the library libfencepost-zookeeper or libfencepost-redis is loaded if the program is
- * not linked with it. To use a connection that exists already, see fencepost-zookeeper.h and fencepost-redis.h.
+ * acquire timeout. For zk: and redis:, the library libfencepost-zookeeper or libfencepost-redis is loaded if the
+ * program is not linked with it. To use a connection that exists already, see fencepost-zookeeper.h and
+ * fencepost-redis.h.
  *
  * Errors: 1xx for the address; `DRIVER_MISSING`; `UNREACHABLE` for a host name that cannot be resolved;
  * `OUT_OF_MEMORY`; `SYSTEM_ERROR`.

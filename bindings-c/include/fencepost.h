@@ -57,7 +57,7 @@
 #define FENCEPOST_FLAG_EPHEMERAL 8
 
 /**
- * The patience of an acquire that waits until it is granted or cannot be.
+ * The acquire timeout of an acquire that waits until it is granted or refused.
  */
 #define FENCEPOST_FOREVER INT64_MAX
 
@@ -171,7 +171,7 @@ typedef enum fencepost_result {
      */
     FENCEPOST_RESULT_NOT_A_WRITER = 210,
     /**
-     * Somebody else held the lock until the patience of this acquire ended.
+     * Another contender held the lock until the acquire timeout ended.
      */
     FENCEPOST_RESULT_TIMEOUT = 301,
     /**
@@ -485,9 +485,9 @@ typedef enum fencepost_timer {
      */
     FENCEPOST_TIMER_NONE = 0,
     /**
-     * When the caller's patience with an acquire ends.
+     * When the acquire timeout ends.
      */
-    FENCEPOST_TIMER_PATIENCE = 1,
+    FENCEPOST_TIMER_ACQUIRE_TIMEOUT = 1,
     /**
      * When to try again what a server or connection has failed.
      */
@@ -1119,13 +1119,13 @@ enum fencepost_result fencepost_settings_inspection(const struct fencepost_setti
                                                     struct fencepost_settings **settings);
 
 /**
- * Acquires, with a patience in microseconds, or `FENCEPOST_FOREVER`. Ends in the event acquired or refused. Errors: `NOT_POSITIVE` for zero and
+ * Acquires, with an acquire timeout in microseconds, or `FENCEPOST_FOREVER`. Ends in the event acquired or refused. Errors: `NOT_POSITIVE` for zero and
  * less, `UNKNOWN_KEY`, `BUSY`.
  */
 enum fencepost_result fencepost_hub_acquire(struct fencepost_hub *hub,
                                             uint64_t now,
                                             uint64_t key,
-                                            int64_t patience);
+                                            int64_t acquire_timeout);
 
 /**
  * Acquires at once or not at all. Ends in the event acquired or refused. Errors: `UNKNOWN_KEY`, `BUSY`.

@@ -1,6 +1,6 @@
 //! What an application wants of a machine.
 
-use fencepost_core::{Intent, Key, Patience, positive};
+use fencepost_core::{AcquireTimeout, Intent, Key, positive};
 
 use crate::{
     boundary::{exclusive, guard},
@@ -8,27 +8,27 @@ use crate::{
     result::fencepost_result,
 };
 
-/// The patience of an acquire that waits until it is granted or cannot be.
+/// The acquire timeout of an acquire that waits until it is granted or refused.
 pub const FENCEPOST_FOREVER: i64 = i64::MAX;
 
-/// Acquires, with a patience in microseconds, or `FENCEPOST_FOREVER`. Ends in the event acquired or refused. Errors: `NOT_POSITIVE` for zero and
+/// Acquires, with an acquire timeout in microseconds, or `FENCEPOST_FOREVER`. Ends in the event acquired or refused. Errors: `NOT_POSITIVE` for zero and
 /// less, `UNKNOWN_KEY`, `BUSY`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_acquire(
     hub: *mut fencepost_hub,
     now: u64,
     key: u64,
-    patience: i64,
+    acquire_timeout: i64,
 ) -> fencepost_result {
     guard(|| {
-        let patience = match patience {
-            FENCEPOST_FOREVER => Patience::Forever,
-            limit => Patience::For(positive("timeout", limit, "; to ask without waiting, use a try")?),
+        let acquire_timeout = match acquire_timeout {
+            FENCEPOST_FOREVER => AcquireTimeout::Forever,
+            limit => AcquireTimeout::For(positive("timeout", limit, "; to ask without waiting, use a try")?),
         };
         // SAFETY: the header asks for a valid hub or NULL.
         unsafe { exclusive(hub) }?
             .at(now)
-            .intent(Key(key), Intent::Acquire(patience))?;
+            .intent(Key(key), Intent::Acquire(acquire_timeout))?;
         Ok(())
     })
 }
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn fencepost_hub_try_acquire(
     key: u64,
 ) -> fencepost_result {
     // SAFETY: passed on.
-    unsafe { intent(hub, now, key, Intent::Acquire(Patience::Try)) }
+    unsafe { intent(hub, now, key, Intent::Acquire(AcquireTimeout::Try)) }
 }
 
 /// Makes the grant last from now on. Ends in the event extended or lost. Errors: `UNKNOWN_KEY`, `NOT_HELD`.

@@ -166,8 +166,8 @@ pub extern "C" fn fencepost_event_name(number: u32) -> *const c_char {
 pub enum fencepost_timer {
     /// For no time: only an input can change anything.
     None = 0,
-    /// When the caller's patience with an acquire ends.
-    Patience = 1,
+    /// When the acquire timeout ends.
+    AcquireTimeout = 1,
     /// When to try again what a server or connection has failed.
     Retry = 2,
     /// When to ask whether the lock has become free.
@@ -182,7 +182,7 @@ pub enum fencepost_timer {
     Linger = 7,
 }
 
-words!(fencepost_timer: None c"none", Patience c"patience", Retry c"retry", Poll c"poll", Renew c"renew", Validity c"validity", MaxHold c"max-hold", Linger c"linger");
+words!(fencepost_timer: None c"none", AcquireTimeout c"acquire-timeout", Retry c"retry", Poll c"poll", Renew c"renew", Validity c"validity", MaxHold c"max-hold", Linger c"linger");
 
 /// The name of a `fencepost_timer`; NULL for a number that is none.
 #[unsafe(no_mangle)]
@@ -293,7 +293,7 @@ impl From<Operation> for fencepost_operation {
 impl From<Option<Timer>> for fencepost_timer {
     fn from(timer: Option<Timer>) -> Self {
         match timer {
-            Some(Timer::Patience) => Self::Patience,
+            Some(Timer::AcquireTimeout) => Self::AcquireTimeout,
             Some(Timer::Retry) => Self::Retry,
             Some(Timer::Poll) => Self::Poll,
             Some(Timer::Renew) => Self::Renew,

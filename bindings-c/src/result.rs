@@ -49,7 +49,7 @@ pub enum fencepost_result {
     /// Only a writer's grant can be turned into a reader's, and only once.
     NotAWriter = 210,
 
-    /// Somebody else held the lock until the patience of this acquire ended.
+    /// Another contender held the lock until the acquire timeout ended.
     Timeout = 301,
     /// A try found the lock held.
     NotAvailable = 302,

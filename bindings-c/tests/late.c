@@ -50,7 +50,7 @@ static fencepost_result given_back(fencepost_client *client, int descriptor, fen
     return result;
 }
 
-/* A free lock, a patience of 200 ms, and 300 ms of work. */
+/* A free lock, an acquire timeout of 200 ms, and 300 ms of work. */
 static void free_lock_is_granted_to_a_busy_loop(enum family family) {
     fencepost_client *client = client_of(url(family, ""));
     int descriptor = fencepost_client_fd(client), round;

@@ -102,7 +102,7 @@ static void long_texts(void) {
     close_client(client);
 }
 
-/* Without the patience for a server that is not there. */
+/* Without the acquire timeout for a server that is not there. */
 static void nobody_vouches(void) {
     const char *const rows[][2] = {
         {secure(place(), "FENCEPOST_REDIS_TLS_OTHER_CA"), "certificate"},

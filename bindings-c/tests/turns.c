@@ -19,9 +19,9 @@ static void turn(fencepost_client *client, int descriptor) {
 }
 
 static fencepost_grant *
-granted(fencepost_client *client, int descriptor, fencepost_attempt *attempt, int64_t patience) {
+granted(fencepost_client *client, int descriptor, fencepost_attempt *attempt, int64_t acquire_timeout) {
     fencepost_grant *grant = NULL;
-    int64_t end = millis() + patience;
+    int64_t end = millis() + acquire_timeout;
 
     while (fencepost_attempt_finish(attempt, &grant) == FENCEPOST_RESULT_PENDING && millis() < end)
         turn(client, descriptor);

@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fencepost_core::{
-    CommandId, ContenderId, Failure, Instant, Intent, Key, Output, Patience, SessionId,
+    AcquireTimeout, CommandId, ContenderId, Failure, Instant, Intent, Key, Output, SessionId,
     lowered::{Notice, Outcome},
     positive,
     zookeeper::{Answer, Notice as ZooKeeperNotice, Reply, SessionState, Stat, WatchEvent},
@@ -95,17 +95,17 @@ impl Hub {
             .map_err(|error| errors::refused(py, error))
     }
 
-    #[pyo3(signature = (now, key, patience=None))]
-    fn acquire(&self, py: Python<'_>, now: u64, key: u64, patience: Option<i64>) -> PyResult<()> {
-        let patience = match patience {
-            None => Patience::Forever,
-            Some(given) => Patience::For(timeout(py, given)?),
+    #[pyo3(signature = (now, key, acquire_timeout=None))]
+    fn acquire(&self, py: Python<'_>, now: u64, key: u64, acquire_timeout: Option<i64>) -> PyResult<()> {
+        let acquire_timeout = match acquire_timeout {
+            None => AcquireTimeout::Forever,
+            Some(given) => AcquireTimeout::For(timeout(py, given)?),
         };
-        self.intent(py, now, key, Intent::Acquire(patience))
+        self.intent(py, now, key, Intent::Acquire(acquire_timeout))
     }
 
     fn try_acquire(&self, py: Python<'_>, now: u64, key: u64) -> PyResult<()> {
-        self.intent(py, now, key, Intent::Acquire(Patience::Try))
+        self.intent(py, now, key, Intent::Acquire(AcquireTimeout::Try))
     }
 
     fn extend(&self, py: Python<'_>, now: u64, key: u64) -> PyResult<()> {

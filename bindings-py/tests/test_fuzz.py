@@ -58,7 +58,7 @@ odd = trees | st.builds(timedelta, days=st.integers(-999_999_999, 999_999_999)) 
 times = st.integers(0, 60).map(lambda seconds: seconds * SECOND)
 small = st.integers(0, 12)
 signed = st.integers(-(2**63), 2**63 - 1) | st.just(SESSION)
-patience = st.integers(-10, 10 * SECOND) | st.none()
+acquire_timeout = st.integers(-10, 10 * SECOND) | st.none()
 names = st.sampled_from(["stock", "", "a//b", "lock-0000000001", "x" * 5000]) | texts
 states = ["connected", "suspended", "expired", "auth-failed", "closed"]
 words = st.sampled_from([*states, "deleted", "changed", "gone", "not-sent", "unknown"])
@@ -78,7 +78,7 @@ redis_values = st.sampled_from(
 )
 
 VERBS: dict[str, list[st.SearchStrategy[Any]]] = {
-    "acquire": [times, small, patience],
+    "acquire": [times, small, acquire_timeout],
     "try_acquire": [times, small],
     "extend": [times, small],
     "release": [times, small],

@@ -27,14 +27,16 @@ def connected(zookeeper: ZooKeeperBackend, session: float) -> Iterator[Any]:
 
 # The proof takes a quarter of the timeout: more than a try waits for answers, and than that timeout.
 @pytest.mark.parametrize(
-    ("session", "patience"), [(24.0, {"blocking": False}), (6.0, {"timeout": 0.5})], ids=["try", "timeout"]
+    ("session", "acquire_timeout"),
+    [(24.0, {"blocking": False}), (6.0, {"timeout": 0.5})],
+    ids=["try", "timeout"],
 )
 def test_kazoos_classes_take_a_free_lock(
-    zookeeper: ZooKeeperBackend, session: float, patience: dict[str, Any]
+    zookeeper: ZooKeeperBackend, session: float, acquire_timeout: dict[str, Any]
 ) -> None:
     with connected(zookeeper, session) as client:
         lock = Lock(client, f"/{zookeeper.prefix}/free")
-        assert lock.acquire(**patience) is True
+        assert lock.acquire(**acquire_timeout) is True
         lock.release()
 
 

@@ -8,7 +8,8 @@ use std::{collections::VecDeque, error::Error, thread, time::Duration};
 use fencepost::{
     Refusal, clock,
     hub::{
-        self, Command, ContenderId, Event, Failure, Hub, Intent, Operation, Outcome, Output, Patience, Reply,
+        self, AcquireTimeout, Command, ContenderId, Event, Failure, Hub, Intent, Operation, Outcome, Output,
+        Reply,
     },
 };
 use redis::{Cmd, Connection, ConnectionLike, Value};
@@ -30,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 ///
 /// # Errors
 /// What is wrong with the address, the name or the server.
-pub fn run(url: &str, name: &str, patience: Duration) -> Result<Option<u64>, Box<dyn Error>> {
+pub fn run(url: &str, name: &str, acquire_timeout: Duration) -> Result<Option<u64>, Box<dyn Error>> {
     let mut connection = redis::Client::open(url)?.get_connection()?;
     // 1. One hub for the connection, one machine for the acquire. The owner has to come from the system's random source.
     let mut hub = Hub::new("redis", 0)?;
@@ -38,7 +39,11 @@ pub fn run(url: &str, name: &str, patience: Duration) -> Result<Option<u64>, Box
     let mut owner = [0; 16];
     getrandom::fill(&mut owner)?;
     let key = hub.open(clock::now(), &settings, ContenderId(owner), 0)?;
-    hub.intent(clock::now(), key, Intent::Acquire(Patience::For(patience)))?;
+    hub.intent(
+        clock::now(),
+        key,
+        Intent::Acquire(AcquireTimeout::For(acquire_timeout)),
+    )?;
 
     let mut fence = None;
     let mut commands = VecDeque::new();

@@ -331,7 +331,7 @@ fn the_hub_refuses_what_makes_no_sense() {
     use fencepost::{
         Misuse, clock,
         hub::{
-            CommandId, ContenderId, Hub, Intent, Key, Outcome, Output, Patience, RawSettings, Reply,
+            AcquireTimeout, CommandId, ContenderId, Hub, Intent, Key, Outcome, Output, RawSettings, Reply,
             Settings, settings,
         },
     };
@@ -357,7 +357,7 @@ fn the_hub_refuses_what_makes_no_sense() {
         hub.intent(clock::now(), Key(99), Intent::Cancel),
         Err(Misuse::UnknownKey { key: 99 })
     );
-    let acquire = Intent::Acquire(Patience::Forever);
+    let acquire = Intent::Acquire(AcquireTimeout::Forever);
     hub.intent(clock::now(), key, acquire).unwrap();
     assert_eq!(hub.intent(clock::now(), key, acquire), Err(Misuse::Busy));
     let (_, Output::Command(command)) = hub.poll_output(None) else {

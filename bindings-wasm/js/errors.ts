@@ -43,7 +43,7 @@ export class Refused extends FencepostError {
   override readonly name: string = "Refused";
 }
 
-/** Somebody else held the lock until the patience ended, or when it was tried. */
+/** Another contender held the lock until the acquire timeout ended, or at the try. */
 export class NotAcquired extends Refused {
   override readonly name = "NotAcquired";
 }

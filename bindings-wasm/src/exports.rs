@@ -57,13 +57,13 @@ impl RawHub {
         false
     }
 
-    pub fn acquire(&mut self, now: f64, key: f64, patience: Option<f64>) -> bool {
-        self.hub.acquire(now, key, patience).is_ok()
+    pub fn acquire(&mut self, now: f64, key: f64, acquire_timeout: Option<f64>) -> bool {
+        self.hub.acquire(now, key, acquire_timeout).is_ok()
     }
 
     #[wasm_bindgen(js_name = tryAcquire)]
     pub fn try_acquire(&mut self, now: f64, key: f64) -> bool {
-        self.intent(now, key, Intent::Acquire(fencepost_core::Patience::Try))
+        self.intent(now, key, Intent::Acquire(fencepost_core::AcquireTimeout::Try))
     }
 
     pub fn extend(&mut self, now: f64, key: f64) -> bool {

@@ -9,7 +9,7 @@ use crate::{
     settings::Settings,
 };
 use fencepost_core::{
-    ConfigError, ContenderId, Failure, Intent, Key, Misuse, Patience, SessionId,
+    AcquireTimeout, ConfigError, ContenderId, Failure, Intent, Key, Misuse, SessionId,
     hub::{self, Family as _},
     lowered::{HubOutput, Notice, Outcome},
     zookeeper::{self, Answer, SessionState, WatchEvent},
@@ -52,13 +52,13 @@ impl Hub {
             .map_err(|why| error::misuse(&why))
     }
 
-    pub(crate) fn acquire(&mut self, now: f64, key: f64, patience: Option<f64>) -> Done {
+    pub(crate) fn acquire(&mut self, now: f64, key: f64, acquire_timeout: Option<f64>) -> Done {
         let hint = ", or use tryAcquire for an attempt that does not wait";
-        let patience = match patience {
-            None => Patience::Forever,
-            Some(millis) => Patience::For(convert::duration("timeout", millis, hint)?),
+        let acquire_timeout = match acquire_timeout {
+            None => AcquireTimeout::Forever,
+            Some(millis) => AcquireTimeout::For(convert::duration("timeout", millis, hint)?),
         };
-        self.intent(now, key, Intent::Acquire(patience))
+        self.intent(now, key, Intent::Acquire(acquire_timeout))
     }
 
     pub(crate) fn intent(&mut self, now: f64, key: f64, intent: Intent) -> Done {

@@ -158,7 +158,7 @@ test("values of another type in settings and calls of the raw hub name the field
   assert.throws(() => hub.open(0, settings, owner, 1n), says("seed", "1n"));
   const key = hub.open(0, settings, owner, 1);
   assert.throws(() => hub.acquire(0, BigInt(key)), says("key", "1n"));
-  assert.throws(() => hub.acquire(0, key, 10n), says("patience", "10n"));
+  assert.throws(() => hub.acquire(0, key, 10n), says("acquireTimeout", "10n"));
   assert.throws(() => hub.reply(0, "1", null), says("id", '"1"'));
   assert.throws(() => hub.poll(1n), says("only", "1n"));
   assert.throws(() => hub.session(0, "connected", 1n, 10n), says("timeout", "10n"));

@@ -7,7 +7,7 @@ use core::time::Duration;
 #[non_exhaustive]
 pub enum Intent {
     /// Acquire the lock. Ends in [`Event::Acquired`](crate::Event) or [`Event::Refused`](crate::Event).
-    Acquire(Patience),
+    Acquire(AcquireTimeout),
     /// Extend the grant by a full lease from now. Ends in [`Event::Extended`](crate::Event) or
     /// [`Event::Lost`](crate::Event).
     Extend,
@@ -25,7 +25,7 @@ pub enum Intent {
 
 /// How long an acquire may take, counted from the intent. Connecting and retries are included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Patience {
+pub enum AcquireTimeout {
     /// No timeout.
     Forever,
     /// The acquire fails after this time. On ZooKeeper, it may take at most half a second longer, while the client

@@ -64,7 +64,7 @@ impl Wait {
 pub enum Timer {
     /// When the acquire's timeout expires. On ZooKeeper it then runs once more: at its second end the machine reports
     /// the refusal, even if the contender's node may still exist.
-    Patience,
+    AcquireTimeout,
     /// When to retry a command that failed.
     Retry,
     /// When to ask the server again whether the lock is free, or still held. Redis does not announce expiry or the
@@ -86,7 +86,7 @@ impl Timer {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Patience => "patience",
+            Self::AcquireTimeout => "acquire-timeout",
             Self::Retry => "retry",
             Self::Poll => "poll",
             Self::Renew => "renew",

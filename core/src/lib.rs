@@ -15,7 +15,7 @@
 //! the hub like this:
 //!
 //! ```
-//! use fencepost_core::{hub::Hub, redis, Event, Instant, Intent, Outcome, Output, ContenderId, Patience};
+//! use fencepost_core::{hub::Hub, redis, Event, Instant, Intent, Outcome, Output, ContenderId, AcquireTimeout};
 //! use fencepost_core::{Settings, lease};
 //!
 //! // 1. One hub for a connection, one machine for a contender.
@@ -23,7 +23,7 @@
 //! let settings = redis::StringSettings::new("stock/42", lease::DEFAULT_TTL, lease::DEFAULT_MARGIN)?;
 //! let now = Instant::from_micros(1_000_000);
 //! let key = hub.open(now, redis::LockSettings::String(settings), ContenderId(*b"sixteen random b"), 42)?;
-//! hub.intent(now, key, Intent::Acquire(Patience::Forever))?;
+//! hub.intent(now, key, Intent::Acquire(AcquireTimeout::Forever))?;
 //!
 //! loop {
 //!     // 2. Take all outputs, until the hub returns `Wait`.
@@ -110,7 +110,7 @@ pub mod zookeeper;
 pub use error::{ConfigError, Misuse};
 pub use event::{Cause, Event, Found, Grant, Loss, Refusal};
 pub use id::{AttemptId, CommandId, ContenderId, Fence, Key, SessionId};
-pub use intent::{Intent, Patience};
+pub use intent::{AcquireTimeout, Intent};
 pub use io::{Command, Failure, Machine, Outcome, Output, Target, Timer, Wait};
 pub use options::RawSettings;
 pub use owner::{MAX_OWNER, Owner};

@@ -3,7 +3,7 @@
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
-use crate::{Command, CommandId, Event, Instant, Output, Patience, Target, Timer, Wait};
+use crate::{AcquireTimeout, Command, CommandId, Event, Instant, Output, Target, Timer, Wait};
 
 /// A machine's queue of outputs, its command ids and its timers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -31,7 +31,7 @@ fn find_earliest(timers: &[Option<Instant>]) -> Wait {
 }
 
 const TIMERS: [Timer; 7] = [
-    Timer::Patience,
+    Timer::AcquireTimeout,
     Timer::Retry,
     Timer::Poll,
     Timer::Renew,
@@ -121,11 +121,16 @@ impl<Q> Outbox<Q> {
     }
 
     /// Starts the timer for the acquire's timeout. A nonblocking acquire waits only for the server's answers.
-    pub(crate) fn set_patience(&mut self, now: Instant, patience: Patience, answer_within: Duration) {
-        match patience {
-            Patience::Forever => {}
-            Patience::For(limit) => self.set_after(Timer::Patience, now, limit),
-            Patience::Try => self.set_after(Timer::Patience, now, answer_within),
+    pub(crate) fn set_acquire_timeout(
+        &mut self,
+        now: Instant,
+        acquire_timeout: AcquireTimeout,
+        answer_within: Duration,
+    ) {
+        match acquire_timeout {
+            AcquireTimeout::Forever => {}
+            AcquireTimeout::For(limit) => self.set_after(Timer::AcquireTimeout, now, limit),
+            AcquireTimeout::Try => self.set_after(Timer::AcquireTimeout, now, answer_within),
         }
     }
 
@@ -144,8 +149,8 @@ impl<Q> Outbox<Q> {
         self.timers = [None; TIMERS.len()];
     }
 
-    /// Stops all timers but that of [`Timer::Patience`].
-    pub(crate) const fn stop_all_but_patience(&mut self) {
+    /// Stops all timers but that of [`Timer::AcquireTimeout`].
+    pub(crate) const fn stop_all_but_acquire_timeout(&mut self) {
         let [_, others @ ..] = &mut self.timers;
         *others = [None; TIMERS.len() - 1];
         self.earliest = None;
@@ -168,9 +173,9 @@ impl<Q> Outbox<Q> {
     }
 
     fn slot(&mut self, timer: Timer) -> &mut Option<Instant> {
-        let [patience, retry, poll, renew, validity, max_hold, linger] = &mut self.timers;
+        let [acquire_timeout, retry, poll, renew, validity, max_hold, linger] = &mut self.timers;
         match timer {
-            Timer::Patience => patience,
+            Timer::AcquireTimeout => acquire_timeout,
             Timer::Retry => retry,
             Timer::Poll => poll,
             Timer::Renew => renew,

@@ -1,8 +1,8 @@
 //! One type for hubs with a driver and for hubs on a server in memory.
 
 use fencepost_core::{
-    CommandId, ContenderId, Event, Failure, Instant, Intent, Key, Misuse, Output, Patience, RawSettings,
-    Settings, lowered::Outcome,
+    AcquireTimeout, CommandId, ContenderId, Event, Failure, Instant, Intent, Key, Misuse, Output,
+    RawSettings, Settings, lowered::Outcome,
 };
 use fencepost_models::hub::{Hub, MemoryServer};
 
@@ -13,7 +13,7 @@ fn acquire(hub: &mut Hub, contender: u8) -> Key {
     let settings = Settings::try_from(raw).unwrap();
     let hub = hub.at(NOW);
     let key = hub.open(&settings, ContenderId([contender; 16]), 3).unwrap();
-    hub.intent(key, Intent::Acquire(Patience::Forever)).unwrap();
+    hub.intent(key, Intent::Acquire(AcquireTimeout::Forever)).unwrap();
     key
 }
 

@@ -3,7 +3,8 @@
 use core::time::Duration;
 
 use fencepost_core::{
-    ContenderId, Event, Grant, Instant, Intent, Key, Loss, Output, Patience, RawSettings, Refusal, Settings,
+    AcquireTimeout, ContenderId, Event, Grant, Instant, Intent, Key, Loss, Output, RawSettings, Refusal,
+    Settings,
 };
 use fencepost_models::memory::{Hub, Server};
 
@@ -26,7 +27,7 @@ impl World {
         Hub::connect(&mut self.server, self.now, 1)
     }
 
-    fn open(&mut self, hub: &mut Hub, patience: Patience) -> Key {
+    fn open(&mut self, hub: &mut Hub, acquire_timeout: AcquireTimeout) -> Key {
         self.owners += 1;
         let raw = RawSettings::machine("zookeeper-mutex").with("name", "shop/stock");
         let settings = Settings::try_from(raw).unwrap();
@@ -39,7 +40,7 @@ impl World {
                 3,
             )
             .unwrap();
-        hub.intent(&mut self.server, self.now, key, Intent::Acquire(patience))
+        hub.intent(&mut self.server, self.now, key, Intent::Acquire(acquire_timeout))
             .unwrap();
         key
     }
@@ -74,7 +75,7 @@ fn a_release_grants_the_next_in_line_and_wakes_nobody_else() {
     let mut hubs: Vec<Hub> = (0..4).map(|_| world.client()).collect();
     let keys: Vec<Key> = hubs
         .iter_mut()
-        .map(|hub| world.open(hub, Patience::Forever))
+        .map(|hub| world.open(hub, AcquireTimeout::Forever))
         .collect();
     let first = granted(&world.events(&mut hubs[0]));
     let mut last = first.fence.unwrap();
@@ -102,7 +103,9 @@ fn a_release_grants_the_next_in_line_and_wakes_nobody_else() {
 fn a_leaver_in_the_middle_passes_nothing_on() {
     let mut world = World::new();
     let mut hub = world.client();
-    let keys: Vec<Key> = (0..3).map(|_| world.open(&mut hub, Patience::Forever)).collect();
+    let keys: Vec<Key> = (0..3)
+        .map(|_| world.open(&mut hub, AcquireTimeout::Forever))
+        .collect();
     world.events(&mut hub);
     hub.intent(&mut world.server, world.now, keys[1], Intent::Cancel)
         .unwrap();
@@ -127,14 +130,14 @@ fn a_leaver_in_the_middle_passes_nothing_on() {
 }
 
 #[test]
-fn patience_ends_and_leaves_nothing_behind() {
+fn an_acquire_timeout_leaves_nothing_behind() {
     let mut world = World::new();
     let (mut holder, mut waiter) = (world.client(), world.client());
-    world.open(&mut holder, Patience::Forever);
+    world.open(&mut holder, AcquireTimeout::Forever);
     granted(&world.events(&mut holder));
-    world.open(&mut waiter, Patience::For(Duration::from_millis(200)));
+    world.open(&mut waiter, AcquireTimeout::For(Duration::from_millis(200)));
     world.events(&mut waiter);
-    world.open(&mut waiter, Patience::Try);
+    world.open(&mut waiter, AcquireTimeout::Try);
     let events = world.events(&mut waiter);
     assert!(
         matches!(
@@ -166,9 +169,9 @@ fn patience_ends_and_leaves_nothing_behind() {
 fn a_deleted_node_and_an_ended_session_are_told() {
     let mut world = World::new();
     let (mut holder, mut waiter) = (world.client(), world.client());
-    world.open(&mut holder, Patience::Forever);
+    world.open(&mut holder, AcquireTimeout::Forever);
     granted(&world.events(&mut holder));
-    world.open(&mut waiter, Patience::Forever);
+    world.open(&mut waiter, AcquireTimeout::Forever);
     world.events(&mut waiter);
     holder.disconnect(&mut world.server, world.now);
     let events = world.events(&mut holder);
@@ -203,8 +206,8 @@ fn closed_machines_go_when_the_server_has_answered() {
     let mut world = World::new();
     let mut hub = world.client();
     let (holder, waiter) = (
-        world.open(&mut hub, Patience::Forever),
-        world.open(&mut hub, Patience::Forever),
+        world.open(&mut hub, AcquireTimeout::Forever),
+        world.open(&mut hub, AcquireTimeout::Forever),
     );
     world.events(&mut hub);
     hub.close(&mut world.server, world.now, holder);

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fencepost_core::{
-    ContenderId, Event, Fence, Instant, Intent, Key, Misuse, Output, Patience, RawSettings, Settings,
+    AcquireTimeout, ContenderId, Event, Fence, Instant, Intent, Key, Misuse, Output, RawSettings, Settings,
 };
 use fencepost_models::memory::{Hub, Server};
 
@@ -72,7 +72,7 @@ impl World {
         }
     }
 
-    fn acquire(&mut self, owner: usize, writes: bool, patience: Patience) {
+    fn acquire(&mut self, owner: usize, writes: bool, acquire_timeout: AcquireTimeout) {
         self.opened = self.opened.wrapping_add(1);
         let kind = if writes {
             "zookeeper-writer"
@@ -92,7 +92,7 @@ impl World {
         let reads_only = !self
             .of(owner)
             .any(|acquire| acquire.state == State::Held && acquire.writes);
-        let result = self.intent(key, Intent::Acquire(patience));
+        let result = self.intent(key, Intent::Acquire(acquire_timeout));
         if owns.contains(&State::Waiting) {
             assert_eq!(result, Err(Misuse::OwnerBusy));
         } else if owns.contains(&State::Held) && writes && reads_only {
@@ -268,8 +268,8 @@ fn any_calls_of_owners_mean_what_they_say() {
             let any = chance.below(open.len().max(1));
             match (chance.below(9), open.get(any)) {
                 (0..=2, _) | (_, None) => {
-                    let patience = [Patience::Forever, Patience::Try][chance.below(2)];
-                    world.acquire(chance.below(OWNERS.len()), chance.below(2) == 0, patience);
+                    let acquire_timeout = [AcquireTimeout::Forever, AcquireTimeout::Try][chance.below(2)];
+                    world.acquire(chance.below(OWNERS.len()), chance.below(2) == 0, acquire_timeout);
                 }
                 (3 | 4, Some(key)) => world.release(*key),
                 (5, Some(key)) => world.downgrade(*key),

@@ -7,7 +7,7 @@ use std::{process::ExitCode, time::Instant as Clock};
 use core::time::Duration;
 
 use fencepost_core::{
-    ContenderId, Instant, Intent, Key, Outcome, Output, Patience, SessionId,
+    AcquireTimeout, ContenderId, Instant, Intent, Key, Outcome, Output, SessionId,
     hub::{Family, Hub},
     lease, redis,
     zookeeper::{self, Answer, CreateMode, Layout, Notice, Role, SessionState, Stat, WatchEvent},
@@ -149,7 +149,7 @@ fn zookeeper_bench() -> Bench<zookeeper::ZooKeeper> {
 
 /// Behind one other, handed over, held, released.
 fn zookeeper_round(bench: &mut Bench<zookeeper::ZooKeeper>) {
-    bench.take("acquire", Input::Intent(Intent::Acquire(Patience::Forever)));
+    bench.take("acquire", Input::Intent(Intent::Acquire(AcquireTimeout::Forever)));
     let path = bench.given.iter().find_map(|command| match &command.request {
         zookeeper::Request::Create { path, mode, .. } if *mode == CreateMode::EphemeralSequential => {
             Some(format!("{path}0000000002"))
@@ -200,7 +200,7 @@ fn redis_bench() -> Bench<redis::Redis> {
 fn redis_round(bench: &mut Bench<redis::Redis>) {
     use redis::Reply::{Array, Bytes, Int};
     let granted = Array(vec![Int(1), Bytes(b"1790000000000001".to_vec())]);
-    bench.take("acquire", Input::Intent(Intent::Acquire(Patience::Forever)));
+    bench.take("acquire", Input::Intent(Intent::Acquire(AcquireTimeout::Forever)));
     bench.take("granted", Input::Outcome(0, granted));
     bench.take("extend", Input::Intent(Intent::Extend));
     bench.take("extended", Input::Outcome(1, Array(vec![Int(1)])));

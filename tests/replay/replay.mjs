@@ -87,7 +87,7 @@ const inputs = {
     hub.acquire(
       now,
       step.key,
-      step.patience === undefined ? undefined : millis(step.patience),
+      step.acquire_timeout === undefined ? undefined : millis(step.acquire_timeout),
     ),
   try: (hub, now, step) => hub.tryAcquire(now, step.key),
   extend: (hub, now, step) => hub.extend(now, step.key),

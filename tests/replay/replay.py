@@ -100,7 +100,7 @@ def value(given: object) -> object:
 
 INPUTS: dict[str, Callable[[Hub, int, Step], object]] = {
     "open": open_machine,
-    "acquire": lambda hub, at, step: hub.acquire(at, step["key"], step.get("patience")),
+    "acquire": lambda hub, at, step: hub.acquire(at, step["key"], step.get("acquire_timeout")),
     "try": lambda hub, at, step: hub.try_acquire(at, step["key"]),
     "extend": lambda hub, at, step: hub.extend(at, step["key"]),
     "release": lambda hub, at, step: hub.release(at, step["key"]),

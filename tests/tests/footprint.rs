@@ -9,7 +9,7 @@ use std::{
 };
 
 use fencepost_core::{
-    CommandId, ContenderId, Instant, Intent, Output, Patience, RawSettings, SessionId, Settings,
+    AcquireTimeout, CommandId, ContenderId, Instant, Intent, Output, RawSettings, SessionId, Settings,
     lowered::{Hub, Notice, Operation, Outcome, Request},
     redis::Reply as Redis,
     zookeeper::{self, Answer, SessionState, Stat},
@@ -112,8 +112,8 @@ fn waiting(family: &str, contenders: usize) -> (Hub, isize) {
     for number in 0..contenders {
         let owner = ContenderId((number as u128).to_be_bytes());
         let key = hub.open(NOW, &settings(family, number), owner, 1).unwrap();
-        let patience = Patience::For(core::time::Duration::from_secs(60));
-        hub.intent(NOW, key, Intent::Acquire(patience)).unwrap();
+        let acquire_timeout = AcquireTimeout::For(core::time::Duration::from_secs(60));
+        hub.intent(NOW, key, Intent::Acquire(acquire_timeout)).unwrap();
         settle(&mut hub);
     }
     (hub, ALIVE.load(Ordering::Relaxed) - before)

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use fencepost_core::{
-    ContenderId, Event, Instant, Intent, Machine, Outcome, Output, Patience, SessionId,
+    AcquireTimeout, ContenderId, Event, Instant, Intent, Machine, Outcome, Output, SessionId,
     zookeeper::{Answer, Contender, ContenderSettings, Layout, Notice, Reply, Request, Role, SessionState},
 };
 
@@ -24,7 +24,9 @@ fn first() -> Contender {
             },
         )
         .unwrap();
-    mutex.intent(NOW, Intent::Acquire(Patience::Forever)).unwrap();
+    mutex
+        .intent(NOW, Intent::Acquire(AcquireTimeout::Forever))
+        .unwrap();
     let (mut node, mut events) = (String::new(), 0);
     loop {
         let command = match mutex.poll_output() {

@@ -145,13 +145,13 @@ static int reply(fencepost_hub *hub, const cJSON *step, uint64_t at) {
 int line_put(fencepost_hub *hub, const cJSON *step) {
     const char *verb = text_of(step, "do");
     uint64_t at = number_of(step, "at"), key = number_of(step, "key"), id = number_of(step, "id");
-    const cJSON *patience = cJSON_GetObjectItemCaseSensitive(step, "patience");
+    const cJSON *acquire_timeout = cJSON_GetObjectItemCaseSensitive(step, "acquire_timeout");
 
     if (strcmp(verb, "open") == 0)
         return open_machine(hub, step, at);
     if (strcmp(verb, "acquire") == 0)
         return fencepost_hub_acquire(
-            hub, at, key, cJSON_IsNumber(patience) ? (int64_t)patience->valuedouble : FENCEPOST_FOREVER);
+            hub, at, key, cJSON_IsNumber(acquire_timeout) ? (int64_t)acquire_timeout->valuedouble : FENCEPOST_FOREVER);
     if (strcmp(verb, "try") == 0)
         return fencepost_hub_try_acquire(hub, at, key);
     if (strcmp(verb, "extend") == 0)

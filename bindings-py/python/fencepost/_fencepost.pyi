@@ -243,7 +243,7 @@ class Wait:
 
     @property
     def reason(self) -> str | None:
-        """What the time is for: patience, retry, poll, renew, validity, max-hold or linger."""
+        """What the time is for: acquire-timeout, retry, poll, renew, validity, max-hold or linger."""
 
 @final
 class Hub:
@@ -276,8 +276,8 @@ class Hub:
         names of nodes and of values.
         """
 
-    def acquire(self, now: int, key: int, patience: int | None = None) -> None:
-        """Asks for the lock. ``patience`` is the longest wait in microseconds; None: no limit. Raises
+    def acquire(self, now: int, key: int, acquire_timeout: int | None = None) -> None:
+        """Asks for the lock. ``acquire_timeout`` is the longest wait in microseconds; None: no limit. Raises
         ConfigError if it is not positive.
         """
 

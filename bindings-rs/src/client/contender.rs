@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 use core::time::Duration;
 use std::sync::MutexGuard;
 
-use fencepost_core::{Found, Intent, Key, Patience};
+use fencepost_core::{AcquireTimeout, Found, Intent, Key};
 
 use super::shared::Shared;
 use crate::{
@@ -28,9 +28,9 @@ impl Contender {
     pub(super) async fn acquire(
         shared: &Arc<Shared>,
         params: ContenderParams<'_>,
-        patience: Patience,
+        acquire_timeout: AcquireTimeout,
     ) -> Result<Self, Error> {
-        match Self::open(shared, params, patience).await? {
+        match Self::open(shared, params, acquire_timeout).await? {
             (contender, None) => Ok(contender),
             (_, Some(end)) => Err(end.error()),
         }
@@ -40,9 +40,9 @@ impl Contender {
     pub(super) async fn inspect(
         shared: &Arc<Shared>,
         params: ContenderParams<'_>,
-        patience: Patience,
+        acquire_timeout: AcquireTimeout,
     ) -> Result<Vec<Found>, Error> {
-        match Self::open(shared, params, patience).await? {
+        match Self::open(shared, params, acquire_timeout).await? {
             (_, Some(End::Found(found))) => Ok(found),
             (_, Some(end)) => Err(end.error()),
             (_, None) => Ok(Vec::new()),
@@ -55,13 +55,13 @@ impl Contender {
     async fn open(
         shared: &Arc<Shared>,
         params: ContenderParams<'_>,
-        patience: Patience,
+        acquire_timeout: AcquireTimeout,
     ) -> Result<(Self, Option<End>), Error> {
         let start = clock::now();
-        let mut left = patience;
+        let mut left = acquire_timeout;
         loop {
             match Self::open_once(shared, params, left).await? {
-                (_, Some(End::GivenBack)) => left = after(patience, clock::now().since(start)),
+                (_, Some(End::GivenBack)) => left = after(acquire_timeout, clock::now().since(start)),
                 done => return Ok(done),
             }
         }
@@ -70,9 +70,9 @@ impl Contender {
     async fn open_once(
         shared: &Arc<Shared>,
         params: ContenderParams<'_>,
-        patience: Patience,
+        acquire_timeout: AcquireTimeout,
     ) -> Result<(Self, Option<End>), Error> {
-        let (key, shared_state, commands) = shared.engine.acquire(params, patience)?;
+        let (key, shared_state, commands) = shared.engine.acquire(params, acquire_timeout)?;
         let contender = Self {
             shared: Arc::clone(shared),
             shared_state,
@@ -206,13 +206,13 @@ impl Drop for Contender {
     }
 }
 
-/// What is left of a patience. When it has ended, the lock is the caller's if it is free.
-fn after(patience: Patience, elapsed: Duration) -> Patience {
-    match patience {
-        Patience::For(limit) => match limit.saturating_sub(elapsed) {
-            Duration::ZERO => Patience::Try,
-            left => Patience::For(left),
+/// What is left of an acquire timeout. When it has ended, the caller gets the lock if it is free.
+fn after(acquire_timeout: AcquireTimeout, elapsed: Duration) -> AcquireTimeout {
+    match acquire_timeout {
+        AcquireTimeout::For(limit) => match limit.saturating_sub(elapsed) {
+            Duration::ZERO => AcquireTimeout::Try,
+            left => AcquireTimeout::For(left),
         },
-        Patience::Forever | Patience::Try => patience,
+        AcquireTimeout::Forever | AcquireTimeout::Try => acquire_timeout,
     }
 }

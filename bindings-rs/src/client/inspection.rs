@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use fencepost_core::{Fence, Patience, Settings};
+use fencepost_core::{AcquireTimeout, Fence, Settings};
 
 use super::{Lock, contender::Contender};
 use crate::{Error, engine::ContenderParams};
@@ -93,13 +93,13 @@ impl Lock {
         let what = &self.what;
         let contender = contender.map(|found| (found.node.as_str(), Fence(found.fence)));
         let settings = Settings::try_from(what.raw.clone().inspecting(action, contender))?;
-        let patience = self.when_connected(Patience::Try).await?;
+        let acquire_timeout = self.when_connected(AcquireTimeout::Try).await?;
         let params = ContenderParams {
             lock: &what.shown,
             settings: &settings,
             has_owner: false,
         };
-        Contender::inspect(&self.shared, params, patience).await
+        Contender::inspect(&self.shared, params, acquire_timeout).await
     }
 }
 

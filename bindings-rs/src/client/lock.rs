@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 use core::{fmt, time::Duration};
 
-use fencepost_core::{ConfigError, Misuse, Patience, RawSettings, Refusal, Settings, positive};
+use fencepost_core::{AcquireTimeout, ConfigError, Misuse, RawSettings, Refusal, Settings, positive};
 
 use super::{Grant, contender::Contender, options::LockOptions, shared::Shared};
 use crate::{Error, Shown, clock, engine::ContenderParams, hub::settings::micros};
@@ -73,7 +73,7 @@ impl Lock {
     /// numbers left); [`Error::Lost`] if the grant ended before this task ran: acquire again;
     /// [`Misuse::Closed`](crate::Misuse::Closed) if the client was closed.
     pub async fn acquire(&self) -> Result<Grant, Error> {
-        self.acquire_with(Patience::Forever).await
+        self.acquire_with(AcquireTimeout::Forever).await
     }
 
     /// Waits at most `limit` for the lock. Returns `None` if other contenders held it all the time.
@@ -87,7 +87,7 @@ impl Lock {
             micros(limit),
             ", or use try_acquire, which does not wait for others",
         )?;
-        none_if_held(self.acquire_with(Patience::For(limit)).await)
+        none_if_held(self.acquire_with(AcquireTimeout::For(limit)).await)
     }
 
     /// Acquires the lock if no other contender holds it. Returns `None` if one does.
@@ -96,7 +96,7 @@ impl Lock {
     /// As [`acquire`](Self::acquire); [`Refusal::Unreachable`] if no server has answered within 5
     /// s.
     pub async fn try_acquire(&self) -> Result<Option<Grant>, Error> {
-        none_if_held(self.acquire_with(Patience::Try).await)
+        none_if_held(self.acquire_with(AcquireTimeout::Try).await)
     }
 
     /// Waits until this candidate leads. It is [`acquire`](Self::acquire) under the name that
@@ -109,17 +109,17 @@ impl Lock {
         self.acquire().await
     }
 
-    async fn acquire_with(&self, patience: Patience) -> Result<Grant, Error> {
+    async fn acquire_with(&self, acquire_timeout: AcquireTimeout) -> Result<Grant, Error> {
         self.shared.engine.check_process()?;
         let what = &self.what;
         let owner = what.owner.as_deref();
-        let patience = self.when_connected(patience).await?;
+        let acquire_timeout = self.when_connected(acquire_timeout).await?;
         let params = ContenderParams {
             lock: &what.shown,
             settings: &what.settings,
             has_owner: owner.is_some(),
         };
-        let acquired = Contender::acquire(&self.shared, params, patience).await;
+        let acquired = Contender::acquire(&self.shared, params, acquire_timeout).await;
         match (acquired, owner) {
             (Err(Error::Misuse(Misuse::OwnerBusy)), Some(owner)) => {
                 Err(Error::OwnerBusy { owner: owner.into() })
@@ -128,30 +128,33 @@ impl Lock {
         }
     }
 
-    /// Waits for a client's first connection; gives the patience that is left.
-    pub(super) async fn when_connected(&self, patience: Patience) -> Result<Patience, Error> {
+    /// Waits for a client's first connection; returns what is left of the acquire timeout.
+    pub(super) async fn when_connected(
+        &self,
+        acquire_timeout: AcquireTimeout,
+    ) -> Result<AcquireTimeout, Error> {
         let engine = &self.shared.engine;
         if engine.is_connected() {
-            return Ok(patience);
+            return Ok(acquire_timeout);
         }
         let start = clock::now();
         let most = self.shared.connect_timeout;
-        let limit = match patience {
-            Patience::Forever => most,
-            Patience::Try => most.min(TRY_WITHIN),
-            Patience::For(limit) => most.min(limit),
+        let limit = match acquire_timeout {
+            AcquireTimeout::Forever => most,
+            AcquireTimeout::Try => most.min(TRY_WITHIN),
+            AcquireTimeout::For(limit) => most.min(limit),
         };
         let ready = engine.ready(limit).await;
         ready.map_err(|error| match error {
             Error::Refused(refused) => Error::Refused(refused.of(&self.what.shown)),
             other => other,
         })?;
-        Ok(match patience {
-            Patience::For(limit) => {
+        Ok(match acquire_timeout {
+            AcquireTimeout::For(limit) => {
                 let left = limit.saturating_sub(clock::now().since(start));
-                Patience::For(left.max(Duration::from_micros(1)))
+                AcquireTimeout::For(left.max(Duration::from_micros(1)))
             }
-            Patience::Forever | Patience::Try => patience,
+            AcquireTimeout::Forever | AcquireTimeout::Try => acquire_timeout,
         })
     }
 }

@@ -11,7 +11,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use fencepost_core::{Instant, Intent, Key, Misuse, Patience, Settings};
+use fencepost_core::{AcquireTimeout, Instant, Intent, Key, Misuse, Settings};
 use fencepost_models::hub::Hub;
 use tokio::sync::Notify;
 
@@ -129,7 +129,7 @@ impl Engine {
     pub(crate) fn acquire(
         &self,
         params: ContenderParams<'_>,
-        patience: Patience,
+        acquire_timeout: AcquireTimeout,
     ) -> Result<(Key, Arc<SharedState>, Vec<CommandFuture>), Error> {
         let mut closed = Vec::new();
         let (opened, commands) = self.put(Awaits::Newest, |state, _now| {
@@ -146,7 +146,7 @@ impl Engine {
             state.seed = state.seed.wrapping_add(1);
             let id = state.contender_ids.next()?;
             let key = state.hub.open(params.settings, id, state.seed)?;
-            if let Err(misuse) = state.hub.intent(key, Intent::Acquire(patience)) {
+            if let Err(misuse) = state.hub.intent(key, Intent::Acquire(acquire_timeout)) {
                 state.hub.close(key);
                 return Err(misuse.into());
             }

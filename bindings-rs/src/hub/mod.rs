@@ -4,13 +4,13 @@
 //!
 //! ```
 //! use core::time::Duration;
-//! use fencepost::{clock, hub::{self, Event, Intent, Output, ContenderId, Patience, Reply}};
+//! use fencepost::{clock, hub::{self, Event, Intent, Output, ContenderId, AcquireTimeout, Reply}};
 //!
 //! # fn main() -> Result<(), Box<dyn core::error::Error>> {
 //! let mut hub = hub::Hub::new("redis", 7)?;
 //! let settings = hub::settings::redis_string("stock/42", Duration::from_secs(10))?;
 //! let key = hub.open(clock::now(), &settings, ContenderId(*b"sixteen random b"), 42)?;
-//! hub.intent(clock::now(), key, Intent::Acquire(Patience::Forever))?;
+//! hub.intent(clock::now(), key, Intent::Acquire(AcquireTimeout::Forever))?;
 //!
 //! loop {
 //!     match hub.poll_output(None) {
@@ -37,8 +37,8 @@
 pub mod settings;
 
 pub use fencepost_core::{
-    Cause, Command, CommandId, ContenderId, Event, Failure, Fence, Found, Grant, Instant, Intent, Key,
-    Output, Patience, RawSettings, SessionId, Settings, Target, Timer, Wait,
+    AcquireTimeout, Cause, Command, CommandId, ContenderId, Event, Failure, Fence, Found, Grant, Instant,
+    Intent, Key, Output, RawSettings, SessionId, Settings, Target, Timer, Wait,
     lowered::{Hub, HubOutput, Notice, Operation, Outcome, Request, flags},
     redis::{Notice as RedisNotice, Reply, is_from_replica},
     zookeeper::{

@@ -240,7 +240,7 @@ async fn options_that_do_not_belong_to_a_given_connection_are_refused() {
 
 /// The first grant of a session that the program made is due after a quarter of its timeout. A free lock is not refused for that.
 #[tokio::test]
-async fn a_free_lock_of_a_given_session_is_granted_however_short_the_patience() {
+async fn a_free_lock_of_a_given_session_is_granted_however_short_the_timeout() {
     let address = variable("FENCEPOST_ZOOKEEPER");
     let connector = || zookeeper_client::Client::connector().with_session_timeout(Duration::from_secs(12));
     for brief in [None, Some(Duration::from_millis(300))] {

@@ -18,9 +18,10 @@ mod example;
 #[tokio::test]
 async fn an_own_event_loop_shares_locks_with_clients() {
     let name = unique("loop");
-    let run = |patience| {
+    let run = |acquire_timeout| {
         let name = name.clone();
-        let blocking = move || example::run(&redis(), &name, patience).map_err(|error| error.to_string());
+        let blocking =
+            move || example::run(&redis(), &name, acquire_timeout).map_err(|error| error.to_string());
         soon(tokio::task::spawn_blocking(blocking))
     };
     let first = run(Duration::from_secs(5)).await.unwrap().unwrap().unwrap();

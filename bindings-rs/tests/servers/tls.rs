@@ -96,7 +96,7 @@ async fn a_server_that_nobody_vouches_for_is_refused_at_once() {
             "not valid for name",
         ),
     ] {
-        // Without the patience for a server that is not there.
+        // Without the acquire timeout for a server that is not there.
         let patient = Client::builder().connect_timeout(Duration::from_secs(3600));
         let error = soon(patient.connect(&url)).await.unwrap_err();
         is(&error, "server-error", why);

@@ -6,7 +6,7 @@
 
 import { Contender } from "../engine/contender.js";
 import type { Engine } from "../engine/engine.js";
-import type { Patience } from "../engine/machines.js";
+import type { AcquireTimeout } from "../engine/machines.js";
 import { NotAcquired, unreadable } from "../errors.js";
 import type { Settings } from "../hub/hub.js";
 import type { ContenderData } from "../hub/outputs.js";
@@ -142,16 +142,16 @@ export class Lock {
     return contend(timeout, signal);
   }
 
-  #grant(patience: Patience, signal: Signal | undefined, orNull: true): Promise<Grant | null>;
-  #grant(patience: Patience, signal: Signal | undefined, orNull: false): Promise<Grant>;
-  #grant(patience: Patience, signal: Signal | undefined, orNull: boolean): Promise<Grant | null> {
-    return this.#contend<Grant | null>(this.#settings, patience, signal, granted, orNull ? null : undefined);
+  #grant(acquireTimeout: AcquireTimeout, signal: Signal | undefined, orNull: true): Promise<Grant | null>;
+  #grant(acquireTimeout: AcquireTimeout, signal: Signal | undefined, orNull: false): Promise<Grant>;
+  #grant(acquireTimeout: AcquireTimeout, signal: Signal | undefined, orNull: boolean): Promise<Grant | null> {
+    return this.#contend<Grant | null>(this.#settings, acquireTimeout, signal, granted, orNull ? null : undefined);
   }
 
   /** `instead`: what it gives when somebody else has the lock; undefined: an error. */
   #contend<T>(
     settings: Settings,
-    patience: Patience,
+    acquireTimeout: AcquireTimeout,
     signal: Signal | undefined,
     finish: (contender: Contender, engine: Engine) => T,
     instead?: T,
@@ -188,7 +188,7 @@ export class Lock {
         },
       };
       try {
-        engine.acquire(contender, settings, patience);
+        engine.acquire(contender, settings, acquireTimeout);
       } catch (error) {
         contender.acquiring.reject(error);
       }

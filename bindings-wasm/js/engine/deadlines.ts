@@ -7,7 +7,7 @@
 import { now } from "../clock.js";
 import type { Contender } from "./contender.js";
 
-/** Contenders with the same patience, oldest first. */
+/** Contenders with the same acquire timeout, oldest first. */
 export class Deadlines {
   readonly #within: number;
   readonly #late: (contender: Contender) => void;

@@ -14,7 +14,7 @@ import type { Contender } from "./contender.js";
 import type { Driver, Sink } from "./driver.js";
 import { Finalizers } from "./finalizers.js";
 import { Idle } from "./idle.js";
-import { Machines, type Patience } from "./machines.js";
+import { Machines, type AcquireTimeout } from "./machines.js";
 import { Reliance, endAll, endWaiting } from "./mistakes.js";
 import { Pump } from "./pump.js";
 import { seed } from "./random.js";
@@ -81,13 +81,13 @@ export class Engine implements Sink {
     this.#reliance.check();
   }
 
-  /** Opens a contender and lets it acquire: with patience in ms, for ever (null) or at once ("try"). */
-  acquire(contender: Contender, settings: Settings, patience: Patience): void {
+  /** Opens a contender and lets it acquire: with a timeout in ms, for ever (null) or at once ("try"). */
+  acquire(contender: Contender, settings: Settings, acquireTimeout: AcquireTimeout): void {
     this.check();
     if (settings.hasOwner) {
       this.#catchUp();
     }
-    const key = this.#reliance.ask(contender.lock, () => this.#machines.acquire(settings, patience));
+    const key = this.#reliance.ask(contender.lock, () => this.#machines.acquire(settings, acquireTimeout));
     contender.key = key;
     contender.settings = settings;
     this.#contenders.set(key, contender);

@@ -11,7 +11,7 @@ import { isRefusal } from "./mistakes.js";
 import { contenderId, seed } from "./random.js";
 
 /** How long an acquire may take: in ms, for ever, or as long as the server needs to say yes or no. */
-export type Patience = number | null | "try";
+export type AcquireTimeout = number | null | "try";
 
 /** So many may wait to be closed: a program whose promises never rest is not to collect them. */
 const MOST_LEAVING = 64;
@@ -34,14 +34,14 @@ export class Machines {
   }
 
   /** Has a machine acquire the lock. A call that the hub refuses leaves no machine behind. */
-  acquire(settings: Settings, patience: Patience): number {
+  acquire(settings: Settings, acquireTimeout: AcquireTimeout): number {
     const present = now();
     const key = this.#take(present, settings);
     try {
-      if (patience === "try") {
+      if (acquireTimeout === "try") {
         this.#hub.tryAcquire(present, key);
       } else {
-        this.#hub.acquire(present, key, patience ?? undefined);
+        this.#hub.acquire(present, key, acquireTimeout ?? undefined);
       }
     } catch (error) {
       if (isRefusal(error)) {

@@ -118,9 +118,11 @@ export class Hub {
     return key;
   }
 
-  /** Wants the lock: ends in `acquired` or `refused`. Without patience (ms): for ever. */
-  acquire(now: number, key: number, patience?: number): void {
-    this.#check(this.#raw.acquire(number("now", now), number("key", key), optionalNumber("patience", patience)));
+  /** Acquires the lock: ends in `acquired` or `refused`. Without an acquire timeout (ms) it waits for ever. */
+  acquire(now: number, key: number, acquireTimeout?: number): void {
+    this.#check(
+      this.#raw.acquire(number("now", now), number("key", key), optionalNumber("acquireTimeout", acquireTimeout)),
+    );
   }
 
   /** Wants the lock at once or not at all. */

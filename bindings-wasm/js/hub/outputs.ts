@@ -147,7 +147,7 @@ export interface Wait {
   readonly type: "wait";
   /** When to call `handleTimeout` at the latest, in ms on your clock; null: only an input can change anything. */
   readonly until: number | null;
-  /** What the time is for: `patience`, `retry`, `poll`, `renew`, `validity`, `max-hold` or `linger`. */
+  /** What the time is for: `acquire-timeout`, `retry`, `poll`, `renew`, `validity`, `max-hold` or `linger`. */
   readonly reason: string | null;
 }
 
@@ -173,7 +173,7 @@ const REDIS_OPERATIONS = { 6: "call", 7: "subscribe", 8: "unsubscribe" } as cons
 
 // The numbers of src/output.rs, and those of `Timer` in the core.
 const PLAIN = ["suspended", "revoke-requested", "downgraded", "released"] as const;
-const REASONS = ["patience", "retry", "poll", "renew", "validity", "max-hold", "linger"];
+const REASONS = ["acquire-timeout", "retry", "poll", "renew", "validity", "max-hold", "linger"];
 
 // An array of one's own for every command would be one that hardly anybody looks at.
 const NO_PARTS: readonly Part[] = Object.freeze([]);

@@ -36,7 +36,7 @@ impl Deferred {
 
     /// The acquire has failed. The refusal waits for the deletion, but not longer than `WAITED`.
     pub(super) fn refuse(&mut self, now: Instant, reason: Refusal, cause: Cause, out: &mut Outbox<Request>) {
-        out.set_after(Timer::Patience, now, WAITED);
+        out.set_after(Timer::AcquireTimeout, now, WAITED);
         self.0 = Some(Event::Refused { reason, cause });
     }
 
@@ -54,7 +54,7 @@ impl Deferred {
     pub(super) fn flush(&mut self, out: &mut Outbox<Request>) -> bool {
         let refused = matches!(self.0, Some(Event::Refused { .. }));
         if refused {
-            out.stop(Timer::Patience);
+            out.stop(Timer::AcquireTimeout);
             self.say(None, out);
         }
         refused

@@ -28,7 +28,7 @@ impl Grace {
         now: Instant,
         unproved: Option<Duration>,
     ) -> bool {
-        if !out.expired(Timer::Patience, now) {
+        if !out.expired(Timer::AcquireTimeout, now) {
             return false;
         }
         let (Some(by), Self(false)) = (unproved, *self) else {
@@ -36,7 +36,7 @@ impl Grace {
         };
         self.0 = true;
         // The extension counts from now: a process that was paused may see its deadline only long after it.
-        out.set_after(Timer::Patience, now, by);
+        out.set_after(Timer::AcquireTimeout, now, by);
         false
     }
 }

@@ -84,9 +84,10 @@ impl Inspection {
     /// [`Misuse`] for an intent that makes no sense now. It changes nothing.
     pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match (intent, self.is_idle()) {
-            (Intent::Acquire(patience), true) => {
+            (Intent::Acquire(acquire_timeout), true) => {
                 self.failures = 0;
-                self.out.set_patience(now, patience, self.settings.answer_within);
+                self.out
+                    .set_acquire_timeout(now, acquire_timeout, self.settings.answer_within);
                 self.go_to(Phase::Wanted);
                 match self.ended {
                     Some(reason) => self.refuse(reason, Cause::none()),

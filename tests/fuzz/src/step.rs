@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use arbitrary::{Result, Unstructured};
 use fencepost_core::{
-    CommandId, Failure, Intent, Patience, RawSettings, lowered::Outcome, zookeeper::SessionState,
+    AcquireTimeout, CommandId, Failure, Intent, RawSettings, lowered::Outcome, zookeeper::SessionState,
 };
 
 use crate::values;
@@ -104,11 +104,13 @@ impl Step {
 
 fn intent(u: &mut Unstructured<'_>) -> Result<Intent> {
     Ok(match u.arbitrary::<u8>()? {
-        0..90 => Intent::Acquire(Patience::Forever),
-        90..110 => Intent::Acquire(Patience::Try),
-        110..120 => Intent::Acquire(Patience::For(Duration::from_millis(u.arbitrary::<u16>()?.into()))),
-        120..126 => Intent::Acquire(Patience::For(Duration::from_micros(u.arbitrary()?))),
-        126..130 => Intent::Acquire(Patience::For(Duration::MAX)),
+        0..90 => Intent::Acquire(AcquireTimeout::Forever),
+        90..110 => Intent::Acquire(AcquireTimeout::Try),
+        110..120 => Intent::Acquire(AcquireTimeout::For(Duration::from_millis(
+            u.arbitrary::<u16>()?.into(),
+        ))),
+        120..126 => Intent::Acquire(AcquireTimeout::For(Duration::from_micros(u.arbitrary()?))),
+        126..130 => Intent::Acquire(AcquireTimeout::For(Duration::MAX)),
         130..200 => Intent::Release,
         200..220 => Intent::Extend,
         220..230 => Intent::Downgrade,
@@ -141,9 +143,9 @@ fn session(u: &mut Unstructured<'_>) -> Result<Step> {
 /// What an intent is called.
 pub(crate) const fn intent_name(intent: Intent) -> &'static str {
     match intent {
-        Intent::Acquire(Patience::Forever) => "for ever",
-        Intent::Acquire(Patience::For(_)) => "for a while",
-        Intent::Acquire(Patience::Try) => "try",
+        Intent::Acquire(AcquireTimeout::Forever) => "for ever",
+        Intent::Acquire(AcquireTimeout::For(_)) => "for a while",
+        Intent::Acquire(AcquireTimeout::Try) => "try",
         Intent::Release => "release",
         Intent::Extend => "extend",
         Intent::Cancel => "cancel",

@@ -1,7 +1,7 @@
 //! A transcript cut from a run: the inputs of one process of one client, in the form that every language replays.
 
 use fencepost_core::{
-    Failure, Instant, Intent, Outcome, Patience,
+    AcquireTimeout, Failure, Instant, Intent, Outcome,
     redis::{Notice as RedisNotice, Reply as RedisReply},
     zookeeper::{Answer, Notice as ZooKeeperNotice, Reply as ZooKeeperReply, SessionState, WatchEvent},
 };
@@ -98,12 +98,12 @@ impl<B: Spoken> Trace<B> for Cut {
         }
         let key = 1;
         let line = match input() {
-            Input::Intent(Intent::Acquire(Patience::Try)) => Line::Try { key },
+            Input::Intent(Intent::Acquire(AcquireTimeout::Try)) => Line::Try { key },
             Input::Intent(Intent::Acquire(timeout)) => Line::Acquire {
                 key,
-                patience: match timeout {
-                    Patience::For(limit) => u64::try_from(limit.as_micros()).ok(),
-                    Patience::Forever | Patience::Try => None,
+                acquire_timeout: match timeout {
+                    AcquireTimeout::For(limit) => u64::try_from(limit.as_micros()).ok(),
+                    AcquireTimeout::Forever | AcquireTimeout::Try => None,
                 },
             },
             Input::Intent(Intent::Extend) => Line::Extend { key },

@@ -6,7 +6,7 @@
 //! When the application extends the grant, the second hold is released and joins again: the world still believes in the grant meanwhile.
 
 use fencepost_core::{
-    CommandId, ContenderId, Event, Grant, Instant, Intent, Key, Misuse, Outcome, Output, Patience,
+    AcquireTimeout, CommandId, ContenderId, Event, Grant, Instant, Intent, Key, Misuse, Outcome, Output,
     hub::{Family, Hub},
     states::Observer,
 };
@@ -127,7 +127,7 @@ impl<F: Family> Owner<F> {
         let Some(grant) = self.grant.filter(|grant| grant.is_valid(self.now)) else {
             return;
         };
-        let again = Intent::Acquire(Patience::Try);
+        let again = Intent::Acquire(AcquireTimeout::Try);
         let joined = self.hub.intent(self.now, self.keys[1], again);
         if self.downgraded && self.both_write {
             assert_eq!(joined, Err(Misuse::Upgrade), "a reader became a writer");

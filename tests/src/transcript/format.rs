@@ -46,13 +46,13 @@ pub enum Input {
         /// The machine's seed.
         seed: u64,
     },
-    /// Acquire; without patience: for ever.
+    /// Acquires. Without an acquire timeout, it waits for ever.
     Acquire {
         /// The machine.
         key: u64,
         /// Microseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        patience: Option<u64>,
+        acquire_timeout: Option<u64>,
     },
     /// Acquire at once or not at all.
     Try {

@@ -3,7 +3,8 @@
 use core::time::Duration;
 
 use fencepost_core::{
-    CommandId, ContenderId, Failure, Instant, Intent, Key, Misuse, Output, Patience, SessionId, Settings,
+    AcquireTimeout, CommandId, ContenderId, Failure, Instant, Intent, Key, Misuse, Output, SessionId,
+    Settings,
     lowered::{Hub, Notice, Outcome},
     redis, zookeeper,
     zookeeper::{Answer, SessionState, Stat, WatchEvent},
@@ -123,13 +124,13 @@ impl Player {
                 let owner = u128::from_str_radix(owner, 16)?.to_be_bytes();
                 hub.open(now, &settings, ContenderId(owner), *seed).map(|_| ())
             }
-            Input::Acquire { key, patience } => {
-                let patience = patience.map_or(Patience::Forever, |limit| {
-                    Patience::For(Duration::from_micros(limit))
+            Input::Acquire { key, acquire_timeout } => {
+                let acquire_timeout = acquire_timeout.map_or(AcquireTimeout::Forever, |limit| {
+                    AcquireTimeout::For(Duration::from_micros(limit))
                 });
-                hub.intent(now, Key(*key), Intent::Acquire(patience))
+                hub.intent(now, Key(*key), Intent::Acquire(acquire_timeout))
             }
-            Input::Try { key } => hub.intent(now, Key(*key), Intent::Acquire(Patience::Try)),
+            Input::Try { key } => hub.intent(now, Key(*key), Intent::Acquire(AcquireTimeout::Try)),
             Input::Extend { key } => hub.intent(now, Key(*key), Intent::Extend),
             Input::Release { key } => hub.intent(now, Key(*key), Intent::Release),
             Input::Downgrade { key } => hub.intent(now, Key(*key), Intent::Downgrade),

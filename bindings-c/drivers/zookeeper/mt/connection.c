@@ -58,7 +58,7 @@ int connection_copy(zhandle_t *handle) {
     return copy;
 }
 
-uint64_t connection_patience(const struct driver *driver) {
+uint64_t silence_limit(const struct driver *driver) {
     return fencepost_handshake_timeout((uint64_t)driver->timeout * 1000u, driver->connection->failures);
 }
 
@@ -67,7 +67,7 @@ void connection_turned(struct driver *driver) {
 
     connection_forget_copy(connection);
     if (!driver->connected) {
-        connection->answer_by = driver->over ? FENCEPOST_NEVER : fencepost_now() + connection_patience(driver);
+        connection->answer_by = driver->over ? FENCEPOST_NEVER : fencepost_now() + silence_limit(driver);
         return;
     }
     connection->answer_by = FENCEPOST_NEVER;

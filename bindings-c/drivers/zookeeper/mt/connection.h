@@ -17,6 +17,6 @@ void connection_forget_copy(struct connection *connection);
 /* A copy of the library's socket that stays open while the library's thread closes its own; -1: there is none. */
 int connection_copy(zhandle_t *handle);
 /* How long a server may take to answer, in microseconds. */
-uint64_t connection_patience(const struct driver *driver);
+uint64_t silence_limit(const struct driver *driver);
 
 #endif

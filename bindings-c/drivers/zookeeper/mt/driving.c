@@ -44,13 +44,13 @@ static void bound_handshake(struct driver *driver) {
     if (connection == NULL || driver->handle == NULL || now < connection->answer_by)
         return;
     state = zoo_state(driver->handle);
-    if ((state == ZOO_CONNECTING_STATE || state == ZOO_ASSOCIATING_STATE) &&
-        connection_patience(driver) <= session / 2 && now - connection->answer_by < session / 12)
+    if ((state == ZOO_CONNECTING_STATE || state == ZOO_ASSOCIATING_STATE) && silence_limit(driver) <= session / 2 &&
+        now - connection->answer_by < session / 12)
         end_attempt(driver);
     else
         zoo_cycle_next_server(driver->handle); /* so that it does not always try the same half of an even number */
     connection->failures++;
-    connection->answer_by = now + connection_patience(driver);
+    connection->answer_by = now + silence_limit(driver);
 }
 
 static void command(void *self, fencepost_hub *hub, uint64_t key, const fencepost_command *command) {

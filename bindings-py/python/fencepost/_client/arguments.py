@@ -134,7 +134,7 @@ _READ: dict[str, Callable[[str, object], object]] = {
 """What converts a value, by the type that the core gives for the option."""
 
 
-def patience(timeout: object, blocking: object) -> int | bool:
+def acquire_timeout(timeout: object, blocking: object) -> int | bool:
     """How long an acquire waits, in microseconds. True: without a limit. False: not at all."""
     if not isinstance(blocking, bool):
         raise unreadable(f"blocking is {blocking!r}: give True or False")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .._engine.contender import Contender, State, decided
 from .._fencepost import Settings
 from ..errors import NotAcquired
-from .arguments import Duration, patience
+from .arguments import Duration, acquire_timeout
 from .calls import Calls
 from .grant import Grant
 from .inspection import Found, Subject, found
@@ -72,7 +72,7 @@ class Lock(_Scoped):
         ended before the answer reached this client. After None or an exception this call holds nothing.
         """
         try:
-            return self._acquire(patience(timeout, blocking))
+            return self._acquire(acquire_timeout(timeout, blocking))
         except NotAcquired:
             return None
 
@@ -81,7 +81,7 @@ class Lock(_Scoped):
 
         Entering it raises NotAcquired where :meth:`acquire` would give None. Make one for each block.
         """
-        return Scope(self, patience(timeout, blocking))
+        return Scope(self, acquire_timeout(timeout, blocking))
 
     def contenders(self) -> list[Found]:
         """ZooKeeper: lists the lock's holders and waiters, in the order in which they came.

@@ -37,7 +37,9 @@ class Intents(CriticalSection):
                 "fork, make a new client in each process"
             )
 
-    def enter(self, contender: Contender, settings: Settings, patience: int | bool, mine: bool) -> None:
+    def enter(
+        self, contender: Contender, settings: Settings, acquire_timeout: int | bool, mine: bool
+    ) -> None:
         """Begins an acquire. Raises MisuseError if the owner waits already, or would have to be upgraded."""
         with self.order:
             self.check()  # Again: another thread may have closed the client since the last check.
@@ -47,12 +49,12 @@ class Intents(CriticalSection):
                 key = self.hub.open(time, settings, random[:16], int.from_bytes(random[16:], "big"))
                 contender.key = contender.machine = key
                 self._contenders[key] = contender
-                if patience is True:
+                if acquire_timeout is True:
                     self.hub.acquire(time, key)
-                elif patience is False:
+                elif acquire_timeout is False:
                     self.hub.try_acquire(time, key)
                 else:
-                    self.hub.acquire(time, key, patience)
+                    self.hub.acquire(time, key, acquire_timeout)
                 self.reachability.wait(contender, time)
                 self._drain(contender if mine else None)
             except MisuseError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from .._client.arguments import Duration, patience
+from .._client.arguments import Duration, acquire_timeout
 from .._client.inspection import Found, Subject, found
 from .._client.noncopyable import Noncopyable
 from .._client.read_write_lock import BaseReadWriteLock
@@ -78,7 +78,7 @@ class Lock(_Scoped):
         the task is cancelled, the contender leaves the queue.
         """
         try:
-            return await self._acquire(patience(timeout, blocking))
+            return await self._acquire(acquire_timeout(timeout, blocking))
         except NotAcquired:
             return None
 
@@ -87,7 +87,7 @@ class Lock(_Scoped):
 
         Entering it raises NotAcquired where :meth:`acquire` would give None. Make one for each block.
         """
-        return Scope(self, patience(timeout, blocking))
+        return Scope(self, acquire_timeout(timeout, blocking))
 
     async def contenders(self) -> list[Found]:
         """ZooKeeper: lists the lock's holders and waiters, in the order in which they came.

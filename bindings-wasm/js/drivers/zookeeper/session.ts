@@ -311,7 +311,7 @@ export class Session {
         }
       });
     };
-    const often = Math.max(20, Math.min(this.#patience() / 4, 1000));
+    const often = Math.max(20, Math.min(this.#silenceLimit() / 4, 1000));
     let last = now();
     this.#watchdog = setInterval(() => {
       // While the event loop stood still, no ping was sent and nothing was heard: that is no silence of the server.
@@ -327,11 +327,11 @@ export class Session {
 
   #isSilent(): boolean {
     const { state } = this.#manager;
-    return (state === STATE.connecting || state === STATE.connected) && now() - this.#heard > this.#patience();
+    return (state === STATE.connecting || state === STATE.connected) && now() - this.#heard > this.#silenceLimit();
   }
 
   /** How long the server may say nothing, in ms. */
-  #patience(): number {
+  #silenceLimit(): number {
     const { state, sessionTimeout } = this.#manager;
     return state === STATE.connected ? sessionTimeout * SILENCE : handshakeTimeout(sessionTimeout, this.#failures);
   }

@@ -26,7 +26,7 @@ export class RawHub {
   open(now: number, settings: Settings, contender: Uint8Array, seed: number): number;
   /** Settings that another module has made; always an error. */
   foreign(): boolean;
-  acquire(now: number, key: number, patience: number | undefined): boolean;
+  acquire(now: number, key: number, acquireTimeout: number | undefined): boolean;
   tryAcquire(now: number, key: number): boolean;
   extend(now: number, key: number): boolean;
   release(now: number, key: number): boolean;

@@ -49,9 +49,9 @@ export class MemoryHub extends Hub {
     return super.open(now, settings, contender, seed);
   }
 
-  override acquire(now: number, key: number, patience?: number): void {
+  override acquire(now: number, key: number, acquireTimeout?: number): void {
     this.#listen(now);
-    super.acquire(now, key, patience);
+    super.acquire(now, key, acquireTimeout);
   }
 
   override tryAcquire(now: number, key: number): void {

@@ -4,7 +4,7 @@ use alloc::{vec, vec::Vec};
 
 use super::Grants;
 use crate::{
-    ContenderId, Event, Instant, Intent, Key, Outcome, Output, Owner, Patience,
+    AcquireTimeout, ContenderId, Event, Instant, Intent, Key, Outcome, Output, Owner,
     hub::Hub,
     lease,
     redis::{LockSettings, Redis, Reply, StringSettings},
@@ -18,7 +18,8 @@ fn held_twice() -> (Hub<Redis>, Key, Key) {
     let first = open(&mut hub);
     contend(&mut hub, first);
     let second = open(&mut hub);
-    hub.intent(NOW, second, Intent::Acquire(Patience::Try)).unwrap();
+    hub.intent(NOW, second, Intent::Acquire(AcquireTimeout::Try))
+        .unwrap();
     assert!(matches!(poll(&mut hub)[..], [(key, Event::Acquired { .. })] if key == second));
     (hub, first, second)
 }
@@ -31,7 +32,8 @@ fn open(hub: &mut Hub<Redis>) -> Key {
 }
 
 fn contend(hub: &mut Hub<Redis>, key: Key) {
-    hub.intent(NOW, key, Intent::Acquire(Patience::Forever)).unwrap();
+    hub.intent(NOW, key, Intent::Acquire(AcquireTimeout::Forever))
+        .unwrap();
     let granted = vec![Reply::Int(1), Reply::Bytes(b"9".to_vec())];
     answer(hub, Some(key), Reply::Array(granted));
     assert!(matches!(poll(hub)[..], [(granted, Event::Acquired { .. })] if granted == key));

@@ -65,7 +65,9 @@ impl Machine for StringLock {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        if self.out.expired(Timer::Patience, now) && matches!(self.phase, Phase::Asking | Phase::Waiting) {
+        if self.out.expired(Timer::AcquireTimeout, now)
+            && matches!(self.phase, Phase::Asking | Phase::Waiting)
+        {
             let reason = if self.acquire.was_queued {
                 Refusal::Timeout
             } else {

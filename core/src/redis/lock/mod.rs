@@ -22,7 +22,7 @@ use alloc::{string::String, vec::Vec};
 use core::time::Duration;
 
 use crate::{
-    AttemptId, Cause, CommandId, ContenderId, Instant, Intent, Misuse, Patience, Refusal, Timer,
+    AcquireTimeout, AttemptId, Cause, CommandId, ContenderId, Instant, Intent, Misuse, Refusal, Timer,
     jitter::Jitter, outbox::Outbox, states::Trail,
 };
 
@@ -160,7 +160,7 @@ impl StringLock {
     /// [`Misuse`] for an intent that the present state does not allow. The machine is unchanged then.
     pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match (intent, self.phase) {
-            (Intent::Acquire(patience), Phase::Idle) => self.acquire(now, patience),
+            (Intent::Acquire(acquire_timeout), Phase::Idle) => self.acquire(now, acquire_timeout),
             (Intent::Acquire(_), _) => return Err(Misuse::Busy),
             // The grant has ended by the holder's clock, but the driver has not reported the time yet.
             (Intent::Extend | Intent::Release, Phase::Held) if self.out.expired(Timer::Validity, now) => {
@@ -188,11 +188,12 @@ impl StringLock {
         &mut self.out
     }
 
-    fn acquire(&mut self, now: Instant, patience: Patience) {
+    fn acquire(&mut self, now: Instant, acquire_timeout: AcquireTimeout) {
         self.attempt.number = self.attempt.number.saturating_add(1);
         self.stored = self.attempt.text();
-        self.acquire = Acquire::new(patience == Patience::Try);
-        self.out.set_patience(now, patience, self.settings.answer_within);
+        self.acquire = Acquire::new(acquire_timeout == AcquireTimeout::Try);
+        self.out
+            .set_acquire_timeout(now, acquire_timeout, self.settings.answer_within);
         self.ask(now);
     }
 
@@ -205,9 +206,12 @@ impl StringLock {
     /// Sends a script. The script in flight, if any, no longer counts.
     fn run(&mut self, now: Instant, script: Script, with_text: bool) {
         let (keys, arguments) = self.arguments(script);
-        let limit = now.plus(self.patience_with(script));
-        let patience = self.out.at(Timer::Patience).filter(|_| script == Script::Acquire);
-        let deadline = patience.map_or(limit, |patience| patience.min(limit));
+        let limit = now.plus(self.answer_limit(script));
+        let acquire_timeout = self
+            .out
+            .at(Timer::AcquireTimeout)
+            .filter(|_| script == Script::Acquire);
+        let deadline = acquire_timeout.map_or(limit, |acquire_timeout| acquire_timeout.min(limit));
         let request = Request::Script {
             script,
             with_text,
@@ -228,7 +232,7 @@ impl StringLock {
 
     /// How long the machine waits for an answer. A renewal waits at most a third of the lease, so that there is time
     /// for a second one.
-    fn patience_with(&self, script: Script) -> Duration {
+    fn answer_limit(&self, script: Script) -> Duration {
         let third = self.settings.ttl.checked_div(3).unwrap_or_default();
         match script {
             Script::Renew => self.settings.answer_within.min(third),

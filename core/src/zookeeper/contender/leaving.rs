@@ -35,7 +35,7 @@ impl Contender {
 
     /// Deletes everything that this attempt has created.
     pub(super) fn leave(&mut self) {
-        self.out.stop_all_but_patience();
+        self.out.stop_all_but_acquire_timeout();
         if self.downgrading() == Downgrading::Asked
             && let Some(reader) = self.name_as_reader()
         {

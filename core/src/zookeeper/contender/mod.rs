@@ -35,7 +35,7 @@ use alloc::{string::String, vec::Vec};
 use core::time::Duration;
 
 use crate::{
-    AttemptId, Cause, CommandId, ContenderId, Fence, Instant, Intent, Loss, Misuse, Patience, Refusal,
+    AcquireTimeout, AttemptId, Cause, CommandId, ContenderId, Fence, Instant, Intent, Loss, Misuse, Refusal,
     SessionId, Timer, jitter::Jitter, outbox::Outbox, states::Trail,
 };
 
@@ -273,7 +273,7 @@ impl Contender {
     /// [`Misuse`] for an intent that makes no sense now. It changes nothing.
     pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match (intent, &self.phase) {
-            (Intent::Acquire(patience), Phase::Idle) => self.acquire(now, patience),
+            (Intent::Acquire(acquire_timeout), Phase::Idle) => self.acquire(now, acquire_timeout),
             (Intent::Acquire(_), _) => return Err(Misuse::Busy),
             // The grant has ended by its holder's own clock, but no timeout has been handled since. So any of these
             // intents finds the grant lost.
@@ -306,9 +306,10 @@ impl Contender {
         &mut self.out
     }
 
-    fn acquire(&mut self, now: Instant, patience: Patience) {
-        self.begin(patience == Patience::Try, false);
-        self.out.set_patience(now, patience, self.settings.answer_within);
+    fn acquire(&mut self, now: Instant, acquire_timeout: AcquireTimeout) {
+        self.begin(acquire_timeout == AcquireTimeout::Try, false);
+        self.out
+            .set_acquire_timeout(now, acquire_timeout, self.settings.answer_within);
         match self.session.ended {
             Some(reason) => self.refuse(now, reason, Cause::none()),
             None => self.enter(),
@@ -328,7 +329,7 @@ impl Contender {
 
     /// Sends a request and stores its purpose.
     fn send(&mut self, purpose: Purpose, request: Request) -> CommandId {
-        let deadline = self.out.at(Timer::Patience);
+        let deadline = self.out.at(Timer::AcquireTimeout);
         let id = self.out.command(request, deadline);
         self.pending.push((id, purpose));
         id

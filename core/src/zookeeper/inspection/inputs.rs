@@ -64,7 +64,7 @@ impl Machine for Inspection {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        if self.out.expired(Timer::Patience, now) && !self.is_idle() {
+        if self.out.expired(Timer::AcquireTimeout, now) && !self.is_idle() {
             self.refuse(Refusal::Unreachable, Cause::none());
         }
         if self.out.expired(Timer::Retry, now) && self.phase == Phase::Wanted {

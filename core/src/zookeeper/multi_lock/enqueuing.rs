@@ -40,7 +40,7 @@ impl MultiLock {
                 Write::Create { path, data, mode }
             })
             .collect();
-        let deadline = self.out.at(Timer::Patience);
+        let deadline = self.out.at(Timer::AcquireTimeout);
         self.enqueuing = Some(self.out.command(Request::Multi { writes }, deadline));
     }
 

@@ -27,7 +27,7 @@ use alloc::vec::Vec;
 use core::mem;
 
 use crate::{
-    AttemptId, Cause, CommandId, ContenderId, Event, Fence, Grant, Instant, Intent, Misuse, Patience,
+    AcquireTimeout, AttemptId, Cause, CommandId, ContenderId, Event, Fence, Grant, Instant, Intent, Misuse,
     Refusal, SessionId, Timer, jitter::Jitter, outbox::Outbox, states::Trail,
 };
 
@@ -134,7 +134,7 @@ impl MultiLock {
     /// [`Misuse`] for an intent that makes no sense now. It changes nothing.
     pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match (intent, self.phase) {
-            (Intent::Acquire(patience), Phase::Idle) => self.acquire(now, patience),
+            (Intent::Acquire(acquire_timeout), Phase::Idle) => self.acquire(now, acquire_timeout),
             (Intent::Acquire(_), _) => return Err(Misuse::Busy),
             // The hub has requested a probe. Its confirmation extends all grants.
             (Intent::Extend, Phase::Held { .. }) => {}
@@ -165,15 +165,15 @@ impl MultiLock {
         &mut self.out
     }
 
-    fn acquire(&mut self, now: Instant, patience: Patience) {
-        self.nonblocking = patience == Patience::Try;
+    fn acquire(&mut self, now: Instant, acquire_timeout: AcquireTimeout) {
+        self.nonblocking = acquire_timeout == AcquireTimeout::Try;
         self.failures = 0;
         self.reported = None;
         self.revocation_requested = false;
         self.grace = Grace::UNUSED;
         if let Some(place) = self.places.first() {
             let answer_within = place.contender.answer_within();
-            self.out.set_patience(now, patience, answer_within);
+            self.out.set_acquire_timeout(now, acquire_timeout, answer_within);
         }
         self.go_to(Phase::Enqueuing);
         self.parents_made = 0;
@@ -200,7 +200,7 @@ impl MultiLock {
     }
 
     fn leave(&mut self, now: Instant) {
-        self.out.stop_all_but_patience();
+        self.out.stop_all_but_acquire_timeout();
         self.go_to(Phase::Leaving);
         self.withdraw(now);
     }

@@ -29,8 +29,8 @@ use core::{mem, time::Duration};
 use alloc::string::String;
 
 use crate::{
-    Cause, CommandId, ContenderId, Event, Instant, Intent, Misuse, Patience, Refusal, Timer, outbox::Outbox,
-    states::Trail,
+    AcquireTimeout, Cause, CommandId, ContenderId, Event, Instant, Intent, Misuse, Refusal, Timer,
+    outbox::Outbox, states::Trail,
 };
 
 use super::grace::Grace;
@@ -126,7 +126,7 @@ impl Semaphore {
     /// [`Misuse`] for an intent that makes no sense now. It changes nothing.
     pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match (intent, self.phase) {
-            (Intent::Acquire(patience), Phase::Idle) => self.acquire(now, patience),
+            (Intent::Acquire(acquire_timeout), Phase::Idle) => self.acquire(now, acquire_timeout),
             (Intent::Acquire(_), _) => return Err(Misuse::Busy),
             (Intent::Extend | Intent::Release, Phase::Held) => {
                 self.permit(|permit| permit.intent(now, intent))?
@@ -157,12 +157,16 @@ impl Semaphore {
         &mut self.out
     }
 
-    fn acquire(&mut self, now: Instant, patience: Patience) {
+    fn acquire(&mut self, now: Instant, acquire_timeout: AcquireTimeout) {
         self.was_queued = false;
         self.grace = Grace::UNUSED;
         // The timeout of the whole acquire is counted here, once.
-        self.out.set_patience(now, patience, self.answer_within);
-        let limit = self.out.at(Timer::Patience).filter(|_| patience == Patience::Try);
+        self.out
+            .set_acquire_timeout(now, acquire_timeout, self.answer_within);
+        let limit = self
+            .out
+            .at(Timer::AcquireTimeout)
+            .filter(|_| acquire_timeout == AcquireTimeout::Try);
         self.nonblocking = limit.map(|until| Nonblocking::new(now, until));
         self.queue(now);
     }
@@ -179,7 +183,7 @@ impl Semaphore {
         self.number.forget();
         // The half is idle, so it accepts the intent. A try waits in the queue, too: the contenders before it may be
         // about to take their permits.
-        let _accepted = self.line(|line| line.intent(now, Intent::Acquire(Patience::Forever)));
+        let _accepted = self.line(|line| line.intent(now, Intent::Acquire(AcquireTimeout::Forever)));
         self.ask_number();
     }
 
@@ -202,7 +206,7 @@ impl Semaphore {
     }
 
     fn leave(&mut self, now: Instant) {
-        self.out.stop_all_but_patience();
+        self.out.stop_all_but_acquire_timeout();
         self.number.forget();
         self.count = None;
         self.go_to(Phase::Leaving);
@@ -317,11 +321,11 @@ impl Semaphore {
         self.count = None;
         self.go_to(Phase::Taking);
         self.ask_number();
-        let patience = if self.try_at_the_head() {
-            Patience::Try
+        let acquire_timeout = if self.try_at_the_head() {
+            AcquireTimeout::Try
         } else {
-            Patience::Forever
+            AcquireTimeout::Forever
         };
-        let _accepted = self.permit(|permit| permit.intent(now, Intent::Acquire(patience)));
+        let _accepted = self.permit(|permit| permit.intent(now, Intent::Acquire(acquire_timeout)));
     }
 }

@@ -52,7 +52,7 @@ impl Semaphore {
         if let Some(nonblocking) = self.nonblocking {
             let flight = nonblocking.flight.unwrap_or_default();
             let served = now.plus(flight.saturating_mul(FLIGHTS).max(LEAST));
-            self.out.set(Timer::Patience, served.min(nonblocking.until));
+            self.out.set(Timer::AcquireTimeout, served.min(nonblocking.until));
         }
     }
 
@@ -61,8 +61,9 @@ impl Semaphore {
     pub(super) fn try_at_the_head(&mut self) -> bool {
         if let Some(nonblocking) = self.nonblocking {
             // A missing proof may have extended the timeout (`grace`).
-            let prolonged = self.out.at(Timer::Patience).unwrap_or(nonblocking.until);
-            self.out.set(Timer::Patience, prolonged.max(nonblocking.until));
+            let prolonged = self.out.at(Timer::AcquireTimeout).unwrap_or(nonblocking.until);
+            self.out
+                .set(Timer::AcquireTimeout, prolonged.max(nonblocking.until));
         }
         self.nonblocking.is_some()
     }

@@ -8,7 +8,7 @@ pub mod zookeeper;
 
 use core::{fmt::Debug, marker::PhantomData, ops::Range, time::Duration};
 
-use fencepost_core::Patience;
+use fencepost_core::AcquireTimeout;
 
 pub use inspections::CORRECT_INSPECTION;
 
@@ -85,11 +85,11 @@ impl<B: Spoken, S: Subject<B> + Send + Sync + 'static> Detectable for Mutant<B, 
 }
 
 /// How long the small locks try to acquire, if not for ever.
-const fn limit(timeout: Patience) -> Option<Duration> {
+const fn limit(timeout: AcquireTimeout) -> Option<Duration> {
     match timeout {
-        Patience::For(limit) => Some(limit),
-        Patience::Try => Some(Duration::from_millis(500)),
-        Patience::Forever => None,
+        AcquireTimeout::For(limit) => Some(limit),
+        AcquireTimeout::Try => Some(Duration::from_millis(500)),
+        AcquireTimeout::Forever => None,
     }
 }
 

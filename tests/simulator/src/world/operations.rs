@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use fencepost_core::{Instant, Intent, Patience};
+use fencepost_core::{AcquireTimeout, Instant, Intent};
 
 use crate::{
     backend::{Backend, Owner, Subject},
@@ -22,12 +22,14 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         let within = |micros: u32| Duration::from_micros(u64::from(micros).max(1));
         let belief = self.checker.belief(client);
         let (intent, next) = match (operation, belief) {
-            (Operation::Acquire, Belief::Idle) => (Intent::Acquire(Patience::Forever), Belief::Waits(None)),
+            (Operation::Acquire, Belief::Idle) => {
+                (Intent::Acquire(AcquireTimeout::Forever), Belief::Waits(None))
+            }
             (Operation::AcquireWithin(micros), Belief::Idle) => (
-                Intent::Acquire(Patience::For(within(micros))),
+                Intent::Acquire(AcquireTimeout::For(within(micros))),
                 Belief::Waits(Some(local.plus(within(micros)))),
             ),
-            (Operation::Try, Belief::Idle) => (Intent::Acquire(Patience::Try), Belief::Waits(None)),
+            (Operation::Try, Belief::Idle) => (Intent::Acquire(AcquireTimeout::Try), Belief::Waits(None)),
             (Operation::Cancel, Belief::Waits(_) | Belief::Late(_)) => {
                 (Intent::Cancel, Belief::Ends(local.plus(B::FAREWELL)))
             }

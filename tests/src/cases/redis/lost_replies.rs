@@ -11,7 +11,7 @@ use crate::{
 cases! { "redis":
     acquire_lost, "The acquire's reply is lost: asked again, the script finds the attempt's own value, and that is the grant, with its fence and a full lease.",
         "redis-py retries SET NX and answers \"held\", by its own token";
-    acquire_lost_and_given_up, "The acquire's reply is lost and the caller's patience ends: the release leaves a tombstone for the acquire that may still be on its way.",
+    acquire_lost_and_given_up, "The acquire's reply is lost and the acquire timeout ends: the release leaves a tombstone for the acquire that may still be on its way.",
         "redisson#1966, redisson#7367: a lock that nobody holds";
     acquire_never_answered, "No answer and no word of a failure: after a while the acquire counts as in doubt and is sent again; the first one's late answer is not looked at.",
         "ioredis#2193: commands that never settle";

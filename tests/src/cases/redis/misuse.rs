@@ -27,9 +27,13 @@ fn intents_that_make_no_sense(story: &mut Recorder) {
         .misuse(Input::Try { key }, "busy")
         .misuse(Input::Release { key }, "not-held");
     story.granted(FENCE).says(&["acquired"]);
-    story
-        .misuse(Input::Cancel { key }, "not-waiting")
-        .misuse(Input::Acquire { key, patience: None }, "busy");
+    story.misuse(Input::Cancel { key }, "not-waiting").misuse(
+        Input::Acquire {
+            key,
+            acquire_timeout: None,
+        },
+        "busy",
+    );
     story
         .release(key)
         .misuse(Input::Release { key }, "not-held")

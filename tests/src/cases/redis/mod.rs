@@ -1,5 +1,6 @@
 //! Cases of the Redis lock in the layout `string`.
 
+mod acquire_timeout;
 mod errors;
 mod hints;
 mod holding;
@@ -7,7 +8,6 @@ mod leaving;
 mod lost_replies;
 mod misuse;
 mod owners;
-mod patience;
 mod plain;
 
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ pub(super) fn cases() -> Vec<super::Case> {
         hints::cases(),
         holding::cases(),
         leaving::cases(),
-        patience::cases(),
+        acquire_timeout::cases(),
         errors::cases(),
         misuse::cases(),
         owners::cases(),

@@ -25,9 +25,13 @@ fn intents_that_make_no_sense(story: &mut Recorder) {
     ] {
         story.misuse(input, misuse).says(&[]);
     }
-    story
-        .acquire(key)
-        .misuse(Input::Acquire { key, patience: None }, "busy");
+    story.acquire(key).misuse(
+        Input::Acquire {
+            key,
+            acquire_timeout: None,
+        },
+        "busy",
+    );
     story.misuse(Input::Release { key }, "not-held").says(&[]);
     story.created(3, 41).children(&[&own(key, 3)]).says(&["acquired"]);
     story
@@ -37,7 +41,7 @@ fn intents_that_make_no_sense(story: &mut Recorder) {
     story.misuse(
         Input::Acquire {
             key,
-            patience: Some(1),
+            acquire_timeout: Some(1),
         },
         "busy",
     );
@@ -51,7 +55,7 @@ fn unknown_keys_and_commands(story: &mut Recorder) {
     story.misuse(
         Input::Acquire {
             key: 0,
-            patience: None,
+            acquire_timeout: None,
         },
         "unknown-key",
     );

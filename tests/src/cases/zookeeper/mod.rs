@@ -1,5 +1,6 @@
 //! Cases of the ZooKeeper mutex.
 
+mod acquire_timeout;
 mod confirmations;
 mod directory;
 mod downgrade;
@@ -11,7 +12,6 @@ mod line;
 mod lost_replies;
 mod misuse;
 mod owners;
-mod patience;
 mod read_write;
 mod recipes;
 mod refusals;
@@ -37,7 +37,7 @@ pub(super) fn cases() -> Vec<super::Case> {
         single::cases(),
         confirmations::cases(),
         downgrade::cases(),
-        patience::cases(),
+        acquire_timeout::cases(),
         leaving::cases(),
         late_releases::cases(),
         refusals::cases(),

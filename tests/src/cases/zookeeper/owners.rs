@@ -65,7 +65,7 @@ fn owner_again(story: &mut Recorder) {
     story.misuse(
         Input::Acquire {
             key: second,
-            patience: None,
+            acquire_timeout: None,
         },
         "busy",
     );
@@ -104,7 +104,10 @@ fn owner_waits(story: &mut Recorder) {
     let first = story.open(&settings("zookeeper-mutex", "anna"));
     story.acquire(first).says(&["create", "children"]);
     let second = story.open(&settings("zookeeper-mutex", "anna"));
-    let again = |key| Input::Acquire { key, patience: None };
+    let again = |key| Input::Acquire {
+        key,
+        acquire_timeout: None,
+    };
     story.misuse(again(second), "busy").misuse(again(first), "busy");
     story.misuse(Input::Release { key: first }, "not-held");
     story
@@ -203,7 +206,7 @@ fn owner_writes_and_reads(story: &mut Recorder) {
     let again = story.open(&settings("zookeeper-writer", "anna"));
     let acquire = Input::Acquire {
         key: again,
-        patience: None,
+        acquire_timeout: None,
     };
     story.misuse(acquire, "upgrade");
     let reply = story.reply_children(&[&reader_name]);

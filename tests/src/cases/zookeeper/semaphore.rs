@@ -158,7 +158,7 @@ fn permit_tried(story: &mut Recorder) {
 fn permit_tried_behind_a_stopped_one(story: &mut Recorder) {
     let key = behind_in_the_line(story);
     story.children(&["a-lease-0000000001"]).says(&[]).answer_routine();
-    story.waits_for(Some("patience")).timeout_after(50_000);
+    story.waits_for(Some("acquire-timeout")).timeout_after(50_000);
     story.says(&["delete"]).done("delete");
     story.says(&["refused not-available"]).close(key).leaves(0);
 }

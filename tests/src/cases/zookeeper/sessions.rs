@@ -26,9 +26,9 @@ cases! { "zookeeper":
     old_sessions_answers, "Answers and watches of the ended session are no answers in the new one.";
     old_sessions_watch, "A watch of the ended session says nothing, even by the number of a request of the new one.";
     old_sessions_confirmation, "A confirmation answered by the ended session proves nothing in the new one: it is asked for again, soon.";
-    never_connected, "A client that never gets a connection: the patience covers connecting, and the server was unreachable.",
+    never_connected, "A client that never gets a connection: the acquire timeout covers connecting, and the server was unreachable.",
         "kazoo#83, kazoo#482: a client that was never started hung";
-    connected_late, "The connection comes within the patience: the acquire goes on.";
+    connected_late, "The connection comes within the acquire timeout: the acquire goes on.";
     credentials_refused, "The server refuses the credentials: told to those who wait and to those who ask later.";
     client_closed, "The client was closed: a holder has lost, a waiter is refused, and a later acquire too, instead of waiting for ever.",
         "kazoo#482";
@@ -175,7 +175,7 @@ fn never_connected(story: &mut Recorder) {
     story
         .acquire_within(key, 200_000)
         .says(&[])
-        .waits_for(Some("patience"));
+        .waits_for(Some("acquire-timeout"));
     story.timeout().says(&["refused unreachable"]);
     story.close(key).leaves(0);
 }

@@ -113,13 +113,16 @@ impl Recorder {
 
     /// Acquires, for ever.
     pub fn acquire(&mut self, key: u64) -> &mut Self {
-        self.input(Input::Acquire { key, patience: None })
+        self.input(Input::Acquire {
+            key,
+            acquire_timeout: None,
+        })
     }
 
     /// Acquires within so many microseconds.
     pub fn acquire_within(&mut self, key: u64, micros: u64) -> &mut Self {
-        let patience = Some(micros);
-        self.input(Input::Acquire { key, patience })
+        let acquire_timeout = Some(micros);
+        self.input(Input::Acquire { key, acquire_timeout })
     }
 
     /// Acquires at once or not at all.

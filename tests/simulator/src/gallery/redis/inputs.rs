@@ -1,7 +1,8 @@
 //! The inputs of the small lock, and what it does then.
 
 use fencepost_core::{
-    CommandId, Event, Failure, Instant, Intent, Misuse, Outcome, Output, Patience, Refusal, Wait, lease,
+    AcquireTimeout, CommandId, Event, Failure, Instant, Intent, Misuse, Outcome, Output, Refusal, Wait,
+    lease,
     redis::{Notice, Reply},
 };
 
@@ -65,7 +66,7 @@ impl Subject<Servers> for Small {
         match (intent, self.phase) {
             (Intent::Acquire(timeout), Phase::Idle) => {
                 self.attempt.number += 1;
-                self.trying = timeout == Patience::Try;
+                self.trying = timeout == AcquireTimeout::Try;
                 self.acquire_timeout = limit(timeout);
                 self.deadline = self.acquire_timeout.map(|limit| now.plus(limit));
                 self.phase = Phase::Wants;

@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 
 use fencepost_core::{
-    Cause, Command, CommandId, ContenderId, Event, Grant, Instant, Intent, Loss, Misuse, Outcome, Output,
-    Patience, Refusal, Wait,
+    AcquireTimeout, Cause, Command, CommandId, ContenderId, Event, Grant, Instant, Intent, Loss, Misuse,
+    Outcome, Output, Refusal, Wait,
     zookeeper::{Notice, Reply},
 };
 
@@ -133,8 +133,8 @@ impl Both {
                     .deadline
                     .map_or(std::time::Duration::ZERO, |until| until.since(now));
                 let timeout = match self.forever {
-                    true => Patience::Forever,
-                    false => Patience::For(left.max(std::time::Duration::from_micros(1))),
+                    true => AcquireTimeout::Forever,
+                    false => AcquireTimeout::For(left.max(std::time::Duration::from_micros(1))),
                 };
                 // It rests: it cannot refuse.
                 let _accepted = self.parts[1].intent(now, Intent::Acquire(timeout));
@@ -198,7 +198,7 @@ impl Subject<Servers> for Both {
     fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match (intent, self.phase) {
             (Intent::Acquire(timeout), Phase::Idle) => {
-                self.forever = timeout == Patience::Forever;
+                self.forever = timeout == AcquireTimeout::Forever;
                 self.deadline = super::super::limit(timeout).map(|limit| now.plus(limit));
                 self.parts[0].intent(now, intent)?;
                 self.phase = Phase::Wants(0);

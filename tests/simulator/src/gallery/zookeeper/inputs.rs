@@ -1,7 +1,7 @@
 //! The inputs of the small lock.
 
 use fencepost_core::{
-    CommandId, Event, Instant, Intent, Loss, Misuse, Outcome, Output, Patience, Refusal, Timer, Wait,
+    AcquireTimeout, CommandId, Event, Instant, Intent, Loss, Misuse, Outcome, Output, Refusal, Timer, Wait,
     zookeeper::{Answer, Notice, Reply, SessionState, code},
 };
 
@@ -143,7 +143,7 @@ impl Subject<Servers> for Small {
     fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match (intent, self.phase) {
             (Intent::Acquire(timeout), Phase::Idle) => {
-                self.trying = timeout == Patience::Try;
+                self.trying = timeout == AcquireTimeout::Try;
                 self.acquire_timeout = limit(timeout);
                 self.deadline = self.acquire_timeout.map(|limit| now.plus(limit));
                 self.phase = Phase::Wants;

@@ -1,4 +1,4 @@
-//! Patience that ends, acquires that are cancelled, machines that are closed: in every phase.
+//! AcquireTimeout that ends, acquires that are cancelled, machines that are closed: in every phase.
 
 use super::{FENCE, acquire, hold, settings, wait};
 use crate::{
@@ -7,11 +7,11 @@ use crate::{
 };
 
 cases! { "redis":
-    timeout_while_waiting, "The patience ends while somebody holds: refused, and nothing has to be undone.",
+    timeout_while_waiting, "The acquire timeout ends while somebody holds: refused, and nothing has to be undone.",
         "python-redis-lock#35";
-    timeout_while_asking, "The patience ends while the question is under way: told at once, and what it may have done is undone; its late grant is not looked at.",
+    timeout_while_asking, "The acquire timeout ends while the question is under way: told at once, and what it may have done is undone; its late grant is not looked at.",
         "redisson#1966, redisson#5019";
-    timeout_without_an_answer, "No answer at all within the patience: unreachable, with the last trouble; the deadline covers everything.",
+    timeout_without_an_answer, "No answer at all within the acquire timeout: unreachable, with the last trouble; the deadline covers everything.",
         "redisson#2801: a timed try hung while Redis was down";
     try_without_an_answer, "A try waits for an answer, but not for ever.";
     cancelled_in_every_phase, "An acquire is cancelled while asking, while waiting, while listening is being set up: told once, and nothing stays.",
@@ -28,7 +28,7 @@ fn timeout_while_waiting(story: &mut Recorder) {
     story
         .subscribed()
         .held_for(5000)
-        .waits_for(Some("patience"))
+        .waits_for(Some("acquire-timeout"))
         .timeout();
     story.says(&["refused timeout"]).waits_for(Some("linger"));
     story.close(key).leaves(0);
@@ -39,7 +39,7 @@ fn timeout_while_asking(story: &mut Recorder) {
     story.acquire_within(key, 60_000);
     let question = story.last_id("call");
     story
-        .waits_for(Some("patience"))
+        .waits_for(Some("acquire-timeout"))
         .timeout()
         .says(&["refused unreachable", "call"]);
     let value = serde_json::json!([1, FENCE]);
@@ -61,7 +61,7 @@ fn timeout_without_an_answer(story: &mut Recorder) {
     }
     story.redis_error("call", "LOADING Redis is loading the dataset in memory");
     story
-        .waits_for(Some("patience"))
+        .waits_for(Some("acquire-timeout"))
         .timeout()
         .says(&["refused unreachable"]);
     story.waits_for(None).close(key).leaves(0);
@@ -70,7 +70,7 @@ fn timeout_without_an_answer(story: &mut Recorder) {
 fn try_without_an_answer(story: &mut Recorder) {
     let key = story.open(&settings());
     story.try_acquire(key).silence("call");
-    story.waits_for(Some("patience")).timeout();
+    story.waits_for(Some("acquire-timeout")).timeout();
     story
         .says(&["refused unreachable", "call"])
         .absent()

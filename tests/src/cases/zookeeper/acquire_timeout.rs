@@ -1,4 +1,4 @@
-//! Patience that ends, acquires that are cancelled, machines that are closed: in every phase.
+//! AcquireTimeout that ends, acquires that are cancelled, machines that are closed: in every phase.
 
 use serde_json::json;
 
@@ -14,25 +14,25 @@ use crate::{
 };
 
 cases! { "zookeeper":
-    timeout_in_the_line, "The patience ends behind somebody: the node is deleted, the delete repeated until it is answered, and then it is told.",
+    timeout_in_the_line, "The acquire timeout ends behind somebody: the node is deleted, the delete repeated until it is answered, and then it is told.",
         "kazoo#732, kazoo#429, zk-ruby#49: contenders that nobody waits for stayed in the line";
-    timeout_is_not_started_anew, "Neighbours that come and go do not prolong the patience.",
+    timeout_is_not_started_anew, "Neighbours that come and go do not prolong the acquire timeout.",
         "kazoo: 1 s became 4.21 s, measured";
-    timeout_before_the_create_is_answered, "The patience ends while the create is under way; its reply comes later, and the node is deleted then.",
+    timeout_before_the_create_is_answered, "The acquire timeout ends while the create is under way; its reply comes later, and the node is deleted then.",
         "CURATOR-79, zk-ruby#51";
-    timeout_and_the_create_is_lost, "The patience ends while the create is under way, and its reply never comes: what it may have made is searched for behind a barrier.",
+    timeout_and_the_create_is_lost, "The acquire timeout ends while the create is under way, and its reply never comes: what it may have made is searched for behind a barrier.",
         "CURATOR-45";
     search_on_a_deposed_leader, "The session moves to a leader that has been deposed: the search for a node waits behind a check, which such a leader never answers, and is made again on the next connection.";
     search_behind_a_refused_barrier, "The barrier before such a search is refused and the list behind it answered: that the node is not there proves nothing.",
         "THROTTLEDOP, 3.6; helix#1118: a lagging server";
-    timeout_before_a_retry, "The patience ends while the acquire waits to try again: nothing is left to undo.",
+    timeout_before_a_retry, "The acquire timeout ends while the acquire waits to try again: nothing is left to undo.",
         "CURATOR-559: nested retries";
-    timeout_and_the_delete_takes_long, "The delete of a contender whose patience has ended is not answered: after half a second nobody waits for that any more.";
+    timeout_and_the_delete_takes_long, "The delete of a contender whose acquire timeout has ended is not answered: after half a second nobody waits for that any more.";
     timeout_and_cut_off, "The connection breaks while that delete is under way: told at once, and cleaned up when it is back.";
     cancelled_while_leaving, "Nobody waits for that answer any more: the refusal is told at once.";
-    timeout_while_suspended, "The patience ends without a connection: told at once, cleaned up when it is back.";
-    timeout_unconfirmed, "First in the line, but the session is not confirmed within the patience, nor in half its timeout: nobody else held, so this is no timeout.";
-    timeout_while_unproved, "First in the line, on a session of which nothing is proved when the patience ends: a free lock is granted late, and not refused.",
+    timeout_while_suspended, "The acquire timeout ends without a connection: told at once, cleaned up when it is back.";
+    timeout_unconfirmed, "First in the line, but the session is not confirmed within the acquire timeout, nor in half its timeout: nobody else held, so this is no timeout.";
+    timeout_while_unproved, "First in the line, on a session of which nothing is proved when the acquire timeout ends: a free lock is granted late, and not refused.",
         "kazoo says True at once: a try with a session of 30 s was unreachable after 5 s";
     permit_while_unproved, "A permit is free on a session of which too little is proved: the acquire's timeout is prolonged once, and the permit is granted with the proof.";
     permit_tried_while_unproved, "The same for a try: its time stays prolonged at the head of the queue.";
@@ -50,7 +50,7 @@ fn timeout_in_the_line(story: &mut Recorder) {
     let key = story.open(&settings());
     story.acquire_within(key, 200_000).created(3, 41);
     story.children(&[&other(2), &own(key, 3)]).answer_routine();
-    story.waits_for(Some("patience")).timeout();
+    story.waits_for(Some("acquire-timeout")).timeout();
     story.says(&["delete"]);
     story.fail("delete", "unknown").says(&[]).waits_for(Some("retry"));
     story.timeout().says(&["delete"]).error("delete", code::NO_NODE);
@@ -136,7 +136,7 @@ fn timeout_before_a_retry(story: &mut Recorder) {
     story
         .error("children", code::THROTTLED)
         .says(&[])
-        .waits_for(Some("patience"));
+        .waits_for(Some("acquire-timeout"));
     story
         .timeout()
         .says(&["refused unreachable"])
@@ -149,7 +149,10 @@ fn leave_the_line(story: &mut Recorder) -> u64 {
     let key = story.open(&settings());
     story.acquire_within(key, 200_000).created(3, 41);
     story.children(&[&other(2), &own(key, 3)]).answer_routine();
-    story.timeout().says(&["delete"]).waits_for(Some("patience"));
+    story
+        .timeout()
+        .says(&["delete"])
+        .waits_for(Some("acquire-timeout"));
     key
 }
 
@@ -201,7 +204,7 @@ fn timeout_while_unproved(story: &mut Recorder) {
     story.children(&[&own(key, 3)]).says(&[]);
     let key = story.open(&settings());
     story.acquire_within(key, 200_000).created(4, 42);
-    story.children(&[&own(key, 4)]).waits_for(Some("patience"));
+    story.children(&[&own(key, 4)]).waits_for(Some("acquire-timeout"));
     story.timeout().says(&[]).waits_for(Some("renew"));
     story.timeout().says(&["sync"]).done("sync").says(&["check"]);
     story.checked().says(&["acquired", "acquired"]);
@@ -234,7 +237,7 @@ fn first_in_the_queue(story: &mut Recorder, key: u64) {
 
 /// The acquire's time ends, and then the session's proof comes.
 fn permit_with_the_proof(story: &mut Recorder, key: u64) {
-    story.waits_for(Some("patience")).timeout().says(&[]);
+    story.waits_for(Some("acquire-timeout")).timeout().says(&[]);
     story.waits_for(Some("renew")).timeout().says(&["sync"]);
     story.done("sync").says(&["check"]).checked();
     story.says(&["create", "children"]);
@@ -251,7 +254,7 @@ fn many_locks_while_unproved(story: &mut Recorder) {
     enqueued(story, key);
     story.children(&[&own(key, 3)]).present(41);
     story.children(&[&own(key, 8)]).present(41).says(&[]);
-    story.waits_for(Some("patience"));
+    story.waits_for(Some("acquire-timeout"));
     story.timeout().says(&[]).waits_for(Some("renew"));
     story.timeout().says(&["sync"]).done("sync").says(&["check"]);
     story.checked().says(&["acquired"]);
