@@ -71,6 +71,28 @@ impl Kind {
         }
     }
 
+    /// What the constructor makes, in a sentence.
+    #[cfg(feature = "docs")]
+    #[must_use]
+    pub const fn made(self) -> &'static str {
+        match self {
+            Self::Single => Self::Mutex.article(),
+            Self::Reader | Self::Writer => "a read/write lock",
+            other => other.article(),
+        }
+    }
+
+    /// The name in a table.
+    #[cfg(feature = "docs")]
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Mutex => "mutex",
+            Self::Single => "unfair lock (`fair` = no)",
+            other => other.name(),
+        }
+    }
+
     /// The name in a sentence.
     pub(super) const fn article(self) -> &'static str {
         match self {
@@ -85,6 +107,15 @@ impl Kind {
         }
     }
 
+    /// The name of the machine on ZooKeeper, behind `zookeeper-`.
+    pub(super) const fn machine(self) -> &'static str {
+        match self {
+            Self::Mutex => "mutex",
+            Self::Single => "single",
+            other => other.name(),
+        }
+    }
+
     /// The kind that clients call `name`.
     pub(super) fn named(name: &str) -> Option<Self> {
         Self::LOCKS.into_iter().find(|kind| kind.name() == name)
@@ -92,18 +123,12 @@ impl Kind {
 
     /// The server and the kind of a machine.
     pub(super) fn of_machine(name: &str) -> Option<(Server, Self)> {
-        let kind = match name {
-            "redis-string" => return Some((Server::Redis, Self::Mutex)),
-            "zookeeper-mutex" => Self::Mutex,
-            "zookeeper-single" => Self::Single,
-            "zookeeper-inspection" => Self::Inspection,
-            other => {
-                let name = other.strip_prefix("zookeeper-")?;
-                return Self::named(name)
-                    .filter(|kind| *kind != Self::Mutex)
-                    .map(|kind| (Server::ZooKeeper, kind));
-            }
-        };
+        if name == "redis-string" {
+            return Some((Server::Redis, Self::Mutex));
+        }
+        let name = name.strip_prefix("zookeeper-")?;
+        let mut kinds = Self::LOCKS.into_iter().chain([Self::Inspection]);
+        let kind = kinds.find(|kind| kind.machine() == name)?;
         Some((Server::ZooKeeper, kind))
     }
 

@@ -104,7 +104,7 @@ impl RawSettings {
                     "kind is ",
                     &quoted(name),
                     ": the kinds of machines are ",
-                    MACHINES,
+                    &machines(),
                 ])
             });
         };
@@ -116,7 +116,7 @@ impl RawSettings {
             ])
         })?;
         let kind = Kind::named(name)
-            .ok_or_else(|| unreadable(&["kind is ", &quoted(name), ": the kinds of locks are ", KINDS]))?;
+            .ok_or_else(|| unreadable(&["kind is ", &quoted(name), ": the kinds of locks are ", &kinds()]))?;
         let is_unfair = kind == Kind::Mutex && self.get("fair") == Some(&Value::Flag(false));
         // Redis has no such kind; the error is then that it has no such option.
         let kind = if is_unfair && server.has(Kind::Single) {
@@ -166,8 +166,33 @@ impl TryFrom<RawSettings> for Settings {
     }
 }
 
-const KINDS: &str = "lock, reader, writer, semaphore, election and multi-lock";
-const MACHINES: &str = "redis-string, zookeeper-mutex, zookeeper-single, zookeeper-reader, zookeeper-writer, zookeeper-semaphore, zookeeper-election, zookeeper-multi-lock and zookeeper-inspection";
+/// The names of all kinds of locks, in a sentence.
+fn kinds() -> String {
+    let mut names: Vec<&str> = Kind::LOCKS.iter().map(|kind| kind.name()).collect();
+    names.dedup();
+    enumerated(&names)
+}
+
+/// The names of all machines, in a sentence.
+fn machines() -> String {
+    let names: Vec<String> = Kind::LOCKS
+        .into_iter()
+        .chain([Kind::Inspection])
+        .map(|kind| ["zookeeper-", kind.machine()].concat())
+        .collect();
+    let names: Vec<&str> = ["redis-string"]
+        .into_iter()
+        .chain(names.iter().map(String::as_str))
+        .collect();
+    enumerated(&names)
+}
+
+fn enumerated(names: &[&str]) -> String {
+    match names {
+        [first @ .., last] => [&first.join(", "), " and ", last].concat(),
+        [] => String::new(),
+    }
+}
 
 fn unreadable(why: &[&str]) -> ConfigError {
     ConfigError::Unreadable { why: why.concat() }

@@ -17,19 +17,6 @@ const HEAD: &str = "/**
  */
 ";
 
-/// The interfaces, with the kinds of locks and what they are in a sentence.
-const INTERFACES: [(&str, &[Kind], &str); 5] = [
-    ("LockOptions", &[Kind::Mutex, Kind::Single], "a lock"),
-    (
-        "ReadWriteLockOptions",
-        &[Kind::Reader, Kind::Writer],
-        "a read/write lock",
-    ),
-    ("SemaphoreOptions", &[Kind::Semaphore], "a semaphore"),
-    ("ElectionOptions", &[Kind::Election], "an election"),
-    ("MultiLockOptions", &[Kind::MultiLock], "a multi-lock"),
-];
-
 /// What is an argument of its own.
 const ARGUMENTS: [&str; 2] = ["permits", "names"];
 
@@ -38,7 +25,9 @@ const WIDTH: usize = 120;
 
 fn interfaces(_before: &str) -> Result<String> {
     let mut text = HEAD.to_owned();
-    for (name, kinds, shown) in INTERFACES {
+    for kinds in Kind::LOCKS.chunk_by(|one, next| one.constructor() == next.constructor()) {
+        let name = capitalized(&camel(kinds[0].constructor())) + "Options";
+        let shown = kinds[0].made();
         let has = |option: &OptionSpec, server| kinds.iter().any(|kind| option.is_option_of(server, *kind));
         let is_on_both = Server::Redis.has(kinds[0]);
         text += &format!(

@@ -11,21 +11,20 @@ fn tables(before: &str) -> Result<String> {
     replace(&text, "options", &rows())
 }
 
-const KINDS: [(&str, Kind); 6] = [
-    ("mutex", Kind::Mutex),
-    ("unfair lock (`fair` = no)", Kind::Single),
-    ("reader, writer", Kind::Reader),
-    ("semaphore", Kind::Semaphore),
-    ("election", Kind::Election),
-    ("multi-lock", Kind::MultiLock),
-];
+/// Whether the table has one row for both: the sides of one lock have the same options.
+fn share_a_row(one: &Kind, next: &Kind) -> bool {
+    one.constructor() == next.constructor() && one.name() != next.name()
+}
 
 fn kinds() -> Vec<String> {
     let mut lines = vec![
         "| kind | options on ZooKeeper and `memory:` | on Redis |".to_owned(),
         "|---|---|---|".to_owned(),
     ];
-    for (shown, kind) in KINDS {
+    for kinds in Kind::LOCKS.chunk_by(share_a_row) {
+        let kind = kinds[0];
+        let shown: Vec<&str> = kinds.iter().map(|kind| kind.label()).collect();
+        let shown = shown.join(", ");
         let [zookeeper, redis] = [Server::ZooKeeper, Server::Redis].map(|server| {
             let names: Vec<String> = OPTIONS
                 .iter()
