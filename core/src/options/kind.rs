@@ -132,7 +132,7 @@ impl Kind {
         Some((Server::ZooKeeper, kind))
     }
 
-    pub(super) const fn bit(self) -> u8 {
+    pub(super) const fn bit(self) -> u32 {
         1 << self as u8
     }
 }

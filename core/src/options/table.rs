@@ -8,7 +8,7 @@ pub struct OptionSpec {
     name: &'static str,
     pub(super) slot: Slot,
     servers: u8,
-    kinds: u8,
+    kinds: u32,
     /// Whether a user may give it: the other fields of settings are the lock's name, and what an inspection does.
     is_option: bool,
     #[cfg(feature = "docs")]
@@ -31,16 +31,16 @@ const ZOOKEEPER: u8 = Server::ZooKeeper.bit() | Server::Memory.bit();
 const REDIS: u8 = Server::Redis.bit() | Server::Memory.bit();
 const ALL: u8 = ZOOKEEPER | REDIS;
 
-const MUTEX: u8 = Kind::Mutex.bit();
-const SINGLE: u8 = Kind::Single.bit();
-const READ_WRITE: u8 = Kind::Reader.bit() | Kind::Writer.bit();
-const SEMAPHORE: u8 = Kind::Semaphore.bit();
-const ELECTION: u8 = Kind::Election.bit();
-const MULTI_LOCK: u8 = Kind::MultiLock.bit();
-const INSPECTION: u8 = Kind::Inspection.bit();
+const MUTEX: u32 = Kind::Mutex.bit();
+const SINGLE: u32 = Kind::Single.bit();
+const READ_WRITE: u32 = Kind::Reader.bit() | Kind::Writer.bit();
+const SEMAPHORE: u32 = Kind::Semaphore.bit();
+const ELECTION: u32 = Kind::Election.bit();
+const MULTI_LOCK: u32 = Kind::MultiLock.bit();
+const INSPECTION: u32 = Kind::Inspection.bit();
 /// The kinds with a queue.
-const FAIR: u8 = MUTEX | READ_WRITE | SEMAPHORE | ELECTION | MULTI_LOCK;
-const LOCKS: u8 = FAIR | SINGLE;
+const FAIR: u32 = MUTEX | READ_WRITE | SEMAPHORE | ELECTION | MULTI_LOCK;
+const LOCKS: u32 = FAIR | SINGLE;
 
 /// The range of most durations.
 const POSITIVE: &str = "more than 0, to 365 days";
@@ -244,7 +244,7 @@ pub fn find(name: &str) -> Option<&'static OptionSpec> {
     not(feature = "docs"),
     expect(unused_variables, reason = "only the reference needs it")
 )]
-const fn option(name: &'static str, slot: Slot, servers: u8, kinds: u8, about: About) -> OptionSpec {
+const fn option(name: &'static str, slot: Slot, servers: u8, kinds: u32, about: About) -> OptionSpec {
     OptionSpec {
         name,
         slot,
@@ -256,7 +256,7 @@ const fn option(name: &'static str, slot: Slot, servers: u8, kinds: u8, about: A
     }
 }
 
-const fn field(name: &'static str, slot: Slot, servers: u8, kinds: u8) -> OptionSpec {
+const fn field(name: &'static str, slot: Slot, servers: u8, kinds: u32) -> OptionSpec {
     OptionSpec {
         name,
         slot,
