@@ -1,6 +1,8 @@
 //! Redis clients on the model server. No order between requests, as with a pool of connections; messages come on a connection of
 //! their own, and are gone with it.
 
+mod words;
+
 use core::time::Duration;
 use std::cell::RefCell;
 
@@ -357,50 +359,14 @@ impl Backend for Servers {
     }
 
     fn describe_ask(ask: &Ask) -> String {
-        match ask {
-            Ask::Call(arguments) => say_call(arguments),
-            Ask::Subscribe(channel) => format!("subscribe {}", String::from_utf8_lossy(channel)),
-            Ask::Unsubscribe(channel) => format!("unsubscribe {}", String::from_utf8_lossy(channel)),
-        }
+        words::ask(ask)
     }
 
     fn describe_reply(reply: &Reply) -> String {
-        match reply {
-            Reply::Nil => "nil".into(),
-            Reply::Int(number) => number.to_string(),
-            Reply::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-            Reply::Array(items) => {
-                let items: Vec<String> = items.iter().map(Self::describe_reply).collect();
-                format!("[{}]", items.join(", "))
-            }
-            Reply::Error(error) => format!("error {error}"),
-            other => format!("{other:?}"),
-        }
+        words::reply(reply)
     }
 
     fn describe_notice(notice: &Notice) -> String {
-        match notice {
-            Notice::Message { .. } => "a message: the lock was released".into(),
-            Notice::Gone { .. } => "the subscription is gone".into(),
-            other => format!("{other:?}"),
-        }
+        words::notice(notice)
     }
-}
-
-/// A command, our scripts by their names.
-fn say_call(arguments: &[Vec<u8>]) -> String {
-    let mut words: Vec<String> = arguments
-        .iter()
-        .map(|argument| String::from_utf8_lossy(argument).into_owned())
-        .collect();
-    if let [command, script, ..] = words.as_mut_slice()
-        && command.starts_with("EVAL")
-    {
-        let scripts = fencepost_core::redis::Script::ALL.iter();
-        let known = scripts
-            .copied()
-            .find(|known| known.sha() == script || known.text() == script);
-        *script = known.map_or_else(|| "a script".into(), |known| format!("{known:?}"));
-    }
-    words.join(" ")
 }
