@@ -63,6 +63,15 @@ const fn hex(digit: u8) -> u8 {
     }
 }
 
+/// The number below 16 that has this lower-case hexadecimal digit.
+const fn value_of(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit.wrapping_sub(b'0')),
+        b'a'..=b'f' => Some(digit.wrapping_sub(b'a').wrapping_add(10)),
+        _ => None,
+    }
+}
+
 impl fmt::Debug for ContenderId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ContenderId({self})")
@@ -143,6 +152,26 @@ impl AttemptId {
             && number.is_some_and(|number| !number.is_empty() && number.iter().all(digit))
     }
 
+    /// The attempt that has this [`text`](Self::text). Its number has no leading zeros, and is not zero.
+    pub(crate) fn parse(value: &[u8]) -> Option<Self> {
+        let (digits, number) = value.split_at_checked(32)?;
+        let mut contender = [0_u8; 16];
+        for (byte, pair) in contender.iter_mut().zip(digits.chunks_exact(2)) {
+            let [high, low] = pair else { return None };
+            *byte = (value_of(*high)? << 4) | value_of(*low)?;
+        }
+        let number = number.strip_prefix(b"-")?;
+        if !matches!(number, [b'1'..=b'9', ..]) {
+            return None;
+        }
+        Some(Self {
+            contender: ContenderId(contender),
+            number: crate::text::whole(core::str::from_utf8(number).ok()?)?
+                .try_into()
+                .ok()?,
+        })
+    }
+
     /// Whether a node's data, up to the first space, are this attempt.
     pub(crate) fn is_written(&self, data: &[u8]) -> bool {
         data.split(|byte| *byte == b' ').next() == Some(self.text().as_bytes())
@@ -182,6 +211,7 @@ mod tests {
         let attempt = AttemptId { contender, number: 7 };
         assert_eq!(attempt.to_string(), "0001090a0f107f8099a0abcdeff0feff-7");
         assert!(AttemptId::is_text(attempt.text().as_bytes()));
+        assert_eq!(AttemptId::parse(attempt.text().as_bytes()), Some(attempt));
         for foreign in [
             "",
             "0001090a0f107f8099a0abcdeff0feff",
@@ -191,6 +221,11 @@ mod tests {
             "0001090a-0f10-7f80-99a0-abcdeff0fe-7",
         ] {
             assert!(!AttemptId::is_text(foreign.as_bytes()), "{foreign}");
+            assert_eq!(AttemptId::parse(foreign.as_bytes()), None, "{foreign}");
+        }
+        for number in ["0", "07", "+7", "7 ", "4294967296"] {
+            let text = ["0001090a0f107f8099a0abcdeff0feff-", number].concat();
+            assert_eq!(AttemptId::parse(text.as_bytes()), None, "{text}");
         }
     }
 }

@@ -55,6 +55,7 @@
 //! - [`lowered`]: the hub with plain values, for bindings to other languages.
 //! - [`options`]: the kinds of locks and their options, in one table.
 //! - [`lease`]: how long a grant is valid.
+//! - [`claim`]: the records and rules of idempotent operations.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -83,6 +84,7 @@
 
 extern crate alloc;
 
+pub mod claim;
 mod error;
 mod event;
 pub mod hub;

@@ -1,0 +1,31 @@
+//! Idempotent operations: what is stored for one operation, under which name, and what a request makes of it.
+//!
+//! No machine uses it yet.
+//!
+//! ```text
+//!   scope, key ──▶ name ──▶ what the server stores there ──▶ record ─┐
+//!                                                                    ├──▶ table ──▶ answer, record
+//!   attempt, step ───────────────────────────────────────▶ request ──┘
+//! ```
+//!
+//! - [`record`]: the state of one operation; [`form`]: its fields and its bytes, the same in all languages.
+//! - [`name`]: a server's name for a scope and a key.
+//! - [`request`]: what can be asked, and the answers.
+//! - [`table`]: the rules, as a pure function. Scripts on Redis implement the same rules.
+//!
+//! A claim is the right to run an operation, as a grant is the right to hold a lock. An operation may run more than
+//! once, if its policy permits a takeover; its result is stored once, and everyone who claims it later gets the result.
+
+pub mod form;
+pub mod name;
+pub mod record;
+pub mod request;
+pub mod table;
+
+#[cfg(test)]
+mod chance;
+
+pub use name::Name;
+pub use record::{Corrupt, Policy, Record, ServerTime, State, Token};
+pub use request::{Answer, Claim, Content, Issue, Lost, Request, Step, Update};
+pub use table::{Change, Decision, Known, Tombstone, decide, may_delete};

@@ -1,0 +1,144 @@
+//! The record of one operation: what the server knows of it.
+
+use alloc::{string::String, vec::Vec};
+
+use crate::{AttemptId, Fence};
+
+/// A time by the server's clock, in microseconds since its epoch. It alone decides when leases and retentions end. (An
+/// [`Instant`](crate::Instant) is a time by the client's clock.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ServerTime(pub u64);
+
+impl ServerTime {
+    /// In whole milliseconds, the unit of a record.
+    #[must_use]
+    pub const fn millis(self) -> u64 {
+        self.0 / 1000
+    }
+}
+
+/// How far an operation has come. An operation without a record has not begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum State {
+    /// A token has been issued and not been claimed.
+    Issued,
+    /// An attempt has claimed the operation and not settled it. Its lease may be over.
+    Running,
+    /// The operation has a result.
+    Done,
+    /// No operation: a value with a version, for updates.
+    Value,
+}
+
+/// What a claim gets that finds the lease of another attempt over. The first claim of an operation decides it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Policy {
+    /// The claim takes the operation over. It may run once more for each takeover.
+    #[default]
+    Retake,
+    /// The claim is told that the operation is in progress. It runs at most once.
+    Block,
+    /// The claim is told that nobody knows whether the operation has run. It runs at most once.
+    Indeterminate,
+}
+
+/// What only a token's record has.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Token {
+    /// To whom and for what it was issued. A claim has to have the same binding.
+    pub binding: Vec<u8>,
+    /// How long it may stay unclaimed, in ms; positive.
+    pub life: u64,
+}
+
+/// The record of one operation. Times are the server's, in milliseconds.
+///
+/// Some servers tell a part of it by other means: ZooKeeper has no lease in a record but a node that lives as long as
+/// the lease does, and that node's number is the fence. The machine adds such members after it has read a record.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Record {
+    /// How far the operation has come.
+    pub state: State,
+    /// The attempt that brought it there: the issuer, the runner, or who stored the result or the value.
+    pub attempt: AttemptId,
+    /// The fence of the last claim; 0 before the first one.
+    pub fence: Fence,
+    /// How often a claim has taken the operation over.
+    pub takeovers: u64,
+    /// What the operation is asked to do, in short: a digest. A key stands for one operation only.
+    pub fingerprint: Vec<u8>,
+    /// Whether the operation's key is a token that was issued, and to whom.
+    pub token: Option<Token>,
+    /// What happens at the end of a lease.
+    pub policy: Policy,
+    /// The lease lasts until just before this moment; 0 if there is none.
+    pub lease_end: u64,
+    /// How long the record is kept after it was last written; positive.
+    pub retention: u64,
+    /// The last millisecond in which the record counts; 0 if it has no end.
+    pub kept_until: u64,
+    /// The version of a value, or the version that an update made; otherwise 0.
+    pub version: u64,
+    /// What the result is: a short text of the client's.
+    pub tag: String,
+    /// The result, or the value.
+    pub result: Vec<u8>,
+}
+
+impl Record {
+    /// A record that says nothing but its state and its attempt.
+    #[must_use]
+    pub const fn new(state: State, attempt: AttemptId) -> Self {
+        Self {
+            state,
+            attempt,
+            fence: Fence(0),
+            takeovers: 0,
+            fingerprint: Vec::new(),
+            token: None,
+            policy: Policy::Retake,
+            lease_end: 0,
+            retention: 0,
+            kept_until: 0,
+            version: 0,
+            tag: String::new(),
+            result: Vec::new(),
+        }
+    }
+
+    /// How long the lease still lasts, in ms; `None` if it is over.
+    #[must_use]
+    pub fn lease_left(&self, now: ServerTime) -> Option<u64> {
+        let left = self.lease_end.checked_sub(now.millis())?;
+        (self.state == State::Running && left > 0).then_some(left)
+    }
+
+    /// Whether the record's retention has ended. Then it counts as no record. It does not end during a lease.
+    #[must_use]
+    pub fn is_past_retention(&self, now: ServerTime) -> bool {
+        self.kept_until > 0 && now.millis() > self.kept_until && self.lease_left(now).is_none()
+    }
+
+    /// The number that grows with every change of hands: a value's version, an operation's fence. An operator names it,
+    /// so that the operator's request affects only what the operator has seen.
+    #[must_use]
+    pub const fn guard(&self) -> u64 {
+        match self.state {
+            State::Value => self.version,
+            State::Issued | State::Running | State::Done => self.fence.0,
+        }
+    }
+
+    /// The fence of the next claim, by the same formula as the fence of a lock: greater than the last one, and, if the
+    /// record is gone, greater than all earlier ones, provided that the server's clock has not gone back.
+    #[must_use]
+    pub(super) fn next_fence(&self, now: ServerTime) -> Fence {
+        Fence(self.fence.0.saturating_add(1).max(now.0))
+    }
+}
+
+/// What the server stores cannot be read: it is damaged, of a later format, or not ours. Nothing may run then, and
+/// nothing may be overwritten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[error("the record cannot be read: it is damaged, of a later format, or of another program")]
+pub struct Corrupt;
