@@ -29,6 +29,12 @@ pub(super) fn get(keys: &mut Keyspace, _: Moment, arguments: &[Vec<u8>]) -> Answ
     Ok(value.cloned().map_or(Resp::Nil, Resp::Bulk))
 }
 
+pub(super) fn get_many(keys: &mut Keyspace, _: Moment, arguments: &[Vec<u8>]) -> Answer {
+    let fields = keys.hash(&arguments[1])?;
+    let value = |name: &Vec<u8>| find(fields, name).cloned().map_or(Resp::Nil, Resp::Bulk);
+    Ok(Resp::Array(arguments[2..].iter().map(value).collect()))
+}
+
 pub(super) fn exists(keys: &mut Keyspace, _: Moment, arguments: &[Vec<u8>]) -> Answer {
     let value = find(keys.hash(&arguments[1])?, &arguments[2]);
     Ok(Resp::Int(i64::from(value.is_some())))

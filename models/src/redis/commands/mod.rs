@@ -57,6 +57,7 @@ const COMMANDS: &[Command] = &[
     ("hgetall", 2, Effect::Reads, Run::Keys(hashes::get_all)),
     ("hincrby", 4, Effect::Grows, Run::Keys(hashes::incr_by)),
     ("hlen", 2, Effect::Reads, Run::Keys(hashes::len)),
+    ("hmget", -3, Effect::Reads, Run::Keys(hashes::get_many)),
     ("hset", -4, Effect::Grows, Run::Keys(hashes::set)),
     ("hsetnx", 4, Effect::Grows, Run::Keys(hashes::set_nx)),
     ("incr", 2, Effect::Grows, Run::Keys(strings::incr)),

@@ -77,6 +77,8 @@ const FORMS: &[(&str, &str)] = &[
     ("HSET", "kfvfv"),
     ("HSETNX", "kfv"),
     ("HGET", "kf"),
+    ("HMGET", "kf"),
+    ("HMGET", "kff"),
     ("HDEL", "kf"),
     ("HDEL", "kff"),
     ("HEXISTS", "kf"),
