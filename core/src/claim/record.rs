@@ -2,6 +2,7 @@
 
 use alloc::{string::String, vec::Vec};
 
+use super::form::MAX_NUMBER;
 use crate::{AttemptId, Fence};
 
 /// A time by the server's clock, in microseconds since its epoch. It alone decides when leases and retentions end. (An
@@ -133,8 +134,13 @@ impl Record {
     /// record is gone, greater than all earlier ones, provided that the server's clock has not gone back.
     #[must_use]
     pub(super) fn next_fence(&self, now: ServerTime) -> Fence {
-        Fence(self.fence.0.saturating_add(1).max(now.0))
+        Fence(following(self.fence.0).max(now.0).min(MAX_NUMBER))
     }
+}
+
+/// The next number, up to [`MAX_NUMBER`].
+pub(super) fn following(number: u64) -> u64 {
+    number.saturating_add(1).min(MAX_NUMBER)
 }
 
 /// What the server stores cannot be read: it is damaged, of a later format, or not ours. Nothing may run then, and

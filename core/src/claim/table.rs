@@ -32,7 +32,7 @@ mod tests;
 use alloc::{boxed::Box, vec::Vec};
 
 use super::{
-    record::{Corrupt, Policy, Record, ServerTime, State, Token},
+    record::{Corrupt, Policy, Record, ServerTime, State, Token, following},
     request::{Answer, Claim, Content, Lost, Request, Step},
 };
 use crate::AttemptId;
@@ -129,7 +129,7 @@ impl Asked {
     fn claim_after_lease(self, mut record: Record, claim: &Claim) -> Decision {
         match record.policy {
             Policy::Retake => {
-                record.takeovers = record.takeovers.saturating_add(1);
+                record.takeovers = following(record.takeovers);
                 self.run(record, claim)
             }
             Policy::Block => unchanged(Answer::InProgress { left: None }),

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use super::{
     super::{
-        record::{Record, State, Token},
+        record::{Record, State, Token, following},
         request::{Answer, Claim, Content, Issue, Lost, Update},
     },
     Asked,
@@ -57,7 +57,7 @@ impl Asked {
             return unchanged(Answer::Conflict { present });
         }
         let mut value = Record::new(State::Value, self.attempt);
-        value.version = version.saturating_add(1);
+        value.version = following(version);
         set_content(&mut value, &update.content);
         let mut operation = Record::new(State::Done, self.attempt);
         operation.version = value.version;

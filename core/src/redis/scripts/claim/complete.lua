@@ -1,0 +1,17 @@
+redis.call('PEXPIRE', KEYS[2], ARGV[2])
+local record, corrupt = read(KEYS[1])
+if corrupt then
+  return {'corrupt-record'}
+end
+if runs(record, ARGV[1]) then
+  store(KEYS[1], record, ARGV[1], ARGV[3], ARGV[4])
+  redis.pcall('PUBLISH', ARGV[5], '1')
+  return {'completed'}
+end
+if not record or record.state ~= 'done' then
+  return lost(record, ARGV[1])
+end
+if record.attempt ~= ARGV[1] then
+  return shown('replayed', KEYS[1])
+end
+return {same(KEYS[1], ARGV[3], ARGV[4]) and 'completed' or 'mismatch'}

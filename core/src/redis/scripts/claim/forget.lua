@@ -1,0 +1,17 @@
+redis.call('PEXPIRE', KEYS[2], ARGV[2])
+local record, corrupt = read(KEYS[1])
+if corrupt then
+  return {'corrupt-record'}
+end
+if not record then
+  return {'forgotten'}
+end
+local guard = record.state == 'value' and record.version or record.fence or '0'
+if guard ~= ARGV[3] then
+  return {'lost', 'superseded'}
+end
+redis.call('DEL', KEYS[1])
+if record.state == 'running' then
+  redis.pcall('PUBLISH', ARGV[4], '1')
+end
+return {'forgotten'}

@@ -1,0 +1,119 @@
+local names = {
+  'format', 'state', 'attempt', 'fence', 'takeovers', 'fingerprint', 'binding', 'life', 'policy', 'lease',
+  'retention', 'version',
+}
+local states = {issued = true, running = true, done = true, value = true}
+local policies = {block = true, indeterminate = true}
+local hexadecimal = '^' .. string.rep('[0-9a-f]', 32) .. '%-$'
+
+local most = 9007199254740991
+
+local function whole(text, limit)
+  return not text or #text <= 16 and string.find(text, '^[1-9]%d*$') and tonumber(text) <= limit
+end
+
+local function sound(record)
+  for _, name in ipairs({'fence', 'takeovers', 'life', 'lease', 'retention', 'version'}) do
+    if not whole(record[name], most) then
+      return false
+    end
+  end
+  for _, name in ipairs(names) do
+    if record[name] == '' then
+      return false
+    end
+  end
+  local attempt = record.attempt or ''
+  local number = string.sub(attempt, 34)
+  return record.format == '1'
+    and states[record.state or '']
+    and string.find(string.sub(attempt, 1, 33), hexadecimal)
+    and number ~= ''
+    and whole(number, 4294967295)
+    and (not record.policy or policies[record.policy])
+    and (record.life or not record.binding and record.state ~= 'issued')
+    and (record.state == 'value' and record.version or record.state ~= 'value' and record.retention)
+end
+
+local function read(key)
+  local values = redis.call('HMGET', key, unpack(names))
+  local record = {}
+  for at, name in ipairs(names) do
+    record[name] = values[at] or nil
+  end
+  if next(record) == nil and redis.call('EXISTS', key) == 0 then
+    return nil, false
+  end
+  return record, not sound(record)
+end
+
+local function digits(number)
+  return string.format('%.0f', number)
+end
+
+local function following(number)
+  return math.min(tonumber(number or '0') + 1, most)
+end
+
+local function put(key, record, left)
+  local words = {'format', '1'}
+  for name, value in pairs(record) do
+    if name ~= 'format' and value ~= '' then
+      words[#words + 1] = name
+      words[#words + 1] = value
+    end
+  end
+  redis.call('DEL', key)
+  redis.call('HSET', key, unpack(words))
+  if left then
+    redis.call('PEXPIRE', key, digits(left))
+  end
+end
+
+local function clock()
+  local time = redis.call('TIME')
+  local micros = time[1] * 1000000 + time[2]
+  return micros, math.floor(micros / 1000)
+end
+
+local function shown(answer, key)
+  local _, now = clock()
+  local left = redis.call('PTTL', key)
+  local reply = {answer, left < 0 and '0' or digits(now + left)}
+  for _, word in ipairs(redis.call('HGETALL', key)) do
+    reply[#reply + 1] = word
+  end
+  return reply
+end
+
+local function runs(record, attempt)
+  return record and record.state == 'running' and record.attempt == attempt
+end
+
+local function lost(record, attempt)
+  if not record or record.state == 'issued' then
+    return {'lost', 'gone'}
+  end
+  if record.state == 'done' and record.attempt == attempt then
+    return {'lost', 'done'}
+  end
+  return {'lost', 'superseded'}
+end
+
+local function same(key, tag, result)
+  local values = redis.call('HMGET', key, 'tag', 'result')
+  return (values[1] or '') == tag and (values[2] or '') == result
+end
+
+local function store(key, record, attempt, tag, result)
+  record.state, record.attempt, record.lease = 'done', attempt, nil
+  record.tag, record.result = tag, result
+  put(key, record, tonumber(record.retention))
+end
+
+local function extended(record, lease, now)
+  local ends = math.max(tonumber(record.lease or '0'), now + tonumber(lease))
+  record.lease = digits(ends)
+  return math.max(tonumber(record.retention), ends - now)
+end
+

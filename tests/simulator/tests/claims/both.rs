@@ -1,0 +1,181 @@
+//! Both sides: the scripts' server and the table's records.
+
+use fencepost_core::{
+    AttemptId, Instant,
+    claim::{
+        Change, Corrupt, Decision, Known, Name, Record, Request, ServerTime, State, Step, Tombstone, decide,
+    },
+    redis::{
+        Reply,
+        claims::{ClaimCall, read_answer, read_record},
+    },
+};
+use fencepost_models::redis::{ConnectionId, Server};
+use fencepost_simulator::lua::RealLua;
+
+/// How long a tombstone is kept, in ms.
+const TOMBSTONE: u64 = 10_000;
+
+/// The ids of updates.
+pub(crate) const UPDATES: [&str; 2] = ["sell-1", "sell-2"];
+
+/// The scripts' server, and what the table makes of the same requests.
+pub(crate) struct Both<'a> {
+    lua: &'a mut RealLua,
+    pub(crate) server: Server,
+    connection: ConnectionId,
+    listener: ConnectionId,
+    pub(crate) name: Name,
+    /// By the server's clock, in microseconds.
+    pub(crate) now: u64,
+    pub(crate) record: Result<Option<Record>, Corrupt>,
+    updates: [Result<Option<Record>, Corrupt>; UPDATES.len()],
+    /// By attempt, with the last millisecond of each.
+    tombstones: Vec<(AttemptId, Tombstone, u64)>,
+    pub(crate) told: Vec<String>,
+}
+
+impl<'a> Both<'a> {
+    pub(crate) fn new(lua: &'a mut RealLua) -> Self {
+        let mut server = Server::new();
+        let (connection, listener) = (server.connect(), server.connect());
+        let mut both = Self {
+            lua,
+            server,
+            connection,
+            listener,
+            name: Name::new("payments", "order-17").unwrap(),
+            now: 1_795_000_000_000_000,
+            record: Ok(None),
+            updates: [Ok(None), Ok(None)],
+            tombstones: Vec::new(),
+            told: Vec::new(),
+        };
+        let channel = both.name.redis_channel();
+        let subscribe = [b"SUBSCRIBE".to_vec(), channel.into_bytes()];
+        let at = Instant::from_micros(both.now);
+        both.server.call(at, both.listener, &subscribe, both.lua);
+        both
+    }
+
+    fn time(&self) -> ServerTime {
+        ServerTime(self.now)
+    }
+
+    pub(crate) fn call(&mut self, words: &[&[u8]]) -> Reply {
+        let words: Vec<_> = words.iter().map(|word| word.to_vec()).collect();
+        let at = Instant::from_micros(self.now);
+        self.server.call(at, self.connection, &words, self.lua)
+    }
+
+    pub(crate) fn run(&mut self, request: &Request) -> Reply {
+        let call = ClaimCall::new(&self.name, request).unwrap();
+        let keys = call.keys.to_string();
+        let mut words: Vec<&[u8]> = vec![b"EVAL", call.script.text().as_bytes(), keys.as_bytes()];
+        words.extend(call.words.iter().map(Vec::as_slice));
+        self.call(&words)
+    }
+
+    /// The record that the server has at a key.
+    pub(crate) fn stored(&mut self, key: &str) -> Result<Option<Record>, Corrupt> {
+        let Reply::Int(left) = self.call(&[b"PTTL", key.as_bytes()]) else {
+            panic!("no time to live");
+        };
+        let kept_until = u64::try_from(left).map_or(0, |left| self.now / 1000 + left);
+        match self.call(&[b"HGETALL", key.as_bytes()]) {
+            Reply::Array(hash) => read_record(kept_until, &hash).map(|record| record.map(|record| *record)),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn tombstone(&self, attempt: AttemptId) -> Option<Tombstone> {
+        let live = |(of, _, end): &&(AttemptId, Tombstone, u64)| *of == attempt && self.now / 1000 <= *end;
+        self.tombstones.iter().find(live).map(|(_, what, _)| *what)
+    }
+
+    /// What the table makes of a request.
+    fn decide(&mut self, request: &Request) -> Decision {
+        let tombstone = self.tombstone(request.attempt);
+        let update = update_of(request);
+        let known = Known {
+            record: self.record.clone(),
+            tombstone,
+            operation: update.map_or(Ok(None), |update| self.updates[update].clone()),
+        };
+        let decision = decide(known, request, self.time());
+        match &decision.record {
+            Change::Nothing => {}
+            Change::Delete => self.record = Ok(None),
+            Change::Put(record) => self.record = Ok(Some((**record).clone())),
+        }
+        if let (Some(update), Some(record)) = (update, &decision.operation) {
+            self.updates[update] = Ok(Some(record.clone()));
+        }
+        // Every script but that of a new tombstone extends the one that there is.
+        if let Some(what) = decision.tombstone.or(tombstone) {
+            self.tombstones.retain(|(of, ..)| *of != request.attempt);
+            let end = self.now / 1000 + TOMBSTONE;
+            self.tombstones.push((request.attempt, what, end));
+        }
+        decision
+    }
+
+    /// Asks both, and compares.
+    pub(crate) fn ask(&mut self, request: &Request) {
+        if self.record.is_err() {
+            // The table cannot tell when it ends.
+            self.record = self.stored(&self.name.redis_key());
+        }
+        self.told.push(format!("{} {request:?}", self.now));
+        let ran = self.runs();
+        let decision = self.decide(request);
+        let reply = self.run(request);
+        let answer = read_answer(&reply).unwrap_or_else(|| panic!("{reply:?}"));
+        self.told.push(format!("    {answer:?}"));
+        assert_eq!(answer, decision.answer, "the script, then the table");
+        self.compare(request.attempt);
+        let ended = decision.record != Change::Nothing && (!self.runs() || request.step == Step::Leave);
+        let hints = self.server.take_messages(self.listener).len();
+        assert_eq!(hints, usize::from(ran && ended), "hints");
+    }
+
+    fn runs(&self) -> bool {
+        let record = self.record.as_ref().ok().and_then(Option::as_ref);
+        record.is_some_and(|record| record.state == State::Running && !record.is_past_retention(self.time()))
+    }
+
+    fn compare(&mut self, attempt: AttemptId) {
+        let now = self.time();
+        let counts = |known: &Result<Option<Record>, Corrupt>| {
+            let known = known.clone();
+            known.map(|record| record.filter(|record| !record.is_past_retention(now)))
+        };
+        let key = self.name.redis_key();
+        assert_eq!(self.stored(&key), counts(&self.record), "the record");
+        for (at, id) in UPDATES.iter().enumerate() {
+            let key = self.name.redis_operation(id).unwrap();
+            assert_eq!(self.stored(&key), counts(&self.updates[at]), "{id}");
+        }
+        let gone = self.name.redis_tombstone(&attempt.text());
+        let stored = match self.call(&[b"GET", gone.as_bytes()]) {
+            Reply::Bytes(text) if text == b"1" => Some(Tombstone::Released),
+            Reply::Bytes(_) => Some(Tombstone::Lost),
+            _ => None,
+        };
+        assert_eq!(stored, self.tombstone(attempt), "the tombstone");
+    }
+
+    pub(crate) fn wipe(&mut self) {
+        let key = self.name.redis_key();
+        self.call(&[b"DEL", key.as_bytes()]);
+        self.record = Ok(None);
+    }
+}
+
+/// The place of an update among [`UPDATES`].
+fn update_of(request: &Request) -> Option<usize> {
+    match &request.step {
+        Step::Update(update) => UPDATES.iter().position(|id| *id == update.id),
+        _ => None,
+    }
+}
