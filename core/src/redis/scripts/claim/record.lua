@@ -56,11 +56,14 @@ local function following(number)
 end
 
 local function put(key, record, left)
-  local words = {'format', '1'}
-  for name, value in pairs(record) do
-    if name ~= 'format' and value ~= '' then
-      words[#words + 1] = name
-      words[#words + 1] = value
+  local words = {}
+  record.format = '1'
+  for _, list in ipairs({names, {'tag', 'result'}}) do
+    for _, name in ipairs(list) do
+      if record[name] and record[name] ~= '' then
+        words[#words + 1] = name
+        words[#words + 1] = record[name]
+      end
     end
   end
   redis.call('DEL', key)
