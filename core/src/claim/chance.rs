@@ -2,8 +2,8 @@
 
 use alloc::{string::String, vec::Vec};
 
-use super::record::{Policy, Record, State, Token};
-use crate::{AttemptId, ContenderId, Fence, claim::form::MAX_NUMBER};
+use super::record::{MAX_NUMBER, Policy, Record, State, Token};
+use crate::{AttemptId, ContenderId, Fence};
 
 /// SplitMix64.
 pub(super) struct Chance(u64);

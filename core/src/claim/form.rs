@@ -15,7 +15,7 @@
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
 
-use super::record::{Corrupt, Policy, Record, State, Token};
+use super::record::{Corrupt, MAX_NUMBER, Policy, Record, State, Token};
 use crate::{AttemptId, Fence, text::decimal};
 
 /// The version of the form.
@@ -38,9 +38,6 @@ pub const NAMES: [&str; 14] = [
     "tag",
     "result",
 ];
-
-/// The greatest number in a record: Lua and JavaScript represent all numbers up to it exactly.
-pub const MAX_NUMBER: u64 = (1 << 53) - 1;
 
 const HEAD: &[u8] = b"fencepost-record:1\n";
 

@@ -2,8 +2,10 @@
 
 use alloc::{string::String, vec::Vec};
 
-use super::form::MAX_NUMBER;
 use crate::{AttemptId, Fence};
+
+/// The greatest number in a record: Lua and JavaScript represent all numbers up to it exactly.
+pub const MAX_NUMBER: u64 = (1 << 53) - 1;
 
 /// A time by the server's clock, in microseconds since its epoch. It alone decides when leases and retentions end. (An
 /// [`Instant`](crate::Instant) is a time by the client's clock.)

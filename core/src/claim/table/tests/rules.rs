@@ -1,7 +1,7 @@
 //! The rules that no single cell shows.
 
 use super::{cells::outcome, *};
-use crate::claim::{chance::Chance, form, request::Update};
+use crate::claim::{chance::Chance, form, record::MAX_NUMBER, request::Update};
 
 fn put_by(step: Step, at: &str) -> Record {
     match decide(known(column(at, false)), &ask(step), NOW).record {
@@ -270,13 +270,13 @@ fn every_decision_can_be_stored() {
         if chance.one_in(2) {
             record.fingerprint = b"print".into();
         }
-        record.kept_until = chance.pick(&[0, form::MAX_NUMBER]);
+        record.kept_until = chance.pick(&[0, MAX_NUMBER]);
         let step = if chance.one_in(5) {
             update(record.version, b"u").step
         } else {
             row(rows[chance.below(rows.len())])
         };
-        let now = chance.pick(&[NOW, ServerTime(0), ServerTime(form::MAX_NUMBER)]);
+        let now = chance.pick(&[NOW, ServerTime(0), ServerTime(MAX_NUMBER)]);
         let decision = decide(known(Ok(Some(record))), &ask(step), now);
         if let Change::Put(record) = decision.record {
             stored += 1;
