@@ -12,7 +12,10 @@ impl<F: Family> Hub<F> {
     /// been removed already.
     pub fn close(&mut self, now: Instant, key: Key) {
         let now = self.tick(now);
-        let of_owner = self.members.get(&key).is_some_and(|entry| entry.claim.is_some());
+        let of_owner = self
+            .members
+            .get(&key)
+            .is_some_and(|entry| entry.reentry.is_some());
         if !of_owner || self.close_of_owner(now, key) {
             self.close_machine(now, key);
         }

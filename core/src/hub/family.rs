@@ -7,7 +7,7 @@ use crate::{
     Command, CommandId, ContenderId, Event, Instant, Intent, Machine, Misuse, Outcome, Output, io::sealed,
 };
 
-use super::{Claim, Key};
+use super::{Key, Reentry};
 
 /// Machines that share one set of commands: [`zookeeper::ZooKeeper`](crate::zookeeper::ZooKeeper) and
 /// [`redis::Redis`](crate::redis::Redis). The trait is sealed.
@@ -32,7 +32,7 @@ pub trait Family: sealed::Sealed + Clone + Debug + Eq + Hash + Sized + 'static {
     fn machine(settings: Self::Settings, contender: ContenderId, seed: u64) -> Self::Member;
     /// What the settings' owner acquires, if the settings name one.
     #[doc(hidden)]
-    fn claim(settings: &Self::Settings) -> Option<Claim>;
+    fn reentry(settings: &Self::Settings) -> Option<Reentry>;
     #[doc(hidden)]
     fn is_standing(request: &Self::Request) -> bool;
     #[doc(hidden)]

@@ -27,7 +27,7 @@ use crate::{
 pub use family::Family;
 pub use family::{Delivery, Member, Shared};
 use grants::Grants;
-pub use grants::{Claim, LockKind, Mode, Ownership};
+pub use grants::{LockKind, Mode, Ownership, Reentry};
 use ready_queue::ReadyQueue;
 use routes::Routes;
 
@@ -64,7 +64,7 @@ struct Entry<F: Family> {
     leaving: bool,
     contends: bool,
     /// What the key's owner acquires with it, if its settings name an owner.
-    claim: Option<Box<Claim>>,
+    reentry: Option<Box<Reentry>>,
 }
 
 impl<F: Family> Hub<F> {
@@ -104,7 +104,7 @@ impl<F: Family> Hub<F> {
         let now = self.tick(now);
         let key = Key(self.next_key);
         self.next_key = self.next_key.saturating_add(1);
-        let claim = F::claim(&machine).map(Box::new);
+        let reentry = F::reentry(&machine).map(Box::new);
         let machine = Box::new(F::machine(machine, contender, seed));
         self.members.insert(
             key,
@@ -115,7 +115,7 @@ impl<F: Family> Hub<F> {
                 closing: false,
                 leaving: false,
                 contends: false,
-                claim,
+                reentry,
             },
         );
         let greeting = self.with_shared(|shared| shared.opened(now));
@@ -133,9 +133,9 @@ impl<F: Family> Hub<F> {
     pub fn intent(&mut self, now: Instant, key: Key, intent: Intent) -> Result<(), Misuse> {
         let now = self.tick(now);
         match self.members.get(&key) {
-            Some(entry) if !entry.closing && !self.grants.is_closed(key) => match entry.claim.clone() {
+            Some(entry) if !entry.closing && !self.grants.is_closed(key) => match entry.reentry.clone() {
                 None => self.machine_intent(now, key, intent),
-                Some(claim) => self.intent_of_owner(now, key, &claim, intent),
+                Some(reentry) => self.intent_of_owner(now, key, &reentry, intent),
             },
             _ => Err(Misuse::UnknownKey { key: key.0 }),
         }
@@ -264,7 +264,7 @@ impl<F: Family> Hub<F> {
                 if entry.closing {
                     return None;
                 }
-                if entry.claim.is_none() {
+                if entry.reentry.is_none() {
                     return Some(Output::Event(event));
                 }
                 entry.closing = self.grants.on_event(self.now, key, event);

@@ -2,7 +2,7 @@
 
 use crate::{
     CommandId, ContenderId, Instant, Intent, Misuse,
-    hub::{Claim, Family, Member},
+    hub::{Family, Member, Reentry},
     io::sealed,
 };
 
@@ -38,9 +38,9 @@ impl Family for Redis {
         StringLock::new(settings, contender, seed)
     }
 
-    fn claim(settings: &LockSettings) -> Option<Claim> {
+    fn reentry(settings: &LockSettings) -> Option<Reentry> {
         let LockSettings::String(settings) = settings;
-        settings.claim()
+        settings.reentry()
     }
 
     // The hub owns the subscriptions and delivers their messages, so no machine's command causes notices by itself.

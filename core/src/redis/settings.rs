@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use crate::{
     ConfigError, Owner,
-    hub::{Claim, LockKind, Mode, Ownership},
+    hub::{LockKind, Mode, Ownership, Reentry},
     lease, text,
 };
 
@@ -79,7 +79,7 @@ impl StringSettings {
         &self.name
     }
 
-    pub(super) fn claim(&self) -> Option<Claim> {
+    pub(super) fn reentry(&self) -> Option<Reentry> {
         let ownership = Ownership {
             owner: self.owner.clone()?,
             kind: LockKind::Mutex,
@@ -87,7 +87,7 @@ impl StringSettings {
         };
         let mode = Mode::Exclusive;
         let max_hold = self.max_hold;
-        Some(Claim {
+        Some(Reentry {
             ownership,
             mode,
             max_hold,

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::{
     Command, CommandId, ContenderId, Event, Instant, Key, Misuse, Outcome, Output,
-    hub::{Claim, Delivery, Family, Shared},
+    hub::{Delivery, Family, Reentry, Shared},
     io::sealed,
 };
 
@@ -45,9 +45,9 @@ impl Family for ZooKeeper {
         Member::new(settings, contender, seed)
     }
 
-    fn claim(settings: &LockSettings) -> Option<Claim> {
+    fn reentry(settings: &LockSettings) -> Option<Reentry> {
         match settings {
-            LockSettings::Contender(settings) => settings.claim(),
+            LockSettings::Contender(settings) => settings.reentry(),
             LockSettings::MultiLock(_) | LockSettings::Inspection(_) => None,
         }
     }

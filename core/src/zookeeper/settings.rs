@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use crate::{
     ConfigError, Fence, Owner,
-    hub::{Claim, LockKind, Mode, Ownership},
+    hub::{LockKind, Mode, Ownership, Reentry},
     text,
 };
 
@@ -91,7 +91,7 @@ impl ContenderSettings {
     }
 
     /// What the owner acquires.
-    pub(super) fn claim(&self) -> Option<Claim> {
+    pub(super) fn reentry(&self) -> Option<Reentry> {
         let owner = self.owner.clone()?;
         let (kind, mode) = match self.role {
             Role::Mutex => (LockKind::Mutex, Mode::Exclusive),
@@ -103,7 +103,7 @@ impl ContenderSettings {
         let lock = self.lock_path().into();
         let ownership = Ownership { owner, kind, lock };
         let max_hold = self.max_hold;
-        Some(Claim {
+        Some(Reentry {
             ownership,
             mode,
             max_hold,

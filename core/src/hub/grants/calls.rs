@@ -2,7 +2,7 @@
 
 use crate::{Event, Instant, Intent, Key, Misuse};
 
-use super::{Claim, Mode, Plan};
+use super::{Mode, Plan, Reentry};
 use crate::hub::{Family, Hub};
 
 impl<F: Family> Hub<F> {
@@ -14,15 +14,15 @@ impl<F: Family> Hub<F> {
         &mut self,
         now: Instant,
         key: Key,
-        claim: &Claim,
+        reentry: &Reentry,
         intent: Intent,
     ) -> Result<(), Misuse> {
-        match self.grants.plan(now, key, claim, intent)? {
+        match self.grants.plan(now, key, reentry, intent)? {
             Plan::Contend => {
                 self.machine_intent(now, key, intent)?;
-                self.grants.contend(key, claim);
+                self.grants.contend(key, reentry);
             }
-            Plan::Join(machine) => self.grants.join(key, machine, claim.mode),
+            Plan::Join(machine) => self.grants.join(key, machine, reentry.mode),
             Plan::Pass(machine) => self.machine_intent(now, machine, intent)?,
             Plan::Leave(machine) => {
                 self.grants.leave(key, machine);

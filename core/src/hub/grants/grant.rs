@@ -5,7 +5,7 @@ use core::{mem, time::Duration};
 
 use crate::{Event, Grant, Instant, Intent, Key, Misuse, states::Trail};
 
-use super::{Claim, Mode, Ownership, Plan};
+use super::{Mode, Ownership, Plan, Reentry};
 
 /// A grant that an owner waits for or holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -62,13 +62,13 @@ struct Downgrade {
 
 impl SharedGrant {
     /// A machine begins to contend for an owner.
-    pub(super) fn new(machine: Key, claim: &Claim) -> Self {
-        let mode = claim.mode;
+    pub(super) fn new(machine: Key, reentry: &Reentry) -> Self {
+        let mode = reentry.mode;
         Self {
-            ownership: claim.ownership.clone(),
+            ownership: reentry.ownership.clone(),
             phase: Phase::Waiting { foreign: None },
             trail: Trail::NEW,
-            max_hold: claim.max_hold,
+            max_hold: reentry.max_hold,
             holds: Vec::from([Hold { key: machine, mode }]),
             shared: mode == Mode::Reader,
             downgrade: None,

@@ -21,8 +21,8 @@
 //! out. `states.rs` has the table of a grant's states and transitions, which is the specification.
 
 mod calls;
-mod claim;
 mod grant;
+mod reentry;
 #[cfg(feature = "states")]
 mod states;
 
@@ -30,8 +30,8 @@ use alloc::collections::VecDeque;
 
 use crate::{Event, Instant, Intent, Key, Misuse, sorted::SortedMap};
 
-pub use claim::{Claim, LockKind, Mode, Ownership};
 use grant::{Hold, SharedGrant};
+pub use reentry::{LockKind, Mode, Ownership, Reentry};
 
 /// The grants of all owners.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -92,7 +92,7 @@ impl Grants {
     ///
     /// # Errors
     /// [`Misuse`] if the owner's state does not allow the intent.
-    fn plan(&self, now: Instant, key: Key, claim: &Claim, intent: Intent) -> Result<Plan, Misuse> {
+    fn plan(&self, now: Instant, key: Key, reentry: &Reentry, intent: Intent) -> Result<Plan, Misuse> {
         let machine = self.machine(key);
         let grant = self.grants.get(&machine);
         match (
@@ -100,7 +100,7 @@ impl Grants {
             intent,
         ) {
             (Some(plan), _) => plan,
-            (None, Intent::Acquire(_)) => self.enter(now, claim),
+            (None, Intent::Acquire(_)) => self.enter(now, reentry),
             // The machine serves other holds of the owner, but this one is over.
             (None, Intent::Cancel) if grant.is_some() => Err(Misuse::NotWaiting),
             (None, _) if grant.is_some() => Err(Misuse::NotHeld),
@@ -109,14 +109,14 @@ impl Grants {
     }
 
     /// An owner acquires with a key that is no hold yet.
-    fn enter(&self, now: Instant, claim: &Claim) -> Result<Plan, Misuse> {
-        let Some(machine) = self.owners.get(&claim.ownership) else {
+    fn enter(&self, now: Instant, reentry: &Reentry) -> Result<Plan, Misuse> {
+        let Some(machine) = self.owners.get(&reentry.ownership) else {
             return Ok(Plan::Contend);
         };
         match self.grants.get(machine) {
             Some(grant) if grant.is_waiting() => Err(Misuse::OwnerBusy),
             Some(grant) if grant.is_joinable(now) => {
-                if grant.shared && claim.mode == Mode::Writer {
+                if grant.shared && reentry.mode == Mode::Writer {
                     return Err(Misuse::Upgrade);
                 }
                 Ok(Plan::Join(*machine))
@@ -125,10 +125,10 @@ impl Grants {
         }
     }
 
-    fn contend(&mut self, key: Key, claim: &Claim) {
+    fn contend(&mut self, key: Key, reentry: &Reentry) {
         self.machines.remove(&key);
-        self.owners.insert(claim.ownership.clone(), key);
-        self.grants.insert(key, SharedGrant::new(key, claim));
+        self.owners.insert(reentry.ownership.clone(), key);
+        self.grants.insert(key, SharedGrant::new(key, reentry));
     }
 
     fn join(&mut self, key: Key, machine: Key, mode: Mode) {

@@ -1,4 +1,4 @@
-//! What an owner acquires.
+//! What an acquire of an owner asks for.
 
 use alloc::sync::Arc;
 use core::time::Duration;
@@ -38,7 +38,7 @@ pub enum LockKind {
 
 /// What one acquire of an owner asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Claim {
+pub struct Reentry {
     pub(crate) ownership: Ownership,
     pub(crate) mode: Mode,
     /// The longest hold allowed. Other holds do not join a grant that has reached it.
