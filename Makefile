@@ -9,7 +9,7 @@ SERVERS := python3 $(CURDIR)/tests/servers run --
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test setup build lint bench options soak deletions matrix clean \
-	suites computing-suites waiting-suites python-suite c-suite rust-suite javascript-suite shared-suite crowds-suite faults-suite interop-suite
+	suites computing-suites waiting-suites python-suite c-suite rust-suite javascript-suite shared-suite tools-suite crowds-suite faults-suite interop-suite
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -33,6 +33,7 @@ build: ## build the bindings of all languages
 
 # Only what has the same packages and features shares the libraries that it stands on: they are compiled once for all that is here.
 CORE := --package fencepost-core --package fencepost-models --package fencepost-tests --all-features
+WITHOUT_TLS := --package fencepost --no-default-features --features zookeeper,redis --test memory
 RUST := --package fencepost --package fencepost-cli --features fencepost/servers,fencepost-cli/servers
 
 .PHONY: build-debug build-release build-rust build-tests build-oldest build-py build-wasm build-c build-mixed build-interop build-conformance build-bench
@@ -53,6 +54,7 @@ build-rust:
 # The programs of the tests in Rust: a suite that compiles would keep others waiting for the compiler's lock.
 build-tests:
 	cargo test --quiet $(RUST) --no-run
+	cargo test --quiet $(WITHOUT_TLS) --no-run
 	cargo test --quiet $(CORE) --no-run
 	cargo test --quiet --profile proof --package fencepost-simulator --features servers --no-run
 
@@ -107,7 +109,7 @@ suites:
 	tools/closing-lines
 
 waiting-suites:
-	$(MAKE) --no-print-directory --jobs 5 --output-sync=line python-suite c-suite rust-suite javascript-suite shared-suite
+	$(MAKE) --no-print-directory --jobs 6 --output-sync=line python-suite c-suite rust-suite javascript-suite shared-suite tools-suite
 	$(MAKE) --no-print-directory interop-suite
 	$(MAKE) --no-print-directory faults-suite
 
@@ -129,7 +131,7 @@ c-suite:
 
 rust-suite:
 	$(SERVERS) $(SUITE) rust cargo test $(RUST) -- --test-threads 2 --skip crowd::
-	$(SUITE) rust-without-tls cargo test --package fencepost --no-default-features --features zookeeper,redis --test memory an_address_with_tls
+	$(SUITE) rust-without-tls cargo test $(WITHOUT_TLS) an_address_with_tls
 	$(SERVERS) $(SUITE) rust-oldest cargo test $(OLDEST) -- --test-threads 2 --skip crowd::
 
 javascript-suite:
@@ -142,6 +144,9 @@ shared-suite:
 	$(SERVERS) $(SUITE) mixed $(PYTHON) -m pytest -q tests/mixed
 	$(SERVERS) $(SUITE) conformance $(PYTHON) -m pytest -q tests/conformance
 	$(SUITE) redis-servers $(PYTHON) -m pytest -q tests/redis-servers
+
+# What the tests stand on.
+tools-suite:
 	$(SERVERS) $(SUITE) bench $(PYTHON) -m pytest -q bench/tests
 	$(SUITE) servers $(PYTHON) -m pytest -q tests/servers
 
