@@ -9,7 +9,7 @@ SERVERS := python3 $(CURDIR)/tests/servers run --
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test setup build lint bench options soak deletions matrix clean \
-	suites computing-suites waiting-suites python-suite c-suite rust-suite javascript-suite shared-suite tools-suite crowds-suite faults-suite interop-suite
+	suites computing-suites waiting-suites python-suite c-suite rust-suite javascript-suite shared-suite servers-suite crowds-suite faults-suite interop-suite
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -109,7 +109,7 @@ suites:
 	tools/closing-lines
 
 waiting-suites:
-	$(MAKE) --no-print-directory --jobs 6 --output-sync=line python-suite c-suite rust-suite javascript-suite shared-suite tools-suite
+	$(MAKE) --no-print-directory --jobs 6 --output-sync=line python-suite c-suite rust-suite javascript-suite shared-suite servers-suite
 	$(MAKE) --no-print-directory interop-suite
 	$(MAKE) --no-print-directory faults-suite
 
@@ -143,12 +143,12 @@ shared-suite:
 	$(SUITE) replay-js node tests/replay/replay.mjs
 	$(SERVERS) $(SUITE) mixed $(PYTHON) -m pytest -q tests/mixed
 	$(SERVERS) $(SUITE) conformance $(PYTHON) -m pytest -q tests/conformance
-	$(SUITE) redis-servers $(PYTHON) -m pytest -q tests/redis-servers
-
-# What the tests stand on.
-tools-suite:
 	$(SERVERS) $(SUITE) bench $(PYTHON) -m pytest -q bench/tests
+
+# The servers that the tests stand on, and other servers than Redis itself.
+servers-suite:
 	$(SUITE) servers $(PYTHON) -m pytest -q tests/servers
+	$(SUITE) redis-servers $(PYTHON) -m pytest -q tests/redis-servers
 
 # Nothing beside them: two thousand locks are held at once, and released within the time of a close. `make matrix` has them with the oldest
 # versions of the client libraries, too.
