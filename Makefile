@@ -166,7 +166,8 @@ faults-suite:
 interop-suite:
 	$(SUITE) interop $(PYTHON) -m pytest -q -n 3 tests/interop
 
-matrix: ## every pair of clients with every kind of lock, on every supported version of ZooKeeper
+matrix: ## the explorer's largest cases; every pair of clients with every kind of lock, on every supported version of ZooKeeper
+	$(SUITE) explorer cargo test --quiet --profile proof --package fencepost-simulator --test explorer -- --ignored
 	$(SUITE) faults $(PYTHON) -m pytest -q --full-product tests/faults
 	$(SUITE) interop $(PYTHON) -m pytest -q -n 3 --full-product tests/interop
 	$(SERVERS) $(SUITE) rust-oldest-crowds cargo test $(OLDEST) -- --test-threads 2 crowd::
