@@ -62,7 +62,7 @@ describe("silence", { concurrency: 8 }, () => {
     test(`${way}: a silent connection is given up, and another one is made`, async (t) => {
       const between = await relay(t, address("FENCEPOST_REDIS"));
       const client = await make(t, between.address);
-      const held = await client.lock(unique("held")).acquire();
+      const held = await client.lock(unique("held"), { ttl: 600_000 }).acquire();
       between.silence();
       const grant = await within(client.lock(unique("silent")).acquire({ timeout: 20_000 }), "the grant");
       assert.ok(grant);
