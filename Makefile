@@ -109,7 +109,7 @@ suites:
 	tools/closing-lines
 
 waiting-suites:
-	$(MAKE) --no-print-directory --jobs 6 --output-sync=line python-suite c-suite rust-suite javascript-suite shared-suite servers-suite
+	$(MAKE) --no-print-directory --jobs 5 --output-sync=line python-suite c-suite javascript-suite shared-suite servers-suite
 	$(MAKE) --no-print-directory interop-suite
 	$(MAKE) --no-print-directory faults-suite
 
@@ -145,8 +145,8 @@ shared-suite:
 	$(SERVERS) $(SUITE) conformance $(PYTHON) -m pytest -q tests/conformance
 	$(SERVERS) $(SUITE) bench $(PYTHON) -m pytest -q bench/tests
 
-# The servers that the tests stand on, and other servers than Redis itself.
-servers-suite:
+# The servers that the tests stand on, and other servers than Redis itself; after Rust's suite, which is the shortest.
+servers-suite: rust-suite
 	$(SUITE) servers $(PYTHON) -m pytest -q tests/servers
 	$(SUITE) redis-servers $(PYTHON) -m pytest -q tests/redis-servers
 
