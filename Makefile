@@ -150,9 +150,8 @@ servers-suite: rust-suite
 	$(SUITE) servers $(PYTHON) -m pytest -q tests/servers
 	$(SUITE) redis-servers $(PYTHON) -m pytest -q tests/redis-servers
 
-# Nothing beside them: two thousand locks are held at once, and released within the time of a close; and a close within its time over a
-# connection that is silent. `make matrix` has them with the oldest
-# versions of the client libraries, too.
+# Nothing beside them: two thousand locks are held at once, and released within the time of a close, and a client closes in time over a silent
+# connection. `make matrix` runs Rust's with the oldest versions of the client libraries, too.
 crowds-suite:
 	cd bindings-py && $(SERVERS) $(SUITE) python-crowds ../$(PYTHON) -m pytest -q tests/test_crowd.py
 	$(SERVERS) $(SUITE) rust-crowds cargo test $(RUST) --test outages -- --test-threads 2 crowd::

@@ -4,7 +4,7 @@
 /* The longest that a grant waits for its program: half its lease, but not longer than this. */
 #define LONGEST_UNTAKEN 10000000u
 
-/* An attempt has been granted: its program has to take it, or it is held for nobody. */
+/* An attempt has been granted. The program has to take the grant; until then no call holds it. */
 void deadline_to_take(fencepost_grant *contender) {
     fencepost_client *client = contender->client;
     uint64_t now = fencepost_now(), half;

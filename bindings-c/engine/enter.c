@@ -36,7 +36,7 @@ void client_unlock_and_tell(fencepost_client *client) {
     cancel_allow(before);
 }
 
-/* The end of every call: what was put in is carried out, and whoever it concerns is told. */
+/* The end of every call: carries out the hub's outputs, and notifies the calls that they concern. */
 void client_leave(fencepost_client *client) {
     client_settle(client);
     client_wake(client);

@@ -28,7 +28,7 @@ struct note {
 
 #define NOTES 16
 
-/* Random bytes that nobody has used yet. */
+/* Random bytes that no contender has used yet. */
 struct pool {
     uint8_t bytes[384];
     size_t used;
@@ -85,7 +85,7 @@ struct fencepost_client {
     bool background_missing;    /* no thread could be made that renews */
     uint64_t background_due;    /* when it will look again */
     uint64_t background_called; /* what it was last called for */
-    uint64_t quiet_from;        /* nobody has called for a while: the background thread listens */
+    uint64_t quiet_from;        /* no call for a while: the background thread listens */
 };
 
 /* Each file uses those above it. */

@@ -78,7 +78,7 @@ void client_sleep(fencepost_client *client, unsigned *bell, uint64_t until) {
 void client_signal(int descriptor) {
     uint64_t one = 1;
 
-    /* It fails only when it is full: then whoever reads it is awake. */
+    /* It fails only when it is full: then its reader is awake. */
     if (write(descriptor, &one, sizeof one) < 0)
         return;
 }

@@ -1,6 +1,6 @@
 // Compiles the tests and runs them. Arguments: names of test files, and those of files to leave out with a minus before
-// them. The files run one after the other, because they stop servers; with `--workers N` N at a time, each worker with
-// servers of its own.
+// them. The files run one after the other, because they stop servers. With `--workers N`, N files run at a time, each
+// worker with servers of its own.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, rmSync } from "node:fs";

@@ -4,7 +4,7 @@
 
 #include "fencepost-client.h"
 
-/* `name` may be empty: then nobody else gets the same server. */
+/* `name` may be empty: then no other client gets the same server. */
 fencepost_result memory_connect(const char *name, size_t size, fencepost_client **client);
 
 #endif

@@ -1,4 +1,4 @@
-/* One connection: its beginning and its end, and who is told. */
+/* One connection: its beginning, its end, and what is notified of them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ void link_note_absence(const struct link *link, const char *why) {
             is_six ? "]" : "", driver->port, why);
 }
 
-/* Gives a connection of ours up. Whoever waits on it is told. */
+/* Gives up a connection that the driver made. The commands that wait on it fail. */
 void link_drop(struct link *link, const char *why) {
     if (link->context == NULL)
         return;

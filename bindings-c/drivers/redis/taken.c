@@ -47,7 +47,7 @@ void taken_remove(struct link *link) {
     pthread_mutex_unlock(&mutex);
 }
 
-/* Whose context this is; NULL: nobody's. */
+/* The owner of this context; NULL: it has none. */
 struct link *taken_find(const redisAsyncContext *context) {
     struct link *link;
 

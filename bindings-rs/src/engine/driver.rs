@@ -79,7 +79,7 @@ pub(crate) enum Completed {
         expect(dead_code, reason = "of the redis crate alone")
     )]
     Fault(Native),
-    /// A watch that nobody needs any more.
+    /// A watch that no machine needs any more.
     Nothing,
 }
 

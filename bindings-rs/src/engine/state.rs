@@ -25,7 +25,7 @@ use crate::{DriverFailed, Error, Native, Refused};
 /// How long a release waits for the server's word.
 const CONFIRM_WITHIN: Duration = Duration::from_secs(5);
 
-/// The hub, and who waits for its events.
+/// The hub, and the calls that wait for its events.
 pub(super) struct State {
     pub(super) hub: Hub,
     pub(super) contenders: SortedMap<Key, Arc<SharedState>>,

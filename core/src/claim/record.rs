@@ -39,9 +39,9 @@ pub enum Policy {
     /// The claim takes the operation over. It may run once more for each takeover.
     #[default]
     Retake,
-    /// The claim is told that the operation is in progress. It runs at most once.
+    /// The claim returns in-progress. The operation runs at most once.
     Block,
-    /// The claim is told that nobody knows whether the operation has run. It runs at most once.
+    /// The claim returns indeterminate: the operation may have run. It runs at most once.
     Indeterminate,
 }
 

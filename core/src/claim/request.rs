@@ -15,7 +15,7 @@ pub const DEFAULT_LIFE: u64 = 600_000;
 /// One step of one attempt. Whoever sends a request again, because its reply was lost, sends the same attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Request {
-    /// Who asks.
+    /// The attempt that asks.
     pub attempt: AttemptId,
     /// For what.
     pub step: Step,
@@ -35,7 +35,7 @@ pub enum Step {
     Complete(Content),
     /// Ends a claim: nothing has happened.
     Release,
-    /// Ends a claim: nobody knows what has happened. The policy decides what follows.
+    /// Ends a claim whose outcome is unknown. The policy decides what follows.
     Leave,
     /// Makes a token.
     Issue(Issue),
@@ -175,7 +175,7 @@ pub enum Answer {
     },
     /// The key belongs to an operation with another fingerprint or binding, or to something that is no operation.
     Mismatch,
-    /// Nobody knows whether the operation has run.
+    /// The operation may have run, or not.
     Indeterminate,
     /// The token was never issued, or has expired.
     UnknownToken,
@@ -206,7 +206,7 @@ pub enum Answer {
 /// Why an attempt has no claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lost {
-    /// The claim has ended, and nobody has claimed the operation since.
+    /// The claim has ended, and no other attempt has claimed the operation since.
     Gone,
     /// Another attempt has claimed the operation, or the operator has seen an older record.
     Superseded,

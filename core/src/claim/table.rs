@@ -14,7 +14,7 @@
 //! - **Renew, complete, release and leave change nothing of another attempt**: they are lost, as superseded.
 //! - **The first claim's policy rules**, whatever later claims ask for.
 //! - **A mismatch precedes a replay, and a replay precedes in-progress.** An operation that differs never runs, and
-//!   nobody gets the result of another operation.
+//!   no claim gets the result of another operation.
 //! - **The lease is not the retention.** A record whose retention is over counts as none.
 //! - **A claim that has ended stays ended.** Release and leave put up a tombstone for the attempt. A claim that arrives
 //!   later is given up, and a renewal is lost. (On Redis requests may overtake each other. A family that keeps their
@@ -84,7 +84,7 @@ pub fn may_delete(stored: &Result<Option<Record>, Corrupt>, now: ServerTime) -> 
     }
 }
 
-/// Who asks, and when.
+/// The attempt that asks, and when.
 #[derive(Clone, Copy)]
 struct Asked {
     attempt: AttemptId,

@@ -41,7 +41,7 @@ const UNSEEN: [(&str, &str); 2] = [
     ("session-lease: Resting -> Absent", NO_LOGIN),
 ];
 
-const NO_LOGIN: &str = "the model asks for no login, and a client that is closed is told of nothing more";
+const NO_LOGIN: &str = "the model asks for no login, and sends no notice to a closed client";
 
 fn does_what_is_in_its_table(machine: &str, seen: &Transitions) {
     let mut differences = seen.strays();

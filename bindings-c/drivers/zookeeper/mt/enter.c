@@ -1,7 +1,7 @@
 /* How the library's threads enter the client. */
 #include "../internal.h"
 
-/* Takes the lock of the client that a callback concerns; NULL, without it, if it concerns nobody any more. */
+/* Takes the lock of the client that a callback concerns; NULL, without a lock, if there is none any more. */
 struct record *record_enter(const void *context, fencepost_hub **hub) {
     fencepost_client *client;
     struct record *record = record_find(context, &client);

@@ -178,7 +178,7 @@ static void command(void *self, fencepost_hub *hub, uint64_t key, const fencepos
         reconnect(driver);
     else
         request_send(driver, hub, key, command);
-    /* The library closes a connection that takes nothing any more, and tells nobody. */
+    /* The library closes a connection that takes nothing any more, and does not report it. */
     if (driver->connected && zoo_state(driver->handle) != ZOO_CONNECTED_STATE) {
         connection_forget_socket(connection);
         session_news(driver, hub, driver->handle, ZOO_CONNECTING_STATE);
@@ -195,7 +195,7 @@ static void flush(void *self, fencepost_hub *hub) {
     connection->hub = hub;
     ask(driver);
     connection->hub = NULL;
-    /* The rest of it is sent when the socket takes it: whoever drives has to know. */
+    /* The rest of it is sent when the socket takes it: the caller that drives the client has to know. */
     if (connection->events & POLLOUT)
         connection->until = 0;
 }

@@ -1,7 +1,7 @@
 /* Callbacks of the library come while a thread is in it, with the client's lock. */
 #include "connection.h"
 
-/* What a callback concerns; NULL: nobody any more, or the client has been closed. */
+/* The client that a callback concerns; NULL: there is none any more, or it has been closed. */
 struct record *record_enter(const void *context, fencepost_hub **hub) {
     struct record *record = record_find(context, NULL);
 
@@ -12,5 +12,5 @@ struct record *record_enter(const void *context, fencepost_hub **hub) {
 }
 
 void record_leave(fencepost_client *client) {
-    (void)client; /* who has called the library has the lock, and does what the hub says */
+    (void)client; /* the caller of the library has the lock, and carries out the hub's outputs */
 }
