@@ -23,8 +23,9 @@ async fn main() {
     });
     while let Some(command) = commands.recv().await {
         let peer = Arc::clone(&peer);
+        let ended = peer.register(&command);
         tokio::spawn(async move {
-            let mut answer = peer.answer(&command).await;
+            let mut answer = peer.answer(&command, ended).await;
             answer["id"] = command.number.into();
             println!("{answer}");
         });

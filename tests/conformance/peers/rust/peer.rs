@@ -29,9 +29,19 @@ struct State {
 pub(crate) struct Peer(Mutex<State>);
 
 impl Peer {
-    /// Does a command: its answer.
-    pub(crate) async fn answer(&self, command: &Command) -> Value {
-        match self.run(command).await {
+    /// Registers a command that can be cancelled, before the next command is read: a `cancel` that follows finds it, even
+    /// if its task has not run yet. Returns what ends the command.
+    pub(crate) fn register(&self, command: &Command) -> oneshot::Receiver<()> {
+        let (end, ended) = oneshot::channel();
+        if let ("acquire" | "try", Ok(name)) = (command.verb.as_str(), command.word(0)) {
+            self.state().waiting.insert(name.into(), end);
+        }
+        ended
+    }
+
+    /// Does a command: its answer. `ended` is what [`Peer::register`] has returned.
+    pub(crate) async fn answer(&self, command: &Command, ended: oneshot::Receiver<()>) -> Value {
+        match self.run(command, ended).await {
             Ok(answer) => answer,
             Err(failed) => match failed.downcast_ref::<Error>() {
                 Some(error) => json!({"answer": error.name(), "detail": error.to_string()}),
@@ -49,7 +59,7 @@ impl Peer {
         Ok(())
     }
 
-    async fn run(&self, command: &Command) -> Result<Value, Failed> {
+    async fn run(&self, command: &Command, ended: oneshot::Receiver<()>) -> Result<Value, Failed> {
         let name = || command.word(0);
         match command.verb.as_str() {
             "client" => {
@@ -61,7 +71,7 @@ impl Peer {
                 let lock = command.lock(&client)?;
                 self.state().locks.insert(name()?.into(), lock);
             }
-            "acquire" | "try" => return self.acquire(command).await,
+            "acquire" | "try" => return self.acquire(command, ended).await,
             "cancel" => {
                 let waiting = self.state().waiting.remove(name()?);
                 let cancelled = waiting.is_some_and(|end| end.send(()).is_ok());
@@ -111,10 +121,8 @@ impl Peer {
     }
 
     /// Acquires a grant of that name.
-    async fn acquire(&self, command: &Command) -> Result<Value, Failed> {
+    async fn acquire(&self, command: &Command, ended: oneshot::Receiver<()>) -> Result<Value, Failed> {
         let (name, lock) = (command.word(0)?, self.lock(command.word(1)?)?);
-        let (end, ended) = oneshot::channel();
-        self.state().waiting.insert(name.into(), end);
         let acquired = async {
             if command.verb == "try" {
                 return lock.try_acquire().await.map_err(Failed::from);
