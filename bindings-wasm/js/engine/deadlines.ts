@@ -31,8 +31,9 @@ export class Deadlines {
     return null;
   }
 
-  add(contender: Contender): void {
-    this.#waiting.set(contender, now() + this.#within);
+  /** It waits since then. */
+  add(contender: Contender, since: number): void {
+    this.#waiting.set(contender, since + this.#within);
   }
 
   delete(contender: Contender): void {

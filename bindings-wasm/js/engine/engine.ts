@@ -87,11 +87,13 @@ export class Engine implements Sink {
     if (settings.hasOwner) {
       this.#catchUp();
     }
+    // Not later than the hub's own deadline: if both are over, the error that names the remedy comes first.
+    const since = now();
     const key = this.#reliance.ask(contender.lock, () => this.#machines.acquire(settings, acquireTimeout));
     contender.key = key;
     contender.settings = settings;
     this.#contenders.set(key, contender);
-    this.#schedule.acquiring(contender);
+    this.#schedule.acquiring(contender, since);
     this.#pump.run();
   }
 

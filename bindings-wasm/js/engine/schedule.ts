@@ -42,15 +42,15 @@ export class Schedule {
     this.#early = new Deadlines(connectWithin, (contender) => timed.notConnected(contender));
   }
 
-  /** An acquire begins. */
-  acquiring(contender: Contender): void {
-    this.#early?.add(contender);
+  /** An acquire has begun then. */
+  acquiring(contender: Contender, since: number): void {
+    this.#early?.add(contender, since);
     this.#wake(this.#early?.next ?? null);
   }
 
   /** A release begins. */
   releasing(contender: Contender): void {
-    this.#unconfirmed.add(contender);
+    this.#unconfirmed.add(contender, now());
     this.#wake(this.#unconfirmed.next);
   }
 
