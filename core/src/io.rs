@@ -62,8 +62,8 @@ impl Wait {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Timer {
-    /// When the acquire's timeout expires. On ZooKeeper it then runs once more: at its second end the machine reports
-    /// the refusal, even if the contender's node may still exist.
+    /// When the acquire's timeout expires. On ZooKeeper the timer then starts again, for the deletion of the node. When
+    /// it expires again, the machine reports the refusal, even if the node may still exist.
     AcquireTimeout,
     /// When to retry a command that failed.
     Retry,

@@ -84,7 +84,7 @@ pub(crate) struct Trail<P: Phase> {
 }
 
 impl<P: Phase> Trail<P> {
-    /// That of a new machine.
+    /// The trail of a new machine.
     pub(crate) const NEW: Self = Self {
         #[cfg(feature = "states")]
         record: Record {

@@ -161,7 +161,7 @@ impl Server {
         }
     }
 
-    /// Whether there are such locks.
+    /// Whether this server has such locks.
     #[must_use]
     pub const fn has(self, kind: Kind) -> bool {
         !matches!(self, Self::Redis) || matches!(kind, Kind::Mutex)

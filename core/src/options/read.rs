@@ -62,7 +62,7 @@ impl<'de> Visitor<'de> for Any {
         Ok(number.into())
     }
 
-    /// What is larger than the largest signed number is too large for every option.
+    /// A number above the largest signed one is too large for every option.
     fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
         Ok(i64::try_from(number).unwrap_or(i64::MAX).into())
     }

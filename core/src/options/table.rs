@@ -21,7 +21,7 @@ pub struct OptionSpec {
 pub struct About {
     /// The values that are allowed.
     pub range: &'static str,
-    /// The value that counts when none is given.
+    /// The value that applies if the option is not given.
     pub default: &'static str,
     /// A part of a sentence: what the option decides.
     pub meaning: &'static str,

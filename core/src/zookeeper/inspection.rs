@@ -81,7 +81,7 @@ impl Inspection {
     /// Handles an intent of the application: `Acquire` begins the inspection, `Cancel` ends it.
     ///
     /// # Errors
-    /// [`Misuse`] for an intent that makes no sense now. It changes nothing.
+    /// [`Misuse`] for an intent that the present state does not allow. It changes nothing.
     pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match (intent, self.is_idle()) {
             (Intent::Acquire(acquire_timeout), true) => {

@@ -33,7 +33,7 @@ pub enum Request {
         /// The node's path.
         path: String,
         /// Whether to set a watch. If the node does not exist, none is set (`exists` would leave a watch behind,
-        /// CURATOR-107).@ session_lease/mod.rs
+        /// CURATOR-107).
         watch: bool,
     },
     /// Replace a node's data, whatever its version. Answered by [`Answer::Done`].
@@ -64,7 +64,7 @@ pub enum Request {
     },
 }
 
-/// Whether a quorum has to acknowledge the probe.
+/// One write of a [`Request::Multi`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Write {

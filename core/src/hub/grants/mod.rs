@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | has nothing | any mode | the key's machine contends |
 //! | waits for the lock | any mode | [`Misuse::OwnerBusy`] |
-//! | holds the lock | any mode but the next line | the key becomes a further hold: no request, same fence |
+//! | holds the lock | any mode, except the next line | the key becomes a further hold: no request, same fence |
 //! | holds the lock as a reader | the writer | [`Misuse::Upgrade`]: it would wait for itself |
 //!
 //! | A hold is released, and | then |
@@ -16,7 +16,7 @@
 //! | only readers remain, and it was the last writer | the machine downgrades the grant |
 //! | no hold remains | the machine releases the grant; from now on the owner contends anew |
 //!
-//! No machine knows of owners: the hub gives intents of holds to the machine that has the grant, and gives that
+//! No machine knows of owners: the hub passes intents of holds to the machine that has the grant, and passes that
 //! machine's events to the holds that they concern. `grant.rs` decides about one grant, `calls.rs` carries the decisions
 //! out. `states.rs` has the table of a grant's states and transitions, which is the specification.
 

@@ -270,7 +270,7 @@ impl Contender {
     /// Handles an intent of the application.
     ///
     /// # Errors
-    /// [`Misuse`] for an intent that makes no sense now. It changes nothing.
+    /// [`Misuse`] for an intent that the present state does not allow. It changes nothing.
     pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match (intent, &self.phase) {
             (Intent::Acquire(acquire_timeout), Phase::Idle) => self.acquire(now, acquire_timeout),
