@@ -210,6 +210,8 @@ pub enum Misuse {
     Upgrade,
     /// Only a writer's grant can be downgraded, and only once.
     NotAWriter,
+    /// Only a claim has a result, or can be left.
+    NotAClaim,
     /// Settings, an outcome or a notice of a family other than the hub's.
     WrongFamily {
         /// The hub's family.
@@ -232,6 +234,7 @@ impl Misuse {
             Self::WrongFamily { .. } => 208,
             Self::Upgrade => 209,
             Self::NotAWriter => 210,
+            Self::NotAClaim => 211,
         }
     }
 
@@ -249,6 +252,7 @@ impl Misuse {
             Self::WrongFamily { .. } => "wrong-family",
             Self::Upgrade => "upgrade",
             Self::NotAWriter => "not-a-writer",
+            Self::NotAClaim => "not-a-claim",
         }
     }
 
@@ -268,6 +272,7 @@ impl Misuse {
             Self::Closed => "the client has been closed".into(),
             Self::Upgrade => "an owner that holds the reader cannot acquire the writer: it would wait for itself; release the reader first".into(),
             Self::NotAWriter => "only a writer's grant can be downgraded, and only once".into(),
+            Self::NotAClaim => "only a claim can be completed or left: release a lock".into(),
             Self::WrongFamily { expected } => ["this hub takes ", expected, " settings, replies and notices"].concat(),
         }
     }

@@ -1,9 +1,9 @@
 //! Events: what a machine reports to the application.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{boxed::Box, string::String, vec::Vec};
 use core::time::Duration;
 
-use crate::{AttemptId, CommandId, Fence, Instant, SessionId};
+use crate::{AttemptId, CommandId, Fence, Instant, SessionId, claim::Record};
 
 /// An event for the application.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -44,6 +44,21 @@ pub enum Event {
         /// The name of the foreign contender's node.
         node: String,
     },
+    /// The result of a claim's operation is stored. For an update: the value has the version that the record says.
+    Completed {
+        /// What is stored.
+        record: Box<Record>,
+    },
+    /// The operation has had a result before: there is nothing to run. Or the update has been applied before.
+    Replayed {
+        /// The operation's record, with its result.
+        record: Box<Record>,
+    },
+    /// The record of an operation or a value.
+    Looked {
+        /// `None` if there is none.
+        record: Option<Box<Record>>,
+    },
     /// The result of an inspection: all contenders, or the one that the inspection named.
     Found {
         /// The contenders, in no particular order.
@@ -81,6 +96,9 @@ impl Event {
             Self::Downgraded => "downgraded",
             Self::RevokeRequested => "revoke-requested",
             Self::MixedLayouts { .. } => "mixed-layouts",
+            Self::Completed { .. } => "completed",
+            Self::Replayed { .. } => "replayed",
+            Self::Looked { .. } => "looked",
             Self::Found { .. } => "found",
             Self::Lost { .. } => "lost",
             Self::Released => "released",
@@ -117,6 +135,8 @@ pub struct Grant {
     pub attempt: AttemptId,
     /// The fence, if the backend provides one. Send it with each request to the resource, which rejects lower fences.
     pub fence: Option<Fence>,
+    /// A claim: how often the operation had been taken over before this grant. It may have run that often. Otherwise 0.
+    pub takeovers: u64,
     /// When the grant stops being valid unless it is renewed; `None` if there is no lease.
     pub valid_until: Option<Instant>,
 }
@@ -143,6 +163,10 @@ pub struct Cause {
     pub command: Option<CommandId>,
     /// The server's message, or the value that is wrong; for people to read.
     pub detail: Option<String>,
+    /// How long the lease of the contender that holds the lock or the claim still runs, if the server has reported it.
+    pub retry_after: Option<Duration>,
+    /// The present value, if the version that an update expected is not the present one.
+    pub record: Option<Box<Record>>,
 }
 
 impl Cause {
@@ -150,27 +174,28 @@ impl Cause {
         Self {
             command: None,
             detail: None,
+            retry_after: None,
+            record: None,
         }
     }
 
     pub(crate) const fn command(id: CommandId) -> Self {
+        let mut cause = Self::none();
+        cause.command = Some(id);
+        cause
+    }
+
+    pub(crate) fn detail(detail: String) -> Self {
         Self {
-            command: Some(id),
-            detail: None,
+            detail: Some(detail),
+            ..Self::none()
         }
     }
 
-    pub(crate) const fn detail(detail: String) -> Self {
+    pub(crate) fn answer(id: CommandId, detail: String) -> Self {
         Self {
-            command: None,
             detail: Some(detail),
-        }
-    }
-
-    pub(crate) const fn answer(id: CommandId, detail: String) -> Self {
-        Self {
-            command: Some(id),
-            detail: Some(detail),
+            ..Self::command(id)
         }
     }
 }
@@ -246,6 +271,20 @@ reasons! {
         InconsistentPermits = 315, "inconsistent-permits", "permit count mismatch: all clients of a semaphore must use the same number of permits";
         /// The contender that the inspection named does not exist.
         NoContender = 316, "no-contender", "this contender no longer exists";
+        /// Another attempt runs the operation. Or its lease has ended, and the policy is to block.
+        InProgress = 317, "in-progress", "another attempt runs this operation: try again later, or wait longer";
+        /// The key belongs to an operation with another fingerprint or binding, or to something that is no operation.
+        Mismatch = 318, "mismatch", "this key belongs to another operation, or to the same one with other arguments: use a new key for each operation";
+        /// The lease of an earlier attempt has ended without a result, and the policy is not to run the operation again.
+        Indeterminate = 319, "indeterminate", "an earlier attempt ended without a result, so the operation may have run: find out, then settle or forget its record";
+        /// The token was never issued, or has expired.
+        UnknownToken = 320, "unknown-token", "this token was never issued here, or has expired: issue a new one";
+        /// The record cannot be read, so the operation does not run, and the record stays as it is.
+        CorruptRecord = 321, "corrupt-record", "the record of this operation cannot be read: it is damaged, of a later version, or of another program";
+        /// The value has another version than the update expects.
+        Conflict = 322, "conflict", "the value has another version than this update expects: read it, and update it again";
+        /// The record has changed since the operator read it.
+        RecordChanged = 323, "record-changed", "the record has changed since it was read: look at it again";
     }
 }
 
@@ -266,5 +305,9 @@ reasons! {
         ConnectionClosed = 406, "lost-connection-closed", "the connection has been closed";
         /// The server no longer lets this client renew or read its lock.
         Refused = 407, "renewal-refused", "the server has refused to renew the lock";
+        /// Another attempt has taken the operation over.
+        Superseded = 408, "superseded", "another attempt has taken the operation over";
+        /// The claim has ended before: this attempt has stored a result.
+        Completed = 409, "already-completed", "this attempt has stored a result already";
     }
 }

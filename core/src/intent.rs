@@ -2,18 +2,29 @@
 
 use core::time::Duration;
 
+use crate::claim::Content;
+
 /// A request of the application to a machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Intent {
-    /// Acquire the lock. Ends in [`Event::Acquired`](crate::Event) or [`Event::Refused`](crate::Event).
+    /// Acquire the lock or claim the operation. Ends in [`Event::Acquired`](crate::Event) or
+    /// [`Event::Refused`](crate::Event); a claim also in [`Event::Replayed`](crate::Event).
     Acquire(AcquireTimeout),
     /// Extend the grant by a full lease from now. Ends in [`Event::Extended`](crate::Event) or
     /// [`Event::Lost`](crate::Event).
     Extend,
     /// Release the grant. Ends in [`Event::Released`](crate::Event), in [`Event::Refused`](crate::Event) if the server
-    /// refuses, or in [`Event::Lost`](crate::Event) if the grant had ended already.
+    /// refuses, or in [`Event::Lost`](crate::Event) if the grant had ended already. A claim: nothing has happened, so
+    /// the operation may be claimed anew.
     Release,
+    /// End a claim: the operation has this result. Ends in [`Event::Completed`](crate::Event); in
+    /// [`Event::Replayed`](crate::Event) if another attempt has stored a result; in [`Event::Refused`](crate::Event) if
+    /// the server refuses, and the claim goes on; or in [`Event::Lost`](crate::Event). After a loss the application may
+    /// still ask: the server stores the result unless another attempt has claimed the operation.
+    Complete(Content),
+    /// End a claim whose outcome is unknown: its policy decides what follows. Ends as [`Release`](Self::Release) does.
+    Leave,
     /// Turn a writer's grant into a reader's grant; no other contender gets the lock in between. From this call on the
     /// holder may only do what readers may. Ends in [`Event::Downgraded`](crate::Event), in
     /// [`Event::Refused`](crate::Event) with the grant unchanged, or in [`Event::Lost`](crate::Event).

@@ -45,11 +45,11 @@ fn drift(ttl: Duration) -> Duration {
     ttl.checked_div(DRIFT).unwrap_or_default()
 }
 
-/// Checks that enough of a lease is left after drift and margin.
-pub(crate) fn check(ttl: Duration, margin: Duration) -> Result<(), ConfigError> {
+/// Checks that enough of a lease is left after drift and margin. `option` is the lease's name in the settings.
+pub(crate) fn check(option: &'static str, ttl: Duration, margin: Duration) -> Result<(), ConfigError> {
     if ttl > MAX_TTL {
         return Err(ConfigError::TooLong {
-            what: "ttl",
+            what: option,
             micros: micros(ttl),
             most: micros(MAX_TTL),
         });

@@ -1,7 +1,10 @@
 //! The table of options, `tests/options.json`: settings that the core accepts, and settings that it refuses. The
 //! bindings have tests of their own over the same rows.
 
-use fencepost_core::{RawSettings, Settings, options::OPTIONS};
+use fencepost_core::{
+    RawSettings, Settings,
+    options::{OPTIONS, Scope},
+};
 use serde_json::{Map, Value, json};
 
 fn rows() -> Vec<Value> {
@@ -44,12 +47,53 @@ fn every_row_is_as_it_says() {
     }
 }
 
+/// The table of the options of idempotent operations, `tests/scopes.json`.
+fn scopes() -> Vec<Value> {
+    serde_json::from_str(include_str!("../scopes.json")).unwrap()
+}
+
+#[test]
+fn every_scope_is_as_it_says() {
+    for row in scopes() {
+        let mut data = row["options"].clone();
+        data["server"] = "redis".into();
+        data["kind"] = "claim".into();
+        let scope = Scope::try_from(serde_json::from_value::<RawSettings>(data).unwrap());
+        match (scope, row["error"].as_str()) {
+            (Ok(scope), None) => assert!(scope.claim("order-17", b"print").is_ok(), "{row}"),
+            (Err(error), Some(name)) => {
+                assert_eq!(error.name(), name, "{row}: {error}");
+                let says = row["says"].as_str().unwrap();
+                assert!(error.to_string().contains(says), "{row}: {error}");
+            }
+            (result, _) => panic!("{row}: {result:?}"),
+        }
+    }
+}
+
 #[test]
 fn every_option_has_a_row() {
-    let rows = rows();
+    let rows = [rows(), scopes()].concat();
+    // The other fields of settings, which are no options.
+    let fields = [
+        "prefix",
+        "of",
+        "action",
+        "node",
+        "fence",
+        "key",
+        "fingerprint",
+        "binding",
+        "step",
+        "operation",
+        "version",
+        "life",
+        "tag",
+        "result",
+    ];
     for spec in &OPTIONS {
         let has = |row: &Value| row["options"].get(spec.name()).is_some();
-        let is_field = ["prefix", "of", "action", "node", "fence"].contains(&spec.name());
+        let is_field = fields.contains(&spec.name());
         assert!(is_field || rows.iter().any(has), "{}", spec.name());
     }
 }

@@ -111,17 +111,18 @@ impl State {
 
     /// Says what the application wants of a contender.
     pub(super) fn intent(&mut self, now: Instant, key: Key, intent: Intent) -> Result<(), Misuse> {
+        let releases = intent == Intent::Release;
+        let downgrades = intent == Intent::Downgrade;
         self.hub.intent(key, intent)?;
         let Some(contender) = self.contenders.get(&key) else {
             return Ok(());
         };
-        match intent {
-            Intent::Release => {
-                contender.state().releasing = true;
-                self.releases.push_back((now.plus(CONFIRM_WITHIN), key));
-            }
-            Intent::Downgrade => contender.state().downgrade = None,
-            _ => {}
+        if releases {
+            contender.state().releasing = true;
+            self.releases.push_back((now.plus(CONFIRM_WITHIN), key));
+        }
+        if downgrades {
+            contender.state().downgrade = None;
         }
         Ok(())
     }

@@ -101,7 +101,7 @@ pub fn fields(record: &Record) -> impl Iterator<Item = (&'static str, Cow<'_, [u
     };
     let token = record.token.as_ref();
     let values: [Cow<'_, [u8]>; NAMES.len()] = [
-        state_name(record.state).as_bytes().into(),
+        record.state.name().as_bytes().into(),
         record.attempt.text().into_bytes().into(),
         number(record.fence.0),
         number(record.takeovers),
@@ -180,44 +180,23 @@ fn number(value: Option<&[u8]>) -> Result<u64, Corrupt> {
     number.filter(|number| *number <= MAX_NUMBER).ok_or(Corrupt)
 }
 
-const STATES: [(State, &str); 4] = [
-    (State::Issued, "issued"),
-    (State::Running, "running"),
-    (State::Done, "done"),
-    (State::Value, "value"),
-];
-
-const POLICIES: [(Policy, &str); 3] = [
-    (Policy::Retake, ""),
-    (Policy::Block, "block"),
-    (Policy::Indeterminate, "indeterminate"),
-];
-
-fn state_name(state: State) -> &'static str {
-    name_in(&STATES, state)
-}
-
 fn state_named(name: &[u8]) -> Option<State> {
-    named_in(&STATES, name)
+    let mut states = State::ALL.into_iter();
+    states.find(|state| state.name().as_bytes() == name)
 }
 
 /// A policy as it is stored. The default is the empty text, which is left out.
 pub(crate) fn policy_name(policy: Policy) -> &'static str {
-    name_in(&POLICIES, policy)
+    if policy == Policy::default() {
+        ""
+    } else {
+        policy.name()
+    }
 }
 
 fn policy_named(name: &[u8]) -> Option<Policy> {
-    named_in(&POLICIES, name)
-}
-
-fn name_in<T: Copy + PartialEq>(names: &[(T, &'static str)], item: T) -> &'static str {
-    let found = names.iter().find(|(known, _)| *known == item);
-    found.map_or("", |(_, name)| name)
-}
-
-fn named_in<T: Copy>(names: &[(T, &'static str)], name: &[u8]) -> Option<T> {
-    let found = names.iter().find(|(_, known)| known.as_bytes() == name);
-    found.map(|(item, _)| *item)
+    let mut policies = Policy::ALL.into_iter();
+    policies.find(|policy| policy_name(*policy).as_bytes() == name)
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@
 //! A claim is the right to run an operation, as a grant is the right to hold a lock. An operation may run more than
 //! once, if its policy permits a takeover; its result is stored once, and everyone who claims it later gets the result.
 
+mod content;
 pub mod form;
 pub mod name;
 pub mod record;
@@ -25,7 +26,8 @@ pub mod table;
 #[cfg(test)]
 mod chance;
 
-pub use name::Name;
+pub use content::{Content, MAX_RESULT, MAX_TAG};
+pub use name::{Name, UpdateId};
 pub use record::{Corrupt, Policy, Record, ServerTime, State, Token};
-pub use request::{Answer, Claim, Content, Issue, Lost, Request, Step, Update};
+pub use request::{Answer, Claim, DEFAULT_LIFE, Issue, Lost, Request, Step, Update};
 pub use table::{Change, Decision, Known, Tombstone, decide, may_delete};

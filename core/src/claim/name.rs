@@ -6,6 +6,8 @@
 
 use alloc::string::String;
 
+use sha2::{Digest as _, Sha256};
+
 use crate::{ConfigError, text::shown};
 
 /// The longest scope, in bytes.
@@ -49,18 +51,33 @@ impl Name {
     }
 
     /// The key on Redis of the record of an update, by the id that the application gave it.
-    ///
-    /// # Errors
-    /// [`ConfigError::InvalidOption`], as for a key.
-    pub fn redis_operation(&self, id: &str) -> Result<String, ConfigError> {
-        check("operation", id, MAX_KEY)?;
-        Ok(self.redis_beside("operation", &part(id)))
+    #[must_use]
+    pub fn redis_operation(&self, id: &UpdateId) -> String {
+        self.redis_beside("operation", &id.0)
     }
 
     /// The channel on Redis on which waiters hear that a claim has ended.
     #[must_use]
     pub fn redis_channel(&self) -> String {
         [&self.redis_key(), ":ended"].concat()
+    }
+
+    /// A key for one step of the operation at another service, such as a payment provider: 32 hexadecimal digits, the
+    /// same for all attempts and in all languages. So a step that an earlier attempt has taken is not taken again, if
+    /// the other service is idempotent, too.
+    #[must_use]
+    pub fn derive(&self, step: &str) -> String {
+        let text = [
+            "fencepost-derive:1\n",
+            &self.scope,
+            "/",
+            &self.key,
+            "/",
+            &part(step),
+        ]
+        .concat();
+        let digest = Sha256::digest(text);
+        digest.iter().take(16).map(|byte| hex(*byte)).collect()
     }
 
     fn redis_beside(&self, what: &str, of: &str) -> String {
@@ -75,12 +92,24 @@ impl Name {
     }
 
     /// The path on ZooKeeper of the record of an update, by the id that the application gave it: a child of the value.
+    #[must_use]
+    pub fn operation_path(&self, id: &UpdateId) -> String {
+        [&self.path(), "/operation-", &id.0].concat()
+    }
+}
+
+/// The checked id of an update, as a part of a server's name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UpdateId(String);
+
+impl UpdateId {
+    /// The update that the application calls `id`.
     ///
     /// # Errors
     /// [`ConfigError::InvalidOption`], as for a key.
-    pub fn operation_path(&self, id: &str) -> Result<String, ConfigError> {
+    pub fn new(id: &str) -> Result<Self, ConfigError> {
         check("operation", id, MAX_KEY)?;
-        Ok([&self.path(), "/operation-", &part(id)].concat())
+        Ok(Self(part(id)))
     }
 }
 
@@ -147,18 +176,35 @@ mod tests {
             "fencepost:{payments/order-17:a}:gone:ab-1"
         );
         assert_eq!(
-            name.redis_operation("sell/7").unwrap(),
+            name.redis_operation(&UpdateId::new("sell/7").unwrap()),
             "fencepost:{payments/order-17:a}:operation:sell%2f7"
         );
         assert_eq!(name.redis_channel(), "fencepost:{payments/order-17:a}:ended");
         assert_eq!(name.path(), "payments/bc/order-17:a");
         assert_eq!(
-            name.operation_path("s").unwrap(),
+            name.operation_path(&UpdateId::new("s").unwrap()),
             "payments/bc/order-17:a/operation-s"
         );
         let name = Name::new("..", "ü/}%").unwrap();
         assert_eq!(name.redis_key(), "fencepost:{%2e./%c3%bc%2f%7d%25}");
         assert!(name.path().starts_with("%2e./"));
+    }
+
+    #[test]
+    fn a_derived_key_never_changes() {
+        let name = Name::new("payments", "order-17").unwrap();
+        // echo -ne 'fencepost-derive:1\npayments/order-17/charge' | sha256sum
+        assert_eq!(name.derive("charge"), "5ea047ab7a76865a46935f91d9a50cc4");
+        let others = [
+            name.derive("refund"),
+            name.derive(""),
+            Name::new("payments", "order-1").unwrap().derive("7/charge"),
+            Name::new("payment", "s/order-17").unwrap().derive("charge"),
+        ];
+        assert!(
+            others.iter().all(|other| *other != name.derive("charge")),
+            "{others:?}"
+        );
     }
 
     /// The part of a key of Redis that chooses its slot (the rule of Redis Cluster).
@@ -181,11 +227,12 @@ mod tests {
                 continue;
             };
             let id = format!("x{}", chance.text(4));
+            let update = UpdateId::new(&id).unwrap();
             let names = [
                 name.redis_key(),
                 name.redis_channel(),
                 name.redis_tombstone("ab-1"),
-                name.redis_operation(&id).unwrap(),
+                name.redis_operation(&update),
             ];
             assert!(
                 names.iter().all(|key| slot_tag(key) == slot_tag(&names[0])),
@@ -199,7 +246,7 @@ mod tests {
             );
             let of_update = (given.0.clone(), given.1.clone(), id.clone());
             let plain = (given.0, given.1, String::new());
-            let operation = name.operation_path(&id).unwrap();
+            let operation = name.operation_path(&update);
             for (name, of) in [
                 (names[0].clone(), &plain),
                 (path, &plain),
@@ -237,8 +284,8 @@ mod tests {
             assert_eq!((error.code(), error.name()), (110, "invalid-option"));
             assert!(error.to_string().contains(said), "{error}");
         }
-        let name = Name::new(&long[..255], &long[..1024]).unwrap();
-        assert!(name.redis_operation("").is_err() && name.operation_path(&long).is_err());
+        assert!(Name::new(&long[..255], &long[..1024]).is_ok());
+        assert!(UpdateId::new("").is_err() && UpdateId::new(&long).is_err());
         // With any prefix of up to 200 bytes: ZooKeeper's paths are at most 4096 bytes long.
         let widest = Name::new(&"ü".repeat(127), &"ü".repeat(512)).unwrap();
         assert!(widest.path().len() < 4096 - 200);

@@ -4,6 +4,8 @@ use alloc::{string::String, vec::Vec};
 
 use crate::{AttemptId, Fence};
 
+use super::content::Content;
+
 /// The greatest number in a record: Lua and JavaScript represent all numbers up to it exactly.
 pub const MAX_NUMBER: u64 = (1 << 53) - 1;
 
@@ -33,6 +35,22 @@ pub enum State {
     Value,
 }
 
+impl State {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Issued, Self::Running, Self::Done, Self::Value];
+
+    /// The name, the same in every language and on the servers.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Issued => "issued",
+            Self::Running => "running",
+            Self::Done => "done",
+            Self::Value => "value",
+        }
+    }
+}
+
 /// What a claim gets that finds the lease of another attempt over. The first claim of an operation decides it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Policy {
@@ -43,6 +61,27 @@ pub enum Policy {
     Block,
     /// The claim returns indeterminate: the operation may have run. It runs at most once.
     Indeterminate,
+}
+
+impl Policy {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Retake, Self::Block, Self::Indeterminate];
+
+    /// The name, the same in every language.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Retake => "retake",
+            Self::Block => "block",
+            Self::Indeterminate => "indeterminate",
+        }
+    }
+
+    /// The policy with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|policy| policy.name() == name)
+    }
 }
 
 /// What only a token's record has.
@@ -120,6 +159,16 @@ impl Record {
     #[must_use]
     pub fn is_past_retention(&self, now: ServerTime) -> bool {
         self.kept_until > 0 && now.millis() > self.kept_until && self.lease_left(now).is_none()
+    }
+
+    /// The record has this result or value.
+    pub(crate) fn set_content(&mut self, content: Content) {
+        (self.tag, self.result) = content.into_parts();
+    }
+
+    /// Whether the record has this result or value.
+    pub(super) fn has_content(&self, content: &Content) -> bool {
+        self.tag == content.tag() && self.result == content.bytes()
     }
 
     /// The number that grows with every change of hands: a value's version, an operation's fence. An operator names it,

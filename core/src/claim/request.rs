@@ -1,14 +1,14 @@
 //! What can be asked about an operation, and what the answers are.
 
-use alloc::{boxed::Box, string::String, vec::Vec};
+use alloc::{boxed::Box, vec::Vec};
 
-use super::record::{Policy, Record};
-use crate::{AttemptId, ConfigError, Fence, text::shown};
+use super::{
+    content::Content,
+    name::UpdateId,
+    record::{Policy, Record},
+};
+use crate::{AttemptId, Fence};
 
-/// The longest result or value, in bytes. With all else it fits into a request to ZooKeeper (1 MiB).
-pub const MAX_RESULT: usize = 1_000_000;
-/// The longest tag, in bytes.
-pub const MAX_TAG: usize = 255;
 /// How long a token may stay unclaimed by default, in ms: ten minutes.
 pub const DEFAULT_LIFE: u64 = 600_000;
 
@@ -74,56 +74,6 @@ pub struct Claim {
     pub retention: u64,
 }
 
-/// A result or a value.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Content {
-    tag: String,
-    bytes: Vec<u8>,
-}
-
-impl Content {
-    /// A result and a text that says what it is.
-    ///
-    /// # Errors
-    /// [`ConfigError::InvalidOption`] for a result of more than [`MAX_RESULT`] bytes, and for a tag of more than
-    /// [`MAX_TAG`] bytes.
-    pub fn new(tag: &str, bytes: Vec<u8>) -> Result<Self, ConfigError> {
-        let invalid = |option, value, why| Err(ConfigError::InvalidOption { option, value, why });
-        if tag.len() > MAX_TAG {
-            return invalid("tag", shown(tag), "it is longer than 255 bytes");
-        }
-        if bytes.len() > MAX_RESULT {
-            let value = "…".into();
-            return invalid(
-                "result",
-                value,
-                "it is longer than 1000000 bytes: store it elsewhere, and its address here",
-            );
-        }
-        Ok(Self {
-            tag: tag.into(),
-            bytes,
-        })
-    }
-
-    /// The tag.
-    #[must_use]
-    pub fn tag(&self) -> &str {
-        &self.tag
-    }
-
-    /// The result or the value.
-    #[must_use]
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// Whether this is what the record has.
-    pub(super) fn is_of(&self, record: &Record) -> bool {
-        self.tag == record.tag && self.bytes == record.result
-    }
-}
-
 /// A token to make.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Issue {
@@ -136,10 +86,10 @@ pub struct Issue {
 }
 
 /// An update of a value. The id that the application gives to the update has a record of its own.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Update {
     /// The update's id.
-    pub id: String,
+    pub id: UpdateId,
     /// The version that the value must have; 0 if there must be no value.
     pub expected: u64,
     /// What the update is asked to do, in short.

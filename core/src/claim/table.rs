@@ -29,11 +29,12 @@ mod single_step;
 #[cfg(test)]
 mod tests;
 
-use alloc::{boxed::Box, vec::Vec};
+use alloc::boxed::Box;
 
 use super::{
+    content::Content,
     record::{Corrupt, Policy, Record, ServerTime, State, Token, following},
-    request::{Answer, Claim, Content, Lost, Request, Step},
+    request::{Answer, Claim, Lost, Request, Step},
 };
 use crate::AttemptId;
 pub use decision::{Change, Decision, Known, Tombstone};
@@ -158,7 +159,7 @@ impl Asked {
     fn complete_again(self, record: Record, content: &Content) -> Decision {
         unchanged(if !self.owns(&record) {
             Answer::Replayed(Box::new(record))
-        } else if content.is_of(&record) {
+        } else if record.has_content(content) {
             Answer::Completed
         } else {
             Answer::Mismatch
@@ -225,7 +226,7 @@ impl Asked {
         record.state = State::Done;
         record.attempt = self.attempt;
         record.lease_end = 0;
-        set_content(&mut record, content);
+        record.set_content(content.clone());
         self.keep(&mut record);
         put(Answer::Completed, record)
     }
@@ -259,11 +260,6 @@ fn is_for(claim: &Claim, record: &Record) -> bool {
     let binding = record.token.as_ref().map(|token| &token.binding);
     binding == claim.token.as_ref()
         && (record.state == State::Issued || record.fingerprint == claim.fingerprint)
-}
-
-fn set_content(record: &mut Record, content: &Content) {
-    record.tag = content.tag().into();
-    record.result = Vec::from(content.bytes());
 }
 
 const fn claimed(record: &Record) -> Answer {

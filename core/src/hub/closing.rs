@@ -7,7 +7,7 @@ use crate::{Event, Instant, Intent, Key, Loss};
 use super::{Family, Hub, Member as _};
 
 impl<F: Family> Hub<F> {
-    /// Closes a machine in any state. The machine releases its grant, or cancels its acquire. It stays in the hub until
+    /// Closes a machine in any state. The machine releases its lock, leaves its claim, or cancels its acquire. It stays in the hub until
     /// the server has answered, but puts out no more events. The hub ignores unknown keys, because such a machine has
     /// been removed already.
     pub fn close(&mut self, now: Instant, key: Key) {
@@ -28,9 +28,12 @@ impl<F: Family> Hub<F> {
         entry.closing = true;
         // An idle machine has nothing to release or to cancel.
         if !entry.machine.is_idle() {
-            for intent in [Intent::Release, Intent::Cancel] {
+            // A lock refuses to be left, and a claim is never released unless the application says that nothing has
+            // happened.
+            for intent in [Intent::Leave, Intent::Release, Intent::Cancel] {
+                let leaves = ends_grant(&intent);
                 if self.input(key, |machine| machine.intent(now, intent)).is_ok() {
-                    if intent == Intent::Release {
+                    if leaves {
                         self.leaves(key);
                     }
                     break;
@@ -71,11 +74,20 @@ impl<F: Family> Hub<F> {
     }
 }
 
-/// Whether this event ends a release.
+/// Whether this intent ends a grant.
+pub(super) const fn ends_grant(intent: &Intent) -> bool {
+    matches!(intent, Intent::Release | Intent::Leave | Intent::Complete(_))
+}
+
+/// Whether this event ends the end of a grant.
 pub(super) const fn is_last_word(event: &Event) -> bool {
     matches!(
         event,
-        Event::Released | Event::Refused { .. } | Event::Lost { .. }
+        Event::Released
+            | Event::Completed { .. }
+            | Event::Replayed { .. }
+            | Event::Refused { .. }
+            | Event::Lost { .. }
     )
 }
 

@@ -142,11 +142,12 @@ impl<F: Family> Hub<F> {
     }
 
     fn machine_intent(&mut self, now: Instant, key: Key, intent: Intent) -> Result<(), Misuse> {
+        let (leaves, extends) = (closing::ends_grant(&intent), intent == Intent::Extend);
         self.input(key, |machine| machine.intent(now, intent))?;
-        if intent == Intent::Release {
+        if leaves {
             self.leaves(key);
         }
-        if intent == Intent::Extend {
+        if extends {
             self.with_shared(|shared| shared.extend(now));
         }
         Ok(())

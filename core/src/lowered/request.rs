@@ -181,11 +181,11 @@ impl From<redis::Request> for Request {
                 let (command, source) = if with_text {
                     ("EVAL", script.text())
                 } else {
-                    ("EVALSHA", script.sha())
+                    ("EVALSHA", script.sha().into())
                 };
                 // Each insert reuses the spare capacity. `splice` would add most of a kilobyte to the WebAssembly
                 // module.
-                for word in [decimal(keys).into_bytes(), source.into(), command.into()] {
+                for word in [decimal(keys).into_bytes(), source.into_bytes(), command.into()] {
                     arguments.insert(0, word);
                 }
                 Self::redis(Operation::Call, arguments)

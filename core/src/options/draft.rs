@@ -29,6 +29,19 @@ pub(super) struct Draft {
     pub(super) action: Option<String>,
     pub(super) node: Option<String>,
     pub(super) fence: Option<String>,
+    pub(super) lease: Option<i64>,
+    pub(super) retention: Option<i64>,
+    pub(super) on_lease_end: Option<String>,
+    pub(super) scope: Option<String>,
+    pub(super) key: Option<String>,
+    pub(super) fingerprint: Option<String>,
+    pub(super) binding: Option<String>,
+    pub(super) step: Option<String>,
+    pub(super) operation: Option<String>,
+    pub(super) version: Option<i64>,
+    pub(super) life: Option<i64>,
+    pub(super) tag: Option<String>,
+    pub(super) result: Option<String>,
 }
 
 type To<T> = fn(&mut Draft) -> &mut Option<T>;

@@ -21,6 +21,10 @@ pub enum Kind {
     MultiLock,
     /// An inspection of a lock: reads its contenders, requests a revocation, or breaks a contender's place.
     Inspection,
+    /// A claim on an idempotent operation.
+    Claim,
+    /// One request about an operation or a value: issue, register, update, look, settle, forget.
+    SingleStep,
 }
 
 /// A kind of server.
@@ -47,6 +51,9 @@ impl Kind {
         Self::MultiLock,
     ];
 
+    /// The kinds that are about idempotent operations. A [`Scope`](super::Scope) makes their settings.
+    pub const OPERATIONS: [Self; 2] = [Self::Claim, Self::SingleStep];
+
     /// The name as data.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -58,6 +65,8 @@ impl Kind {
             Self::Election => "election",
             Self::MultiLock => "multi-lock",
             Self::Inspection => "inspection",
+            Self::Claim => "claim",
+            Self::SingleStep => "single-step",
         }
     }
 
@@ -67,6 +76,7 @@ impl Kind {
         match self {
             Self::Reader | Self::Writer => "read_write_lock",
             Self::MultiLock => "multi_lock",
+            Self::Claim | Self::SingleStep => "idempotency",
             other => other.name(),
         }
     }
@@ -104,6 +114,8 @@ impl Kind {
             Self::Election => "an election",
             Self::MultiLock => "a multi-lock",
             Self::Inspection => "an inspection",
+            Self::Claim => "a claim",
+            Self::SingleStep => "a single step",
         }
     }
 
@@ -118,13 +130,20 @@ impl Kind {
 
     /// The kind that clients call `name`.
     pub(super) fn named(name: &str) -> Option<Self> {
-        Self::LOCKS.into_iter().find(|kind| kind.name() == name)
+        let mut kinds = Self::LOCKS.into_iter().chain(Self::OPERATIONS);
+        kinds.find(|kind| kind.name() == name)
     }
 
     /// The server and the kind of a machine.
     pub(super) fn of_machine(name: &str) -> Option<(Server, Self)> {
         if name == "redis-string" {
             return Some((Server::Redis, Self::Mutex));
+        }
+        if let Some(name) = name.strip_prefix("redis-") {
+            let mut kinds = Self::OPERATIONS.into_iter();
+            return kinds
+                .find(|kind| kind.name() == name)
+                .map(|kind| (Server::Redis, kind));
         }
         let name = name.strip_prefix("zookeeper-")?;
         let mut kinds = Self::LOCKS.into_iter().chain([Self::Inspection]);
@@ -161,10 +180,13 @@ impl Server {
         }
     }
 
-    /// Whether this server has such locks.
+    /// Whether this server has such locks or operations.
     #[must_use]
     pub const fn has(self, kind: Kind) -> bool {
-        !matches!(self, Self::Redis) || matches!(kind, Kind::Mutex)
+        match self {
+            Self::Redis => matches!(kind, Kind::Mutex | Kind::Claim | Kind::SingleStep),
+            Self::ZooKeeper | Self::Memory => !matches!(kind, Kind::Claim | Kind::SingleStep),
+        }
     }
 
     pub(super) fn named(name: &str) -> Option<Self> {

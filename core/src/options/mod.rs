@@ -6,6 +6,8 @@
 //!
 //! A new option is an entry in [`OPTIONS`], a field of `Draft`, and the line that puts the field into the settings.
 //! A new kind is a variant of [`Kind`].
+//!
+//! A [`Scope`] has the options of idempotent operations. It makes the settings of each request.
 
 mod draft;
 mod kind;
@@ -13,6 +15,7 @@ mod raw;
 #[cfg(feature = "serde")]
 mod read;
 mod redis;
+mod scope;
 mod table;
 mod unknown;
 mod value;
@@ -20,6 +23,7 @@ mod zookeeper;
 
 pub use kind::{Kind, Server};
 pub use raw::RawSettings;
+pub use scope::{DEFAULT_LEASE, DEFAULT_RETENTION, MAX_DIGEST, Scope};
 pub use table::{About, OPTIONS, OptionSpec, find};
 pub use value::{Value, ValueType};
 

@@ -29,6 +29,12 @@ use super::{Draft, Kind, Server, Value, ValueType, find, unknown};
 /// `read-write`, `election`, `semaphore` or `single`).
 ///
 /// Only the kind and the name are required (`names` for a multi-lock). An unknown name is an error.
+///
+/// The settings of a [`Scope`](super::Scope) of idempotent operations are a map, too:
+///
+/// ```json
+/// {"server": "redis", "kind": "claim", "scope": "payments", "lease": 30000000, "on_lease_end": "block"}
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawSettings {
     fields: Vec<(String, Value)>,
@@ -96,7 +102,7 @@ impl RawSettings {
     }
 
     /// The server and the kind. An unfair lock is a kind of its own.
-    fn kind(&self) -> Result<(Server, Kind), ConfigError> {
+    pub(super) fn kind(&self) -> Result<(Server, Kind), ConfigError> {
         let name = self.text("kind")?.unwrap_or_default();
         let Some(server) = self.text("server")? else {
             return Kind::of_machine(name).ok_or_else(|| {
@@ -132,18 +138,12 @@ impl RawSettings {
     }
 }
 
-impl TryFrom<RawSettings> for Settings {
-    type Error = ConfigError;
-
-    fn try_from(raw: RawSettings) -> Result<Self, ConfigError> {
-        let (server, kind) = raw.kind()?;
-        let is_machine = !raw.has("server");
-        let inspects = kind != Kind::Inspection && raw.has("action");
-        if inspects && (server == Server::Redis || kind == Kind::MultiLock) {
-            return Err(unknown::inspection(kind));
-        }
+impl RawSettings {
+    /// All values in their places, if locks or operations of this kind have them on this server.
+    pub(super) fn draft(self, server: Server, kind: Kind) -> Result<Draft, ConfigError> {
+        let is_machine = !self.has("server");
         let mut draft = Draft::default();
-        for (name, value) in raw.fields {
+        for (name, value) in self.fields {
             match find(&name) {
                 _ if name == "kind" || name == "server" => {}
                 // The kind of a machine decides this.
@@ -151,6 +151,23 @@ impl TryFrom<RawSettings> for Settings {
                 Some(spec) if spec.is_for(server, kind) => spec.slot.set(&mut draft, &name, value)?,
                 _ => return Err(unknown::option(&name, server, kind)),
             }
+        }
+        Ok(draft)
+    }
+}
+
+impl TryFrom<RawSettings> for Settings {
+    type Error = ConfigError;
+
+    fn try_from(raw: RawSettings) -> Result<Self, ConfigError> {
+        let (server, kind) = raw.kind()?;
+        let inspects = kind != Kind::Inspection && raw.has("action");
+        if inspects && (server == Server::Redis || kind == Kind::MultiLock) {
+            return Err(unknown::inspection(kind));
+        }
+        let draft = raw.draft(server, kind)?;
+        if Kind::OPERATIONS.contains(&kind) {
+            return draft.operation(kind);
         }
         let name = draft.name.as_deref().unwrap_or_default();
         if server == Server::Redis {
@@ -180,7 +197,7 @@ fn machines() -> String {
         .chain([Kind::Inspection])
         .map(|kind| ["zookeeper-", kind.machine()].concat())
         .collect();
-    let names: Vec<&str> = ["redis-string"]
+    let names: Vec<&str> = ["redis-string", "redis-claim", "redis-single-step"]
         .into_iter()
         .chain(names.iter().map(String::as_str))
         .collect();

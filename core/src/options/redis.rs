@@ -1,6 +1,10 @@
 //! The settings of a lock on Redis.
 
-use crate::{ConfigError, Owner, lease, redis::StringSettings, settings::duration};
+use crate::{
+    ConfigError, Owner, lease,
+    redis::{LeaseSettings, StringSettings},
+    settings::duration,
+};
 
 use super::Draft;
 
@@ -14,15 +18,21 @@ impl Draft {
         let ttl = duration("ttl", self.ttl)?.unwrap_or(lease::DEFAULT_TTL);
         let margin = duration("margin", self.margin)?.unwrap_or(lease::DEFAULT_MARGIN);
         let mut settings = StringSettings::new(name, ttl, margin)?;
-        settings.renew = self.renew.unwrap_or(true);
-        if let Some(poll) = duration("poll", self.poll)? {
-            settings.poll = poll;
-        }
-        if let Some(limit) = duration("answer_within", self.answer_within)? {
-            settings.answer_within = limit;
-        }
+        self.keep(&mut settings.lease)?;
         settings.max_hold = duration("max_hold", self.max_hold)?;
         settings.owner = self.owner.as_deref().map(Owner::new).transpose()?;
         Ok(settings)
+    }
+
+    /// How a machine asks for a lease and keeps it.
+    pub(super) fn keep(&self, lease: &mut LeaseSettings) -> Result<(), ConfigError> {
+        lease.renew = self.renew.unwrap_or(true);
+        if let Some(poll) = duration("poll", self.poll)? {
+            lease.poll = poll;
+        }
+        if let Some(limit) = duration("answer_within", self.answer_within)? {
+            lease.answer_within = limit;
+        }
+        Ok(())
     }
 }

@@ -38,6 +38,9 @@ const SEMAPHORE: u32 = Kind::Semaphore.bit();
 const ELECTION: u32 = Kind::Election.bit();
 const MULTI_LOCK: u32 = Kind::MultiLock.bit();
 const INSPECTION: u32 = Kind::Inspection.bit();
+const CLAIM: u32 = Kind::Claim.bit();
+const STEP: u32 = Kind::SingleStep.bit();
+const OPERATIONS: u32 = CLAIM | STEP;
 /// The kinds with a queue.
 const FAIR: u32 = MUTEX | READ_WRITE | SEMAPHORE | ELECTION | MULTI_LOCK;
 const LOCKS: u32 = FAIR | SINGLE;
@@ -46,7 +49,7 @@ const LOCKS: u32 = FAIR | SINGLE;
 const POSITIVE: &str = "more than 0, to 365 days";
 
 /// All options, in the order of the reference, and the other fields of settings.
-pub static OPTIONS: [OptionSpec; 20] = [
+pub static OPTIONS: [OptionSpec; 33] = [
     option(
         "ttl",
         Slot::Duration(|draft| &mut draft.ttl),
@@ -62,7 +65,7 @@ pub static OPTIONS: [OptionSpec; 20] = [
         "renew",
         Slot::Flag(|draft| &mut draft.renew),
         REDIS,
-        MUTEX,
+        MUTEX | CLAIM,
         About {
             range: "",
             default: "yes",
@@ -73,7 +76,7 @@ pub static OPTIONS: [OptionSpec; 20] = [
         "margin",
         Slot::Duration(|draft| &mut draft.margin),
         REDIS,
-        MUTEX,
+        MUTEX | CLAIM,
         About {
             range: "more than 0, to a third of `ttl`",
             default: "2 ms",
@@ -84,7 +87,7 @@ pub static OPTIONS: [OptionSpec; 20] = [
         "poll",
         Slot::Duration(|draft| &mut draft.poll),
         REDIS,
-        MUTEX,
+        MUTEX | CLAIM,
         About {
             range: POSITIVE,
             default: "100 ms",
@@ -106,7 +109,7 @@ pub static OPTIONS: [OptionSpec; 20] = [
         "answer_within",
         Slot::Duration(|draft| &mut draft.answer_within),
         ALL,
-        LOCKS | INSPECTION,
+        LOCKS | INSPECTION | OPERATIONS,
         About {
             range: POSITIVE,
             default: "5 s",
@@ -201,6 +204,54 @@ pub static OPTIONS: [OptionSpec; 20] = [
             meaning: "the locks of a multi-lock",
         },
     ),
+    option(
+        "lease",
+        Slot::Duration(|draft| &mut draft.lease),
+        REDIS,
+        CLAIM,
+        About {
+            range: "5 ms and three times `margin`, to 365 days",
+            default: "30 s",
+            meaning: "how long a claim lasts without a renewal",
+        },
+    ),
+    option(
+        "retention",
+        Slot::Duration(|draft| &mut draft.retention),
+        REDIS,
+        OPERATIONS,
+        About {
+            range: POSITIVE,
+            default: "24 h",
+            meaning: "how long the server keeps a record after it was last written: within this time a repeated operation gets its first result",
+        },
+    ),
+    option(
+        "on_lease_end",
+        Slot::Text(|draft| &mut draft.on_lease_end),
+        REDIS,
+        CLAIM,
+        About {
+            range: "`retake`, `block`, `indeterminate`",
+            default: "`retake`",
+            meaning: "what a claim gets that finds the lease of an earlier attempt over: the operation, which may then run twice; `in-progress`; or `indeterminate`",
+        },
+    ),
+    field("scope", Slot::Text(|draft| &mut draft.scope), ALL, OPERATIONS),
+    field("key", Slot::Text(|draft| &mut draft.key), ALL, OPERATIONS),
+    field(
+        "fingerprint",
+        Slot::Text(|draft| &mut draft.fingerprint),
+        ALL,
+        OPERATIONS,
+    ),
+    field("binding", Slot::Text(|draft| &mut draft.binding), ALL, OPERATIONS),
+    field("step", Slot::Text(|draft| &mut draft.step), ALL, STEP),
+    field("operation", Slot::Text(|draft| &mut draft.operation), ALL, STEP),
+    field("version", Slot::Whole(|draft| &mut draft.version), ALL, STEP),
+    field("life", Slot::Duration(|draft| &mut draft.life), ALL, STEP),
+    field("tag", Slot::Text(|draft| &mut draft.tag), ALL, STEP),
+    field("result", Slot::Text(|draft| &mut draft.result), ALL, STEP),
     field(
         "name",
         Slot::Text(|draft| &mut draft.name),

@@ -33,10 +33,11 @@ pub(super) fn option(option: &str, server: Server, kind: Kind) -> ConfigError {
 
 /// The error for a kind of lock that a server does not have.
 pub(super) fn kind(kind: Kind) -> ConfigError {
-    error(
-        kind.constructor(),
-        "it is for ZooKeeper; Redis has only the kind lock".into(),
-    )
+    let why = match kind {
+        Kind::Claim | Kind::SingleStep => "it is for Redis",
+        _ => "it is for ZooKeeper; Redis has only the kind lock",
+    };
+    error(kind.constructor(), why.into())
 }
 
 /// The error for an inspection of a lock without a queue of its own.

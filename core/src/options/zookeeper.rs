@@ -9,7 +9,7 @@ use crate::{
     zookeeper::{Action, ContenderSettings, InspectionSettings, Layout, LockSettings, Role},
 };
 
-use super::{Draft, Kind};
+use super::{Draft, Kind, unknown};
 
 /// Each lock costs a node, a list and two watches.
 const MOST_LOCKS: usize = 64;
@@ -20,6 +20,7 @@ impl Draft {
         let role = match kind {
             Kind::Inspection => return self.inspection(self.inspected()?),
             Kind::MultiLock => return self.multi_lock(),
+            Kind::Claim | Kind::SingleStep => return Err(unknown::kind(kind)),
             Kind::Single => Role::Single,
             Kind::Mutex => Role::Mutex,
             Kind::Reader => Role::Reader,

@@ -1,12 +1,14 @@
 //! The Redis family in a hub: its machines, and the subscriptions that they share.
 
 use crate::{
-    CommandId, ContenderId, Instant, Intent, Misuse,
-    hub::{Family, Member, Reentry},
+    CommandId, ContenderId,
+    hub::{Family, Reentry},
     io::sealed,
 };
 
-use super::{Notice, Reply, Request, StringLock, StringSettings, Subscriptions};
+use super::{
+    ClaimSettings, Notice, Reply, Request, StepSettings, StringSettings, Subscriptions, member::Member,
+};
 
 /// The family of machines for Redis servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,6 +21,10 @@ pub enum Redis {}
 pub enum LockSettings {
     /// The lock in the layout `string`.
     String(StringSettings),
+    /// A claim on an operation.
+    Claim(ClaimSettings),
+    /// One request about an operation or a value.
+    Step(StepSettings),
 }
 
 impl sealed::Sealed for Redis {}
@@ -28,19 +34,20 @@ impl Family for Redis {
     type Reply = Reply;
     type Notice = Notice;
     type Settings = LockSettings;
-    type Member = StringLock;
+    type Member = Member;
     type Shared = Subscriptions;
 
     const NAME: &'static str = "redis";
 
-    fn machine(settings: LockSettings, contender: ContenderId, seed: u64) -> StringLock {
-        let LockSettings::String(settings) = settings;
-        StringLock::new(settings, contender, seed)
+    fn machine(settings: LockSettings, contender: ContenderId, seed: u64) -> Member {
+        Member::new(settings, contender, seed)
     }
 
     fn reentry(settings: &LockSettings) -> Option<Reentry> {
-        let LockSettings::String(settings) = settings;
-        settings.reentry()
+        match settings {
+            LockSettings::String(settings) => settings.reentry(),
+            LockSettings::Claim(_) | LockSettings::Step(_) => None,
+        }
     }
 
     // The hub owns the subscriptions and delivers their messages, so no machine's command causes notices by itself.
@@ -51,24 +58,5 @@ impl Family for Redis {
     fn subject(notice: &Notice) -> Option<CommandId> {
         let (Notice::Message { id } | Notice::Gone { id }) = notice;
         Some(*id)
-    }
-}
-
-impl Member<Redis> for StringLock {
-    fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
-        Self::intent(self, now, intent)
-    }
-
-    fn is_idle(&self) -> bool {
-        Self::is_idle(self)
-    }
-
-    fn next_id(&mut self) -> &mut u64 {
-        self.outbox().next_id()
-    }
-
-    #[cfg(feature = "states")]
-    fn observe(&self, observer: &mut impl crate::states::Observer) {
-        Self::observe(self, observer);
     }
 }

@@ -1,4 +1,11 @@
-//! Redis: one key per lock, one script per step, the server's clock.
+//! Redis: one key per lock or operation, one script per step, the server's clock.
+//!
+//! - [`Contender`]: one contender for a lock or a claim. `subject.rs` has what a lock and a claim differ in: the scripts,
+//!   and what their answers mean (`lock.rs`, `claim.rs`).
+//! - [`SingleStep`]: one request about an operation or a value.
+//! - [`Subscriptions`]: what the machines of one client share.
+//!
+//! # Locks
 //!
 //! The layout `string` is the one of redis-py's `Lock`, the redlock clients and most hand-written locks: the key is the
 //! lock's name, its value is the holder's token, and its time to live is the lease. With the same bytes, this
@@ -12,19 +19,26 @@
 //! - **Waiters are notified.** The release script publishes a message on the channel `{name}:released`. Foreign holders
 //!   publish nothing, so waiters also ask the server: when the holder's lease ends, and about every 100 ms.
 
-pub mod claims;
+pub mod claim;
+mod contender;
 mod family;
 mod lock;
+mod member;
 mod reply;
 mod scripts;
 mod settings;
+mod single_step;
+mod subject;
 mod subscriptions;
 mod wire;
 
+pub use contender::Contender;
 pub use family::{LockSettings, Redis};
-pub use lock::StringLock;
 pub use reply::is_from_replica;
-pub use scripts::Script;
-pub use settings::{DEFAULT_ANSWER_WITHIN, DEFAULT_POLL, StringSettings};
+pub use scripts::{Call, Script};
+pub use settings::{
+    ClaimSettings, DEFAULT_ANSWER_WITHIN, DEFAULT_POLL, LeaseSettings, StepSettings, StringSettings,
+};
+pub use single_step::SingleStep;
 pub use subscriptions::Subscriptions;
 pub use wire::{Notice, Reply, Request};

@@ -1,40 +1,10 @@
-//! Parses the answers of the scripts, and classifies a server's errors by what they mean for a lock.
+//! Classifies a server's errors by what they mean for a lock or a claim.
 
-use alloc::{string::String, vec::Vec};
-use core::time::Duration;
+use alloc::string::String;
 
 use crate::{Refusal, text};
 
 use super::wire::Reply;
-
-/// An answer of `acquire.lua`.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Acquired {
-    /// The server granted the lock, with this fence.
-    Yes(u64),
-    /// Another contender holds the lock.
-    Held {
-        /// How long the holder's lease still runs; `None` if it has no end.
-        left: Option<Duration>,
-        /// The value of the lock's key.
-        holder: Vec<u8>,
-    },
-    /// The attempt has been given up.
-    GivenUp,
-    /// The fence key holds this value, which is no fence.
-    BadFence(Vec<u8>),
-}
-
-/// An answer of `renew.lua` or `release.lua`.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Compared {
-    /// This attempt held the lock.
-    Own,
-    /// Another contender holds the lock.
-    Foreign,
-    /// No contender holds the lock.
-    Absent,
-}
 
 /// An answer without a result.
 #[derive(Debug, PartialEq, Eq)]
@@ -52,43 +22,12 @@ pub(super) enum Trouble {
     Final(Refusal, String),
 }
 
-pub(super) fn acquired(reply: &Reply) -> Result<Acquired, Trouble> {
-    match fields(reply)? {
-        [Reply::Int(1), fence] => text(fence)
-            .and_then(|fence| fence.parse().ok())
-            .map(Acquired::Yes)
-            .ok_or(Trouble::Shape),
-        [Reply::Int(0), Reply::Int(left), Reply::Bytes(holder)] => Ok(Acquired::Held {
-            left: u64::try_from(*left).ok().map(Duration::from_millis),
-            holder: holder.clone(),
-        }),
-        [Reply::Int(2)] => Ok(Acquired::GivenUp),
-        [Reply::Int(3), Reply::Bytes(kept)] => Ok(Acquired::BadFence(kept.clone())),
-        _ => Err(Trouble::Shape),
-    }
-}
-
-pub(super) fn compared(reply: &Reply) -> Result<Compared, Trouble> {
-    match fields(reply)? {
-        [Reply::Int(1), ..] => Ok(Compared::Own),
-        [Reply::Int(0), Reply::Bytes(_)] => Ok(Compared::Foreign),
-        [Reply::Int(0)] | [Reply::Int(0), Reply::Nil] => Ok(Compared::Absent),
-        _ => Err(Trouble::Shape),
-    }
-}
-
-fn fields(reply: &Reply) -> Result<&[Reply], Trouble> {
+/// The items of an array: the shape of every script's answer.
+pub(super) fn fields(reply: &Reply) -> Result<&[Reply], Trouble> {
     match reply {
         Reply::Array(items) => Ok(items),
         Reply::Error(error) => Err(classify_error(error)),
         Reply::Nil | Reply::Int(_) | Reply::Bytes(_) => Err(Trouble::Shape),
-    }
-}
-
-fn text(reply: &Reply) -> Option<&str> {
-    match reply {
-        Reply::Bytes(bytes) => core::str::from_utf8(bytes).ok(),
-        _ => None,
     }
 }
 
@@ -169,48 +108,7 @@ pub(super) fn classify_error(error: &str) -> Trouble {
 
 #[cfg(test)]
 mod tests {
-    use alloc::vec;
-
     use super::*;
-
-    #[test]
-    fn scripts_answers_are_read_exactly() {
-        let bytes = |text: &str| Reply::Bytes(text.into());
-        let fence = vec![Reply::Int(1), bytes("1790000000000001")];
-        assert_eq!(
-            acquired(&Reply::Array(fence)),
-            Ok(Acquired::Yes(1_790_000_000_000_001))
-        );
-        for (left, expected) in [(250, Some(Duration::from_millis(250))), (-1, None)] {
-            let held = vec![Reply::Int(0), Reply::Int(left), bytes("token")];
-            let expected = Acquired::Held {
-                left: expected,
-                holder: b"token".to_vec(),
-            };
-            assert_eq!(acquired(&Reply::Array(held)), Ok(expected));
-        }
-        let bad = vec![Reply::Int(3), bytes("soon")];
-        assert_eq!(
-            acquired(&Reply::Array(bad)),
-            Ok(Acquired::BadFence(b"soon".to_vec()))
-        );
-        assert_eq!(
-            compared(&Reply::Array(vec![Reply::Int(0), bytes("x")])),
-            Ok(Compared::Foreign)
-        );
-        assert_eq!(
-            compared(&Reply::Array(vec![Reply::Int(0), Reply::Nil])),
-            Ok(Compared::Absent)
-        );
-        for wrong in [
-            Reply::Nil,
-            Reply::Int(1),
-            Reply::Array(vec![]),
-            Reply::Array(vec![bytes("1")]),
-        ] {
-            assert_eq!(acquired(&wrong), Err(Trouble::Shape));
-        }
-    }
 
     #[test]
     fn errors_are_judged_by_their_code() {

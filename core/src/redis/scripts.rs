@@ -1,15 +1,63 @@
 //! The scripts: each one is a step that the server executes atomically. Their text is in `scripts/`. Their arguments,
-//! answers and reasons are documented here, so that the programs that contain the texts need not carry comments.
+//! answers and reasons are documented here and in `claim.rs`, so that the programs that contain the texts need not carry
+//! comments.
 //!
 //! Every script begins with a write, for two reasons. A replica refuses it; what a script would read from a replica may
 //! be out of date. And a server checks its memory limit only at a script's first write: these first writes need no
-//! memory, so a full server still grants and releases locks.
+//! memory, so a full server still grants and releases locks, and serves claims.
 
-/// A script of the layout `string`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Script {
-    /// Takes a free lock, or reports the holder.
+use alloc::{string::String, vec::Vec};
+
+macro_rules! scripts {
+    ($($(#[$doc:meta])* $name:ident = [$($part:literal),+], $sha:literal;)*) => {
+        /// A script.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Script {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Script {
+            /// All scripts.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// The parts of the text. Scripts of claims share some.
+            const fn parts(self) -> &'static [&'static str] {
+                match self {
+                    $(Self::$name => &[$(include_str!(concat!("scripts/", $part, ".lua"))),+],)*
+                }
+            }
+
+            /// The SHA-1 of the text. A server identifies a script by it once it has run the script.
+            #[must_use]
+            pub const fn sha(self) -> &'static str {
+                match self { $(Self::$name => $sha,)* }
+            }
+        }
+    };
+}
+
+impl Script {
+    /// The script's text.
+    #[must_use]
+    pub fn text(self) -> String {
+        self.parts().concat()
+    }
+}
+
+/// A script with its keys and arguments.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Call {
+    /// The script.
+    pub script: Script,
+    /// How many of the arguments are keys. All keys are in one slot.
+    pub keys: usize,
+    /// The keys, then the other arguments.
+    pub arguments: Vec<Vec<u8>>,
+}
+
+scripts! {
+    /// Layout `string`: takes a free lock, or reports the holder.
     ///
     /// - KEYS: lock, fence, tombstone of this attempt.
     /// - ARGV: attempt, lease in ms, how long to keep the fence in ms, how long to keep the tombstone in ms.
@@ -21,15 +69,15 @@ pub enum Script {
     /// - The fence is greater than the previous one. After a loss of all data it is still greater than all earlier
     ///   ones, provided that the server's clock has not gone back. A fence is below 2^53, so Lua and JavaScript
     ///   represent it exactly.
-    Acquire,
-    /// Extends the lease to its full length from now, if this attempt still holds the lock. A lease is never shortened.
+    Acquire = ["acquire"], "0fb29b083c5a5a2257b2b79922d5ac6d947cd950";
+    /// Layout `string`: extends the lease to its full length from now, if this attempt still holds the lock. A lease is never shortened.
     ///
     /// - KEYS: lock, fence.
     /// - ARGV: attempt, lease in ms, how long to keep the fence in ms.
     /// - Answers `{1}`: renewed. `{0, holder}`: this attempt does not hold the lock; `holder` is the holder's value, or
     ///   nil if there is no holder.
-    Renew,
-    /// Releases the lock, if this attempt still holds it, and then notifies the waiters.
+    Renew = ["renew"], "bcba7badd9e549a292017eabfdc82622adbd4390";
+    /// Layout `string`: releases the lock, if this attempt still holds it, and then notifies the waiters.
     ///
     /// - KEYS: lock, tombstone of this attempt.
     /// - ARGV: attempt, channel, how long to keep the tombstone in ms.
@@ -40,37 +88,34 @@ pub enum Script {
     ///   found another holder (`0`).
     /// - The script frees the lock before it writes anything else. If the server does not permit the announcement, the
     ///   script ignores that: waiters also poll.
-    Release,
-}
-
-impl Script {
-    /// All scripts.
-    pub const ALL: &'static [Self] = &[Self::Acquire, Self::Renew, Self::Release];
-
-    /// The script's text.
-    #[must_use]
-    pub const fn text(self) -> &'static str {
-        match self {
-            Self::Acquire => include_str!("scripts/acquire.lua"),
-            Self::Renew => include_str!("scripts/renew.lua"),
-            Self::Release => include_str!("scripts/release.lua"),
-        }
-    }
-
-    /// The SHA-1 of the text. A server identifies a script by it once it has run the script.
-    #[must_use]
-    pub const fn sha(self) -> &'static str {
-        match self {
-            Self::Acquire => "0fb29b083c5a5a2257b2b79922d5ac6d947cd950",
-            Self::Renew => "bcba7badd9e549a292017eabfdc82622adbd4390",
-            Self::Release => "5ef42edee06d1231c6247cd90cbbaf53b619df58",
-        }
-    }
+    Release = ["release"], "5ef42edee06d1231c6247cd90cbbaf53b619df58";
+    /// Asks to run an operation. See [`claim`](super::claim).
+    Claim = ["claim/record", "claim/claiming", "claim/claim"], "a26e574a88a2254cef5a5d488ebc6024d1282e14";
+    /// Extends the lease of a claim. See [`claim`](super::claim).
+    RenewClaim = ["claim/record", "claim/renew"], "2de12d3d027bd0ea360d461eeb2ef59fa022d132";
+    /// Stores the result of a claim. See [`claim`](super::claim).
+    Complete = ["claim/record", "claim/complete"], "9011898e12e47d27258ddc43730417ba7144548d";
+    /// Ends a claim: nothing has happened. See [`claim`](super::claim).
+    ReleaseClaim = ["claim/record", "claim/release"], "4bba08b84d973e77a83bcbbc5d67284f99d08f0d";
+    /// Ends a claim: the outcome is unknown. See [`claim`](super::claim).
+    Leave = ["claim/record", "claim/leave"], "1605a3a8dbb82e9447465da568cf66a3e09530e5";
+    /// Makes a token. See [`claim`](super::claim).
+    Issue = ["claim/record", "claim/issue"], "b5fb4b59dc9478b3e80b70ccba78b72597638e46";
+    /// Claims and completes. See [`claim`](super::claim).
+    Register = ["claim/record", "claim/claiming", "claim/register"], "4bd52f11d6b2d3feeaad940489121efaa47cd574";
+    /// Replaces a value. See [`claim`](super::claim).
+    Update = ["claim/record", "claim/update"], "416119058cf9ccce7370bcb64d58beee72a11ab7";
+    /// Reads a record. See [`claim`](super::claim).
+    Look = ["claim/record", "claim/look"], "20d4c41e0de5ade56d0b84ff88c706b119a1b99a";
+    /// An operator stores a result. See [`claim`](super::claim).
+    Settle = ["claim/record", "claim/settle"], "5910731f68e932d458ee8627cbf7bff767a649e9";
+    /// An operator deletes a record. See [`claim`](super::claim).
+    Forget = ["claim/record", "claim/forget"], "10137c43bd629a5468bc6bbe5d6f124a1a94ddc7";
 }
 
 #[cfg(test)]
 mod tests {
-    use alloc::{format, string::String};
+    use alloc::format;
 
     use sha1::{Digest, Sha1};
 

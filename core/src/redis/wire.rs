@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use crate::CommandId;
 
-use super::scripts::Script;
+use super::scripts::{Call, Script};
 
 /// A request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -34,6 +34,22 @@ pub enum Request {
         /// The channel.
         channel: Vec<u8>,
     },
+}
+
+impl Request {
+    pub(super) fn script(call: Call, with_text: bool) -> Self {
+        let Call {
+            script,
+            keys,
+            arguments,
+        } = call;
+        Self::Script {
+            script,
+            with_text,
+            keys,
+            arguments,
+        }
+    }
 }
 
 /// An answer of the server.

@@ -102,6 +102,7 @@ impl Inspection {
             }
             (Intent::Cancel, true) => Err(Misuse::NotWaiting),
             (Intent::Extend | Intent::Release | Intent::Downgrade, _) => Err(Misuse::NotHeld),
+            (Intent::Complete(_) | Intent::Leave, _) => Err(Misuse::NotAClaim),
         }
     }
 

@@ -4,7 +4,8 @@ use core::time::Duration;
 
 use arbitrary::{Result, Unstructured};
 use fencepost_core::{
-    AcquireTimeout, CommandId, Failure, Intent, RawSettings, lowered::Outcome, zookeeper::SessionState,
+    AcquireTimeout, CommandId, Failure, Intent, RawSettings, claim::Content, lowered::Outcome,
+    zookeeper::SessionState,
 };
 
 use crate::values;
@@ -113,7 +114,9 @@ fn intent(u: &mut Unstructured<'_>) -> Result<Intent> {
         126..130 => Intent::Acquire(AcquireTimeout::For(Duration::MAX)),
         130..200 => Intent::Release,
         200..220 => Intent::Extend,
-        220..230 => Intent::Downgrade,
+        220..226 => Intent::Downgrade,
+        226 => Intent::Leave,
+        227..230 => Intent::Complete(Content::new("json", b"[]".into()).unwrap_or_default()),
         230.. => Intent::Cancel,
     })
 }
@@ -141,7 +144,7 @@ fn session(u: &mut Unstructured<'_>) -> Result<Step> {
 }
 
 /// What an intent is called.
-pub(crate) const fn intent_name(intent: Intent) -> &'static str {
+pub(crate) const fn intent_name(intent: &Intent) -> &'static str {
     match intent {
         Intent::Acquire(AcquireTimeout::Forever) => "for ever",
         Intent::Acquire(AcquireTimeout::For(_)) => "for a while",
@@ -150,6 +153,8 @@ pub(crate) const fn intent_name(intent: Intent) -> &'static str {
         Intent::Extend => "extend",
         Intent::Cancel => "cancel",
         Intent::Downgrade => "downgrade",
+        Intent::Complete(_) => "complete",
+        Intent::Leave => "leave",
         _ => "something new",
     }
 }

@@ -216,7 +216,7 @@ pub static REDIS_STRING: Machine<redis::Servers, Fencepost<Redis>> = Machine {
     make: |client, crashes, seed| {
         let margin = Duration::from_millis(2);
         let mut settings = StringSettings::new(redis::KEY, redis::TTL, margin).expect("good settings");
-        settings.answer_within = Duration::from_millis(90);
+        settings.lease.answer_within = Duration::from_millis(90);
         let machine = RedisSettings::String(settings);
         Fencepost::new(BEGINNING, machine, owner(client, crashes), seed)
     },

@@ -138,7 +138,8 @@ fn a_repeated_acquire_whose_fence_has_gone_gets_a_new_one() {
         "604800000",
         "10000",
     ];
-    let acquire = ["EVAL", Script::Acquire.text(), "3"].into_iter().chain(arguments);
+    let text = Script::Acquire.text();
+    let acquire = ["EVAL", &text, "3"].into_iter().chain(arguments);
     let acquire: Vec<Vec<u8>> = acquire.map(Into::into).collect();
     let first = said(&server.call(now, asking, &acquire, &mut lua));
     server.delete(b"{stock}:fence");

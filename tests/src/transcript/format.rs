@@ -74,6 +74,20 @@ pub enum Input {
         /// The machine.
         key: u64,
     },
+    /// Complete the claim.
+    Complete {
+        /// The machine.
+        key: u64,
+        /// What the result is.
+        tag: String,
+        /// The result, as text.
+        result: String,
+    },
+    /// Leave the claim.
+    Leave {
+        /// The machine.
+        key: u64,
+    },
     /// Cancel the acquire.
     Cancel {
         /// The machine.

@@ -2,7 +2,7 @@
 
 use core::fmt::Write as _;
 
-use fencepost_core::{Event, Found, Instant, Key, Output, Target, lowered::Request};
+use fencepost_core::{Cause, Event, Found, Instant, Key, Output, Target, claim::Record, lowered::Request};
 use serde::Serialize;
 
 use super::player::Failed;
@@ -38,6 +38,8 @@ enum Line<'a> {
         key: u64,
         attempt: String,
         fence: Option<String>,
+        #[serde(skip_serializing_if = "is_zero")]
+        takeovers: u64,
         valid_until: Option<u64>,
     },
     Valid {
@@ -59,12 +61,21 @@ enum Line<'a> {
         key: u64,
         contenders: Vec<Shown<'a>>,
     },
+    Record {
+        event: &'a str,
+        key: u64,
+        record: Option<ShownRecord<'a>>,
+    },
     Ended {
         event: &'a str,
         key: u64,
         reason: &'a str,
         command: Option<u64>,
         detail: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        retry_after: Option<u128>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        record: Option<ShownRecord<'a>>,
     },
     Wait {
         wait: Option<u64>,
@@ -153,6 +164,38 @@ impl<'a> From<&'a Found> for Shown<'a> {
     }
 }
 
+/// What an application sees of a record.
+#[derive(Serialize)]
+struct ShownRecord<'a> {
+    state: &'a str,
+    attempt: String,
+    fence: String,
+    takeovers: u64,
+    policy: &'a str,
+    lease_end: u64,
+    kept_until: u64,
+    version: u64,
+    tag: &'a str,
+    result: String,
+}
+
+impl<'a> From<&'a Record> for ShownRecord<'a> {
+    fn from(record: &'a Record) -> Self {
+        Self {
+            state: record.state.name(),
+            attempt: record.attempt.text(),
+            fence: record.fence.to_string(),
+            takeovers: record.takeovers,
+            policy: record.policy.name(),
+            lease_end: record.lease_end,
+            kept_until: record.kept_until,
+            version: record.version,
+            tag: &record.tag,
+            result: String::from_utf8_lossy(&record.result).into_owned(),
+        }
+    }
+}
+
 fn event_line(key: u64, event: &Event) -> Line<'_> {
     let name = event.name();
     match event {
@@ -166,6 +209,7 @@ fn event_line(key: u64, event: &Event) -> Line<'_> {
             key,
             attempt: grant.attempt.to_string(),
             fence: grant.fence.map(|fence| fence.to_string()),
+            takeovers: grant.takeovers,
             valid_until: grant.valid_until.map(Instant::as_micros),
         },
         Event::Extended { valid_until } | Event::Resumed { valid_until } => Line::Valid {
@@ -173,19 +217,17 @@ fn event_line(key: u64, event: &Event) -> Line<'_> {
             key,
             valid_until: valid_until.map(Instant::as_micros),
         },
-        Event::Lost { reason, cause } => Line::Ended {
+        Event::Lost { reason, cause } => ended(name, key, reason.name(), cause),
+        Event::Refused { reason, cause } => ended(name, key, reason.name(), cause),
+        Event::Completed { record } | Event::Replayed { record } => Line::Record {
             event: name,
             key,
-            reason: reason.name(),
-            command: cause.command.map(|id| id.0),
-            detail: cause.detail.as_deref(),
+            record: Some(record.as_ref().into()),
         },
-        Event::Refused { reason, cause } => Line::Ended {
+        Event::Looked { record } => Line::Record {
             event: name,
             key,
-            reason: reason.name(),
-            command: cause.command.map(|id| id.0),
-            detail: cause.detail.as_deref(),
+            record: record.as_deref().map(ShownRecord::from),
         },
         Event::MixedLayouts { node } => Line::Told {
             event: name,
@@ -199,6 +241,23 @@ fn event_line(key: u64, event: &Event) -> Line<'_> {
         },
         _ => Line::Plain { event: name, key },
     }
+}
+
+fn ended<'a>(event: &'a str, key: u64, reason: &'a str, cause: &'a Cause) -> Line<'a> {
+    Line::Ended {
+        event,
+        key,
+        reason,
+        command: cause.command.map(|id| id.0),
+        detail: cause.detail.as_deref(),
+        retry_after: cause.retry_after.map(|after| after.as_micros()),
+        record: cause.record.as_deref().map(ShownRecord::from),
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 fn target(target: Target) -> String {

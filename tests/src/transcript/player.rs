@@ -5,6 +5,7 @@ use core::time::Duration;
 use fencepost_core::{
     AcquireTimeout, CommandId, ContenderId, Failure, Instant, Intent, Key, Misuse, Output, SessionId,
     Settings,
+    claim::Content,
     lowered::{Hub, Notice, Outcome},
     redis, zookeeper,
     zookeeper::{Answer, SessionState, Stat, WatchEvent},
@@ -134,6 +135,11 @@ impl Player {
             Input::Extend { key } => hub.intent(now, Key(*key), Intent::Extend),
             Input::Release { key } => hub.intent(now, Key(*key), Intent::Release),
             Input::Downgrade { key } => hub.intent(now, Key(*key), Intent::Downgrade),
+            Input::Complete { key, tag, result } => {
+                let content = Content::new(tag, result.as_bytes().into())?;
+                hub.intent(now, Key(*key), Intent::Complete(content))
+            }
+            Input::Leave { key } => hub.intent(now, Key(*key), Intent::Leave),
             Input::Cancel { key } => hub.intent(now, Key(*key), Intent::Cancel),
             Input::Close { key } => {
                 hub.close(now, Key(*key));

@@ -4,12 +4,12 @@ use alloc::boxed::Box;
 
 use super::{
     super::{
+        content::Content,
         record::{Record, State, Token, following},
-        request::{Answer, Claim, Content, Issue, Lost, Update},
+        request::{Answer, Claim, Issue, Lost, Update},
     },
     Asked,
     decision::{Change, Decision, delete, put, unchanged},
-    set_content,
 };
 
 impl Asked {
@@ -58,7 +58,7 @@ impl Asked {
         }
         let mut value = Record::new(State::Value, self.attempt);
         value.version = following(version);
-        set_content(&mut value, &update.content);
+        value.set_content(update.content.clone());
         let mut operation = Record::new(State::Done, self.attempt);
         operation.version = value.version;
         operation.fingerprint.clone_from(&update.fingerprint);

@@ -131,11 +131,11 @@ fn column(name: &str, of_token: bool) -> Result<Option<Record>, Corrupt> {
         "lease_over" => record.lease_end = now,
         "lease_over_block" => record.policy = Policy::Block,
         "lease_over_indeterminate" => record.policy = Policy::Indeterminate,
-        "done" => set_content(&mut record, &content(b"result")),
+        "done" => record.set_content(content(b"result")),
         "past_retention" => record.kept_until = now - 1,
         "issued" => {
             record.token = Some(token(b"alice"));
-            record.fingerprint = Vec::new();
+            record.fingerprint.clear();
         }
         "value" => record.version = 3,
         other => panic!("{other}"),

@@ -17,7 +17,7 @@ impl<F: Family> Hub<F> {
         reentry: &Reentry,
         intent: Intent,
     ) -> Result<(), Misuse> {
-        match self.grants.plan(now, key, reentry, intent)? {
+        match self.grants.plan(now, key, reentry, &intent)? {
             Plan::Contend => {
                 self.machine_intent(now, key, intent)?;
                 self.grants.contend(key, reentry);

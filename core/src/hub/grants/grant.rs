@@ -101,7 +101,7 @@ impl SharedGrant {
         now: Instant,
         key: Key,
         machine: Key,
-        intent: Intent,
+        intent: &Intent,
     ) -> Option<Result<Plan, Misuse>> {
         let hold = self.holds.iter().find(|hold| hold.key == key)?;
         let waiting = self.is_waiting();
@@ -116,6 +116,8 @@ impl SharedGrant {
             (Intent::Downgrade, Phase::Held(_)) if self.others(hold, Mode::Writer) > 0 => Plan::Read(machine),
             (Intent::Downgrade, Phase::Held(_)) => Plan::Downgrade(machine),
             (Intent::Extend | Intent::Release | Intent::Downgrade | Intent::Cancel, _) => Plan::Pass(machine),
+            // No claim has an owner: the machine refuses.
+            (Intent::Complete(_) | Intent::Leave, _) => Plan::Pass(machine),
         }))
     }
 

@@ -92,7 +92,7 @@ impl Grants {
     ///
     /// # Errors
     /// [`Misuse`] if the owner's state does not allow the intent.
-    fn plan(&self, now: Instant, key: Key, reentry: &Reentry, intent: Intent) -> Result<Plan, Misuse> {
+    fn plan(&self, now: Instant, key: Key, reentry: &Reentry, intent: &Intent) -> Result<Plan, Misuse> {
         let machine = self.machine(key);
         let grant = self.grants.get(&machine);
         match (

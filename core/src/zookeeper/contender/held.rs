@@ -140,7 +140,7 @@ impl Contender {
                     Loss::Deleted,
                     Cause {
                         command: cause,
-                        detail: None,
+                        ..Cause::none()
                     },
                 );
             }

@@ -287,6 +287,7 @@ impl Contender {
             (Intent::Release, Phase::Held(_)) => self.release(),
             (Intent::Downgrade, Phase::Held(_)) => return self.downgrade(),
             (Intent::Extend | Intent::Release | Intent::Downgrade, _) => return Err(Misuse::NotHeld),
+            (Intent::Complete(_) | Intent::Leave, _) => return Err(Misuse::NotAClaim),
             (Intent::Cancel, Phase::Entering(_) | Phase::Queued(_) | Phase::First) => {
                 self.refuse(now, Refusal::Cancelled, Cause::none());
             }

@@ -284,6 +284,7 @@ impl Contender {
             grant: Grant {
                 attempt,
                 fence,
+                takeovers: 0,
                 valid_until: Some(valid_until),
             },
         });

@@ -145,6 +145,7 @@ impl MultiLock {
             }
             (Intent::Downgrade, Phase::Held { .. }) => return Err(Misuse::NotAWriter),
             (Intent::Extend | Intent::Release | Intent::Downgrade, _) => return Err(Misuse::NotHeld),
+            (Intent::Complete(_) | Intent::Leave, _) => return Err(Misuse::NotAClaim),
             (Intent::Cancel, Phase::Enqueuing | Phase::Waiting | Phase::Restarting) => {
                 self.refuse(now, Refusal::Cancelled, Cause::none());
             }
@@ -345,6 +346,7 @@ impl MultiLock {
         let grant = Grant {
             attempt,
             fence,
+            takeovers: 0,
             valid_until,
         };
         self.out.event(Event::Acquired { grant });

@@ -125,21 +125,23 @@ impl Semaphore {
     /// # Errors
     /// [`Misuse`] for an intent that the present state does not allow. It changes nothing.
     pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
+        let releases = intent == Intent::Release;
         match (intent, self.phase) {
             (Intent::Acquire(acquire_timeout), Phase::Idle) => self.acquire(now, acquire_timeout),
             (Intent::Acquire(_), _) => return Err(Misuse::Busy),
-            (Intent::Extend | Intent::Release, Phase::Held) => {
+            (intent @ (Intent::Extend | Intent::Release), Phase::Held) => {
                 self.permit(|permit| permit.intent(now, intent))?
             }
             (Intent::Downgrade, Phase::Held) => return Err(Misuse::NotAWriter),
             (Intent::Extend | Intent::Release | Intent::Downgrade, _) => return Err(Misuse::NotHeld),
+            (Intent::Complete(_) | Intent::Leave, _) => return Err(Misuse::NotAClaim),
             (Intent::Cancel, Phase::Lining | Phase::Taking | Phase::Restarting) => {
                 self.refuse(now, Refusal::Cancelled, Cause::none());
             }
             (Intent::Cancel, Phase::Leaving) if self.deferred.flush(&mut self.out) => {}
             (Intent::Cancel, _) => return Err(Misuse::NotWaiting),
         }
-        if intent == Intent::Release {
+        if releases {
             self.deferred.release();
             self.go_to(Phase::Leaving);
         }

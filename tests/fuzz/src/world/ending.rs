@@ -53,8 +53,10 @@ impl World {
 
     fn come_to_rest(&mut self) {
         for key in self.contenders.keys().copied().collect::<Vec<_>>() {
-            for intent in [Intent::Release, Intent::Cancel] {
-                let accepted = self.hub.intent(Instant::from_micros(self.now), key, intent);
+            for intent in [Intent::Leave, Intent::Release, Intent::Cancel] {
+                let accepted = self
+                    .hub
+                    .intent(Instant::from_micros(self.now), key, intent.clone());
                 if accepted.is_ok() {
                     self.contenders
                         .entry(key)

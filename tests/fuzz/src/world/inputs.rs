@@ -35,8 +35,8 @@ impl World {
             },
             Step::Intent(machine, intent) => {
                 let key = self.key(machine);
-                self.input.1 = intent_name(intent);
-                self.hub.intent(now, key, intent)?;
+                self.input.1 = intent_name(&intent);
+                self.hub.intent(now, key, intent.clone())?;
                 let contender = self.contenders.get_mut(&key);
                 contender
                     .unwrap_or_else(|| panic!("{key:?} was never opened"))

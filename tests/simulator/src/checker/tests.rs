@@ -31,6 +31,7 @@ impl History {
                 number: 1,
             },
             fence: fence.map(Fence),
+            takeovers: 0,
             valid_until: Some(Instant::from_micros(END)),
         };
         self.checker.believes(client, Belief::Waits(None));

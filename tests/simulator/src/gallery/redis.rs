@@ -292,6 +292,7 @@ impl Small {
             grant: Grant {
                 attempt: self.token(),
                 fence,
+                takeovers: 0,
                 valid_until: self.until,
             },
         });

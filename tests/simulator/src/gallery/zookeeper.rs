@@ -349,6 +349,7 @@ impl Small {
             grant: Grant {
                 attempt: self.attempt,
                 fence: fence.map(Fence),
+                takeovers: 0,
                 valid_until: until.filter(|_| !unconfirmed),
             },
         });

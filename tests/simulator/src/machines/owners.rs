@@ -53,7 +53,7 @@ pub static REDIS_OWNERS: Machine<redis::Servers, Owner<Redis>> = Machine {
     make: |client, crashes, seed| {
         let margin = Duration::from_millis(2);
         let mut settings = StringSettings::new(redis::KEY, redis::TTL, margin).expect("good settings");
-        settings.answer_within = Duration::from_millis(90);
+        settings.lease.answer_within = Duration::from_millis(90);
         settings.owner = Some(Name::new("anna").expect("a good name"));
         let settings = LockSettings::String(settings);
         let both = [settings.clone(), settings];

@@ -24,7 +24,7 @@ fn call(arguments: &[Vec<u8>]) -> String {
         let known = Script::ALL
             .iter()
             .copied()
-            .find(|known| known.sha() == script || known.text() == script);
+            .find(|known| known.sha() == script || known.text() == *script);
         *script = known.map_or_else(|| "a script".into(), |known| format!("{known:?}"));
     }
     words.join(" ")

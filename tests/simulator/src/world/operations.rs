@@ -54,7 +54,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             (Operation::Write, _) => return self.write(client, local, trace),
             _ => return false,
         };
-        let accepted = self.client(client).subject.intent(local, intent);
+        let accepted = self.client(client).subject.intent(local, intent.clone());
         // It may still be cleaning up; and a client that is no writer, or no longer, has nothing to downgrade.
         if accepted.is_err() && matches!(intent, Intent::Acquire(_) | Intent::Downgrade) {
             return false;
@@ -64,7 +64,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         });
         match accepted {
             Ok(()) => {
-                trace.input(client, local, || Input::Intent(intent));
+                trace.input(client, local, || Input::Intent(intent.clone()));
                 if matches!(
                     operation,
                     Operation::Acquire | Operation::AcquireWithin(_) | Operation::Try

@@ -1,13 +1,16 @@
 //! Both sides: the scripts' server and the table's records.
 
+use core::time::Duration;
+
 use fencepost_core::{
     AttemptId, Instant,
     claim::{
-        Change, Corrupt, Decision, Known, Name, Record, Request, ServerTime, State, Step, Tombstone, decide,
+        Change, Corrupt, Decision, Known, Name, Record, Request, ServerTime, State, Step, Tombstone,
+        UpdateId, decide,
     },
     redis::{
         Reply,
-        claims::{ClaimCall, read_answer, read_record},
+        claim::{self, read_answer, read_record},
     },
 };
 use fencepost_models::redis::{ConnectionId, Server};
@@ -69,10 +72,11 @@ impl<'a> Both<'a> {
     }
 
     pub(crate) fn run(&mut self, request: &Request) -> Reply {
-        let call = ClaimCall::new(&self.name, request).unwrap();
+        let call = claim::call(&self.name, request, Duration::from_secs(10));
         let keys = call.keys.to_string();
-        let mut words: Vec<&[u8]> = vec![b"EVAL", call.script.text().as_bytes(), keys.as_bytes()];
-        words.extend(call.words.iter().map(Vec::as_slice));
+        let text = call.script.text();
+        let mut words: Vec<&[u8]> = vec![b"EVAL", text.as_bytes(), keys.as_bytes()];
+        words.extend(call.arguments.iter().map(Vec::as_slice));
         self.call(&words)
     }
 
@@ -153,7 +157,7 @@ impl<'a> Both<'a> {
         let key = self.name.redis_key();
         assert_eq!(self.stored(&key), counts(&self.record), "the record");
         for (at, id) in UPDATES.iter().enumerate() {
-            let key = self.name.redis_operation(id).unwrap();
+            let key = self.name.redis_operation(&UpdateId::new(id).unwrap());
             assert_eq!(self.stored(&key), counts(&self.updates[at]), "{id}");
         }
         let gone = self.name.redis_tombstone(&attempt.text());
@@ -175,7 +179,9 @@ impl<'a> Both<'a> {
 /// The place of an update among [`UPDATES`].
 fn update_of(request: &Request) -> Option<usize> {
     match &request.step {
-        Step::Update(update) => UPDATES.iter().position(|id| *id == update.id),
+        Step::Update(update) => UPDATES
+            .iter()
+            .position(|id| UpdateId::new(id).as_ref() == Ok(&update.id)),
         _ => None,
     }
 }

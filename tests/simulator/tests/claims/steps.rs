@@ -1,6 +1,6 @@
 //! Requests by chance, and damage.
 
-use fencepost_core::claim::{Claim, Content, Issue, Policy, Step, Update};
+use fencepost_core::claim::{Claim, Content, Issue, Policy, Step, Update, UpdateId};
 use fencepost_simulator::chance::Chance;
 
 use crate::both::{Both, UPDATES};
@@ -47,7 +47,7 @@ pub(crate) fn step(chance: &mut Chance, both: &Both<'_>, theme: Theme) -> Step {
         };
         let print: [&[u8]; 3] = [b"", b"u", b"u"];
         return Step::Update(Update {
-            id: chance.pick(&UPDATES).unwrap().into(),
+            id: UpdateId::new(chance.pick(&UPDATES).unwrap()).unwrap(),
             expected: if chance.percent(70) { present } else { 1 },
             fingerprint: chance.pick(&print).unwrap().into(),
             retention: 200,

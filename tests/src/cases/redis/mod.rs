@@ -1,6 +1,7 @@
-//! Cases of the Redis lock in the layout `string`.
+//! Cases of the Redis lock in the layout `string`, and of claims.
 
 mod acquire_timeout;
+mod claims;
 mod errors;
 mod hints;
 mod holding;
@@ -25,6 +26,7 @@ pub(super) fn cases() -> Vec<super::Case> {
         errors::cases(),
         misuse::cases(),
         owners::cases(),
+        claims::cases(),
     ]
     .concat()
 }

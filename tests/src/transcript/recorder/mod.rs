@@ -145,6 +145,17 @@ impl Recorder {
         self.input(Input::Downgrade { key })
     }
 
+    /// Completes the claim with this result.
+    pub fn complete(&mut self, key: u64, result: &str) -> &mut Self {
+        let (tag, result) = ("json".into(), result.into());
+        self.input(Input::Complete { key, tag, result })
+    }
+
+    /// Leaves the claim.
+    pub fn leave(&mut self, key: u64) -> &mut Self {
+        self.input(Input::Leave { key })
+    }
+
     /// Cancels the acquire.
     pub fn cancel(&mut self, key: u64) -> &mut Self {
         self.input(Input::Cancel { key })
@@ -228,6 +239,12 @@ impl Recorder {
             self.text()
         );
         self
+    }
+
+    /// Whether the hub waits for this timer.
+    #[must_use]
+    pub fn is_waiting_for(&self, reason: &str) -> bool {
+        self.reason() == Some(reason)
     }
 
     /// Checks what the hub waits for: the name of its timer, or nothing.

@@ -1,7 +1,9 @@
 //! The rules that no single cell shows.
 
+use alloc::vec::Vec;
+
 use super::{cells::outcome, *};
-use crate::claim::{chance::Chance, form, record::MAX_NUMBER, request::Update};
+use crate::claim::{UpdateId, chance::Chance, form, record::MAX_NUMBER, request::Update};
 
 fn put_by(step: Step, at: &str) -> Record {
     match decide(known(column(at, false)), &ask(step), NOW).record {
@@ -139,7 +141,7 @@ fn who_has_ended_its_claim_has_ended_it() {
 
 fn update(expected: u64, fingerprint: &[u8]) -> Request {
     ask(Step::Update(Update {
-        id: "sell-1".into(),
+        id: UpdateId::new("sell-1").unwrap(),
         expected,
         fingerprint: fingerprint.into(),
         retention: RETENTION,

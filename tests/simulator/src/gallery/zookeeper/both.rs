@@ -149,6 +149,7 @@ impl Both {
                     grant: Grant {
                         attempt,
                         fence,
+                        takeovers: 0,
                         valid_until,
                     },
                 });
@@ -197,7 +198,7 @@ impl Both {
 impl Subject<Servers> for Both {
     fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match (intent, self.phase) {
-            (Intent::Acquire(timeout), Phase::Idle) => {
+            (intent @ Intent::Acquire(timeout), Phase::Idle) => {
                 self.forever = timeout == AcquireTimeout::Forever;
                 self.deadline = super::super::limit(timeout).map(|limit| now.plus(limit));
                 self.parts[0].intent(now, intent)?;
@@ -208,7 +209,7 @@ impl Subject<Servers> for Both {
             (Intent::Release, Phase::Holds) => self.give_back(now, true),
             (Intent::Extend, Phase::Holds) => {
                 for part in &mut self.parts {
-                    part.intent(now, intent)?;
+                    part.intent(now, Intent::Extend)?;
                 }
             }
             (Intent::Cancel, Phase::Wants(_)) => self.refuse(now, Refusal::Cancelled),

@@ -1,15 +1,18 @@
 //! The claims' scripts on both servers. Leases end by being left: the clocks of the servers are not told to go on.
 
+use core::time::Duration;
+
 use fencepost_core::{
     AttemptId, ContenderId,
-    claim::{Claim, Content, Issue, Name, Policy, Request, Step, Update},
-    redis::claims::{ClaimCall, read_answer},
+    claim::{Claim, Content, Issue, Name, Policy, Request, Step, Update, UpdateId},
+    redis::claim::{self, read_answer},
 };
 
 use super::{Both, Word};
 use crate::chance::{Chance, alone, sequences};
 
 const LONG: u64 = 1_000_000;
+const TOMBSTONE: Duration = Duration::from_secs(10);
 
 fn content(chance: &mut Chance) -> Content {
     let result: &[u8] = chance.pick(&[&b""[..], b"one", b"\0\xff\r\n", b"0"]);
@@ -46,7 +49,7 @@ fn step(chance: &mut Chance) -> Step {
             retention: LONG,
         }),
         _ => Step::Update(Update {
-            id: chance.pick(&["sell-1", "sell-2"]).into(),
+            id: UpdateId::new(chance.pick(&["sell-1", "sell-2"])).unwrap(),
             expected: chance.below(3) as u64,
             fingerprint: Vec::new(),
             retention: LONG,
@@ -62,10 +65,10 @@ fn call(chance: &mut Chance) -> Vec<Word> {
     };
     let name = Name::new("payments", chance.pick(&["a", "b"])).unwrap();
     let step = step(chance);
-    let call = ClaimCall::new(&name, &Request { attempt, step }).unwrap();
+    let call = claim::call(&name, &Request { attempt, step }, TOMBSTONE);
     let mut line: Vec<Word> = vec!["EVAL".into(), call.script.text().into()];
     line.push(call.keys.to_string().into());
-    line.extend(call.words);
+    line.extend(call.arguments);
     line
 }
 

@@ -156,7 +156,7 @@ fn command(chance: &mut Chance) -> Vec<Word> {
 
 /// A script of ours, as its machine sends it, on keys that others write to.
 fn own_script(chance: &mut Chance) -> Vec<Word> {
-    let script = Script::ALL[chance.below(Script::ALL.len())];
+    let script = *chance.pick(&[&Script::Acquire, &Script::Renew, &Script::Release]);
     let key = chance.pick(KEYS);
     let owner = if chance.one_in(3) { "other" } else { "owner" };
     let (tombstone, channel) = (format!("{{a}}:gone:{owner}"), format!("{{{key}}}:released"));

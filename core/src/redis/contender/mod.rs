@@ -1,4 +1,4 @@
-//! The lock in the layout `string`: unfair and cheap. Clients that use `SET key token NX PX` respect it.
+//! One contender for a lock or a claim, which lasts as long as its lease on the server.
 //!
 //! ```text
 //!           acquire            granted                 release, loss
@@ -7,6 +7,14 @@
 //!                held  ▼  │ hint, poll, end of the holder's lease         │
 //!                     Waiting ────────────────────────────────────────────┘ timeout, cancel: if an acquire is in doubt
 //! ```
+//!
+//! A lock and a claim differ in the scripts and in what the answers mean, which [`Subject`] decides, and in these rules:
+//!
+//! | | lock | claim |
+//! |---|---|---|
+//! | ends | release | complete, release (*nothing happened*), leave (*outcome unknown*) |
+//! | an acquire may find | the lock free or held | also a result: [`Event::Replayed`](crate::Event) |
+//! | after a loss | the machine releases what may be left | the machine is `Lapsed`: the application may still end the claim, and the server decides |
 //!
 //! The diagram has the usual transitions. `states.rs` has the table of all states and transitions, which is the
 //! specification.
@@ -22,16 +30,19 @@ use alloc::{string::String, vec::Vec};
 use core::time::Duration;
 
 use crate::{
-    AcquireTimeout, AttemptId, Cause, CommandId, ContenderId, Instant, Intent, Misuse, Refusal, Timer,
+    AcquireTimeout, AttemptId, Cause, CommandId, ContenderId, Fence, Instant, Intent, Misuse, Refusal, Timer,
     jitter::Jitter, outbox::Outbox, states::Trail,
 };
 
-use super::{scripts::Script, settings::StringSettings, wire::Request};
+use super::{
+    subject::{Ask, End, Subject, TOMBSTONE},
+    wire::Request,
+};
 
-/// One contender for a lock in the layout `string`.
+/// One contender for a lock or a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct StringLock {
-    settings: StringSettings,
+pub struct Contender {
+    subject: Subject,
     out: Outbox<Request>,
     jitter: Jitter,
     attempt: AttemptId,
@@ -53,6 +64,11 @@ struct Acquire {
     /// Whether the server has reported another holder. Then an expired timeout ends in [`Refusal::Timeout`], otherwise
     /// in [`Refusal::Unreachable`].
     was_queued: bool,
+    /// When the holder's lease ends, if the server has reported it.
+    held_until: Option<Instant>,
+    /// The fence of the grant, and how often the operation had been taken over.
+    fence: Fence,
+    takeovers: u64,
     /// The value of a foreign holder, and since when this waiter has seen it.
     foreign: Option<(Vec<u8>, Instant)>,
     /// Whether a hint that the lock may be free arrived while an acquire was in flight.
@@ -76,6 +92,9 @@ impl Acquire {
         Self {
             nonblocking,
             was_queued: false,
+            held_until: None,
+            fence: Fence(0),
+            takeovers: 0,
             foreign: None,
             hinted: false,
             in_doubt: false,
@@ -89,18 +108,27 @@ impl Acquire {
 }
 
 /// The state, and what the machine stores only in that state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     Idle,
     Asking,
     Waiting,
     Held,
-    Leaving {
-        /// Whether the application waits for the end of the release.
-        release: bool,
-        /// What an earlier release of this attempt may have left on the server.
-        earlier: Earlier,
-    },
+    Leaving(Leaving),
+    /// A claim's grant is lost. The application may still end the claim.
+    Lapsed,
+}
+
+/// The end of an attempt, until the server has answered.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Leaving {
+    end: End,
+    /// Whether the application waits for the answer.
+    reported: bool,
+    /// What an earlier release of this attempt may have left on the server.
+    earlier: Earlier,
+    /// Until when the grant was valid before. If the server refuses the end of a claim, the grant goes on.
+    valid_until: Option<Instant>,
 }
 
 /// Whether the server may have executed an earlier release of the attempt. Then the answer that this attempt does not
@@ -118,10 +146,18 @@ enum Earlier {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Running {
     id: CommandId,
-    script: Script,
+    purpose: Purpose,
     /// Whether the request contained the script's text.
     with_text: bool,
     start: Instant,
+}
+
+/// What a script is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Purpose {
+    Acquire,
+    Renew,
+    End,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -136,12 +172,10 @@ enum Subscription {
     Refused,
 }
 
-impl StringLock {
-    /// A contender that is idle.
-    #[must_use]
-    pub const fn new(settings: StringSettings, contender: ContenderId, seed: u64) -> Self {
+impl Contender {
+    pub(super) const fn new(subject: Subject, contender: ContenderId, seed: u64) -> Self {
         Self {
-            settings,
+            subject,
             out: Outbox::new(),
             jitter: Jitter::new(seed),
             attempt: AttemptId { contender, number: 0 },
@@ -159,17 +193,30 @@ impl StringLock {
     /// # Errors
     /// [`Misuse`] for an intent that the present state does not allow. The machine is unchanged then.
     pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
-        match (intent, self.phase) {
-            (Intent::Acquire(acquire_timeout), Phase::Idle) => self.acquire(now, acquire_timeout),
+        let is_claim = self.subject.is_claim();
+        match (intent, &self.phase) {
+            (Intent::Acquire(acquire_timeout), Phase::Idle | Phase::Lapsed) => {
+                self.acquire(now, acquire_timeout);
+            }
             (Intent::Acquire(_), _) => return Err(Misuse::Busy),
+            (Intent::Complete(_) | Intent::Leave, _) if !is_claim => return Err(Misuse::NotAClaim),
+            (Intent::Downgrade, _) if is_claim => return Err(Misuse::NotAWriter),
             // The grant has ended by the holder's clock, but the driver has not reported the time yet.
-            (Intent::Extend | Intent::Release, Phase::Held) if self.out.expired(Timer::Validity, now) => {
+            (Intent::Extend, Phase::Held) if self.out.expired(Timer::Validity, now) => self.lease_ended(now),
+            (Intent::Release, Phase::Held) if !is_claim && self.out.expired(Timer::Validity, now) => {
                 self.lease_ended(now);
             }
             (Intent::Extend, Phase::Held) => self.renew(now),
-            (Intent::Release, Phase::Held) => self.leave(now, true),
+            (Intent::Release, Phase::Held | Phase::Lapsed) => self.end(now, End::Release, true),
+            (Intent::Leave, Phase::Held | Phase::Lapsed) => self.end(now, End::Leave, true),
+            (Intent::Complete(content), Phase::Held | Phase::Lapsed) => {
+                self.end(now, End::Complete(content), true);
+            }
             (Intent::Downgrade, Phase::Held) => return Err(Misuse::NotAWriter),
-            (Intent::Extend | Intent::Release | Intent::Downgrade, _) => return Err(Misuse::NotHeld),
+            (
+                Intent::Extend | Intent::Release | Intent::Downgrade | Intent::Complete(_) | Intent::Leave,
+                _,
+            ) => return Err(Misuse::NotHeld),
             (Intent::Cancel, Phase::Asking | Phase::Waiting) => {
                 self.refuse(now, Refusal::Cancelled, Cause::none());
             }
@@ -178,10 +225,11 @@ impl StringLock {
         Ok(())
     }
 
-    /// Whether the machine holds nothing, waits for nothing and has nothing left to clean up.
+    /// Whether the machine holds nothing, waits for nothing and has nothing left to clean up. A lost claim counts as
+    /// nothing: its policy decides what happens to the operation.
     #[must_use]
     pub const fn is_idle(&self) -> bool {
-        matches!(self.phase, Phase::Idle)
+        matches!(self.phase, Phase::Idle | Phase::Lapsed)
     }
 
     pub(crate) const fn outbox(&mut self) -> &mut Outbox<Request> {
@@ -193,7 +241,7 @@ impl StringLock {
         self.stored = self.attempt.text();
         self.acquire = Acquire::new(acquire_timeout == AcquireTimeout::Try);
         self.out
-            .set_acquire_timeout(now, acquire_timeout, self.settings.answer_within);
+            .set_acquire_timeout(now, acquire_timeout, self.subject.lease().answer_within);
         self.ask(now);
     }
 
@@ -203,25 +251,26 @@ impl StringLock {
         self.phase = phase;
     }
 
-    /// Sends a script. The script in flight, if any, no longer counts.
-    fn run(&mut self, now: Instant, script: Script, with_text: bool) {
-        let (keys, arguments) = self.arguments(script);
-        let limit = now.plus(self.answer_limit(script));
+    /// Sends the script of the present phase. The script in flight, if any, no longer counts.
+    fn run(&mut self, now: Instant, with_text: bool) {
+        let (purpose, ask) = match &self.phase {
+            Phase::Held => (Purpose::Renew, Ask::Renew),
+            Phase::Leaving(leaving) => (Purpose::End, Ask::End(&leaving.end)),
+            Phase::Idle | Phase::Asking | Phase::Waiting | Phase::Lapsed => (Purpose::Acquire, Ask::Acquire),
+        };
+        let call = self
+            .subject
+            .call(self.attempt, &self.stored, ask, self.tombstone_life());
+        let limit = now.plus(self.answer_limit(purpose));
         let acquire_timeout = self
             .out
             .at(Timer::AcquireTimeout)
-            .filter(|_| script == Script::Acquire);
+            .filter(|_| purpose == Purpose::Acquire);
         let deadline = acquire_timeout.map_or(limit, |acquire_timeout| acquire_timeout.min(limit));
-        let request = Request::Script {
-            script,
-            with_text,
-            keys,
-            arguments,
-        };
-        let id = self.out.command(request, Some(deadline));
+        let id = self.out.command(Request::script(call, with_text), Some(deadline));
         self.running = Some(Running {
             id,
-            script,
+            purpose,
             with_text,
             start: now,
         });
@@ -230,13 +279,24 @@ impl StringLock {
         self.out.set(Timer::Retry, limit);
     }
 
+    /// How long the server keeps a tombstone of this attempt. An acquire in doubt may arrive as late as one lease after
+    /// it was sent.
+    fn tombstone_life(&self) -> Duration {
+        if self.in_doubt() {
+            self.subject.lease().ttl.max(TOMBSTONE)
+        } else {
+            TOMBSTONE
+        }
+    }
+
     /// How long the machine waits for an answer. A renewal waits at most a third of the lease, so that there is time
     /// for a second one.
-    fn answer_limit(&self, script: Script) -> Duration {
-        let third = self.settings.ttl.checked_div(3).unwrap_or_default();
-        match script {
-            Script::Renew => self.settings.answer_within.min(third),
-            Script::Acquire | Script::Release => self.settings.answer_within,
+    fn answer_limit(&self, purpose: Purpose) -> Duration {
+        let lease = self.subject.lease();
+        let third = lease.ttl.checked_div(3).unwrap_or_default();
+        match purpose {
+            Purpose::Renew => lease.answer_within.min(third),
+            Purpose::Acquire | Purpose::End => lease.answer_within,
         }
     }
 
@@ -252,7 +312,7 @@ impl StringLock {
         if matches!(self.subscription, Subscription::Wanted(_) | Subscription::Live(_)) {
             self.out.command(
                 Request::Unsubscribe {
-                    channel: self.settings.channel(),
+                    channel: self.subject.channel(),
                 },
                 None,
             );

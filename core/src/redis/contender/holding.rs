@@ -1,21 +1,22 @@
-//! Holding the lock: the machine renews the lease, and decides by its own clock how long the grant is valid.
+//! Holding: the machine renews the lease, and decides by its own clock how long the grant is valid.
 
-use crate::{Cause, CommandId, Event, Failure, Instant, Loss, Timer, lease};
+use crate::{Cause, CommandId, Event, Failure, Instant, Loss, Refusal, Timer, lease};
 
 use super::super::{
-    reply::{self, Compared, Trouble},
-    scripts::Script,
+    reply::Trouble,
+    settings::LeaseSettings,
+    subject::{End, Ended},
     wire::Reply,
 };
-use super::{Phase, Running, StringLock};
+use super::{Contender, Phase, Running};
 
-impl StringLock {
+impl Contender {
     /// Starts the timers of a lease that the client requested at `start`.
     pub(super) fn lease_runs(&mut self, start: Instant, valid_until: Instant) {
         self.out.set(Timer::Validity, valid_until);
-        if self.settings.renew {
-            self.out
-                .set(Timer::Renew, lease::renew_at(start, self.settings.ttl));
+        let &LeaseSettings { ttl, renew, .. } = self.subject.lease();
+        if renew {
+            self.out.set(Timer::Renew, lease::renew_at(start, ttl));
         }
     }
 
@@ -24,13 +25,13 @@ impl StringLock {
         self.out.stop(Timer::Renew);
         if self.running.is_none() {
             self.out.stop(Timer::Retry);
-            self.run(now, Script::Renew, false);
+            self.run(now, false);
         }
     }
 
     pub(super) fn renewed(&mut self, now: Instant, ran: Running, result: Result<&Reply, Failure>) -> bool {
         let answer = match result {
-            Ok(reply) => reply::compared(reply),
+            Ok(reply) => self.subject.ended(reply),
             Err(Failure::Closed) => {
                 self.lose(now, Loss::ConnectionClosed, Cause::command(ran.id));
                 return true;
@@ -43,20 +44,21 @@ impl StringLock {
             }
         };
         match answer {
-            Ok(Compared::Own) => {
+            Ok(Ended::Own) => {
                 self.out.stop(Timer::Retry);
                 self.confirmed(now, ran.start);
             }
-            Ok(Compared::Foreign) => self.lose(now, Loss::Taken, Cause::command(ran.id)),
-            Ok(Compared::Absent) => self.lose(now, Loss::Deleted, Cause::command(ran.id)),
-            Err(Trouble::NoScript) => self.run(now, Script::Renew, true),
-            Err(Trouble::Final(crate::Refusal::WrongType, detail)) => {
+            Ok(Ended::Lost(loss)) => self.lose(now, loss, Cause::command(ran.id)),
+            Err(Trouble::NoScript) => self.run(now, true),
+            Err(Trouble::Final(Refusal::WrongType, detail)) => {
                 self.lose(now, Loss::Taken, Cause::answer(ran.id, detail));
             }
             Err(Trouble::Transient(detail) | Trouble::Unwritable(detail) | Trouble::Final(_, detail)) => {
                 self.renewal_failed(now, Cause::answer(ran.id, detail));
             }
-            Err(Trouble::Shape) => {
+            Ok(Ended::No(_)) => self.lose(now, Loss::Refused, Cause::command(ran.id)),
+            // Only the end of an attempt can find a result.
+            Ok(Ended::Replayed(_)) | Err(Trouble::Shape) => {
                 self.acquire.late_renewal = true;
                 self.renewal_failed(now, Cause::command(ran.id));
                 return false;
@@ -80,23 +82,22 @@ impl StringLock {
             return;
         };
         let renewal = self.acquire.renewals.remove(at);
-        let (Phase::Held, Ok(reply)) = (self.phase, result) else {
+        let (Phase::Held, Ok(reply)) = (&self.phase, result) else {
             return;
         };
-        match reply::compared(reply) {
-            Ok(Compared::Own) => self.confirmed(now, renewal.start),
-            Ok(Compared::Foreign) => self.lose(now, Loss::Taken, Cause::command(id)),
-            Ok(Compared::Absent) => self.lose(now, Loss::Deleted, Cause::command(id)),
+        match self.subject.ended(reply) {
+            Ok(Ended::Own) => self.confirmed(now, renewal.start),
+            Ok(Ended::Lost(loss)) => self.lose(now, loss, Cause::command(id)),
             // A slow server would give the same answer to the renewal in flight, just as late. So the machine sends the
             // text now.
             Err(Trouble::NoScript) => {
                 if let Some(repeated) = self.running.take_if(|running| !running.with_text) {
                     self.awaited_still(repeated);
-                    self.run(now, Script::Renew, true);
+                    self.run(now, true);
                 }
             }
             // The outcome of the renewal in flight decides.
-            Err(_) => {}
+            Ok(Ended::Replayed(_) | Ended::No(_)) | Err(_) => {}
         }
     }
 
@@ -106,7 +107,8 @@ impl StringLock {
             // The grant has ended by the holder's own clock, and a late answer does not restore it.
             return self.lease_ended(now);
         }
-        let valid_until = lease::valid_until(start, self.settings.ttl, self.settings.margin);
+        let &LeaseSettings { ttl, margin, .. } = self.subject.lease();
+        let valid_until = lease::valid_until(start, ttl, margin);
         let known = self.out.at(Timer::Validity);
         if known.is_some_and(|known| known > valid_until) {
             return;
@@ -129,10 +131,11 @@ impl StringLock {
         self.out.event(Event::Lost { reason, cause });
         self.acquire.late_renewal |= self.running.take().is_some();
         match reason {
+            _ if self.subject.is_claim() => self.stop_in(Phase::Lapsed),
             // This attempt has no lock to clean up, or the client cannot send anything. A lock of another contender is
             // not touched.
             Loss::Taken | Loss::Deleted | Loss::ConnectionClosed if !self.in_doubt() => self.rest(),
-            _ => self.leave(now, false),
+            _ => self.end(now, End::Release, false),
         }
     }
 

@@ -1,4 +1,4 @@
-//! The settings of a Redis lock, and the names of its keys.
+//! The settings of a lock in the layout `string`, and the names of its keys.
 
 use alloc::{sync::Arc, vec::Vec};
 use core::time::Duration;
@@ -6,13 +6,10 @@ use core::time::Duration;
 use crate::{
     ConfigError, Owner,
     hub::{LockKind, Mode, Ownership, Reentry},
-    lease, text,
+    text,
 };
 
-/// The default of [`StringSettings::poll`].
-pub const DEFAULT_POLL: Duration = Duration::from_millis(100);
-/// The default of [`StringSettings::answer_within`].
-pub const DEFAULT_ANSWER_WITHIN: Duration = Duration::from_secs(5);
+use super::LeaseSettings;
 
 /// The checked settings of a lock in the layout `string`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -21,17 +18,8 @@ pub struct StringSettings {
     name: Arc<str>,
     /// The prefix of the lock's other keys and of its channel.
     stem: Arc<str>,
-    /// The lease: how long the server keeps the lock without a renewal.
-    pub ttl: Duration,
-    /// Subtracted, together with the drift, from the time for which a grant is valid.
-    pub margin: Duration,
-    /// Whether the machine renews the lease after each third of it, until the release.
-    pub renew: bool,
-    /// The longest time between two requests of a waiter. Waiters poll because foreign holders announce no release.
-    pub poll: Duration,
-    /// How long an answer may take. After this time the machine sends the request again. A nonblocking acquire ends as
-    /// unreachable.
-    pub answer_within: Duration,
+    /// The lease, and how the machine keeps it.
+    pub lease: LeaseSettings,
     /// The longest hold allowed, if there is a limit.
     pub max_hold: Option<Duration>,
     /// Who acquires the lock, for re-entry; `None` if each acquire is a contender of its own.
@@ -59,15 +47,10 @@ impl StringSettings {
             name: name.into(),
             why: NO_COMMON_SLOT,
         })?;
-        lease::check(ttl, margin)?;
         Ok(Self {
             name: name.into(),
             stem,
-            ttl,
-            margin,
-            renew: true,
-            poll: DEFAULT_POLL,
-            answer_within: DEFAULT_ANSWER_WITHIN,
+            lease: LeaseSettings::new("ttl", ttl, margin)?,
             max_hold: None,
             owner: None,
         })
@@ -79,7 +62,7 @@ impl StringSettings {
         &self.name
     }
 
-    pub(super) fn reentry(&self) -> Option<Reentry> {
+    pub(in crate::redis) fn reentry(&self) -> Option<Reentry> {
         let ownership = Ownership {
             owner: self.owner.clone()?,
             kind: LockKind::Mutex,
@@ -94,19 +77,19 @@ impl StringSettings {
         })
     }
 
-    pub(super) fn key(&self) -> Vec<u8> {
+    pub(in crate::redis) fn key(&self) -> Vec<u8> {
         self.name.as_bytes().to_vec()
     }
 
-    pub(super) fn fence_key(&self) -> Vec<u8> {
+    pub(in crate::redis) fn fence_key(&self) -> Vec<u8> {
         self.beside("fence", "")
     }
 
-    pub(super) fn channel(&self) -> Vec<u8> {
+    pub(in crate::redis) fn channel(&self) -> Vec<u8> {
         self.beside("released", "")
     }
 
-    pub(super) fn tombstone_key(&self, attempt: &str) -> Vec<u8> {
+    pub(in crate::redis) fn tombstone_key(&self, attempt: &str) -> Vec<u8> {
         self.beside("gone:", attempt)
     }
 
@@ -137,6 +120,7 @@ mod tests {
     use alloc::string::{String, ToString};
 
     use super::*;
+    use crate::lease;
 
     fn beside(name: &str) -> String {
         let settings = StringSettings::new(name, lease::DEFAULT_TTL, lease::DEFAULT_MARGIN).unwrap();

@@ -4,15 +4,12 @@ use crate::{
     Cause, CommandId, Event, Instant, Loss, Machine, Misuse, Outcome, Output, Refusal, Timer, io::sealed,
 };
 
-use super::super::{
-    scripts::Script,
-    wire::{Notice, Reply, Request},
-};
-use super::{Phase, StringLock, Subscription};
+use super::super::wire::{Notice, Reply, Request};
+use super::{Contender, Leaving, Phase, Purpose, Subscription};
 
-impl sealed::Sealed for StringLock {}
+impl sealed::Sealed for Contender {}
 
-impl Machine for StringLock {
+impl Machine for Contender {
     type Request = Request;
     type Reply = Reply;
     type Notice = Notice;
@@ -33,11 +30,12 @@ impl Machine for StringLock {
             return Ok(());
         };
         self.out.stop(Timer::Retry);
-        let fits = match (self.phase, ran.script) {
-            (Phase::Asking, Script::Acquire) => self.asked(now, ran, result),
-            (Phase::Held, Script::Renew) => self.renewed(now, ran, result),
-            (Phase::Leaving { release, earlier }, Script::Release) => {
-                self.released(now, ran, result, release, earlier)
+        let fits = match (&self.phase, ran.purpose) {
+            (Phase::Asking, Purpose::Acquire) => self.asked(now, ran, result),
+            (Phase::Held, Purpose::Renew) => self.renewed(now, ran, result),
+            (Phase::Leaving(leaving), Purpose::End) => {
+                let leaving = leaving.clone();
+                self.ended(now, ran, result, leaving)
             }
             _ => true,
         };
@@ -68,19 +66,27 @@ impl Machine for StringLock {
         if self.out.expired(Timer::AcquireTimeout, now)
             && matches!(self.phase, Phase::Asking | Phase::Waiting)
         {
-            let reason = if self.acquire.was_queued {
-                Refusal::Timeout
-            } else {
-                Refusal::Unreachable
-            };
             let trouble = core::mem::take(&mut self.acquire.trouble);
-            self.refuse(now, reason, trouble);
+            let (reason, cause) = if self.acquire.was_queued {
+                let retry_after = self.retry_after(now).retry_after;
+                let cause = Cause {
+                    retry_after,
+                    ..trouble
+                };
+                (self.subject.held_by_another(false), cause)
+            } else {
+                (Refusal::Unreachable, trouble)
+            };
+            self.refuse(now, reason, cause);
         }
         if self.out.expired(Timer::Validity, now) {
-            match self.phase {
+            match &self.phase {
                 Phase::Held => self.lease_ended(now),
-                Phase::Leaving { release, .. } => self.gone(release),
-                Phase::Idle | Phase::Asking | Phase::Waiting => {}
+                Phase::Leaving(leaving) => {
+                    let leaving = leaving.clone();
+                    self.unanswered(leaving);
+                }
+                Phase::Idle | Phase::Asking | Phase::Waiting | Phase::Lapsed => {}
             }
         }
         if self.out.expired(Timer::MaxHold, now) && self.is_held() {
@@ -102,12 +108,12 @@ impl Machine for StringLock {
     }
 }
 
-impl StringLock {
+impl Contender {
     /// A retry is due, or an answer is overdue: sends the script again. A script whose answer is overdue counts as in
     /// doubt.
     fn try_again(&mut self, now: Instant) {
         let overdue = self.running.take();
-        match self.phase {
+        match &mut self.phase {
             Phase::Asking => {
                 if let Some(acquire) = overdue {
                     self.acquire_overdue(acquire);
@@ -118,14 +124,15 @@ impl StringLock {
                 if let Some(renewal) = overdue {
                     self.awaited_still(renewal);
                 }
-                self.run(now, Script::Renew, false);
+                self.run(now, false);
             }
-            Phase::Leaving { release, earlier } => {
-                let earlier = overdue.map_or(earlier, |ran| earlier.or_since(ran.start));
-                self.go_to(Phase::Leaving { release, earlier });
-                self.run(now, Script::Release, false);
+            Phase::Leaving(Leaving { earlier, .. }) => {
+                if let Some(ran) = overdue {
+                    *earlier = earlier.or_since(ran.start);
+                }
+                self.run(now, false);
             }
-            Phase::Idle | Phase::Waiting => {}
+            Phase::Idle | Phase::Waiting | Phase::Lapsed => {}
         }
     }
 }

@@ -1,92 +1,52 @@
-//! Acquiring the lock: ask the server, subscribe, ask again.
+//! Acquiring: ask the server, subscribe, ask again.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{boxed::Box, vec::Vec};
 use core::time::Duration;
 
-use crate::{
-    AttemptId, Cause, CommandId, Event, Failure, Fence, Grant, Instant, Refusal, Timer, lease,
-    text::{decimal, quoted},
-    time::millis_up,
-};
+use crate::{Cause, CommandId, Event, Failure, Fence, Grant, Instant, Refusal, Timer, claim::Record, lease};
 
 use super::super::{
-    reply::{self, Acquired, Trouble},
-    scripts::Script,
+    reply::{self, Trouble},
+    settings::LeaseSettings,
+    subject::{Acquired, End},
     wire::{Reply, Request},
 };
-use super::{Phase, Running, StringLock, Subscription};
+use super::{Contender, Leaving, Phase, Purpose, Running, Subscription};
 
-/// How long the server keeps a fence after the last use of its lock. A resource that remembers fences for longer must
-/// be informed when a name is taken out of use.
-const KEEP_FENCE: Duration = Duration::from_secs(7 * 86_400);
-
-impl StringLock {
+impl Contender {
     pub(super) fn ask(&mut self, now: Instant) {
         self.go_to(Phase::Asking);
         self.acquire.hinted = false;
         self.out.stop(Timer::Poll);
-        self.run(now, Script::Acquire, false);
-    }
-
-    /// A script's arguments, and how many of them are keys.
-    pub(super) fn arguments(&self, script: Script) -> (usize, Vec<Vec<u8>>) {
-        let settings = &self.settings;
-        let mut arguments = Vec::with_capacity(MOST_ARGUMENTS);
-        arguments.push(settings.key());
-        if script != Script::Release {
-            arguments.push(settings.fence_key());
-        }
-        if script != Script::Renew {
-            arguments.push(settings.tombstone_key(&self.stored));
-        }
-        let keys = arguments.len();
-        arguments.push(self.stored.as_bytes().to_vec());
-        if script == Script::Release {
-            // A release that a client library sent twice arrives within seconds. An acquire in doubt may arrive as late
-            // as one lease after it was sent.
-            let tombstone = if self.in_doubt() {
-                self.pending_delete()
-            } else {
-                TOMBSTONE
-            };
-            arguments.extend([settings.channel(), number(tombstone)]);
-        } else {
-            let keep = KEEP_FENCE.max(settings.ttl.saturating_mul(2));
-            arguments.extend([number(settings.ttl), number(keep)]);
-        }
-        if script == Script::Acquire {
-            arguments.push(number(self.pending_delete()));
-        }
-        (keys, arguments)
-    }
-
-    /// How long the server keeps a tombstone for a late acquire.
-    fn pending_delete(&self) -> Duration {
-        self.settings.ttl.max(TOMBSTONE)
+        self.run(now, false);
     }
 
     pub(super) fn asked(&mut self, now: Instant, ran: Running, result: Result<&Reply, Failure>) -> bool {
         let answer = match result {
-            Ok(reply) => reply::acquired(reply),
+            Ok(reply) => self.subject.acquired(reply),
             Err(failure) => {
                 self.ask_failed(now, ran.id, failure);
                 return true;
             }
         };
         match answer {
-            Ok(Acquired::Yes(fence)) => self.granted(now, ran.start, fence),
-            Ok(Acquired::Held { left, holder }) => self.held_by_another(now, left, holder),
-            Ok(Acquired::BadFence(kept)) => {
-                let detail = self.bad_fence(&kept);
-                self.refuse(now, Refusal::ServerError, Cause::answer(ran.id, detail));
+            Ok(Acquired::Yes { fence, takeovers }) => self.granted(now, ran.start, fence, takeovers),
+            Ok(Acquired::Held { left, foreign }) => self.held_by_another(now, left, foreign),
+            Ok(Acquired::Replayed(record)) => self.replayed(record),
+            Ok(Acquired::No(reason, detail)) => {
+                let cause = Cause {
+                    detail,
+                    ..Cause::command(ran.id)
+                };
+                self.refuse(now, reason, cause);
             }
             Ok(Acquired::GivenUp) => self.refuse(now, Refusal::GivenUp, Cause::command(ran.id)),
-            Err(Trouble::NoScript) => self.run(now, Script::Acquire, true),
+            Err(Trouble::NoScript) => self.run(now, true),
             Err(Trouble::Transient(detail)) => {
                 self.acquire.trouble = Cause::answer(ran.id, detail);
                 self.retry_later(now);
             }
-            // The script writes the lock's key last, so it has not taken the lock.
+            // The script writes the key of the lock or the claim last, so it has not taken it.
             Err(Trouble::Unwritable(detail)) => {
                 self.refuse(now, Refusal::ServerError, Cause::answer(ran.id, detail));
             }
@@ -111,9 +71,10 @@ impl StringLock {
         }
     }
 
-    fn granted(&mut self, now: Instant, start: Instant, fence: u64) {
-        let valid_until = lease::valid_until(start, self.settings.ttl, self.settings.margin);
-        if valid_until <= now.plus(lease::least_told(self.settings.ttl)) {
+    fn granted(&mut self, now: Instant, start: Instant, fence: u64, takeovers: u64) {
+        let &LeaseSettings { ttl, margin, .. } = self.subject.lease();
+        let valid_until = lease::valid_until(start, ttl, margin);
+        if valid_until <= now.plus(lease::least_told(ttl)) {
             // The answer came so late that too little of the lease is left. The machine asks again: either the attempt
             // still holds the lock and gets a full lease, or it has lost the lock before the application got a grant.
             self.acquire.in_doubt = true;
@@ -124,29 +85,33 @@ impl StringLock {
         self.go_to(Phase::Held);
         self.acquire.failures = 0;
         self.acquire.trouble = Cause::none();
-        if let Some(most) = self.settings.max_hold {
+        self.acquire.fence = Fence(fence);
+        self.acquire.takeovers = takeovers;
+        if let Some(most) = self.subject.max_hold() {
             self.out.set_after(Timer::MaxHold, now, most);
         }
         self.lease_runs(start, valid_until);
         let grant = Grant {
             attempt: self.attempt,
             fence: Some(Fence(fence)),
+            takeovers,
             valid_until: Some(valid_until),
         };
         self.out.event(Event::Acquired { grant });
     }
 
-    fn bad_fence(&self, kept: &[u8]) -> String {
-        let key = String::from_utf8_lossy(&self.settings.fence_key()).into_owned();
-        let kept = String::from_utf8_lossy(kept.get(..MOST_SHOWN).unwrap_or(kept)).into_owned();
-        let why = ", which is no whole number below 2^53: set the key to the last fence that the lock has given, or delete it";
-        ["the key ", &quoted(&key), " holds ", &quoted(&kept), why].concat()
+    /// The operation has a result, so there is nothing to acquire. The answer also settles earlier acquires in doubt.
+    pub(super) fn replayed(&mut self, record: Box<Record>) {
+        self.out.event(Event::Replayed { record });
+        self.rest();
     }
 
-    fn held_by_another(&mut self, now: Instant, left: Option<Duration>, holder: Vec<u8>) {
+    fn held_by_another(&mut self, now: Instant, left: Option<Duration>, foreign: Option<Vec<u8>>) {
         self.acquire.failures = 0;
+        self.acquire.held_until = left.map(|left| now.plus(left));
         if self.acquire.nonblocking {
-            return self.refuse(now, Refusal::NotAvailable, Cause::none());
+            let reason = self.subject.held_by_another(true);
+            return self.refuse(now, reason, self.retry_after(now));
         }
         if !core::mem::replace(&mut self.acquire.was_queued, true) {
             self.out.event(Event::Queued { ahead: None });
@@ -159,14 +124,14 @@ impl StringLock {
         if self.subscription == Subscription::No {
             let id = self.out.command(
                 Request::Subscribe {
-                    channel: self.settings.channel(),
+                    channel: self.subject.channel(),
                 },
                 None,
             );
             self.subscription = Subscription::Wanted(id);
         }
         // The server announces neither the end of the holder's lease nor a release by a foreign holder.
-        let poll = self.poll_after(now, holder);
+        let poll = self.poll_after(now, foreign);
         let poll = self.jitter.spread(poll);
         let wait = left.map_or(poll, |left| {
             left.saturating_add(Duration::from_millis(1)).min(poll)
@@ -174,15 +139,23 @@ impl StringLock {
         self.out.set_after(Timer::Poll, now, wait);
     }
 
+    /// What a refusal reports while another contender holds it: how long that contender's lease still runs.
+    pub(super) fn retry_after(&self, now: Instant) -> Cause {
+        Cause {
+            retry_after: self.acquire.held_until.map(|until| until.since(now)),
+            ..Cause::none()
+        }
+    }
+
     /// When a waiter asks again. A holder whose value has not the form of an attempt is foreign, and announces no
     /// release. The waiter then asks after half of the time for which it has seen this holder. So it is not much later
     /// than other clients that poll. It asks at most [`EAGER`] times within a poll interval.
-    fn poll_after(&mut self, now: Instant, holder: Vec<u8>) -> Duration {
-        let poll = self.settings.poll;
-        if AttemptId::is_text(&holder) {
+    fn poll_after(&mut self, now: Instant, foreign: Option<Vec<u8>>) -> Duration {
+        let poll = self.subject.lease().poll;
+        let Some(holder) = foreign else {
             self.acquire.foreign = None;
             return poll;
-        }
+        };
         let since = match &self.acquire.foreign {
             Some((known, since)) if *known == holder => *since,
             _ => now,
@@ -213,7 +186,7 @@ impl StringLock {
         match self.phase {
             Phase::Waiting => self.ask(now),
             Phase::Asking => self.acquire.hinted = true,
-            Phase::Idle | Phase::Held | Phase::Leaving { .. } => {}
+            Phase::Idle | Phase::Held | Phase::Leaving(_) | Phase::Lapsed => {}
         }
     }
 
@@ -231,7 +204,7 @@ impl StringLock {
 
     /// The machine stops waiting for an acquire's outcome. The driver may still report that the acquire was never sent.
     pub(super) fn acquire_overdue(&mut self, ran: Running) {
-        if ran.script != Script::Acquire {
+        if ran.purpose != Purpose::Acquire {
             return;
         }
         if self.acquire.overdue.len() < MOST_OVERDUE {
@@ -249,7 +222,7 @@ impl StringLock {
         };
         self.acquire.overdue.remove(at);
         self.acquire.in_doubt |= !matches!(result, Err(Failure::NotSent | Failure::Closed));
-        if !self.in_doubt() && matches!(self.phase, Phase::Leaving { release: false, .. }) {
+        if !self.in_doubt() && matches!(self.phase, Phase::Leaving(Leaving { reported: false, .. })) {
             self.rest();
         }
     }
@@ -261,29 +234,16 @@ impl StringLock {
             self.acquire_overdue(running);
         }
         if self.in_doubt() && reason != Refusal::ConnectionClosed {
-            self.leave(now, false);
+            // No operation has run, because the application has no grant.
+            self.end(now, End::Release, false);
         } else {
             self.rest();
         }
     }
 }
 
-/// The shortest time for which the server keeps a tombstone.
-pub(super) const TOMBSTONE: Duration = Duration::from_secs(10);
-
 /// How many overdue acquires the machine tracks one by one. Further ones count as in doubt.
 const MOST_OVERDUE: usize = 8;
 
 /// How many times within a poll interval a waiter asks at most, while a foreign holder has the lock.
 const EAGER: u32 = 16;
-
-/// How many bytes of the fence key's value an error repeats.
-const MOST_SHOWN: usize = 64;
-
-/// The arguments of `acquire`, and the three words that begin a command: its name, the script and the number of keys.
-const MOST_ARGUMENTS: usize = 10;
-
-/// A duration in whole milliseconds, as the scripts read it.
-fn number(duration: Duration) -> Vec<u8> {
-    decimal(millis_up(duration)).into_bytes()
-}

@@ -1,0 +1,58 @@
+//! A result or a value, with its tag.
+
+use alloc::{string::String, vec::Vec};
+
+use crate::{ConfigError, text::shown};
+
+/// The longest result or value, in bytes. With all else it fits into a request to ZooKeeper (1 MiB).
+pub const MAX_RESULT: usize = 1_000_000;
+/// The longest tag, in bytes.
+pub const MAX_TAG: usize = 255;
+/// A result or a value.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Content {
+    tag: String,
+    bytes: Vec<u8>,
+}
+
+impl Content {
+    /// A result and a text that says what it is.
+    ///
+    /// # Errors
+    /// [`ConfigError::InvalidOption`] for a result of more than [`MAX_RESULT`] bytes, and for a tag of more than
+    /// [`MAX_TAG`] bytes.
+    pub fn new(tag: &str, bytes: Vec<u8>) -> Result<Self, ConfigError> {
+        let invalid = |option, value, why| Err(ConfigError::InvalidOption { option, value, why });
+        if tag.len() > MAX_TAG {
+            return invalid("tag", shown(tag), "it is longer than 255 bytes");
+        }
+        if bytes.len() > MAX_RESULT {
+            let value = "…".into();
+            return invalid(
+                "result",
+                value,
+                "it is longer than 1000000 bytes: store it elsewhere, and its address here",
+            );
+        }
+        Ok(Self {
+            tag: tag.into(),
+            bytes,
+        })
+    }
+
+    /// The tag.
+    #[must_use]
+    pub fn tag(&self) -> &str {
+        &self.tag
+    }
+
+    /// The result or the value.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(super) fn into_parts(self) -> (String, Vec<u8>) {
+        (self.tag, self.bytes)
+    }
+}

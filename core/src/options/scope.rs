@@ -1,0 +1,270 @@
+//! A scope of idempotent operations: whose keys these are, and the rules for all its operations.
+
+use alloc::{string::String, vec::Vec};
+use core::time::Duration;
+
+use crate::{
+    ConfigError, RawSettings, Settings,
+    claim::{Claim, Content, DEFAULT_LIFE, Issue, Name, Policy, Step, Update, UpdateId},
+    lease,
+    redis::{ClaimSettings, LeaseSettings, LockSettings, StepSettings},
+    settings::duration,
+    text::shown,
+    time::millis_up,
+};
+
+use super::{Draft, Kind};
+
+/// The default lease of a claim.
+pub const DEFAULT_LEASE: Duration = Duration::from_secs(30);
+/// The default retention of a record: a day.
+pub const DEFAULT_RETENTION: Duration = Duration::from_secs(86_400);
+/// The longest fingerprint or binding, in bytes. It is meant to be a digest.
+pub const MAX_DIGEST: usize = 1024;
+/// The longest time between two requests of a claim that waits. Claims announce their end, so this is for lost
+/// messages only.
+const POLL: Duration = Duration::from_secs(1);
+
+/// The checked settings of all operations of a scope. It makes the settings of each request, without checking its own
+/// again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scope {
+    scope: String,
+    policy: Policy,
+    retention: u64,
+    lease: LeaseSettings,
+}
+
+impl TryFrom<RawSettings> for Scope {
+    type Error = ConfigError;
+
+    /// From the options of a claim; `scope` is required.
+    fn try_from(raw: RawSettings) -> Result<Self, ConfigError> {
+        let (server, kind) = raw.kind()?;
+        raw.draft(server, kind)?.scope()
+    }
+}
+
+impl Scope {
+    /// A claim on the operation `key`. `fingerprint` is a digest of what the operation is asked to do.
+    ///
+    /// # Errors
+    /// [`ConfigError::InvalidOption`] for a key or a fingerprint that is empty or too long.
+    pub fn claim(&self, key: &str, fingerprint: &[u8]) -> Result<Settings, ConfigError> {
+        self.claim_of(key, self.request(fingerprint)?)
+    }
+
+    /// A claim with a token that has been issued: its binding is compared.
+    ///
+    /// # Errors
+    /// [`ConfigError::InvalidOption`], as for a claim.
+    pub fn consume(&self, token: &str, binding: &[u8], fingerprint: &[u8]) -> Result<Settings, ConfigError> {
+        let token_binding = Some(digest("binding", binding)?);
+        self.claim_of(
+            token,
+            Claim {
+                token: token_binding,
+                ..self.request(fingerprint)?
+            },
+        )
+    }
+
+    /// Makes a token, which a claim may consume within `life` (ten minutes by default).
+    ///
+    /// # Errors
+    /// [`ConfigError::InvalidOption`], as for a claim.
+    pub fn issue(
+        &self,
+        token: &str,
+        binding: &[u8],
+        life: Option<Duration>,
+    ) -> Result<Settings, ConfigError> {
+        let issue = Issue {
+            binding: digest("binding", binding)?,
+            life: life.map_or(DEFAULT_LIFE, millis_up).max(1),
+            retention: self.retention,
+        };
+        self.step(token, Step::Issue(issue))
+    }
+
+    /// Claims and completes at once: a business number, whose result is known before. With the binding of a token that
+    /// was issued, burns it.
+    ///
+    /// # Errors
+    /// [`ConfigError::InvalidOption`], as for a claim.
+    pub fn register(
+        &self,
+        key: &str,
+        binding: Option<&[u8]>,
+        fingerprint: &[u8],
+        content: Content,
+    ) -> Result<Settings, ConfigError> {
+        let claim = Claim {
+            token: binding.map(|binding| digest("binding", binding)).transpose()?,
+            ..self.request(fingerprint)?
+        };
+        self.step(key, Step::Register(claim, content))
+    }
+
+    /// Replaces the value at `key`, if it has the version `expected` (0: if there is none). `operation` identifies the
+    /// update: its repetition is not applied again.
+    ///
+    /// # Errors
+    /// [`ConfigError::InvalidOption`], as for a claim.
+    pub fn update(
+        &self,
+        key: &str,
+        operation: &str,
+        expected: u64,
+        fingerprint: &[u8],
+        content: Content,
+    ) -> Result<Settings, ConfigError> {
+        let update = Update {
+            id: UpdateId::new(operation)?,
+            expected,
+            fingerprint: digest("fingerprint", fingerprint)?,
+            retention: self.retention,
+            content,
+        };
+        self.step(key, Step::Update(update))
+    }
+
+    /// Reads the record of an operation, or a value.
+    ///
+    /// # Errors
+    /// [`ConfigError::InvalidOption`] for a key that is empty or too long.
+    pub fn look(&self, key: &str) -> Result<Settings, ConfigError> {
+        self.step(key, Step::Look)
+    }
+
+    /// An operator gives the operation a result. `guard` is that of the record that the operator has seen: see
+    /// [`Record::guard`](crate::claim::Record::guard).
+    ///
+    /// # Errors
+    /// [`ConfigError::InvalidOption`] for a key that is empty or too long.
+    pub fn settle(&self, key: &str, guard: u64, content: Content) -> Result<Settings, ConfigError> {
+        self.step(key, Step::Settle { guard, content })
+    }
+
+    /// An operator deletes the record. `guard` is as for [`settle`](Self::settle).
+    ///
+    /// # Errors
+    /// [`ConfigError::InvalidOption`] for a key that is empty or too long.
+    pub fn forget(&self, key: &str, guard: u64) -> Result<Settings, ConfigError> {
+        self.step(key, Step::Forget { guard })
+    }
+
+    /// A key for one step of an operation at another service: see [`Name::derive`].
+    ///
+    /// # Errors
+    /// [`ConfigError::InvalidOption`] for a key that is empty or too long.
+    pub fn derive(&self, key: &str, step: &str) -> Result<String, ConfigError> {
+        Ok(Name::new(&self.scope, key)?.derive(step))
+    }
+
+    fn request(&self, fingerprint: &[u8]) -> Result<Claim, ConfigError> {
+        Ok(Claim {
+            token: None,
+            fingerprint: digest("fingerprint", fingerprint)?,
+            policy: self.policy,
+            lease: millis_up(self.lease.ttl),
+            retention: self.retention,
+        })
+    }
+
+    fn claim_of(&self, key: &str, claim: Claim) -> Result<Settings, ConfigError> {
+        let name = Name::new(&self.scope, key)?;
+        let settings = ClaimSettings::new(name, claim, self.lease.clone());
+        Ok(Settings::Redis(LockSettings::Claim(settings)))
+    }
+
+    fn step(&self, key: &str, step: Step) -> Result<Settings, ConfigError> {
+        let name = Name::new(&self.scope, key)?;
+        let settings = StepSettings::new(name, step, self.lease.answer_within);
+        Ok(Settings::Redis(LockSettings::Step(settings)))
+    }
+}
+
+impl Draft {
+    pub(super) fn scope(&self) -> Result<Scope, ConfigError> {
+        let scope: String = self.scope.clone().unwrap_or_default();
+        Name::new(&scope, "key")?;
+        let policy = match self.on_lease_end.as_deref() {
+            None => Policy::default(),
+            Some(name) => Policy::named(name).ok_or_else(|| ConfigError::InvalidOption {
+                option: "on_lease_end",
+                value: shown(name),
+                why: "it is retake, block or indeterminate",
+            })?,
+        };
+        let ttl = duration("lease", self.lease)?.unwrap_or(DEFAULT_LEASE);
+        let margin = duration("margin", self.margin)?.unwrap_or(lease::DEFAULT_MARGIN);
+        let mut lease = LeaseSettings::new("lease", ttl, margin)?;
+        lease.poll = POLL;
+        self.keep(&mut lease)?;
+        let retention = duration("retention", self.retention)?.unwrap_or(DEFAULT_RETENTION);
+        Ok(Scope {
+            scope,
+            policy,
+            retention: millis_up(retention),
+            lease,
+        })
+    }
+
+    /// The settings of one request, all as data.
+    pub(super) fn operation(&self, kind: Kind) -> Result<Settings, ConfigError> {
+        let scope = self.scope()?;
+        let key = self.key.as_deref().unwrap_or_default();
+        let fingerprint = self.fingerprint.as_deref().unwrap_or_default().as_bytes();
+        let binding = self.binding.as_deref().map(str::as_bytes);
+        if kind == Kind::Claim {
+            return match binding {
+                None => scope.claim(key, fingerprint),
+                Some(binding) => scope.consume(key, binding, fingerprint),
+            };
+        }
+        let guard = || {
+            let version = self.version.unwrap_or_default();
+            u64::try_from(version).map_err(|_negative| ConfigError::InvalidOption {
+                option: "version",
+                value: crate::text::signed(version),
+                why: "it is negative",
+            })
+        };
+        let tag = self.tag.as_deref().unwrap_or_default();
+        let result = Vec::from(self.result.as_deref().unwrap_or_default());
+        let content = Content::new(tag, result)?;
+        let step = self.step.as_deref().unwrap_or_default();
+        match step {
+            "issue" => {
+                let life = duration("life", self.life)?;
+                scope.issue(key, binding.unwrap_or_default(), life)
+            }
+            "register" => scope.register(key, binding, fingerprint, content),
+            "update" => {
+                let operation = self.operation.as_deref().unwrap_or_default();
+                scope.update(key, operation, guard()?, fingerprint, content)
+            }
+            "look" => scope.look(key),
+            "settle" => scope.settle(key, guard()?, content),
+            "forget" => scope.forget(key, guard()?),
+            _ => Err(ConfigError::InvalidOption {
+                option: "step",
+                value: shown(step),
+                why: "it is issue, register, update, look, settle or forget",
+            }),
+        }
+    }
+}
+
+/// A fingerprint or a binding. It may be empty.
+fn digest(option: &'static str, given: &[u8]) -> Result<Vec<u8>, ConfigError> {
+    if given.len() > MAX_DIGEST {
+        return Err(ConfigError::InvalidOption {
+            option,
+            value: "…".into(),
+            why: "it is longer than 1024 bytes: give a digest",
+        });
+    }
+    Ok(given.into())
+}

@@ -1,0 +1,301 @@
+//! Claims: the rules of [`claim::table`](crate::claim::table) as scripts. Each step is one script, which the server
+//! executes atomically.
+//!
+//! A record is a hash: its [fields](crate::claim::form::NAMES) without `kept`, which is the time to live of the key,
+//! and `format`. `tests/simulator/tests/claims` runs the scripts beside the table and demands equal answers and equal
+//! records.
+//!
+//! - KEYS: the record, the tombstone of this attempt; for an update also the record of its id. All are in one slot.
+//! - ARGV: the attempt, how long to keep the tombstone in ms; then what the step needs, in the order of
+//!   [`call`]. The last argument of a step that can end a claim is the channel for the waiters.
+//! - Answers `{word}` or `{word, detail…}`: see [`read_answer`]. With a record come the last moment at which it counts,
+//!   and all fields.
+//!
+//! As in the scripts of locks, a script's first command is a write: a replica refuses it, and a full server still
+//! serves claims. The tombstone's time to live is what it writes, whether or not there is a tombstone. Every script
+//! contains `record.lua`, which reads, checks and writes a record; those that claim also contain `claiming.lua`.
+
+use alloc::{boxed::Box, string::String, vec::Vec};
+use core::time::Duration;
+
+use crate::{
+    AttemptId, Fence, Loss, Refusal,
+    claim::{
+        Answer, Claim, Content, Corrupt, Lost, Name, Record, Request, Step,
+        form::{self, FORMAT},
+    },
+    text::{decimal, whole},
+    time::millis_up,
+};
+
+use super::{
+    reply::{Trouble, fields},
+    scripts::{Call, Script},
+    settings::ClaimSettings,
+    subject::{Acquired, Ask, End, Ended},
+    wire::Reply,
+};
+
+/// The call that makes a request about the operation of this name. The server keeps a tombstone for `tombstone`.
+#[must_use]
+pub fn call(name: &Name, request: &Request, tombstone: Duration) -> Call {
+    let mut words = Words::new(name, request.attempt, tombstone);
+    let script = match &request.step {
+        Step::Claim(claim) => words.claim(claim),
+        Step::Renew { lease } => words.renew(*lease),
+        Step::Complete(content) => words.complete(content),
+        Step::Release => words.end(Script::ReleaseClaim),
+        Step::Leave => words.end(Script::Leave),
+        Step::Issue(issue) => {
+            words.bytes(&issue.binding);
+            words.number(issue.life);
+            words.number(issue.retention);
+            Script::Issue
+        }
+        Step::Register(claim, content) => {
+            words.claim(claim);
+            words.content(content);
+            words.end(Script::Register)
+        }
+        Step::Update(update) => {
+            words.keys.push(name.redis_operation(&update.id).into_bytes());
+            words.number(update.expected);
+            words.bytes(&update.fingerprint);
+            words.number(update.retention);
+            words.content(&update.content);
+            Script::Update
+        }
+        Step::Look => Script::Look,
+        Step::Settle { guard, content } => {
+            words.number(*guard);
+            words.content(content);
+            words.end(Script::Settle)
+        }
+        Step::Forget { guard } => {
+            words.number(*guard);
+            words.end(Script::Forget)
+        }
+    };
+    words.call(script)
+}
+
+/// The call of a claimant.
+pub(super) fn call_of_claim(
+    settings: &ClaimSettings,
+    attempt: AttemptId,
+    ask: Ask<'_>,
+    tombstone: Duration,
+) -> Call {
+    let mut words = Words::new(&settings.name, attempt, tombstone);
+    let script = match ask {
+        Ask::Acquire => words.claim(&settings.claim),
+        Ask::Renew => words.renew(settings.claim.lease),
+        Ask::End(End::Release) => words.end(Script::ReleaseClaim),
+        Ask::End(End::Leave) => words.end(Script::Leave),
+        Ask::End(End::Complete(content)) => words.complete(content),
+    };
+    words.call(script)
+}
+
+/// The keys and the arguments of a script.
+struct Words<'a> {
+    name: &'a Name,
+    keys: Vec<Vec<u8>>,
+    arguments: Vec<Vec<u8>>,
+}
+
+impl<'a> Words<'a> {
+    fn new(name: &'a Name, attempt: AttemptId, tombstone: Duration) -> Self {
+        let attempt = attempt.text();
+        let keys = [name.redis_key(), name.redis_tombstone(&attempt)];
+        let arguments = [attempt, decimal(millis_up(tombstone))];
+        Self {
+            name,
+            keys: keys.map(String::into_bytes).into(),
+            arguments: arguments.map(String::into_bytes).into(),
+        }
+    }
+
+    fn call(mut self, script: Script) -> Call {
+        let keys = self.keys.len();
+        // The driver puts three words before them.
+        self.keys.reserve(self.arguments.len().saturating_add(3));
+        self.keys.append(&mut self.arguments);
+        Call {
+            script,
+            keys,
+            arguments: self.keys,
+        }
+    }
+
+    fn claim(&mut self, claim: &Claim) -> Script {
+        self.number(claim.token.is_some().into());
+        self.bytes(claim.token.as_deref().unwrap_or_default());
+        self.bytes(&claim.fingerprint);
+        self.bytes(form::policy_name(claim.policy).as_bytes());
+        self.number(claim.lease);
+        self.number(claim.retention);
+        Script::Claim
+    }
+
+    fn renew(&mut self, lease: u64) -> Script {
+        self.number(lease);
+        Script::RenewClaim
+    }
+
+    fn complete(&mut self, content: &Content) -> Script {
+        self.content(content);
+        self.end(Script::Complete)
+    }
+
+    /// A script that can end a claim notifies the waiters.
+    fn end(&mut self, script: Script) -> Script {
+        self.bytes(self.name.redis_channel().as_bytes());
+        script
+    }
+
+    fn content(&mut self, content: &Content) {
+        self.bytes(content.tag().as_bytes());
+        self.bytes(content.bytes());
+    }
+
+    fn number(&mut self, number: u64) {
+        self.bytes(decimal(number).as_bytes());
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.arguments.push(bytes.to_vec());
+    }
+}
+
+/// The server's answer to a claim.
+pub(super) fn acquired(reply: &Reply) -> Result<Acquired, Trouble> {
+    Ok(match answer(reply)? {
+        Answer::Claimed { fence, takeovers } => Acquired::Yes {
+            fence: fence.0,
+            takeovers,
+        },
+        Answer::InProgress { left } => Acquired::Held {
+            left: left.map(Duration::from_millis),
+            foreign: None,
+        },
+        Answer::Replayed(record) => Acquired::Replayed(record),
+        Answer::GivenUp => Acquired::GivenUp,
+        Answer::Mismatch => Acquired::No(Refusal::Mismatch, None),
+        Answer::Indeterminate => Acquired::No(Refusal::Indeterminate, None),
+        Answer::UnknownToken => Acquired::No(Refusal::UnknownToken, None),
+        Answer::CorruptRecord => Acquired::No(Refusal::CorruptRecord, None),
+        _ => return Err(Trouble::Shape),
+    })
+}
+
+/// The server's answer to a renewal or to the end of a claim.
+pub(super) fn ended(reply: &Reply) -> Result<Ended, Trouble> {
+    Ok(match answer(reply)? {
+        Answer::Extended | Answer::Completed | Answer::Released => Ended::Own,
+        Answer::Replayed(record) => Ended::Replayed(record),
+        Answer::Mismatch => Ended::No(Refusal::Mismatch),
+        Answer::CorruptRecord => Ended::No(Refusal::CorruptRecord),
+        Answer::Lost(Lost::Gone) => Ended::Lost(Loss::Deleted),
+        Answer::Lost(Lost::Superseded) => Ended::Lost(Loss::Superseded),
+        Answer::Lost(Lost::Done) => Ended::Lost(Loss::Completed),
+        _ => return Err(Trouble::Shape),
+    })
+}
+
+/// The answer of a script.
+pub(super) fn answer(reply: &Reply) -> Result<Answer, Trouble> {
+    fields(reply)?;
+    read_answer(reply).ok_or(Trouble::Shape)
+}
+
+/// The answer of a script; `None` if the reply is of another shape. An error of the server is of another shape.
+#[must_use]
+pub fn read_answer(reply: &Reply) -> Option<Answer> {
+    let Reply::Array(items) = reply else { return None };
+    let (word, details) = items.split_first()?;
+    let detail = |at: usize| details.get(at).and_then(number);
+    let record = || {
+        let (kept_until, hash) = details.split_first()?;
+        Some(read_record(number(kept_until)?, hash))
+    };
+    Some(match bytes(word)? {
+        b"claimed" => Answer::Claimed {
+            fence: Fence(detail(0)?),
+            takeovers: detail(1)?,
+        },
+        b"extended" => Answer::Extended,
+        b"completed" => Answer::Completed,
+        b"released" => Answer::Released,
+        b"in-progress" => match details {
+            [Reply::Int(left)] => Answer::InProgress {
+                left: u64::try_from(*left).ok(),
+            },
+            _ => return None,
+        },
+        b"mismatch" => Answer::Mismatch,
+        b"indeterminate" => Answer::Indeterminate,
+        b"unknown-token" => Answer::UnknownToken,
+        b"given-up" => Answer::GivenUp,
+        b"issued" => Answer::Issued,
+        b"applied" => Answer::Applied { version: detail(0)? },
+        b"forgotten" => Answer::Forgotten,
+        b"corrupt-record" => Answer::CorruptRecord,
+        b"lost" => Answer::Lost(match bytes(details.first()?)? {
+            b"gone" => Lost::Gone,
+            b"superseded" => Lost::Superseded,
+            b"done" => Lost::Done,
+            _ => return None,
+        }),
+        b"replayed" => match record()? {
+            Ok(record) => Answer::Replayed(record?),
+            Err(Corrupt) => Answer::CorruptRecord,
+        },
+        b"conflict" => match record()? {
+            Ok(present) => Answer::Conflict { present },
+            Err(Corrupt) => Answer::CorruptRecord,
+        },
+        b"looked" => match record()? {
+            Ok(record) => Answer::Looked(record),
+            Err(Corrupt) => Answer::CorruptRecord,
+        },
+        _ => return None,
+    })
+}
+
+/// A record from the answer to `HGETALL`, and the last moment at which it counts (0: it has no end).
+///
+/// # Errors
+/// [`Corrupt`] if the hash is no record.
+pub fn read_record(kept_until: u64, hash: &[Reply]) -> Result<Option<Box<Record>>, Corrupt> {
+    let (pairs, []) = hash.as_chunks::<2>() else {
+        return Err(Corrupt);
+    };
+    if pairs.is_empty() {
+        return Ok(None);
+    }
+    let field = |name: &str| {
+        let pair = pairs
+            .iter()
+            .find(|[known, _]| bytes(known) == Some(name.as_bytes()));
+        pair.and_then(|[_, value]| bytes(value))
+    };
+    if field("format") != Some(FORMAT.as_bytes()) {
+        return Err(Corrupt);
+    }
+    // The time to live says it.
+    let mut record = form::from_fields(|name| field(name).filter(|_| name != "kept"))?;
+    record.kept_until = kept_until;
+    Ok(Some(Box::new(record)))
+}
+
+fn bytes(reply: &Reply) -> Option<&[u8]> {
+    match reply {
+        Reply::Bytes(bytes) => Some(bytes),
+        _ => None,
+    }
+}
+
+fn number(reply: &Reply) -> Option<u64> {
+    whole(core::str::from_utf8(bytes(reply)?).ok()?)?.try_into().ok()
+}

@@ -1,0 +1,212 @@
+//! The end of an attempt: the machine asks until the server has answered, or until the lease has ended.
+
+use core::time::Duration;
+
+use alloc::boxed::Box;
+
+use crate::{
+    Cause, Event, Failure, Instant, Loss, Refusal, Timer,
+    claim::{Record, State},
+    lease,
+};
+
+use super::super::{
+    reply::Trouble,
+    settings::LeaseSettings,
+    subject::{End, Ended, TOMBSTONE},
+    wire::Reply,
+};
+use super::{Contender, Earlier, Leaving, Phase, Purpose, Running};
+
+impl Contender {
+    /// Begins to end the attempt. The application waits for the answer if `reported`.
+    pub(super) fn end(&mut self, now: Instant, end: End, reported: bool) {
+        self.stop_listening();
+        let valid_until = self.out.at(Timer::Validity);
+        self.out.stop_all();
+        self.acquire.failures = 0;
+        self.acquire.late_renewal |=
+            matches!(self.running, Some(running) if running.purpose == Purpose::Renew);
+        if matches!(end, End::Complete(_)) || !self.in_doubt() && !self.acquire.late_renewal {
+            // The lease counts from now: the client does not know when the server executed the last request that
+            // extended it.
+            let &LeaseSettings { ttl, margin, .. } = self.subject.lease();
+            self.out.set(Timer::Validity, lease::ended_by(now, ttl, margin));
+        }
+        self.go_to(Phase::Leaving(Leaving {
+            end,
+            reported,
+            earlier: Earlier::No,
+            valid_until,
+        }));
+        self.run(now, false);
+    }
+
+    /// Handles the outcome of the script that ends the attempt.
+    pub(super) fn ended(
+        &mut self,
+        now: Instant,
+        ran: Running,
+        result: Result<&Reply, Failure>,
+        leaving: Leaving,
+    ) -> bool {
+        let answer = match result {
+            Ok(reply) => self.subject.ended(reply),
+            Err(Failure::NotSent) => {
+                self.retry_later(now);
+                return true;
+            }
+            Err(Failure::Unknown) => {
+                let earlier = leaving.earlier.or_since(ran.start);
+                self.end_in_doubt(now, earlier, Cause::command(ran.id));
+                return true;
+            }
+            Err(Failure::Closed) => {
+                // The client cannot send anything any more: the lock or the claim stays until its lease ends.
+                self.report_loss(&leaving, Loss::ConnectionClosed, Cause::command(ran.id));
+                return true;
+            }
+        };
+        match answer {
+            Ok(Ended::Lost(Loss::Taken | Loss::Deleted | Loss::Superseded))
+                if leaving.earlier.may_have_released(now) && !leaving.end.is_completion() =>
+            {
+                self.gone(leaving);
+            }
+            Ok(Ended::Own) => self.gone(leaving),
+            Ok(Ended::Lost(loss)) => self.report_loss(&leaving, loss, Cause::command(ran.id)),
+            Ok(Ended::Replayed(record)) => self.replayed(record),
+            Ok(Ended::No(reason)) => self.end_refused(now, leaving, reason, Cause::command(ran.id)),
+            Err(Trouble::NoScript) => self.run(now, true),
+            Err(Trouble::Transient(detail)) => {
+                self.acquire.trouble = Cause::answer(ran.id, detail);
+                self.retry_later(now);
+            }
+            // The server may have freed the lock and refused only the tombstone.
+            Err(Trouble::Unwritable(detail)) => {
+                self.end_in_doubt(now, Earlier::Unmarked, Cause::answer(ran.id, detail));
+            }
+            Err(Trouble::Final(reason, detail)) => {
+                self.end_refused(now, leaving, reason, Cause::answer(ran.id, detail));
+            }
+            Err(Trouble::Shape) => {
+                self.end_in_doubt(now, Earlier::Unmarked, Cause::command(ran.id));
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The server may have executed the script. It finds its own effects when the machine sends it again.
+    fn end_in_doubt(&mut self, now: Instant, earlier: Earlier, trouble: Cause) {
+        if let Phase::Leaving(leaving) = &mut self.phase {
+            leaving.earlier = earlier;
+        }
+        self.acquire.trouble = trouble;
+        self.retry_later(now);
+    }
+
+    /// The server refuses the end of the attempt. A claim goes on, so that the application can end it otherwise.
+    fn end_refused(&mut self, now: Instant, leaving: Leaving, reason: Refusal, cause: Cause) {
+        if leaving.reported {
+            self.out.event(Event::Refused { reason, cause });
+        }
+        if !self.subject.is_claim() || !leaving.reported {
+            return self.rest();
+        }
+        match leaving.valid_until.filter(|until| now < *until) {
+            None => self.stop_in(Phase::Lapsed),
+            Some(valid_until) => {
+                self.out.stop_all();
+                self.go_to(Phase::Held);
+                self.out.set(Timer::Validity, valid_until);
+                if self.subject.lease().renew {
+                    self.renew(now);
+                }
+            }
+        }
+    }
+
+    /// The server has not answered in time: the lease has certainly ended.
+    pub(super) fn unanswered(&mut self, leaving: Leaving) {
+        // To leave is to let the lease end, and a lock is free without a lease. An operation that has not happened, or
+        // whose result the server may not have, is another matter.
+        if self.subject.is_claim() && leaving.reported && leaving.end != End::Leave {
+            let cause = core::mem::take(&mut self.acquire.trouble);
+            self.out.event(Event::Lost {
+                reason: Loss::LeaseEnded,
+                cause,
+            });
+            return self.stop_in(Phase::Lapsed);
+        }
+        self.gone(leaving);
+    }
+
+    fn report_loss(&mut self, leaving: &Leaving, reason: Loss, cause: Cause) {
+        if leaving.reported {
+            self.out.event(Event::Lost { reason, cause });
+        }
+        self.rest();
+    }
+
+    /// This attempt has ended as the application asked: the server has confirmed it, or the lease has ended.
+    fn gone(&mut self, leaving: Leaving) {
+        if leaving.reported {
+            let event = match leaving.end {
+                End::Release | End::Leave => Event::Released,
+                End::Complete(content) => {
+                    let mut record = Box::new(Record::new(State::Done, self.attempt));
+                    record.fence = self.acquire.fence;
+                    record.takeovers = self.acquire.takeovers;
+                    record.set_content(content);
+                    Event::Completed { record }
+                }
+            };
+            self.out.event(event);
+        }
+        self.rest();
+    }
+
+    pub(super) fn rest(&mut self) {
+        self.stop_in(Phase::Idle);
+    }
+
+    /// Ends all that is under way, in `Idle` or in `Lapsed`.
+    pub(super) fn stop_in(&mut self, phase: Phase) {
+        self.stop_listening();
+        self.out.stop_all();
+        self.running = None;
+        self.acquire.in_doubt = false;
+        self.acquire.overdue.clear();
+        self.go_to(phase);
+    }
+}
+
+impl End {
+    const fn is_completion(&self) -> bool {
+        matches!(self, Self::Complete(_))
+    }
+}
+
+impl Earlier {
+    /// Adds that the server may have executed a release that was sent at this time.
+    pub(super) fn or_since(self, sent: Instant) -> Self {
+        match self {
+            Self::No => Self::Marked(sent),
+            known => known,
+        }
+    }
+
+    /// Whether an earlier release may have freed the lock when the server answers that this attempt does not hold it.
+    /// While the tombstone of that release exists, the server answers "released" instead.
+    fn may_have_released(self, now: Instant) -> bool {
+        match self {
+            Self::No => false,
+            Self::Marked(sent) => now >= sent.plus(TOMBSTONE.saturating_sub(SURE)),
+            Self::Unmarked => true,
+        }
+    }
+}
+
+/// More than the client's and the server's clocks can drift apart during the life of a tombstone.
+const SURE: Duration = Duration::from_secs(1);

@@ -1,0 +1,282 @@
+//! One request about an operation or a value that is not a claim: issue, register, update, look, settle, forget.
+//!
+//! ```text
+//!           acquire            answer, refusal
+//!   Idle ───────────▶ Asking ──────────────────▶ Idle
+//! ```
+//!
+//! Each step is one script. A script without an answer is sent again for the same attempt, so it finds its own effects.
+//! The machine is never granted anything, and leaves nothing to clean up.
+
+#[cfg(feature = "states")]
+mod states;
+
+use alloc::boxed::Box;
+
+use crate::{
+    AttemptId, Cause, CommandId, ContenderId, Event, Failure, Instant, Intent, Machine, Misuse, Outcome,
+    Output, Refusal, Timer,
+    claim::{self, Answer, Content, Record, State, Step},
+    io::sealed,
+    jitter::Jitter,
+    outbox::Outbox,
+    states::Trail,
+};
+
+use super::{
+    claim as scripts,
+    reply::Trouble,
+    settings::StepSettings,
+    subject::TOMBSTONE,
+    wire::{Notice, Reply, Request},
+};
+
+/// A machine that makes one request about an operation or a value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SingleStep {
+    settings: StepSettings,
+    out: Outbox<Request>,
+    jitter: Jitter,
+    attempt: AttemptId,
+    phase: Phase,
+    trail: Trail<Phase>,
+    /// The script in flight.
+    running: Option<CommandId>,
+    /// The last failure of a command. The machine reports it with the refusal that it leads to.
+    trouble: Cause,
+    /// How many retries in a row have failed.
+    failures: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Phase {
+    Idle,
+    Asking,
+}
+
+impl SingleStep {
+    pub(super) const fn new(settings: StepSettings, contender: ContenderId, seed: u64) -> Self {
+        Self {
+            settings,
+            out: Outbox::new(),
+            jitter: Jitter::new(seed),
+            attempt: AttemptId { contender, number: 0 },
+            phase: Phase::Idle,
+            trail: Trail::NEW,
+            running: None,
+            trouble: Cause::none(),
+            failures: 0,
+        }
+    }
+
+    /// Handles an intent of the application: acquire begins the request, cancel ends it.
+    ///
+    /// # Errors
+    /// [`Misuse`] for an intent that the present state does not allow. The machine is unchanged then.
+    pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
+        match (intent, self.phase) {
+            (Intent::Acquire(acquire_timeout), Phase::Idle) => {
+                self.attempt.number = self.attempt.number.saturating_add(1);
+                self.failures = 0;
+                self.trouble = Cause::none();
+                self.out
+                    .set_acquire_timeout(now, acquire_timeout, self.settings.answer_within);
+                self.go_to(Phase::Asking);
+                self.ask(now, false);
+            }
+            (Intent::Acquire(_), Phase::Asking) => return Err(Misuse::Busy),
+            (Intent::Cancel, Phase::Asking) => self.refuse(Refusal::Cancelled, Cause::none()),
+            (Intent::Cancel, Phase::Idle) => return Err(Misuse::NotWaiting),
+            (
+                Intent::Extend | Intent::Release | Intent::Downgrade | Intent::Complete(_) | Intent::Leave,
+                _,
+            ) => return Err(Misuse::NotHeld),
+        }
+        Ok(())
+    }
+
+    /// Whether no request is under way.
+    #[must_use]
+    pub const fn is_idle(&self) -> bool {
+        matches!(self.phase, Phase::Idle)
+    }
+
+    pub(crate) const fn outbox(&mut self) -> &mut Outbox<Request> {
+        &mut self.out
+    }
+
+    /// Every change of the phase is one of the transitions in `states.rs`.
+    fn go_to(&mut self, phase: Phase) {
+        self.trail.follow(&phase);
+        self.phase = phase;
+    }
+
+    fn ask(&mut self, now: Instant, with_text: bool) {
+        let request = claim::Request {
+            attempt: self.attempt,
+            step: self.settings.step.clone(),
+        };
+        let call = scripts::call(&self.settings.name, &request, TOMBSTONE);
+        let limit = now.plus(self.settings.answer_within);
+        let id = self.out.command(Request::script(call, with_text), Some(limit));
+        self.running = Some(id);
+        self.out.set(Timer::Retry, limit);
+    }
+
+    fn ask_later(&mut self, now: Instant, trouble: Cause) {
+        self.trouble = trouble;
+        let wait = self.jitter.backoff(self.failures);
+        self.failures = self.failures.saturating_add(1);
+        self.out.set_after(Timer::Retry, now, wait);
+    }
+
+    /// Handles the outcome of the script in flight. Returns whether the reply has the shape of an answer.
+    fn answered(&mut self, now: Instant, id: CommandId, result: Result<Reply, Failure>) -> bool {
+        let answer = match result {
+            Ok(reply) => scripts::answer(&reply),
+            Err(Failure::NotSent | Failure::Unknown) => {
+                self.ask_later(now, Cause::command(id));
+                return true;
+            }
+            Err(Failure::Closed) => {
+                self.refuse(Refusal::ConnectionClosed, Cause::command(id));
+                return true;
+            }
+        };
+        match answer {
+            Ok(answer) => match self.result(answer) {
+                Ok(event) => self.finish(event),
+                Err((reason, cause)) => {
+                    let command = Some(id);
+                    self.refuse(reason, Cause { command, ..cause });
+                }
+            },
+            Err(Trouble::NoScript) => self.ask(now, true),
+            Err(Trouble::Transient(detail)) => self.ask_later(now, Cause::answer(id, detail)),
+            Err(Trouble::Unwritable(detail)) => {
+                self.refuse(Refusal::ServerError, Cause::answer(id, detail));
+            }
+            Err(Trouble::Final(reason, detail)) => self.refuse(reason, Cause::answer(id, detail)),
+            Err(Trouble::Shape) => {
+                self.ask_later(now, Cause::command(id));
+                return false;
+            }
+        }
+        true
+    }
+
+    /// What an answer means for the application.
+    fn result(&self, answer: Answer) -> Result<Event, (Refusal, Cause)> {
+        let refusal = |reason| Err((reason, Cause::none()));
+        match answer {
+            Answer::Looked(record) => Ok(Event::Looked { record }),
+            Answer::Forgotten => Ok(Event::Looked { record: None }),
+            Answer::Replayed(record) => Ok(Event::Replayed { record }),
+            Answer::Issued => Ok(self.stored(State::Issued, None, 0)),
+            Answer::Completed => {
+                let content = match &self.settings.step {
+                    Step::Register(_, content) | Step::Settle { content, .. } => Some(content),
+                    _ => None,
+                };
+                Ok(self.stored(State::Done, content, 0))
+            }
+            Answer::Applied { version } => {
+                let content = match &self.settings.step {
+                    Step::Update(update) => Some(&update.content),
+                    _ => None,
+                };
+                Ok(self.stored(State::Value, content, version))
+            }
+            Answer::Conflict { present } => Err((
+                Refusal::Conflict,
+                Cause {
+                    record: present,
+                    ..Cause::none()
+                },
+            )),
+            Answer::InProgress { left } => Err((
+                Refusal::InProgress,
+                Cause {
+                    retry_after: left.map(core::time::Duration::from_millis),
+                    ..Cause::none()
+                },
+            )),
+            Answer::Mismatch => refusal(Refusal::Mismatch),
+            Answer::Indeterminate => refusal(Refusal::Indeterminate),
+            Answer::UnknownToken => refusal(Refusal::UnknownToken),
+            Answer::CorruptRecord => refusal(Refusal::CorruptRecord),
+            Answer::Lost(_) => refusal(Refusal::RecordChanged),
+            Answer::GivenUp | Answer::Claimed { .. } | Answer::Extended | Answer::Released => {
+                refusal(Refusal::GivenUp)
+            }
+        }
+    }
+
+    /// The event that the server has stored what the step says.
+    fn stored(&self, state: State, content: Option<&Content>, version: u64) -> Event {
+        let mut record = Box::new(Record::new(state, self.attempt));
+        record.version = version;
+        if let Some(content) = content {
+            record.set_content(content.clone());
+        }
+        Event::Completed { record }
+    }
+
+    fn refuse(&mut self, reason: Refusal, cause: Cause) {
+        self.finish(Event::Refused { reason, cause });
+    }
+
+    fn finish(&mut self, event: Event) {
+        self.out.event(event);
+        self.out.stop_all();
+        self.running = None;
+        self.go_to(Phase::Idle);
+    }
+}
+
+impl sealed::Sealed for SingleStep {}
+
+impl Machine for SingleStep {
+    type Request = Request;
+    type Reply = Reply;
+    type Notice = Notice;
+    type Event = Event;
+
+    fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {
+        if self.running.take_if(|running| *running == id).is_none() {
+            return Ok(());
+        }
+        self.out.stop(Timer::Retry);
+        let result = match outcome {
+            Outcome::Reply(reply) => Ok(reply),
+            Outcome::Failed(failure) => Err(failure),
+        };
+        if self.answered(now, id, result) {
+            Ok(())
+        } else {
+            Err(Misuse::WrongReply {
+                id: id.0,
+                expected: "the script's answer",
+            })
+        }
+    }
+
+    /// It subscribes to nothing.
+    fn handle_notice(&mut self, _now: Instant, _notice: Notice) -> Result<(), Misuse> {
+        Ok(())
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if self.out.expired(Timer::AcquireTimeout, now) && self.phase == Phase::Asking {
+            let trouble = core::mem::take(&mut self.trouble);
+            self.refuse(Refusal::Unreachable, trouble);
+        }
+        if self.out.expired(Timer::Retry, now) && self.phase == Phase::Asking {
+            self.ask(now, false);
+        }
+    }
+
+    fn poll_output(&mut self) -> Output<Request, Event> {
+        self.out.poll()
+    }
+}

@@ -1,0 +1,84 @@
+//! Cases of claims and of single steps. `table` has a case for each row of the table in `claim::table`, and in it every
+//! answer of the row; the others are about time, lost replies and ends.
+
+mod ends;
+mod table;
+mod waiting;
+
+use serde_json::{Value, json};
+
+use crate::transcript::Recorder;
+
+pub(super) fn cases() -> Vec<crate::cases::Case> {
+    [table::cases(), waiting::cases(), ends::cases()].concat()
+}
+
+/// A lease of nine seconds: renewed after three.
+fn settings() -> Value {
+    json!({
+        "kind": "redis-claim", "scope": "payments", "key": "order-17", "fingerprint": "print", "lease": 9_000_000,
+    })
+}
+
+/// A request that is no claim.
+fn step(step: &str, more: &Value) -> Value {
+    let mut settings =
+        json!({"kind": "redis-single-step", "scope": "payments", "key": "order-17", "step": step});
+    let more = more.as_object().expect("a map of fields").clone();
+    settings.as_object_mut().expect("a map").extend(more);
+    settings
+}
+
+/// A machine that has claimed.
+fn claim(story: &mut Recorder) -> u64 {
+    let key = story.open(&settings());
+    story.acquire(key).says(&["call"]);
+    key
+}
+
+/// A machine that runs the operation.
+fn run(story: &mut Recorder) -> u64 {
+    let key = claim(story);
+    story.after(150).value(claimed(0)).says(&["acquired"]);
+    key
+}
+
+/// The fence of claims in stories: microseconds of the server's clock.
+const FENCE: &str = "1790000000000001";
+
+fn claimed(takeovers: u64) -> Value {
+    json!(["claimed", FENCE, takeovers.to_string()])
+}
+
+fn lost(why: &str) -> Value {
+    json!(["lost", why])
+}
+
+/// A script's answer: another attempt runs the operation, and so many ms of its lease are left (-1: the lease is over).
+fn in_progress(left: i64) -> Value {
+    json!(["in-progress", left])
+}
+
+/// A script's answer with the record of an operation that another attempt has completed.
+fn with_record(word: &str) -> Value {
+    json!([
+        word,
+        "1790086400000",
+        "format",
+        "1",
+        "state",
+        "done",
+        "attempt",
+        "6f74686572206f6e6520697320686572-1",
+        "fence",
+        "1790000000000000",
+        "fingerprint",
+        "print",
+        "retention",
+        "86400000",
+        "tag",
+        "json",
+        "result",
+        "{\"paid\": 17}",
+    ])
+}
