@@ -1,9 +1,9 @@
 //! Errors, by their cause: the arguments, the call, the server, or the client library.
 
 use alloc::sync::Arc;
-use core::{error, fmt};
+use core::{error, fmt, time::Duration};
 
-use fencepost_core::{ConfigError, Loss, Misuse, Refusal};
+use fencepost_core::{Cause, ConfigError, Loss, Misuse, Refusal, claim::Record};
 
 /// The error of a client library, unchanged: [`zookeeper_client::Error`](https://docs.rs/zookeeper-client) or
 /// [`redis::RedisError`](https://docs.rs/redis). It is the [`source`](error::Error::source) of the client's error.
@@ -136,41 +136,53 @@ impl error::Error for DriverFailed {
     }
 }
 
-/// A lock's name as errors show it: its first 64 characters.
+/// The name of a lock or an operation as errors show it: its first 64 characters.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Shown(Arc<str>);
+pub struct Shown {
+    of: &'static str,
+    name: Arc<str>,
+}
 
 impl Shown {
     const LONGEST: usize = 64;
 
-    pub(crate) fn new(name: &str) -> Self {
-        match name.char_indices().nth(Self::LONGEST) {
-            Some((end, _)) => Self(format!("{}…", &name[..end]).into()),
-            None => Self(name.into()),
-        }
+    pub(crate) fn lock(name: &str) -> Self {
+        Self::new("lock", name)
+    }
+
+    pub(crate) fn operation(scope: &str, key: &str) -> Self {
+        Self::new("operation", &format!("{scope}/{key}"))
+    }
+
+    fn new(of: &'static str, name: &str) -> Self {
+        let name = match name.char_indices().nth(Self::LONGEST) {
+            Some((end, _)) => format!("{}…", &name[..end]).into(),
+            None => name.into(),
+        };
+        Self { of, name }
     }
 
     /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.name
     }
 }
 
 impl fmt::Debug for Shown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
+        fmt::Debug::fmt(&self.name, f)
     }
 }
 
 impl fmt::Display for Shown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.name)
     }
 }
 
 macro_rules! reasoned {
-    ($(#[$doc:meta])* $name:ident, $reason:ident) => {
+    ($(#[$doc:meta])* $name:ident, $reason:ident $(, $field:ident: $type:ty)*) => {
         $(#[$doc])*
         #[derive(Clone, Debug)]
         pub struct $name {
@@ -178,11 +190,20 @@ macro_rules! reasoned {
             lock: Option<Shown>,
             detail: Option<String>,
             native: Option<Native>,
+            $($field: $type,)*
         }
 
         impl $name {
             pub(crate) const fn new(reason: $reason, detail: Option<String>, native: Option<Native>) -> Self {
-                Self { reason, lock: None, detail, native }
+                Self { reason, lock: None, detail, native, $($field: None,)* }
+            }
+
+            /// With the details of an event, and the client library's error.
+            pub(crate) fn caused(reason: $reason, cause: Cause, native: Option<Native>) -> Self {
+                Self {
+                    $($field: cause.$field,)*
+                    ..Self::new(reason, cause.detail, native)
+                }
             }
 
             /// The same of that lock.
@@ -191,7 +212,7 @@ macro_rules! reasoned {
                 self
             }
 
-            /// The lock's name, or the first 64 characters of it; `None` if no lock was concerned.
+            /// The name of the lock or the operation, or the first 64 characters of it; `None` if none was concerned.
             #[must_use]
             pub fn lock(&self) -> Option<&str> {
                 self.lock.as_ref().map(Shown::as_str)
@@ -213,7 +234,7 @@ macro_rules! reasoned {
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 if let Some(lock) = &self.lock {
-                    write!(f, "lock {lock:?}: ")?;
+                    write!(f, "{} {lock:?}: ", lock.of)?;
                 }
                 write!(f, "{}", self.reason)?;
                 match &self.detail {
@@ -233,10 +254,24 @@ macro_rules! reasoned {
 
 reasoned! {
     /// Why a connect, an acquire or a release failed. Its source is the client library's error, if there was one.
-    Refused, Refusal
+    Refused, Refusal, retry_after: Option<Duration>, record: Option<Box<Record>>
 }
 
 reasoned! {
     /// Why a grant has ended without a release. Its source is the client library's error, if there was one.
     Lost, Loss
+}
+
+impl Refused {
+    /// How long the lease of the holder, or of the running attempt, still lasts, if the server has reported it.
+    #[must_use]
+    pub const fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
+    }
+
+    /// The present value, after a [`Refusal::Conflict`].
+    #[must_use]
+    pub fn record(&self) -> Option<&Record> {
+        self.record.as_deref()
+    }
 }

@@ -23,6 +23,7 @@
 //! - [`Lock`]: a name with settings; cheap to clone and to share.
 //! - [`ReadWriteLock`], [elections](Client::election), [semaphores](Client::semaphore): on ZooKeeper.
 //! - [`Grant`]: the right to hold, until it is [released](Grant::release) or [lost](Grant::lost).
+//! - [`Idempotency`]: operations that run once and return their first result again, on Redis.
 //! - [`hub`]: the state machines, for programs with an event loop of their own.
 //!
 //! The protocols are those of the other languages' clients, to the byte: programs in Python, C and JavaScript may contend for the
@@ -49,9 +50,16 @@ mod engine;
 mod error;
 pub mod hub;
 
-pub use client::{Builder, Client, Found, Grant, Lock, LockOptions, ReadWriteLock};
+pub use client::{
+    Builder, Claim, Claimed, Client, Completion, Found, Grant, Idempotency, IdempotencyOptions, Lock,
+    LockOptions, OnceError, Outcome, ReadWriteLock, Update,
+};
 pub use error::{DriverFailed, Error, Lost, Native, Refused, Shown};
-pub use fencepost_core::{ConfigError, Loss, Misuse, Refusal, zookeeper::Layout};
+pub use fencepost_core::{
+    ConfigError, Loss, Misuse, Refusal,
+    claim::{Content, Policy as OnLeaseEnd, Record, State as RecordState},
+    zookeeper::Layout,
+};
 
 /// Connects to the server at `url`: `memory:`, `memory:NAME`, `zk://HOST:PORT,…/PREFIX?session_timeout=MS`, `redis://HOST:PORT`, `rediss://HOST:PORT?ca=FILE`.
 ///

@@ -4,14 +4,14 @@ use alloc::sync::Arc;
 use core::time::Duration;
 use std::sync::MutexGuard;
 
-use fencepost_core::{AcquireTimeout, Found, Intent, Key};
+use fencepost_core::{AcquireTimeout, Found, Intent, Key, claim::Record};
 
 use super::shared::Shared;
 use crate::{
     Error, Lost, Shown, clock,
     engine::{
         ContenderParams,
-        contender_state::{ContenderState, End, SharedState},
+        contender_state::{Answer, ContenderState, End, SharedState},
         in_flight::InFlight,
     },
 };
@@ -21,6 +21,13 @@ pub(super) struct Contender {
     shared: Arc<Shared>,
     shared_state: Arc<SharedState>,
     key: Key,
+}
+
+/// What a request about an operation or a value has come to.
+pub(super) enum Stepped {
+    Stored(Box<Record>),
+    Replayed(Box<Record>),
+    Looked(Option<Box<Record>>),
 }
 
 impl Contender {
@@ -46,6 +53,34 @@ impl Contender {
             (_, Some(End::Found(found))) => Ok(found),
             (_, Some(end)) => Err(end.error()),
             (_, None) => Ok(Vec::new()),
+        }
+    }
+
+    /// Claims an operation: a contender that runs it, or the result that it has already.
+    pub(super) async fn claim(
+        shared: &Arc<Shared>,
+        params: ContenderParams<'_>,
+        acquire_timeout: AcquireTimeout,
+    ) -> Result<Result<Self, Box<Record>>, Error> {
+        match Self::open(shared, params, acquire_timeout).await? {
+            (contender, None) => Ok(Ok(contender)),
+            (_, Some(End::Replayed(record))) => Ok(Err(record)),
+            (_, Some(end)) => Err(end.error()),
+        }
+    }
+
+    /// Makes one request about an operation or a value.
+    pub(super) async fn step(
+        shared: &Arc<Shared>,
+        params: ContenderParams<'_>,
+        acquire_timeout: AcquireTimeout,
+    ) -> Result<Stepped, Error> {
+        match Self::open(shared, params, acquire_timeout).await? {
+            (_, Some(End::Completed(record))) => Ok(Stepped::Stored(record)),
+            (_, Some(End::Replayed(record))) => Ok(Stepped::Replayed(record)),
+            (_, Some(End::Looked(record))) => Ok(Stepped::Looked(record)),
+            (_, Some(end)) => Err(end.error()),
+            (_, None) => Ok(Stepped::Looked(None)),
         }
     }
 
@@ -106,7 +141,7 @@ impl Contender {
     /// Completes when the grant has ended without a release.
     pub(super) async fn lost(&self) -> Lost {
         self.shared_state
-            .until(|state| state.end.as_ref().map(End::lost))
+            .until(|state| state.lost.clone().or_else(|| state.end.as_ref().map(End::lost)))
             .await
     }
 
@@ -122,6 +157,9 @@ impl Contender {
         self.shared.engine.check_process()?;
         let before = {
             let state = self.state();
+            if let Some(lost) = &state.lost {
+                return Err(lost.clone().into());
+            }
             if let Some(end) = &state.end {
                 return Err(end.error());
             }
@@ -131,9 +169,25 @@ impl Contender {
         let mut in_flight = InFlight::new(&self.shared.engine, self.key, commands);
         verdict.map_err(|misuse| self.end_or(misuse.into()))?;
         in_flight
+            .until(&self.shared_state, |state| match (&state.end, &state.lost) {
+                (Some(end), _) => Some(Err(end.error())),
+                (None, Some(lost)) => Some(Err(lost.clone().into())),
+                (None, None) => (state.extensions != before).then_some(Ok(())),
+            })
+            .await
+    }
+
+    /// Ends a claim and waits for the server's word. A claim that the server has not ended can be ended again.
+    pub(super) async fn end_claim(&self, intent: Intent) -> Result<Answer, Error> {
+        self.shared.engine.check_process()?;
+        self.not_over()?;
+        let (verdict, commands) = self.shared.engine.intent(self.key, intent);
+        let mut in_flight = InFlight::new(&self.shared.engine, self.key, commands);
+        verdict.map_err(|misuse| self.end_or(misuse.into()))?;
+        in_flight
             .until(&self.shared_state, |state| match &state.end {
                 Some(end) => Some(Err(end.error())),
-                None => (state.extensions != before).then_some(Ok(())),
+                None => state.answer.clone(),
             })
             .await
     }

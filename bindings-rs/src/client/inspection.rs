@@ -93,11 +93,15 @@ impl Lock {
         let what = &self.what;
         let contender = contender.map(|found| (found.node.as_str(), Fence(found.fence)));
         let settings = Settings::try_from(what.raw.clone().inspecting(action, contender))?;
-        let acquire_timeout = self.when_connected(AcquireTimeout::Try).await?;
+        let acquire_timeout = self
+            .shared
+            .when_connected(&what.shown, AcquireTimeout::Try)
+            .await?;
         let params = ContenderParams {
             lock: &what.shown,
             settings: &settings,
             has_owner: false,
+            is_claim: false,
         };
         Contender::inspect(&self.shared, params, acquire_timeout).await
     }

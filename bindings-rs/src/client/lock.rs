@@ -6,10 +6,7 @@ use core::{fmt, time::Duration};
 use fencepost_core::{AcquireTimeout, ConfigError, Misuse, RawSettings, Refusal, Settings, positive};
 
 use super::{Grant, contender::Contender, options::LockOptions, shared::Shared};
-use crate::{Error, Shown, clock, engine::ContenderParams, hub::settings::micros};
-
-/// How long a try waits for the server's first answer.
-const TRY_WITHIN: Duration = Duration::from_secs(5);
+use crate::{Error, Shown, engine::ContenderParams, hub::settings::micros};
 
 /// A lock's name with its settings. It is cheap to clone and to share. Each acquire is a new
 /// contender.
@@ -41,7 +38,7 @@ impl Lock {
         let raw = options.add_to(raw);
         let settings = Settings::try_from(raw.clone())?;
         let what = What {
-            shown: Shown::new(name),
+            shown: Shown::lock(name),
             name: name.into(),
             raw,
             owner,
@@ -113,11 +110,12 @@ impl Lock {
         self.shared.engine.check_process()?;
         let what = &self.what;
         let owner = what.owner.as_deref();
-        let acquire_timeout = self.when_connected(acquire_timeout).await?;
+        let acquire_timeout = self.shared.when_connected(&what.shown, acquire_timeout).await?;
         let params = ContenderParams {
             lock: &what.shown,
             settings: &what.settings,
             has_owner: owner.is_some(),
+            is_claim: false,
         };
         let acquired = Contender::acquire(&self.shared, params, acquire_timeout).await;
         match (acquired, owner) {
@@ -126,36 +124,6 @@ impl Lock {
             }
             (acquired, _) => acquired.map(Grant::new),
         }
-    }
-
-    /// Waits for a client's first connection; returns what is left of the acquire timeout.
-    pub(super) async fn when_connected(
-        &self,
-        acquire_timeout: AcquireTimeout,
-    ) -> Result<AcquireTimeout, Error> {
-        let engine = &self.shared.engine;
-        if engine.is_connected() {
-            return Ok(acquire_timeout);
-        }
-        let start = clock::now();
-        let most = self.shared.connect_timeout;
-        let limit = match acquire_timeout {
-            AcquireTimeout::Forever => most,
-            AcquireTimeout::Try => most.min(TRY_WITHIN),
-            AcquireTimeout::For(limit) => most.min(limit),
-        };
-        let ready = engine.ready(limit).await;
-        ready.map_err(|error| match error {
-            Error::Refused(refused) => Error::Refused(refused.of(&self.what.shown)),
-            other => other,
-        })?;
-        Ok(match acquire_timeout {
-            AcquireTimeout::For(limit) => {
-                let left = limit.saturating_sub(clock::now().since(start));
-                AcquireTimeout::For(left.max(Duration::from_micros(1)))
-            }
-            AcquireTimeout::Forever | AcquireTimeout::Try => acquire_timeout,
-        })
     }
 }
 

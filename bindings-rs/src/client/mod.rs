@@ -4,6 +4,7 @@ mod close;
 mod connect;
 mod contender;
 mod grant;
+mod idempotency;
 mod inspection;
 mod kinds;
 mod lock;
@@ -20,6 +21,9 @@ use shared::Shared;
 
 pub use connect::Builder;
 pub use grant::Grant;
+pub use idempotency::{
+    Claim, Claimed, Completion, Idempotency, IdempotencyOptions, OnceError, Outcome, Update,
+};
 pub use inspection::Found;
 pub use kinds::ReadWriteLock;
 pub use lock::Lock;

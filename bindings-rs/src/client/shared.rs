@@ -4,12 +4,15 @@ use alloc::sync::Arc;
 use core::time::Duration;
 
 use fencepost_core::{
-    RawSettings,
+    AcquireTimeout, RawSettings,
     options::{Kind, Server},
 };
 
 use super::close::Closing;
-use crate::engine::Engine;
+use crate::{Error, Shown, clock, engine::Engine};
+
+/// How long a try waits for the server's first answer.
+const TRY_WITHIN: Duration = Duration::from_secs(5);
 
 /// What clones share.
 pub(super) struct Shared {
@@ -46,6 +49,39 @@ impl Place {
             #[cfg(feature = "redis")]
             Self::Redis => RawSettings::on(Server::Redis, kind),
         }
+    }
+}
+
+impl Shared {
+    /// Waits for a client's first connection; returns what is left of the acquire timeout.
+    pub(super) async fn when_connected(
+        &self,
+        shown: &Shown,
+        acquire_timeout: AcquireTimeout,
+    ) -> Result<AcquireTimeout, Error> {
+        let engine = &self.engine;
+        if engine.is_connected() {
+            return Ok(acquire_timeout);
+        }
+        let start = clock::now();
+        let most = self.connect_timeout;
+        let limit = match acquire_timeout {
+            AcquireTimeout::Forever => most,
+            AcquireTimeout::Try => most.min(TRY_WITHIN),
+            AcquireTimeout::For(limit) => most.min(limit),
+        };
+        let ready = engine.ready(limit).await;
+        ready.map_err(|error| match error {
+            Error::Refused(refused) => Error::Refused(refused.of(shown)),
+            other => other,
+        })?;
+        Ok(match acquire_timeout {
+            AcquireTimeout::For(limit) => {
+                let left = limit.saturating_sub(clock::now().since(start));
+                AcquireTimeout::For(left.max(Duration::from_micros(1)))
+            }
+            AcquireTimeout::Forever | AcquireTimeout::Try => acquire_timeout,
+        })
     }
 }
 

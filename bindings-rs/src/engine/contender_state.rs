@@ -2,10 +2,10 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fencepost_core::{Cause, CommandId, Event, Found, Grant, Instant, Loss, Misuse, Refusal};
+use fencepost_core::{Cause, CommandId, Event, Found, Grant, Instant, Loss, Misuse, Refusal, claim::Record};
 use tokio::sync::Notify;
 
-use super::command_errors::CommandErrors;
+use super::{command_errors::CommandErrors, inputs::ContenderParams};
 use crate::{DriverFailed, Error, Lost, Native, Refused, Shown};
 
 /// One contender, from its acquire to its end.
@@ -15,6 +15,8 @@ pub(crate) struct SharedState {
     pub(crate) lock: Shown,
     /// Whether it acquires for an owner: then its grant may have several holds.
     pub(super) has_owner: bool,
+    /// Whether it is a claim: then a loss and the answers to its ends leave it open.
+    pub(super) is_claim: bool,
     state: Mutex<ContenderState>,
     /// Notified after every change of `state`, never under a lock.
     changed: Notify,
@@ -41,6 +43,10 @@ pub(crate) struct ContenderState {
     pub(crate) downgrade: Option<Result<(), Refused>>,
     /// A release has taken too long.
     pub(crate) unconfirmed: bool,
+    /// A claim's grant has ended. The application may still end the claim.
+    pub(crate) lost: Option<Lost>,
+    /// What the end of a claim has come to.
+    pub(crate) answer: Option<Result<Answer, Error>>,
     pub(crate) end: Option<End>,
     /// A machine has few commands in flight.
     errors: CommandErrors<8>,
@@ -52,6 +58,12 @@ pub(crate) enum End {
     Released,
     /// It was no contender, but a look at some.
     Found(Vec<Found>),
+    /// It was no contender, but stored something.
+    Completed(Box<Record>),
+    /// The operation has had a result before.
+    Replayed(Box<Record>),
+    /// It was no contender, but a look at a record.
+    Looked(Option<Box<Record>>),
     Refused(Refused),
     Lost(Lost),
     /// The client library could not be used.
@@ -62,11 +74,23 @@ pub(crate) enum End {
     GivenBack,
 }
 
+/// What the server has done with a claim.
+#[derive(Clone, Debug)]
+pub(crate) enum Answer {
+    /// The claim has ended without a result.
+    Released,
+    /// The result is stored.
+    Completed,
+    /// Another attempt has stored a result.
+    Replayed(Box<Record>),
+}
+
 impl SharedState {
-    pub(crate) fn new(lock: Shown, has_owner: bool) -> Self {
+    pub(super) fn new(params: ContenderParams<'_>) -> Self {
         Self {
-            lock,
-            has_owner,
+            lock: params.lock.clone(),
+            has_owner: params.has_owner,
+            is_claim: params.is_claim,
             state: Mutex::default(),
             changed: Notify::new(),
         }
@@ -131,7 +155,13 @@ impl SharedState {
                         }
                         _ => None,
                     });
-                state.end = Some(End::Lost(Lost::new(reason, cause.detail, native).of(&self.lock)));
+                let lost = Lost::caused(reason, cause, native).of(&self.lock);
+                if self.is_claim {
+                    state.answer = Some(Err(lost.clone().into()));
+                    state.lost = Some(lost);
+                } else {
+                    state.end = Some(End::Lost(lost));
+                }
             }
             Event::Refused { reason, cause } => {
                 let native = state
@@ -144,8 +174,10 @@ impl SharedState {
                         }
                         _ => None,
                     });
-                let refused = Refused::new(reason, cause.detail, native).of(&self.lock);
-                if state.grant.is_some() && !state.releasing {
+                let refused = Refused::caused(reason, cause, native).of(&self.lock);
+                if self.is_claim && state.grant.is_some() {
+                    state.answer = Some(Err(refused.into()));
+                } else if state.grant.is_some() && !state.releasing {
                     // Not the acquire, and not the release: the grant stays as it was.
                     state.downgrade = Some(Err(refused));
                 } else {
@@ -153,6 +185,14 @@ impl SharedState {
                 }
             }
             Event::Downgraded => state.downgrade = Some(Ok(())),
+            Event::Released if self.is_claim => state.answer = Some(Ok(Answer::Released)),
+            Event::Completed { .. } if self.is_claim => state.answer = Some(Ok(Answer::Completed)),
+            Event::Replayed { record } if self.is_claim && state.grant.is_some() => {
+                state.answer = Some(Ok(Answer::Replayed(record)));
+            }
+            Event::Completed { record } => state.end = Some(End::Completed(record)),
+            Event::Replayed { record } => state.end = Some(End::Replayed(record)),
+            Event::Looked { record } => state.end = Some(End::Looked(record)),
             Event::Released => state.end = Some(End::Released),
             Event::Found { contenders } => state.end = Some(End::Found(contenders)),
             Event::RevokeRequested => state.revoke_requested = true,
@@ -181,6 +221,12 @@ impl SharedState {
         });
     }
 
+    /// Whether it has a grant that no task has taken.
+    pub(super) fn is_unclaimed(&self) -> bool {
+        let state = self.state();
+        state.grant.is_some() && !state.taken
+    }
+
     /// Ends a contender whose grant no task has taken.
     pub(super) fn give_back(&self) -> bool {
         let mut state = self.state();
@@ -202,7 +248,7 @@ impl ContenderState {
 
     /// Whether the grant is valid, by the caller's clock.
     pub(crate) fn is_valid(&self, now: Instant) -> bool {
-        let over = self.end.is_some() || self.releasing || self.suspended;
+        let over = self.end.is_some() || self.lost.is_some() || self.releasing || self.suspended;
         !over && self.grant.is_some_and(|grant| grant.is_valid(now))
     }
 }
@@ -211,7 +257,9 @@ impl End {
     /// The end as the error of a call that needed the contender.
     pub(crate) fn error(&self) -> Error {
         match self {
-            Self::Released | Self::Found(_) => Error::Misuse(Misuse::NotHeld),
+            Self::Released | Self::Found(_) | Self::Completed(_) | Self::Replayed(_) | Self::Looked(_) => {
+                Error::Misuse(Misuse::NotHeld)
+            }
             Self::Refused(refused) => Error::Refused(refused.clone()),
             Self::Lost(lost) => Error::Lost(lost.clone()),
             Self::Failed(failed) => Error::DriverFailed(failed.clone()),
@@ -225,6 +273,9 @@ impl End {
             Self::Lost(lost) => lost.clone(),
             Self::Released
             | Self::Found(_)
+            | Self::Completed(_)
+            | Self::Replayed(_)
+            | Self::Looked(_)
             | Self::Refused(_)
             | Self::Failed(_)
             | Self::Closed

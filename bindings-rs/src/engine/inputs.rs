@@ -48,6 +48,8 @@ pub(crate) struct ContenderParams<'a> {
     pub(crate) settings: &'a Settings,
     /// Whether the settings name an owner.
     pub(crate) has_owner: bool,
+    /// Whether it is a claim.
+    pub(crate) is_claim: bool,
 }
 
 /// What tasks and finalizers leave to the background task.
@@ -150,7 +152,7 @@ impl Engine {
                 state.hub.close(key);
                 return Err(misuse.into());
             }
-            let contender = Arc::new(SharedState::new(params.lock.clone(), params.has_owner));
+            let contender = Arc::new(SharedState::new(params));
             state.contenders.insert(key, Arc::clone(&contender));
             state.newest = Some(key);
             Ok((key, contender))

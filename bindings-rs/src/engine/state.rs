@@ -111,13 +111,14 @@ impl State {
 
     /// Says what the application wants of a contender.
     pub(super) fn intent(&mut self, now: Instant, key: Key, intent: Intent) -> Result<(), Misuse> {
-        let releases = intent == Intent::Release;
-        let downgrades = intent == Intent::Downgrade;
+        let (releases, downgrades) = (intent == Intent::Release, intent == Intent::Downgrade);
         self.hub.intent(key, intent)?;
         let Some(contender) = self.contenders.get(&key) else {
             return Ok(());
         };
-        if releases {
+        if contender.is_claim {
+            contender.state().answer = None;
+        } else if releases {
             contender.state().releasing = true;
             self.releases.push_back((now.plus(CONFIRM_WITHIN), key));
         }
@@ -209,14 +210,25 @@ impl State {
     pub(super) fn close_contenders(&mut self, keys: Vec<Key>) -> Vec<Arc<SharedState>> {
         let mut closed = Vec::new();
         for key in keys {
-            if let Some(contender) = self.contenders.remove(&key) {
-                // Only its watches wait for this: they end with it.
-                contender.end(End::Closed);
-                closed.push(contender);
-            }
-            self.hub.close(key);
+            let Some(contender) = self.contenders.remove(&key) else {
+                self.hub.close(key);
+                continue;
+            };
+            self.close_contender(key, &contender);
+            // Only its watches wait for this: they end with it.
+            contender.end(End::Closed);
+            closed.push(contender);
         }
         closed
+    }
+
+    /// Closes a contender. The hub leaves a claim, because the operation may have run. Without a task that has taken
+    /// the claim, it has not.
+    fn close_contender(&mut self, key: Key, contender: &SharedState) {
+        if contender.is_claim && contender.is_unclaimed() {
+            let _accepted = self.hub.intent(key, Intent::Release);
+        }
+        self.hub.close(key);
     }
 
     /// Remembers a client library's error for the loss or refusal that it may lead to.
@@ -246,7 +258,7 @@ impl State {
         while let Some((key, contender)) = self.unclaimed.take_due(now) {
             if contender.give_back() {
                 self.contenders.remove(&key);
-                self.hub.close(key);
+                self.close_contender(key, &contender);
                 given.push(contender);
             }
         }

@@ -18,6 +18,7 @@ mod faults_kinds;
 mod faults_redis;
 mod faults_zookeeper;
 mod hub_loop;
+mod idempotency;
 mod peers;
 mod processes;
 mod tls;

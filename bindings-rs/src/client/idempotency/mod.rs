@@ -1,0 +1,181 @@
+//! Idempotent operations.
+
+mod claim;
+mod once;
+mod options;
+mod steps;
+
+use alloc::sync::Arc;
+use core::{fmt, time::Duration};
+
+use fencepost_core::{
+    AcquireTimeout, ConfigError, Settings,
+    options::{Kind, Scope},
+    positive,
+};
+
+use super::{Client, contender::Contender, shared::Shared};
+use crate::{Error, Record, Shown, engine::ContenderParams, hub::settings::micros};
+
+pub use claim::{Claim, Completion};
+pub use once::{OnceError, Outcome};
+pub use options::IdempotencyOptions;
+pub use steps::Update;
+
+/// The idempotent operations of one scope, on Redis. It is cheap to clone and to share.
+///
+/// An operation has a key: an order's number, or the key that a client sends with its request. The first claim of a key
+/// gets the right to run the operation; a claim while it runs waits; and every later one gets the stored result.
+///
+/// ```no_run
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = fencepost::connect("redis://127.0.0.1:6379").await?;
+/// let payments = client.idempotency("payments")?;
+///
+/// let receipt: String = payments
+///     .once("order-17", b"17 EUR", async |claim| {
+///         // The payment provider has keys of its own: this one is the same for every attempt.
+///         charge(17, claim.derive("charge")).await
+///     })
+///     .await?;
+/// # let _ = receipt; Ok(()) }
+/// # async fn charge(_euros: u32, _key: String) -> Result<String, std::io::Error> { Ok("r-1".into()) }
+/// ```
+///
+/// This is not exactly-once: a process may end between the effect and the completion. What a later claim gets then is
+/// the scope's [policy](IdempotencyOptions::on_lease_end). A Redis that evicts keys, or that fails over without its last
+/// writes, forgets claims and results.
+#[derive(Clone)]
+pub struct Idempotency {
+    shared: Arc<Shared>,
+    name: Arc<str>,
+    scope: Arc<Scope>,
+}
+
+/// What a claim has come to.
+#[derive(Debug)]
+#[must_use]
+pub enum Claimed {
+    /// Run the operation, and [complete](Claim::complete) the claim.
+    Run(Claim),
+    /// The operation has a result.
+    Replayed(Record),
+}
+
+impl Client {
+    /// The idempotent operations of a scope, with default options. The scope says whose keys these are: the operation,
+    /// and the tenant if there are several. Sends nothing.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for an empty or overlong scope, and on ZooKeeper and `memory:`.
+    pub fn idempotency(&self, scope: &str) -> Result<Idempotency, Error> {
+        self.idempotency_with(scope, IdempotencyOptions::default())
+    }
+
+    /// The idempotent operations of a scope. Sends nothing.
+    ///
+    /// # Errors
+    /// As [`idempotency`](Self::idempotency); [`Error::Config`] for options that are not valid.
+    pub fn idempotency_with(&self, scope: &str, options: IdempotencyOptions) -> Result<Idempotency, Error> {
+        self.0.engine.check_process()?;
+        self.0.engine.check_open()?;
+        let raw = options.add_to(self.0.place.settings(Kind::Claim).with("scope", scope));
+        Ok(Idempotency {
+            shared: Arc::clone(&self.0),
+            name: scope.into(),
+            scope: Arc::new(Scope::try_from(raw)?),
+        })
+    }
+}
+
+impl Idempotency {
+    /// The scope.
+    #[must_use]
+    pub fn scope(&self) -> &str {
+        &self.name
+    }
+
+    /// Claims the operation `key`. Waits while another attempt runs it. `fingerprint` is a digest of what the operation
+    /// is asked to do: a claim of the same key with another fingerprint is refused.
+    ///
+    /// Dropping the future cancels the claim: nothing has run.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with [`Refusal::Mismatch`](crate::Refusal::Mismatch) for another fingerprint, with
+    /// [`Refusal::Indeterminate`](crate::Refusal::Indeterminate) if the operation may have run, or with
+    /// [`Refusal::CorruptRecord`](crate::Refusal::CorruptRecord); [`Error::Config`] for a key that is empty or too long.
+    pub async fn claim(&self, key: &str, fingerprint: &[u8]) -> Result<Claimed, Error> {
+        let settings = self.scope.claim(key, fingerprint);
+        self.claim_with(key, settings, AcquireTimeout::Forever).await
+    }
+
+    /// Claims the operation, and waits at most `limit` for another attempt.
+    ///
+    /// # Errors
+    /// As [`claim`](Self::claim); [`Refusal::InProgress`](crate::Refusal::InProgress) if another attempt still runs it:
+    /// see [`retry_after`](crate::Refused::retry_after).
+    pub async fn claim_within(
+        &self,
+        key: &str,
+        fingerprint: &[u8],
+        limit: Duration,
+    ) -> Result<Claimed, Error> {
+        let limit = positive(
+            "timeout",
+            micros(limit),
+            ", or use try_claim, which does not wait for others",
+        )?;
+        let settings = self.scope.claim(key, fingerprint);
+        self.claim_with(key, settings, AcquireTimeout::For(limit)).await
+    }
+
+    /// Claims the operation if no other attempt runs it.
+    ///
+    /// # Errors
+    /// As [`claim_within`](Self::claim_within).
+    pub async fn try_claim(&self, key: &str, fingerprint: &[u8]) -> Result<Claimed, Error> {
+        let settings = self.scope.claim(key, fingerprint);
+        self.claim_with(key, settings, AcquireTimeout::Try).await
+    }
+
+    /// Claims with a token that was [issued](Self::issue): it stands for one operation of whom the `binding` names.
+    ///
+    /// # Errors
+    /// As [`try_claim`](Self::try_claim); [`Refusal::UnknownToken`](crate::Refusal::UnknownToken) for a token that was
+    /// never issued or has expired, and [`Refusal::Mismatch`](crate::Refusal::Mismatch) for another binding.
+    pub async fn consume(&self, token: &str, binding: &[u8], fingerprint: &[u8]) -> Result<Claimed, Error> {
+        let settings = self.scope.consume(token, binding, fingerprint);
+        self.claim_with(token, settings, AcquireTimeout::Try).await
+    }
+
+    async fn claim_with(
+        &self,
+        key: &str,
+        settings: Result<Settings, ConfigError>,
+        acquire_timeout: AcquireTimeout,
+    ) -> Result<Claimed, Error> {
+        let (shown, settings) = (Shown::operation(&self.name, key), settings?);
+        self.shared.engine.check_process()?;
+        let acquire_timeout = self.shared.when_connected(&shown, acquire_timeout).await?;
+        let params = ContenderParams {
+            lock: &shown,
+            settings: &settings,
+            has_owner: false,
+            is_claim: true,
+        };
+        Ok(
+            match Contender::claim(&self.shared, params, acquire_timeout).await? {
+                Ok(contender) => Claimed::Run(Claim::new(contender, self.clone(), key)),
+                Err(record) => Claimed::Replayed(*record),
+            },
+        )
+    }
+}
+
+impl fmt::Debug for Idempotency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Idempotency")
+            .field("scope", &self.name)
+            .finish_non_exhaustive()
+    }
+}

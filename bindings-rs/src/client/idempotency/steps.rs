@@ -1,0 +1,126 @@
+//! Requests in one step: tokens, business numbers, versioned values, and what an operator does.
+
+use core::time::Duration;
+
+use fencepost_core::{AcquireTimeout, ConfigError, Settings};
+
+use super::{Completion, Idempotency};
+use crate::{
+    Content, Error, Record, Shown,
+    client::contender::{Contender, Stepped},
+    engine::ContenderParams,
+};
+
+/// What an update of a value has come to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Update {
+    /// The value has this version now.
+    Applied(u64),
+    /// This update was applied before, and the value had this version then.
+    Replayed(u64),
+}
+
+impl Idempotency {
+    /// Makes a token that one claim may [consume](Self::consume) within `life`. The binding says to whom and for what it
+    /// is issued: a session, for example.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with [`Refusal::Mismatch`](crate::Refusal::Mismatch) if the token exists already.
+    pub async fn issue(&self, token: &str, binding: &[u8], life: Duration) -> Result<(), Error> {
+        let settings = self.scope.issue(token, binding, Some(life));
+        self.step(token, settings).await.map(|_| ())
+    }
+
+    /// Claims and completes at once: the result is known before, as that of a business number is.
+    ///
+    /// # Errors
+    /// As [`try_claim`](Self::try_claim).
+    pub async fn register(
+        &self,
+        key: &str,
+        fingerprint: &[u8],
+        tag: &str,
+        result: impl Into<Vec<u8>>,
+    ) -> Result<Completion, Error> {
+        let content = Content::new(tag, result.into())?;
+        let settings = self.scope.register(key, None, fingerprint, content);
+        Ok(match self.step(key, settings).await? {
+            Stepped::Replayed(record) => Completion::Replayed(*record),
+            Stepped::Stored(_) | Stepped::Looked(_) => Completion::Stored,
+        })
+    }
+
+    /// Replaces the value at `key`, if it has the version `expected` (0: if there is none). `operation` identifies the
+    /// update, so that its repetition is not applied again.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with [`Refusal::Conflict`](crate::Refusal::Conflict) for another version: the present value is
+    /// in [`record`](crate::Refused::record).
+    pub async fn update(
+        &self,
+        key: &str,
+        operation: &str,
+        expected: u64,
+        value: impl Into<Vec<u8>>,
+    ) -> Result<Update, Error> {
+        let content = Content::new("", value.into())?;
+        let settings = self.scope.update(key, operation, expected, b"", content);
+        Ok(match self.step(key, settings).await? {
+            Stepped::Stored(record) => Update::Applied(record.version),
+            Stepped::Replayed(record) => Update::Replayed(record.version),
+            Stepped::Looked(_) => Update::Replayed(0),
+        })
+    }
+
+    /// The record of an operation, or a value; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the server refuses, or has not answered.
+    pub async fn look(&self, key: &str) -> Result<Option<Record>, Error> {
+        Ok(match self.step(key, self.scope.look(key)).await? {
+            Stepped::Looked(record) => record.map(|record| *record),
+            Stepped::Stored(_) | Stepped::Replayed(_) => None,
+        })
+    }
+
+    /// An operator gives an operation a result, because its outcome is known now. `seen` is the record that the
+    /// operator has [looked](Self::look) at.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with [`Refusal::RecordChanged`](crate::Refusal::RecordChanged) if the record has changed.
+    pub async fn settle(
+        &self,
+        key: &str,
+        seen: &Record,
+        tag: &str,
+        result: impl Into<Vec<u8>>,
+    ) -> Result<(), Error> {
+        let content = Content::new(tag, result.into())?;
+        let settings = self.scope.settle(key, seen.guard(), content);
+        self.step(key, settings).await.map(|_| ())
+    }
+
+    /// An operator deletes a record, so that the operation can be claimed anew. `seen` is the record that the operator
+    /// has [looked](Self::look) at.
+    ///
+    /// # Errors
+    /// As [`settle`](Self::settle).
+    pub async fn forget(&self, key: &str, seen: &Record) -> Result<(), Error> {
+        let settings = self.scope.forget(key, seen.guard());
+        self.step(key, settings).await.map(|_| ())
+    }
+
+    async fn step(&self, key: &str, settings: Result<Settings, ConfigError>) -> Result<Stepped, Error> {
+        let (shown, settings) = (Shown::operation(&self.name, key), settings?);
+        self.shared.engine.check_process()?;
+        let acquire_timeout = self.shared.when_connected(&shown, AcquireTimeout::Try).await?;
+        let params = ContenderParams {
+            lock: &shown,
+            settings: &settings,
+            has_owner: false,
+            is_claim: false,
+        };
+        Contender::step(&self.shared, params, acquire_timeout).await
+    }
+}

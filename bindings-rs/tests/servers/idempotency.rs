@@ -1,0 +1,394 @@
+//! Idempotent operations on a real Redis: what the client adds to the core.
+
+use std::{sync::Arc, time::Duration};
+
+use fencepost::{
+    Claim, Claimed, Completion, Error, Idempotency, IdempotencyOptions, Loss, OnLeaseEnd, OnceError, Outcome,
+    RecordState, Refusal, Update,
+};
+use tokio::sync::Notify;
+
+use crate::{control, scenarios::unique};
+
+/// A scope that no other test uses.
+async fn scope(options: IdempotencyOptions) -> Idempotency {
+    let client = fencepost::connect(&control::redis()).await.unwrap();
+    client.idempotency_with(&unique("payments"), options).unwrap()
+}
+
+/// The same scope on a connection of its own.
+async fn beside(scope: &Idempotency, options: IdempotencyOptions) -> Idempotency {
+    let client = fencepost::connect(&control::redis()).await.unwrap();
+    client.idempotency_with(scope.scope(), options).unwrap()
+}
+
+fn run(claimed: Claimed) -> Claim {
+    match claimed {
+        Claimed::Run(claim) => claim,
+        Claimed::Replayed(record) => panic!("{record:?}"),
+    }
+}
+
+fn refusal(error: Error) -> Refusal {
+    match error {
+        Error::Refused(refused) => refused.reason(),
+        error => panic!("{error}"),
+    }
+}
+
+/// A lease that is over soon, and is not renewed.
+fn brief() -> IdempotencyOptions {
+    IdempotencyOptions::new()
+        .lease(Duration::from_millis(40))
+        .renew(false)
+}
+
+#[tokio::test]
+async fn an_operation_runs_once() {
+    let payments = scope(IdempotencyOptions::new()).await;
+    let mut runs = 0;
+    for replayed in [false, true, true] {
+        let paid = payments
+            .outcome("order-17", b"17 EUR", async |claim| {
+                runs += 1;
+                Ok::<_, std::io::Error>((claim.takeovers(), claim.derive("charge")))
+            })
+            .await
+            .unwrap();
+        let value = (0, payments.once("order-17", b"17 EUR", never).await.unwrap().1);
+        assert_eq!(paid, Outcome { value, replayed });
+    }
+    assert_eq!(runs, 1);
+}
+
+async fn never(_claim: &Claim) -> Result<(u64, String), std::io::Error> {
+    unreachable!("it has run")
+}
+
+/// The future of `once` can be given to another thread.
+#[tokio::test(flavor = "multi_thread")]
+async fn operations_run_in_tasks() {
+    let payments = scope(IdempotencyOptions::new()).await;
+    let tasks: Vec<_> = (0..8)
+        .map(|task| {
+            let payments = payments.clone();
+            tokio::spawn(async move {
+                payments
+                    .once("order-17", b"", async move |_claim: &Claim| {
+                        Ok::<u32, std::io::Error>(task)
+                    })
+                    .await
+                    .unwrap()
+            })
+        })
+        .collect();
+    let mut values = Vec::new();
+    for task in tasks {
+        values.push(task.await.unwrap());
+    }
+    assert!(values.iter().all(|value| *value == values[0]), "{values:?}");
+}
+
+#[tokio::test]
+async fn a_claim_waits_for_the_result_of_the_running_one() {
+    let payments = scope(IdempotencyOptions::new()).await;
+    let other = beside(&payments, IdempotencyOptions::new()).await;
+    let claim = run(payments.claim("order-17", b"").await.unwrap());
+    let waiting = tokio::spawn({
+        let other = other.clone();
+        async move { other.claim("order-17", b"").await }
+    });
+    let error = other.try_claim("order-17", b"").await.unwrap_err();
+    let Error::Refused(refused) = error else {
+        panic!("{error}")
+    };
+    assert_eq!(refused.reason(), Refusal::InProgress);
+    let left = refused.retry_after().unwrap();
+    assert!(
+        left > Duration::from_secs(20) && left <= Duration::from_secs(30),
+        "{left:?}"
+    );
+    assert!(refused.to_string().contains("operation \"payments"), "{refused}");
+    let limit = Duration::from_millis(30);
+    let late = other.claim_within("order-17", b"", limit).await.unwrap_err();
+    assert_eq!(refusal(late), Refusal::InProgress);
+    // All bytes there are.
+    let result: Vec<u8> = (0..=255).collect();
+    assert_eq!(
+        claim.complete("bytes", result.clone()).await.unwrap(),
+        Completion::Stored
+    );
+    let Claimed::Replayed(record) = waiting.await.unwrap().unwrap() else {
+        panic!("it has run twice")
+    };
+    assert_eq!((record.tag.as_str(), record.result), ("bytes", result));
+    assert!(claim.complete("", b"again").await.is_err());
+}
+
+#[tokio::test]
+async fn a_dropped_claim_is_left() {
+    for (policy, expected) in [
+        (OnLeaseEnd::Retake, Ok(1)),
+        (OnLeaseEnd::Block, Err(Refusal::InProgress)),
+        (OnLeaseEnd::Indeterminate, Err(Refusal::Indeterminate)),
+    ] {
+        let payments = scope(IdempotencyOptions::new().on_lease_end(policy)).await;
+        let claim = run(payments.claim("order-17", b"").await.unwrap());
+        drop(claim);
+        while payments.look("order-17").await.unwrap().unwrap().lease_end > now() {
+            tokio::task::yield_now().await;
+        }
+        let next = payments.try_claim("order-17", b"").await;
+        assert_eq!(
+            next.map(|claimed| run(claimed).takeovers()).map_err(refusal),
+            expected
+        );
+    }
+}
+
+/// By the server's clock, which is this machine's.
+fn now() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    u64::try_from(now.unwrap().as_millis()).unwrap() + 1
+}
+
+#[tokio::test]
+async fn an_error_of_the_operation_leaves_and_a_release_frees() {
+    let payments = scope(IdempotencyOptions::new()).await;
+    let failed = payments
+        .once("order-17", b"", async |_claim| {
+            Err::<(), _>(std::io::Error::other("no funds"))
+        })
+        .await;
+    assert!(matches!(failed, Err(OnceError::Operation(error)) if error.to_string() == "no funds"));
+    let claim = run(payments.claim("order-17", b"").await.unwrap());
+    assert_eq!(claim.takeovers(), 1);
+    let fence = claim.fence();
+    claim.release().await.unwrap();
+    assert_eq!(payments.look("order-17").await.unwrap(), None);
+    let claim = run(payments.claim("order-17", b"").await.unwrap());
+    assert!(claim.takeovers() == 0 && claim.fence() > fence && claim.is_valid());
+    claim.extend().await.unwrap();
+    claim.leave().await.unwrap();
+}
+
+/// A claim that is cancelled has not run: no policy wedges the operation.
+#[tokio::test]
+async fn a_cancelled_claim_frees_the_operation() {
+    let payments = scope(IdempotencyOptions::new().on_lease_end(OnLeaseEnd::Block)).await;
+    let other = beside(&payments, IdempotencyOptions::new()).await;
+    for at in 0..20_u64 {
+        let key = format!("order-{at}");
+        let limit = Duration::from_micros(at * 40);
+        // The time may end before the request is sent, or after the server has granted it.
+        let claimed = tokio::time::timeout(limit, payments.claim(&key, b"")).await;
+        if let Ok(claimed) = claimed {
+            run(claimed.unwrap()).release().await.unwrap();
+        }
+        let claimed = other
+            .claim_within(&key, b"", Duration::from_secs(20))
+            .await
+            .unwrap();
+        run(claimed).release().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_claim_is_completed_after_its_lease_unless_it_was_taken_over() {
+    let payments = scope(brief()).await;
+    let claim = run(payments.claim("order-17", b"").await.unwrap());
+    assert_eq!(claim.lost().await.reason(), Loss::LeaseEnded);
+    assert!(!claim.is_valid() && claim.remaining() == Duration::ZERO && claim.extend().await.is_err());
+    assert_eq!(claim.complete("json", b"17").await.unwrap(), Completion::Stored);
+
+    let claim = run(payments.claim("order-18", b"").await.unwrap());
+    claim.lost().await;
+    let second = run(payments.claim("order-18", b"").await.unwrap());
+    assert_eq!(second.takeovers(), 1);
+    let Err(Error::Lost(lost)) = claim.complete("json", b"first").await else {
+        panic!("two results")
+    };
+    assert_eq!(lost.reason(), Loss::Superseded);
+    assert_eq!(
+        second.complete("json", b"second").await.unwrap(),
+        Completion::Stored
+    );
+    let late = claim.complete("json", b"first").await;
+    assert!(late.is_err(), "{late:?}");
+    let record = payments.look("order-18").await.unwrap().unwrap();
+    assert_eq!(
+        (record.state, record.result.as_slice()),
+        (RecordState::Done, &b"second"[..])
+    );
+}
+
+#[tokio::test]
+async fn a_lost_claim_gets_the_result_of_the_one_that_took_over() {
+    let payments = scope(brief()).await;
+    let claim = run(payments.claim("order-17", b"").await.unwrap());
+    claim.lost().await;
+    let second = run(payments.claim("order-17", b"").await.unwrap());
+    assert_eq!(
+        second.complete("json", b"second").await.unwrap(),
+        Completion::Stored
+    );
+    let Completion::Replayed(record) = claim.complete("json", b"first").await.unwrap() else {
+        panic!("two results")
+    };
+    assert_eq!(record.result, b"second");
+}
+
+#[tokio::test]
+async fn tokens_belong_to_their_binding() {
+    let orders = scope(IdempotencyOptions::new()).await;
+    let unknown = orders.consume("t-1", b"alice", b"").await.unwrap_err();
+    assert_eq!(refusal(unknown), Refusal::UnknownToken);
+    orders
+        .issue("t-1", b"alice", Duration::from_secs(60))
+        .await
+        .unwrap();
+    assert_eq!(
+        refusal(orders.consume("t-1", b"bob", b"").await.unwrap_err()),
+        Refusal::Mismatch
+    );
+    assert_eq!(
+        refusal(orders.try_claim("t-1", b"").await.unwrap_err()),
+        Refusal::Mismatch
+    );
+    let claim = run(orders.consume("t-1", b"alice", b"cart").await.unwrap());
+    assert_eq!(claim.complete("", b"order-17").await.unwrap(), Completion::Stored);
+    let again = orders.consume("t-1", b"alice", b"cart").await.unwrap();
+    assert!(matches!(again, Claimed::Replayed(record) if record.result == b"order-17"));
+    let changed = orders
+        .consume("t-1", b"alice", b"another cart")
+        .await
+        .unwrap_err();
+    assert_eq!(refusal(changed), Refusal::Mismatch);
+}
+
+#[tokio::test]
+async fn numbers_are_registered_and_values_are_updated_once() {
+    let stock = scope(IdempotencyOptions::new()).await;
+    assert_eq!(
+        stock.register("invoice-1", b"", "", b"a").await.unwrap(),
+        Completion::Stored
+    );
+    let again = stock.register("invoice-1", b"", "", b"b").await.unwrap();
+    assert!(matches!(again, Completion::Replayed(record) if record.result == b"a"));
+
+    assert_eq!(
+        stock.update("item", "fill", 0, b"10").await.unwrap(),
+        Update::Applied(1)
+    );
+    assert_eq!(
+        stock.update("item", "sell-1", 1, b"9").await.unwrap(),
+        Update::Applied(2)
+    );
+    assert_eq!(
+        stock.update("item", "sell-1", 1, b"9").await.unwrap(),
+        Update::Replayed(2)
+    );
+    let Err(Error::Refused(conflict)) = stock.update("item", "sell-2", 1, b"9").await else {
+        panic!("sold twice")
+    };
+    assert_eq!(conflict.reason(), Refusal::Conflict);
+    let present = conflict.record().unwrap();
+    assert_eq!((present.version, present.result.as_slice()), (2, &b"9"[..]));
+}
+
+#[tokio::test]
+async fn an_operator_settles_and_forgets_what_was_seen() {
+    let payments = scope(IdempotencyOptions::new().on_lease_end(OnLeaseEnd::Indeterminate)).await;
+    let claim = run(payments.claim("order-17", b"").await.unwrap());
+    claim.leave().await.unwrap();
+    let seen = payments.look("order-17").await.unwrap().unwrap();
+    assert_eq!(
+        (seen.state, seen.policy),
+        (RecordState::Running, OnLeaseEnd::Indeterminate)
+    );
+    let mut older = seen.clone();
+    older.fence.0 -= 1;
+    let changed = payments
+        .settle("order-17", &older, "json", b"17")
+        .await
+        .unwrap_err();
+    assert_eq!(refusal(changed), Refusal::RecordChanged);
+    payments.settle("order-17", &seen, "json", b"17").await.unwrap();
+    let paid: u32 = payments
+        .once("order-17", b"", async |_claim| {
+            Err(std::io::Error::other("it has run"))
+        })
+        .await
+        .unwrap();
+    assert_eq!(paid, 17);
+    let seen = payments.look("order-17").await.unwrap().unwrap();
+    payments.forget("order-17", &seen).await.unwrap();
+    assert_eq!(payments.look("order-17").await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn closing_the_client_leaves_the_claim() {
+    let client = fencepost::connect(&control::redis()).await.unwrap();
+    let payments = client.idempotency(&unique("payments")).unwrap();
+    let claim = run(payments.claim("order-17", b"").await.unwrap());
+    let other = beside(&payments, IdempotencyOptions::new()).await;
+    let ended = Arc::new(Notify::new());
+    let waiting = tokio::spawn({
+        let (other, ended) = (other.clone(), Arc::clone(&ended));
+        async move {
+            ended.notify_one();
+            other
+                .claim("order-17", b"")
+                .await
+                .map(run)
+                .map(|claim| claim.takeovers())
+        }
+    });
+    ended.notified().await;
+    client.close().await.unwrap();
+    assert_eq!(waiting.await.unwrap().unwrap(), 1);
+    assert_eq!(claim.lost().await.reason(), Loss::ConnectionClosed);
+    assert!(claim.complete("", b"late").await.is_err());
+}
+
+#[tokio::test]
+async fn bad_input_is_refused_before_anything_is_sent() {
+    let client = fencepost::connect(&control::redis()).await.unwrap();
+    let error = client.idempotency("").unwrap_err();
+    assert!(
+        matches!(&error, Error::Config(_)) && error.to_string().contains("scope is \"\""),
+        "{error}"
+    );
+    let zero = IdempotencyOptions::new().lease(Duration::ZERO);
+    assert_eq!(
+        client.idempotency_with("payments", zero).unwrap_err().name(),
+        "not-positive"
+    );
+    let payments = client.idempotency(&unique("payments")).unwrap();
+    for (key, print, says) in [
+        (String::new(), 0, "key is \"\""),
+        ("x".repeat(1025), 0, "longer than 1024 bytes"),
+        ("x".into(), 1025, "give a digest"),
+    ] {
+        let error = payments.claim(&key, &vec![7; print]).await.unwrap_err();
+        assert!(
+            matches!(&error, Error::Config(_)) && error.to_string().contains(says),
+            "{error}"
+        );
+    }
+    let claim = run(payments.claim("order-17", b"").await.unwrap());
+    let error = claim.complete("json", vec![0; 1_000_001]).await.unwrap_err();
+    assert_eq!(error.name(), "invalid-option");
+    let error = claim.complete(&"t".repeat(256), b"").await.unwrap_err();
+    assert_eq!(error.name(), "invalid-option");
+    assert_eq!(
+        claim.complete("json", vec![0; 1_000_000]).await.unwrap(),
+        Completion::Stored
+    );
+
+    for address in ["memory:"] {
+        let client = fencepost::connect(address).await.unwrap();
+        let error = client.idempotency("payments").unwrap_err();
+        assert!(error.to_string().contains("it is for Redis"), "{error}");
+    }
+}
