@@ -1,8 +1,57 @@
-//! What one contender may be told, by what was asked of it.
+//! What one machine may report, by what was asked of it.
 
-use fencepost_core::{Event, Intent};
+use fencepost_core::{Event, Intent, Settings, redis::LockSettings};
 
-/// The account of one machine. Intents count when they are accepted, events when they are polled, so events lag behind.
+use crate::claimant::Claimant;
+
+/// The account of one machine.
+#[derive(Debug)]
+pub(crate) enum Account {
+    /// Of a contender for a lock, an inspection or a single step.
+    Lock(Contender),
+    /// Of a claim.
+    Claim(Claimant),
+}
+
+impl Account {
+    pub(crate) fn of(settings: &Settings) -> Self {
+        match settings {
+            Settings::Redis(LockSettings::Claim(_)) => Self::Claim(Claimant::default()),
+            _ => Self::Lock(Contender::default()),
+        }
+    }
+
+    pub(crate) fn accepted(&mut self, intent: &Intent) {
+        match self {
+            Self::Lock(contender) => contender.accepted(intent),
+            Self::Claim(claimant) => claimant.accepted(intent),
+        }
+    }
+
+    pub(crate) fn told(&mut self, event: &Event) {
+        match self {
+            Self::Lock(contender) => contender.told(event),
+            Self::Claim(claimant) => claimant.told(event),
+        }
+    }
+
+    pub(crate) const fn close(&mut self) {
+        match self {
+            Self::Lock(contender) => contender.closed = true,
+            Self::Claim(claimant) => claimant.closed = true,
+        }
+    }
+
+    /// Whether everything that was asked has had its end.
+    pub(crate) const fn is_at_rest(&self) -> bool {
+        match self {
+            Self::Lock(contender) => contender.is_at_rest(),
+            Self::Claim(claimant) => claimant.is_at_rest(),
+        }
+    }
+}
+
+/// The account of one contender. Intents count when they are accepted, events when they are polled, so events lag behind.
 #[derive(Debug, Default)]
 pub(crate) struct Contender {
     acquires: u32,
@@ -18,11 +67,11 @@ pub(crate) struct Contender {
     /// Whether a refusal was told that may have been of a downgrade or of the release after it.
     perhaps_over: bool,
     suspended: bool,
-    pub(crate) closed: bool,
+    closed: bool,
 }
 
 impl Contender {
-    pub(crate) fn accepted(&mut self, intent: Intent) {
+    fn accepted(&mut self, intent: &Intent) {
         assert!(!self.closed, "{intent:?} was accepted after the close");
         match intent {
             Intent::Acquire(_) => self.acquires += 1,
@@ -32,7 +81,7 @@ impl Contender {
         }
     }
 
-    pub(crate) fn told(&mut self, event: &Event) {
+    fn told(&mut self, event: &Event) {
         assert!(!self.closed, "{event:?} was told after the close");
         match event {
             Event::Queued { .. } => self.assert(self.waits() && (!self.held || self.perhaps_over), event),
@@ -76,8 +125,8 @@ impl Contender {
                 self.assert(self.held, event);
                 self.end();
             }
-            // It ends an inspection, which holds nothing.
-            Event::Found { .. } => {
+            // They end an inspection or a single step, which hold nothing.
+            Event::Found { .. } | Event::Completed { .. } | Event::Replayed { .. } | Event::Looked { .. } => {
                 self.assert(self.waits(), event);
                 self.answered += 1;
             }
@@ -92,7 +141,7 @@ impl Contender {
     }
 
     /// Whether every acquire and every grant has had its end.
-    pub(crate) const fn is_at_rest(&self) -> bool {
+    const fn is_at_rest(&self) -> bool {
         self.closed || self.answered == self.acquires && (!self.held || self.perhaps_over)
     }
 

@@ -14,6 +14,7 @@
 //!
 //! Random bytes, the corpus and libFuzzer all come in here: see the README beside this crate.
 
+mod claimant;
 mod contender;
 mod parsers;
 mod redis;

@@ -1,11 +1,18 @@
 //! What a Redis server may say, well-formed or not.
 
-use fencepost_core::redis::Reply::{self, Array, Bytes, Error, Int, Nil};
+use fencepost_core::{
+    lowered::Request,
+    redis::{
+        Reply::{self, Array, Bytes, Error, Int, Nil},
+        Script,
+    },
+};
 
-/// A reply by number; 0 is what grants, renews and releases.
-pub(crate) fn reply(variant: u8) -> (Reply, &'static str) {
-    match variant % 20 {
-        0 | 1 => (Array(vec![Int(1), Bytes(b"17".to_vec())]), "yes"),
+/// A reply by number; 0 is what a healthy server answers.
+pub(crate) fn reply(request: &Request, variant: u8) -> (Reply, &'static str) {
+    match variant % 40 {
+        0 => healthy(request),
+        1 => (Array(vec![Int(1), Bytes(b"17".to_vec())]), "yes"),
         2 => (
             Array(vec![Int(0), Int(i64::from(variant)), Bytes(b"x".to_vec())]),
             "held",
@@ -39,6 +46,66 @@ pub(crate) fn reply(variant: u8) -> (Reply, &'static str) {
             Array(vec![Int(1), Bytes(b"18446744073709551616".to_vec())]),
             "a number too large",
         ),
-        _ => (Bytes(vec![0xff, 0]), "bytes"),
+        19 => (Bytes(vec![0xff, 0]), "bytes"),
+        20 => (words(&["issued"]), "issued"),
+        21 => (words(&["claimed", "17", "0"]), "claimed"),
+        22 => (words(&["claimed", "18", "3"]), "claimed again"),
+        23 => (words(&["extended"]), "extended"),
+        24 => (words(&["completed"]), "completed"),
+        25 => (words(&["released"]), "released"),
+        26 => (
+            Array(vec![Bytes(b"in-progress".to_vec()), Int(i64::from(variant))]),
+            "in progress",
+        ),
+        27 => (Array(vec![Bytes(b"in-progress".to_vec()), Int(-1)]), "blocked"),
+        28 => (words(&["mismatch"]), "mismatch"),
+        29 => (words(&["indeterminate"]), "indeterminate"),
+        30 => (words(&["unknown-token"]), "unknown token"),
+        31 => (words(&["corrupt-record"]), "corrupt record"),
+        32 => (words(&["lost", "gone"]), "lost"),
+        33 => (words(&["lost", "superseded"]), "superseded"),
+        34 => (words(&["lost", "done"]), "done"),
+        35 => (words(&[&["replayed", "0"], &RECORD[..]].concat()), "replayed"),
+        36 => (words(&[&["conflict", "0"], &RECORD[..]].concat()), "conflict"),
+        37 => (words(&[&["looked", "0"], &RECORD[..]].concat()), "looked"),
+        38 => (words(&["applied", "4"]), "applied"),
+        _ => (words(&["looked", "0"]), "looked for nothing"),
     }
 }
+
+/// What grants, renews and ends, or has nothing against a request.
+fn healthy(request: &Request) -> (Reply, &'static str) {
+    let source = request.arguments.get(1).map(Vec::as_slice).unwrap_or_default();
+    let is = |script: &&Script| script.sha().as_bytes() == source || script.text().as_bytes() == source;
+    match Script::ALL.iter().find(is) {
+        Some(Script::Claim) => (words(&["claimed", "17", "0"]), "claimed"),
+        Some(Script::RenewClaim) => (words(&["extended"]), "extended"),
+        Some(Script::Complete | Script::Register | Script::Settle) => (words(&["completed"]), "completed"),
+        Some(Script::ReleaseClaim | Script::Leave) => (words(&["released"]), "released"),
+        Some(Script::Issue) => (words(&["issued"]), "issued"),
+        Some(Script::Update) => (words(&["applied", "1"]), "applied"),
+        Some(Script::Look) => (words(&["looked", "0"]), "looked for nothing"),
+        Some(Script::Forget) => (words(&["forgotten"]), "forgotten"),
+        _ => (Array(vec![Int(1), Bytes(b"17".to_vec())]), "yes"),
+    }
+}
+
+fn words(words: &[&str]) -> Reply {
+    Array(words.iter().map(|word| Bytes(word.as_bytes().to_vec())).collect())
+}
+
+/// The fields of a record.
+const RECORD: [&str; 12] = [
+    "format",
+    "1",
+    "state",
+    "done",
+    "attempt",
+    "6f74686572206f6e6520697320686572-1",
+    "fence",
+    "16",
+    "retention",
+    "9000",
+    "result",
+    "[]",
+];

@@ -216,6 +216,16 @@ pub(crate) fn plain(family: &str, nth: usize) -> Settings {
                 _ => raw.with("max_hold", 20_000_000_i64),
             }
         }
+        (_, 3 | 6) => RawSettings::machine("redis-claim")
+            .with("scope", "payments")
+            .with("key", "order-17")
+            .with("lease", 3_000_000_i64),
+        (_, 4) => STEPS[nth / 8 % STEPS.len()].iter().fold(
+            RawSettings::machine("redis-single-step")
+                .with("scope", "payments")
+                .with("key", "order-17"),
+            |raw, (name, value)| raw.with(name, *value),
+        ),
         _ => RawSettings::machine("redis-string")
             .with("name", "stock")
             .with("ttl", 3_000_000_i64)
@@ -223,6 +233,13 @@ pub(crate) fn plain(family: &str, nth: usize) -> Settings {
     };
     Settings::try_from(raw).unwrap_or_else(|error| panic!("{error}"))
 }
+
+const STEPS: [&[(&str, &str)]; 4] = [
+    &[("step", "update"), ("operation", "sell-1")],
+    &[("step", "register"), ("result", "[]")],
+    &[("step", "look")],
+    &[("step", "forget")],
+];
 
 const MACHINES_OF_A_STORY: [&str; 8] = [
     "zookeeper-mutex",

@@ -14,7 +14,7 @@ use fencepost_core::{
 };
 
 use crate::{
-    contender::Contender,
+    contender::Account,
     step::{NewSession, Step},
     zookeeper::Directory,
 };
@@ -43,7 +43,7 @@ struct Asked {
 pub(crate) struct World {
     pub(crate) hub: Hub,
     pub(crate) now: u64,
-    contenders: BTreeMap<Key, Contender>,
+    contenders: BTreeMap<Key, Account>,
     commands: Vec<Asked>,
     issued: BTreeSet<CommandId>,
     /// Places in `commands` of those without an outcome.

@@ -75,7 +75,8 @@ impl Contender {
             }
             Ok(Ended::Own) => self.gone(leaving),
             Ok(Ended::Lost(loss)) => self.report_loss(&leaving, loss, Cause::command(ran.id)),
-            Ok(Ended::Replayed(record)) => self.replayed(record),
+            Ok(Ended::Replayed(record)) if leaving.reported => self.replayed(record),
+            Ok(Ended::Replayed(_)) => self.rest(),
             Ok(Ended::No(reason)) => self.end_refused(now, leaving, reason, Cause::command(ran.id)),
             Err(Trouble::NoScript) => self.run(now, true),
             Err(Trouble::Transient(detail)) => {

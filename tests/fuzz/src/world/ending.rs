@@ -6,7 +6,7 @@ use fencepost_core::{Failure, Instant, Intent, lowered::Outcome, zookeeper::Sess
 
 use super::{World, bound};
 use crate::{
-    contender::Contender,
+    contender::Account,
     step::{NewSession, Step},
 };
 
@@ -60,13 +60,13 @@ impl World {
                 if accepted.is_ok() {
                     self.contenders
                         .entry(key)
-                        .and_modify(|contender| contender.accepted(intent));
+                        .and_modify(|contender| contender.accepted(&intent));
                 }
                 self.budget += bound(self.hub.pending() + 1, self.depth, self.directory.ever.len());
                 self.drain();
             }
         }
-        let quiet = |world: &Self| world.contenders.values().all(Contender::is_at_rest);
+        let quiet = |world: &Self| world.contenders.values().all(Account::is_at_rest);
         self.serve(false, quiet);
     }
 

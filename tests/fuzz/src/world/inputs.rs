@@ -10,7 +10,7 @@ use fencepost_core::{
 };
 
 use crate::{
-    contender::Contender,
+    contender::Account,
     step::{NewSession, Step, intent_name},
     values::{depth, plain},
 };
@@ -40,7 +40,7 @@ impl World {
                 let contender = self.contenders.get_mut(&key);
                 contender
                     .unwrap_or_else(|| panic!("{key:?} was never opened"))
-                    .accepted(intent);
+                    .accepted(&intent);
                 Ok(())
             }
             Step::Answer(command, variant) => match self.any_open(command) {
@@ -102,9 +102,7 @@ impl World {
             Step::Close(machine) => {
                 let key = self.key(machine);
                 self.hub.close(now, key);
-                self.contenders
-                    .entry(key)
-                    .and_modify(|contender| contender.closed = true);
+                self.contenders.entry(key).and_modify(Account::close);
                 Ok(())
             }
             Step::PollOnly(machine) => {
@@ -133,15 +131,13 @@ impl World {
             newest.is_none_or(|newest| *newest < key),
             "{key:?} was given before"
         );
-        self.contenders.insert(key, Contender::default());
+        self.contenders.insert(key, Account::of(settings));
         Ok(())
     }
 
     pub(super) fn shut_down(&mut self) {
         self.hub.shutdown(Instant::from_micros(self.now));
-        self.contenders
-            .values_mut()
-            .for_each(|contender| contender.closed = true);
+        self.contenders.values_mut().for_each(Account::close);
     }
 
     /// An answer that fits the command.
@@ -152,7 +148,7 @@ impl World {
             let session = SessionId(self.session);
             (Outcome::ZooKeeper(zookeeper::Reply { session, answer }), how)
         } else {
-            let (reply, how) = crate::redis::reply(variant);
+            let (reply, how) = crate::redis::reply(&request, variant);
             (Outcome::Redis(reply), how)
         };
         self.input = (request.operation.name(), how);
