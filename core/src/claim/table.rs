@@ -6,11 +6,13 @@
 //! | claim, other fingerprint or binding | as above | mismatch | mismatch | mismatch | mismatch |
 //! | renew | lost | lost | extended | extended | lost |
 //! | complete | lost | lost | done | done | own: done; else replayed |
-//! | release (*nothing happened*) | released | released | none or issued | same | lost |
+//! | release (*nothing happened*) | released | released | none or issued; after a takeover: lease over | same | lost |
 //! | leave (*outcome unknown*) | released | released | lease over | same | lost |
 //!
 //! - **A repeated request gets its answer again.** A claim finds its own attempt running, a completion finds it done,
 //!   and a release finds that the claim has ended.
+//! - **A release after a takeover frees nothing.** Nothing has happened in this attempt, but the outcome of the earlier
+//!   one is still unknown. So the record stays as after a leave, and the next claim counts one takeover more.
 //! - **Renew, complete, release and leave change nothing of another attempt**: they are lost, as superseded.
 //! - **The first claim's policy rules**, whatever later claims ask for.
 //! - **A mismatch precedes a replay, and a replay precedes in-progress.** An operation that differs never runs, and
@@ -168,6 +170,7 @@ impl Asked {
 
     fn release(self, record: Option<Record>) -> Decision {
         match self.own_claim(record) {
+            Ok(record) if record.takeovers > 0 => self.lapse(record),
             Ok(record) => match record.token {
                 None => delete(Answer::Released),
                 Some(ref token) => put(Answer::Released, self.issued(token.clone(), &record)),
@@ -179,11 +182,7 @@ impl Asked {
 
     fn leave(self, record: Option<Record>) -> Decision {
         match self.own_claim(record) {
-            Ok(mut record) => {
-                record.lease_end = record.lease_end.min(self.now.millis());
-                self.keep(&mut record);
-                put(Answer::Released, record)
-            }
+            Ok(record) => self.lapse(record),
             Err((Lost::Gone, _)) => unchanged(Answer::Released),
             Err((why, _)) => unchanged(Answer::Lost(why)),
         }
@@ -229,6 +228,13 @@ impl Asked {
         record.set_content(content.clone());
         self.keep(&mut record);
         put(Answer::Completed, record)
+    }
+
+    /// The lease is over, and the outcome of the operation unknown.
+    fn lapse(self, mut record: Record) -> Decision {
+        record.lease_end = record.lease_end.min(self.now.millis());
+        self.keep(&mut record);
+        put(Answer::Released, record)
     }
 
     /// A token that can be claimed. The fence of the claim before goes on counting.

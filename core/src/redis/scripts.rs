@@ -96,9 +96,9 @@ scripts! {
     /// Stores the result of a claim. See [`claim`](super::claim).
     Complete = ["claim/record", "claim/complete"], "9011898e12e47d27258ddc43730417ba7144548d";
     /// Ends a claim: nothing has happened. See [`claim`](super::claim).
-    ReleaseClaim = ["claim/record", "claim/release"], "4bba08b84d973e77a83bcbbc5d67284f99d08f0d";
+    ReleaseClaim = ["claim/record", "claim/ending", "claim/release"], "0c9d756312847c9c49df47280653d2cb55cd5b50";
     /// Ends a claim: the outcome is unknown. See [`claim`](super::claim).
-    Leave = ["claim/record", "claim/leave"], "1605a3a8dbb82e9447465da568cf66a3e09530e5";
+    Leave = ["claim/record", "claim/ending", "claim/leave"], "a65d735a16e4235ca60056f96422de970bb7db5c";
     /// Makes a token. See [`claim`](super::claim).
     Issue = ["claim/record", "claim/issue"], "b5fb4b59dc9478b3e80b70ccba78b72597638e46";
     /// Claims and completes. See [`claim`](super::claim).

@@ -81,6 +81,15 @@ impl Keyspace {
         }
     }
 
+    pub(super) fn peek_field(&self, now: Moment, key: &[u8], field: &[u8]) -> Option<&[u8]> {
+        let entry = self.0.get(key).filter(|entry| entry.lives(now))?;
+        let Value::Hash(fields) = &entry.value else {
+            return None;
+        };
+        let found = fields.iter().find(|(name, _)| name == field);
+        found.map(|(_, value)| value.as_slice())
+    }
+
     pub(super) fn entry(&self, key: &[u8]) -> Option<&Entry> {
         self.0.get(key)
     }

@@ -127,6 +127,12 @@ impl Server {
         self.keyspace.peek(Moment::new(now), key)
     }
 
+    /// A field of a hash that has not expired.
+    #[must_use]
+    pub fn peek_field(&self, now: Instant, key: &[u8], field: &[u8]) -> Option<&[u8]> {
+        self.keyspace.peek_field(Moment::new(now), key, field)
+    }
+
     /// The keys that have not expired, of any type.
     pub fn keys(&self, now: Instant) -> impl Iterator<Item = &[u8]> {
         self.keyspace.keys(Moment::new(now))

@@ -11,6 +11,7 @@
 //! A grant that changes its mode, as a writer's that becomes a reader's, does so from its operation on: the world lets its client believe in a
 //! [`Hold`](crate::checker::Hold) of the new mode as soon as it has asked, because others may be granted before it receives the answer.
 
+mod claims;
 mod inspections;
 mod mixture;
 mod owners;
@@ -35,6 +36,7 @@ use crate::{
     zookeeper::{self, PERMITS},
 };
 
+pub use claims::{Claimant, REDIS_CLAIM};
 pub use inspections::{AtALock, Kind, ZOOKEEPER_INSPECTION, ZOOKEEPER_LIST};
 pub(crate) use inspections::{inspects, turn};
 pub use mixture::ZOOKEEPER_MIXTURE;
@@ -264,6 +266,7 @@ pub static ALL: &[&dyn Provable] = &[
     &ZOOKEEPER_LIST,
     &REDIS_STRING,
     &REDIS_OWNERS,
+    &REDIS_CLAIM,
 ];
 
 /// The machine of that name.

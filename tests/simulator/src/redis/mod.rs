@@ -26,6 +26,9 @@ pub const TTL: Duration = Duration::from_millis(300);
 /// The lock's key.
 pub const KEY: &str = "stock";
 
+/// The key of the record of an operation.
+pub const RECORD: &str = "fencepost:{shop/stock}";
+
 /// The mark of an answer that a replica has given.
 const FROM_REPLICA: i64 = 1;
 
@@ -43,6 +46,8 @@ pub struct Servers {
     /// The one that was the primary before, as long as it answers.
     demoted: Option<Shared<Server>>,
     clients: Vec<Connections>,
+    /// When the server has executed the last script of a claim.
+    last_claim: Instant,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -87,12 +92,24 @@ impl Servers {
     }
 
     fn call(&mut self, now: Instant, connection: ConnectionId, arguments: &[Vec<u8>]) -> Reply {
+        let now = self.script_time(now, arguments);
         let demoted = self
             .demoted
             .as_mut()
             .filter(|demoted| demoted.is_connected(connection));
         let server = demoted.unwrap_or(&mut self.server);
         LUA.with_borrow_mut(|lua| server.call(now, connection, arguments, lua))
+    }
+
+    /// Scripts take no time here, but no two scripts of a real server begin in the same microsecond. Claims rely on it: a
+    /// record that was released leaves no fence behind.
+    fn script_time(&mut self, now: Instant, arguments: &[Vec<u8>]) -> Instant {
+        if !arguments.get(3).is_some_and(|key| key == RECORD.as_bytes()) {
+            return now;
+        }
+        let next = self.last_claim.plus(Duration::from_micros(1));
+        self.last_claim = now.max(next);
+        self.last_claim
     }
 
     fn is_connected(&self, connection: ConnectionId) -> bool {
@@ -105,6 +122,31 @@ impl Servers {
         let has = self.server.has(condition);
         self.server.set(condition, !has);
         Aftermath::default()
+    }
+
+    /// Who holds, and until when: the value of the lock, or the attempt that runs the operation.
+    fn held(&self, now: Instant) -> Option<(&[u8], Option<Instant>)> {
+        let lock = self.server.peek(now, KEY.as_bytes());
+        lock.or_else(|| {
+            let attempt = self.field(now, "attempt").filter(|_| self.is_running(now))?;
+            let end = self.number(now, "lease")?;
+            Some((attempt, Some(Instant::from_micros(end.saturating_mul(1000)))))
+        })
+    }
+
+    /// Whether an attempt runs the operation, within its lease.
+    fn is_running(&self, now: Instant) -> bool {
+        let lease = self.number(now, "lease").unwrap_or_default();
+        let server = now.max(self.last_claim);
+        self.field(now, "state") == Some(b"running") && lease > server.as_micros() / 1000
+    }
+
+    fn field(&self, now: Instant, name: &str) -> Option<&[u8]> {
+        self.server.peek_field(now, RECORD.as_bytes(), name.as_bytes())
+    }
+
+    fn number(&self, now: Instant, name: &str) -> Option<u64> {
+        str::from_utf8(self.field(now, name)?).ok()?.parse().ok()
     }
 
     /// The owner of a value: every attempt begins with its client and how many processes that has had.
@@ -138,6 +180,7 @@ impl Backend for Servers {
         Self {
             server: Shared::new(Server::new()),
             demoted: None,
+            last_claim: Instant::ZERO,
             clients: vec![Connections::default(); clients.into()],
         }
     }
@@ -265,7 +308,10 @@ impl Backend for Servers {
     fn server_fault(&mut self, _now: Instant, fault: ServerFault) -> Option<Aftermath> {
         let loss = Aftermath { two_may_hold: true };
         match fault {
-            ServerFault::Operator(_) => self.server.delete(KEY.as_bytes()).then_some(loss),
+            ServerFault::Operator(_) => {
+                let deleted = [KEY, RECORD].map(|key| self.server.delete(key.as_bytes()));
+                deleted.contains(&true).then_some(loss)
+            }
             ServerFault::Forget => {
                 self.server.flush_scripts();
                 Some(Aftermath::default())
@@ -301,26 +347,28 @@ impl Backend for Servers {
     }
 
     fn holds(&self, now: Instant, _client: Number, attempt: &AttemptId) -> bool {
-        let held = self.server.peek(now, KEY.as_bytes());
+        let held = self.held(now);
         held.is_some_and(|(value, _)| value == attempt.to_string().as_bytes())
     }
 
     fn last_fence(&self, now: Instant) -> Option<u64> {
-        let (fence, _) = self.server.peek(now, FENCE.as_bytes())?;
+        let Some((fence, _)) = self.server.peek(now, FENCE.as_bytes()) else {
+            return self.number(now, "fence");
+        };
         str::from_utf8(fence).ok()?.parse().ok()
     }
 
     fn belongings(&self, now: Instant) -> Belongings {
-        let held = self.server.peek(now, KEY.as_bytes());
-        held.map(|(value, end)| {
-            (
-                String::from_utf8_lossy(value).into_owned(),
-                self.owner(value),
-                end,
-            )
-        })
-        .into_iter()
-        .collect()
+        self.held(now)
+            .map(|(value, end)| {
+                (
+                    String::from_utf8_lossy(value).into_owned(),
+                    self.owner(value),
+                    end,
+                )
+            })
+            .into_iter()
+            .collect()
     }
 
     fn queue(&self) -> Option<Vec<Number>> {

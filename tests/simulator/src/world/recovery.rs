@@ -133,7 +133,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
     }
 
     /// L1, where there is none: a lost answer leaves no lock that its own holder waits for. A client that asks again finds that it has it.
-    fn waits_for_itself(&mut self, asked: &mut [Option<u64>]) {
+    fn waits_for_itself(&mut self, asked: &mut [Option<(u64, B::Connection)>]) {
         // A failover may have brought an earlier attempt's lock back; and a client with a session may have to wait until that is confirmed.
         if self.setup.fair || self.checker.two_may_hold || B::ORDERED {
             return;
@@ -141,16 +141,20 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         for client in self.numbers() {
             let own = self.has_won(client) && self.waits(client);
             let sent = self.clients[usize::from(client)].sent;
+            let connection = self.backend.connection(client);
             let before = &mut asked[usize::from(client)];
             match *before {
-                Some(before) if own && sent > before => self.checker.violated(Property::L1, || {
-                    format!(
-                        "client {} has the lock, asks again, and goes on waiting",
-                        name(client)
-                    )
-                }),
-                Some(_) if own => {}
-                _ => *before = own.then_some(sent),
+                // On another connection it asks anew: a demoted server has refused what the client asked there.
+                Some((before, on)) if own && sent > before && on == connection => {
+                    self.checker.violated(Property::L1, || {
+                        format!(
+                            "client {} has the lock, asks again, and goes on waiting",
+                            name(client)
+                        )
+                    })
+                }
+                Some((_, on)) if own && on == connection => {}
+                _ => *before = own.then_some((sent, connection)),
             }
         }
     }

@@ -1,0 +1,209 @@
+//! One client: its hub with one machine, and an application that runs the operation.
+
+use fencepost_core::{
+    AcquireTimeout, AttemptId, ContenderId, Event, Instant, Intent, Key, Misuse, Refusal, Settings,
+    claim::Content, hub::Hub, redis::Redis,
+};
+use fencepost_simulator::chance::Chance;
+
+use crate::{
+    promises::{Account, Broken, Run},
+    world::Seen,
+};
+
+/// What an application is about to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Idle,
+    Claims,
+    Runs(AttemptId),
+    /// The effect has happened.
+    Done(AttemptId),
+    /// It has asked to complete, release or leave.
+    Ends(AttemptId),
+}
+
+pub(crate) struct Application {
+    pub(crate) hub: Hub<Redis>,
+    pub(crate) key: Key,
+    pub(crate) stage: Stage,
+    fingerprint: Vec<u8>,
+    lost: bool,
+}
+
+impl Application {
+    pub(crate) fn new(now: Instant, settings: &Settings, fingerprint: &[u8], of: [u8; 2]) -> Self {
+        let Settings::Redis(settings) = settings.clone() else {
+            panic!("settings of Redis")
+        };
+        let mut owner = [0; 16];
+        owner[..2].copy_from_slice(&of);
+        let mut hub = Hub::new(of[0].into());
+        let key = hub
+            .open(now, settings, ContenderId(owner), of[1].into())
+            .expect("a new hub is open");
+        Self {
+            hub,
+            key,
+            stage: Stage::Idle,
+            fingerprint: fingerprint.into(),
+            lost: false,
+        }
+    }
+
+    /// The application goes on by one step.
+    pub(crate) fn step(
+        &mut self,
+        now: Instant,
+        chance: &mut Chance,
+        account: &mut Account,
+        seen: &mut Seen,
+    ) -> Result<&'static str, Broken> {
+        let (intent, what) = match self.stage {
+            Stage::Idle => {
+                let acquire_timeout = match chance.below(4) {
+                    0 => AcquireTimeout::Try,
+                    1 => AcquireTimeout::For(core::time::Duration::from_millis(chance.below(400).into())),
+                    _ => AcquireTimeout::Forever,
+                };
+                (Intent::Acquire(acquire_timeout), "claims")
+            }
+            Stage::Claims if chance.percent(20) => (Intent::Cancel, "cancels"),
+            Stage::Claims | Stage::Ends(_) => return Ok(""),
+            Stage::Runs(attempt) if chance.percent(80) => {
+                // A well-behaved application asks whether its claim is valid, and may stand still before it goes on.
+                account.effect(attempt)?;
+                self.stage = Stage::Done(attempt);
+                return Ok("has the effect");
+            }
+            Stage::Runs(_) => match chance.below(3) {
+                0 => (Intent::Leave, "leaves"),
+                1 => (Intent::Extend, "extends"),
+                _ => (Intent::Release, "releases"),
+            },
+            Stage::Done(_) if chance.percent(15) => (Intent::Leave, "leaves"),
+            Stage::Done(attempt) => {
+                seen.late_completions += u64::from(self.lost);
+                let content = Content::new("text", attempt.text().into_bytes()).expect("a short result");
+                (Intent::Complete(content), "completes")
+            }
+        };
+        self.ask(now, intent, account)?;
+        Ok(what)
+    }
+
+    fn ask(&mut self, now: Instant, intent: Intent, account: &mut Account) -> Result<(), Broken> {
+        let releases = intent == Intent::Release;
+        let (begins, ends) = (
+            matches!(intent, Intent::Acquire(_)),
+            matches!(intent, Intent::Complete(_) | Intent::Leave | Intent::Release),
+        );
+        match self.hub.intent(now, self.key, intent) {
+            Ok(()) => {}
+            // It still cleans up, or has ended by itself.
+            Err(Misuse::Busy) if begins => return Ok(()),
+            Err(Misuse::NotHeld | Misuse::NotWaiting) if !begins && (self.lost || !ends) => {}
+            Err(_) => return Err(Broken::Misuse),
+        }
+        if begins {
+            (self.stage, self.lost) = (Stage::Claims, false);
+        } else if ends && let Stage::Runs(attempt) | Stage::Done(attempt) = self.stage {
+            self.stage = Stage::Ends(attempt);
+            if let Some(run) = account.run(attempt) {
+                run.over = true;
+            }
+            if releases {
+                account.releases(attempt);
+            }
+        }
+        Ok(())
+    }
+
+    /// An event of the machine.
+    pub(crate) fn on_event(
+        &mut self,
+        now: Instant,
+        event: &Event,
+        account: &mut Account,
+        seen: &mut Seen,
+    ) -> Result<(), Broken> {
+        match event {
+            Event::Acquired { grant } => {
+                seen.takeovers += u64::from(grant.takeovers > 0);
+                let run = Run {
+                    attempt: grant.attempt,
+                    fence: grant.fence.expect("a claim has a fence"),
+                    valid_until: grant.valid_until.expect("a claim has a lease"),
+                    has_effect: false,
+                    releases: false,
+                    released: false,
+                    over: false,
+                };
+                self.stage = Stage::Runs(grant.attempt);
+                account.granted(now, run, grant.takeovers, &self.fingerprint)?;
+            }
+            Event::Extended { valid_until } => {
+                if let Stage::Runs(attempt) | Stage::Done(attempt) = self.stage
+                    && let (Some(run), Some(until)) = (account.run(attempt), valid_until)
+                {
+                    run.valid_until = *until;
+                }
+            }
+            Event::Completed { record } => {
+                account.result(&record.result)?;
+                self.stage = Stage::Idle;
+            }
+            Event::Replayed { record } => {
+                seen.replays += 1;
+                seen.replayed_completions += u64::from(matches!(self.stage, Stage::Ends(_)));
+                account.result(&record.result)?;
+                self.end(account);
+            }
+            Event::Released => {
+                if let Stage::Ends(attempt) = self.stage
+                    && let Some(run) = account.run(attempt)
+                {
+                    run.released = run.releases;
+                    seen.releases += u64::from(run.released);
+                }
+                self.stage = Stage::Idle;
+            }
+            Event::Lost { .. } => {
+                seen.losses += 1;
+                self.lost = true;
+                // It may still complete, if it has had the effect; otherwise it gives up.
+                match self.stage {
+                    Stage::Done(attempt) | Stage::Runs(attempt) => {
+                        if let Some(run) = account.run(attempt) {
+                            run.over = true;
+                        }
+                        if self.stage == Stage::Runs(attempt) {
+                            self.stage = Stage::Idle;
+                        }
+                    }
+                    _ => self.stage = Stage::Idle,
+                }
+            }
+            Event::Refused { reason, .. } => {
+                seen.mismatches += u64::from(*reason == Refusal::Mismatch);
+                seen.indeterminate += u64::from(*reason == Refusal::Indeterminate);
+                self.stage = match self.stage {
+                    // The claim goes on.
+                    Stage::Ends(attempt) if self.hub.pending() > 0 => Stage::Done(attempt),
+                    _ => Stage::Idle,
+                };
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, account: &mut Account) {
+        if let Stage::Ends(attempt) = self.stage
+            && let Some(run) = account.run(attempt)
+        {
+            run.over = true;
+        }
+        self.stage = Stage::Idle;
+    }
+}

@@ -1,0 +1,431 @@
+//! The server, the clients, and the messages on their way.
+
+use core::time::Duration;
+
+use fencepost_core::{
+    AcquireTimeout, CommandId, Failure, Instant, Intent, Misuse, Outcome, Output, Settings,
+    claim::Policy,
+    lowered::Operation,
+    redis::{Notice, Reply, Script},
+};
+use fencepost_models::redis::{ConnectionId, Server};
+use fencepost_simulator::{chance::Chance, lua::RealLua};
+use serde_json::json;
+
+use crate::{
+    application::{Application, Stage},
+    promises::{Account, Broken},
+};
+
+const LEASE: Duration = Duration::from_millis(300);
+const STEPS: u32 = 240;
+
+/// A script that lacks a check.
+#[derive(Debug)]
+pub(crate) struct Mutant {
+    pub(crate) script: Script,
+    pub(crate) find: &'static str,
+    pub(crate) replace: &'static str,
+}
+
+/// How often rare things have happened.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) repeated: u64,
+    pub(crate) takeovers: u64,
+    pub(crate) replays: u64,
+    pub(crate) replayed_completions: u64,
+    pub(crate) late_completions: u64,
+    pub(crate) crashes: u64,
+    pub(crate) mismatches: u64,
+    pub(crate) indeterminate: u64,
+    pub(crate) releases: u64,
+    pub(crate) losses: u64,
+}
+
+impl Seen {
+    pub(crate) const fn add(&mut self, other: &Self) {
+        self.repeated += other.repeated;
+        self.takeovers += other.takeovers;
+        self.replays += other.replays;
+        self.replayed_completions += other.replayed_completions;
+        self.late_completions += other.late_completions;
+        self.crashes += other.crashes;
+        self.mismatches += other.mismatches;
+        self.indeterminate += other.indeterminate;
+        self.releases += other.releases;
+        self.losses += other.losses;
+    }
+}
+
+struct Client {
+    application: Application,
+    connection: ConnectionId,
+    crashes: u8,
+    paused: bool,
+    listening: Vec<(Vec<u8>, CommandId)>,
+}
+
+/// A request on its way to the server, or an answer on its way back. Of a process that has crashed, no one hears.
+struct Message {
+    client: usize,
+    crashes: u8,
+    id: CommandId,
+    content: Content,
+}
+
+enum Content {
+    Ask(Operation, Vec<Vec<u8>>),
+    Reply(Reply),
+}
+
+pub(crate) struct World<'a> {
+    lua: &'a mut RealLua,
+    chance: Chance,
+    mutant: Option<&'a Mutant>,
+    server: Server,
+    now: Instant,
+    clients: Vec<Client>,
+    messages: Vec<Message>,
+    account: Account,
+    pub(crate) seen: Seen,
+    story: Vec<String>,
+}
+
+fn settings(policy: Policy, fingerprint: &str) -> Settings {
+    let settings = json!({
+        "kind": "redis-claim", "scope": "payments", "key": "order-17", "fingerprint": fingerprint,
+        "on_lease_end": policy.name(), "lease": 300_000, "retention": 3_600_000_000_u64, "answer_within": 90_000,
+        "poll": 100_000,
+    });
+    serde_json::from_value(settings).expect("good settings")
+}
+
+impl<'a> World<'a> {
+    pub(crate) fn new(seed: u64, mutant: Option<&'a Mutant>, lua: &'a mut RealLua) -> Self {
+        let mut chance = Chance::new(seed);
+        let policy = chance.pick(&Policy::ALL).expect("a policy");
+        let mut world = Self {
+            lua,
+            mutant,
+            server: Server::new(),
+            now: Instant::from_micros(1_790_000_000_000_000),
+            clients: Vec::new(),
+            messages: Vec::new(),
+            account: Account::new(policy),
+            seen: Seen::default(),
+            story: Vec::new(),
+            chance,
+        };
+        for client in 0..3 {
+            let fresh = world.client(client, 0);
+            world.clients.push(fresh);
+        }
+        world
+    }
+
+    pub(crate) fn story(self) -> Vec<String> {
+        self.story
+    }
+
+    fn client(&mut self, number: u8, crashes: u8) -> Client {
+        // The third one asks for something else under the same key.
+        let fingerprint = if number == 2 { "other" } else { "print" };
+        let settings = settings(self.account.policy(), fingerprint);
+        Client {
+            application: Application::new(self.now, &settings, fingerprint.as_bytes(), [number + 1, crashes]),
+            connection: self.server.connect(),
+            crashes,
+            paused: false,
+            listening: Vec::new(),
+        }
+    }
+
+    /// A run: faults, then none.
+    pub(crate) fn run(&mut self) -> Result<(), Broken> {
+        for _ in 0..STEPS {
+            self.step()?;
+        }
+        self.recover()
+    }
+
+    fn step(&mut self) -> Result<(), Broken> {
+        let client = self.chance.below(3) as usize;
+        match self.chance.below(100) {
+            0..26 => self.act(client)?,
+            26..80 => self.move_message()?,
+            80..94 => {
+                let pause = self.chance.pick(&[1, 500, 5_000, 40_000, 100_000, 310_000]);
+                self.pass(pause.unwrap_or_default())?;
+            }
+            94 => self.crash(client),
+            95..97 => {
+                self.clients[client].paused = !self.clients[client].paused;
+                self.tell(format!("{client} stands still, or goes on"));
+            }
+            97 => self.server.flush_scripts(),
+            _ => self.break_connection(client)?,
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, client: usize) -> Result<(), Broken> {
+        let own = &mut self.clients[client];
+        if own.paused {
+            return Ok(());
+        }
+        let what = own
+            .application
+            .step(self.now, &mut self.chance, &mut self.account, &mut self.seen)?;
+        if !what.is_empty() {
+            self.tell(format!("{client} {what}"));
+        }
+        self.drain(client)
+    }
+
+    fn pass(&mut self, micros: u64) -> Result<(), Broken> {
+        self.now = self.now.plus(Duration::from_micros(micros));
+        for client in 0..self.clients.len() {
+            if !self.clients[client].paused {
+                self.clients[client].application.hub.handle_timeout(self.now);
+                self.drain(client)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn crash(&mut self, client: usize) {
+        self.seen.crashes += 1;
+        self.tell(format!("{client} crashes"));
+        let own = &self.clients[client];
+        if let Stage::Runs(attempt) | Stage::Done(attempt) | Stage::Ends(attempt) = own.application.stage
+            && let Some(run) = self.account.run(attempt)
+        {
+            run.over = true;
+        }
+        let waits = |message: &Message| message.client == client && message.crashes == own.crashes;
+        self.account.in_doubt |= own.application.stage != Stage::Idle || self.messages.iter().any(waits);
+        let (connection, crashes) = (own.connection, own.crashes + 1);
+        self.server.disconnect(connection);
+        self.clients[client] = self.client(u8::try_from(client).expect("few clients"), crashes);
+    }
+
+    /// What is on its way may still arrive, but no answer comes back.
+    fn break_connection(&mut self, client: usize) -> Result<(), Broken> {
+        let own = &mut self.clients[client];
+        let crashes = own.crashes;
+        let waiting: Vec<CommandId> = self
+            .messages
+            .iter()
+            .filter(|message| message.client == client && message.crashes == crashes)
+            .map(|message| message.id)
+            .collect();
+        self.messages.retain(|message| {
+            message.client != client || matches!(message.content, Content::Ask(Operation::Call, _))
+        });
+        for (_, id) in core::mem::take(&mut own.listening) {
+            accepted(own.application.hub.handle_notice(self.now, Notice::Gone { id }))?;
+        }
+        for id in waiting {
+            let failed = Outcome::Failed(Failure::Unknown);
+            accepted(own.application.hub.handle_outcome(self.now, id, failed))?;
+        }
+        self.tell(format!("the connection of {client} breaks"));
+        self.drain(client)
+    }
+
+    /// A message arrives, in any order; or is lost, or arrives twice.
+    fn move_message(&mut self) -> Result<(), Broken> {
+        if self.messages.is_empty() {
+            return Ok(());
+        }
+        let at = self
+            .chance
+            .below(u32::try_from(self.messages.len()).unwrap_or(u32::MAX)) as usize;
+        let fate = self.chance.below(100);
+        self.arrive(at, fate)
+    }
+
+    fn arrive(&mut self, at: usize, fate: u32) -> Result<(), Broken> {
+        let message = self.messages.remove(at);
+        let is_alive = self.clients[message.client].crashes == message.crashes;
+        match message.content {
+            // Its connection has ended with its process. What a script does, it may do all the same.
+            Content::Ask(Operation::Subscribe | Operation::Unsubscribe, _) if !is_alive => Ok(()),
+            Content::Ask(_, _) if fate < 4 => self.fail(&message, Failure::Unknown),
+            Content::Ask(_, _) if fate < 6 => self.fail(&message, Failure::NotSent),
+            Content::Ask(operation, ref words) => {
+                let reply = self.execute(message.client, message.id, operation, words);
+                let twice = fate < 10 && operation == Operation::Call;
+                self.tell(format!("the server answers {}: {reply:?}", message.client));
+                if twice {
+                    let words = words.clone();
+                    let _second = self.execute(message.client, message.id, operation, &words);
+                }
+                self.messages.push(Message {
+                    content: Content::Reply(reply),
+                    ..message
+                });
+                self.notify()
+            }
+            Content::Reply(_) if fate < 8 => self.fail(&message, Failure::Unknown),
+            Content::Reply(reply) => {
+                let own = &mut self.clients[message.client];
+                if own.crashes != message.crashes || own.paused {
+                    return Ok(());
+                }
+                accepted(
+                    own.application
+                        .hub
+                        .handle_outcome(self.now, message.id, Outcome::Reply(reply)),
+                )?;
+                self.drain(message.client)
+            }
+        }
+    }
+
+    fn fail(&mut self, message: &Message, failure: Failure) -> Result<(), Broken> {
+        let own = &mut self.clients[message.client];
+        if own.crashes != message.crashes {
+            return Ok(());
+        }
+        accepted(
+            own.application
+                .hub
+                .handle_outcome(self.now, message.id, Outcome::Failed(failure)),
+        )?;
+        self.drain(message.client)
+    }
+
+    fn execute(&mut self, client: usize, id: CommandId, operation: Operation, words: &[Vec<u8>]) -> Reply {
+        // No two scripts of a server begin in the same microsecond.
+        self.now = self.now.plus(Duration::from_micros(1));
+        let own = &mut self.clients[client];
+        let words = match operation {
+            Operation::Subscribe => {
+                own.listening.push((words[0].clone(), id));
+                vec![b"SUBSCRIBE".to_vec(), words[0].clone()]
+            }
+            Operation::Unsubscribe => {
+                own.listening.retain(|(channel, _)| *channel != words[0]);
+                vec![b"UNSUBSCRIBE".to_vec(), words[0].clone()]
+            }
+            _ => mutated(self.mutant, words),
+        };
+        self.server.call(self.now, own.connection, &words, self.lua)
+    }
+
+    /// Messages of channels arrive at once.
+    fn notify(&mut self) -> Result<(), Broken> {
+        for client in 0..self.clients.len() {
+            let own = &mut self.clients[client];
+            let messages = self.server.take_messages(own.connection);
+            if messages.is_empty() || own.paused {
+                continue;
+            }
+            for (channel, _) in messages {
+                let listens = own.listening.iter().find(|(known, _)| *known == channel);
+                if let Some((_, id)) = listens {
+                    let notice = Notice::Message { id: *id };
+                    accepted(own.application.hub.handle_notice(self.now, notice))?;
+                }
+            }
+            self.drain(client)?;
+        }
+        Ok(())
+    }
+
+    fn drain(&mut self, client: usize) -> Result<(), Broken> {
+        loop {
+            let own = &mut self.clients[client];
+            match own.application.hub.poll_output(None) {
+                (_, Output::Command(command)) => {
+                    let request = fencepost_core::lowered::Request::from(command.request);
+                    self.messages.push(Message {
+                        client,
+                        crashes: own.crashes,
+                        id: command.id,
+                        content: Content::Ask(request.operation, request.arguments),
+                    });
+                }
+                (_, Output::Event(event)) => {
+                    self.tell(format!("{client} receives {event:?}"));
+                    let own = &mut self.clients[client].application;
+                    own.on_event(self.now, &event, &mut self.account, &mut self.seen)?;
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Faults end. A new client claims, and has its result or its refusal within a lease.
+    fn recover(&mut self) -> Result<(), Broken> {
+        self.tell("faults end".into());
+        for client in &mut self.clients {
+            client.paused = false;
+        }
+        self.settle()?;
+        for client in 0..2 {
+            self.crash(client);
+        }
+        let effects = self.account.runs.iter().filter(|run| run.has_effect).count();
+        self.seen.repeated += u64::from(effects > 1);
+        let fresh = &mut self.clients[0].application;
+        let claims = Intent::Acquire(AcquireTimeout::For(LEASE.saturating_mul(3)));
+        accepted(fresh.hub.intent(self.now, fresh.key, claims))?;
+        fresh.stage = Stage::Claims;
+        let limit = self.now.plus(LEASE).plus(Duration::from_millis(250));
+        while self.clients[0].application.stage == Stage::Claims {
+            self.drain(0)?;
+            self.settle()?;
+            let settled = self.clients[0].application.stage != Stage::Claims;
+            if !settled && self.now > limit {
+                let open = self.account.policy() == Policy::Retake || self.account.is_untouched();
+                return if open { Err(Broken::Wedged) } else { Ok(()) };
+            }
+            if !settled {
+                self.pass(10_000)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All messages arrive.
+    fn settle(&mut self) -> Result<(), Broken> {
+        for client in 0..self.clients.len() {
+            self.drain(client)?;
+        }
+        while !self.messages.is_empty() {
+            self.arrive(0, 99)?;
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, line: String) {
+        let at = self.now.as_micros() % 1_000_000_000;
+        self.story
+            .push(format!("{:9}.{:03} {line}", at / 1000, at % 1000));
+    }
+}
+
+/// The request, with the script of the mutant in place of the one that it names.
+fn mutated(mutant: Option<&Mutant>, words: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let mut words = words.to_vec();
+    let Some(mutant) = mutant else { return words };
+    let text = mutant.script.text();
+    let names = [mutant.script.sha().as_bytes(), text.as_bytes()];
+    if words
+        .get(1)
+        .is_some_and(|source| names.contains(&source.as_slice()))
+    {
+        let wrong = text.replace(mutant.find, mutant.replace);
+        assert!(wrong != text, "{:?} is not in the script", mutant.find);
+        words[0] = b"EVAL".to_vec();
+        words[1] = wrong.into_bytes();
+    }
+    words
+}
+
+fn accepted(verdict: Result<(), Misuse>) -> Result<(), Broken> {
+    verdict.map_err(|_misuse| Broken::Misuse)
+}
