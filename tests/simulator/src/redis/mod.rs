@@ -107,9 +107,13 @@ impl Servers {
         if !arguments.get(3).is_some_and(|key| key == RECORD.as_bytes()) {
             return now;
         }
-        let next = self.last_claim.plus(Duration::from_micros(1));
-        self.last_claim = now.max(next);
+        self.last_claim = self.next_claim(now);
         self.last_claim
+    }
+
+    /// When the next script of a claim begins, at the earliest.
+    fn next_claim(&self, now: Instant) -> Instant {
+        now.max(self.last_claim.plus(Duration::from_micros(1)))
     }
 
     fn is_connected(&self, connection: ConnectionId) -> bool {
@@ -137,8 +141,8 @@ impl Servers {
     /// Whether an attempt runs the operation, within its lease.
     fn is_running(&self, now: Instant) -> bool {
         let lease = self.number(now, "lease").unwrap_or_default();
-        let server = now.max(self.last_claim);
-        self.field(now, "state") == Some(b"running") && lease > server.as_micros() / 1000
+        let running = self.field(now, "state") == Some(b"running");
+        running && lease > self.next_claim(now).as_micros() / 1000
     }
 
     fn field(&self, now: Instant, name: &str) -> Option<&[u8]> {
