@@ -313,7 +313,12 @@ async fn an_operator_settles_and_forgets_what_was_seen() {
         .await
         .unwrap_err();
     assert_eq!(refusal(changed), Refusal::RecordChanged);
-    payments.settle("order-17", &seen, "json", b"17").await.unwrap();
+    let settled = payments.settle("order-17", &seen, "json", b"17").await.unwrap();
+    assert_eq!(settled, Completion::Stored);
+    let again = payments.settle("order-17", &seen, "json", b"18").await.unwrap();
+    assert!(matches!(again, Completion::Replayed(record) if record.result == b"17"));
+    let stale = payments.forget("order-17", &seen).await.unwrap_err();
+    assert_eq!(refusal(stale), Refusal::RecordChanged);
     let paid: u32 = payments
         .once("order-17", b"", async |_claim| {
             Err(std::io::Error::other("it has run"))

@@ -171,13 +171,14 @@ impl Record {
         self.tag == content.tag() && self.result == content.bytes()
     }
 
-    /// The number that grows with every change of hands: a value's version, an operation's fence. An operator names it,
-    /// so that the operator's request affects only what the operator has seen.
+    /// The number that grows with every change of hands: a value's version, an operation's fence, and one more once the
+    /// operation is done. An operator names it, so that the operator's request affects only what the operator has seen.
     #[must_use]
     pub const fn guard(&self) -> u64 {
         match self.state {
             State::Value => self.version,
-            State::Issued | State::Running | State::Done => self.fence.0,
+            State::Issued | State::Running => self.fence.0,
+            State::Done => following(self.fence.0),
         }
     }
 
@@ -190,8 +191,12 @@ impl Record {
 }
 
 /// The next number, up to [`MAX_NUMBER`].
-pub(super) fn following(number: u64) -> u64 {
-    number.saturating_add(1).min(MAX_NUMBER)
+pub(super) const fn following(number: u64) -> u64 {
+    if number < MAX_NUMBER {
+        number + 1
+    } else {
+        MAX_NUMBER
+    }
 }
 
 /// What the server stores cannot be read: it is damaged, of a later format, or not ours. Nothing may run then, and

@@ -90,27 +90,27 @@ scripts! {
     ///   script ignores that: waiters also poll.
     Release = ["release"], "5ef42edee06d1231c6247cd90cbbaf53b619df58";
     /// Asks to run an operation. See [`claim`](super::claim).
-    Claim = ["claim/record", "claim/claiming", "claim/claim"], "a26e574a88a2254cef5a5d488ebc6024d1282e14";
+    Claim = ["claim/record", "claim/claiming", "claim/claim"], "2005b1b922982866330f848d40d643f15ebf67f1";
     /// Extends the lease of a claim. See [`claim`](super::claim).
-    RenewClaim = ["claim/record", "claim/renew"], "2de12d3d027bd0ea360d461eeb2ef59fa022d132";
+    RenewClaim = ["claim/record", "claim/renew"], "c45377665335127da76401ff833557c4ce6cb12e";
     /// Stores the result of a claim. See [`claim`](super::claim).
-    Complete = ["claim/record", "claim/complete"], "9011898e12e47d27258ddc43730417ba7144548d";
+    Complete = ["claim/record", "claim/complete"], "c0a4bb65d23dd58489ba62ab4bf4114a2d560072";
     /// Ends a claim: nothing has happened. See [`claim`](super::claim).
-    ReleaseClaim = ["claim/record", "claim/ending", "claim/release"], "0c9d756312847c9c49df47280653d2cb55cd5b50";
+    ReleaseClaim = ["claim/record", "claim/ending", "claim/release"], "8487b6c12f5a417c412f09f8755d712dd42bc776";
     /// Ends a claim: the outcome is unknown. See [`claim`](super::claim).
-    Leave = ["claim/record", "claim/ending", "claim/leave"], "a65d735a16e4235ca60056f96422de970bb7db5c";
+    Leave = ["claim/record", "claim/ending", "claim/leave"], "8af72701f407567f9b4126291c0794ea33d0c0be";
     /// Makes a token. See [`claim`](super::claim).
-    Issue = ["claim/record", "claim/issue"], "b5fb4b59dc9478b3e80b70ccba78b72597638e46";
+    Issue = ["claim/record", "claim/issue"], "a054742fcda29aada3c4849111279f9ba61dcdf5";
     /// Claims and completes. See [`claim`](super::claim).
-    Register = ["claim/record", "claim/claiming", "claim/register"], "4bd52f11d6b2d3feeaad940489121efaa47cd574";
+    Register = ["claim/record", "claim/claiming", "claim/register"], "86a630dff79deb63663e3b2509bf99d9a61a2f60";
     /// Replaces a value. See [`claim`](super::claim).
-    Update = ["claim/record", "claim/update"], "416119058cf9ccce7370bcb64d58beee72a11ab7";
+    Update = ["claim/record", "claim/update"], "37a991cfa67f693d9df7e8bfce6b126c2faa82e3";
     /// Reads a record. See [`claim`](super::claim).
-    Look = ["claim/record", "claim/look"], "20d4c41e0de5ade56d0b84ff88c706b119a1b99a";
+    Look = ["claim/record", "claim/look"], "e9137f65c6c87a73fcee9e867838ef2393cb788c";
     /// An operator stores a result. See [`claim`](super::claim).
-    Settle = ["claim/record", "claim/settle"], "5910731f68e932d458ee8627cbf7bff767a649e9";
+    Settle = ["claim/record", "claim/settle"], "dbfbba3e3a6e87adac1da5fb00b9664b290822b1";
     /// An operator deletes a record. See [`claim`](super::claim).
-    Forget = ["claim/record", "claim/forget"], "10137c43bd629a5468bc6bbe5d6f124a1a94ddc7";
+    Forget = ["claim/record", "claim/forget"], "7a9972b3c140b55123dc2f42b27bfb8e4ae467c3";
 }
 
 #[cfg(test)]

@@ -85,7 +85,8 @@ impl Idempotency {
     }
 
     /// An operator gives an operation a result, because its outcome is known now. `seen` is the record that the
-    /// operator has [looked](Self::look) at.
+    /// operator has [looked](Self::look) at. A result that the operation has in the meantime is not replaced, but
+    /// returned.
     ///
     /// # Errors
     /// [`Error::Refused`] with [`Refusal::RecordChanged`](crate::Refusal::RecordChanged) if the record has changed.
@@ -95,10 +96,13 @@ impl Idempotency {
         seen: &Record,
         tag: &str,
         result: impl Into<Vec<u8>>,
-    ) -> Result<(), Error> {
+    ) -> Result<Completion, Error> {
         let content = Content::new(tag, result.into())?;
         let settings = self.scope.settle(key, seen.guard(), content);
-        self.step(key, settings).await.map(|_| ())
+        Ok(match self.step(key, settings).await? {
+            Stepped::Replayed(record) => Completion::Replayed(*record),
+            Stepped::Stored(_) | Stepped::Looked(_) => Completion::Stored,
+        })
     }
 
     /// An operator deletes a record, so that the operation can be claimed anew. `seen` is the record that the operator

@@ -88,9 +88,8 @@ impl Asked {
         match record {
             None => unchanged(Answer::Lost(Lost::Gone)),
             Some(record) if record.state == State::Value => unchanged(Answer::Mismatch),
-            Some(record) if record.state == State::Done && self.owns(&record) => {
-                self.complete_again(record, content)
-            }
+            // A result is never replaced.
+            Some(record) if record.state == State::Done => self.complete_again(record, content),
             Some(record) if record.guard() != guard => unchanged(Answer::Lost(Lost::Superseded)),
             Some(record) => self.store(record, content),
         }

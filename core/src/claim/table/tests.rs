@@ -100,6 +100,7 @@ fn row(name: &str) -> Step {
             content: content(b"result"),
         },
         "forget" => Step::Forget { guard: FENCE },
+        "forget_done" => Step::Forget { guard: FENCE + 1 },
         "forget_what_was_before" => Step::Forget { guard: FENCE - 1 },
         other => panic!("{other}"),
     }

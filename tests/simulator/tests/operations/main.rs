@@ -38,7 +38,10 @@ fn first_broken(mutant: Option<&Mutant>, cases: u64) -> Option<(u64, Broken, Vec
 fn an_operation_happens_as_its_policy_says() {
     let cases = setting("FENCEPOST_CASES", CASES);
     if let Some((seed, broken, story)) = first_broken(None, cases) {
-        panic!("seed {seed}: {broken:?}\n{}", story.join("\n"));
+        panic!(
+            "seed {seed}: S6 (an operation) is broken: {broken:?}\n{}",
+            story.join("\n")
+        );
     }
 }
 

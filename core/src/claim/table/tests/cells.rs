@@ -230,7 +230,7 @@ cells! {
         lease_over: "completed -> done",
         lease_over_block: "completed -> done",
         lease_over_indeterminate: "completed -> done",
-        done: "completed -> done",
+        done: "replayed result",
         own_done: "completed",
         past_retention: "lost: gone",
         value: "mismatch",
@@ -240,7 +240,7 @@ cells! {
         none: "lost: gone",
         running: "lost: superseded",
         lease_over: "lost: superseded",
-        done: "lost: superseded",
+        done: "replayed result",
         own_done: "completed",
     }
     forget {
@@ -248,10 +248,15 @@ cells! {
         issued: "forgotten -> none",
         running: "forgotten -> none",
         lease_over: "forgotten -> none",
-        done: "forgotten -> none",
+        done: "lost: superseded",
         past_retention: "forgotten",
         value: "lost: superseded",
         corrupt: "corruptrecord",
+    }
+    forget_done {
+        none: "forgotten",
+        running: "lost: superseded",
+        done: "forgotten -> none",
     }
     forget_what_was_before {
         none: "forgotten",

@@ -11,7 +11,4 @@ end
 if not record or record.state ~= 'done' then
   return lost(record, ARGV[1])
 end
-if record.attempt ~= ARGV[1] then
-  return shown('replayed', KEYS[1])
-end
-return {same(KEYS[1], ARGV[3], ARGV[4]) and 'completed' or 'mismatch'}
+return completed(record, ARGV[1], ARGV[3], ARGV[4])

@@ -6,8 +6,7 @@ end
 if not record then
   return {'forgotten'}
 end
-local guard = record.state == 'value' and record.version or record.fence or '0'
-if guard ~= ARGV[3] then
+if guard(record) ~= ARGV[3] then
   return {'lost', 'superseded'}
 end
 redis.call('DEL', KEYS[1])

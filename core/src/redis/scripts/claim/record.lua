@@ -108,6 +108,20 @@ local function same(key, tag, result)
   return (values[1] or '') == tag and (values[2] or '') == result
 end
 
+local function completed(record, attempt, tag, result)
+  if record.attempt ~= attempt then
+    return shown('replayed', KEYS[1])
+  end
+  return {same(KEYS[1], tag, result) and 'completed' or 'mismatch'}
+end
+
+local function guard(record)
+  if record.state == 'value' then
+    return record.version
+  end
+  return record.state == 'done' and digits(following(record.fence)) or record.fence or '0'
+end
+
 local function store(key, record, attempt, tag, result)
   record.state, record.attempt, record.lease = 'done', attempt, nil
   record.tag, record.result = tag, result

@@ -9,10 +9,10 @@ end
 if record.state == 'value' then
   return {'mismatch'}
 end
-if record.state == 'done' and record.attempt == ARGV[1] then
-  return {same(KEYS[1], ARGV[4], ARGV[5]) and 'completed' or 'mismatch'}
+if record.state == 'done' then
+  return completed(record, ARGV[1], ARGV[4], ARGV[5])
 end
-if (record.fence or '0') ~= ARGV[3] then
+if guard(record) ~= ARGV[3] then
   return {'lost', 'superseded'}
 end
 local running = record.state == 'running'
