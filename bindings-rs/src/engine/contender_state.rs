@@ -157,7 +157,8 @@ impl SharedState {
                     });
                 let lost = Lost::caused(reason, cause, native).of(&self.lock);
                 if self.is_claim {
-                    state.answer = Some(Err(lost.clone().into()));
+                    // A refusal that came just before says more.
+                    state.answer.get_or_insert_with(|| Err(lost.clone().into()));
                     state.lost = Some(lost);
                 } else {
                     state.end = Some(End::Lost(lost));

@@ -116,7 +116,13 @@ impl Contender {
             return self.rest();
         }
         match leaving.valid_until.filter(|until| now < *until) {
-            None => self.stop_in(Phase::Lapsed),
+            None => {
+                self.out.event(Event::Lost {
+                    reason: Loss::LeaseEnded,
+                    cause: Cause::none(),
+                });
+                self.stop_in(Phase::Lapsed);
+            }
             Some(valid_until) => {
                 self.out.stop_all();
                 self.go_to(Phase::Held);

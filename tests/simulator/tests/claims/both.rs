@@ -138,7 +138,8 @@ impl<'a> Both<'a> {
         self.told.push(format!("    {answer:?}"));
         assert_eq!(answer, decision.answer, "the script, then the table");
         self.compare(request.attempt);
-        let ended = decision.record != Change::Nothing && (!self.runs() || request.step == Step::Leave);
+        let ended = decision.record != Change::Nothing
+            && (!self.runs() || matches!(request.step, Step::Leave | Step::Release));
         let hints = self.server.take_messages(self.listener).len();
         assert_eq!(hints, usize::from(ran && ended), "hints");
     }

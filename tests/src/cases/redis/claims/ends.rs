@@ -155,7 +155,9 @@ fn claim_completion_refused(story: &mut Recorder) {
 
 fn claim_completion_refused_late(story: &mut Recorder) {
     let key = run(story);
-    story.complete(key, "[17]").says(&["call"]);
+    story
+        .complete(key, "[17]")
+        .says(&["refused no-permission", "lost lease-ended"]);
     story
         .after(9_000_000)
         .redis_error("call", "NOPERM no permissions to run 'evalsha'");
