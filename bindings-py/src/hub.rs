@@ -16,7 +16,7 @@ use pyo3::{
     types::PyList,
 };
 
-use crate::{errors, output, reply, settings::Settings};
+use crate::{errors, output, reply, scope, settings::Settings};
 
 const HINT: &str = "; for a try, use acquire(blocking=False), or the hub's try_acquire";
 
@@ -118,6 +118,15 @@ impl Hub {
 
     fn downgrade(&self, py: Python<'_>, now: u64, key: u64) -> PyResult<()> {
         self.intent(py, now, key, Intent::Downgrade)
+    }
+
+    fn complete(&self, py: Python<'_>, now: u64, key: u64, tag: &str, result: &[u8]) -> PyResult<()> {
+        let content = scope::content(py, tag, result)?;
+        self.intent(py, now, key, Intent::Complete(content))
+    }
+
+    fn leave(&self, py: Python<'_>, now: u64, key: u64) -> PyResult<()> {
+        self.intent(py, now, key, Intent::Leave)
     }
 
     fn cancel(&self, py: Python<'_>, now: u64, key: u64) -> PyResult<()> {

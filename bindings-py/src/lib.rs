@@ -3,8 +3,10 @@
 mod errors;
 mod hub;
 mod output;
+mod record;
 mod redis;
 mod reply;
+mod scope;
 mod settings;
 mod zookeeper;
 
@@ -19,7 +21,9 @@ mod _fencepost {
         errors::misuse,
         hub::{Hub, MemoryServer, check_timeout},
         output::{Command, Event, Wait},
+        record::Record,
         redis::is_from_replica,
+        scope::Scope,
         settings::{Address, Settings, option_type},
         zookeeper::handshake_timeout,
     };

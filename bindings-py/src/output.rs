@@ -1,10 +1,14 @@
 //! What a hub gives out, as frozen objects.
 
-use fencepost_core::{Cause, CommandId, Event as CoreEvent, Grant, Instant, Output, Target, lowered};
+use std::sync::Arc;
+
+use fencepost_core::{Cause, CommandId, Event as CoreEvent, Grant, Instant, Output, Target, claim, lowered};
 use pyo3::{
     prelude::*,
     types::{PyBytes, PyTuple},
 };
+
+use crate::{record::Record, settings::micros};
 
 /// Something for a driver to do.
 #[pyclass(frozen, module = "fencepost.hub")]
@@ -112,9 +116,26 @@ impl Command {
 pub(crate) struct Event {
     key: u64,
     inner: CoreEvent,
+    record: Option<Arc<claim::Record>>,
 }
 
 impl Event {
+    /// Moves the record out of the event, because the objects for Python share it. Its result is never copied until
+    /// Python reads it.
+    fn new(key: u64, mut inner: CoreEvent) -> Self {
+        let record = match &mut inner {
+            CoreEvent::Completed { record } | CoreEvent::Replayed { record } => Some(record),
+            CoreEvent::Looked { record } => record.as_mut(),
+            CoreEvent::Lost { cause, .. } | CoreEvent::Refused { cause, .. } => cause.record.as_mut(),
+            _ => None,
+        };
+        let record = record.map(|record| {
+            let rest = claim::Record::new(record.state, record.attempt);
+            Arc::new(core::mem::replace(&mut **record, rest))
+        });
+        Self { key, inner, record }
+    }
+
     const fn grant(&self) -> Option<&Grant> {
         match &self.inner {
             CoreEvent::Acquired { grant } => Some(grant),
@@ -158,6 +179,11 @@ impl Event {
     #[getter]
     fn fence(&self) -> Option<u64> {
         self.grant().and_then(|grant| grant.fence).map(|fence| fence.0)
+    }
+
+    #[getter]
+    fn takeovers(&self) -> Option<u64> {
+        self.grant().map(|grant| grant.takeovers)
     }
 
     #[getter]
@@ -210,6 +236,17 @@ impl Event {
             CoreEvent::MixedLayouts { node } => Some(node),
             _ => self.cause().and_then(|cause| cause.detail.as_deref()),
         }
+    }
+
+    /// In microseconds.
+    #[getter]
+    fn retry_after(&self) -> Option<u64> {
+        self.cause()?.retry_after.map(micros)
+    }
+
+    #[getter]
+    fn record(&self) -> Option<Record> {
+        self.record.clone().map(Record)
     }
 
     /// What an inspection has found: of each contender node, holds, shared, session, since, fence, identifier.
@@ -270,7 +307,7 @@ impl Wait {
 pub(crate) fn object(py: Python<'_>, (key, output): lowered::HubOutput) -> PyResult<Py<PyAny>> {
     Ok(match output {
         Output::Command(inner) => Py::new(py, Command { key: key.0, inner })?.into_any(),
-        Output::Event(inner) => Py::new(py, Event { key: key.0, inner })?.into_any(),
+        Output::Event(inner) => Py::new(py, Event::new(key.0, inner))?.into_any(),
         Output::Wait(wait) => Py::new(py, Wait(wait))?.into_any(),
         // There are no other outputs; a core that had some would have to be met here first.
         _ => Py::new(py, Wait(fencepost_core::Wait::default()))?.into_any(),

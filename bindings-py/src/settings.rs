@@ -159,6 +159,7 @@ impl Address {
     }
 }
 
-fn micros(duration: Duration) -> u64 {
+/// A duration in whole microseconds.
+pub(crate) fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }

@@ -27,6 +27,12 @@ from kazoo.exceptions import NoNodeError
 LONG = 30.0
 #: Long enough for a busy server to say that somebody else holds the lock, in seconds.
 BRIEF = 1.0
+#: A result that no text is.
+EVERY_BYTE = bytes(range(256))
+#: Almost as long as a result may be.
+LONG_RESULT = EVERY_BYTE * 3906
+#: Options of a scope whose claims are soon lost.
+SHORT: dict[str, Any] = {"lease": 0.1, "renew": False}
 PROGRAMS = Path(__file__).parent / "programs"
 
 

@@ -17,7 +17,7 @@ import fencepost
 import fencepost.asyncio
 import pytest
 from fencepost._fencepost import misuse
-from fencepost.hub import Address, Command, Event, Hub, MemoryServer, Settings, Wait
+from fencepost.hub import Address, Command, Event, Hub, MemoryServer, Scope, Settings, Wait
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -65,6 +65,10 @@ words = st.sampled_from([*states, "deleted", "changed", "gone", "not-sent", "unk
 redis_values = st.sampled_from(
     [
         [1, b"17"],
+        [b"claimed", b"1790000000000001", b"0"],
+        [b"completed"],
+        [b"released"],
+        [b"lost", b"superseded"],
         [0, 250, b"x"],
         [0, 250],
         [3, b"x"],
@@ -82,6 +86,8 @@ VERBS: dict[str, list[st.SearchStrategy[Any]]] = {
     "try_acquire": [times, small],
     "extend": [times, small],
     "release": [times, small],
+    "complete": [times, small, texts, st.binary(max_size=20)],
+    "leave": [times, small],
     "cancel": [times, small],
     "created": [times, small, signed, names, signed],
     "children": [times, small, signed, st.lists(names, max_size=4)],
@@ -166,6 +172,9 @@ def settings_for(family: str, name: str) -> Settings:
     return Settings(json.dumps({"kind": kind, "name": name}))
 
 
+CLAIMS = Scope('{"server": "redis", "kind": "claim", "scope": "fuzz"}')
+
+
 class Tree:
     """As much of a server as one acquire needs."""
 
@@ -238,8 +247,11 @@ def make(kind: str) -> Hub:
 @given(calls=calls)
 def test_a_hub_takes_anything(kind: str, calls: list[tuple[str, tuple[Any, ...]]]) -> None:
     hub = make(kind)
-    for _ in range(2):
-        hub.acquire(0, hub.open(0, settings_for(hub.family, "stock"), os.urandom(16), 3))
+    machines = [settings_for(hub.family, "stock")] * 2
+    if kind == "redis":
+        machines += [CLAIMS.claim("stock", b"print"), CLAIMS.look("stock")]
+    for machine in machines:
+        hub.acquire(0, hub.open(0, machine, os.urandom(16), 3))
     latest, over = 0, False
     begun: list[Command | Event] = []
     hub.drain(begun)
@@ -299,6 +311,9 @@ def test_settings_and_addresses_are_read_from_anything(
     if made is not None:
         look_at(made)
     attempt(make_settings, raw)
+    make_scope: Any = Scope
+    attempt(make_scope, text)
+    attempt(make_scope, raw)
     make_address: Any = Address
     for form in ("{}", "memory:{}", "zk://{}", "zk://h/{}", "zk://h?session_timeout={}", "redis://{}"):
         address = attempt(make_address, form.format(name))

@@ -10,6 +10,8 @@ __all__ = [
     "Event",
     "Hub",
     "MemoryServer",
+    "Record",
+    "Scope",
     "Settings",
     "Wait",
     "__version__",
@@ -46,6 +48,110 @@ class Settings:
     def __new__(cls, text: str) -> Settings: ...
     @property
     def family(self) -> Literal["zookeeper", "redis"]: ...
+
+@final
+class Scope:
+    """The checked settings of all idempotent operations of a scope. It makes the settings of each request.
+
+    They are JSON. Only ``scope`` is required. Durations are whole microseconds::
+
+        {"server": "redis", "kind": "claim", "scope": "payments", "lease": 30000000, "on_lease_end": "block"}
+
+    A contender with the settings of ``claim`` or ``consume`` claims an operation. With other settings it
+    makes one request: ``acquire`` begins it, and its event is completed, replayed, looked or refused.
+
+    A fingerprint is a digest of what the operation is asked to do, and a binding says to whom a token was
+    issued; both may be empty. All methods raise ConfigError.
+    """
+
+    def __new__(cls, text: str) -> Scope: ...
+    def claim(self, key: str, fingerprint: bytes) -> Settings:
+        """A claim on the operation ``key``."""
+
+    def consume(self, token: str, binding: bytes, fingerprint: bytes) -> Settings:
+        """A claim with a token that was issued with the same binding."""
+
+    def issue(self, token: str, binding: bytes, life: int | None = None) -> Settings:
+        """Makes a token, which a claim may consume within ``life`` microseconds, ten minutes by default."""
+
+    def register(
+        self, key: str, binding: bytes | None, fingerprint: bytes, tag: str, result: bytes
+    ) -> Settings:
+        """Claims an operation and stores its result at once; with a binding, an operation whose key is a
+        token.
+        """
+
+    def update(
+        self, key: str, operation: str, version: int, fingerprint: bytes, tag: str, result: bytes
+    ) -> Settings:
+        """Replaces the value at ``key``, if it has this version (0: if there is none). ``operation``
+        identifies the update: its repetition changes nothing.
+        """
+
+    def look(self, key: str) -> Settings:
+        """Reads a record."""
+
+    def settle(self, key: str, guard: int, tag: str, result: bytes) -> Settings:
+        """An operator stores the result of an operation. ``guard`` is that of the record that the operator
+        has seen.
+        """
+
+    def forget(self, key: str, guard: int) -> Settings:
+        """An operator deletes the record. Its event is looked, without a record."""
+
+    def derive(self, key: str, step: str) -> str:
+        """A key for one step of the operation at another service: 32 hexadecimal digits, the same for all
+        attempts and in all languages.
+        """
+
+@final
+class Record:
+    """What the server stores of an operation or a value. Times are the server's, in milliseconds since 1970.
+
+    The record of a completed event has only what this client knows: its times are 0.
+    """
+
+    @property
+    def state(self) -> Literal["issued", "running", "done", "value"]: ...
+    @property
+    def attempt(self) -> str:
+        """The attempt that brought it there."""
+
+    @property
+    def fence(self) -> int:
+        """The fence of the last claim; 0 before the first one."""
+
+    @property
+    def takeovers(self) -> int:
+        """How often a claim has taken the operation over."""
+
+    @property
+    def policy(self) -> Literal["retake", "block", "indeterminate"]:
+        """What happens at the end of a lease."""
+
+    @property
+    def lease_end(self) -> int:
+        """The lease lasts until just before this moment; 0 if there is none."""
+
+    @property
+    def kept_until(self) -> int:
+        """The last millisecond in which the record counts; 0 if it has no end."""
+
+    @property
+    def version(self) -> int:
+        """The version of a value, or the version that an update made; otherwise 0."""
+
+    @property
+    def tag(self) -> str:
+        """What the result is: a short text of the program's."""
+
+    @property
+    def result(self) -> bytes:
+        """The result, or the value."""
+
+    @property
+    def guard(self) -> int:
+        """What settle and forget compare: a value's version, an operation's fence."""
 
 @final
 class Address:
@@ -184,6 +290,9 @@ class Event:
         "downgraded",
         "revoke-requested",
         "mixed-layouts",
+        "completed",
+        "replayed",
+        "looked",
         "found",
         "lost",
         "released",
@@ -200,6 +309,10 @@ class Event:
     @property
     def fence(self) -> int | None:
         """acquired: the fence, if the server can give one."""
+
+    @property
+    def takeovers(self) -> int | None:
+        """acquired: how often the operation had been taken over before this claim; 0 for a lock."""
 
     @property
     def valid_until(self) -> int | None:
@@ -225,6 +338,18 @@ class Event:
     def detail(self) -> str | None:
         """lost, refused: the server's message, or the value that is wrong; mixed-layouts: the name of the
         foreign contender's node.
+        """
+
+    @property
+    def retry_after(self) -> int | None:
+        """lost, refused: for how many more microseconds the lease of the present holder lasts, if the server
+        has reported it.
+        """
+
+    @property
+    def record(self) -> Record | None:
+        """completed, replayed, looked: the record; None if there is none. refused: the present value, if it
+        has another version than an update expects.
         """
 
     @property
@@ -288,12 +413,20 @@ class Hub:
         """Renews the lease of the grant."""
 
     def release(self, now: int, key: int) -> None:
-        """Releases the grant."""
+        """Releases the grant. A claim: nothing has happened, so the operation may be claimed anew."""
 
     def downgrade(self, now: int, key: int) -> None:
         """Turns a writer's grant into a reader's. The event is downgraded, refused (it stays a writer's) or
         lost.
         """
+
+    def complete(self, now: int, key: int, tag: str, result: bytes) -> None:
+        """Ends a claim: its operation has this result. The event is completed; replayed, if another attempt
+        has stored a result; refused, and the claim goes on; or lost. After a loss it may be called again.
+        """
+
+    def leave(self, now: int, key: int) -> None:
+        """Ends a claim whose outcome is unknown: its policy decides what follows."""
 
     def cancel(self, now: int, key: int) -> None:
         """Cancels an acquire that waits."""
@@ -353,7 +486,7 @@ class Hub:
         """Appends all commands and events to ``into``. Gives the time of the Wait after them."""
 
     def close(self, now: int, key: int) -> None:
-        """Closes a machine in any state. It releases its grant, or cancels its acquire."""
+        """Closes a machine in any state. It releases its grant, leaves its claim, or cancels its acquire."""
 
     def shutdown(self, now: int) -> None:
         """Closes all machines, and opens no more. Go on with inputs and outputs until ``pending`` is 0."""
