@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fencepost.errors import FencepostError
-from fencepost.hub import Command, Event, Hub, Settings, Wait
+from fencepost.hub import Command, Event, Hub, Record, Settings, Wait
 
 ROOT = Path(__file__).resolve().parent.parent / "transcripts"
 FILES = sorted(ROOT.glob("*/*.jsonl"))
@@ -105,6 +105,8 @@ INPUTS: dict[str, Callable[[Hub, int, Step], object]] = {
     "extend": lambda hub, at, step: hub.extend(at, step["key"]),
     "release": lambda hub, at, step: hub.release(at, step["key"]),
     "downgrade": lambda hub, at, step: hub.downgrade(at, step["key"]),
+    "complete": lambda hub, at, step: hub.complete(at, step["key"], step["tag"], step["result"].encode()),
+    "leave": lambda hub, at, step: hub.leave(at, step["key"]),
     "cancel": lambda hub, at, step: hub.cancel(at, step["key"]),
     "close": lambda hub, at, step: hub.close(at, step["key"]),
     "shutdown": lambda hub, at, step: hub.shutdown(at),
@@ -140,16 +142,32 @@ def fields(output: Command | Event | Wait) -> dict[str, object]:
         case "acquired":
             line["attempt"] = output.attempt
             line["fence"] = None if output.fence is None else str(output.fence)
+            if output.takeovers:
+                line["takeovers"] = output.takeovers
             line["valid_until"] = output.valid_until
         case "extended" | "resumed":
             line["valid_until"] = output.valid_until
         case "mixed-layouts":
             line["detail"] = output.detail
+        case "completed" | "replayed" | "looked":
+            line["record"] = None if output.record is None else record(output.record)
         case "found":
             line["contenders"] = [contender(*one) for one in output.found or ()]
         case "lost" | "refused":
             line |= {"reason": output.reason, "command": output.command, "detail": output.detail}
+            if output.retry_after is not None:
+                line["retry_after"] = output.retry_after
+            if output.record is not None:
+                line["record"] = record(output.record)
     return line
+
+
+def record(of: Record) -> dict[str, object]:
+    """A record as the fields of its line, in their order."""
+    line: dict[str, object] = {"state": of.state, "attempt": of.attempt, "fence": str(of.fence)}
+    line |= {"takeovers": of.takeovers, "policy": of.policy, "lease_end": of.lease_end}
+    line |= {"kept_until": of.kept_until, "version": of.version, "tag": of.tag}
+    return line | {"result": of.result.decode()}
 
 
 def contender(
