@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._engine.record import Record
 
 
 class FencepostError(Exception):
@@ -55,14 +58,68 @@ class MisuseError(FencepostError, RuntimeError):
 
 
 class Refused(FencepostError):
-    """An acquire has failed, or the server has refused a release or a downgrade.
+    """An acquire or a claim has failed, or the server has refused a release, a downgrade or a result.
 
     If an exception of the client library was the cause, it is the ``__cause__``.
     """
 
+    retry_after: float | None
+    """For how many more seconds the lease of the present holder lasts, if the server has reported it."""
+
+    def __init__(self, text: str, code: int, name: str, *, retry_after: float | None = None) -> None:
+        super().__init__(text, code, name)
+        self.retry_after = retry_after
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_refused, (type(self), str(self), self.code, self.name, self.retry_after))
+
+
+def _refused(kind: type[Refused], text: str, code: int, name: str, retry_after: float | None) -> Refused:
+    return kind(text, code, name, retry_after=retry_after)
+
 
 class NotAcquired(Refused):
     """Another contender held the lock until the timeout, or at the moment of the try."""
+
+
+class InProgress(NotAcquired):
+    """Another attempt runs this operation. Try again later, or wait longer: see :attr:`retry_after`."""
+
+
+class Mismatch(Refused):
+    """The key belongs to another operation, or to the same one with another fingerprint or binding."""
+
+
+class Indeterminate(Refused):
+    """The lease of an earlier attempt has ended without a result, and the policy is not to run the operation
+    again. It may have run: find out, then settle or forget its record.
+    """
+
+
+class Conflict(Refused):
+    """The value has another version than an update expects."""
+
+    record: Record | None
+    """The present value; None if there is none."""
+
+    def __init__(
+        self,
+        text: str,
+        code: int,
+        name: str,
+        *,
+        retry_after: float | None = None,
+        record: Record | None = None,
+    ) -> None:
+        super().__init__(text, code, name, retry_after=retry_after)
+        self.record = record
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_conflict, (str(self), self.code, self.name, self.record))
+
+
+def _conflict(text: str, code: int, name: str, record: Record | None) -> Conflict:
+    return Conflict(text, code, name, record=record)
 
 
 class LockLost(FencepostError):
@@ -70,6 +127,20 @@ class LockLost(FencepostError):
 
     If an exception of the client library was the cause, it is the ``__cause__``.
     """
+
+
+class ClaimLost(LockLost):
+    """A claim has ended here without an end of its own: another attempt may run the operation by now.
+
+    The claim may still be completed, left or released: the server decides.
+    """
+
+
+class StoredError(FencepostError):
+    """The operation has failed before, and its error is its stored result. The text is that error's text."""
+
+    def __init__(self, text: str, code: int = 507, name: str = "stored-error") -> None:
+        super().__init__(text, code, name)
 
 
 class MixedLayoutsWarning(UserWarning):

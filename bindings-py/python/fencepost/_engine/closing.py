@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ..errors import CleanupIncomplete
+from ..errors import CleanupIncomplete, ReleaseUnconfirmed
 from ..hub._clock import now
-from .contender import Wake
+from .contender import Contender, Wake
 from .critical_section import CriticalSection
+from .wording import shown
 
 CONFIRM_WITHIN = 5.0
 """The time for which a release or a close waits for the server's answers, in seconds."""
@@ -74,4 +75,12 @@ def incomplete(left: int) -> CleanupIncomplete:
         f"the server has not confirmed the end of {left} contender{'' if left == 1 else 's'} of this client. "
         "Until their leases or the session end, other clients may wait for them",
         count=left,
+    )
+
+
+def unconfirmed(contender: Contender) -> ReleaseUnconfirmed:
+    """The error of a release without an answer in time."""
+    return ReleaseUnconfirmed(
+        f"{shown(contender.name)}: the server has not confirmed the release within {CONFIRM_WITHIN:g} s. The "
+        "client goes on in the background; until the server confirms it, other clients may wait"
     )

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from enum import Enum
 
 from .._fencepost import Command, Event, misuse
-from ..errors import FencepostError, LockLost, MixedLayoutsWarning, NotAcquired, Refused, again
+from ..errors import FencepostError, LockLost, MixedLayoutsWarning, again
 from ..hub._clock import now
+from .refusals import refusal
 from .wording import shown
 
 Wake = Callable[[], object]
@@ -27,12 +28,14 @@ class State(Enum):
     RELEASED = "released"
     LOST = "lost"
     REFUSED = "refused"
+    COMPLETED = "completed"
+    REPLAYED = "replayed"
+    LOOKED = "looked"
     FOUND = "found"
     CLOSED = "closed"
 
 
-OVER = frozenset({State.RELEASED, State.LOST, State.REFUSED, State.FOUND, State.CLOSED})
-_NOT_ACQUIRED = frozenset({301, 302})
+OVER = frozenset(set(State) - {State.WAITING, State.HELD, State.RELEASING})
 _PACKAGE = f"{__name__.partition('.')[0]}."
 
 
@@ -42,6 +45,9 @@ class Contender:
 
     Each acquire has a contender of its own, also that of an owner that holds the lock already.
     """
+
+    lost: type[LockLost] = LockLost
+    """The exception for a loss."""
 
     __slots__ = (
         "attempt",
@@ -140,6 +146,11 @@ class Contender:
         """Whether it has ended: it holds nothing and waits for nothing."""
         return self.state in OVER
 
+    @property
+    def may_go(self) -> bool:
+        """Whether nothing can be asked of its machine any more."""
+        return self.is_over
+
     def is_valid(self) -> bool:
         """Whether it holds a valid grant, by this client's clock."""
         held = self.state is State.HELD and not self.suspended
@@ -167,7 +178,7 @@ class Contender:
             return again(self.error_of_client)
         if self.event is None and self.state is State.LOST:
             text = f"{shown(self.name)}: the client was closed while this grant was held"
-            return LockLost(text, 406, "lost-connection-closed")
+            return self.lost(text, 406, "lost-connection-closed")
         if self.event is None or self.event.reason is None:
             return misuse("client-closed" if self.state is State.CLOSED else "not-held")
         return self.exception(self.event, self.cause)
@@ -177,10 +188,11 @@ class Contender:
         text = f"{shown(self.name)}: {event.text}"
         if event.detail:
             text = f"{text} ({event.detail})"
-        kind: type[FencepostError] = LockLost
+        error: FencepostError
         if event.name == "refused":
-            kind = NotAcquired if event.code in _NOT_ACQUIRED else Refused
-        error = kind(text, event.code or 0, event.reason or "")
+            error = refusal(event, text)
+        else:
+            error = self.lost(text, event.code or 0, event.reason or "")
         error.__cause__ = cause
         return error
 
@@ -207,6 +219,11 @@ Until = Callable[[Contender], bool]
 def decided(contender: Contender) -> bool:
     """Its acquire is granted or refused."""
     return contender.state is not State.WAITING
+
+
+def answered(contender: Contender) -> bool:
+    """The server has answered its end, or its lease has ended."""
+    return contender.state is not State.RELEASING
 
 
 def over(contender: Contender) -> bool:

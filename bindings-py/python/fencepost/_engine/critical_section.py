@@ -191,6 +191,6 @@ class CriticalSection:
         if event.reason == "unreachable":
             contender.error_of_client = self.reachability.unreachable(contender.name, event.text or "", cause)
         self._ended(contender)
-        if contender.is_over:
+        if contender.may_go:
             # The hub removes the machine when the server has answered all that it has sent.
             self._close(contender)

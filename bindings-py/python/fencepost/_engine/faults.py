@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from ..errors import DriverError, FencepostError, LockLost
+from ..errors import DriverError, FencepostError
 from .contender import Contender, State
 from .wording import shown
 
@@ -62,6 +62,6 @@ def end_by_fault(contender: Contender, fault: BaseException) -> None:
     contender.state = State.LOST if held else State.REFUSED
     error: FencepostError = driver_error(shown(contender.name), fault)
     if held:
-        error = LockLost(str(error), 406, "lost-connection-closed")
+        error = contender.lost(str(error), 406, "lost-connection-closed")
         error.__cause__ = fault
     contender.error_of_client = error

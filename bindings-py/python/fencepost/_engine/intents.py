@@ -8,6 +8,7 @@ from collections.abc import Callable
 from .._fencepost import Command, Settings, misuse
 from ..errors import MisuseError, WrongProcess
 from ..hub._clock import now
+from .claim import ClaimContender
 from .contender import Contender, State
 from .critical_section import CriticalSection
 from .faults import driver_error
@@ -76,6 +77,8 @@ class Intents(CriticalSection):
         """Ends an interrupted acquire, in any state. The client deletes what it has created."""
         with self.order:
             if contender.key in self._contenders:
+                if isinstance(contender, ClaimContender):
+                    contender.withdraw(self.hub)
                 self._close(contender)
             if not contender.is_over:
                 contender.state = State.CLOSED
@@ -120,6 +123,9 @@ class Intents(CriticalSection):
 
     def _release(self, contender: Contender) -> None:
         self.hub.release(now(), contender.key)
+        self._releasing(contender)
+
+    def _releasing(self, contender: Contender) -> None:
         contender.state = State.RELEASING
         self._waking.extend(contender.waiters)
         contender.waiters = []
@@ -134,6 +140,35 @@ class Intents(CriticalSection):
                 if contender.state is not State.HELD:
                     raise self.why_not_held(contender)
                 verb(contender)
+                self._drain(contender if mine else None)
+            except BaseException as error:
+                self._interrupted(error)
+                raise
+        self.driver.after()
+
+    def check_end(self, contender: ClaimContender) -> None:
+        """Raises if no end of this claim is possible here."""
+        if self.closed and contender.state is State.LOST:
+            raise contender.error()
+        self.check()
+
+    def end(
+        self, contender: ClaimContender, mine: bool, verb: Callable[..., None], *arguments: object
+    ) -> None:
+        """Ends a claim, perhaps after its loss. ``verb`` is a method of the hub, called with the time, the
+        key and ``arguments``.
+        """
+        with self.order:
+            try:
+                is_lost = contender.state is State.LOST
+                if contender.key not in self._contenders or not (is_lost or contender.state is State.HELD):
+                    raise self.why_not_held(contender)
+                try:
+                    verb(now(), contender.key, *arguments)
+                except MisuseError as error:
+                    raise (contender.error() if is_lost else error) from None
+                contender.refusal = None
+                self._releasing(contender)
                 self._drain(contender if mine else None)
             except BaseException as error:
                 self._interrupted(error)
