@@ -10,6 +10,11 @@
             with grant:
                 ...
 
+On Redis, :meth:`Client.idempotency` has operations that are done once for each key::
+
+    @client.idempotency("payments").once(key=lambda order: order.id)
+    def pay(order): ...
+
 :mod:`fencepost.asyncio` has the client for asyncio. :mod:`fencepost.hub` is for programs with an event loop
 of their own. No lock gives mutual exclusion across a network by itself. Have the resource check the ``fence``
 of a grant.
@@ -17,47 +22,73 @@ of a grant.
 
 from __future__ import annotations
 
-from ._client.arguments import Duration, Layout, SharedLayout
+from ._client.arguments import Duration, Layout, OnLeaseEnd, SharedLayout
+from ._client.claim import Claim
 from ._client.client import Client, connect
+from ._client.codec import BYTES, JSON, Codec
 from ._client.grant import Grant
+from ._client.idempotency import Idempotency, Once
 from ._client.inspection import Found
 from ._client.lock import Election, Lock, ReadWriteLock, Scope
+from ._client.operations import Outcome
+from ._engine.record import Record
 from ._fencepost import __version__
 from .errors import (
+    ClaimLost,
     CleanupIncomplete,
     ConfigError,
+    Conflict,
     DriverError,
     FencepostError,
+    Indeterminate,
+    InProgress,
     LockLost,
+    Mismatch,
     MisuseError,
     MixedLayoutsWarning,
     NotAcquired,
     Refused,
     ReleaseUnconfirmed,
+    StoredError,
     WrongProcess,
 )
 
 __all__ = [
+    "BYTES",
+    "JSON",
+    "Claim",
+    "ClaimLost",
     "CleanupIncomplete",
     "Client",
+    "Codec",
     "ConfigError",
+    "Conflict",
     "DriverError",
     "Duration",
     "Election",
     "FencepostError",
     "Found",
     "Grant",
+    "Idempotency",
+    "InProgress",
+    "Indeterminate",
     "Layout",
     "Lock",
     "LockLost",
+    "Mismatch",
     "MisuseError",
     "MixedLayoutsWarning",
     "NotAcquired",
+    "OnLeaseEnd",
+    "Once",
+    "Outcome",
     "ReadWriteLock",
+    "Record",
     "Refused",
     "ReleaseUnconfirmed",
     "Scope",
     "SharedLayout",
+    "StoredError",
     "WrongProcess",
     "__version__",
     "connect",

@@ -22,6 +22,8 @@ SharedLayout: TypeAlias = Literal["curator", "kazoo"]
 """The layouts that have readers and semaphores."""
 OnLost: TypeAlias = Literal["cancel", "keep"]
 """What happens to the body of an ``async with`` when its grant is lost."""
+OnLeaseEnd: TypeAlias = Literal["retake", "block", "indeterminate"]
+"""What a claim gets that finds the lease of an earlier attempt over."""
 
 RawSettings: TypeAlias = "dict[str, object]"
 """Settings before the check."""
@@ -57,7 +59,7 @@ def positive(what: str, value: object) -> int:
     return given
 
 
-_NO_OPTIONS = frozenset({"self", "name", "names", "permits", "on_lost"})
+_NO_OPTIONS = frozenset({"self", "name", "names", "permits", "on_lost", "scope", "codec"})
 """What the constructors of locks take besides options, or require."""
 
 
@@ -75,6 +77,16 @@ def settings(server: str, prefix: str, kind: str, name: object, options: Mapping
         raw["prefix"] = text("the prefix", prefix, "/shop")
     if "names" not in options:
         raw["name"] = text("the name of a lock", name, "stock/42", _INVALID_NAME)
+    return _with_options(raw, options)
+
+
+def scope_settings(server: str, scope: object, options: Mapping[str, object]) -> RawSettings:
+    """The settings of a scope of idempotent operations, for the core."""
+    raw: RawSettings = {"server": server, "kind": "claim", "scope": text("the scope", scope, "payments")}
+    return _with_options(raw, options)
+
+
+def _with_options(raw: RawSettings, options: Mapping[str, object]) -> RawSettings:
     for option, value in options.items():
         kind_of_value = option_type(option)
         # The core refuses an option that it does not have.
@@ -103,6 +115,15 @@ def text(what: str, value: object, example: str = "", otherwise: tuple[int, str]
             *otherwise,
         ) from None
     return value
+
+
+def binary(what: str, value: object) -> bytes:
+    """Bytes, or a str that can be encoded in UTF-8. Raises ConfigError."""
+    if isinstance(value, str):
+        return text(what, value).encode()
+    if not isinstance(value, (bytes, bytearray, memoryview)):
+        raise unreadable(f"{what} is {value!r}: give bytes or a str, such as a digest")
+    return bytes(value)
 
 
 def texts(what: str, values: object) -> list[str]:

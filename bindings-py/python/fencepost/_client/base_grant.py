@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._engine.contender import OVER, Contender, State
+from .._engine.contender import Contender, State
 from .._engine.engine import Engine
 from ..errors import LockLost
 from .noncopyable import Noncopyable
@@ -11,8 +11,8 @@ GIVEN_BACK = frozenset({State.RELEASED, State.RELEASING, State.CLOSED})
 """The states in which the program holds the lock no more."""
 
 
-class BaseGrant(Noncopyable):
-    """The right to hold a lock, from the acquire to the release or loss. Any thread or task may use it."""
+class BaseHold(Noncopyable):
+    """What a grant and a claim have in common."""
 
     __slots__ = ("__weakref__", "_contender", "_engine")
 
@@ -22,7 +22,7 @@ class BaseGrant(Noncopyable):
 
     @property
     def name(self) -> str:
-        """The lock's name."""
+        """The lock's name; of a claim, scope and key."""
         return self._contender.name
 
     @property
@@ -51,6 +51,29 @@ class BaseGrant(Noncopyable):
         self._engine.check_process()
         return self._contender.remaining()
 
+    def __repr__(self) -> str:
+        contender = self._contender
+        fence = "" if contender.fence is None else f", fence {contender.fence}"
+        return f"<{type(self).__name__} of {contender.name!r}, {contender.state.value}{fence}>"
+
+    def __del__(self) -> None:
+        contender = getattr(self, "_contender", None)
+        if contender is not None and not self._has_ended(contender):
+            try:
+                self._engine.check_process()
+            except Exception:
+                return  # Only the process that made the client may release the grant.
+            self._engine.orphan(contender)
+
+    def _has_ended(self, contender: Contender) -> bool:
+        return contender.is_over
+
+
+class BaseGrant(BaseHold):
+    """The right to hold a lock, from the acquire to the release or loss. Any thread or task may use it."""
+
+    __slots__ = ()
+
     @property
     def revoke_requested(self) -> bool:
         """Whether another program has sent a revocation request (ZooKeeper: with :meth:`Lock.revoke`, or with
@@ -69,23 +92,9 @@ class BaseGrant(Noncopyable):
         """
         return self._contender.mixed_layouts
 
-    def __repr__(self) -> str:
-        contender = self._contender
-        fence = "" if contender.fence is None else f", fence {contender.fence}"
-        return f"<{type(self).__name__} of {contender.name!r}, {contender.state.value}{fence}>"
 
-    def __del__(self) -> None:
-        contender = getattr(self, "_contender", None)
-        if contender is not None and contender.state not in OVER:
-            try:
-                self._engine.check_process()
-            except Exception:
-                return  # Only the process that made the client may release the grant.
-            self._engine.orphan(contender)
-
-
-def note(error: BaseException, failure: Exception) -> None:
+def note(error: BaseException, failure: Exception, what: str = "lock") -> None:
     """Adds a note about the lock to the exception of a block's body."""
     if hasattr(error, "add_note"):
         kind = "lost" if isinstance(failure, LockLost) else "not released properly"
-        error.add_note(f"fencepost: the lock was {kind}: {failure}")
+        error.add_note(f"fencepost: the {what} was {kind}: {failure}")

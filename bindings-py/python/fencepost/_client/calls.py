@@ -7,17 +7,18 @@ from collections import deque
 from collections.abc import Callable
 from functools import wraps
 from itertools import starmap
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
-from .._engine.closing import CONFIRM_WITHIN
-from .._engine.contender import Contender, State, Until, over, turned
+from .._engine.claim import ClaimContender
+from .._engine.closing import CONFIRM_WITHIN, unconfirmed
+from .._engine.contender import Contender, State, Until, answered, decided, over, turned
 from .._engine.engine import Engine
 from .._engine.reentrancy import may_wait
 from .._engine.timer import LATE, TURN
 from .._engine.waiter import Waiter
 from .._engine.wording import shown
-from .._fencepost import Command
-from ..errors import MisuseError, ReleaseUnconfirmed
+from .._fencepost import Command, Settings
+from ..errors import MisuseError
 from .arguments import Duration, micros
 from .connect import SyncDriver
 from .noncopyable import Noncopyable
@@ -26,17 +27,20 @@ ONCE = ((),)
 """The arguments of one call without any."""
 
 Given = TypeVar("Given")
+Asking = TypeVar("Asking", bound=Contender)
+Rest = ParamSpec("Rest")
+Verb = Callable[Concatenate["Calls", Asking, Rest], Given]
 
 
-def to_the_end(verb: Callable[[Calls, Contender], Given]) -> Callable[[Calls, Contender], Given]:
+def to_the_end(verb: Verb[Asking, Rest, Given]) -> Verb[Asking, Rest, Given]:
     """Decorates a method that asks something of a grant. If the thread is interrupted, the driver takes over
     its commands.
     """
 
     @wraps(verb)
-    def carried(calls: Calls, contender: Contender) -> Given:
+    def carried(calls: Calls, contender: Asking, /, *rest: Rest.args, **named: Rest.kwargs) -> Given:
         try:
-            return verb(calls, contender)
+            return verb(calls, contender, *rest, **named)
         except Exception:
             raise
         except BaseException:
@@ -65,11 +69,7 @@ class Calls(Noncopyable):
             return
         engine.release(contender, self._driver.inline)
         if not self._wait(contender, over, CONFIRM_WITHIN):
-            raise ReleaseUnconfirmed(
-                f"{shown(contender.name)}: the server has not confirmed the release within "
-                f"{CONFIRM_WITHIN:g} s. The client goes on in the background; until the server confirms it, "
-                "other clients may wait"
-            )
+            raise unconfirmed(contender)
         if contender.state is not State.RELEASED:
             raise contender.error()
 
@@ -96,6 +96,43 @@ class Calls(Noncopyable):
         )
         if contender.state is not State.HELD:
             raise engine.why_not_held(contender)
+
+    def _ask(
+        self, contender: Asking, checked: Settings, wait: int | bool, make: Callable[[Asking], Given]
+    ) -> Given:
+        """Makes something of the answer to an acquire. ``make`` raises if the answer is a refusal."""
+        engine = self._engine
+        engine.check()
+        try:
+            engine.enter(contender, checked, wait, self._driver.inline)
+            self._wait(contender, decided)
+            return make(contender)
+        except BaseException:
+            engine.abandon(contender)
+            raise
+
+    @to_the_end
+    def _complete(self, contender: ClaimContender, tag: str, result: bytes) -> None:
+        engine = self._engine
+        engine.check_end(contender)
+        engine.end(contender, self._driver.inline, engine.hub.complete, tag, result)
+        self._wait(contender, answered)
+        contender.assert_ended(State.COMPLETED, State.REPLAYED)
+
+    @to_the_end
+    def _give_up(self, contender: ClaimContender, leaves: bool) -> None:
+        """Ends a claim without a result: leaves it, or releases it."""
+        engine = self._engine
+        engine.check_end(contender)
+        if leaves and not may_wait() and contender.state is State.HELD:
+            contender.state = State.RELEASED  # The next tick leaves it.
+            engine.orphan(contender)
+            return
+        verb = engine.hub.leave if leaves else engine.hub.release
+        engine.end(contender, self._driver.inline, verb)
+        if not self._wait(contender, answered, CONFIRM_WITHIN):
+            raise unconfirmed(contender)
+        contender.assert_ended(State.RELEASED)
 
     def _wait_revoke_requested(self, contender: Contender, timeout: Duration | None) -> bool:
         limit = None if timeout is None else micros("timeout", timeout) / 1e6

@@ -8,12 +8,12 @@ from types import TracebackType
 from .._engine.contender import Contender, State
 from ..errors import FencepostError
 from .arguments import Duration
-from .base_grant import GIVEN_BACK, BaseGrant, note
+from .base_grant import GIVEN_BACK, BaseGrant, BaseHold, note
 from .calls import Calls
 
 
-class Grant(BaseGrant):
-    """The right to hold a lock. As a context manager it releases the lock at the end of the block."""
+class Hold(BaseHold):
+    """What a grant and a claim have in common in the client for threads."""
 
     __slots__ = ("_client", "_lost")
 
@@ -38,17 +38,23 @@ class Grant(BaseGrant):
             self._lost.set()
         return self._lost
 
-    def wait_revoke_requested(self, timeout: Duration | None = None) -> bool:
-        """Waits for a revocation request, and gives True. Gives False if the grant ends or the time is up
-        before a request comes.
-        """
-        return self._client._wait_revoke_requested(self._contender, timeout)
-
     def extend(self) -> None:
         """Renews the lease, so that it lasts its full time from now on. Returns when the server has confirmed
         that. Raises LockLost, MisuseError.
         """
         self._client._extend(self._contender)
+
+
+class Grant(Hold, BaseGrant):
+    """The right to hold a lock. As a context manager it releases the lock at the end of the block."""
+
+    __slots__ = ()
+
+    def wait_revoke_requested(self, timeout: Duration | None = None) -> bool:
+        """Waits for a revocation request, and gives True. Gives False if the grant ends or the time is up
+        before a request comes.
+        """
+        return self._client._wait_revoke_requested(self._contender, timeout)
 
     def downgrade(self) -> None:
         """ZooKeeper: turns a writer's grant into a reader's in one step. Waiting readers get the lock as

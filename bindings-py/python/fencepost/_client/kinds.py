@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from .arguments import Duration, Layout, SharedLayout, check, options_of, settings, texts
+from .arguments import Duration, Layout, OnLeaseEnd, SharedLayout, check, options_of, settings, texts
 from .calls import Calls
+from .codec import JSON, Codec
+from .idempotency import Idempotency
 from .inspection import Subject
 from .lock import Election, Lock, ReadWriteLock
+from .operations import Operations
 
 AnyLock = TypeVar("AnyLock", bound=Lock)
 
@@ -196,6 +199,43 @@ class Kinds(Calls):
         options = options_of(locals())
         wanted = texts("the names of locks", names)
         return self._lock(Lock, "multi-lock", ", ".join(wanted), {**options, "names": wanted})
+
+    def idempotency(
+        self,
+        scope: str,
+        *,
+        lease: Duration | None = None,
+        retention: Duration | None = None,
+        on_lease_end: OnLeaseEnd | None = None,
+        renew: bool | None = None,
+        margin: Duration | None = None,
+        poll: Duration | None = None,
+        answer_within: Duration | None = None,
+        codec: Codec = JSON,
+    ) -> Idempotency:
+        """Redis: a scope of idempotent operations. Each operation of the scope has a key and one result::
+
+            payments = client.idempotency("payments", on_lease_end="indeterminate")
+
+            @payments.once(key=lambda order: order.id)
+            def pay(order): ...
+
+            with payments.claim("order-17", fingerprint=digest) as claim:
+                if not claim.replayed:
+                    claim.complete(charge(claim.derive("charge")))
+                return claim.result
+
+        The scope says whose keys these are: the operation and the tenant. ``lease`` is how long a claim lasts
+        without a renewal (30 s), ``retention`` how long the server keeps a record after it was last written
+        (24 h). ``on_lease_end`` is what a claim gets that finds the lease of an earlier attempt over:
+        ``"retake"``, the operation, which may then run twice; ``"block"``, InProgress; ``"indeterminate"``,
+        Indeterminate. The first claim of an operation decides it. ``renew``, ``margin``, ``poll`` and
+        ``answer_within`` are as for a lock; ``poll`` is 1 s. ``codec`` is how results become bytes. This
+        call sends nothing. Raises ConfigError, also on any other server.
+        """
+        options = options_of(locals())
+        self._engine.check()
+        return Idempotency(self, Operations(self._server, scope, options, codec))
 
     def _lock(
         self,

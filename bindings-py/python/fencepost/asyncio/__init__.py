@@ -12,8 +12,23 @@ The errors are those of :mod:`fencepost`.
 from __future__ import annotations
 
 from .._client.arguments import OnLost
+from ._claim import Claim, Claiming
 from ._client import Client, connect
 from ._grant import Grant
+from ._idempotency import Idempotency, Once
 from ._lock import Election, Lock, ReadWriteLock, Scope
 
-__all__ = ["Client", "Election", "Grant", "Lock", "OnLost", "ReadWriteLock", "Scope", "connect"]
+__all__ = [
+    "Claim",
+    "Claiming",
+    "Client",
+    "Election",
+    "Grant",
+    "Idempotency",
+    "Lock",
+    "OnLost",
+    "Once",
+    "ReadWriteLock",
+    "Scope",
+    "connect",
+]

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import TypeVar
 
 from .._client.arguments import Duration, micros
 from .._client.noncopyable import Noncopyable
-from .._engine.closing import CONFIRM_WITHIN
-from .._engine.contender import Contender, State, Until, over, turned
+from .._engine.claim import ClaimContender
+from .._engine.closing import CONFIRM_WITHIN, unconfirmed
+from .._engine.contender import Contender, State, Until, answered, decided, over, turned
 from .._engine.loop_engine import LoopEngine
 from .._engine.loop_timer import within
-from .._engine.wording import shown
-from ..errors import ReleaseUnconfirmed
+from .._fencepost import Settings
 from ._connect import AsyncDriver
+
+Asking = TypeVar("Asking", bound=Contender)
+Given = TypeVar("Given")
 
 
 class Calls(Noncopyable):
@@ -27,11 +32,7 @@ class Calls(Noncopyable):
             engine.check()
         engine.release(contender, False)
         if not await self._wait(contender, over, CONFIRM_WITHIN):
-            raise ReleaseUnconfirmed(
-                f"{shown(contender.name)}: the server has not confirmed the release within "
-                f"{CONFIRM_WITHIN:g} s. The client goes on in the background; until the server confirms it, "
-                "other clients may wait"
-            )
+            raise unconfirmed(contender)
         if contender.state is not State.RELEASED:
             raise contender.error()
 
@@ -56,6 +57,36 @@ class Calls(Noncopyable):
         )
         if contender.state is not State.HELD:
             raise engine.why_not_held(contender)
+
+    async def _ask(
+        self, contender: Asking, checked: Settings, wait: int | bool, make: Callable[[Asking], Given]
+    ) -> Given:
+        """Makes something of the answer to an acquire. ``make`` raises if the answer is a refusal."""
+        engine = self._engine
+        engine.check()
+        try:
+            engine.enter(contender, checked, wait, False)
+            await self._wait(contender, decided)
+            return make(contender)
+        except BaseException:
+            engine.abandon(contender)
+            raise
+
+    async def _complete(self, contender: ClaimContender, tag: str, result: bytes) -> None:
+        engine = self._engine
+        engine.check_end(contender)
+        engine.end(contender, False, engine.hub.complete, tag, result)
+        await self._wait(contender, answered)
+        contender.assert_ended(State.COMPLETED, State.REPLAYED)
+
+    async def _give_up(self, contender: ClaimContender, leaves: bool) -> None:
+        """Ends a claim without a result: leaves it, or releases it."""
+        engine = self._engine
+        engine.check_end(contender)
+        engine.end(contender, False, engine.hub.leave if leaves else engine.hub.release)
+        if not await self._wait(contender, answered, CONFIRM_WITHIN):
+            raise unconfirmed(contender)
+        contender.assert_ended(State.RELEASED)
 
     async def _wait_revoke_requested(self, contender: Contender, timeout: Duration | None) -> bool:
         limit = None if timeout is None else micros("timeout", timeout) / 1e6

@@ -8,26 +8,22 @@ from types import TracebackType
 from typing import Literal
 
 from .._client.arguments import Duration
-from .._client.base_grant import GIVEN_BACK, BaseGrant, note
+from .._client.base_grant import GIVEN_BACK, BaseGrant, BaseHold, note
 from .._engine.contender import Contender, State
 from .._engine.loop_engine import LoopEngine
 from ..errors import FencepostError
 from ._calls import Calls
 
 
-class Grant(BaseGrant):
-    """The right to hold a lock. As an asynchronous context manager it releases the lock at the end of the
-    block.
-    """
+class Hold(BaseHold):
+    """What a grant and a claim have in common in the client for asyncio."""
 
-    __slots__ = ("_body", "_cancels", "_client", "_lost")
+    __slots__ = ("_client", "_lost")
 
-    def __init__(self, client: Calls, contender: Contender, cancels: bool) -> None:
+    def __init__(self, client: Calls, contender: Contender) -> None:
         super().__init__(client._engine, contender)
         self._client = client
-        self._cancels = cancels
         self._lost: asyncio.Event | None = None
-        self._body: Body | None = None
 
     @property
     def lost(self) -> asyncio.Event:
@@ -42,17 +38,37 @@ class Grant(BaseGrant):
             self._lost.set()
         return self._lost
 
-    async def wait_revoke_requested(self, timeout: Duration | None = None) -> bool:
-        """Waits for a revocation request, and gives True. Gives False if the grant ends or the time is up
-        before a request comes.
-        """
-        return await self._client._wait_revoke_requested(self._contender, timeout)
-
     async def extend(self) -> None:
         """Renews the lease, so that it lasts its full time from now on. Returns when the server has confirmed
         that. Raises LockLost, MisuseError.
         """
         await self._client._extend(self._contender)
+
+    def _on_loss(self, callback: Callable[[], object]) -> None:
+        with self._engine.order:
+            if self._contender.state is not State.LOST:
+                self._contender.on_loss.append(callback)
+                return
+        callback()
+
+
+class Grant(Hold, BaseGrant):
+    """The right to hold a lock. As an asynchronous context manager it releases the lock at the end of the
+    block.
+    """
+
+    __slots__ = ("_body", "_cancels")
+
+    def __init__(self, client: Calls, contender: Contender, cancels: bool) -> None:
+        super().__init__(client, contender)
+        self._cancels = cancels
+        self._body: Body | None = None
+
+    async def wait_revoke_requested(self, timeout: Duration | None = None) -> bool:
+        """Waits for a revocation request, and gives True. Gives False if the grant ends or the time is up
+        before a request comes.
+        """
+        return await self._client._wait_revoke_requested(self._contender, timeout)
 
     async def downgrade(self) -> None:
         """ZooKeeper: turns a writer's grant into a reader's in one step. Waiting readers get the lock as
@@ -101,13 +117,6 @@ class Grant(BaseGrant):
             if error is None:
                 raise
             note(error, failure)
-
-    def _on_loss(self, callback: Callable[[], object]) -> None:
-        with self._engine.order:
-            if self._contender.state is not State.LOST:
-                self._contender.on_loss.append(callback)
-                return
-        callback()
 
 
 class Lost(asyncio.Event):

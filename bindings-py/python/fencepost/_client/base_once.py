@@ -1,0 +1,121 @@
+"""The part of a function that runs once for each key that is the same in both clients."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import update_wrapper
+from typing import Any, Generic, ParamSpec, TypeVar
+
+from .._engine.wording import unreadable
+from .._fencepost import Settings
+from ..errors import FencepostError
+from .arguments import acquire_timeout
+from .base_grant import note
+from .codec import Codec
+from .operations import Operations, checked_codec
+
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R = TypeVar("R")
+Made = TypeVar("Made", bound="BaseOnce[Any, Any]")
+
+Exceptions = type[Exception] | tuple[type[Exception], ...]
+"""A class of exceptions, or several."""
+
+
+@dataclass(frozen=True)
+class How:
+    """What a decorated function does besides running."""
+
+    key: Callable[..., str]
+    fingerprint: Callable[..., bytes | str] | None
+    codec: Codec
+    wait: int | bool
+    release_on: tuple[type[Exception], ...]
+    store_on: tuple[type[Exception], ...]
+
+    @classmethod
+    def of(
+        cls,
+        operations: Operations,
+        key: Callable[..., str],
+        fingerprint: Callable[..., bytes | str] | None,
+        codec: Codec | None,
+        timeout: object,
+        blocking: object,
+        release_on: Exceptions,
+        store_on: Exceptions,
+    ) -> How:
+        """Checks the arguments of a decorator. Raises ConfigError."""
+        for what, given in (("key", key), ("fingerprint", key if fingerprint is None else fingerprint)):
+            if not callable(given):
+                raise unreadable(
+                    f"{what} is {given!r}: give a function of the arguments of the decorated one"
+                )
+        return cls(
+            key,
+            fingerprint,
+            operations.codec if codec is None else checked_codec(codec),
+            acquire_timeout(timeout, blocking),
+            _exceptions("release_on", release_on),
+            _exceptions("store_on", store_on),
+        )
+
+
+def _exceptions(what: str, given: object) -> tuple[type[Exception], ...]:
+    classes = given if isinstance(given, tuple) else (given,)
+    for each in classes:
+        if not (isinstance(each, type) and issubclass(each, Exception)):
+            raise unreadable(f"{what} has {each!r}: give classes of exceptions")
+    return classes
+
+
+class BaseOnce(Generic[P, R]):
+    """A function that runs once for each key."""
+
+    __wrapped__: Callable[..., R]
+
+    def __init__(self, operations: Operations, function: Callable[P, R], how: How) -> None:
+        if not callable(function):
+            raise unreadable(f"{function!r} cannot be called: decorate a function")
+        me: Any = self
+        update_wrapper(me, function)
+        self._operations = operations
+        self._how = how
+        self._first: tuple[object, ...] = ()
+        """The object that it is a method of."""
+
+    def _bound(self: Made, instance: object) -> Made:
+        """The function as a method of an object."""
+        if instance is None:
+            return self
+        bound = copy.copy(self)
+        bound._first = (instance,)
+        return bound
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} in {self._operations.scope!r} of {self.__wrapped__!r}>"
+
+    def _operation(self, *args: Any, **kwargs: Any) -> tuple[str, Settings]:
+        """The key of a call, and the settings of its claim."""
+        how = self._how
+        key = how.key(*args, **kwargs)
+        fingerprint = b"" if how.fingerprint is None else how.fingerprint(*args, **kwargs)
+        return key, self._operations.claim(key, fingerprint)
+
+
+@contextmanager
+def noting(error: BaseException) -> Iterator[None]:
+    """A failure of what it does becomes a note on the exception that is on its way."""
+    try:
+        yield
+    except FencepostError as failure:
+        note(error, failure, "claim")
+
+
+def text_of(error: Exception) -> bytes:
+    """The text of an error, as a result."""
+    return str(error).encode(errors="replace")

@@ -1,0 +1,73 @@
+"""How results become bytes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .._engine.record import Record
+from .._engine.wording import shown, unreadable
+from ..errors import Refused, StoredError
+
+ERROR = "error"
+"""The tag of a stored error. Its result is the error's text."""
+
+
+@dataclass(frozen=True)
+class Codec:
+    """How results become bytes and come back, for example ``Codec("pickle", pickle.dumps, pickle.loads)``.
+
+    ``tag`` says on the server what a result is. A codec decodes only results with its own tag.
+    """
+
+    tag: str
+    encode: Callable[[Any], bytes]
+    decode: Callable[[bytes], Any]
+
+    def to_bytes(self, name: str, value: object) -> bytes:
+        """The bytes of a result. Raises ConfigError."""
+        try:
+            result = self.encode(value)
+        except Exception as error:
+            raise unreadable(
+                f"{shown(name)}: the result is {shown(repr(value))}, which the codec {self.tag!r} cannot "
+                f"store: {error}"
+            ) from error
+        if not isinstance(result, bytes):
+            raise unreadable(f"{shown(name)}: the codec {self.tag!r} gave {shown(repr(result))}, not bytes")
+        return result
+
+    def value_of(self, name: str, record: Record) -> Any:
+        """The result of a record. Raises StoredError if it is an error, and Refused (``corrupt-record``) if
+        it is no result of this codec.
+        """
+        if record.tag == ERROR and self.tag != ERROR:
+            raise StoredError(record.result.decode(errors="replace"))
+        why = f"its tag is {record.tag!r}, and the codec has {self.tag!r}"
+        cause: Exception | None = None
+        if record.tag == self.tag:
+            try:
+                return self.decode(record.result)
+            except Exception as error:
+                why, cause = f"the codec {self.tag!r} cannot decode it: {error}", error
+        raise Refused(
+            f"{shown(name)}: the stored result cannot be read: {why}", 321, "corrupt-record"
+        ) from cause
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _bytes(value: object) -> bytes:
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value)
+    raise TypeError("give bytes")
+
+
+JSON = Codec("json", _json, json.loads)
+"""The codec of results that are JSON, which all languages can read."""
+BYTES = Codec("bytes", _bytes, bytes)
+"""The codec of results that are bytes."""
