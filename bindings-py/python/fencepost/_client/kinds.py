@@ -204,13 +204,15 @@ class Kinds(Calls):
         self,
         scope: str,
         *,
-        lease: Duration | None = None,
-        retention: Duration | None = None,
-        on_lease_end: OnLeaseEnd | None = None,
+        # bindgen: idempotency
         renew: bool | None = None,
         margin: Duration | None = None,
         poll: Duration | None = None,
         answer_within: Duration | None = None,
+        lease: Duration | None = None,
+        retention: Duration | None = None,
+        on_lease_end: OnLeaseEnd | None = None,
+        # bindgen: end
         codec: Codec = JSON,
     ) -> Idempotency:
         """Redis: a scope of idempotent operations. Each operation of the scope has a key and one result::

@@ -20,7 +20,7 @@ pub(super) const FILES: Files = &[
 
 fn constructors(before: &str) -> Result<String> {
     let mut text = replace_list(before, &documentation())?;
-    for kind in Kind::LOCKS {
+    for kind in Kind::LOCKS.into_iter().chain([Kind::Claim]) {
         text = replace(&text, kind.constructor(), &parameters(kind.constructor()))?;
     }
     Ok(text)
@@ -30,6 +30,7 @@ fn constructors(before: &str) -> Result<String> {
 fn made_by(constructor: &str) -> impl Iterator<Item = Kind> {
     Kind::LOCKS
         .into_iter()
+        .chain([Kind::Claim])
         .filter(move |kind| kind.constructor() == constructor)
 }
 
@@ -57,6 +58,7 @@ fn hint(option: &OptionSpec, constructor: &str) -> &'static str {
             let has_prefix = find("node_prefix").is_some_and(|prefix| is_keyword(prefix, constructor));
             if has_prefix { "Layout" } else { "SharedLayout" }
         }
+        _ if option.name() == "on_lease_end" => "OnLeaseEnd",
         ValueType::Duration => "Duration",
         ValueType::Whole => "int",
         ValueType::Flag => "bool",
