@@ -135,6 +135,10 @@ static void tell(fencepost_grant *contender, const fencepost_event *event) {
         contender->found = contenders_copy(event->found, event->found_count);
         end(contender, contender->found == NULL ? FENCEPOST_RESULT_OUT_OF_MEMORY : FENCEPOST_RESULT_OK);
         break;
+    case FENCEPOST_EVENT_KIND_COMPLETED:
+    case FENCEPOST_EVENT_KIND_REPLAYED:
+    case FENCEPOST_EVENT_KIND_LOOKED:
+        break;
     case FENCEPOST_EVENT_KIND_LOST:
         contender->lost = true;
         describe(contender, event);

@@ -77,6 +77,11 @@
 #define FENCEPOST_OK 0
 
 /**
+ * How many bytes `fencepost_scope_derive` writes: 32 hexadecimal digits, and a NUL byte.
+ */
+#define FENCEPOST_DERIVED_SIZE 33
+
+/**
  * The version of this header: 10000 times the first number, 100 times the second, and the third.
  */
 #define FENCEPOST_VERSION 100
@@ -171,6 +176,10 @@ typedef enum fencepost_result {
      */
     FENCEPOST_RESULT_NOT_A_WRITER = 210,
     /**
+     * Only a claim can be completed or left: a lock is released.
+     */
+    FENCEPOST_RESULT_NOT_A_CLAIM = 211,
+    /**
      * Another contender held the lock until the acquire timeout ended.
      */
     FENCEPOST_RESULT_TIMEOUT = 301,
@@ -235,6 +244,34 @@ typedef enum fencepost_result {
      */
     FENCEPOST_RESULT_NO_CONTENDER = 316,
     /**
+     * Another attempt runs the operation. Or its lease has ended, and the policy is to block.
+     */
+    FENCEPOST_RESULT_IN_PROGRESS = 317,
+    /**
+     * The key belongs to an operation with another fingerprint or binding, or to something that is no operation.
+     */
+    FENCEPOST_RESULT_MISMATCH = 318,
+    /**
+     * The lease of an earlier attempt has ended without a result, and the policy is not to run the operation again.
+     */
+    FENCEPOST_RESULT_INDETERMINATE = 319,
+    /**
+     * The token was never issued, or has expired.
+     */
+    FENCEPOST_RESULT_UNKNOWN_TOKEN = 320,
+    /**
+     * The record cannot be read, so the operation does not run, and the record stays as it is.
+     */
+    FENCEPOST_RESULT_CORRUPT_RECORD = 321,
+    /**
+     * The value has another version than the update expects.
+     */
+    FENCEPOST_RESULT_CONFLICT = 322,
+    /**
+     * The record has changed since the operator read it.
+     */
+    FENCEPOST_RESULT_RECORD_CHANGED = 323,
+    /**
      * Lost: the lease ended before it could be renewed or confirmed.
      */
     FENCEPOST_RESULT_LEASE_ENDED = 401,
@@ -262,6 +299,14 @@ typedef enum fencepost_result {
      * Lost: the server no longer lets this client renew or read its lock.
      */
     FENCEPOST_RESULT_RENEWAL_REFUSED = 407,
+    /**
+     * Lost: another attempt has taken the operation over.
+     */
+    FENCEPOST_RESULT_SUPERSEDED = 408,
+    /**
+     * Lost: the claim has ended before, and this attempt has stored a result.
+     */
+    FENCEPOST_RESULT_ALREADY_COMPLETED = 409,
     /**
      * The server has not confirmed a release in time. It goes on in the background.
      */
@@ -431,7 +476,7 @@ typedef enum fencepost_event_kind {
      */
     FENCEPOST_EVENT_KIND_QUEUED = 1,
     /**
-     * The lock is held: `fence`, `valid_until`, `owner` and `attempt` say how.
+     * The lock is held, or the operation claimed: `fence`, `valid_until`, `owner`, `attempt` and `takeovers` say how.
      */
     FENCEPOST_EVENT_KIND_ACQUIRED = 2,
     /**
@@ -447,7 +492,7 @@ typedef enum fencepost_event_kind {
      */
     FENCEPOST_EVENT_KIND_RESUMED = 5,
     /**
-     * The grant has ended without a release: `reason`, `cause_command`, `detail`.
+     * The grant has ended without a release: `reason`, `cause_command`, `detail`. A claim may still be completed, released or left: the server decides.
      */
     FENCEPOST_EVENT_KIND_LOST = 6,
     /**
@@ -455,7 +500,8 @@ typedef enum fencepost_event_kind {
      */
     FENCEPOST_EVENT_KIND_RELEASED = 7,
     /**
-     * An acquire has come to nothing, or a release has been refused, or a downgrade while the grant stays as it was: `reason`, `cause_command`, `detail`.
+     * An acquire has come to nothing, or a release has been refused, or a downgrade or the end of a claim while the grant stays as it was: `reason`,
+     * `cause_command`, `detail`, `retry_after`, `record`.
      */
     FENCEPOST_EVENT_KIND_REFUSED = 8,
     /**
@@ -474,7 +520,59 @@ typedef enum fencepost_event_kind {
      * The grant is a reader's from now on, with the fence it had.
      */
     FENCEPOST_EVENT_KIND_DOWNGRADED = 12,
+    /**
+     * The result of a claim's operation is stored; or a single step is done: `record` is what is stored.
+     */
+    FENCEPOST_EVENT_KIND_COMPLETED = 13,
+    /**
+     * The operation has had a result before, or the update has been applied before: `record`. There is nothing to run.
+     */
+    FENCEPOST_EVENT_KIND_REPLAYED = 14,
+    /**
+     * The record of an operation, or a value: `record`, or NULL if there is none.
+     */
+    FENCEPOST_EVENT_KIND_LOOKED = 15,
 } fencepost_event_kind;
+
+/**
+ * How far an operation has come. An operation without a record has not begun.
+ */
+typedef enum fencepost_record_state {
+    /**
+     * A token has been issued and not been claimed.
+     */
+    FENCEPOST_RECORD_STATE_ISSUED = 1,
+    /**
+     * An attempt has claimed the operation and not settled it. Its lease may be over.
+     */
+    FENCEPOST_RECORD_STATE_RUNNING = 2,
+    /**
+     * The operation has a result.
+     */
+    FENCEPOST_RECORD_STATE_DONE = 3,
+    /**
+     * No operation: a value with a version, for updates.
+     */
+    FENCEPOST_RECORD_STATE_VALUE = 4,
+} fencepost_record_state;
+
+/**
+ * What a claim gets that finds the lease of another attempt over. The first claim of an operation decides it.
+ */
+typedef enum fencepost_policy {
+    /**
+     * The claim takes the operation over. It may run once more for each takeover.
+     */
+    FENCEPOST_POLICY_RETAKE = 1,
+    /**
+     * The claim returns in-progress. The operation runs at most once.
+     */
+    FENCEPOST_POLICY_BLOCK = 2,
+    /**
+     * The claim returns indeterminate: the operation may have run. It runs at most once.
+     */
+    FENCEPOST_POLICY_INDETERMINATE = 3,
+} fencepost_policy;
 
 /**
  * What a hub waits for.
@@ -659,7 +757,12 @@ typedef struct fencepost_hub fencepost_hub;
 typedef struct fencepost_memory fencepost_memory;
 
 /**
- * The settings of one lock, checked. They may be shared by any number of hubs and threads as long as nobody changes them.
+ * A scope of idempotent operations: whose keys these are, and the rules for all of them. It never changes, and may be shared by threads.
+ */
+typedef struct fencepost_scope fencepost_scope;
+
+/**
+ * The settings of one lock or operation, checked. They may be shared by any number of hubs and threads as long as nobody changes them.
  */
 typedef struct fencepost_settings fencepost_settings;
 
@@ -865,6 +968,56 @@ typedef struct fencepost_found {
 } fencepost_found;
 
 /**
+ * What the server has stored for one operation, or a value. Times are milliseconds by the server's clock.
+ */
+typedef struct fencepost_record {
+    /**
+     * How far the operation has come.
+     */
+    enum fencepost_record_state state;
+    /**
+     * What happens at the end of a lease.
+     */
+    enum fencepost_policy policy;
+    /**
+     * The attempt that brought it there: the issuer, the runner, or who stored the result or the value.
+     */
+    struct fencepost_view attempt;
+    /**
+     * The fence of the last claim; 0 before the first one.
+     */
+    uint64_t fence;
+    /**
+     * How often a claim has taken the operation over.
+     */
+    uint64_t takeovers;
+    /**
+     * The lease lasts until just before this moment; 0 if there is none.
+     */
+    uint64_t lease_end;
+    /**
+     * The last millisecond in which the record counts; 0 if it has no end, or if the server has not said.
+     */
+    uint64_t kept_until;
+    /**
+     * The version of a value, or the version that an update made; otherwise 0.
+     */
+    uint64_t version;
+    /**
+     * What an operator passes to `fencepost_scope_settle` and `fencepost_scope_forget`, to hit this record and no later one.
+     */
+    uint64_t guard;
+    /**
+     * What the result is: a short text of the client's.
+     */
+    struct fencepost_view tag;
+    /**
+     * The result, or the value.
+     */
+    struct fencepost_view result;
+} fencepost_record;
+
+/**
  * Something for the application. What an event does not use is zero, or `FENCEPOST_NEVER`, or empty.
  */
 typedef struct fencepost_event {
@@ -924,6 +1077,18 @@ typedef struct fencepost_event {
      * How many there are.
      */
     size_t found_count;
+    /**
+     * A claim: how often the operation had been taken over before this grant. It may have run that often.
+     */
+    uint64_t takeovers;
+    /**
+     * How long the lease of the contender that holds the lock or the claim still runs, in microseconds; or `FENCEPOST_NEVER`: nobody has said.
+     */
+    uint64_t retry_after;
+    /**
+     * What is stored, of a completed, replayed or looked one; of a refused one, the present value, if an update expected another version. Or NULL.
+     */
+    const struct fencepost_record *record;
 } fencepost_event;
 
 /**
@@ -1138,9 +1303,32 @@ enum fencepost_result fencepost_hub_try_acquire(struct fencepost_hub *hub, uint6
 enum fencepost_result fencepost_hub_extend(struct fencepost_hub *hub, uint64_t now, uint64_t key);
 
 /**
- * Gives the grant back. Ends in the event released, or in lost or refused. Errors: `UNKNOWN_KEY`, `NOT_HELD`.
+ * Gives the grant back; of a claim: nothing has happened, and the operation may be claimed anew. Ends in the event released, or in lost or refused. Errors: `UNKNOWN_KEY`, `NOT_HELD`.
  */
-enum fencepost_result fencepost_hub_release(struct fencepost_hub *hub, uint64_t now, uint64_t key);
+enum fencepost_result fencepost_hub_release(struct fencepost_hub *hub,
+                                            uint64_t now,
+                                            uint64_t key);
+
+/**
+ * Ends a claim: its operation has this result. Ends in the event completed; in replayed if another attempt has stored a result; in refused, and
+ * the claim goes on; or in lost. After a loss it may still be tried: the server stores the result unless another attempt has claimed the
+ * operation. Errors: `UNKNOWN_KEY`, `NOT_HELD`, `NOT_A_CLAIM`, `INVALID_OPTION` for more than 1000000 bytes, or more than 255 of the tag.
+ */
+enum fencepost_result fencepost_hub_complete(struct fencepost_hub *hub,
+                                             uint64_t now,
+                                             uint64_t key,
+                                             const uint8_t *tag,
+                                             size_t tag_size,
+                                             const uint8_t *result,
+                                             size_t result_size);
+
+/**
+ * Ends a claim whose outcome is unknown: its policy decides what follows. Ends as a release does. Errors: `UNKNOWN_KEY`, `NOT_HELD`,
+ * `NOT_A_CLAIM`.
+ */
+enum fencepost_result fencepost_hub_leave(struct fencepost_hub *hub,
+                                          uint64_t now,
+                                          uint64_t key);
 
 /**
  * Turns a writer's grant into a reader's, without anybody in between. Ends in the event downgraded, or in refused while the grant stays as it was, or
@@ -1333,6 +1521,16 @@ enum fencepost_result fencepost_hub_poll_output(struct fencepost_hub *hub,
                                                 struct fencepost_output *output);
 
 /**
+ * The name of a `fencepost_record_state`; NULL for a number that is none.
+ */
+const char *fencepost_record_state_name(uint32_t number);
+
+/**
+ * The name of a `fencepost_policy`; NULL for a number that is none.
+ */
+const char *fencepost_policy_name(uint32_t number);
+
+/**
  * Whether an error of a Redis server, from its code on, says that the server is a replica. On such an answer a driver drops this
  * connection and resolves the server's address again, if the driver made the connection; on the caller's own connection it does
  * nothing. The hub gets the answer in any case.
@@ -1349,6 +1547,132 @@ const char *fencepost_result_name(int32_t result);
  * What a result means, in one English sentence, also for a number that is none. Never NULL.
  */
 const char *fencepost_result_text(int32_t result);
+
+/**
+ * A scope of so many keys with their values: `server` (`redis`), `scope` (required), `lease`, `retention`, `on_lease_end`, `renew`, `poll`,
+ * `margin`, `answer_within`; durations are in microseconds. Of a key that is given twice the last value counts. Errors: 1xx.
+ */
+enum fencepost_result fencepost_scope_of(const struct fencepost_setting *given,
+                                         size_t given_count,
+                                         struct fencepost_scope **scope);
+
+/**
+ * Settings of a claim on the operation `key`. `fingerprint` is a digest of what the operation is asked to do. An acquire, or a try, of a
+ * machine with these settings claims: it ends in the event acquired, replayed or refused. Errors: 1xx.
+ */
+enum fencepost_result fencepost_scope_claim(const struct fencepost_scope *scope,
+                                            const uint8_t *key,
+                                            size_t key_size,
+                                            const uint8_t *fingerprint,
+                                            size_t fingerprint_size,
+                                            struct fencepost_settings **settings);
+
+/**
+ * The same with a token that was issued: its binding is compared.
+ */
+enum fencepost_result fencepost_scope_consume(const struct fencepost_scope *scope,
+                                              const uint8_t *token,
+                                              size_t token_size,
+                                              const uint8_t *binding,
+                                              size_t binding_size,
+                                              const uint8_t *fingerprint,
+                                              size_t fingerprint_size,
+                                              struct fencepost_settings **settings);
+
+/**
+ * Settings of a single step: makes a token, which a claim may consume within `life` microseconds; 0: ten minutes. A try of a machine with these
+ * settings does the step: it ends in the event completed or refused. Errors: 1xx.
+ */
+enum fencepost_result fencepost_scope_issue(const struct fencepost_scope *scope,
+                                            const uint8_t *token,
+                                            size_t token_size,
+                                            const uint8_t *binding,
+                                            size_t binding_size,
+                                            int64_t life,
+                                            struct fencepost_settings **settings);
+
+/**
+ * Settings of a single step: claims and completes at once; with a `binding` that is not NULL, a token that was issued. It ends in the event
+ * completed, replayed or refused. Errors: 1xx.
+ */
+enum fencepost_result fencepost_scope_register(const struct fencepost_scope *scope,
+                                               const uint8_t *key,
+                                               size_t key_size,
+                                               const uint8_t *binding,
+                                               size_t binding_size,
+                                               const uint8_t *fingerprint,
+                                               size_t fingerprint_size,
+                                               const uint8_t *tag,
+                                               size_t tag_size,
+                                               const uint8_t *result,
+                                               size_t result_size,
+                                               struct fencepost_settings **settings);
+
+/**
+ * Settings of a single step: replaces the value at `key` if it has this `version` (0: if there is none). `operation` identifies the update: its
+ * repetition is not applied again. It ends in the event completed, replayed or refused. Errors: 1xx.
+ */
+enum fencepost_result fencepost_scope_update(const struct fencepost_scope *scope,
+                                             const uint8_t *key,
+                                             size_t key_size,
+                                             const uint8_t *operation,
+                                             size_t operation_size,
+                                             uint64_t version,
+                                             const uint8_t *fingerprint,
+                                             size_t fingerprint_size,
+                                             const uint8_t *tag,
+                                             size_t tag_size,
+                                             const uint8_t *result,
+                                             size_t result_size,
+                                             struct fencepost_settings **settings);
+
+/**
+ * Settings of a single step: reads the record of an operation, or a value. It ends in the event looked or refused. Errors: 1xx.
+ */
+enum fencepost_result fencepost_scope_look(const struct fencepost_scope *scope,
+                                           const uint8_t *key,
+                                           size_t key_size,
+                                           struct fencepost_settings **settings);
+
+/**
+ * Settings of a single step: an operator gives the operation a result. `guard` is that of the record that the operator has seen. It ends in the
+ * event completed, replayed or refused. Errors: 1xx.
+ */
+enum fencepost_result fencepost_scope_settle(const struct fencepost_scope *scope,
+                                             const uint8_t *key,
+                                             size_t key_size,
+                                             uint64_t guard,
+                                             const uint8_t *tag,
+                                             size_t tag_size,
+                                             const uint8_t *result,
+                                             size_t result_size,
+                                             struct fencepost_settings **settings);
+
+/**
+ * Settings of a single step: an operator deletes the record. `guard` is that of the record that the operator has seen. It ends in the event
+ * looked, without a record, or refused. Errors: 1xx.
+ */
+enum fencepost_result fencepost_scope_forget(const struct fencepost_scope *scope,
+                                             const uint8_t *key,
+                                             size_t key_size,
+                                             uint64_t guard,
+                                             struct fencepost_settings **settings);
+
+/**
+ * A key for one step of an operation at another service, such as a payment provider: the same for all attempts and in all languages. Writes
+ * `FENCEPOST_DERIVED_SIZE` bytes. Errors: 1xx.
+ */
+enum fencepost_result fencepost_scope_derive(const struct fencepost_scope *scope,
+                                             const uint8_t *key,
+                                             size_t key_size,
+                                             const uint8_t *step,
+                                             size_t step_size,
+                                             char *derived);
+
+/**
+ * Frees a scope; settings stay. NULL is ignored.
+ */
+void fencepost_scope_free(struct fencepost_scope *scope);
 
 /**
  * Reads settings from a JSON text, such as `{"server": "redis", "kind": "lock", "name": "stock/42", "ttl": 10000000}`. `server` is `zookeeper`, `redis` or

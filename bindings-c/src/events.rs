@@ -3,8 +3,9 @@
 use fencepost_core::{Cause, Event, Found, Grant};
 
 use crate::{
-    moments::{FENCEPOST_NEVER, time},
+    moments::{FENCEPOST_NEVER, micros, time},
     names::fencepost_event_kind,
+    records::fencepost_record,
     result::fencepost_result,
     view::fencepost_view,
 };
@@ -41,6 +42,12 @@ pub struct fencepost_event {
     pub found: *const *const fencepost_found,
     /// How many there are.
     pub found_count: usize,
+    /// A claim: how often the operation had been taken over before this grant. It may have run that often.
+    pub takeovers: u64,
+    /// How long the lease of the contender that holds the lock or the claim still runs, in microseconds; or `FENCEPOST_NEVER`: nobody has said.
+    pub retry_after: u64,
+    /// What is stored, of a completed, replayed or looked one; of a refused one, the present value, if an update expected another version. Or NULL.
+    pub record: *const fencepost_record,
 }
 
 /// A contender, as an inspection has found it.
@@ -75,7 +82,11 @@ pub(crate) fn show_found(found: &Found) -> fencepost_found {
     }
 }
 
-pub(crate) fn show_event(event: &Event, found: &[*const fencepost_found]) -> fencepost_event {
+pub(crate) fn show_event(
+    event: &Event,
+    found: &[*const fencepost_found],
+    record: *const fencepost_record,
+) -> fencepost_event {
     match event {
         Event::Queued { ahead } => fencepost_event {
             kind: fencepost_event_kind::Queued,
@@ -98,7 +109,10 @@ pub(crate) fn show_event(event: &Event, found: &[*const fencepost_found]) -> fen
             valid_until: time(*valid_until),
             ..BLANK
         },
-        Event::Lost { reason, cause } => show_end(fencepost_event_kind::Lost, reason.code(), cause),
+        Event::Completed { .. } => show_record(fencepost_event_kind::Completed, record),
+        Event::Replayed { .. } => show_record(fencepost_event_kind::Replayed, record),
+        Event::Looked { .. } => show_record(fencepost_event_kind::Looked, record),
+        Event::Lost { reason, cause } => show_end(fencepost_event_kind::Lost, reason.code(), cause, record),
         Event::Released => fencepost_event {
             kind: fencepost_event_kind::Released,
             ..BLANK
@@ -123,7 +137,9 @@ pub(crate) fn show_event(event: &Event, found: &[*const fencepost_found]) -> fen
             found_count: found.len(),
             ..BLANK
         },
-        Event::Refused { reason, cause } => show_end(fencepost_event_kind::Refused, reason.code(), cause),
+        Event::Refused { reason, cause } => {
+            show_end(fencepost_event_kind::Refused, reason.code(), cause, record)
+        }
         // An event of a later core: the next header will have a number for it.
         _ => BLANK,
     }
@@ -137,11 +153,25 @@ fn show_grant(grant: &Grant) -> fencepost_event {
         has_fence: grant.fence.is_some(),
         owner: grant.attempt.contender.0,
         attempt: grant.attempt.number,
+        takeovers: grant.takeovers,
         ..BLANK
     }
 }
 
-fn show_end(kind: fencepost_event_kind, code: u16, cause: &Cause) -> fencepost_event {
+fn show_record(kind: fencepost_event_kind, record: *const fencepost_record) -> fencepost_event {
+    fencepost_event {
+        kind,
+        record,
+        ..BLANK
+    }
+}
+
+fn show_end(
+    kind: fencepost_event_kind,
+    code: u16,
+    cause: &Cause,
+    record: *const fencepost_record,
+) -> fencepost_event {
     fencepost_event {
         kind,
         reason: fencepost_result::from_code(code.into()).unwrap_or(fencepost_result::ServerError),
@@ -150,6 +180,8 @@ fn show_end(kind: fencepost_event_kind, code: u16, cause: &Cause) -> fencepost_e
             fencepost_view::of(detail.as_bytes())
         }),
         has_detail: cause.detail.is_some(),
+        retry_after: micros(cause.retry_after),
+        record,
         ..BLANK
     }
 }
@@ -170,4 +202,7 @@ const BLANK: fencepost_event = fencepost_event {
     has_detail: false,
     found: std::ptr::null(),
     found_count: 0,
+    takeovers: 0,
+    retry_after: FENCEPOST_NEVER,
+    record: std::ptr::null(),
 };

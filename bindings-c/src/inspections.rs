@@ -33,7 +33,7 @@ pub unsafe extern "C" fn fencepost_settings_inspection(
             )
         };
         let contender = (action != "list").then_some((node, Fence(fence)));
-        let raw = lock.raw.clone().inspecting(action, contender);
+        let raw = lock.raw()?.inspecting(action, contender);
         // SAFETY: checked above.
         unsafe { give(settings, fencepost_settings::read(raw)?) };
         Ok(())

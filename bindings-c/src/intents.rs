@@ -1,11 +1,12 @@
 //! What an application wants of a machine.
 
-use fencepost_core::{AcquireTimeout, Intent, Key, positive};
+use fencepost_core::{AcquireTimeout, Intent, Key, claim::Content, positive};
 
 use crate::{
-    boundary::{exclusive, guard},
+    boundary::{Fault, exclusive, guard},
     hub::fencepost_hub,
     result::fencepost_result,
+    view,
 };
 
 /// The acquire timeout of an acquire that waits until it is granted or refused.
@@ -55,7 +56,7 @@ pub unsafe extern "C" fn fencepost_hub_extend(
     unsafe { intent(hub, now, key, Intent::Extend) }
 }
 
-/// Gives the grant back. Ends in the event released, or in lost or refused. Errors: `UNKNOWN_KEY`, `NOT_HELD`.
+/// Gives the grant back; of a claim: nothing has happened, and the operation may be claimed anew. Ends in the event released, or in lost or refused. Errors: `UNKNOWN_KEY`, `NOT_HELD`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_release(
     hub: *mut fencepost_hub,
@@ -64,6 +65,58 @@ pub unsafe extern "C" fn fencepost_hub_release(
 ) -> fencepost_result {
     // SAFETY: passed on.
     unsafe { intent(hub, now, key, Intent::Release) }
+}
+
+/// Ends a claim: its operation has this result. Ends in the event completed; in replayed if another attempt has stored a result; in refused, and
+/// the claim goes on; or in lost. After a loss it may still be tried: the server stores the result unless another attempt has claimed the
+/// operation. Errors: `UNKNOWN_KEY`, `NOT_HELD`, `NOT_A_CLAIM`, `INVALID_OPTION` for more than 1000000 bytes, or more than 255 of the tag.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_hub_complete(
+    hub: *mut fencepost_hub,
+    now: u64,
+    key: u64,
+    tag: *const u8,
+    tag_size: usize,
+    result: *const u8,
+    result_size: usize,
+) -> fencepost_result {
+    guard(|| {
+        // SAFETY: the header asks for readable views, and a valid hub or NULL.
+        unsafe {
+            let content = content(tag, tag_size, result, result_size)?;
+            exclusive(hub)?
+                .at(now)
+                .intent(Key(key), Intent::Complete(content))?;
+        }
+        Ok(())
+    })
+}
+
+/// Ends a claim whose outcome is unknown: its policy decides what follows. Ends as a release does. Errors: `UNKNOWN_KEY`, `NOT_HELD`,
+/// `NOT_A_CLAIM`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_hub_leave(
+    hub: *mut fencepost_hub,
+    now: u64,
+    key: u64,
+) -> fencepost_result {
+    // SAFETY: passed on.
+    unsafe { intent(hub, now, key, Intent::Leave) }
+}
+
+/// A result with its tag.
+///
+/// # Safety
+/// Both views are readable.
+pub(crate) unsafe fn content(
+    tag: *const u8,
+    tag_size: usize,
+    result: *const u8,
+    result_size: usize,
+) -> Result<Content, Fault> {
+    // SAFETY: by the caller's promise.
+    let (tag, result) = unsafe { (view::text(tag, tag_size)?, view::bytes(result, result_size)?) };
+    Ok(Content::new(tag, result.to_owned())?)
 }
 
 /// Turns a writer's grant into a reader's, without anybody in between. Ends in the event downgraded, or in refused while the grant stays as it was, or

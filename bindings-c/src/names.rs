@@ -21,6 +21,7 @@ macro_rules! words {
         }
     };
 }
+pub(crate) use words;
 
 /// Which command set a hub speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +128,7 @@ pub extern "C" fn fencepost_failure_name(number: u32) -> *const c_char {
 pub enum fencepost_event_kind {
     /// The contender waits; `ahead` others come first, where somebody knows (`has_ahead`).
     Queued = 1,
-    /// The lock is held: `fence`, `valid_until`, `owner` and `attempt` say how.
+    /// The lock is held, or the operation claimed: `fence`, `valid_until`, `owner`, `attempt` and `takeovers` say how.
     Acquired = 2,
     /// The grant is valid for longer: `valid_until`.
     Extended = 3,
@@ -135,11 +136,12 @@ pub enum fencepost_event_kind {
     Suspended = 4,
     /// The lock is held as before: `valid_until`.
     Resumed = 5,
-    /// The grant has ended without a release: `reason`, `cause_command`, `detail`.
+    /// The grant has ended without a release: `reason`, `cause_command`, `detail`. A claim may still be completed, released or left: the server decides.
     Lost = 6,
     /// The release has been carried out.
     Released = 7,
-    /// An acquire has come to nothing, or a release has been refused, or a downgrade while the grant stays as it was: `reason`, `cause_command`, `detail`.
+    /// An acquire has come to nothing, or a release has been refused, or a downgrade or the end of a claim while the grant stays as it was: `reason`,
+    /// `cause_command`, `detail`, `retry_after`, `record`.
     Refused = 8,
     /// Somebody would like to have the lock: it may be released, or kept. Told once a grant.
     RevokeRequested = 9,
@@ -149,10 +151,17 @@ pub enum fencepost_event_kind {
     Found = 11,
     /// The grant is a reader's from now on, with the fence it had.
     Downgraded = 12,
+    /// The result of a claim's operation is stored; or a single step is done: `record` is what is stored.
+    Completed = 13,
+    /// The operation has had a result before, or the update has been applied before: `record`. There is nothing to run.
+    Replayed = 14,
+    /// The record of an operation, or a value: `record`, or NULL if there is none.
+    Looked = 15,
 }
 
 words!(fencepost_event_kind: Queued c"queued", Acquired c"acquired", Extended c"extended", Suspended c"suspended", Resumed c"resumed", Lost c"lost", Released c"released", Refused c"refused",
-    RevokeRequested c"revoke-requested", MixedLayouts c"mixed-layouts", Found c"found", Downgraded c"downgraded");
+    RevokeRequested c"revoke-requested", MixedLayouts c"mixed-layouts", Found c"found", Downgraded c"downgraded", Completed c"completed",
+    Replayed c"replayed", Looked c"looked");
 
 /// The name of a `fencepost_event_kind`; NULL for a number that is none.
 #[unsafe(no_mangle)]

@@ -9,6 +9,7 @@ use crate::{
     events::{fencepost_event, fencepost_found, show_event, show_found},
     moments::time,
     names::fencepost_timer,
+    records::{fencepost_record, record_of, show_record},
     sized::Filled,
     view::fencepost_view,
 };
@@ -69,6 +70,9 @@ pub(crate) struct Said {
     arguments: Vec<fencepost_view>,
     parts: Listed<fencepost_part>,
     found: Listed<fencepost_found>,
+    /// Of the record: the attempt, as text.
+    attempt: String,
+    record: Option<fencepost_record>,
     command: Option<fencepost_command>,
     event: Option<fencepost_event>,
     wait: Option<fencepost_wait>,
@@ -126,8 +130,13 @@ impl Said {
                 if let Event::Found { contenders } = &*event {
                     self.found.set(contenders.iter().map(show_found));
                 }
+                self.record = record_of(event).map(|record| {
+                    self.attempt = record.attempt.text();
+                    show_record(record, &self.attempt)
+                });
+                let record = self.record.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
                 seen.kind = fencepost_output_kind::Event;
-                seen.event = self.event.insert(show_event(event, &self.found.places));
+                seen.event = self.event.insert(show_event(event, &self.found.places, record));
             }
             Output::Wait(wait) => seen.wait = self.wait.insert(show_wait(*wait)),
             // An output of a later core: nothing that this header has a place for.

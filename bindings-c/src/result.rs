@@ -48,6 +48,8 @@ pub enum fencepost_result {
     Upgrade = 209,
     /// Only a writer's grant can be turned into a reader's, and only once.
     NotAWriter = 210,
+    /// Only a claim can be completed or left: a lock is released.
+    NotAClaim = 211,
 
     /// Another contender held the lock until the acquire timeout ended.
     Timeout = 301,
@@ -81,6 +83,20 @@ pub enum fencepost_result {
     InconsistentPermits = 315,
     /// The contender that was meant is not there.
     NoContender = 316,
+    /// Another attempt runs the operation. Or its lease has ended, and the policy is to block.
+    InProgress = 317,
+    /// The key belongs to an operation with another fingerprint or binding, or to something that is no operation.
+    Mismatch = 318,
+    /// The lease of an earlier attempt has ended without a result, and the policy is not to run the operation again.
+    Indeterminate = 319,
+    /// The token was never issued, or has expired.
+    UnknownToken = 320,
+    /// The record cannot be read, so the operation does not run, and the record stays as it is.
+    CorruptRecord = 321,
+    /// The value has another version than the update expects.
+    Conflict = 322,
+    /// The record has changed since the operator read it.
+    RecordChanged = 323,
 
     /// Lost: the lease ended before it could be renewed or confirmed.
     LeaseEnded = 401,
@@ -96,6 +112,10 @@ pub enum fencepost_result {
     LostConnectionClosed = 406,
     /// Lost: the server no longer lets this client renew or read its lock.
     RenewalRefused = 407,
+    /// Lost: another attempt has taken the operation over.
+    Superseded = 408,
+    /// Lost: the claim has ended before, and this attempt has stored a result.
+    AlreadyCompleted = 409,
 
     /// The server has not confirmed a release in time. It goes on in the background.
     ReleaseUnconfirmed = 501,

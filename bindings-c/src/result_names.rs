@@ -49,6 +49,7 @@ results! {
     WrongFamily, c"wrong-family", c"this hub is of another family";
     Upgrade, c"upgrade", c"an owner that holds the reader cannot acquire the writer: release the reader first";
     NotAWriter, c"not-a-writer", c"only a writer's grant can be downgraded, and only once";
+    NotAClaim, c"not-a-claim", c"only a claim can be completed or left: release a lock";
     Timeout, c"timeout", c"another contender held the lock until this acquire timed out";
     NotAvailable, c"not-available", c"another contender holds the lock";
     Cancelled, c"cancelled", c"the acquire was cancelled";
@@ -65,6 +66,13 @@ results! {
     GivenUp, c"given-up", c"the attempt was abandoned before this request reached the server";
     InconsistentPermits, c"inconsistent-permits", c"permit count mismatch: all clients of a semaphore must use the same number of permits";
     NoContender, c"no-contender", c"this contender no longer exists";
+    InProgress, c"in-progress", c"another attempt runs this operation: try again later, or wait longer";
+    Mismatch, c"mismatch", c"this key belongs to another operation, or to the same one with other arguments: use a new key for each operation";
+    Indeterminate, c"indeterminate", c"an earlier attempt ended without a result, so the operation may have run: find out, then settle or forget its record";
+    UnknownToken, c"unknown-token", c"this token was never issued here, or has expired: issue a new one";
+    CorruptRecord, c"corrupt-record", c"the record of this operation cannot be read: it is damaged, of a later version, or of another program";
+    Conflict, c"conflict", c"the value has another version than this update expects: read it, and update it again";
+    RecordChanged, c"record-changed", c"the record has changed since it was read: look at it again";
     LeaseEnded, c"lease-ended", c"the lease ended before it could be renewed";
     SessionExpired, c"session-expired", c"the server has ended the session";
     Deleted, c"deleted", c"the lock was deleted on the server";
@@ -72,6 +80,8 @@ results! {
     MaxHold, c"max-hold", c"the longest hold allowed was reached";
     LostConnectionClosed, c"lost-connection-closed", c"the connection has been closed";
     RenewalRefused, c"renewal-refused", c"the server has refused to renew the lock";
+    Superseded, c"superseded", c"another attempt has taken the operation over";
+    AlreadyCompleted, c"already-completed", c"this attempt has stored a result already";
     ReleaseUnconfirmed, c"release-unconfirmed", c"the server has not confirmed the release yet";
     WrongProcess, c"wrong-process", c"made in another process: connect again after a fork";
     CleanupIncomplete, c"cleanup-incomplete", c"closed before the server had confirmed everything";
@@ -95,14 +105,17 @@ macro_rules! same_as_core {
 same_as_core!(Refusal: Timeout => Timeout, NotAvailable => NotAvailable, Cancelled => Cancelled, Unreachable => Unreachable,
     NoPermission => NoPermission, AuthFailed => AuthFailed, NoParent => NoParent, MixedLayouts => MixedLayouts,
     SequenceExhausted => SequenceExhausted, WrongType => WrongType, Unsupported => Unsupported, ServerError => ServerError,
-    ConnectionClosed => ConnectionClosed, GivenUp => GivenUp, InconsistentPermits => InconsistentPermits, NoContender => NoContender);
+    ConnectionClosed => ConnectionClosed, GivenUp => GivenUp, InconsistentPermits => InconsistentPermits, NoContender => NoContender,
+    InProgress => InProgress, Mismatch => Mismatch, Indeterminate => Indeterminate, UnknownToken => UnknownToken,
+    CorruptRecord => CorruptRecord, Conflict => Conflict, RecordChanged => RecordChanged);
 same_as_core!(Loss: LeaseEnded => LeaseEnded, SessionExpired => SessionExpired, Deleted => Deleted, Taken => Taken,
-    MaxHold => MaxHold, ConnectionClosed => LostConnectionClosed, Refused => RenewalRefused);
+    MaxHold => MaxHold, ConnectionClosed => LostConnectionClosed, Refused => RenewalRefused,
+    Superseded => Superseded, Completed => AlreadyCompleted);
 same_as_core!(Misuse: Busy => Busy, NotHeld => NotHeld, NotWaiting => NotWaiting, Closed => ClientClosed,
-    Upgrade => Upgrade, NotAWriter => NotAWriter);
+    Upgrade => Upgrade, NotAWriter => NotAWriter, NotAClaim => NotAClaim);
 const _: () = {
     assert!(ConfigError::EmptyName.code() as i32 == fencepost_result::EmptyName as i32);
-    assert!(Refusal::ALL.len() == 16 && Loss::ALL.len() == 7);
+    assert!(Refusal::ALL.len() == 23 && Loss::ALL.len() == 9);
 };
 
 /// The kebab-case name of a result, the same in every language; `unknown-result` for a number that is none. Never NULL.

@@ -1,31 +1,45 @@
-//! Settings of a lock.
+//! Settings of a lock or an operation.
 
 use fencepost_core::{ConfigError, RawSettings, Settings, options::Value};
 
 use crate::{
-    boundary::{exclusive, give, guard, quietly, require, shared, take_back},
+    boundary::{Fault, exclusive, give, guard, quietly, require, shared, take_back},
     names::fencepost_family,
     result::fencepost_result,
     view,
 };
 
-/// The settings of one lock, checked. They may be shared by any number of hubs and threads as long as nobody changes them.
+/// The settings of one lock or operation, checked. They may be shared by any number of hubs and threads as long as nobody changes them.
 #[derive(Debug)]
 pub struct fencepost_settings {
-    /// As given: every change checks them all again.
-    pub(crate) raw: RawSettings,
+    /// As given: every change checks them all again. `None` if a scope has made them.
+    raw: Option<RawSettings>,
     pub(crate) checked: Settings,
 }
 
 impl fencepost_settings {
     pub(crate) fn read(raw: RawSettings) -> Result<Self, ConfigError> {
         let checked = raw.clone().try_into()?;
+        let raw = Some(raw);
         Ok(Self { raw, checked })
     }
 
-    fn set(&mut self, key: &str, value: impl Into<Value>) -> Result<(), ConfigError> {
-        *self = Self::read(self.raw.clone().with(key, value))?;
+    /// The settings as given.
+    pub(crate) fn raw(&self) -> Result<RawSettings, Fault> {
+        self.raw
+            .clone()
+            .ok_or_else(|| Fault::bad_argument("a scope has made these settings: they cannot be changed"))
+    }
+
+    fn set(&mut self, key: &str, value: impl Into<Value>) -> Result<(), Fault> {
+        *self = Self::read(self.raw()?.with(key, value))?;
         Ok(())
+    }
+}
+
+impl From<Settings> for fencepost_settings {
+    fn from(checked: Settings) -> Self {
+        Self { raw: None, checked }
     }
 }
 

@@ -51,22 +51,28 @@ pub unsafe extern "C" fn fencepost_settings_of(
 ) -> fencepost_result {
     guard(|| {
         require(settings)?;
-        if given_count > 0 {
-            require(given)?;
-        }
-        let mut raw = RawSettings::default();
-        for index in 0..given_count {
-            // SAFETY: the header asks for so many settings, with readable views.
-            unsafe {
-                let setting = &*given.add(index);
-                let key = view::text(setting.key.data, setting.key.size)?;
-                raw.set(key, value(setting)?);
-            }
-        }
-        // SAFETY: checked above.
-        unsafe { give(settings, fencepost_settings::read(raw)?) };
+        // SAFETY: the header asks for so many settings, with readable views; and checked above.
+        unsafe { give(settings, fencepost_settings::read(raw(given, given_count)?)?) };
         Ok(())
     })
+}
+
+/// # Safety
+/// There are so many settings, and what they point to is readable.
+pub(crate) unsafe fn raw(given: *const fencepost_setting, given_count: usize) -> Result<RawSettings, Fault> {
+    if given_count > 0 {
+        require(given)?;
+    }
+    let mut raw = RawSettings::default();
+    for index in 0..given_count {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let setting = &*given.add(index);
+            let key = view::text(setting.key.data, setting.key.size)?;
+            raw.set(key, value(setting)?);
+        }
+    }
+    Ok(raw)
 }
 
 /// # Safety

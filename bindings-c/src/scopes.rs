@@ -1,0 +1,284 @@
+//! Scopes of idempotent operations: they make the settings of each request.
+
+use std::ffi::c_char;
+
+use fencepost_core::{
+    Settings,
+    options::{Kind, Scope},
+    positive,
+};
+
+use crate::{
+    boundary::{Fault, give, guard, require, shared, take_back},
+    intents::content,
+    result::fencepost_result,
+    settings::fencepost_settings,
+    values::{fencepost_setting, raw},
+    view,
+};
+
+/// A scope of idempotent operations: whose keys these are, and the rules for all of them. It never changes, and may be shared by threads.
+#[derive(Debug)]
+pub struct fencepost_scope(Scope);
+
+/// How many bytes `fencepost_scope_derive` writes: 32 hexadecimal digits, and a NUL byte.
+pub const FENCEPOST_DERIVED_SIZE: usize = 33;
+
+/// A scope of so many keys with their values: `server` (`redis`), `scope` (required), `lease`, `retention`, `on_lease_end`, `renew`, `poll`,
+/// `margin`, `answer_within`; durations are in microseconds. Of a key that is given twice the last value counts. Errors: 1xx.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_scope_of(
+    given: *const fencepost_setting,
+    given_count: usize,
+    scope: *mut *mut fencepost_scope,
+) -> fencepost_result {
+    guard(|| {
+        require(scope)?;
+        // SAFETY: the header asks for so many settings, with readable views.
+        let raw = unsafe { raw(given, given_count) }?.with("kind", Kind::Claim.name());
+        // SAFETY: checked above.
+        unsafe { give(scope, fencepost_scope(raw.try_into()?)) };
+        Ok(())
+    })
+}
+
+/// Settings of a claim on the operation `key`. `fingerprint` is a digest of what the operation is asked to do. An acquire, or a try, of a
+/// machine with these settings claims: it ends in the event acquired, replayed or refused. Errors: 1xx.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_scope_claim(
+    scope: *const fencepost_scope,
+    key: *const u8,
+    key_size: usize,
+    fingerprint: *const u8,
+    fingerprint_size: usize,
+    settings: *mut *mut fencepost_settings,
+) -> fencepost_result {
+    // SAFETY: the header asks for readable views.
+    let of = |scope: &Scope| unsafe {
+        Ok(scope.claim(
+            view::text(key, key_size)?,
+            view::bytes(fingerprint, fingerprint_size)?,
+        )?)
+    };
+    // SAFETY: passed on.
+    unsafe { make(scope, settings, of) }
+}
+
+/// The same with a token that was issued: its binding is compared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_scope_consume(
+    scope: *const fencepost_scope,
+    token: *const u8,
+    token_size: usize,
+    binding: *const u8,
+    binding_size: usize,
+    fingerprint: *const u8,
+    fingerprint_size: usize,
+    settings: *mut *mut fencepost_settings,
+) -> fencepost_result {
+    // SAFETY: the header asks for readable views.
+    let of = |scope: &Scope| unsafe {
+        Ok(scope.consume(
+            view::text(token, token_size)?,
+            view::bytes(binding, binding_size)?,
+            view::bytes(fingerprint, fingerprint_size)?,
+        )?)
+    };
+    // SAFETY: passed on.
+    unsafe { make(scope, settings, of) }
+}
+
+/// Settings of a single step: makes a token, which a claim may consume within `life` microseconds; 0: ten minutes. A try of a machine with these
+/// settings does the step: it ends in the event completed or refused. Errors: 1xx.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_scope_issue(
+    scope: *const fencepost_scope,
+    token: *const u8,
+    token_size: usize,
+    binding: *const u8,
+    binding_size: usize,
+    life: i64,
+    settings: *mut *mut fencepost_settings,
+) -> fencepost_result {
+    // SAFETY: the header asks for readable views.
+    let of = |scope: &Scope| unsafe {
+        let life = match life {
+            0 => None,
+            given => Some(positive("life", given, "")?),
+        };
+        Ok(scope.issue(
+            view::text(token, token_size)?,
+            view::bytes(binding, binding_size)?,
+            life,
+        )?)
+    };
+    // SAFETY: passed on.
+    unsafe { make(scope, settings, of) }
+}
+
+/// Settings of a single step: claims and completes at once; with a `binding` that is not NULL, a token that was issued. It ends in the event
+/// completed, replayed or refused. Errors: 1xx.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_scope_register(
+    scope: *const fencepost_scope,
+    key: *const u8,
+    key_size: usize,
+    binding: *const u8,
+    binding_size: usize,
+    fingerprint: *const u8,
+    fingerprint_size: usize,
+    tag: *const u8,
+    tag_size: usize,
+    result: *const u8,
+    result_size: usize,
+    settings: *mut *mut fencepost_settings,
+) -> fencepost_result {
+    // SAFETY: the header asks for readable views.
+    let of = |scope: &Scope| unsafe {
+        let bound = view::bytes(binding, binding_size)?;
+        Ok(scope.register(
+            view::text(key, key_size)?,
+            (!binding.is_null()).then_some(bound),
+            view::bytes(fingerprint, fingerprint_size)?,
+            content(tag, tag_size, result, result_size)?,
+        )?)
+    };
+    // SAFETY: passed on.
+    unsafe { make(scope, settings, of) }
+}
+
+/// Settings of a single step: replaces the value at `key` if it has this `version` (0: if there is none). `operation` identifies the update: its
+/// repetition is not applied again. It ends in the event completed, replayed or refused. Errors: 1xx.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_scope_update(
+    scope: *const fencepost_scope,
+    key: *const u8,
+    key_size: usize,
+    operation: *const u8,
+    operation_size: usize,
+    version: u64,
+    fingerprint: *const u8,
+    fingerprint_size: usize,
+    tag: *const u8,
+    tag_size: usize,
+    result: *const u8,
+    result_size: usize,
+    settings: *mut *mut fencepost_settings,
+) -> fencepost_result {
+    // SAFETY: the header asks for readable views.
+    let of = |scope: &Scope| unsafe {
+        Ok(scope.update(
+            view::text(key, key_size)?,
+            view::text(operation, operation_size)?,
+            version,
+            view::bytes(fingerprint, fingerprint_size)?,
+            content(tag, tag_size, result, result_size)?,
+        )?)
+    };
+    // SAFETY: passed on.
+    unsafe { make(scope, settings, of) }
+}
+
+/// Settings of a single step: reads the record of an operation, or a value. It ends in the event looked or refused. Errors: 1xx.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_scope_look(
+    scope: *const fencepost_scope,
+    key: *const u8,
+    key_size: usize,
+    settings: *mut *mut fencepost_settings,
+) -> fencepost_result {
+    // SAFETY: the header asks for a readable view.
+    let of = |scope: &Scope| unsafe { Ok(scope.look(view::text(key, key_size)?)?) };
+    // SAFETY: passed on.
+    unsafe { make(scope, settings, of) }
+}
+
+/// Settings of a single step: an operator gives the operation a result. `guard` is that of the record that the operator has seen. It ends in the
+/// event completed, replayed or refused. Errors: 1xx.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_scope_settle(
+    scope: *const fencepost_scope,
+    key: *const u8,
+    key_size: usize,
+    guard: u64,
+    tag: *const u8,
+    tag_size: usize,
+    result: *const u8,
+    result_size: usize,
+    settings: *mut *mut fencepost_settings,
+) -> fencepost_result {
+    // SAFETY: the header asks for readable views.
+    let of = |scope: &Scope| unsafe {
+        let content = content(tag, tag_size, result, result_size)?;
+        Ok(scope.settle(view::text(key, key_size)?, guard, content)?)
+    };
+    // SAFETY: passed on.
+    unsafe { make(scope, settings, of) }
+}
+
+/// Settings of a single step: an operator deletes the record. `guard` is that of the record that the operator has seen. It ends in the event
+/// looked, without a record, or refused. Errors: 1xx.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_scope_forget(
+    scope: *const fencepost_scope,
+    key: *const u8,
+    key_size: usize,
+    guard: u64,
+    settings: *mut *mut fencepost_settings,
+) -> fencepost_result {
+    // SAFETY: the header asks for a readable view.
+    let of = |scope: &Scope| unsafe { Ok(scope.forget(view::text(key, key_size)?, guard)?) };
+    // SAFETY: passed on.
+    unsafe { make(scope, settings, of) }
+}
+
+/// A key for one step of an operation at another service, such as a payment provider: the same for all attempts and in all languages. Writes
+/// `FENCEPOST_DERIVED_SIZE` bytes. Errors: 1xx.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_scope_derive(
+    scope: *const fencepost_scope,
+    key: *const u8,
+    key_size: usize,
+    step: *const u8,
+    step_size: usize,
+    derived: *mut c_char,
+) -> fencepost_result {
+    guard(|| {
+        require(derived)?;
+        // SAFETY: the header asks for a valid scope or NULL, readable views, and room for so many bytes.
+        unsafe {
+            let scope = shared(scope)?;
+            let text = scope
+                .0
+                .derive(view::text(key, key_size)?, view::text(step, step_size)?)?;
+            let length = text.len().min(FENCEPOST_DERIVED_SIZE - 1);
+            derived
+                .cast::<u8>()
+                .copy_from_nonoverlapping(text.as_ptr(), length);
+            derived.add(length).write(0);
+        }
+        Ok(())
+    })
+}
+
+/// Frees a scope; settings stay. NULL is ignored.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_scope_free(scope: *mut fencepost_scope) {
+    // SAFETY: the header asks for a scope that is not used again.
+    unsafe { take_back(scope) }
+}
+
+/// # Safety
+/// The scope is valid or NULL, and `settings` may be written or is NULL.
+unsafe fn make(
+    scope: *const fencepost_scope,
+    settings: *mut *mut fencepost_settings,
+    of: impl FnOnce(&Scope) -> Result<Settings, Fault>,
+) -> fencepost_result {
+    guard(|| {
+        require(settings)?;
+        // SAFETY: by the caller's promise, and checked above.
+        unsafe { give(settings, fencepost_settings::from(of(&shared(scope)?.0)?)) };
+        Ok(())
+    })
+}
