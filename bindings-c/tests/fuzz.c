@@ -193,7 +193,13 @@ static void say(struct story *story) {
 
     for (i = 0; i < count; i++)
         names[i] = some_text();
-    switch (below(23)) {
+    switch (below(25)) {
+    case 24:
+        result = fencepost_hub_complete(hub, at, key, words.data, words.size, words.data, words.size);
+        break;
+    case 23:
+        result = fencepost_hub_leave(hub, at, key);
+        break;
     case 22:
         result = fencepost_hub_downgrade(hub, at, key);
         break;

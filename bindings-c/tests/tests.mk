@@ -16,6 +16,7 @@ $(TESTS)/holder: tests/holder.c $(SHARED) $(HEADERS)
 # What single tests need beside.
 DEFINE_addresses := -DTABLE='"$(abspath ../tests/addresses.json)"'
 DEFINE_options := -DTABLE='"$(abspath ../tests/options.json)"'
+DEFINE_scopes := -DTABLE='"$(abspath ../tests/scopes.json)"'
 DEFINE_process := -DWITH_TLS=$(if $(filter yes,$(TLS)),1,0)
 WITH_attach := tests/loop.c
 WITH_turns := tests/loop.c
@@ -117,7 +118,7 @@ SUITES := silence_zookeeper-threaded silence_zookeeper overdue overdue-threaded 
     faults crowd-given attach verdicts_redis turns silence_redis faults_redis close late close_again crowd-threaded scarce \
     close_again-threaded given_zookeeper poll_loop fork threads crowd faults-threaded close-threaded single kinds event_loop \
     client inspection owners downgrade late-threaded threads-threaded fork-threaded reach_redis \
-    hub addresses options fuzz fuzz_values owners_threads wakes wakes-threaded kinds_zookeeper given_redis bad_input names process verdicts_zookeeper requests_zookeeper watches_zookeeper \
+    hub addresses options scopes fuzz fuzz_values owners_threads wakes wakes-threaded kinds_zookeeper given_redis bad_input names process verdicts_zookeeper requests_zookeeper watches_zookeeper \
     ipv6_zookeeper numbers_zookeeper failover_redis client-threaded process-threaded kinds-threaded kinds_zookeeper-threaded \
     event_loop-threaded watches_zookeeper-threaded ipv6_zookeeper-threaded numbers_zookeeper-threaded \
     $(if $(filter yes,$(TLS)),tls)
@@ -148,7 +149,7 @@ test-crowds: test-programs newest-programs
 
 # Without servers.
 test-local: test-programs
-	tests/run $(TESTS) hub addresses options fuzz fuzz_values transcripts header two_rust_libraries
+	tests/run $(TESTS) hub addresses options scopes fuzz fuzz_values transcripts header two_rust_libraries
 
 # The same under memcheck. (The faults take their time even without it.)
 test-valgrind: test-programs

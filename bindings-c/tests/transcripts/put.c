@@ -39,8 +39,24 @@ static uint32_t named(const char *name, name_function *names) {
     return 0;
 }
 
+/* An object as JSON. cJSON itself writes great numbers with an exponent, which is no whole number. */
+static char *json_of(const cJSON *object) {
+    cJSON *copy = cJSON_Duplicate(object, true), *item, *next;
+    char number[32], *json;
+
+    for (item = copy == NULL ? NULL : copy->child; item != NULL; item = next) {
+        next = item->next;
+        snprintf(number, sizeof number, "%.0f", item->valuedouble);
+        if (cJSON_IsNumber(item))
+            cJSON_ReplaceItemInObjectCaseSensitive(copy, item->string, cJSON_CreateRaw(number));
+    }
+    json = cJSON_PrintUnformatted(copy);
+    cJSON_Delete(copy);
+    return json;
+}
+
 static int open_machine(fencepost_hub *hub, const cJSON *step, uint64_t at) {
-    char *json = cJSON_PrintUnformatted(cJSON_GetObjectItemCaseSensitive(step, "settings"));
+    char *json = json_of(cJSON_GetObjectItemCaseSensitive(step, "settings"));
     const char *hex = text_of(step, "owner");
     fencepost_settings *settings = NULL;
     uint8_t owner[16] = {0};
@@ -142,6 +158,13 @@ static int reply(fencepost_hub *hub, const cJSON *step, uint64_t at) {
     return redis_reply(hub, step, at, id);
 }
 
+static int complete(fencepost_hub *hub, const cJSON *step, uint64_t at, uint64_t key) {
+    const char *tag = text_of(step, "tag"), *result = text_of(step, "result");
+
+    return fencepost_hub_complete(
+        hub, at, key, (const uint8_t *)tag, strlen(tag), (const uint8_t *)result, strlen(result));
+}
+
 int line_put(fencepost_hub *hub, const cJSON *step) {
     const char *verb = text_of(step, "do");
     uint64_t at = number_of(step, "at"), key = number_of(step, "key"), id = number_of(step, "id");
@@ -160,6 +183,10 @@ int line_put(fencepost_hub *hub, const cJSON *step) {
         return fencepost_hub_downgrade(hub, at, key);
     if (strcmp(verb, "release") == 0)
         return fencepost_hub_release(hub, at, key);
+    if (strcmp(verb, "complete") == 0)
+        return complete(hub, step, at, key);
+    if (strcmp(verb, "leave") == 0)
+        return fencepost_hub_leave(hub, at, key);
     if (strcmp(verb, "cancel") == 0)
         return fencepost_hub_cancel(hub, at, key);
     if (strcmp(verb, "close") == 0)

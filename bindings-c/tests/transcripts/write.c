@@ -68,8 +68,29 @@ static void write_acquired(struct text *text, const fencepost_event *event) {
         text_add(text, "\"%" PRIu64 "\"", event->fence);
     else
         text_add(text, "null");
+    if (event->takeovers > 0)
+        text_add(text, ",\"takeovers\":%" PRIu64, event->takeovers);
     text_add(text, ",\"valid_until\":");
     text_time(text, event->valid_until);
+}
+
+static void write_record(struct text *text, const fencepost_record *record) {
+    if (record == NULL) {
+        text_add(text, ",\"record\":null");
+        return;
+    }
+    text_add(text, ",\"record\":{\"state\":\"%s\",\"attempt\":", fencepost_record_state_name(record->state));
+    text_string(text, record->attempt);
+    text_add(
+        text,
+        ",\"fence\":\"%" PRIu64 "\",\"takeovers\":%" PRIu64 ",\"policy\":\"%s\",\"lease_end\":%" PRIu64
+        ",\"kept_until\":%" PRIu64 ",\"version\":%" PRIu64 ",\"tag\":",
+        record->fence, record->takeovers, fencepost_policy_name(record->policy), record->lease_end, record->kept_until,
+        record->version);
+    text_string(text, record->tag);
+    text_add(text, ",\"result\":");
+    text_string(text, record->result);
+    text_add(text, "}");
 }
 
 static void write_end(struct text *text, const fencepost_event *event) {
@@ -82,6 +103,10 @@ static void write_end(struct text *text, const fencepost_event *event) {
         text_string(text, event->detail);
     else
         text_add(text, "null");
+    if (event->retry_after != FENCEPOST_NEVER)
+        text_add(text, ",\"retry_after\":%" PRIu64, event->retry_after);
+    if (event->record != NULL)
+        write_record(text, event->record);
 }
 
 static void write_found(struct text *text, const fencepost_event *event) {
@@ -130,6 +155,11 @@ static void write_event(struct text *text, uint64_t key, const fencepost_event *
         break;
     case FENCEPOST_EVENT_KIND_FOUND:
         write_found(text, event);
+        break;
+    case FENCEPOST_EVENT_KIND_COMPLETED:
+    case FENCEPOST_EVENT_KIND_REPLAYED:
+    case FENCEPOST_EVENT_KIND_LOOKED:
+        write_record(text, event->record);
         break;
     case FENCEPOST_EVENT_KIND_SUSPENDED:
     case FENCEPOST_EVENT_KIND_DOWNGRADED:

@@ -1,0 +1,260 @@
+/* Scopes of idempotent operations on the raw hub: the table of options that all languages read, the settings of each
+ * request, and results of any bytes. No server is needed. */
+#include <cjson/cJSON.h>
+
+#include "check.h"
+
+#ifndef TABLE
+#error "TABLE is the path of tests/scopes.json"
+#endif
+
+#define MOST 12
+#define BYTES(text) (const uint8_t *)(text), sizeof(text) - 1
+
+static fencepost_view view_of(const char *text) {
+    fencepost_view view = {(const uint8_t *)text, strlen(text)};
+
+    return view;
+}
+
+/* A scope on Redis with the options of a JSON object. */
+static fencepost_result scope_of(const cJSON *options, fencepost_scope **scope) {
+    fencepost_setting given[MOST];
+    const cJSON *value;
+    size_t count = 1;
+
+    memset(given, 0, sizeof given);
+    given[0].key = view_of("server");
+    given[0].value = FENCEPOST_VALUE_KIND_TEXT;
+    given[0].text = view_of("redis");
+    cJSON_ArrayForEach(value, options) {
+        fencepost_setting *setting = &given[count++];
+
+        setting->key = view_of(value->string);
+        if (cJSON_IsString(value)) {
+            setting->value = FENCEPOST_VALUE_KIND_TEXT;
+            setting->text = view_of(value->valuestring);
+        } else if (cJSON_IsNumber(value)) {
+            setting->value = FENCEPOST_VALUE_KIND_NUMBER;
+            setting->number = (int64_t)value->valuedouble;
+        } else {
+            setting->value = FENCEPOST_VALUE_KIND_SWITCH;
+            setting->number = cJSON_IsTrue(value);
+        }
+    }
+    return fencepost_scope_of(given, count, scope);
+}
+
+static void row_is_as_it_says(const cJSON *row) {
+    const cJSON *options = cJSON_GetObjectItemCaseSensitive(row, "options");
+    const char *error = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, "error"));
+    const char *says = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, "says"));
+    fencepost_scope *scope = NULL;
+    fencepost_result result = scope_of(options, &scope);
+    bool good;
+
+    if (error == NULL)
+        good = CHECK_RESULT(result, FENCEPOST_OK);
+    else
+        good = CHECK(strcmp(fencepost_result_name((int)result), error) == 0) &&
+               CHECK(strstr(fencepost_detail(), says) != NULL) && CHECK(scope == NULL);
+    if (!good) {
+        char *text = cJSON_PrintUnformatted(options);
+
+        printf("    %s: %s\n", text, fencepost_detail());
+        free(text);
+    }
+    fencepost_scope_free(scope);
+}
+
+static void scopes_are_read_as_the_table_says(void) {
+    static char text[16384];
+    FILE *file = fopen(TABLE, "rb");
+    size_t size = file == NULL ? 0 : fread(text, 1, sizeof text - 1, file);
+    const cJSON *row;
+    cJSON *rows;
+
+    if (file != NULL)
+        fclose(file);
+    text[size] = '\0';
+    rows = cJSON_Parse(text);
+    if (CHECK(cJSON_GetArraySize(rows) > 10))
+        cJSON_ArrayForEach(row, rows) row_is_as_it_says(row);
+    cJSON_Delete(rows);
+}
+
+static fencepost_scope *payments(void) {
+    cJSON *options = cJSON_CreateObject();
+    fencepost_scope *scope = NULL;
+
+    cJSON_AddStringToObject(options, "scope", "payments");
+    CHECK_RESULT(scope_of(options, &scope), FENCEPOST_OK);
+    cJSON_Delete(options);
+    return scope;
+}
+
+/* A machine with these settings, which has begun; frees the settings. Its command's id. */
+static uint64_t begin(fencepost_hub *hub, fencepost_settings *settings, uint64_t *key) {
+    fencepost_output output = {.size = sizeof output};
+    static uint64_t owner[2];
+
+    owner[0]++;
+    CHECK_RESULT(fencepost_hub_open(hub, 1, settings, (const uint8_t *)owner, 1, key), FENCEPOST_OK);
+    fencepost_settings_free(settings);
+    CHECK_RESULT(fencepost_hub_try_acquire(hub, 1, *key), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_hub_poll_output(hub, *key, &output), FENCEPOST_OK);
+    return CHECK(output.kind == FENCEPOST_OUTPUT_KIND_COMMAND) ? output.command->id : 0;
+}
+
+/* What the server says: texts, ended by NULL, and then some bytes. The next event. */
+static const fencepost_event *
+answer(fencepost_hub *hub, uint64_t id, const char *const *texts, const uint8_t *bytes, size_t size) {
+    static fencepost_output output;
+    fencepost_reply items[24], reply = {0};
+
+    memset(items, 0, sizeof items);
+    for (; texts[reply.item_count] != NULL; reply.item_count++) {
+        items[reply.item_count].kind = FENCEPOST_REPLY_KIND_BYTES;
+        items[reply.item_count].bytes = view_of(texts[reply.item_count]);
+    }
+    if (bytes != NULL) {
+        items[reply.item_count].kind = FENCEPOST_REPLY_KIND_BYTES;
+        items[reply.item_count].bytes.data = bytes;
+        items[reply.item_count++].bytes.size = size;
+    }
+    reply.kind = FENCEPOST_REPLY_KIND_ARRAY;
+    reply.items = items;
+    CHECK_RESULT(fencepost_hub_reply(hub, 2, id, &reply), FENCEPOST_OK);
+    output.size = sizeof output;
+    CHECK_RESULT(fencepost_hub_poll_output(hub, FENCEPOST_ALL, &output), FENCEPOST_OK);
+    return CHECK(output.kind == FENCEPOST_OUTPUT_KIND_EVENT) ? output.event : NULL;
+}
+
+static void results_are_any_bytes(void) {
+    static const char *const claimed[] = {"claimed", "1790000000000001", "2", NULL};
+    static const char *const looked[] = {"looked",      "1790086400000",
+                                         "format",      "1",
+                                         "state",       "done",
+                                         "attempt",     "6f74686572206f6e6520697320686572-1",
+                                         "fence",       "7",
+                                         "fingerprint", "print",
+                                         "retention",   "86400000",
+                                         "tag",         "raw",
+                                         "result",      NULL};
+    fencepost_scope *scope = payments();
+    fencepost_settings *settings = NULL;
+    fencepost_output output = {.size = sizeof output};
+    const fencepost_event *event;
+    fencepost_hub *hub = NULL;
+    uint8_t all[256];
+    uint64_t key, id;
+    bool sent = false;
+    size_t i;
+
+    for (i = 0; i < sizeof all; i++)
+        all[i] = (uint8_t)i;
+    CHECK_RESULT(fencepost_hub_new(FENCEPOST_FAMILY_REDIS, 1, &hub), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_scope_claim(scope, BYTES("order-17"), all, sizeof all, &settings), FENCEPOST_OK);
+    event = answer(hub, begin(hub, settings, &key), claimed, NULL, 0);
+    NEED(event != NULL && event->kind == FENCEPOST_EVENT_KIND_ACQUIRED);
+    CHECK(event->takeovers == 2 && event->fence == 1790000000000001u && event->record == NULL);
+    CHECK(event->retry_after == FENCEPOST_NEVER);
+    CHECK_RESULT(fencepost_hub_complete(hub, 2, key, BYTES("raw"), all, sizeof all), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_hub_poll_output(hub, key, &output), FENCEPOST_OK);
+    NEED(output.kind == FENCEPOST_OUTPUT_KIND_COMMAND);
+    for (i = 0; i < output.command->argument_count; i++) {
+        fencepost_view argument = output.command->arguments[i];
+
+        sent = sent || (argument.size == sizeof all && memcmp(argument.data, all, sizeof all) == 0);
+    }
+    CHECK(sent);
+
+    CHECK_RESULT(fencepost_scope_look(scope, BYTES("order-17"), &settings), FENCEPOST_OK);
+    id = begin(hub, settings, &key);
+    event = answer(hub, id, looked, all, sizeof all);
+    NEED(event != NULL && event->kind == FENCEPOST_EVENT_KIND_LOOKED && event->record != NULL);
+    CHECK(event->record->state == FENCEPOST_RECORD_STATE_DONE && event->record->policy == FENCEPOST_POLICY_RETAKE);
+    CHECK(event->record->fence == 7 && event->record->guard == 7 && event->record->kept_until == 1790086400000u);
+    CHECK(event->record->tag.size == 3 && memcmp(event->record->tag.data, "raw", 3) == 0);
+    CHECK(event->record->result.size == sizeof all && memcmp(event->record->result.data, all, sizeof all) == 0);
+    fencepost_hub_free(hub);
+    fencepost_scope_free(scope);
+}
+
+static void a_derived_key_is_the_same_in_all_languages(void) {
+    fencepost_scope *scope = payments();
+    char one[FENCEPOST_DERIVED_SIZE], other[FENCEPOST_DERIVED_SIZE];
+
+    CHECK_RESULT(fencepost_scope_derive(scope, BYTES("order-17"), BYTES("charge"), one), FENCEPOST_OK);
+    CHECK(strcmp(one, "5ea047ab7a76865a46935f91d9a50cc4") == 0);
+    CHECK_RESULT(fencepost_scope_derive(scope, BYTES("order-18"), BYTES("charge"), other), FENCEPOST_OK);
+    CHECK(strlen(other) == 32 && strcmp(one, other) != 0);
+    CHECK_RESULT(fencepost_scope_derive(scope, BYTES(""), BYTES("charge"), other), FENCEPOST_RESULT_INVALID_OPTION);
+    CHECK_RESULT(fencepost_scope_derive(scope, BYTES("x"), BYTES("charge"), NULL), FENCEPOST_RESULT_NULL_POINTER);
+    fencepost_scope_free(scope);
+}
+
+static void bad_requests_are_refused(void) {
+    static uint8_t large[1000001];
+    fencepost_scope *scope = payments(), *none = NULL;
+    fencepost_settings *settings = NULL;
+
+    CHECK_RESULT(fencepost_scope_of(NULL, 1, &none), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_scope_of(NULL, 0, NULL), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_scope_of(NULL, 0, &none), FENCEPOST_RESULT_UNREADABLE_SETTINGS);
+    CHECK_RESULT(fencepost_scope_claim(NULL, BYTES("x"), NULL, 0, &settings), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_scope_claim(scope, BYTES("x"), NULL, 1, &settings), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_scope_claim(scope, BYTES("x"), NULL, 0, NULL), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_FAULT(fencepost_scope_claim(scope, BYTES(""), NULL, 0, &settings), FENCEPOST_RESULT_INVALID_OPTION, "key is");
+    CHECK_RESULT(fencepost_scope_claim(scope, BYTES("\xff"), NULL, 0, &settings), FENCEPOST_RESULT_BAD_ARGUMENT);
+    CHECK_FAULT(
+        fencepost_scope_claim(scope, BYTES("x"), large, 1025, &settings), FENCEPOST_RESULT_INVALID_OPTION,
+        "fingerprint");
+    CHECK_FAULT(
+        fencepost_scope_consume(scope, BYTES("x"), large, 1025, NULL, 0, &settings), FENCEPOST_RESULT_INVALID_OPTION,
+        "binding");
+    CHECK_FAULT(
+        fencepost_scope_issue(scope, BYTES("x"), NULL, 0, -1, &settings), FENCEPOST_RESULT_NOT_POSITIVE, "life");
+    CHECK_FAULT(
+        fencepost_scope_register(scope, BYTES("x"), NULL, 0, NULL, 0, NULL, 0, large, sizeof large, &settings),
+        FENCEPOST_RESULT_INVALID_OPTION, "result");
+    CHECK_FAULT(
+        fencepost_scope_update(scope, BYTES("x"), BYTES(""), 0, NULL, 0, NULL, 0, NULL, 0, &settings),
+        FENCEPOST_RESULT_INVALID_OPTION, "operation");
+    CHECK_FAULT(
+        fencepost_scope_settle(scope, BYTES("x"), 1, large, 256, NULL, 0, &settings), FENCEPOST_RESULT_INVALID_OPTION,
+        "tag");
+    CHECK_RESULT(fencepost_scope_forget(scope, BYTES(""), 1, &settings), FENCEPOST_RESULT_INVALID_OPTION);
+    CHECK(settings == NULL && none == NULL);
+
+    CHECK_RESULT(fencepost_scope_forget(scope, BYTES("x"), 1, &settings), FENCEPOST_OK);
+    CHECK_FAULT(fencepost_settings_set_micros(settings, BYTES("lease"), 1), FENCEPOST_RESULT_BAD_ARGUMENT, "scope");
+    fencepost_settings_free(settings);
+    fencepost_scope_free(scope);
+    fencepost_scope_free(NULL);
+}
+
+static void a_lock_is_no_claim(void) {
+    static const char text[] = "{\"kind\": \"redis-string\", \"name\": \"x\"}";
+    fencepost_settings *settings = NULL;
+    fencepost_hub *hub = NULL;
+    uint64_t key;
+
+    CHECK_RESULT(fencepost_hub_new(FENCEPOST_FAMILY_REDIS, 1, &hub), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_settings_parse(BYTES(text), &settings), FENCEPOST_OK);
+    begin(hub, settings, &key);
+    CHECK_RESULT(fencepost_hub_complete(hub, 2, key, NULL, 0, NULL, 0), FENCEPOST_RESULT_NOT_A_CLAIM);
+    CHECK_RESULT(fencepost_hub_leave(hub, 2, key), FENCEPOST_RESULT_NOT_A_CLAIM);
+    CHECK_RESULT(fencepost_hub_leave(NULL, 2, key), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_hub_complete(NULL, 2, key, NULL, 0, NULL, 0), FENCEPOST_RESULT_NULL_POINTER);
+    fencepost_hub_free(hub);
+}
+
+int main(void) {
+    TEST(scopes_are_read_as_the_table_says);
+    TEST(results_are_any_bytes);
+    TEST(a_derived_key_is_the_same_in_all_languages);
+    TEST(bad_requests_are_refused);
+    TEST(a_lock_is_no_claim);
+    return check_close();
+}
