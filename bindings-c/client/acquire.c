@@ -6,7 +6,7 @@ struct fencepost_attempt {
 };
 
 /* A timeout in milliseconds as an acquire timeout of the hub; zero and less become one that the hub refuses. */
-static int64_t acquire_timeout(int64_t timeout) {
+int64_t acquire_timeout_of(int64_t timeout) {
     if (timeout == FENCEPOST_FOREVER)
         return FENCEPOST_FOREVER;
     if (timeout <= 0)
@@ -18,14 +18,19 @@ static int64_t acquire_timeout(int64_t timeout) {
 static fencepost_result decided(fencepost_grant *contender, fencepost_grant **grant) {
     if (contender->stage == ASKING)
         return FENCEPOST_RESULT_PENDING;
-    if (contender->stage == OVER)
+    if (contender->stage == OVER && contender->result != FENCEPOST_RESULT_REPLAYED)
         return contender_fault(contender);
+    contender->taken = true;
     *grant = contender;
-    return FENCEPOST_RESULT_OK;
+    return contender->result;
+}
+
+static bool is_handed_over(fencepost_result result) {
+    return result == FENCEPOST_RESULT_OK || result == FENCEPOST_RESULT_REPLAYED;
 }
 
 /* Begins, waits, hands over; all under one lock, so that an uncontended acquire wakes no other thread. */
-static fencepost_result acquire(fencepost_lock *lock, int64_t acquire_timeout, fencepost_grant **grant) {
+fencepost_result acquire_opened(fencepost_lock *lock, opening *open, const void *what, fencepost_grant **grant) {
     fencepost_client *client = lock->client;
     fencepost_grant *contender;
     fencepost_result result;
@@ -34,13 +39,21 @@ static fencepost_result acquire(fencepost_lock *lock, int64_t acquire_timeout, f
         return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
     if ((result = client_may_block(client)) != FENCEPOST_RESULT_OK)
         return result;
-    if ((result = contender_open(lock, acquire_timeout, &contender)) != FENCEPOST_RESULT_OK)
+    if ((result = open(lock, what, &contender)) != FENCEPOST_RESULT_OK)
         return result;
     contender_wait(contender, contender_decided, FENCEPOST_NEVER);
     result = decided(contender, grant);
-    if (result != FENCEPOST_RESULT_OK)
+    if (!is_handed_over(result))
         contender_forget(contender);
     return result;
+}
+
+static fencepost_result open_contender(fencepost_lock *lock, const void *acquire_timeout, fencepost_grant **contender) {
+    return contender_open(lock, *(const int64_t *)acquire_timeout, contender);
+}
+
+static fencepost_result acquire(fencepost_lock *lock, int64_t acquire_timeout, fencepost_grant **grant) {
+    return acquire_opened(lock, open_contender, &acquire_timeout, grant);
 }
 
 static fencepost_result acquire_lock(fencepost_lock *lock, int64_t acquire_timeout, fencepost_grant **grant) {
@@ -56,7 +69,7 @@ static fencepost_result acquire_lock(fencepost_lock *lock, int64_t acquire_timeo
 }
 
 fencepost_result fencepost_lock_acquire(fencepost_lock *lock, int64_t timeout, fencepost_grant **grant) {
-    return acquire_lock(lock, acquire_timeout(timeout), grant);
+    return acquire_lock(lock, acquire_timeout_of(timeout), grant);
 }
 
 fencepost_result fencepost_lock_try_acquire(fencepost_lock *lock, fencepost_grant **grant) {
@@ -82,7 +95,7 @@ static fencepost_result acquire_name(
 
 fencepost_result
 fencepost_acquire(fencepost_client *client, const char *name, int64_t timeout, fencepost_grant **grant) {
-    return acquire_name(client, name, NULL, acquire_timeout(timeout), grant);
+    return acquire_name(client, name, NULL, acquire_timeout_of(timeout), grant);
 }
 
 fencepost_result fencepost_try_acquire(fencepost_client *client, const char *name, fencepost_grant **grant) {
@@ -92,16 +105,12 @@ fencepost_result fencepost_try_acquire(fencepost_client *client, const char *nam
 fencepost_result fencepost_acquire_with(
     fencepost_client *client, const char *name, const fencepost_options *options, int64_t timeout,
     fencepost_grant **grant) {
-    return acquire_name(client, name, options, acquire_timeout(timeout), grant);
+    return acquire_name(client, name, options, acquire_timeout_of(timeout), grant);
 }
 
 fencepost_result fencepost_try_acquire_with(
     fencepost_client *client, const char *name, const fencepost_options *options, fencepost_grant **grant) {
     return acquire_name(client, name, options, TRY, grant);
-}
-
-static fencepost_result open_contender(fencepost_lock *lock, const void *acquire_timeout, fencepost_grant **contender) {
-    return contender_open(lock, *(const int64_t *)acquire_timeout, contender);
 }
 
 static fencepost_result start(fencepost_lock *lock, int64_t acquire_timeout, fencepost_attempt **attempt) {
@@ -116,7 +125,7 @@ static fencepost_result start(fencepost_lock *lock, int64_t acquire_timeout, fen
 }
 
 fencepost_result fencepost_lock_acquire_start(fencepost_lock *lock, int64_t timeout, fencepost_attempt **attempt) {
-    return start(lock, acquire_timeout(timeout), attempt);
+    return start(lock, acquire_timeout_of(timeout), attempt);
 }
 
 fencepost_result fencepost_lock_try_acquire_start(fencepost_lock *lock, fencepost_attempt **attempt) {
@@ -137,7 +146,7 @@ static fencepost_result take(fencepost_attempt *attempt, fencepost_grant **grant
     if (attempt->begun.contender == NULL)
         return fault(FENCEPOST_RESULT_NOT_WAITING, "the grant of this attempt has been taken already");
     result = decided(attempt->begun.contender, grant);
-    if (result == FENCEPOST_RESULT_OK) {
+    if (is_handed_over(result)) {
         deadlines_forget(attempt->begun.contender);
         attempt->begun.contender = NULL;
         client_taken((*grant)->client, &(*grant)->waiters);

@@ -80,8 +80,21 @@ static void end_released(fencepost_grant *contender) {
     }
 }
 
-bool contender_is_held(const fencepost_grant *contender) {
-    return contender->stage == HELD || contender->stage == EXTENDING;
+/* A claim that the program has is lost. It may still end it, and the server decides; its key stays open. */
+static void lapse(fencepost_grant *contender, fencepost_result result) {
+    contender->stage = LAPSED;
+    contender->result = result;
+}
+
+/* There is a record, and perhaps a result. */
+static void end_with_record(fencepost_grant *contender, const fencepost_event *event) {
+    fencepost_result result =
+        event->kind == FENCEPOST_EVENT_KIND_REPLAYED ? FENCEPOST_RESULT_REPLAYED : FENCEPOST_RESULT_OK;
+
+    if (event->record != NULL && (contender->record = record_copy(event->record)) == NULL)
+        result = event->kind == FENCEPOST_EVENT_KIND_COMPLETED ? FENCEPOST_RESULT_OK : FENCEPOST_RESULT_OUT_OF_MEMORY;
+    contender->lost = false;
+    end(contender, result);
 }
 
 /* The server has answered to a downgrade. */
@@ -96,6 +109,24 @@ static void turn(fencepost_grant *contender, const fencepost_event *event) {
     contender->refusal = refused ? event->reason : FENCEPOST_RESULT_OK;
 }
 
+/* The server has refused: an acquire, a downgrade, or the end of a grant. */
+static void refuse(fencepost_grant *contender, const fencepost_event *event) {
+    if (contender_is_held(contender)) {
+        turn(contender, event); /* it stays held */
+        return;
+    }
+    describe(contender, event);
+    if (contender->end == NO_END) {
+        contender->retry_after = event->retry_after;
+        contender->record = event->record == NULL ? NULL : record_copy(event->record);
+        end(contender, event->reason);
+        return;
+    }
+    /* A claim goes on, to be ended otherwise. */
+    contender->stage = contender->lost ? LAPSED : HELD;
+    contender->refusal = event->reason;
+}
+
 static void tell(fencepost_grant *contender, const fencepost_event *event) {
     switch (event->kind) {
     case FENCEPOST_EVENT_KIND_QUEUED:
@@ -108,6 +139,7 @@ static void tell(fencepost_grant *contender, const fencepost_event *event) {
         contender->fence = event->fence;
         contender->attempt = event->attempt;
         contender->valid_until = event->valid_until;
+        contender->takeovers = event->takeovers;
         machine_granted(contender, event->owner);
         deadline_to_take(contender);
         break;
@@ -138,24 +170,24 @@ static void tell(fencepost_grant *contender, const fencepost_event *event) {
     case FENCEPOST_EVENT_KIND_COMPLETED:
     case FENCEPOST_EVENT_KIND_REPLAYED:
     case FENCEPOST_EVENT_KIND_LOOKED:
+        end_with_record(contender, event);
         break;
     case FENCEPOST_EVENT_KIND_LOST:
         contender->lost = true;
         describe(contender, event);
-        end(contender, event->reason);
+        if (contender->claimed != NULL && contender->taken)
+            lapse(contender, event->reason);
+        else
+            end(contender, event->reason);
         break;
     case FENCEPOST_EVENT_KIND_DOWNGRADED:
         turn(contender, event);
         break;
     case FENCEPOST_EVENT_KIND_REFUSED:
-        if (contender_is_held(contender)) {
-            turn(contender, event); /* it stays held */
-        } else {
-            describe(contender, event);
-            end(contender, event->reason);
-        }
+        refuse(contender, event);
         break;
     case FENCEPOST_EVENT_KIND_RELEASED:
+        contender->lost = false;
         end_released(contender);
         break;
     }
@@ -231,7 +263,7 @@ fencepost_result contender_open(fencepost_lock *lock, int64_t acquire_timeout, f
     client->moved = true;
     if ((opened = malloc(sizeof *opened)) == NULL)
         return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
-    *opened = (fencepost_grant){.client = client, .lock = lock->number, .ahead = -1};
+    *opened = (fencepost_grant){.client = client, .lock = lock->number, .ahead = -1, .retry_after = FENCEPOST_NEVER};
     if ((result = take_machine(lock, now, opened)) != FENCEPOST_RESULT_OK) {
         free(opened);
         return result;
@@ -252,11 +284,25 @@ fencepost_result contender_open(fencepost_lock *lock, int64_t acquire_timeout, f
 
 /* Its client is being closed: what is held is lost. The hub closes all keys at once. */
 void contender_closed(fencepost_grant *contender) {
-    contender->lost = contender_is_held(contender);
-    free(contender->detail);
-    contender->detail = contender->lost ? strdup("the client was closed while it held the lock") : NULL;
-    finish(contender, contender->lost ? FENCEPOST_RESULT_LOST_CONNECTION_CLOSED : FENCEPOST_RESULT_CLIENT_CLOSED);
+    fencepost_result result = contender->result;
+
+    if (contender->stage != LAPSED) {
+        contender->lost = contender_is_held(contender);
+        result = contender->lost ? FENCEPOST_RESULT_LOST_CONNECTION_CLOSED : FENCEPOST_RESULT_CLIENT_CLOSED;
+        free(contender->detail);
+        contender->detail = !contender->lost ? NULL
+                            : contender->claimed == NULL
+                                ? strdup("the client was closed while it held the lock")
+                                : strdup("the client was closed before the claim had ended: it is left");
+    }
+    finish(contender, result);
     leave_machine(contender);
+}
+
+/* A claim that no program has: nothing has happened, and the operation may be claimed anew. */
+static void release_untaken(fencepost_grant *contender) {
+    if (contender->claimed != NULL && !contender->taken && contender->stage == HELD)
+        fencepost_hub_release(contender->client->hub, fencepost_now(), contender->key);
 }
 
 /* Ends it, for a reason that its attempt tells. With the lock. */
@@ -264,6 +310,7 @@ void contender_give_up(fencepost_grant *contender, fencepost_result result, cons
     free(contender->detail);
     contender->detail = strdup(why);
     contender->client->stirred = true;
+    release_untaken(contender);
     end(contender, result);
 }
 
@@ -272,8 +319,10 @@ void contender_free(fencepost_grant *contender) {
     fencepost_client *client = contender->client;
 
     client_lock(client);
-    if (contender->stage != OVER)
+    if (contender->stage != OVER) {
+        release_untaken(contender);
         end(contender, FENCEPOST_RESULT_OK);
+    }
     client_leave(client);
     contender_forget(contender);
 }
@@ -285,43 +334,10 @@ void contender_forget(fencepost_grant *contender) {
     free(contender->detail);
     free(contender->stranger);
     fencepost_contenders_free(contender->found);
+    fencepost_record_free(contender->record);
+    if (contender->claimed != NULL)
+        idempotency_unref(contender->claimed->of);
+    free(contender->claimed);
     free(contender);
     fencepost_client_unref(client);
-}
-
-/* Why it ended, in number and words. */
-fencepost_result contender_fault(const fencepost_grant *contender) {
-    if (contender->detail == NULL)
-        return fault(contender->result, NULL);
-    return fault(contender->result, "%s", contender->detail);
-}
-
-/* Waits for a condition of it, or until the deadline: says whether it holds. */
-bool contender_wait(fencepost_grant *contender, client_condition *condition, uint64_t deadline) {
-    return client_wait(contender->client, &contender->waiters, condition, contender, deadline);
-}
-
-bool contender_decided(const void *subject) {
-    return ((const fencepost_grant *)subject)->stage != ASKING;
-}
-
-bool contender_over(const void *subject) {
-    return ((const fencepost_grant *)subject)->stage == OVER;
-}
-
-/* Somebody has asked for the lock, or nobody will any more. */
-bool contender_wanted(const void *subject) {
-    const fencepost_grant *contender = subject;
-
-    return contender->wanted || contender->stage == OVER;
-}
-
-bool contender_turned(const void *subject) {
-    const fencepost_grant *contender = subject;
-
-    return contender->turn != TURNS || !contender_is_held(contender);
-}
-
-bool contender_extended(const void *subject) {
-    return ((const fencepost_grant *)subject)->stage != EXTENDING;
 }

@@ -2,7 +2,7 @@
 #include "internal.h"
 
 /* Getters say what they can also about a grant of a closed client. Takes the lock, or says no. */
-static bool observe(const fencepost_grant *grant) {
+bool grant_observe(const fencepost_grant *grant) {
     if (grant == NULL || !IS_OURS(grant->client))
         return false;
     client_lock(grant->client);
@@ -13,7 +13,7 @@ static bool observe(const fencepost_grant *grant) {
 fencepost_result grant_enter(const fencepost_grant *grant) {
     fencepost_result result = client_enter(grant == NULL ? NULL : grant->client);
 
-    if (result != FENCEPOST_RESULT_CLIENT_CLOSED || !observe(grant))
+    if (result != FENCEPOST_RESULT_CLIENT_CLOSED || !grant_observe(grant))
         return result;
     if (grant->lost)
         result = contender_fault(grant);
@@ -33,7 +33,7 @@ static bool is_valid(const fencepost_grant *grant, uint64_t now) {
 bool fencepost_grant_is_valid(const fencepost_grant *grant) {
     bool valid;
 
-    if (!observe(grant))
+    if (!grant_observe(grant))
         return false;
     valid = is_valid(grant, fencepost_now());
     client_unlock(grant->client);
@@ -44,7 +44,7 @@ int64_t fencepost_grant_remaining(const fencepost_grant *grant) {
     int64_t remaining = 0;
     uint64_t now;
 
-    if (!observe(grant))
+    if (!grant_observe(grant))
         return 0;
     now = fencepost_now();
     if (is_valid(grant, now))
@@ -62,7 +62,7 @@ static void take_in(fencepost_grant *grant) {
 bool fencepost_grant_is_lost(fencepost_grant *grant) {
     bool lost;
 
-    if (!observe(grant))
+    if (!grant_observe(grant))
         return false;
     take_in(grant);
     lost = grant->lost;
@@ -101,7 +101,7 @@ fencepost_result fencepost_grant_wait_lost(fencepost_grant *grant, int64_t timeo
 bool fencepost_grant_revoke_requested(fencepost_grant *grant) {
     bool wanted;
 
-    if (!observe(grant))
+    if (!grant_observe(grant))
         return false;
     take_in(grant);
     wanted = grant->wanted;
@@ -130,7 +130,7 @@ fencepost_result fencepost_grant_wait_revoke_requested(fencepost_grant *grant, i
 const char *fencepost_grant_mixed_layouts(const fencepost_grant *grant) {
     const char *stranger;
 
-    if (!observe(grant))
+    if (!grant_observe(grant))
         return NULL;
     stranger = grant->stranger;
     client_unlock(grant->client);

@@ -2,6 +2,8 @@
 #ifndef FENCEPOST_CLIENT_INTERNAL_H
 #define FENCEPOST_CLIENT_INTERNAL_H
 
+#include <string.h>
+
 #include "../engine/internal.h"
 
 /* How long to wait for the server's last words. */
@@ -9,7 +11,11 @@
 
 struct machine; /* see machines.c */
 
-enum stage { ASKING, HELD, EXTENDING, RELEASING, OVER };
+/* A claim that was lost is LAPSED: it may still be ended. */
+enum stage { ASKING, HELD, EXTENDING, RELEASING, LAPSED, OVER };
+
+/* How a claim ends. */
+enum end { NO_END, RELEASE, COMPLETE, LEAVE };
 
 /* What became of the wish to be a reader. */
 enum turn { STAYS, TURNS, TURNED, REFUSED };
@@ -42,6 +48,18 @@ struct fencepost_grant {
     uint64_t take_by;                                      /* ... and, once granted, when it is given back */
     struct fencepost_grant *next_untaken, **untaken_place; /* among those that are granted */
     struct waiter *waiters;                                /* threads that sleep until something of it has changed */
+    uint64_t retry_after;     /* why it was refused: how long another's lease lasts, or FENCEPOST_NEVER */
+    fencepost_record *record; /* what is stored, as far as the server has said, or NULL */
+    struct claimed *claimed;  /* of a claim; NULL of a lock and of a single step */
+    uint64_t takeovers;       /* of a claim */
+    enum end end;             /* of a claim: the end whose result nobody has asked for */
+    bool taken;               /* the program has been given it */
+};
+
+/* Which operation a claim is for. */
+struct claimed {
+    fencepost_idempotency *of;
+    char key[];
 };
 
 /* What has been begun and is not waited for. */
@@ -87,6 +105,12 @@ struct locks {
 
 /* Each file uses those above it. */
 
+static inline fencepost_view view_of(const char *text) {
+    fencepost_view view = {(const uint8_t *)text, text == NULL ? 0 : strlen(text)};
+
+    return view;
+}
+
 /* table.c */
 bool table_add(struct table *table, fencepost_grant *contender);
 fencepost_grant *table_find(const struct table *table, uint64_t key);
@@ -96,6 +120,9 @@ void table_free(struct table *table);
 
 /* found.c */
 fencepost_contenders *contenders_copy(const fencepost_found *const *found, size_t count);
+
+/* record.c */
+fencepost_record *record_copy(const fencepost_record *record);
 
 /* machines.c */
 bool machine_add(fencepost_grant *contender, const uint8_t bytes[16]);
@@ -109,18 +136,21 @@ void deadline_to_reach(fencepost_grant *contender);
 void deadlines_forget(fencepost_grant *contender);
 uint64_t deadlines_until(const fencepost_client *client);
 
+/* conditions.c */
+fencepost_result contender_fault(const fencepost_grant *contender);
+bool contender_is_held(const fencepost_grant *contender);
+bool contender_wait(fencepost_grant *contender, client_condition *condition, uint64_t deadline);
+client_condition contender_decided, contender_over, contender_ended, contender_extended, contender_turned,
+    contender_wanted;
+
 /* contender.c */
 #define TRY 0 /* an acquire timeout that `fencepost_hub_acquire` would refuse */
 fencepost_result contender_open(fencepost_lock *lock, int64_t acquire_timeout, fencepost_grant **contender);
 void contender_event(fencepost_client *client, uint64_t key, const fencepost_event *event);
 void contender_closed(fencepost_grant *contender);
 void contender_give_up(fencepost_grant *contender, fencepost_result result, const char *why);
-bool contender_is_held(const fencepost_grant *contender);
-bool contender_wait(fencepost_grant *contender, client_condition *condition, uint64_t deadline);
 void contender_free(fencepost_grant *contender);
 void contender_forget(fencepost_grant *contender);
-fencepost_result contender_fault(const fencepost_grant *contender);
-client_condition contender_decided, contender_over, contender_extended, contender_turned, contender_wanted;
 
 /* overdue.c */
 void overdue_look(fencepost_client *client, uint64_t now);
@@ -129,6 +159,40 @@ void overdue_look(fencepost_client *client, uint64_t now);
 typedef fencepost_result opening(fencepost_lock *lock, const void *what, fencepost_grant **contender);
 fencepost_result pending_start(fencepost_lock *lock, opening *open, const void *what, struct pending **started);
 void pending_free(struct pending *pending);
+
+/* acquire.c */
+int64_t acquire_timeout_of(int64_t timeout);
+fencepost_result acquire_opened(fencepost_lock *lock, opening *open, const void *what, fencepost_grant **grant);
+
+/* ends.c */
+struct content {
+    const char *tag;
+    const void *bytes;
+    size_t size;
+};
+fencepost_result claim_end(fencepost_grant *claim, enum end end, const struct content *content);
+fencepost_result claim_ended(fencepost_grant *claim, enum end end);
+
+/* operations.c */
+struct operation {
+    fencepost_result (*start)(fencepost_grant *grant, const void *what);
+    fencepost_result (*finish)(fencepost_grant *grant);
+    client_condition *is_finished;
+    uint64_t limit;        /* for how long the blocking form waits, in microseconds */
+    fencepost_result late; /* what it returns after that */
+};
+fencepost_result operation_run(fencepost_grant *grant, const struct operation *operation, const void *what);
+fencepost_result operation_start(fencepost_grant *grant, const struct operation *operation, const void *what);
+fencepost_result operation_finish(fencepost_grant *grant, const struct operation *operation);
+
+/* idempotency.c */
+struct fencepost_idempotency {
+    fencepost_client *client;
+    fencepost_scope *scope;
+    unsigned references; /* the program's, and those of its claims */
+};
+fencepost_idempotency *idempotency_ref(fencepost_idempotency *idempotency);
+void idempotency_unref(fencepost_idempotency *idempotency);
 
 /* options.c */
 fencepost_result
@@ -141,5 +205,6 @@ lock_new(fencepost_client *client, const char *name, const fencepost_options *op
 
 /* grant.c */
 fencepost_result grant_enter(const fencepost_grant *grant);
+bool grant_observe(const fencepost_grant *grant);
 
 #endif

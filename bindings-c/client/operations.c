@@ -1,4 +1,4 @@
-/* The calls for a grant that the server answers: extend, release, downgrade.
+/* The calls for a grant that the server answers: extend, release, downgrade; those of claims alone are in claim.c.
  *
  * Each call has three forms. One blocks. The other two are for a program with an event loop: the first of them begins,
  * and the second one returns `PENDING` until the server has answered. */
@@ -6,26 +6,18 @@
 
 #include "internal.h"
 
-struct operation {
-    fencepost_result (*start)(fencepost_grant *);
-    fencepost_result (*finish)(fencepost_grant *);
-    client_condition *is_finished;
-    uint64_t acquire_timeout; /* for how long the blocking form waits, in microseconds */
-    fencepost_result late;    /* what it returns after that */
-};
-
-static uint64_t deadline(uint64_t acquire_timeout) {
-    return acquire_timeout == FENCEPOST_NEVER ? FENCEPOST_NEVER : fencepost_now() + acquire_timeout;
+static uint64_t deadline(uint64_t limit) {
+    return limit == FENCEPOST_NEVER ? FENCEPOST_NEVER : fencepost_now() + limit;
 }
 
-static fencepost_result run(fencepost_grant *grant, const struct operation *operation) {
+fencepost_result operation_run(fencepost_grant *grant, const struct operation *operation, const void *what) {
     fencepost_result result = grant_enter(grant);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
     if ((result = client_may_block(grant->client)) == FENCEPOST_RESULT_OK &&
-        (result = operation->start(grant)) == FENCEPOST_RESULT_OK) {
-        contender_wait(grant, operation->is_finished, deadline(operation->acquire_timeout));
+        (result = operation->start(grant, what)) == FENCEPOST_RESULT_OK) {
+        contender_wait(grant, operation->is_finished, deadline(operation->limit));
         result = operation->finish(grant);
         if (result == FENCEPOST_RESULT_PENDING && operation->late != FENCEPOST_RESULT_PENDING)
             result = fault(operation->late, NULL);
@@ -34,17 +26,17 @@ static fencepost_result run(fencepost_grant *grant, const struct operation *oper
     return result;
 }
 
-static fencepost_result start(fencepost_grant *grant, const struct operation *operation) {
+fencepost_result operation_start(fencepost_grant *grant, const struct operation *operation, const void *what) {
     fencepost_result result = grant_enter(grant);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
-    result = operation->start(grant);
+    result = operation->start(grant, what);
     client_leave(grant->client);
     return result;
 }
 
-static fencepost_result finish(fencepost_grant *grant, const struct operation *operation) {
+fencepost_result operation_finish(fencepost_grant *grant, const struct operation *operation) {
     fencepost_result result = grant_enter(grant);
 
     if (result != FENCEPOST_RESULT_OK)
@@ -62,9 +54,10 @@ static fencepost_result require_held(const fencepost_grant *grant) {
 
 /* ---- extend ---- */
 
-static fencepost_result extend_start(fencepost_grant *grant) {
+static fencepost_result extend_start(fencepost_grant *grant, const void *nothing) {
     fencepost_result result = require_held(grant);
 
+    (void)nothing;
     if (result != FENCEPOST_RESULT_OK)
         return result;
     grant->client->moved = true;
@@ -86,23 +79,26 @@ static const struct operation extend = {
     extend_start, extend_finish, contender_extended, FENCEPOST_NEVER, FENCEPOST_RESULT_PENDING};
 
 fencepost_result fencepost_extend(fencepost_grant *grant) {
-    return run(grant, &extend);
+    return operation_run(grant, &extend, NULL);
 }
 
 fencepost_result fencepost_extend_start(fencepost_grant *grant) {
-    return start(grant, &extend);
+    return operation_start(grant, &extend, NULL);
 }
 
 fencepost_result fencepost_extend_finish(fencepost_grant *grant) {
-    return finish(grant, &extend);
+    return operation_finish(grant, &extend);
 }
 
 /* ---- release ---- */
 
 /* Goes on with a release that was begun before. */
-static fencepost_result release_start(fencepost_grant *grant) {
+static fencepost_result release_start(fencepost_grant *grant, const void *nothing) {
     fencepost_result result;
 
+    (void)nothing;
+    if (grant->claimed != NULL)
+        return claim_end(grant, RELEASE, NULL);
     if (grant->lost)
         return contender_fault(grant);
     if (grant->stage == RELEASING || (grant->stage == OVER && !grant->known_released))
@@ -119,6 +115,8 @@ static fencepost_result release_start(fencepost_grant *grant) {
 }
 
 static fencepost_result release_finish(fencepost_grant *grant) {
+    if (grant->claimed != NULL)
+        return claim_ended(grant, RELEASE);
     if (grant->lost)
         return contender_fault(grant);
     if (grant->stage == RELEASING)
@@ -130,25 +128,26 @@ static fencepost_result release_finish(fencepost_grant *grant) {
 }
 
 static const struct operation release = {
-    release_start, release_finish, contender_over, RELEASE_LIMIT, FENCEPOST_RESULT_RELEASE_UNCONFIRMED};
+    release_start, release_finish, contender_ended, RELEASE_LIMIT, FENCEPOST_RESULT_RELEASE_UNCONFIRMED};
 
 fencepost_result fencepost_release(fencepost_grant *grant) {
-    return run(grant, &release);
+    return operation_run(grant, &release, NULL);
 }
 
 fencepost_result fencepost_release_start(fencepost_grant *grant) {
-    return start(grant, &release);
+    return operation_start(grant, &release, NULL);
 }
 
 fencepost_result fencepost_release_finish(fencepost_grant *grant) {
-    return finish(grant, &release);
+    return operation_finish(grant, &release);
 }
 
 /* ---- downgrade: from a writer to a reader, with no other holder in between ---- */
 
-static fencepost_result downgrade_start(fencepost_grant *grant) {
+static fencepost_result downgrade_start(fencepost_grant *grant, const void *nothing) {
     fencepost_result result = require_held(grant);
 
+    (void)nothing;
     if (result != FENCEPOST_RESULT_OK)
         return result;
     grant->client->moved = true;
@@ -184,13 +183,13 @@ static const struct operation downgrade = {
     downgrade_start, downgrade_finish, contender_turned, FENCEPOST_NEVER, FENCEPOST_RESULT_PENDING};
 
 fencepost_result fencepost_downgrade(fencepost_grant *grant) {
-    return run(grant, &downgrade);
+    return operation_run(grant, &downgrade, NULL);
 }
 
 fencepost_result fencepost_downgrade_start(fencepost_grant *grant) {
-    return start(grant, &downgrade);
+    return operation_start(grant, &downgrade, NULL);
 }
 
 fencepost_result fencepost_downgrade_finish(fencepost_grant *grant) {
-    return finish(grant, &downgrade);
+    return operation_finish(grant, &downgrade);
 }

@@ -44,13 +44,6 @@ struct gathered {
     size_t text_count;
 };
 
-static fencepost_view view_of(const char *text) {
-    fencepost_view view = {(const uint8_t *)text, 0};
-
-    view.size = text == NULL ? 0 : strlen(text);
-    return view;
-}
-
 static fencepost_setting *add(struct gathered *all, const char *key, fencepost_value_kind value) {
     fencepost_setting *setting = &all->settings[all->count++];
 

@@ -476,4 +476,6 @@ fencepost_result fencepost_client_process(fencepost_client *client);
 }
 #endif
 
+#include "fencepost-idempotency.h"
+
 #endif

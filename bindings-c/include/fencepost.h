@@ -77,6 +77,11 @@
 #define FENCEPOST_OK 0
 
 /**
+ * The operation has had a result before, in short.
+ */
+#define FENCEPOST_REPLAYED 529
+
+/**
  * How many bytes `fencepost_scope_derive` writes: 32 hexadecimal digits, and a NUL byte.
  */
 #define FENCEPOST_DERIVED_SIZE 33
@@ -351,6 +356,10 @@ typedef enum fencepost_result {
      * A blocking call on a connection that only its owner's event loop drives.
      */
     FENCEPOST_RESULT_WOULD_BLOCK = 528,
+    /**
+     * No error: the operation has had a result before, which is handed over. There is nothing to run.
+     */
+    FENCEPOST_RESULT_REPLAYED = 529,
 } fencepost_result;
 
 /**

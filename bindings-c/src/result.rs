@@ -139,7 +139,14 @@ pub enum fencepost_result {
     Pending = 527,
     /// A blocking call on a connection that only its owner's event loop drives.
     WouldBlock = 528,
+    /// No error: the operation has had a result before, which is handed over. There is nothing to run.
+    Replayed = 529,
 }
 
 /// Success, in short.
 pub const FENCEPOST_OK: i32 = 0;
+
+/// The operation has had a result before, in short.
+pub const FENCEPOST_REPLAYED: i32 = 529;
+
+const _: () = assert!(FENCEPOST_REPLAYED == fencepost_result::Replayed as i32);

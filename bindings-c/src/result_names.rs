@@ -93,6 +93,7 @@ results! {
     DriverMissing, c"driver-missing", c"the library for this kind of server is not installed";
     Pending, c"pending", c"not decided yet";
     WouldBlock, c"would-block", c"this connection is driven by its owner's event loop: use the start functions";
+    Replayed, c"replayed", c"the operation has had a result before: there is nothing to run";
 }
 
 /// Numbers are the core's; a difference stops the build.

@@ -1,0 +1,57 @@
+/* What a contender may be waited for, and what it says of its end. */
+#include "internal.h"
+
+static __thread uint64_t last_retry_after = FENCEPOST_NEVER;
+
+int64_t fencepost_retry_after(void) {
+    return last_retry_after == FENCEPOST_NEVER ? -1 : (int64_t)((last_retry_after + 999u) / 1000u);
+}
+
+/* Why it ended, in number and words. */
+fencepost_result contender_fault(const fencepost_grant *contender) {
+    last_retry_after = contender->retry_after;
+    if (contender->detail == NULL)
+        return fault(contender->result, NULL);
+    return fault(contender->result, "%s", contender->detail);
+}
+
+bool contender_is_held(const fencepost_grant *contender) {
+    return contender->stage == HELD || contender->stage == EXTENDING;
+}
+
+/* Waits for a condition of it, or until the deadline: says whether it holds. */
+bool contender_wait(fencepost_grant *contender, client_condition *condition, uint64_t deadline) {
+    return client_wait(contender->client, &contender->waiters, condition, contender, deadline);
+}
+
+bool contender_decided(const void *subject) {
+    return ((const fencepost_grant *)subject)->stage != ASKING;
+}
+
+bool contender_over(const void *subject) {
+    const fencepost_grant *contender = subject;
+
+    return contender->lost || contender->stage == OVER;
+}
+
+/* The server has answered to its end. */
+bool contender_ended(const void *subject) {
+    return ((const fencepost_grant *)subject)->stage != RELEASING;
+}
+
+/* Somebody has asked for the lock, or nobody will any more. */
+bool contender_wanted(const void *subject) {
+    const fencepost_grant *contender = subject;
+
+    return contender->wanted || contender_over(contender);
+}
+
+bool contender_turned(const void *subject) {
+    const fencepost_grant *contender = subject;
+
+    return contender->turn != TURNS || !contender_is_held(contender);
+}
+
+bool contender_extended(const void *subject) {
+    return ((const fencepost_grant *)subject)->stage != EXTENDING;
+}
