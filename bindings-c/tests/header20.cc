@@ -11,6 +11,10 @@ int main() {
                      client, "presses", FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_SEMAPHORE, .permits = 3), 1000,
                      &grant) == FENCEPOST_OK &&
                  fencepost_release(grant) == FENCEPOST_OK;
+    fencepost_idempotency *none = nullptr;
+    right =
+        right && fencepost_idempotency_open(client, "payments", FENCEPOST_IDEMPOTENCY_OPTIONS(.lease = 60000), &none) ==
+                     FENCEPOST_RESULT_UNKNOWN_OPTION;
     fencepost_grant_free(grant);
     fencepost_client_free(client);
     std::printf("%d passed, %d failed\n", right ? 1 : 0, right ? 0 : 1);

@@ -238,7 +238,7 @@ static void names_of_everything(void) {
 
     for (code = -1; code < 700; code++)
         named += strcmp(fencepost_result_name(code), "unknown-result") != 0 && *fencepost_result_text(code) != '\0';
-    CHECK(named == 65);
+    CHECK(named == 66);
     CHECK(strcmp(fencepost_result_name(-1), "unknown-result") == 0 && strlen(fencepost_result_text(-1)) > 0);
     CHECK(strcmp(fencepost_result_name(FENCEPOST_RESULT_MIXED_LAYOUTS), "mixed-layouts") == 0);
     CHECK(strcmp(fencepost_operation_name(FENCEPOST_OPERATION_SYNC), "sync") == 0);

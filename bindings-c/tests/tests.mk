@@ -76,6 +76,8 @@ $(TESTS)/%-given: tests/%.c $$(WITH_%) tests/support.c tests/support.h tests/che
 
 $(TESTS)/fuzz $(TESTS)/fuzz_values: tests/chance.h
 
+$(TESTS)/idempotency $(TESTS)/single_steps: tests/idempotency.h
+
 $(TESTS)/header: tests/header.cc $(SHARED) $(HEADERS)
 	@mkdir -p $(@D)
 	$(CXX) -std=c++11 -DTHREADED $(WARNINGS) $(CXXFLAGS) $(SANITIZE) -Iinclude $< $(LINK) -lfencepost-client -lfencepost -o $@
@@ -115,7 +117,7 @@ $(BUILD)/examples/%: examples/%.c $(SHARED) $(PKGCONFIG) $(HEADERS:include/%=$(I
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 # Those that wait for long come first, so that no line of the tests ends long after the others.
 SUITES := silence_zookeeper-threaded silence_zookeeper overdue overdue-threaded faults_zookeeper faults_zookeeper-threaded \
-    faults crowd-given attach verdicts_redis turns silence_redis faults_redis close late close_again crowd-threaded scarce \
+    faults crowd-given attach verdicts_redis idempotency single_steps turns silence_redis faults_redis close late close_again crowd-threaded scarce \
     close_again-threaded given_zookeeper poll_loop fork threads crowd faults-threaded close-threaded single kinds event_loop \
     client inspection owners downgrade late-threaded threads-threaded fork-threaded reach_redis \
     hub addresses options scopes fuzz fuzz_values owners_threads wakes wakes-threaded kinds_zookeeper given_redis bad_input names process verdicts_zookeeper requests_zookeeper watches_zookeeper \
@@ -158,7 +160,7 @@ test-valgrind: test-programs
 	    $(PYTHON) ../tests/servers run -- tests/run $(TESTS) $(filter-out static static-% header,$(notdir $(PROGRAMS)))
 
 # What concerns Redis with the newest hiredis, beside the oldest that is supported, which is the system's.
-NEWEST := given_redis given_redis_tls attach turns close client wakes late overdue crowd bad_input event_loop threads verdicts_redis faults_redis silence_redis \
+NEWEST := given_redis given_redis_tls idempotency single_steps attach turns close client wakes late overdue crowd bad_input event_loop threads verdicts_redis faults_redis silence_redis \
     failover_redis reach_redis $(if $(filter yes,$(TLS)),tls)
 HIREDIS_NEWEST := $(abspath ../build/hiredis)
 .PHONY: test-newest newest-programs build-newest
@@ -177,7 +179,7 @@ test-asan:
 
 # What threads share, with the C libraries built for ThreadSanitizer: those tests that run threads.
 THREADED_TESTS := client wakes faults_zookeeper silence_zookeeper watches_zookeeper threads crowd late overdue close close_again
-THREADED_TESTS += $(THREADED_TESTS:%=%-threaded) crowd-given given_zookeeper given_redis faults_redis
+THREADED_TESTS += $(THREADED_TESTS:%=%-threaded) crowd-given given_zookeeper given_redis faults_redis idempotency
 test-tsan:
 	LD_LIBRARY_PATH=$(abspath $(BUILD)-tsan/lib) $(MAKE) --no-print-directory BUILD=$(BUILD)-tsan SANITIZE="-fsanitize=thread -fno-omit-frame-pointer" \
 	    $(THREADED_TESTS:%=$(BUILD)-tsan/tests/%)
