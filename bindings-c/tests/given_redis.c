@@ -2,8 +2,8 @@
 #include <fencepost-redis.h>
 #include <poll.h>
 
+#include "idempotency.h"
 #include "loop.h"
-#include "support.h"
 
 static fencepost_client *client;
 static fencepost_grant *grant;
@@ -103,10 +103,53 @@ static void context_has_one_client(void) {
     }
 }
 
+/* Results are any bytes there, too. */
+static void claims_in_a_loop(void) {
+    struct loop commands, subscriptions, *loops[2] = {&commands, &subscriptions};
+    uint8_t all[256];
+    fencepost_client *looped = NULL, *other = client_of(url(REDIS, ""));
+    fencepost_idempotency *payments, *again = scope_with(other, NULL);
+    const char *key = new_name("given");
+    fencepost_attempt *attempt = NULL;
+    fencepost_grant *claim = NULL;
+    fencepost_result result;
+    size_t i;
+
+    for (i = 0; i < sizeof all; i++)
+        all[i] = (uint8_t)i;
+    NEED(loop_connect(&commands, address(REDIS)) && loop_connect(&subscriptions, address(REDIS)));
+    CHECK_RESULT(fencepost_redis_attach(commands.context, subscriptions.context, &looped), FENCEPOST_OK);
+    payments = scope_with(looped, NULL);
+    CHECK_RESULT(fencepost_claim(payments, key, PRINT, 0, &claim), FENCEPOST_RESULT_WOULD_BLOCK);
+    CHECK_RESULT(fencepost_look(payments, key, NULL), FENCEPOST_RESULT_WOULD_BLOCK);
+    claim = claim_of(again, key);
+    CHECK_RESULT(fencepost_claim_start(payments, key, PRINT, LONG, &attempt), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_complete(claim, all, sizeof all), FENCEPOST_OK);
+    fencepost_grant_free(claim);
+    while ((result = fencepost_attempt_finish(attempt, &claim)) == FENCEPOST_RESULT_PENDING) {
+        int timeout = fencepost_client_timeout(looped);
+
+        loop_turn(loops, 2, fencepost_client_fd(looped), timeout < 0 ? 1000 : timeout);
+        fencepost_client_process(looped);
+    }
+    CHECK_RESULT(result, FENCEPOST_REPLAYED);
+    has_result(claim, all, sizeof all);
+    fencepost_grant_free(claim);
+    fencepost_attempt_free(attempt);
+    fencepost_idempotency_free(payments);
+    fencepost_idempotency_free(again);
+    close_client(looped);
+    loop_turn(loops, 2, -1, 100);
+    redisAsyncFree(commands.context);
+    redisAsyncFree(subscriptions.context);
+    close_client(other);
+}
+
 int main(void) {
     if (address(REDIS) != NULL) {
         TEST(callbacks_run_without_the_lock);
         TEST(context_has_one_client);
+        TEST(claims_in_a_loop);
     }
     return check_close();
 }

@@ -76,7 +76,7 @@ $(TESTS)/%-given: tests/%.c $$(WITH_%) tests/support.c tests/support.h tests/che
 
 $(TESTS)/fuzz $(TESTS)/fuzz_values: tests/chance.h
 
-$(TESTS)/idempotency $(TESTS)/single_steps: tests/idempotency.h
+$(TESTS)/idempotency $(TESTS)/single_steps $(TESTS)/given_redis: tests/idempotency.h
 
 $(TESTS)/header: tests/header.cc $(SHARED) $(HEADERS)
 	@mkdir -p $(@D)
