@@ -1,4 +1,4 @@
-//! Claims as locks: an operation that is never completed, only released, left and taken over.
+//! Claims as locks: an operation that is never completed, only left and taken over.
 
 use fencepost_core::{
     CommandId, Event, Instant, Intent, Misuse, Outcome, Output, Settings,
@@ -79,13 +79,17 @@ impl Claimant {
 }
 
 impl Subject<Servers> for Claimant {
-    /// A claim may be released after its lease, unlike a lock. This application takes it for lost then.
+    /// A claim may be ended after its lease, unlike a lock. This application takes it for lost then. And it leaves what a
+    /// lock's holder releases: a release deletes the record, and the fences of two claims in one microsecond, in which no
+    /// real server can execute three scripts, would be equal.
     fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         if intent == Intent::Release && self.valid_until.is_some_and(|until| until <= now) {
             self.at(now).handle_timeout(now);
             return Ok(());
         }
-        self.at(now).intent(now, intent)
+        let leaves = intent == Intent::Release;
+        self.at(now)
+            .intent(now, if leaves { Intent::Leave } else { intent })
     }
 
     fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {

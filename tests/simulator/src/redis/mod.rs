@@ -102,18 +102,15 @@ impl Servers {
     }
 
     /// Scripts take no time here, but no two scripts of a real server begin in the same microsecond. Claims rely on it: a
-    /// record that was released leaves no fence behind.
+    /// record that was released leaves no fence behind. The time stays in its millisecond, in which keys and leases end.
     fn script_time(&mut self, now: Instant, arguments: &[Vec<u8>]) -> Instant {
         if !arguments.get(3).is_some_and(|key| key == RECORD.as_bytes()) {
             return now;
         }
-        self.last_claim = self.next_claim(now);
+        let next = self.last_claim.plus(Duration::from_micros(1));
+        let is_near = next > now && next.as_micros() / 1000 == now.as_micros() / 1000;
+        self.last_claim = if is_near { next } else { now };
         self.last_claim
-    }
-
-    /// When the next script of a claim begins, at the earliest.
-    fn next_claim(&self, now: Instant) -> Instant {
-        now.max(self.last_claim.plus(Duration::from_micros(1)))
     }
 
     fn is_connected(&self, connection: ConnectionId) -> bool {
@@ -142,7 +139,7 @@ impl Servers {
     fn is_running(&self, now: Instant) -> bool {
         let lease = self.number(now, "lease").unwrap_or_default();
         let running = self.field(now, "state") == Some(b"running");
-        running && lease > self.next_claim(now).as_micros() / 1000
+        running && lease > now.as_micros() / 1000
     }
 
     fn field(&self, now: Instant, name: &str) -> Option<&[u8]> {
