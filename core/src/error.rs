@@ -291,3 +291,38 @@ impl Misuse {
         .concat()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_misuse_has_a_number_a_name_and_a_message() {
+        let (key, id, expected) = (7, 9, "data");
+        for (misuse, code, name, says) in [
+            (Misuse::UnknownKey { key }, 201, "unknown-key", "key 7"),
+            (Misuse::UnknownCommand { id }, 202, "unknown-command", "command 9"),
+            (Misuse::WrongReply { id, expected }, 203, "wrong-reply", "data"),
+            (Misuse::Busy, 204, "busy", "contender is busy"),
+            (Misuse::OwnerBusy, 204, "busy", "owner is already waiting"),
+            (Misuse::NotHeld, 205, "not-held", "no grant"),
+            (Misuse::NotWaiting, 206, "not-waiting", "no acquire"),
+            (Misuse::Closed, 207, "client-closed", "closed"),
+            (
+                Misuse::WrongFamily { expected },
+                208,
+                "wrong-family",
+                "data settings",
+            ),
+            (Misuse::Upgrade, 209, "upgrade", "release the reader first"),
+            (Misuse::NotAWriter, 210, "not-a-writer", "only a writer's"),
+        ] {
+            assert_eq!((misuse.code(), misuse.name()), (code, name));
+            assert!(misuse.message().contains(says), "{misuse}");
+        }
+        assert_eq!(
+            Misuse::wrong_reply(9, "data"),
+            "the reply to command 9 has the wrong shape: expected data; the command counts as unknown"
+        );
+    }
+}

@@ -311,3 +311,32 @@ reasons! {
         Completed = 409, "already-completed", "this attempt has stored a result already";
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ContenderId;
+
+    #[test]
+    fn a_grant_is_valid_until_its_end_and_not_at_it() {
+        let contender = ContenderId([1; 16]);
+        let mut grant = Grant {
+            attempt: AttemptId { contender, number: 1 },
+            fence: None,
+            valid_until: Some(Instant::from_micros(30)),
+        };
+        let at = |micros| Instant::from_micros(micros);
+        assert_eq!(
+            [29, 30, 31].map(|now| grant.is_valid(at(now))),
+            [true, false, false]
+        );
+        let left = |micros| Some(Duration::from_micros(micros));
+        assert_eq!(
+            [10, 30, 31].map(|now| grant.remaining(at(now))),
+            [left(20), left(0), left(0)]
+        );
+        grant.valid_until = None;
+        assert!(grant.is_valid(at(31)));
+        assert_eq!(grant.remaining(at(31)), None);
+    }
+}

@@ -210,6 +210,12 @@ mod tests {
         assert_eq!(contender.to_string(), "0001090a0f107f8099a0abcdeff0feff");
         let attempt = AttemptId { contender, number: 7 };
         assert_eq!(attempt.to_string(), "0001090a0f107f8099a0abcdeff0feff-7");
+        assert_eq!(
+            alloc::format!("{contender:?}"),
+            "ContenderId(0001090a0f107f8099a0abcdeff0feff)"
+        );
+        assert_eq!(attempt.uuid(), "0001090a-0f10-7f80-99a0-abcdeff0ff06");
+        assert_eq!(attempt.hex(), "0001090a0f107f8099a0abcdeff0ff06");
         assert!(AttemptId::is_text(attempt.text().as_bytes()));
         assert_eq!(AttemptId::parse(attempt.text().as_bytes()), Some(attempt));
         for foreign in [

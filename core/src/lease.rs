@@ -64,3 +64,18 @@ pub(crate) fn check(option: &'static str, ttl: Duration, margin: Duration) -> Re
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_may_be_as_long_as_the_longest_and_no_longer() {
+        let margin = Duration::from_millis(1);
+        assert_eq!(check(MAX_TTL, margin), Ok(()));
+        for longer in [Duration::from_micros(1), Duration::from_secs(1)] {
+            let error = check(MAX_TTL + longer, margin).unwrap_err();
+            assert_eq!(error.name(), "too-long");
+        }
+    }
+}

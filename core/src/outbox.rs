@@ -185,3 +185,62 @@ impl<Q> Outbox<Q> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The requests and the names of the events that are left.
+    fn left(mut out: Outbox<u8>) -> ([u8; 4], usize) {
+        let (mut requests, mut size) = ([0; 4], 0);
+        loop {
+            let output = match out.poll() {
+                Output::Command(command) => command.request,
+                Output::Event(event) => u8::try_from(event.name().len()).unwrap(),
+                Output::Wait(_) => return (requests, size),
+            };
+            requests[size] = output;
+            size += 1;
+        }
+    }
+
+    /// Two commands, and an event behind each.
+    fn filled() -> Outbox<u8> {
+        let mut out = Outbox::new();
+        for (request, event) in [(1, Event::Released), (2, Event::Suspended)] {
+            out.command(request, None);
+            out.event(event);
+        }
+        out
+    }
+
+    const RELEASED: u8 = 8;
+    const SUSPENDED: u8 = 9;
+
+    #[test]
+    fn purged_commands_leave_the_events() {
+        let mut out = filled();
+        out.purge_commands();
+        assert_eq!(left(out), ([RELEASED, SUSPENDED, 0, 0], 2));
+    }
+
+    #[test]
+    fn events_are_taken_one_by_one_and_the_commands_stay() {
+        let mut out = filled();
+        assert_eq!(out.take_event(), Some(Event::Released));
+        assert_eq!(left(out.clone()), ([1, 2, SUSPENDED, 0], 3));
+        assert_eq!(out.take_event(), Some(Event::Suspended));
+        assert_eq!(out.take_event(), None);
+        assert_eq!(left(out), ([1, 2, 0, 0], 2));
+    }
+
+    #[test]
+    fn a_machine_that_waits_keeps_a_small_buffer_and_frees_a_large_one() {
+        for (commands, kept) in [(4, true), (5, false)] {
+            let mut out = Outbox::new();
+            (0..commands).for_each(|request| _ = out.command(request, None));
+            while !matches!(out.poll(), Output::Wait(_)) {}
+            assert_eq!(out.queue.capacity() > 0, kept, "{commands}");
+        }
+    }
+}

@@ -44,3 +44,16 @@ impl Owner {
         &self.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_has_the_name_that_it_was_given() {
+        assert_eq!(Owner::new("anna").unwrap().name(), "anna");
+        let longest = "a".repeat(MAX_OWNER);
+        assert_eq!(Owner::new(&longest).unwrap().name(), longest);
+        assert!(Owner::new(&"a".repeat(MAX_OWNER + 1)).is_err());
+    }
+}

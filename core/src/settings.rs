@@ -54,3 +54,16 @@ pub fn positive(what: &'static str, given: i64, hint: &'static str) -> Result<Du
 pub(crate) fn duration(what: &'static str, given: Option<i64>) -> Result<Option<Duration>, ConfigError> {
     given.map(|given| positive(what, given, "")).transpose()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_may_be_as_long_as_the_longest_and_no_longer() {
+        let longest = i64::try_from(micros(lease::MAX_TTL)).unwrap();
+        assert_eq!(positive("max_hold", longest, ""), Ok(lease::MAX_TTL));
+        let error = positive("max_hold", longest + 1, "").unwrap_err();
+        assert_eq!(error.name(), "too-long");
+    }
+}

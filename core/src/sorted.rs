@@ -209,7 +209,8 @@ mod tests {
             assert!(ours.iter().eq(theirs.iter()));
             assert!(ours.iter_from(&key).eq(theirs.range(key..)));
         }
-        assert_eq!(ours.len(), theirs.len());
+        assert_eq!((ours.len(), ours.is_empty()), (theirs.len(), false));
+        assert!(SortedMap::<u8, u8>::new().is_empty());
     }
 
     #[test]

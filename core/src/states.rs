@@ -182,6 +182,7 @@ mod tests {
         let mut trail = Trail::NEW;
         followed.iter().for_each(|phase| trail.follow(phase));
         assert_eq!(trail, Trail::NEW, "a trail is no part of a machine's state");
+        assert_eq!(alloc::format!("{trail:?}"), "Trail");
         let mut seen = Seen(0, None);
         trail.show(&at, &mut seen);
         (seen.0, seen.1)

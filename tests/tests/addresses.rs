@@ -7,7 +7,7 @@
 
 use core::time::Duration;
 
-use fencepost_core::url::Address;
+use fencepost_core::url::{Address, Credentials};
 use serde_json::{Value, json};
 
 /// The parts of an address, as the table has them.
@@ -65,4 +65,37 @@ fn addresses_are_read_as_the_table_says() {
             }
         }
     }
+}
+
+#[test]
+fn an_address_is_shown_without_its_secrets_and_options() {
+    for (url, shown) in [
+        ("Memory:Shop", "memory:Shop"),
+        (
+            "ZK://a,b:2182/shop/?session_timeout=500",
+            "zk://a:2181,b:2182/shop",
+        ),
+        ("redis://u:sesame@h/2", "redis://h:6379/2"),
+        ("rediss://:sesame@[::1]:1", "rediss://[::1]:1/0"),
+    ] {
+        assert_eq!(Address::parse(url).unwrap().shown(), shown);
+    }
+}
+
+#[test]
+fn credentials_are_empty_or_hidden() {
+    for (url, shown) in [
+        ("redis://h", "none"),
+        ("redis://:sesame@h", "***"),
+        ("redis://u:sesame@h", "***"),
+    ] {
+        let Address::Redis(server) = Address::parse(url).unwrap() else {
+            panic!("{url}")
+        };
+        assert_eq!(format!("{:?}", server.credentials), shown);
+        assert_eq!(server.credentials.is_empty(), shown == "none");
+    }
+    let mut user_alone = Credentials::default();
+    user_alone.user = "u".into();
+    assert!(!user_alone.is_empty());
 }

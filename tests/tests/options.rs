@@ -2,8 +2,8 @@
 //! bindings have tests of their own over the same rows.
 
 use fencepost_core::{
-    RawSettings, Settings,
-    options::{OPTIONS, Scope},
+    Owner, RawSettings, Settings,
+    options::{Kind, OPTIONS, Scope, Server, ValueType},
 };
 use serde_json::{Map, Value, json};
 
@@ -203,4 +203,105 @@ fn what_is_no_setting_is_refused() {
 fn null_is_no_value() {
     let data = json!({"server": "redis", "kind": "lock", "name": "x", "layout": null, "ttl": null});
     assert!(read(&data).is_ok());
+}
+
+#[test]
+fn an_error_lists_what_there_is() {
+    let last = Kind::LOCKS.last().unwrap().name();
+    for (data, first, last) in [
+        (
+            json!({"kind": "queue", "name": "x"}),
+            "kind is \"queue\": the kinds of machines are redis-string, zookeeper-mutex, ",
+            "zookeeper-inspection",
+        ),
+        (
+            json!({"server": "redis", "kind": "queue", "name": "x"}),
+            "kind is \"queue\": the kinds of locks are lock, reader, ",
+            last,
+        ),
+    ] {
+        let error = read(&data).unwrap_err().to_string();
+        assert!(error.contains(first), "{error}");
+        assert!(error.ends_with(&format!(" and {last}")), "{error}");
+    }
+    let many =
+        "unknown option \"contenders\": a multi-lock has no queue of its own: inspect each of its locks";
+    let redis = "unknown option \"contenders\": only ZooKeeper has it: Redis does not store the waiters";
+    for (data, says) in [
+        (
+            json!({"server": "zookeeper", "kind": "multi-lock", "names": ["x"], "action": "list"}),
+            many,
+        ),
+        (
+            json!({"server": "redis", "kind": "lock", "name": "x", "action": "list"}),
+            redis,
+        ),
+    ] {
+        assert_eq!(read(&data).unwrap_err().to_string(), says, "{data}");
+    }
+    for (text, expected) in [
+        ("[]", "expected a map of options"),
+        (
+            r#"{"name": {}}"#,
+            "expected a whole number, true or false, a text or a list of texts",
+        ),
+    ] {
+        let error = serde_json::from_str::<RawSettings>(text).unwrap_err().to_string();
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+}
+
+#[test]
+fn a_setting_at_its_limit_is_accepted_and_one_beyond_it_is_refused() {
+    let names = |count: usize| (0..count).map(|name| name.to_string()).collect::<Vec<_>>();
+    let many = |count| json!({"server": "zookeeper", "kind": "multi-lock", "names": names(count)});
+    let identified =
+        |size| json!({"server": "zookeeper", "kind": "lock", "name": "x", "identifier": "i".repeat(size)});
+    // With the slash before it, the path of the lock has one byte more.
+    let named = |size| json!({"server": "zookeeper", "kind": "lock", "name": "n".repeat(size)});
+    for (last, beyond) in [
+        (many(64), [many(65), many(66)]),
+        (identified(1024), [identified(1025), identified(1026)]),
+        (named(4095), [named(4096), named(4097)]),
+    ] {
+        assert!(read(&last).is_ok(), "{last}");
+        for data in beyond {
+            let name = read(&data).unwrap_err().name();
+            assert!(name.starts_with("invalid-"), "{name}: {data}");
+        }
+    }
+}
+
+#[test]
+fn the_settings_of_a_client_are_made_without_data() {
+    let raw = RawSettings::on(Server::Redis, Kind::Mutex).with("name", "x");
+    assert_eq!(Settings::try_from(raw).unwrap().family(), "redis");
+    let raw = RawSettings::on(Server::Redis, Kind::Election).with("name", "x");
+    assert_eq!(Settings::try_from(raw).unwrap_err().name(), "unknown-option");
+    assert_eq!(Owner::new("request-17").unwrap().name(), "request-17");
+}
+
+#[test]
+fn bindings_convert_a_value_by_the_name_of_its_type() {
+    let types = [
+        ValueType::Duration,
+        ValueType::Whole,
+        ValueType::Flag,
+        ValueType::Text,
+        ValueType::Texts,
+    ];
+    let names = types.map(ValueType::name);
+    assert_eq!(names, ["duration", "whole", "flag", "text", "texts"]);
+}
+
+#[test]
+fn an_option_belongs_to_kinds_and_servers_and_a_field_to_none() {
+    let is_option = |name: &str, server, kind| {
+        let spec = OPTIONS.iter().find(|spec| spec.name() == name).unwrap();
+        spec.is_option_of(server, kind)
+    };
+    assert!(is_option("permits", Server::ZooKeeper, Kind::Semaphore));
+    assert!(!is_option("permits", Server::ZooKeeper, Kind::Mutex));
+    assert!(!is_option("permits", Server::Redis, Kind::Semaphore));
+    assert!(!is_option("name", Server::ZooKeeper, Kind::Mutex));
 }

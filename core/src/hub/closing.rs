@@ -102,3 +102,6 @@ pub(super) const fn stays_on_server(event: &Event) -> bool {
             }
     )
 }
+
+#[cfg(test)]
+mod tests;

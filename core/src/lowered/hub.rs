@@ -181,3 +181,42 @@ impl Hub {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AcquireTimeout, RawSettings};
+
+    const NOW: Instant = Instant::from_micros(1_000_000);
+
+    /// Gives all commands this outcome.
+    fn answer(hub: &mut Hub, outcome: &Outcome) {
+        loop {
+            match hub.poll_output(None) {
+                (_, Output::Command(command)) => {
+                    hub.handle_outcome(NOW, command.id, outcome.clone()).unwrap()
+                }
+                (_, Output::Event(_)) => {}
+                (_, Output::Wait(_)) => break,
+            }
+        }
+    }
+
+    #[test]
+    fn the_grants_that_a_shutdown_leaves_are_counted() {
+        let mut hub = Hub::new("redis", 7).unwrap();
+        for name in ["stock", "till"] {
+            let settings = RawSettings::machine("redis-string").with("name", name);
+            let settings = Settings::try_from(settings).unwrap();
+            let key = hub.open(NOW, &settings, ContenderId([1; 16]), 3).unwrap();
+            hub.intent(NOW, key, Intent::Acquire(AcquireTimeout::Forever))
+                .unwrap();
+        }
+        let granted = [redis::Reply::Int(1), redis::Reply::Bytes(b"9".to_vec())];
+        answer(&mut hub, &Outcome::Redis(redis::Reply::Array(granted.into())));
+        hub.shutdown(NOW);
+        assert_eq!((hub.pending(), hub.unreleased()), (2, 0));
+        answer(&mut hub, &Outcome::Failed(Failure::Closed));
+        assert_eq!((hub.pending(), hub.unreleased()), (0, 2));
+    }
+}

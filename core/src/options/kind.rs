@@ -197,3 +197,40 @@ impl Server {
         1 << self as u8
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_has_the_names_that_clients_and_errors_use() {
+        let names = |kind: Kind| [kind.name(), kind.constructor(), kind.machine(), kind.article()];
+        assert_eq!(names(Kind::Mutex), ["lock", "lock", "mutex", "a lock"]);
+        assert_eq!(names(Kind::Single), ["lock", "lock", "single", "an unfair lock"]);
+        assert_eq!(
+            names(Kind::Reader),
+            ["reader", "read_write_lock", "reader", "a reader"]
+        );
+        assert_eq!(
+            names(Kind::Writer),
+            ["writer", "read_write_lock", "writer", "a writer"]
+        );
+        let semaphore = ["semaphore", "semaphore", "semaphore", "a semaphore"];
+        assert_eq!(names(Kind::Semaphore), semaphore);
+        let election = ["election", "election", "election", "an election"];
+        assert_eq!(names(Kind::Election), election);
+        let multi = ["multi-lock", "multi_lock", "multi-lock", "a multi-lock"];
+        assert_eq!(names(Kind::MultiLock), multi);
+    }
+
+    #[cfg(feature = "docs")]
+    #[test]
+    fn the_reference_has_words_for_each_kind() {
+        let words = |kind: Kind| [kind.made(), kind.label()];
+        assert_eq!(words(Kind::Mutex), ["a lock", "mutex"]);
+        assert_eq!(words(Kind::Single), ["a lock", "unfair lock (`fair` = no)"]);
+        assert_eq!(words(Kind::Reader), ["a read/write lock", "reader"]);
+        assert_eq!(words(Kind::Writer), ["a read/write lock", "writer"]);
+        assert_eq!(words(Kind::Election), ["an election", "election"]);
+    }
+}
