@@ -5,13 +5,16 @@ mod confirmations;
 mod directory;
 mod downgrade;
 mod forbidden;
+mod inspections;
 mod late_releases;
 mod layouts;
 mod leaving;
 mod line;
 mod lost_replies;
+mod many;
 mod misuse;
 mod owners;
+mod permits;
 mod read_write;
 mod recipes;
 mod refusals;
@@ -47,6 +50,9 @@ pub(super) fn cases() -> Vec<super::Case> {
         layouts::cases(),
         read_write::cases(),
         recipes::cases(),
+        inspections::cases(),
+        permits::cases(),
+        many::cases(),
     ]
     .concat()
 }

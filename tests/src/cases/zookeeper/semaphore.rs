@@ -26,7 +26,7 @@ cases! { "zookeeper":
 }
 
 /// The line is joined, and the number of permits asked for.
-fn ask(story: &mut Recorder) -> u64 {
+pub(super) fn ask(story: &mut Recorder) -> u64 {
     let settings = json!({"kind": "zookeeper-semaphore", "name": "stock", "prefix": "shop", "permits": 2});
     let key = begin(story, &settings);
     story.says(&["create", "children", "get"]);
@@ -34,12 +34,12 @@ fn ask(story: &mut Recorder) -> u64 {
 }
 
 /// What is written where the number of permits is.
-fn written(story: &mut Recorder, number: &str) {
+pub(super) fn written(story: &mut Recorder, number: &str) {
     let number = story.reply_data(number, 0, 9);
     story.answer("get", number);
 }
 
-fn line_joined(story: &mut Recorder, key: u64) -> &mut Recorder {
+pub(super) fn line_joined(story: &mut Recorder, key: u64) -> &mut Recorder {
     story.created_at(&format!("{DIR}/locks/{}", own(key, 3)), 41)
 }
 
@@ -128,7 +128,7 @@ fn permit_comes_back(story: &mut Recorder) {
     story.says(&["acquired", "delete"]);
 }
 
-fn permit_is_back(story: &mut Recorder, key: u64, left: &str) {
+pub(super) fn permit_is_back(story: &mut Recorder, key: u64, left: &str) {
     let leases = format!("{DIR}/leases");
     story.watch(&leases, "changed").says(&["children"]);
     story.children(&[left, &lease(key, 7)]);
@@ -174,7 +174,7 @@ fn permit_tried_in_vain(story: &mut Recorder) {
 }
 
 /// A semaphore that waits for a permit, and watches its place in the line, too: the first confirmation after the grant of the line has it watched.
-fn wait_and_watch_the_line(story: &mut Recorder) -> u64 {
+pub(super) fn wait_and_watch_the_line(story: &mut Recorder) -> u64 {
     let (key, _) = wait_for_a_permit(story);
     story.after(3_000_000).timeout();
     story.confirmed().answer_routine();
