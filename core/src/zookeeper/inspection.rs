@@ -341,3 +341,6 @@ impl Inspection {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -371,4 +371,14 @@ mod tests {
         let reader = Layout::Kazoo.path("/a", Role::Reader, &attempt);
         assert_eq!(reader, "/a/00000000000000000000000000000001__rlock__");
     }
+
+    #[test]
+    fn a_layout_has_the_name_that_settings_use() {
+        let prefix = "n-".into();
+        let layouts = [Layout::Curator, Layout::Kazoo, Layout::Plain { prefix }];
+        assert_eq!(
+            layouts.map(|layout| layout.as_str()),
+            ["curator", "kazoo", "plain"]
+        );
+    }
 }

@@ -63,7 +63,7 @@ fn look_at_permits(story: &mut Recorder, permits: &[i32], queue: &[i32]) {
 }
 
 fn permits_found(story: &mut Recorder) {
-    look_at_permits(story, &[7, 5, 8, 6], &[9, 4]);
+    look_at_permits(story, &[5, 7, 8, 6], &[9, 4]);
     reads(
         story,
         &[

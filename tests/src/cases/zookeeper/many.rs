@@ -14,6 +14,10 @@ use crate::{
 
 cases! { "zookeeper":
     many_locks_extended, "One confirmation extends both places: reported once.";
+    many_locks_of_one, "A multi-lock of one name: its only place's confirmation is reported.";
+    many_locks_tried, "A try finds another contender first in one of the queues: refused, and all places are given up.";
+    many_locks_waiting_place_lost, "The place that still waits is deleted: both are taken anew together.";
+    many_locks_parents_answered_late, "The directories' creates are answered after the transaction, and after the lists: each answer is its own request's.";
     many_locks_suspended, "The connection is lost: reported once, and over when both nodes have been read again.";
     many_locks_suspended_while_waiting, "The connection is lost while one place is held and the other one waits: all are granted when both have been read again.";
     many_locks_requested, "Two of many locks are requested: reported once.";
@@ -62,6 +66,42 @@ fn many_locks_extended(story: &mut Recorder) {
     hold_many(story);
     story.timeout_of("renew").says(&["check"]).confirmed();
     story.says(&["extended"]);
+}
+
+fn many_locks_of_one(story: &mut Recorder) {
+    let mut settings = many();
+    settings["names"] = json!(["stock"]);
+    let key = begin(story, &settings);
+    let name = story.reply_children(&[&own(key, 3)]);
+    story.answer("multi", name).says(&["children", "get"]);
+    story.children(&[&own(key, 3)]).present(41).says(&["acquired"]);
+    story.timeout_of("renew").says(&["check"]).confirmed();
+    story.says(&["extended"]);
+}
+
+fn many_locks_tried(story: &mut Recorder) {
+    warm(story);
+    let key = story.open(&many());
+    story.try_acquire(key).waits_for(Some("renew"));
+    enqueued(story, key);
+    story.children(&[&own(key, 3)]).present(41).present(41);
+    story.children(&[&other(2), &own(key, 8)]);
+    story.says(&["delete", "delete"]).done("delete").done("delete");
+    story.says(&["refused not-available"]).close(key).leaves(0);
+}
+
+fn many_locks_waiting_place_lost(story: &mut Recorder) {
+    let key = queue_for_many(story);
+    story.watch(&format!("/shop/till/{}", own(key, 8)), "deleted");
+    story.says(&["delete"]).done("delete").says(&["multi"]);
+}
+
+fn many_locks_parents_answered_late(story: &mut Recorder) {
+    let key = enter(story);
+    story.error("multi", code::NO_NODE).says(&PARENTS);
+    both_first(story, key, 2);
+    parents_made(story);
+    story.release(key).says(&["delete", "delete"]);
 }
 
 fn many_locks_suspended(story: &mut Recorder) {

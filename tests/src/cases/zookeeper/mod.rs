@@ -17,10 +17,12 @@ mod owners;
 mod permits;
 mod read_write;
 mod recipes;
+mod recognition;
 mod refusals;
 mod second_look;
 mod semaphore;
 mod sessions;
+mod setbacks;
 mod single;
 mod watches;
 
@@ -53,6 +55,8 @@ pub(super) fn cases() -> Vec<super::Case> {
         inspections::cases(),
         permits::cases(),
         many::cases(),
+        setbacks::cases(),
+        recognition::cases(),
     ]
     .concat()
 }
@@ -132,6 +136,7 @@ mod code {
     pub(super) const NO_NODE: i32 = -101;
     pub(super) const NO_AUTH: i32 = -102;
     pub(super) const NODE_EXISTS: i32 = -110;
+    pub(super) const AUTH_FAILED: i32 = -115;
     pub(super) const UNIMPLEMENTED: i32 = -6;
     pub(super) const OPERATION_TIMEOUT: i32 = -7;
     pub(super) const SESSION_EXPIRED: i32 = -112;

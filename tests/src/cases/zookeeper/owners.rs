@@ -11,6 +11,9 @@ use crate::{
 cases! { "zookeeper":
     owner_again, "An owner acquires what it holds: a further hold of the same grant, without a request. Only the last release reaches the server.";
     owner_contends_anew, "While the last release is under way, the owner acquires again: with a contender of its own.";
+    owner_beside_a_foreign_contender, "A contender of another layout is in the queue: each hold learns of it.";
+    owner_joins_after_an_extension, "A hold that joins learns the time until which the grant has been extended.";
+    owner_writes_twice, "The writer is held twice: the release of one hold does not reach the server. The other one becomes a reader's, and cannot do so again.";
     owner_waits, "An owner that waits for a lock cannot wait for it twice. Once it cancels, it may acquire again.";
     owner_closes_its_first, "The application closes the first acquire, and then the second: the machine goes with the last one.";
     owner_closes_its_last, "The application closes the last hold, and keeps the key of the first: the lock is released without an event.";
@@ -304,4 +307,32 @@ fn owner_closes_a_release_under_way(story: &mut Recorder) {
     story.answer("multi", reply).says(&["get"]);
     story.present(42);
     story.close(reader).says(&["delete"]).done("delete").leaves(0);
+}
+
+fn owner_beside_a_foreign_contender(story: &mut Recorder) {
+    warm(story);
+    let key = story.open(&settings("zookeeper-mutex", "anna"));
+    story.acquire(key).created(3, 41);
+    let foreign = "0123456789abcdef0123456789abcdef__lock__0000000004";
+    story.children(&[&own(key, 3), foreign]);
+    story.says(&["mixed-layouts", "acquired"]);
+    let second = story.open(&settings("zookeeper-mutex", "anna"));
+    story.acquire(second).says(&["mixed-layouts", "acquired"]);
+}
+
+fn owner_joins_after_an_extension(story: &mut Recorder) {
+    let first = hold(story);
+    story.after(500_000).extend(first).says(&["sync"]).done("sync");
+    story.says(&["extended", "get"]).answer_routine();
+    join(story, "zookeeper-mutex");
+}
+
+fn owner_writes_twice(story: &mut Recorder) {
+    let (first, [_, reader_name]) = write(story);
+    let second = join(story, "zookeeper-writer");
+    story.release(first).says(&["released"]);
+    story.downgrade(second).says(&["multi"]);
+    let reply = story.reply_children(&[&reader_name]);
+    story.answer("multi", reply).says(&["downgraded", "get"]);
+    story.misuse(Input::Downgrade { key: second }, "not-a-writer");
 }

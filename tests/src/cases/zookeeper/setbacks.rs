@@ -1,0 +1,346 @@
+//! What a contender does when a request fails, is answered late, or shows what nobody expected.
+
+use serde_json::{Value, json};
+
+use super::{DIR, acquire, at, code, hold, other, own, own_of_attempt, queue, queue_behind_two, warm};
+use crate::{cases::cases, transcript::Recorder};
+
+cases! { "zookeeper":
+    parents_forbidden, "The directories are missing, and the server denies their creation however often: refused for that reason.";
+    parents_not_answered, "The creates of the directories have no answer: that they are missing is no reason to give up.";
+    parents_made_somewhere_else, "The answer to a directory's create names another path: it is of the wrong shape.";
+    directory_missing_and_list_throttled, "The create finds no directory, and the list is not executed: the directory is made at once.";
+    directory_missing_and_list_forbidden, "The create finds no directory, and the server denies the list: refused.";
+    client_not_authenticated, "The server has not accepted the client's credentials, and says so to the create.";
+    list_before_a_pause, "The list has come, and then the connection pauses: the list is too old when the create is answered.";
+    predecessor_not_read, "The server has not executed the read of the contender before us: listed again.";
+    predecessor_still_listed, "The contender before us has gone, and a list that is behind shows it: it is watched again.";
+    barrier_fails_before_the_list, "The barrier fails, and the list behind it is still to come: the next try does not wait for that list.";
+    number_taken_after_a_move, "After a move, the answer to the create is perhaps that to an earlier request: that the name exists is no reason to give up.";
+    number_taken, "The name exists, though the server numbers the names: the numbers are used up.";
+    number_taken_in_plain_names, "The same in the layout plain, after a move: its names do not show whose they are.";
+    own_node_missing_after_a_move, "After a move, the list does not have the own node: a new attempt enters.";
+    grant_ends_before_the_node_is_read, "A suspended grant ends by the clock, and then the own node is read: it is not resumed.";
+    grant_ends_as_the_node_is_read, "The same at the very moment at which it ends.";
+    grant_that_would_end_too_soon, "The contender is first when an eighth of the session's time is left: it waits for the next proof. A moment earlier it would have been granted.";
+    grant_that_lasts_just_long_enough, "That moment earlier.";
+    own_node_not_readable_as_holder, "The server denies a holder the read of its node: the session's proof decides, and the grant stays.";
+    own_node_not_readable_while_unproved, "The server denies the read of the own node to a contender that waits for the session's proof alone: granted with the proof.";
+    own_node_not_read_while_unproved, "The server has not executed that read: granted with the proof.";
+    own_node_not_read_while_suspended, "The connection is back, and the server has not executed the read of the own node: read again after a pause, and resumed.";
+    twin_deleted_after_a_reconnect, "The connection is lost before a twin's delete is answered: deleted when it is back.";
+    twin_deleted_after_a_pause, "A twin's delete has no answer: repeated while the lock is held.";
+    first_and_cut_off, "The connection is lost while a contender that is first waits for the session's proof: at the end of its time it is refused.";
+    behind_and_unproved, "A contender waits behind another one, and nothing is proved of its session: at the end of its time it is refused.";
+    search_behind_a_refused_check, "The check of the barrier is not executed, so the list behind it proves nothing.";
+    probe_of_the_wrong_shape, "A probe that is a check is answered as a sync is: that is the wrong shape.";
+    permit_tried_at_the_head, "A try is first in the line, and all permits are taken: refused at once.";
+    permits_changed_twice, "Permits change, and all are taken as before: the next change is noticed, too.";
+}
+
+pub(super) fn settings(more: &[(&str, Value)]) -> Value {
+    let mut settings = super::settings();
+    for (option, value) in more {
+        settings[*option] = value.clone();
+    }
+    settings
+}
+
+/// The transaction that made the session, and the time for which it is proved by a warm start.
+const PROVED: u64 = 8_908_000;
+
+fn no_directory(story: &mut Recorder) {
+    story
+        .error("create", code::NO_NODE)
+        .error("children", code::NO_NODE);
+    story.says(&["create", "create", "create", "children"]);
+}
+
+fn parents_forbidden(story: &mut Recorder) {
+    warm(story);
+    let key = acquire(story);
+    no_directory(story);
+    for _ in 0..3 {
+        story.parent_error(code::NODE_EXISTS).parent_error(code::NO_AUTH);
+        no_directory(story);
+    }
+    story.parent_error(code::NODE_EXISTS).parent_error(code::NO_AUTH);
+    story
+        .error("create", code::NO_NODE)
+        .error("children", code::NO_NODE);
+    story.says(&["refused no-permission"]).close(key).leaves(0);
+}
+
+fn parents_not_answered(story: &mut Recorder) {
+    warm(story);
+    acquire(story);
+    no_directory(story);
+    for _ in 0..5 {
+        story.fail("create", "unknown").fail("create", "not-sent");
+        story
+            .error("create", code::NO_NODE)
+            .error("children", code::NO_NODE);
+        story.says(&[]).waits_for(Some("retry")).timeout();
+        story.says(&["create", "create", "create", "children"]);
+    }
+}
+
+fn parents_made_somewhere_else(story: &mut Recorder) {
+    warm(story);
+    acquire(story);
+    no_directory(story);
+    let reply = story.reply_created("/elsewhere", 20);
+    story.answer_wrongly("create", reply);
+}
+
+fn directory_missing_and_list_throttled(story: &mut Recorder) {
+    warm(story);
+    acquire(story);
+    story.error("create", code::NO_NODE);
+    story.error("children", code::THROTTLED);
+    story.says(&["create", "create", "create", "children"]);
+}
+
+fn directory_missing_and_list_forbidden(story: &mut Recorder) {
+    warm(story);
+    let key = acquire(story);
+    story.error("create", code::NO_NODE);
+    story.error("children", code::NO_AUTH);
+    story.says(&["refused no-permission"]).close(key).leaves(0);
+}
+
+fn client_not_authenticated(story: &mut Recorder) {
+    warm(story);
+    acquire(story);
+    story.error("create", code::AUTH_FAILED).children(&[]);
+    story.says(&["refused auth-failed"]);
+}
+
+fn list_before_a_pause(story: &mut Recorder) {
+    warm(story);
+    let key = acquire(story);
+    story.children(&[&own(key, 3)]).says(&[]);
+    story.session_is("suspended").given(1);
+    story.created(3, 41).says(&[]).waits_for(Some("retry"));
+    story.timeout().says(&["sync", "children"]);
+    story.done("sync").children(&[&own(key, 3)]);
+}
+
+fn predecessor_not_read(story: &mut Recorder) {
+    warm(story);
+    let key = acquire(story);
+    story.created(3, 41).children(&[&other(2), &own(key, 3)]);
+    story.error("get", code::THROTTLED).says(&[]);
+    story.waits_for(Some("retry")).timeout();
+    story.says(&["sync", "children"]);
+}
+
+fn predecessor_still_listed(story: &mut Recorder) {
+    let key = queue_behind_two(story);
+    story.watch(&at(&other(2)), "deleted").says(&["children"]);
+    story.children(&[&other(1), &other(2), &own(key, 3)]);
+    story.says(&["get", "queued"]).error("get", code::NO_NODE);
+    story.says(&["children"]);
+}
+
+fn barrier_fails_before_the_list(story: &mut Recorder) {
+    let key = queue(story);
+    story.disconnected().connected(1).checked();
+    story.fail("sync", "unknown").waits_for(Some("retry"));
+    story.children(&[&own(key, 3)]).says(&[]);
+    story.timeout().says(&["sync", "children"]);
+}
+
+/// A machine whose session has moved to another connection. It asks for the lock.
+pub(super) fn ask_after_a_move(story: &mut Recorder, more: &[(&str, Value)]) -> u64 {
+    warm(story);
+    let key = story.open(&settings(more));
+    story.disconnected().connected(1).answer_routine().acquire(key);
+    key
+}
+
+fn number_taken_after_a_move(story: &mut Recorder) {
+    ask_after_a_move(story, &[]);
+    story.error("create", code::NODE_EXISTS).children(&[]);
+    story.says(&[]).waits_for(Some("retry")).timeout();
+    story.says(&["create", "children"]);
+}
+
+fn number_taken(story: &mut Recorder) {
+    warm(story);
+    acquire(story);
+    story.error("create", code::NODE_EXISTS).children(&[]);
+    story.says(&["refused sequence-exhausted"]);
+}
+
+fn number_taken_in_plain_names(story: &mut Recorder) {
+    ask_after_a_move(story, &[("layout", json!("plain"))]);
+    story.error("create", code::NODE_EXISTS).children(&[]);
+    story.says(&["sync", "check", "children"]).answer_routine();
+    story.children(&[]).says(&["refused sequence-exhausted"]);
+}
+
+fn own_node_missing_after_a_move(story: &mut Recorder) {
+    let key = queue(story);
+    story.disconnected().connected(1).answer_routine();
+    story.children(&[&other(2)]);
+    story.says(&["create", "children", "delete"]).created(4, 44);
+    story.children(&[&own_of_attempt(key, 2, 4)]);
+    story.says(&["acquired"]);
+}
+
+fn suspend_a_grant(story: &mut Recorder) {
+    hold(story);
+    story.disconnected().given(1).says(&["check", "get"]);
+}
+
+fn grant_ends_before_the_node_is_read(story: &mut Recorder) {
+    suspend_a_grant(story);
+    story.after(PROVED + 1).present(41).says(&[]);
+}
+
+fn grant_ends_as_the_node_is_read(story: &mut Recorder) {
+    suspend_a_grant(story);
+    story.after(PROVED).present(41).says(&[]);
+}
+
+/// An eighth of the session's timeout.
+const LEAST: u64 = 1_125_000;
+
+fn grant_that_would_end_too_soon(story: &mut Recorder) {
+    queue(story);
+    story.after(PROVED - LEAST).watch(&at(&other(2)), "deleted");
+    story.says(&[]);
+}
+
+fn grant_that_lasts_just_long_enough(story: &mut Recorder) {
+    queue(story);
+    story.after(PROVED - LEAST - 1);
+    story.watch(&at(&other(2)), "deleted").says(&["acquired"]);
+}
+
+fn own_node_not_readable_as_holder(story: &mut Recorder) {
+    let key = hold(story);
+    story.timeout_of("renew").confirmed().says(&["extended", "get"]);
+    story.error("get", code::NO_AUTH).says(&[]);
+    story.release(key).says(&["delete"]);
+}
+
+/// Behind another one, in a session of which nothing is proved; and then first. The read of the own node is under way.
+fn first_and_unproved(story: &mut Recorder) -> u64 {
+    story.given(1).done("sync");
+    let key = acquire(story);
+    story.created(3, 41).children(&[&other(2), &own(key, 3)]);
+    story.present(40).watch(&at(&other(2)), "deleted").says(&[]);
+    key
+}
+
+/// The session's proof comes.
+fn proved(story: &mut Recorder) -> &mut Recorder {
+    story.waits_for(Some("renew")).timeout().says(&["sync"]);
+    story.done("sync").says(&["check"]).checked()
+}
+
+fn own_node_not_readable_while_unproved(story: &mut Recorder) {
+    first_and_unproved(story);
+    story.error("get", code::NO_AUTH).says(&[]);
+    proved(story).says(&["acquired"]);
+}
+
+fn own_node_not_read_while_unproved(story: &mut Recorder) {
+    first_and_unproved(story);
+    story.error("get", code::THROTTLED).says(&[]);
+    proved(story).says(&["acquired"]);
+}
+
+fn own_node_not_read_while_suspended(story: &mut Recorder) {
+    suspend_a_grant(story);
+    story.error("get", code::THROTTLED).says(&[]);
+    story.waits_for(Some("retry")).timeout().says(&["get"]);
+    story.present(41).says(&["resumed"]);
+}
+
+/// A holder whose twin is being deleted.
+fn hold_beside_a_twin(story: &mut Recorder) -> u64 {
+    warm(story);
+    let key = acquire(story);
+    story.disconnected().connected(1).checked().created(5, 50);
+    let line = [own(key, 3), own(key, 5)];
+    let line = [&*line[0], &*line[1]];
+    story.children(&line).says(&["get", "children"]);
+    story.present(41).children(&line);
+    story.says(&["delete", "acquired"]);
+    key
+}
+
+fn twin_deleted_after_a_reconnect(story: &mut Recorder) {
+    hold_beside_a_twin(story);
+    story.disconnected().given(1);
+    story.says(&["check", "get", "delete"]);
+}
+
+fn twin_deleted_after_a_pause(story: &mut Recorder) {
+    hold_beside_a_twin(story);
+    story.fail("delete", "unknown").says(&[]);
+    story.waits_for(Some("retry")).timeout();
+    story.says(&["get", "delete"]).done("delete").says(&[]);
+}
+
+fn first_and_cut_off(story: &mut Recorder) {
+    story.given(1).done("sync");
+    let key = story.open(&settings(&[]));
+    story.acquire_within(key, 200_000).created(3, 41);
+    story.children(&[&own(key, 3)]).says(&[]).disconnected();
+    story.timeout().says(&["refused unreachable"]);
+}
+
+fn behind_and_unproved(story: &mut Recorder) {
+    story.given(1).done("sync");
+    let key = story.open(&settings(&[]));
+    story.acquire_within(key, 200_000).created(3, 41);
+    story.children(&[&other(2), &own(key, 3)]).answer_routine();
+    story.waits_for(Some("acquire-timeout")).timeout();
+    story.says(&["delete"]).done("delete").says(&["refused timeout"]);
+}
+
+fn search_behind_a_refused_check(story: &mut Recorder) {
+    warm(story);
+    let key = story.open(&settings(&[]));
+    story.acquire_within(key, 200_000).timeout();
+    story.disconnected().connected(1).checked();
+    story.done("sync").error("check", code::THROTTLED);
+    story.children(&[&other(2)]).says(&[]);
+    story.waits_for(Some("retry")).timeout();
+    story.says(&["sync", "check", "children"]);
+}
+
+fn probe_of_the_wrong_shape(story: &mut Recorder) {
+    hold(story);
+    story.timeout_of("renew").says(&["check"]);
+    let reply = story.reply_done();
+    story.answer_wrongly("check", reply).says(&[]);
+}
+
+fn permit_tried_at_the_head(story: &mut Recorder) {
+    warm(story);
+    let semaphore = json!({"kind": "zookeeper-semaphore", "name": "stock", "prefix": "shop", "permits": 1});
+    let key = story.open(&semaphore);
+    story.try_acquire(key);
+    let number = story.reply_data("1", 0, 9);
+    story.answer("get", number);
+    story.created_at(&format!("{DIR}/locks/{}", own(key, 3)), 41);
+    story.children(&[&own(key, 3)]).says(&["create", "children"]);
+    super::semaphore::take(story, key, &["a-lease-0000000001"]);
+    story.says(&["delete", "delete"]).done("delete").done("delete");
+    story.says(&["refused not-available"]).close(key).leaves(0);
+}
+
+fn permits_changed_twice(story: &mut Recorder) {
+    let (key, [first, second]) = super::semaphore::wait_for_a_permit(story);
+    let own = super::semaphore::lease(key, 7);
+    for _ in 0..2 {
+        story.watch(&format!("{DIR}/leases"), "changed");
+        story.says(&["children"]);
+        story.children(&[&first, &second, &own]).says(&[]);
+    }
+}
