@@ -305,3 +305,9 @@ fn an_option_belongs_to_kinds_and_servers_and_a_field_to_none() {
     assert!(!is_option("permits", Server::Redis, Kind::Semaphore));
     assert!(!is_option("name", Server::ZooKeeper, Kind::Mutex));
 }
+
+#[test]
+fn of_two_errors_the_names_comes_first() {
+    let data = json!({"server": "zookeeper", "kind": "lock", "name": "", "max_hold": 0});
+    assert_eq!(read(&data).unwrap_err().name(), "empty-name");
+}

@@ -358,3 +358,6 @@ impl MultiLock {
         true
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -67,8 +67,8 @@ fn permits_found(story: &mut Recorder) {
     reads(
         story,
         &[
-            ("till 3", 3, 47),
             ("till 1", 1, 45),
+            ("till 3", 3, 47),
             ("till 4", 4, 48),
             ("till 2", 2, 46),
         ],

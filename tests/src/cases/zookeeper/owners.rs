@@ -321,9 +321,9 @@ fn owner_beside_a_foreign_contender(story: &mut Recorder) {
 }
 
 fn owner_joins_after_an_extension(story: &mut Recorder) {
-    let first = hold(story);
-    story.after(500_000).extend(first).says(&["sync"]).done("sync");
-    story.says(&["extended", "get"]).answer_routine();
+    hold(story);
+    story.timeout_of("renew").confirmed().answer_routine();
+    story.timeout_of("renew").confirmed().says(&["extended"]);
     join(story, "zookeeper-mutex");
 }
 

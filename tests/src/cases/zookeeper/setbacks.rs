@@ -8,6 +8,7 @@ use crate::{cases::cases, transcript::Recorder};
 cases! { "zookeeper":
     parents_forbidden, "The directories are missing, and the server denies their creation however often: refused for that reason.";
     parents_not_answered, "The creates of the directories have no answer: that they are missing is no reason to give up.";
+    parents_not_executed, "The server has executed none of the creates of the directories: the same.";
     parents_made_somewhere_else, "The answer to a directory's create names another path: it is of the wrong shape.";
     directory_missing_and_list_throttled, "The create finds no directory, and the list is not executed: the directory is made at once.";
     directory_missing_and_list_forbidden, "The create finds no directory, and the server denies the list: refused.";
@@ -72,11 +73,24 @@ fn parents_forbidden(story: &mut Recorder) {
 }
 
 fn parents_not_answered(story: &mut Recorder) {
+    parents_postponed(story, |story| {
+        story.fail("create", "unknown").fail("create", "not-sent");
+    });
+}
+
+fn parents_not_executed(story: &mut Recorder) {
+    parents_postponed(story, |story| {
+        story.parent_error(code::THROTTLED).parent_error(code::THROTTLED);
+    });
+}
+
+/// More often than a client creates missing directories, their creation has failed for a reason that may pass.
+fn parents_postponed(story: &mut Recorder, fails: impl Fn(&mut Recorder)) {
     warm(story);
     acquire(story);
     no_directory(story);
     for _ in 0..5 {
-        story.fail("create", "unknown").fail("create", "not-sent");
+        fails(story);
         story
             .error("create", code::NO_NODE)
             .error("children", code::NO_NODE);
