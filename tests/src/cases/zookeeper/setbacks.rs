@@ -29,6 +29,9 @@ cases! { "zookeeper":
     own_node_not_readable_while_unproved, "The server denies the read of the own node to a contender that waits for the session's proof alone: granted with the proof.";
     own_node_not_read_while_unproved, "The server has not executed that read: granted with the proof.";
     own_node_not_read_while_suspended, "The connection is back, and the server has not executed the read of the own node: read again after a pause, and resumed.";
+    connected_twice, "The driver reports a connection that it has reported before: nothing is read again because of that.";
+    own_node_read_across_a_downgrade, "The read of a writer's node is answered when the node has become a reader's: the old node's end is no loss.";
+    twin_deleted_while_unproved, "A twin's delete is not executed, and the contender waits for the session's proof: the delete alone is repeated.";
     twin_deleted_after_a_reconnect, "The connection is lost before a twin's delete is answered: deleted when it is back.";
     twin_deleted_after_a_pause, "A twin's delete has no answer: repeated while the lock is held.";
     first_and_cut_off, "The connection is lost while a contender that is first waits for the session's proof: at the end of its time it is refused.";
@@ -272,6 +275,35 @@ fn own_node_not_read_while_suspended(story: &mut Recorder) {
     story.error("get", code::THROTTLED).says(&[]);
     story.waits_for(Some("retry")).timeout().says(&["get"]);
     story.present(41).says(&["resumed"]);
+}
+
+fn connected_twice(story: &mut Recorder) {
+    let key = hold(story);
+    story.given(1).says(&["check", "extended", "get"]);
+    story.release(key).says(&["delete"]);
+}
+
+fn own_node_read_across_a_downgrade(story: &mut Recorder) {
+    let (key, [_, reader]) = super::downgrade::write(story);
+    story.timeout_of("renew").confirmed();
+    let read = story.last_id("get");
+    story.downgrade(key).says(&["multi"]);
+    let gone = story.reply_error(code::NO_NODE);
+    story.answer_id(read, gone).says(&[]);
+    super::downgrade::turned(story, &reader);
+    story.release(key).says(&["delete"]);
+}
+
+fn twin_deleted_while_unproved(story: &mut Recorder) {
+    story.given(1).done("sync");
+    let key = acquire(story);
+    story.disconnected().given(1).created(5, 50);
+    let line = [own(key, 3), own(key, 5)];
+    let line = [&*line[0], &*line[1]];
+    story.children(&line).says(&["get", "children"]);
+    story.present(41).children(&line).says(&["delete"]);
+    story.error("delete", code::THROTTLED).says(&[]);
+    story.waits_for(Some("retry")).timeout().says(&["delete"]);
 }
 
 /// A holder whose twin is being deleted.
