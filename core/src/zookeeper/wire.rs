@@ -255,3 +255,20 @@ pub mod code {
     /// The server has refused the credentials.
     pub const AUTH_FAILED: i32 = -115;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::code::*;
+
+    #[test]
+    fn codes_are_the_protocols() {
+        let made_up = [CONNECTION_LOSS, OPERATION_TIMEOUT, SESSION_EXPIRED];
+        assert_eq!(made_up, [-4, -7, -112]);
+        assert_eq!([SESSION_MOVED, THROTTLED], [-118, -127]);
+        assert_eq!(
+            [NO_NODE, NO_CHILDREN_FOR_EPHEMERALS, NODE_EXISTS],
+            [-101, -108, -110]
+        );
+        assert_eq!([NO_AUTH, AUTH_FAILED, UNIMPLEMENTED], [-102, -115, -6]);
+    }
+}
