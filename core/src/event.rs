@@ -323,6 +323,7 @@ mod tests {
         let mut grant = Grant {
             attempt: AttemptId { contender, number: 1 },
             fence: None,
+            takeovers: 0,
             valid_until: Some(Instant::from_micros(30)),
         };
         let at = |micros| Instant::from_micros(micros);

@@ -72,9 +72,9 @@ mod tests {
     #[test]
     fn a_lease_may_be_as_long_as_the_longest_and_no_longer() {
         let margin = Duration::from_millis(1);
-        assert_eq!(check(MAX_TTL, margin), Ok(()));
+        assert_eq!(check("ttl", MAX_TTL, margin), Ok(()));
         for longer in [Duration::from_micros(1), Duration::from_secs(1)] {
-            let error = check(MAX_TTL + longer, margin).unwrap_err();
+            let error = check("ttl", MAX_TTL + longer, margin).unwrap_err();
             assert_eq!(error.name(), "too-long");
         }
     }
