@@ -200,6 +200,21 @@ fn what_is_no_setting_is_refused() {
 }
 
 #[test]
+fn a_program_with_the_machines_of_one_server_checks_the_same_settings() {
+    for row in rows() {
+        let data = data(&row);
+        let raw = || serde_json::from_value::<RawSettings>(data.clone()).unwrap();
+        let (own, other) = if row["server"] == "redis" {
+            (raw().for_redis(), raw().for_zookeeper())
+        } else {
+            (raw().for_zookeeper(), raw().for_redis())
+        };
+        assert_eq!(own, read(&data), "{row}");
+        assert!(other.is_err(), "{row}");
+    }
+}
+
+#[test]
 fn null_is_no_value() {
     let data = json!({"server": "redis", "kind": "lock", "name": "x", "layout": null, "ttl": null});
     assert!(read(&data).is_ok());

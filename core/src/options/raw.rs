@@ -156,31 +156,75 @@ impl RawSettings {
     }
 }
 
-impl TryFrom<RawSettings> for Settings {
-    type Error = ConfigError;
-
-    fn try_from(raw: RawSettings) -> Result<Self, ConfigError> {
-        let (server, kind) = raw.kind()?;
-        let inspects = kind != Kind::Inspection && raw.has("action");
-        if inspects && (server == Server::Redis || kind == Kind::MultiLock) {
+impl RawSettings {
+    /// The settings for Redis of this kind.
+    fn redis(self, kind: Kind) -> Result<Settings, ConfigError> {
+        if self.has("action") {
             return Err(unknown::inspection(kind));
         }
-        let draft = raw.draft(server, kind)?;
+        let draft = self.draft(Server::Redis, kind)?;
         if Kind::OPERATIONS.contains(&kind) {
             return draft.operation(kind);
         }
         let name = draft.name.as_deref().unwrap_or_default();
-        if server == Server::Redis {
-            return draft
-                .redis(name)
-                .map(|settings| Self::Redis(LockSettings::String(settings)));
+        draft
+            .redis(name)
+            .map(|settings| Settings::Redis(LockSettings::String(settings)))
+    }
+
+    /// The settings for ZooKeeper, or for `memory:`, of this kind.
+    fn zookeeper(self, server: Server, kind: Kind) -> Result<Settings, ConfigError> {
+        let inspects = kind != Kind::Inspection && self.has("action");
+        if inspects && kind == Kind::MultiLock {
+            return Err(unknown::inspection(kind));
         }
+        let draft = self.draft(server, kind)?;
         if draft.has_lease() {
             // Only `memory:` takes them beside ZooKeeper's options. It checks them as Redis would, and ignores them.
             draft.redis("memory")?;
         }
-        draft.zookeeper(kind, inspects).map(Self::ZooKeeper)
+        draft.zookeeper(kind, inspects).map(Settings::ZooKeeper)
     }
+}
+
+impl TryFrom<RawSettings> for Settings {
+    type Error = ConfigError;
+
+    fn try_from(raw: RawSettings) -> Result<Self, ConfigError> {
+        match raw.kind()? {
+            (Server::Redis, kind) => raw.redis(kind),
+            (server, kind) => raw.zookeeper(server, kind),
+        }
+    }
+}
+
+impl RawSettings {
+    /// The settings of a machine for Redis. A program with such machines alone does not contain the checks of ZooKeeper's
+    /// settings then.
+    ///
+    /// # Errors
+    /// As of [`Settings`]; also for settings of another server.
+    pub fn for_redis(self) -> Result<Settings, ConfigError> {
+        match self.kind()? {
+            (Server::Redis, kind) => self.redis(kind),
+            _ => Err(elsewhere(Server::Redis)),
+        }
+    }
+
+    /// The settings of a machine for ZooKeeper or `memory:`, for a program with such machines alone.
+    ///
+    /// # Errors
+    /// As of [`Settings`]; also for settings of Redis.
+    pub fn for_zookeeper(self) -> Result<Settings, ConfigError> {
+        match self.kind()? {
+            (Server::Redis, _) => Err(elsewhere(Server::ZooKeeper)),
+            (server, kind) => self.zookeeper(server, kind),
+        }
+    }
+}
+
+fn elsewhere(expected: Server) -> ConfigError {
+    unreadable(&["these settings are not for ", expected.shown()])
 }
 
 /// The names of all kinds of locks, in a sentence.
