@@ -30,7 +30,7 @@ export {
   Refused,
   ReleaseUnconfirmed,
 } from "./errors.js";
-export { Hub, Settings, parseAddress } from "./hub/public.js";
+export { Hub, Scope, Settings, parseAddress } from "./hub/public.js";
 export { isFromReplica } from "./hub/families/redis.js";
 export { handshakeTimeout } from "./hub/families/zookeeper.js";
 export type { Failure, Family, RedisValue, SessionState, Stat } from "./hub/hub.js";
@@ -38,15 +38,18 @@ export { MemoryServer } from "./hub/memory/server.js";
 export type { Signal } from "./client/signal.js";
 export type {
   ElectionOptions,
+  IdempotencyOptions,
   LockOptions,
   MultiLockOptions,
   ReadWriteLockOptions,
   SemaphoreOptions,
 } from "./hub/lock-options.js";
+export type { RecordData } from "./hub/records.js";
+export type { ScopeData } from "./hub/scope.js";
 export type { Layout, SettingsData, ZooKeeperLockOptions, ZooKeeperSettings } from "./hub/settings.js";
 export type { Address, Credentials, RedisAddress } from "./hub/addresses.js";
+export type { Argument } from "./hub/arguments.js";
 export type {
-  Argument,
   Cause,
   Command,
   ContenderData,

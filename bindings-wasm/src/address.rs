@@ -3,7 +3,7 @@
 use fencepost_core::url::Address;
 use wasm_bindgen::prelude::*;
 
-use crate::{convert::number, error};
+use crate::{convert, error};
 
 #[wasm_bindgen(raw_module = "../addresses.js")]
 extern "C" {
@@ -26,9 +26,7 @@ pub fn parse_address(url: &str) -> bool {
             prefix,
             session_timeout,
         }) => {
-            let (whole, rest) = (session_timeout.as_secs(), session_timeout.subsec_micros());
-            let millis = number(whole) * 1000.0 + f64::from(rest) / 1000.0;
-            zookeeper(&hosts.join(","), &prefix, millis);
+            zookeeper(&hosts.join(","), &prefix, convert::in_millis(session_timeout));
         }
         Ok(Address::Redis(server)) => redis(
             &server.host,

@@ -5,7 +5,7 @@ use alloc::{string::String, vec::Vec};
 
 use wasm_bindgen::prelude::*;
 
-#[wasm_bindgen(raw_module = "../outputs.js")]
+#[wasm_bindgen(raw_module = "../arguments.js")]
 extern "C" {
     fn texts() -> JsValue;
     #[wasm_bindgen(js_name = replaceTexts)]
@@ -21,6 +21,9 @@ const KINDS: usize = 4;
 
 /// What changes has to fit the bits of a number.
 const MOST: usize = 32;
+
+/// A longer argument, such as a result, is handed over without being kept: scripts are shorter.
+const LONGEST: usize = 8192;
 
 /// Numbers of so many digits are exact in JavaScript.
 const EXACT: usize = 15;
@@ -53,9 +56,9 @@ impl Arguments {
     /// An array with these texts.
     ///
     /// # Errors
-    /// The arguments, if they are not all texts without NUL, or too many.
+    /// The arguments, if they are not all texts without NUL, or too many or too long.
     pub(crate) fn mirrored(&mut self, arguments: Vec<Vec<u8>>) -> Result<&JsValue, Vec<Vec<u8>>> {
-        if arguments.len() > MOST {
+        if arguments.len() > MOST || arguments.iter().any(|one| one.len() > LONGEST) {
             return Err(arguments);
         }
         let same_kind = |known: &Known| {

@@ -26,6 +26,11 @@ pub(crate) fn millis(instant: Option<Instant>) -> f64 {
     instant.map_or(f64::NAN, |instant| number(instant.as_micros()) / PER_MILLI)
 }
 
+/// A duration for JavaScript.
+pub(crate) fn in_millis(duration: Duration) -> f64 {
+    number(duration.as_secs()) * PER_MILLI + f64::from(duration.subsec_micros()) / PER_MILLI
+}
+
 /// A number of milliseconds as whole microseconds, away from zero, so that what is positive stays positive.
 pub(crate) fn micros(what: &str, millis: f64) -> Result<i64, ConfigError> {
     if !millis.is_finite() {

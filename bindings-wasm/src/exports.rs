@@ -17,7 +17,7 @@ use crate::{
     convert,
     hub::{self, Hub},
     output::Outputs,
-    reply,
+    reply::Parts,
     settings::Settings,
 };
 
@@ -27,6 +27,7 @@ use crate::{
 pub(crate) struct RawHub {
     hub: Hub,
     outputs: Outputs,
+    parts: Parts,
 }
 
 #[wasm_bindgen]
@@ -34,8 +35,11 @@ impl RawHub {
     #[wasm_bindgen(constructor)]
     pub fn new(family: &str, seed: f64) -> Result<Self, JsValue> {
         let hub = Hub::new(family, seed)?;
-        let outputs = Outputs::new();
-        Ok(Self { hub, outputs })
+        Ok(Self {
+            hub,
+            outputs: Outputs::new(),
+            parts: Parts::default(),
+        })
     }
 
     pub fn pending(&self) -> usize {
@@ -72,6 +76,14 @@ impl RawHub {
 
     pub fn release(&mut self, now: f64, key: f64) -> bool {
         self.intent(now, key, Intent::Release)
+    }
+
+    pub fn complete(&mut self, now: f64, key: f64, tag: &str, result: Vec<u8>) -> bool {
+        self.hub.complete(now, key, tag, result).is_ok()
+    }
+
+    pub fn leave(&mut self, now: f64, key: f64) -> bool {
+        self.intent(now, key, Intent::Leave)
     }
 
     pub fn downgrade(&mut self, now: f64, key: f64) -> bool {
@@ -128,25 +140,49 @@ impl RawHub {
         self.answer(now, id, session, Answer::Error(code))
     }
 
-    /// The reply as one text: see `reply.rs`.
-    pub fn reply(&mut self, now: f64, id: f64, text: &str) -> bool {
-        let done = match reply::read(text) {
-            Some(reply) => self.hub.outcome(now, id, Outcome::Redis(reply)),
-            None => self.hub.wrong(now, id, "a Redis value"),
-        };
-        done.is_ok()
+    /// The reply that has been put together: see `reply.rs`.
+    pub fn reply(&mut self, now: f64, id: f64) -> bool {
+        let reply = self.parts.take();
+        self.replied(now, id, reply)
     }
 
-    /// The most frequent replies, an array of a number alone or with a text.
+    pub fn nil(&mut self) {
+        self.parts.push(redis::Reply::Nil);
+    }
+
+    pub fn integer(&mut self, number: i64) {
+        self.parts.push(redis::Reply::Int(number));
+    }
+
+    pub fn bytes(&mut self, bytes: Vec<u8>) {
+        self.parts.push(redis::Reply::Bytes(bytes));
+    }
+
+    pub fn text(&mut self, text: String) {
+        self.parts.push(redis::Reply::Bytes(text.into_bytes()));
+    }
+
+    #[wasm_bindgen(js_name = errorReply)]
+    pub fn error_reply(&mut self, message: String) {
+        self.parts.push(redis::Reply::Error(message));
+    }
+
+    /// An array of the last `count` parts.
+    pub fn gather(&mut self, count: usize) {
+        self.parts.gather(count);
+    }
+
+    /// The most frequent replies, an array of a number alone or with bytes.
     #[wasm_bindgen(js_name = replyNumber)]
     pub fn reply_number(&mut self, now: f64, id: f64, number: f64) -> bool {
-        self.replied(now, id, Vec::from([convert::integer(number)]))
+        let items = Vec::from([convert::integer(number)]);
+        self.replied(now, id, redis::Reply::Array(items))
     }
 
     #[wasm_bindgen(js_name = replyPair)]
-    pub fn reply_pair(&mut self, now: f64, id: f64, number: f64, text: &str) -> bool {
-        let text = redis::Reply::Bytes(text.into());
-        self.replied(now, id, Vec::from([convert::integer(number), text]))
+    pub fn reply_pair(&mut self, now: f64, id: f64, number: f64, bytes: Vec<u8>) -> bool {
+        let items = Vec::from([convert::integer(number), redis::Reply::Bytes(bytes)]);
+        self.replied(now, id, redis::Reply::Array(items))
     }
 
     pub fn failed(&mut self, now: f64, id: f64, failure: &str) -> bool {
@@ -155,6 +191,7 @@ impl RawHub {
 
     /// A reply of a type that no reply has: the command counts as unknown, and there is always an error.
     pub fn wrong(&mut self, now: f64, id: f64, expected: &str) -> bool {
+        self.parts.clear();
         self.hub.wrong(now, id, expected).is_ok()
     }
 
@@ -210,8 +247,7 @@ impl RawHub {
         self.hub.intent(now, key, intent).is_ok()
     }
 
-    fn replied(&mut self, now: f64, id: f64, items: Vec<redis::Reply>) -> bool {
-        let reply = redis::Reply::Array(items);
+    fn replied(&mut self, now: f64, id: f64, reply: redis::Reply) -> bool {
         self.hub.outcome(now, id, Outcome::Redis(reply)).is_ok()
     }
 

@@ -1,7 +1,7 @@
 //! The machines that a module has: one family's, so that a program loads what its server needs.
 
 use fencepost_core::{
-    Outcome, Settings, hub,
+    ConfigError, Outcome, RawSettings, Settings, hub,
     lowered::{self, Request},
     redis::{self, Redis},
     zookeeper::{self, ZooKeeper},
@@ -16,12 +16,17 @@ pub(crate) type Chosen = Redis;
 
 /// A family, as far as plain values go: `None` for those of the other one.
 pub(crate) trait Family: hub::Family<Request: Into<Request>> {
+    fn checked(raw: RawSettings) -> Result<Settings, ConfigError>;
     fn settings(settings: &Settings) -> Option<&Self::Settings>;
     fn outcome(outcome: lowered::Outcome) -> Option<Outcome<Self::Reply>>;
     fn notice(notice: lowered::Notice) -> Option<Self::Notice>;
 }
 
 impl Family for ZooKeeper {
+    fn checked(raw: RawSettings) -> Result<Settings, ConfigError> {
+        raw.for_zookeeper()
+    }
+
     fn settings(settings: &Settings) -> Option<&zookeeper::LockSettings> {
         match settings {
             Settings::ZooKeeper(settings) => Some(settings),
@@ -46,6 +51,10 @@ impl Family for ZooKeeper {
 }
 
 impl Family for Redis {
+    fn checked(raw: RawSettings) -> Result<Settings, ConfigError> {
+        raw.for_redis()
+    }
+
     fn settings(settings: &Settings) -> Option<&redis::LockSettings> {
         match settings {
             Settings::Redis(settings) => Some(settings),

@@ -1,5 +1,6 @@
 //! The hub behind the exports, with results in JavaScript's numbers and errors.
 
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::{
@@ -10,6 +11,7 @@ use crate::{
 };
 use fencepost_core::{
     AcquireTimeout, ConfigError, ContenderId, Failure, Intent, Key, Misuse, SessionId,
+    claim::Content,
     hub::{self, Family as _},
     lowered::{HubOutput, Notice, Outcome},
     zookeeper::{self, Answer, SessionState, WatchEvent},
@@ -53,12 +55,17 @@ impl Hub {
     }
 
     pub(crate) fn acquire(&mut self, now: f64, key: f64, acquire_timeout: Option<f64>) -> Done {
-        let hint = ", or use tryAcquire for an attempt that does not wait";
+        let hint = ", or use tryAcquire (for a claim: wait: false) for an attempt that does not wait";
         let acquire_timeout = match acquire_timeout {
             None => AcquireTimeout::Forever,
             Some(millis) => AcquireTimeout::For(convert::duration("timeout", millis, hint)?),
         };
         self.intent(now, key, Intent::Acquire(acquire_timeout))
+    }
+
+    pub(crate) fn complete(&mut self, now: f64, key: f64, tag: &str, result: Vec<u8>) -> Done {
+        let content = Content::new(tag, result).map_err(|why| error::config(&why))?;
+        self.intent(now, key, Intent::Complete(content))
     }
 
     pub(crate) fn intent(&mut self, now: f64, key: f64, intent: Intent) -> Done {

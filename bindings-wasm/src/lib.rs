@@ -20,5 +20,7 @@ mod redis;
 mod reply;
 #[cfg(target_family = "wasm")]
 mod runtime;
+#[cfg(feature = "redis")]
+mod scope;
 mod settings;
 mod zookeeper;

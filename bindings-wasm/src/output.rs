@@ -5,13 +5,14 @@
 
 use fencepost_core::{
     Cause, Command, CommandId, Event, Key, Output, Target, Wait,
+    claim::Record,
     lowered::{HubOutput, Request},
 };
 use wasm_bindgen::prelude::*;
 
 use crate::{
     arguments::Arguments,
-    convert::{millis, number},
+    convert::{self, millis, number},
 };
 
 #[wasm_bindgen(raw_module = "../outputs.js")]
@@ -29,13 +30,12 @@ extern "C" {
     );
     #[wasm_bindgen(js_name = part)]
     fn part(operation: u8, path: &str, data: &[u8], flags: u32);
-    #[wasm_bindgen(js_name = argument)]
-    fn argument(bytes: &[u8]);
     #[wasm_bindgen(js_name = argumentsCommand)]
     fn arguments_command(key: f64, id: f64, target: i32, deadline: f64, operation: u8, known: &JsValue);
     fn queued(key: f64, ahead: f64);
     fn attempted(attempt: &str);
-    fn acquired(key: f64, fence: Option<u64>, valid_until: f64);
+    fn acquired(key: f64, fence: Option<u64>, takeovers: f64, valid_until: f64);
+    fn recorded(key: f64, event: u8);
     fn valid(key: f64, event: u8, valid_until: f64);
     fn plain(key: f64, event: u8);
     #[wasm_bindgen(js_name = mixedLayouts)]
@@ -50,8 +50,41 @@ extern "C" {
         identifier: &str,
     );
     fn found(key: f64);
-    fn ended(key: f64, event: &str, code: u16, kind: &str, message: &str, command: f64, detail: Option<&str>);
+    #[allow(clippy::too_many_arguments, reason = "scalars cross fastest")]
+    fn ended(
+        key: f64,
+        event: &str,
+        code: u16,
+        kind: &str,
+        message: &str,
+        command: f64,
+        detail: Option<&str>,
+        retry_after: f64,
+    );
     fn wait(until: f64, reason: u8);
+}
+
+#[wasm_bindgen(raw_module = "../arguments.js")]
+extern "C" {
+    fn argument(bytes: &[u8]);
+}
+
+#[wasm_bindgen(raw_module = "../records.js")]
+extern "C" {
+    #[allow(clippy::too_many_arguments, reason = "scalars cross fastest")]
+    fn record(
+        state: u8,
+        attempt: &str,
+        fence: u64,
+        takeovers: f64,
+        policy: u8,
+        lease_end: f64,
+        kept_until: f64,
+        version: f64,
+        guard: f64,
+        tag: &str,
+        result: &[u8],
+    );
 }
 
 /// What stands for a name in `js/hub/outputs.ts`: no text crosses, and no reference.
@@ -63,6 +96,9 @@ mod code {
     pub(super) const REVOKE_REQUESTED: u8 = 1;
     pub(super) const DOWNGRADED: u8 = 2;
     pub(super) const RELEASED: u8 = 3;
+    pub(super) const COMPLETED: u8 = 0;
+    pub(super) const REPLAYED: u8 = 1;
+    pub(super) const LOOKED: u8 = 2;
 }
 
 /// Makes outputs. What was handed over before is known and does not cross again: decoding a text costs more than everything else in a crossing.
@@ -131,7 +167,8 @@ fn told(key: f64, event: &Event, whole: bool) {
             if whole {
                 attempted(&grant.attempt.text());
             }
-            acquired(key, grant.fence.map(|fence| fence.0), millis(grant.valid_until));
+            let (fence, takeovers) = (grant.fence.map(|fence| fence.0), number(grant.takeovers));
+            acquired(key, fence, takeovers, millis(grant.valid_until));
         }
         Event::Extended { valid_until } => valid(key, code::EXTENDED, millis(*valid_until)),
         Event::Resumed { valid_until } => valid(key, code::RESUMED, millis(*valid_until)),
@@ -154,6 +191,9 @@ fn told(key: f64, event: &Event, whole: bool) {
             }
             found(key);
         }
+        Event::Completed { record } => known(key, code::COMPLETED, Some(record)),
+        Event::Replayed { record } => known(key, code::REPLAYED, Some(record)),
+        Event::Looked { record } => known(key, code::LOOKED, record.as_deref()),
         Event::Lost { reason, cause } => {
             over(key, name, reason.code(), reason.name(), reason.message(), cause)
         }
@@ -165,8 +205,32 @@ fn told(key: f64, event: &Event, whole: bool) {
     }
 }
 
+fn known(key: f64, event: u8, record: Option<&Record>) {
+    record.map(show);
+    recorded(key, event);
+}
+
+/// Makes the record that the next event has.
+fn show(known: &Record) {
+    record(
+        known.state as u8,
+        &known.attempt.text(),
+        known.fence.0,
+        number(known.takeovers),
+        known.policy as u8,
+        number(known.lease_end),
+        number(known.kept_until),
+        number(known.version),
+        number(known.guard()),
+        &known.tag,
+        &known.result,
+    );
+}
+
 /// An end that was not asked for.
 fn over(key: f64, event: &str, code: u16, kind: &str, message: &str, cause: &Cause) {
+    cause.record.as_deref().map(show);
+    let retry_after = cause.retry_after.map_or(f64::NAN, convert::in_millis);
     ended(
         key,
         event,
@@ -175,6 +239,7 @@ fn over(key: f64, event: &str, code: u16, kind: &str, message: &str, cause: &Cau
         message,
         named(cause.command),
         cause.detail.as_deref(),
+        retry_after,
     );
 }
 

@@ -9,7 +9,10 @@ use fencepost_core::{
 };
 use wasm_bindgen::prelude::*;
 
-use crate::error;
+use crate::{
+    error,
+    family::{Chosen, Family as _},
+};
 
 /// The checked settings of one lock.
 #[wasm_bindgen]
@@ -25,7 +28,7 @@ impl Settings {
     /// A `ConfigError` that names the option.
     #[wasm_bindgen(constructor)]
     pub fn new(fields: Vec<String>) -> Result<Self, JsValue> {
-        Checked::try_from(read(fields))
+        Chosen::checked(read(fields))
             .map(Self)
             .map_err(|why| error::config(&why).into())
     }
@@ -49,7 +52,7 @@ fn value_type(name: &str) -> Option<ValueType> {
 }
 
 /// `js/hub/settings.ts` has looked at the types: what is there is right.
-fn read(fields: Vec<String>) -> RawSettings {
+pub(crate) fn read(fields: Vec<String>) -> RawSettings {
     let mut raw = RawSettings::default();
     let mut fields = fields.into_iter();
     while let (Some(name), Some(text)) = (fields.next(), fields.next()) {

@@ -79,6 +79,8 @@ const VERBS = {
   tryAcquire: [times, small],
   extend: [times, small],
   release: [times, small],
+  complete: [times, small, texts, bytes],
+  leave: [times, small],
   cancel: [times, small],
   created: [times, small, big, names, big],
   children: [times, small, big, fc.array(names, { maxLength: 4 })],

@@ -26,7 +26,16 @@ const bytes = new TextEncoder();
 
 /** Settings of a transcript in the words of this language: camel case, durations in ms. */
 function settings(data) {
-  const durations = ["ttl", "margin", "poll", "answer_within", "max_hold"];
+  const durations = [
+    "ttl",
+    "margin",
+    "poll",
+    "answer_within",
+    "max_hold",
+    "lease",
+    "retention",
+    "life",
+  ];
   const camel = (name) =>
     name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
   const entries = Object.entries(data).map(([name, value]) => [
@@ -93,6 +102,9 @@ const inputs = {
   extend: (hub, now, step) => hub.extend(now, step.key),
   downgrade: (hub, now, step) => hub.downgrade(now, step.key),
   release: (hub, now, step) => hub.release(now, step.key),
+  complete: (hub, now, step) =>
+    hub.complete(now, step.key, step.tag, bytes.encode(step.result)),
+  leave: (hub, now, step) => hub.leave(now, step.key),
   cancel: (hub, now, step) => hub.cancel(now, step.key),
   close: (hub, now, step) => hub.close(now, step.key),
   shutdown: (hub, now) => hub.shutdown(now),
@@ -128,15 +140,20 @@ function fields(output) {
     case "queued":
       return { event, key, ahead: output.ahead };
     case "acquired": {
-      const { attempt, fence, validUntil } = output.grant;
+      const { attempt, fence, takeovers, validUntil } = output.grant;
       return {
         event,
         key,
         attempt,
         fence: fence?.toString() ?? null,
+        ...(takeovers > 0 && { takeovers }),
         valid_until: micros(validUntil),
       };
     }
+    case "completed":
+    case "replayed":
+    case "looked":
+      return { event, key, record: record(output.record) };
     case "found":
       return { event, key, contenders: output.contenders.map(contender) };
     case "mixed-layouts":
@@ -145,14 +162,18 @@ function fields(output) {
     case "resumed":
       return { event, key, valid_until: micros(output.validUntil) };
     case "lost":
-    case "refused":
+    case "refused": {
+      const { command, detail, retryAfter, record: present } = output.cause;
       return {
         event,
         key,
         reason: output.reason.kind,
-        command: output.cause.command,
-        detail: output.cause.detail,
+        command,
+        detail,
+        ...(retryAfter !== null && { retry_after: micros(retryAfter) }),
+        ...(present !== null && { record: record(present) }),
       };
+    }
     default:
       return { event, key };
   }
@@ -168,6 +189,23 @@ function contender({ node, holds, shared, session, since, fence, identifier }) {
     fence: fence.toString(),
     identifier,
   };
+}
+
+function record(known) {
+  return (
+    known && {
+      state: known.state,
+      attempt: known.attempt,
+      fence: known.fence.toString(),
+      takeovers: known.takeovers,
+      policy: known.policy,
+      lease_end: known.leaseEnd,
+      kept_until: known.keptUntil,
+      version: known.version,
+      tag: known.tag,
+      result: text.decode(known.result),
+    }
+  );
 }
 
 function command(output) {

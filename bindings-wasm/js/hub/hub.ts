@@ -13,30 +13,40 @@ import { type Address, takeAddress } from "./addresses.js";
 import type { Module } from "./families/module.js";
 import type { Output } from "./outputs.js";
 import { takeOutput } from "./outputs.js";
-import { replyText } from "./replies.js";
+import { handOver } from "./replies.js";
 import { type SettingsData, inOwnWords, read } from "./settings.js";
 
 /** The machines that speak to the same kind of server. */
 export type Family = "zookeeper" | "redis";
 
 type RawHub = InstanceType<Module["RawHub"]>;
+type RawSettings = InstanceType<Module["Settings"]>;
 
 /** Checked settings: make them once, open as many machines with them as you like. */
 export class Settings {
   /** @internal */
-  readonly raw: InstanceType<Module["Settings"]>;
+  readonly raw: RawSettings;
   /** @internal Where they are. */
   readonly module: Module;
   /** @internal Whether their holds may share a machine. */
   readonly hasOwner: boolean;
 
-  /** @internal @throws ConfigError that says which value makes no sense. */
-  constructor(module: Module, data: SettingsData) {
-    const fields = read(module, data);
-    this.raw = made(() => new module.Settings(fields), inOwnWords);
+  /** @internal Also of settings that a scope has made. @throws ConfigError that says which value makes no sense. */
+  constructor(module: Module, data: SettingsData | RawSettings) {
     this.module = module;
-    const { owner, action } = data;
-    this.hasOwner = isGiven(owner) && !isGiven(action);
+    if (data instanceof module.Settings) {
+      this.raw = data;
+      this.hasOwner = false;
+    } else {
+      const fields = read(module, data);
+      this.raw = made(() => new module.Settings(fields), inOwnWords);
+      this.hasOwner = isGiven(data.owner) && !isGiven(data.action);
+    }
+  }
+
+  /** @internal Gives back the module's memory: settings of one request are not used again. */
+  free(): void {
+    this.raw.free();
   }
 }
 
@@ -141,6 +151,21 @@ export class Hub {
   }
 
   /**
+   * Ends a claim: the operation has this result, and the tag says what it is. Ends in `completed`; in `replayed` if another attempt has stored a result; in
+   * `refused` while the claim goes on; or in `lost`. After a loss it may still be called: the server stores the result unless another attempt has claimed
+   * the operation.
+   */
+  complete(now: number, key: number, tag: string, result: Uint8Array): void {
+    checkBytes("result", result);
+    this.#check(this.#raw.complete(number("now", now), number("key", key), text(tag), result));
+  }
+
+  /** Ends a claim whose outcome is not known: ends as {@link release} does. */
+  leave(now: number, key: number): void {
+    this.#check(this.#raw.leave(number("now", now), number("key", key)));
+  }
+
+  /**
    * Turns a writer's grant into a reader's, with nobody in between: ends in `downgraded`, in `refused` while the grant stays as it was, or in `lost`.
    */
   downgrade(now: number, key: number): void {
@@ -207,14 +232,14 @@ export class Hub {
 
   /** Redis has answered. */
   reply(now: number, id: number, value: RedisValue): void {
-    if (this.#scriptReply(now, id, value)) {
+    const [present, command] = [number("now", now), number("id", id)];
+    if (this.#scriptReply(present, command, value)) {
       return;
     }
-    const text = replyText(value);
     this.#check(
-      text === null
-        ? this.#raw.wrong(number("now", now), number("id", id), "a Redis value")
-        : this.#raw.reply(number("now", now), number("id", id), text),
+      handOver(this.#raw, value)
+        ? this.#raw.reply(present, command)
+        : this.#raw.wrong(present, command, "a Redis value"),
     );
   }
 
@@ -281,7 +306,7 @@ export class Hub {
     present(now);
   }
 
-  /** What our scripts answer, short of writing it down as a text and reading it: a number, alone or with a text. Whether it was that. */
+  /** What the scripts of locks answer, at once: a number, alone or with bytes. Whether it was that. */
   #scriptReply(now: number, id: number, value: RedisValue): boolean {
     if (!Array.isArray(value) || value.length === 0 || value.length > 2) {
       return false;
@@ -291,9 +316,9 @@ export class Hub {
       return false;
     }
     if (value.length === 1) {
-      this.#check(this.#raw.replyNumber(number("now", now), number("id", id), first));
-    } else if (typeof second === "string") {
-      this.#check(this.#raw.replyPair(number("now", now), number("id", id), first, second));
+      this.#check(this.#raw.replyNumber(now, id, first));
+    } else if (second instanceof Uint8Array) {
+      this.#check(this.#raw.replyPair(now, id, first, second));
     } else {
       return false;
     }
@@ -307,8 +332,8 @@ export class Hub {
   }
 }
 
-/** Constructors of the module throw nothing, and mean the error that was kept. */
-function made<T>(make: () => T, said = (error: FencepostError) => error): T {
+/** @internal Constructors of the module throw nothing, and mean the error that was kept. */
+export function made<T>(make: () => T, said = (error: FencepostError) => error): T {
   try {
     return make();
   } catch (error) {
@@ -324,8 +349,8 @@ export function text(value: unknown): string {
   return typeof value === "string" ? value : shown(value);
 }
 
-/** An argument that has to be a number: the module would take whatever converts to one, and throw a TypeError of its own at the rest. */
-function number(what: string, value: unknown): number {
+/** @internal An argument that has to be a number: the module would take whatever converts to one, and throw a TypeError of its own at the rest. */
+export function number(what: string, value: unknown): number {
   if (typeof value !== "number") {
     throw unreadable(`${what} is ${shown(value)}: it has to be a number`);
   }
@@ -341,7 +366,15 @@ export function present(now: unknown): number {
   return millis;
 }
 
-function optionalNumber(what: string, value: unknown): number | undefined {
+/** @internal An argument that has to be bytes. */
+export function checkBytes(what: string, value: unknown): asserts value is Uint8Array {
+  if (!(value instanceof Uint8Array)) {
+    throw unreadable(`${what} is ${shown(value)}: it has to be a Uint8Array`);
+  }
+}
+
+/** @internal */
+export function optionalNumber(what: string, value: unknown): number | undefined {
   return isGiven(value) ? number(what, value) : undefined;
 }
 

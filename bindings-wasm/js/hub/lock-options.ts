@@ -199,11 +199,44 @@ export interface MultiLockOptions {
   readonly revocable?: boolean | undefined;
 }
 
+/** The options of a claim. Durations are numbers of ms. */
+export interface IdempotencyOptions {
+  /** Whether the client renews the lease after each third of it, until the release. Default: `true`. */
+  readonly renew?: boolean | undefined;
+  /**
+   * How much earlier than the lease a grant ends, besides 1 % for clock drift. In ms. Range: more than 0, to a third of
+   * `ttl`. Default: 2 ms.
+   */
+  readonly margin?: number | undefined;
+  /** The longest time between two requests of a waiter. In ms. Range: more than 0, to 365 days. Default: 100 ms. */
+  readonly poll?: number | undefined;
+  /**
+   * How long a try waits for an answer of the server; on Redis, also the time after which the client repeats a request.
+   * In ms. Range: more than 0, to 365 days. Default: 5 s.
+   */
+  readonly answerWithin?: number | undefined;
+  /**
+   * How long a claim lasts without a renewal. In ms. Range: 5 ms and three times `margin`, to 365 days. Default: 30 s.
+   */
+  readonly lease?: number | undefined;
+  /**
+   * How long the server keeps a record after it was last written: within this time a repeated operation gets its first
+   * result. In ms. Range: more than 0, to 365 days. Default: 24 h.
+   */
+  readonly retention?: number | undefined;
+  /**
+   * What a claim gets that finds the lease of an earlier attempt over: the operation, which may then run twice;
+   * `in-progress`; or `indeterminate`. Range: `retake`, `block`, `indeterminate`. Default: `retake`.
+   */
+  readonly onLeaseEnd?: "retake" | "block" | "indeterminate" | undefined;
+}
+
 /** The core's names of options and methods that JavaScript writes otherwise. */
 export const WRITTEN: ReadonlyMap<string, string> = new Map([
   ["answer_within", "answerWithin"],
   ["max_hold", "maxHold"],
   ["multi_lock", "multiLock"],
   ["node_prefix", "nodePrefix"],
+  ["on_lease_end", "onLeaseEnd"],
   ["read_write_lock", "readWriteLock"],
 ]);

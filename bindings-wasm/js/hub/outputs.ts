@@ -4,8 +4,8 @@
  * @module
  */
 
-/** A text, or bytes where it is none. */
-export type Argument = string | Uint8Array;
+import { type Argument, takeGathered } from "./arguments.js";
+import { type RecordData, takeRecord } from "./records.js";
 
 /** Which connection has to carry a command: any, one kept for its machine, or the n-th server of a quorum. */
 export type Target = "any" | "own" | `server-${number}`;
@@ -65,6 +65,8 @@ export interface GrantData {
   readonly attempt: string;
   /** Its number, where the server can give one. */
   readonly fence: bigint | null;
+  /** A claim: how often the operation had been taken over before. It may have run that often. Otherwise 0. */
+  readonly takeovers: number;
   /** When it stops being valid unless it is renewed, in ms on your clock; null: there is no lease. */
   readonly validUntil: number | null;
 }
@@ -103,6 +105,10 @@ export interface Cause {
   readonly command: number | null;
   /** What the server said, for people. */
   readonly detail: string | null;
+  /** For how many ms the lease of who has the lock or the claim still runs, if the server has said it. */
+  readonly retryAfter: number | null;
+  /** The present value, if an update expects another version. */
+  readonly record: RecordData | null;
 }
 
 /** What the application is told. `key` says of which machine. */
@@ -120,6 +126,14 @@ export type Event =
       readonly key: number;
       readonly event: "suspended" | "revoke-requested" | "downgraded" | "released";
     }
+  | {
+      readonly type: "event";
+      readonly key: number;
+      /** A result or a value is stored; or had been stored before. */
+      readonly event: "completed" | "replayed";
+      readonly record: RecordData;
+    }
+  | { readonly type: "event"; readonly key: number; readonly event: "looked"; readonly record: RecordData | null }
   | {
       readonly type: "event";
       readonly key: number;
@@ -173,6 +187,7 @@ const REDIS_OPERATIONS = { 6: "call", 7: "subscribe", 8: "unsubscribe" } as cons
 
 // The numbers of src/output.rs, and those of `Timer` in the core.
 const PLAIN = ["suspended", "revoke-requested", "downgraded", "released"] as const;
+const RECORDED = ["completed", "replayed", "looked"] as const;
 const REASONS = ["acquire-timeout", "retry", "poll", "renew", "validity", "max-hold", "linger"];
 
 // An array of one's own for every command would be one that hardly anybody looks at.
@@ -234,43 +249,6 @@ export function part(operation: number, path: string, data: Uint8Array, flags: n
   parts = [...parts, { operation: name, path, data: data.slice(), flags }];
 }
 
-let gathered: Argument[] = [];
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-/** @internal One argument of the next command, where they do not fit into one text. */
-export function argument(bytes: Uint8Array): void {
-  try {
-    gathered.push(utf8.decode(bytes));
-  } catch {
-    gathered.push(bytes.slice());
-  }
-}
-
-/** @internal An empty array for the arguments of another kind of command. */
-export function texts(): string[] {
-  return [];
-}
-
-/** @internal Replaces those of the texts whose bits are in `changed` by what is `joined` with NULs. */
-export function replaceTexts(texts: string[], changed: number, joined: string): void {
-  const fresh = joined.split("\0");
-  for (let index = 0, used = 0; used < fresh.length && index < 32; index++) {
-    if ((changed & (1 << index)) !== 0) {
-      texts[index] = fresh[used++] ?? "";
-    }
-  }
-}
-
-/** @internal Another number at the end of a text. */
-export function countText(texts: string[], index: number, keep: number, number: number): void {
-  texts[index] = (texts[index] ?? "").slice(0, keep) + String(number);
-}
-
-/** @internal Takes a text from the arguments of another command. */
-export function copyText(texts: string[], index: number, from: readonly string[], place: number): void {
-  texts[index] = from[place] ?? "";
-}
-
 /** @internal `known`: the arguments, kept for the next command of the kind; undefined: they have been gathered. */
 export function argumentsCommand(
   key: number,
@@ -280,12 +258,6 @@ export function argumentsCommand(
   operation: number,
   known: readonly string[] | undefined,
 ): void {
-  let all = gathered;
-  if (known === undefined) {
-    gathered = [];
-  } else {
-    all = known.slice();
-  }
   made = {
     type: "command",
     key,
@@ -293,7 +265,7 @@ export function argumentsCommand(
     target: target(to),
     deadline: optional(deadline),
     operation: REDIS_OPERATIONS[operation as keyof typeof REDIS_OPERATIONS],
-    arguments: all,
+    arguments: known?.slice() ?? takeGathered(),
   };
 }
 
@@ -310,8 +282,8 @@ export function attempted(name: string): void {
 }
 
 /** @internal */
-export function acquired(key: number, fence: bigint | undefined, validUntil: number): void {
-  const grant = { attempt, fence: fence ?? null, validUntil: optional(validUntil) };
+export function acquired(key: number, fence: bigint | undefined, takeovers: number, validUntil: number): void {
+  const grant = { attempt, fence: fence ?? null, takeovers, validUntil: optional(validUntil) };
   made = { type: "event", key, event: "acquired", grant };
   attempt = "";
 }
@@ -324,6 +296,11 @@ export function valid(key: number, event: number, validUntil: number): void {
 /** @internal */
 export function plain(key: number, event: number): void {
   made = { type: "event", key, event: PLAIN[event] ?? "released" };
+}
+
+/** @internal */
+export function recorded(key: number, event: number): void {
+  made = { type: "event", key, event: RECORDED[event] ?? "looked", record: takeRecord() } as Event;
 }
 
 /** @internal */
@@ -361,8 +338,14 @@ export function ended(
   message: string,
   command: number,
   detail: string | undefined,
+  retryAfter: number,
 ): void {
-  const cause = { command: optional(command), detail: detail ?? null };
+  const cause = {
+    command: optional(command),
+    detail: detail ?? null,
+    retryAfter: optional(retryAfter),
+    record: takeRecord(),
+  };
   made = { type: "event", key, event, reason: { code, kind, message }, cause };
 }
 

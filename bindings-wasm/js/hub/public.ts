@@ -11,6 +11,7 @@ import { redisModule } from "./families/redis.js";
 import { zooKeeperModule } from "./families/zookeeper.js";
 import { type Family, Hub as AnyHub, Inside, Settings as AnySettings, readAddress, text } from "./hub.js";
 import type { MemoryServer } from "./memory/server.js";
+import { type ScopeData, Scope as AnyScope } from "./scope.js";
 import type { SettingsData } from "./settings.js";
 
 /** By the beginning of a name of a family, a server or a kind of machine, or of an address. What is none of them is for any module to refuse. */
@@ -24,6 +25,14 @@ export class Settings extends AnySettings {
   constructor(data: SettingsData) {
     const { server, kind } = (data as SettingsData | null | undefined) ?? {};
     super(named(server ?? kind), data);
+  }
+}
+
+/** The checked settings of a scope of idempotent operations: it makes the settings of each request. */
+export class Scope extends AnyScope {
+  /** @throws ConfigError that says which value makes no sense. */
+  constructor(data: ScopeData) {
+    super(redisModule(), data);
   }
 }
 

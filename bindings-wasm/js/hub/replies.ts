@@ -1,54 +1,60 @@
 /**
- * Replies of Redis, as the module reads them.
+ * Replies of Redis, handed to the module part by part.
  *
  * @module
  */
 
-/** Deeper than any reply of a lock's script. */
+import type { Module } from "./families/module.js";
+
+type Parts = Pick<InstanceType<Module["RawHub"]>, "nil" | "integer" | "bytes" | "text" | "errorReply" | "gather">;
+
+/** Deeper than any reply of a script. */
 const DEEPEST = 8;
 
-/** A reply as one text: the fields that `reply.rs` reads, with NULs between them. null: it is no Redis value. */
-export function replyText(value: unknown): string | null {
-  return encode(value, DEEPEST);
-}
-
-function encode(value: unknown, depth: number): string | null {
+/** Hands a reply to the module, an array after its items. Gives whether it is a Redis value. */
+export function handOver(parts: Parts, value: unknown, depth = DEEPEST): boolean {
   switch (typeof value) {
     case "number":
-      return Number.isSafeInteger(value) ? `i${value}` : null;
-    case "string":
-      return value.includes("\0") ? hexadecimal(new TextEncoder().encode(value)) : `s${value}`;
+      if (!Number.isSafeInteger(value)) {
+        return false;
+      }
+      parts.integer(BigInt(value));
+      return true;
     case "bigint":
-      return `i${value}`;
+      if (BigInt.asIntN(64, value) !== value) {
+        return false;
+      }
+      parts.integer(value);
+      return true;
     case "boolean":
-      return value ? "i1" : "i0";
+      parts.integer(value ? 1n : 0n);
+      return true;
+    case "string":
+      parts.text(value);
+      return true;
     case "undefined":
-      return "n";
+      parts.nil();
+      return true;
     case "object":
       break;
     default:
-      return null;
+      return false;
   }
   if (value === null) {
-    return "n";
-  }
-  if (Array.isArray(value)) {
-    let text = `a${value.length}`;
+    parts.nil();
+  } else if (value instanceof Uint8Array) {
+    parts.bytes(value);
+  } else if (value instanceof Error) {
+    parts.errorReply(value.message);
+  } else if (Array.isArray(value) && depth > 0) {
     for (const item of value) {
-      const field = depth === 0 ? null : encode(item, depth - 1);
-      if (field === null) {
-        return null;
+      if (!handOver(parts, item, depth - 1)) {
+        return false;
       }
-      text += `\0${field}`;
     }
-    return text;
+    parts.gather(value.length);
+  } else {
+    return false;
   }
-  if (value instanceof Uint8Array) {
-    return hexadecimal(value);
-  }
-  return value instanceof Error ? `e${value.message.replaceAll("\0", " ")}` : null;
-}
-
-function hexadecimal(bytes: Uint8Array): string {
-  return `x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+  return true;
 }

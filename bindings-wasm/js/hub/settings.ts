@@ -153,6 +153,12 @@ export function inOwnWords({ code, kind, message }: FencepostError): ConfigError
 /** Half a character has no UTF-8. All of them would become the same mark. */
 const HALF = /\p{Surrogate}/u;
 
+/** @internal An argument that has to be a text. @throws ConfigError for anything else, and for half a character. */
+export function checkedText(name: string, value: unknown): string {
+  const [one = ""] = checked(name, text, value);
+  return one;
+}
+
 /** Refuses a text that a server could not distinguish from others. */
 function refuseHalves(name: string, one: string): void {
   if (HALF.test(one)) {

@@ -7,7 +7,7 @@
 import { nextTick } from "../../host.js";
 import type { RedisAddress } from "../../hub/addresses.js";
 import type { RedisValue } from "../../hub/hub.js";
-import type { Argument } from "../../hub/outputs.js";
+import type { Argument } from "../../hub/arguments.js";
 import { type Judged, type Library, type Session, Unsent, binary, bytes } from "./library.js";
 
 type Listener = (...event: unknown[]) => void;
@@ -30,7 +30,8 @@ export interface IoRedis {
   disconnect(reconnect?: boolean): void;
   duplicate(overrides?: object): IoRedis;
   call(command: string, ...parameters: (string | Buffer)[]): Promise<unknown>;
-  evalsha(sha: string | Buffer, keys: string, ...parameters: (string | Buffer)[]): Promise<unknown>;
+  callBuffer(command: string, ...parameters: (string | Buffer)[]): Promise<unknown>;
+  evalshaBuffer(sha: string | Buffer, keys: string, ...parameters: (string | Buffer)[]): Promise<unknown>;
   subscribe(...channels: (string | Buffer)[]): Promise<unknown>;
   unsubscribe(...channels: (string | Buffer)[]): Promise<unknown>;
   on(event: string | symbol, listener: Listener): unknown;
@@ -63,12 +64,15 @@ export const OURS = {
 
 const UNWRITEABLE = "Stream isn't writeable and enableOfflineQueue options is false";
 
+/** Strings of the reply stay bytes: a result may be any bytes. */
 function call(client: IoRedis, parameters: readonly Argument[]): Promise<RedisValue> {
   const all = binary(parameters);
   const rest = all.slice(1);
   // The way of most commands: the general one takes the name out of its arguments, and converts and looks it up several times.
   const answer =
-    all[0] === "EVALSHA" ? client.evalsha(...(rest as [string, string])) : client.call(String(all[0]), ...rest);
+    all[0] === "EVALSHA"
+      ? client.evalshaBuffer(...(rest as [string, string]))
+      : client.callBuffer(String(all[0]), ...rest);
   return answer as Promise<RedisValue>;
 }
 

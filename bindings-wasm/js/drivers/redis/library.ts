@@ -5,7 +5,7 @@
  */
 
 import type { Failure, RedisValue } from "../../hub/hub.js";
-import type { Argument } from "../../hub/outputs.js";
+import type { Argument } from "../../hub/arguments.js";
 
 /** What an error of the library says about its command: the server's own answer, or that there was none. */
 export type Judged = { readonly reply: Error } | { readonly failure: Failure };
@@ -17,7 +17,7 @@ export function binary(parameters: readonly Argument[]): readonly (string | Buff
 
 /** One argument for such a library. */
 export function bytes(argument: Argument): string | Buffer {
-  return isText(argument) ? argument : Buffer.from(argument);
+  return isText(argument) ? argument : Buffer.from(argument.buffer, argument.byteOffset, argument.byteLength);
 }
 
 function isText(argument: Argument): argument is string {

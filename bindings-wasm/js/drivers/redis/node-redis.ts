@@ -6,7 +6,7 @@
 
 import type { RedisAddress } from "../../hub/addresses.js";
 import type { RedisValue } from "../../hub/hub.js";
-import type { Argument } from "../../hub/outputs.js";
+import type { Argument } from "../../hub/arguments.js";
 import {
   type Borrowed,
   type Judged,
@@ -48,11 +48,17 @@ export function isNodeRedis(client: object): client is NodeRedis {
 /** A connection is as good as what it says now: no queue, no second connection behind our back. */
 const OURS = { disableOfflineQueue: true };
 
-/** Per command: no timer (the machine has its own), and replies as they are, whatever the client maps them to. */
-const PLAIN = { timeout: undefined, typeMapping: {} };
+/** The library's number of a string that the server sends as bytes (`RESP_TYPES.BLOB_STRING`). */
+const BLOB_STRING = 36;
+
+/** Per command: no timer (the machine has its own), and replies as the server sends them, whatever the client maps them to: a result may be any bytes. */
+const plain = () => ({ timeout: undefined, typeMapping: { [BLOB_STRING]: Buffer } });
+let known: object | undefined;
 
 function call(client: NodeRedis, parameters: readonly Argument[]): Promise<RedisValue> {
-  return client.sendCommand(binary(parameters), PLAIN) as Promise<RedisValue>;
+  // Where there is no Buffer there is no connection either, but this file is loaded.
+  known ??= plain();
+  return client.sendCommand(binary(parameters), known) as Promise<RedisValue>;
 }
 
 /** The names of a class and those above it: there may be several copies of the library, and this package imports none. */

@@ -7,7 +7,7 @@
 import { isProgramming } from "../../engine/causes.js";
 import { later } from "../../engine/timers.js";
 import { type Timer, clearTimeout } from "../../host.js";
-import type { Argument } from "../../hub/outputs.js";
+import type { Argument } from "../../hub/arguments.js";
 import type { Library } from "./library.js";
 import { bytes } from "./library.js";
 import { OnDemand } from "./on-demand.js";

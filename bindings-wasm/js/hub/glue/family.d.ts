@@ -6,6 +6,35 @@ export class Settings {
   free(): void;
 }
 
+/** The settings of one scope of idempotent operations; the module for Redis alone has it. Methods give nothing when they have failed: then `errors.ts` has the error. */
+export class Scope {
+  /** As {@link Settings}. */
+  constructor(fields: string[]);
+  claim(key: string, fingerprint: Uint8Array): Settings | undefined;
+  consume(token: string, binding: Uint8Array, fingerprint: Uint8Array): Settings | undefined;
+  issue(token: string, binding: Uint8Array, life: number | undefined): Settings | undefined;
+  register(
+    key: string,
+    binding: Uint8Array | undefined,
+    fingerprint: Uint8Array,
+    tag: string,
+    result: Uint8Array,
+  ): Settings | undefined;
+  update(
+    key: string,
+    operation: string,
+    version: number,
+    fingerprint: Uint8Array,
+    tag: string,
+    result: Uint8Array,
+  ): Settings | undefined;
+  look(key: string): Settings | undefined;
+  settle(key: string, guard: number, tag: string, result: Uint8Array): Settings | undefined;
+  forget(key: string, guard: number): Settings | undefined;
+  /** Whether it has derived a key: then `records.ts` has it. */
+  derive(key: string, step: string): boolean;
+}
+
 /** The type of an option by the core's name: 1 duration, 2 whole, 3 flag, 4 text, 5 texts; 0 for a name that is no option. */
 export function optionType(name: string): number;
 
@@ -30,6 +59,8 @@ export class RawHub {
   tryAcquire(now: number, key: number): boolean;
   extend(now: number, key: number): boolean;
   release(now: number, key: number): boolean;
+  complete(now: number, key: number, tag: string, result: Uint8Array): boolean;
+  leave(now: number, key: number): boolean;
   downgrade(now: number, key: number): boolean;
   cancel(now: number, key: number): boolean;
   created(now: number, id: number, session: bigint, path: string, czxid: bigint): boolean;
@@ -47,9 +78,16 @@ export class RawHub {
   ): boolean;
   done(now: number, id: number, session: bigint): boolean;
   error(now: number, id: number, session: bigint, code: number): boolean;
-  reply(now: number, id: number, text: string): boolean;
+  /** The reply that the six methods below have put together: a part each, an array after its items. */
+  reply(now: number, id: number): boolean;
+  nil(): void;
+  integer(number: bigint): void;
+  bytes(bytes: Uint8Array): void;
+  text(text: string): void;
+  errorReply(message: string): void;
+  gather(count: number): void;
   replyNumber(now: number, id: number, number: number): boolean;
-  replyPair(now: number, id: number, number: number, text: string): boolean;
+  replyPair(now: number, id: number, number: number, bytes: Uint8Array): boolean;
   failed(now: number, id: number, failure: string): boolean;
   /** Settles a command whose reply cannot be converted as unknown; always an error. */
   wrong(now: number, id: number, expected: string): boolean;

@@ -25,11 +25,13 @@ const WIDTH: usize = 120;
 
 fn interfaces(_before: &str) -> Result<String> {
     let mut text = HEAD.to_owned();
-    for kinds in Kind::LOCKS.chunk_by(|one, next| one.constructor() == next.constructor()) {
+    // A scope takes the options of its claims, and makes the settings of all its requests.
+    let kinds = [Kind::LOCKS.as_slice(), &[Kind::Claim]].concat();
+    for kinds in kinds.chunk_by(|one, next| one.constructor() == next.constructor()) {
         let name = capitalized(&camel(kinds[0].constructor())) + "Options";
         let shown = kinds[0].made();
         let has = |option: &OptionSpec, server| kinds.iter().any(|kind| option.is_option_of(server, *kind));
-        let is_on_both = Server::Redis.has(kinds[0]);
+        let is_on_both = Server::Redis.has(kinds[0]) && Server::ZooKeeper.has(kinds[0]);
         text += &format!(
             "\n/** The options of {shown}. Durations are numbers of ms. */\nexport interface {name} {{\n"
         );
