@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { RecordData } from "./hub/records.js";
+
 /** The base of all errors of this package. */
 export class FencepostError extends Error {
   override readonly name: string = "FencepostError";
@@ -45,7 +47,43 @@ export class Refused extends FencepostError {
 
 /** Another contender held the lock until the acquire timeout ended, or at the try. */
 export class NotAcquired extends Refused {
-  override readonly name = "NotAcquired";
+  override readonly name: string = "NotAcquired";
+}
+
+/** A claim has found that another attempt runs the operation: until its timeout ended, or at once if it does not wait. Nothing has run. */
+export class InProgress extends NotAcquired {
+  override readonly name = "InProgress";
+  /** For how many ms the lease of that attempt still runs, if the server has said it. */
+  readonly retryAfter: number | null;
+
+  /** @internal */
+  constructor(code: number, kind: string, message: string, options: ErrorOptions, retryAfter: number | null) {
+    super(code, kind, message, options);
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** The value has another version than an update expects: read it, and update it again. */
+export class Conflict extends Refused {
+  override readonly name = "Conflict";
+  /** The present value; null: there is none. */
+  readonly record: RecordData | null;
+
+  /** @internal */
+  constructor(code: number, kind: string, message: string, options: ErrorOptions, record: RecordData | null) {
+    super(code, kind, message, options);
+    this.record = record;
+  }
+}
+
+/** The operation has ended in this error before, and the error's text was stored as its result. It has not run again. */
+export class StoredError extends FencepostError {
+  override readonly name = "StoredError";
+
+  /** @internal */
+  constructor(text: string) {
+    super(507, "stored-error", text);
+  }
 }
 
 /**
@@ -182,4 +220,10 @@ export function notConnected(lock: string, at: string, within: number, cause: un
 /** @internal */
 export function notHeld(lock: string): MisuseError {
   return new MisuseError(205, "not-held", `${named(lock)}: there is no grant: it has been released`);
+}
+
+/** @internal */
+export function notClaimed(operation: string): MisuseError {
+  const why = "there is no claim: the operation has a result, or the claim has been ended";
+  return new MisuseError(205, "not-held", `${named(operation)}: ${why}`);
 }

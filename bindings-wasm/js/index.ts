@@ -15,20 +15,34 @@ export { type ConnectOptions, connect } from "./client/connect.js";
 export { type RedisOptions, fromRedis } from "./client/from-redis.js";
 export { type ZooKeeperOptions, fromZooKeeper } from "./client/from-zookeeper.js";
 export type { Acl } from "./drivers/zookeeper/acl.js";
+export { Claim, type CompleteOptions } from "./client/claim.js";
 export { Grant } from "./client/grant.js";
+export {
+  type ClaimOptions,
+  Idempotency,
+  type RegisterOptions,
+  type Stored,
+  type TokenOptions,
+  type UpdateOptions,
+} from "./client/idempotency.js";
 export { type AcquireOptions, Lock } from "./client/lock.js";
 export type { Owner } from "./client/options.js";
+export type { Codec, ErrorClass, Once, OnceOptions, Outcome } from "./client/once.js";
+export type { Bytes } from "./client/bytes.js";
 export { Election, ReadWriteLock } from "./client/kinds.js";
 export {
   CleanupIncomplete,
   ConfigError,
+  Conflict,
   DriverError,
   FencepostError,
+  InProgress,
   LockLost,
   MisuseError,
   NotAcquired,
   Refused,
   ReleaseUnconfirmed,
+  StoredError,
 } from "./errors.js";
 export { Hub, Scope, Settings, parseAddress } from "./hub/public.js";
 export { isFromReplica } from "./hub/families/redis.js";

@@ -9,17 +9,20 @@ import { type Driver, MEMORY } from "../engine/driver.js";
 import { Engine } from "../engine/engine.js";
 import { unreadable } from "../errors.js";
 import type { Module } from "../hub/families/module.js";
-import { Settings } from "../hub/hub.js";
+import { type Family, Settings } from "../hub/hub.js";
 import type {
   ElectionOptions,
+  IdempotencyOptions,
   LockOptions,
   MultiLockOptions,
   ReadWriteLockOptions,
   SemaphoreOptions,
 } from "../hub/lock-options.js";
 import type { ContenderData } from "../hub/outputs.js";
+import { Scope } from "../hub/scope.js";
 import type { SettingsData } from "../hub/settings.js";
 import { INSPECT, inspected } from "./console.js";
+import { Idempotency } from "./idempotency.js";
 import { Election, ReadWriteLock } from "./kinds.js";
 import { type Inspect, Lock } from "./lock.js";
 import { withOptions } from "./options.js";
@@ -41,6 +44,7 @@ export class Client {
   readonly #engine: Engine;
   readonly #module: Module;
   readonly #at: string;
+  readonly #server: Family | "memory";
   /** What the settings of all locks have; the rest is what an inspection adds. */
   readonly #place: Pick<SettingsData, "server" | "prefix" | "action" | "node" | "fence">;
 
@@ -48,8 +52,8 @@ export class Client {
   constructor(driver: Driver, { prefix, connectTimeout }: Reach = {}) {
     this.#module = driver.module;
     this.#at = driver.at;
-    const server = driver.at === MEMORY ? "memory" : driver.family;
-    this.#place = { server, prefix, action: undefined, node: undefined, fence: undefined };
+    this.#server = driver.at === MEMORY ? "memory" : driver.family;
+    this.#place = { server: this.#server, prefix, action: undefined, node: undefined, fence: undefined };
     this.#engine = new Engine(driver, connectTimeout);
   }
 
@@ -150,8 +154,28 @@ export class Client {
   }
 
   /**
-   * Ends all grants as lost and releases them, cancels all acquires, and waits at most 5 s for the server's
-   * answers. Other calls wait for the first one and succeed: only the first one throws.
+   * Redis: idempotent operations. Sends nothing. Each operation has a key, and its result is stored once: whoever
+   * claims the key again gets that result, until the `retention` is over. `scope` says whose keys these are: the
+   * operation, and the tenant.
+   *
+   * ```ts
+   * const payments = client.idempotency("payments", { lease: 30_000, onLeaseEnd: "block" });
+   * const pay = payments.once(charge, { key: (order) => order.id });
+   * await pay(order);
+   * ```
+   *
+   * @throws ConfigError for a scope or an option that is not valid, and on ZooKeeper and `memory:`; MisuseError if the
+   * client has been closed.
+   */
+  idempotency(scope: string, options?: IdempotencyOptions): Idempotency {
+    this.#engine.check();
+    const data = withOptions({ server: this.#server, kind: "claim", scope } as const, options);
+    return new Idempotency(this.#engine, scope, new Scope(this.#module, data));
+  }
+
+  /**
+   * Ends all grants as lost and releases them, leaves all claims, cancels all acquires, and waits at most 5 s
+   * for the server's answers. Other calls wait for the first one and succeed: only the first one throws.
    *
    * @throws CleanupIncomplete with the number of contenders whose end the server has not confirmed, or has
    * refused. They end with their leases or the session.

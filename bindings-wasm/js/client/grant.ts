@@ -5,36 +5,12 @@
  * @module
  */
 
-import type { Contender, Waiter } from "../engine/contender.js";
+import type { Contender } from "../engine/contender.js";
 import type { Engine } from "../engine/engine.js";
-import type { KeepAlive } from "../engine/timers.js";
 import { LockLost } from "../errors.js";
+import { ended, extended, waiting } from "./calls.js";
 import { INSPECT, inspected } from "./console.js";
 import type { Signal } from "./signal.js";
-
-/** A pending call of the program. */
-class Call implements Waiter {
-  readonly #keepAlive: KeepAlive;
-  readonly #resolve: () => void;
-  readonly #reject: (error: unknown) => void;
-
-  constructor(keepAlive: KeepAlive, resolve: () => void, reject: (error: unknown) => void) {
-    this.#keepAlive = keepAlive;
-    this.#resolve = resolve;
-    this.#reject = reject;
-    keepAlive.hold();
-  }
-
-  resolve(): void {
-    this.#keepAlive.drop();
-    this.#resolve();
-  }
-
-  reject(error: unknown): void {
-    this.#keepAlive.drop();
-    this.#reject(error);
-  }
-}
 
 /**
  * The right to hold a lock, until the program releases it or the grant is lost.
@@ -117,20 +93,7 @@ export class Grant {
    * @throws LockLost if the grant has ended, MisuseError if the program has released it.
    */
   extend(): Promise<void> {
-    const contender = this.#contender;
-    return this.#wait((waiter) => {
-      if (contender.state !== "held") {
-        throw contender.refusal();
-      }
-      // In memory the answer comes at once.
-      contender.extending = [...contender.extending, waiter];
-      try {
-        this.#engine.extend(contender);
-      } catch (error) {
-        contender.extending = contender.extending.filter((other) => other !== waiter);
-        throw error;
-      }
-    });
+    return extended(this.#engine, this.#contender);
   }
 
   /**
@@ -143,7 +106,7 @@ export class Grant {
    */
   downgrade(): Promise<void> {
     const contender = this.#contender;
-    return this.#wait((waiter) => {
+    return waiting(this.#engine, (waiter) => {
       if (contender.state !== "held") {
         throw contender.refusal();
       }
@@ -169,20 +132,8 @@ export class Grant {
    * the server refuses to delete.
    */
   release(): Promise<void> {
-    const contender = this.#contender;
-    return this.#wait((waiter) => {
-      if (contender.state !== "held") {
-        throw contender.refusal();
-      }
-      contender.releasing = waiter;
-      try {
-        this.#engine.release(contender);
-      } catch (error) {
-        contender.releasing = null;
-        throw error;
-      }
-      this.#engine.finalizers.unwatch(contender);
-    });
+    const [engine, contender] = [this.#engine, this.#contender];
+    return ended(engine, contender, () => engine.release(contender));
   }
 
   /**
@@ -216,16 +167,5 @@ export class Grant {
   [INSPECT](_depth: number, options: object, inspect?: (value: unknown, options: object) => string): string {
     const { name, fence, isValid, remaining } = this;
     return inspected("Grant", { name, fence, isValid, remaining }, options, inspect);
-  }
-
-  #wait(begin: (waiter: Waiter) => void): Promise<void> {
-    return new Promise((resolve, reject: (error: unknown) => void) => {
-      const waiter = new Call(this.#engine.keepAlive, resolve, reject);
-      try {
-        begin(waiter);
-      } catch (error) {
-        waiter.reject(error);
-      }
-    });
   }
 }

@@ -7,10 +7,10 @@
 import { Contender } from "../engine/contender.js";
 import type { Engine } from "../engine/engine.js";
 import type { AcquireTimeout } from "../engine/machines.js";
-import { NotAcquired, unreadable } from "../errors.js";
+import { unreadable } from "../errors.js";
 import type { Settings } from "../hub/hub.js";
 import type { ContenderData } from "../hub/outputs.js";
-import { onAbort } from "./aborts.js";
+import { contend } from "./contend.js";
 import { Grant } from "./grant.js";
 import { known, optionalMillis, optionalSignal } from "./options.js";
 import type { Signal } from "./signal.js";
@@ -131,7 +131,8 @@ export class Lock {
     if (typeof meant !== "object" || (meant as object | null) === null) {
       throw unreadable("give a contender that contenders() has given");
     }
-    return this.#contend(this.#inspect(action, meant), "try", undefined, ({ found }) => found);
+    const contender = new Contender(this.name);
+    return contend(this.#engine, contender, this.#inspect(action, meant), "try", undefined, ({ found }) => found);
   }
 
   async #checked<G>(options: AcquireOptions, contend: Contend<G>): Promise<G> {
@@ -145,54 +146,16 @@ export class Lock {
   #grant(acquireTimeout: AcquireTimeout, signal: Signal | undefined, orNull: true): Promise<Grant | null>;
   #grant(acquireTimeout: AcquireTimeout, signal: Signal | undefined, orNull: false): Promise<Grant>;
   #grant(acquireTimeout: AcquireTimeout, signal: Signal | undefined, orNull: boolean): Promise<Grant | null> {
-    return this.#contend<Grant | null>(this.#settings, acquireTimeout, signal, granted, orNull ? null : undefined);
-  }
-
-  /** `instead`: what it gives when somebody else has the lock; undefined: an error. */
-  #contend<T>(
-    settings: Settings,
-    acquireTimeout: AcquireTimeout,
-    signal: Signal | undefined,
-    finish: (contender: Contender, engine: Engine) => T,
-    instead?: T,
-  ): Promise<T> {
-    const engine = this.#engine;
     const contender = new Contender(this.name);
-    return new Promise((resolve, reject: (error: unknown) => void) => {
-      const { keepAlive } = engine;
-      keepAlive.hold();
-      const unwatch =
-        signal === undefined
-          ? null
-          : onAbort(signal, () => {
-              contender.acquiring = null;
-              contender.state = "closed";
-              engine.abandon(contender);
-              keepAlive.drop();
-              reject(signal.reason);
-            });
-      contender.acquiring = {
-        resolve: () => {
-          keepAlive.drop();
-          unwatch?.();
-          resolve(finish(contender, engine));
-        },
-        reject: (error) => {
-          keepAlive.drop();
-          unwatch?.();
-          if (instead !== undefined && error instanceof NotAcquired) {
-            resolve(instead);
-          } else {
-            reject(error);
-          }
-        },
-      };
-      try {
-        engine.acquire(contender, settings, acquireTimeout);
-      } catch (error) {
-        contender.acquiring.reject(error);
-      }
-    });
+    return contend<Grant | null>(
+      this.#engine,
+      contender,
+      this.#settings,
+      acquireTimeout,
+      signal,
+      granted,
+      orNull ? null : undefined,
+    );
   }
 }
 

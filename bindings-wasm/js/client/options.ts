@@ -6,7 +6,6 @@
 
 import { ConfigError, unreadable } from "../errors.js";
 import type { LockOptions } from "../hub/lock-options.js";
-import type { SettingsData } from "../hub/settings.js";
 import type { Signal } from "./signal.js";
 
 /** The option of an owner, which locks and read/write locks have on every kind of server. */
@@ -21,10 +20,18 @@ export function known(options: unknown, ...names: string[]): void {
   }
 }
 
-/** The settings of a lock with its options. The core knows the options, so unknown ones are passed on to it. */
-export function withOptions(settings: SettingsData, options: unknown): SettingsData {
-  const given: Partial<SettingsData> = { ...object(options) };
-  for (const [option, value] of Object.entries(given) as [string, unknown][]) {
+/** The same for options of which some are required. */
+export function required(options: unknown, ...names: string[]): void {
+  if (options === undefined) {
+    throw unreadable("options have to be an object");
+  }
+  known(options, ...names);
+}
+
+/** Settings with the program's options. The core knows the options, so unknown ones are passed on to it. */
+export function withOptions<S extends object>(settings: S, options: unknown): S {
+  const given: Partial<S> = { ...object(options) };
+  for (const [option, value] of Object.entries<unknown>(given)) {
     if (Object.hasOwn(settings, option)) {
       throw unknown(option, "the client sets it itself");
     }
@@ -59,6 +66,14 @@ export function optionalMillis(what: string, value: unknown): number | null {
     throw unreadable(`${what} has to be a number of milliseconds`);
   }
   return value;
+}
+
+/** Yes or no, or nothing. */
+export function optionalFlag(what: string, value: unknown): boolean | null {
+  if (value !== undefined && typeof value !== "boolean") {
+    throw unreadable(`${what} has to be true or false`);
+  }
+  return value ?? null;
 }
 
 /** A signal, or nothing. */

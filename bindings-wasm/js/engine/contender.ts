@@ -5,20 +5,12 @@
  */
 
 import { now } from "../clock.js";
-import {
-  type FencepostError,
-  LockLost,
-  NotAcquired,
-  Refused,
-  clientClosed,
-  lostByClosing,
-  named,
-  notHeld,
-  whereabouts,
-} from "../errors.js";
+import { type FencepostError, LockLost, clientClosed, lostByClosing, notClaimed, notHeld } from "../errors.js";
 import { queueMicrotask } from "../host.js";
 import type { Settings } from "../hub/hub.js";
 import type { ContenderData, Event } from "../hub/outputs.js";
+import type { RecordData } from "../hub/records.js";
+import { describe } from "./ends.js";
 
 /** Where a contender is. */
 export type State = "waiting" | "held" | "releasing" | "released" | "found" | "lost" | "refused" | "closed";
@@ -29,17 +21,16 @@ export interface Waiter {
   reject(error: unknown): void;
 }
 
-export type Ended = Extract<Event, { event: "lost" | "refused" }>;
-
-const NOT_ACQUIRED = [301, 302];
-
 // Arrays of one's own for every contender would be arrays that hardly anybody looks at.
 const NOBODY: readonly Waiter[] = Object.freeze([]);
 const NONE_FOUND: readonly ContenderData[] = Object.freeze([]);
 
 /** Changed by the engine alone. */
 export class Contender {
+  /** The lock, or the operation. */
   readonly lock: string;
+  /** Whether it is a claim. After a loss a claim may still be ended: the server decides. */
+  readonly isClaim: boolean;
   key = 0;
   /** What its machine was made with. */
   settings: Settings | null = null;
@@ -47,6 +38,8 @@ export class Contender {
   /** Whether it has ever been granted. */
   granted = false;
   fence: bigint | null = null;
+  /** A claim: how often the operation had been taken over before. */
+  takeovers = 0;
   validUntil: number | null = null;
   suspended = false;
   /** Whether somebody would like to have the lock. */
@@ -55,6 +48,10 @@ export class Contender {
   mixedLayouts: string | null = null;
   /** What an inspection has found. */
   found: readonly ContenderData[] = NONE_FOUND;
+  /** What is stored, as far as the server has said it. */
+  record: RecordData | null = null;
+  /** Whether the operation has another attempt's result. */
+  replayed = false;
   /** What has ended it, if it was no release. */
   error: FencepostError | null = null;
   /** Who waits for the acquire. */
@@ -71,14 +68,20 @@ export class Contender {
   #asked: Deferred<undefined> | null = null;
   #controller: AbortController | null = null;
 
-  constructor(lock: string) {
+  constructor(lock: string, isClaim = false) {
     this.lock = lock;
+    this.isClaim = isClaim;
   }
 
   /** Whether the machine has said its last word. */
   get over(): boolean {
     const { state } = this;
-    return state !== "waiting" && state !== "held" && state !== "releasing";
+    return state !== "waiting" && state !== "held" && state !== "releasing" && !this.lapsed;
+  }
+
+  /** A claim that is lost and has not been ended. */
+  get lapsed(): boolean {
+    return this.isClaim && this.state === "lost";
   }
 
   get valid(): boolean {
@@ -125,6 +128,7 @@ export class Contender {
         this.state = "held";
         this.granted = true;
         this.fence = event.grant.fence;
+        this.takeovers = event.grant.takeovers;
         this.validUntil = event.grant.validUntil;
         this.#settle("acquiring");
         break;
@@ -149,6 +153,13 @@ export class Contender {
       case "mixed-layouts":
         this.mixedLayouts = event.node;
         break;
+      case "completed":
+      case "replayed":
+      case "looked":
+        this.record = event.record;
+        this.replayed = event.event === "replayed";
+        this.#recorded();
+        break;
       case "released":
         this.released();
         break;
@@ -161,6 +172,10 @@ export class Contender {
         if (event.event === "refused" && this.state === "held") {
           // A downgrade: what is held stays held, as it was.
           this.#settle("turning", error);
+        } else if (event.event === "refused" && this.state === "releasing" && this.isClaim) {
+          // It goes on, and may be ended otherwise.
+          this.state = "held";
+          this.#settle("releasing", error);
         } else {
           this.end(event.event, error);
         }
@@ -171,12 +186,22 @@ export class Contender {
     }
   }
 
+  /** The operation has a result, or a request its answer. */
+  #recorded(): void {
+    if (this.state === "waiting") {
+      this.state = "found";
+      this.#settle("acquiring");
+    } else {
+      this.released();
+    }
+  }
+
   /** The end that was asked for: the server has the lock back, or does not need to hear of it. */
   released(): void {
     this.state = "released";
     this.#settle("releasing");
     if (this.extending.length > 0 || this.turning !== null) {
-      const error = notHeld(this.lock);
+      const error = this.refusal();
       this.#extended(error);
       this.#settle("turning", error);
     }
@@ -191,7 +216,7 @@ export class Contender {
   close(): void {
     if (this.state === "held") {
       this.end("lost", lostByClosing(this.lock));
-    } else if (!this.over) {
+    } else if (!this.over && !this.lapsed) {
       this.end("closed", clientClosed());
     }
   }
@@ -220,7 +245,7 @@ export class Contender {
 
   /** What a call on a grant that is over has to throw. */
   refusal(): FencepostError {
-    return this.error ?? notHeld(this.lock);
+    return this.error ?? (this.isClaim ? notClaimed(this.lock) : notHeld(this.lock));
   }
 
   #settle(which: "acquiring" | "releasing" | "turning", error?: FencepostError): void {
@@ -260,12 +285,4 @@ function deferred<T>(): Deferred<T> {
     resolve = done;
   });
   return { promise, resolve };
-}
-
-function describe(lock: string, { event, reason, cause }: Ended, native: unknown, at: string): FencepostError {
-  const said = cause.detail === null ? "" : ` (${cause.detail})`;
-  const detail = reason.kind === "unreachable" && said === "" ? whereabouts(at, native) : said;
-  const kind = event === "lost" ? LockLost : NOT_ACQUIRED.includes(reason.code) ? NotAcquired : Refused;
-  const options = native === undefined ? {} : { cause: native };
-  return new kind(reason.code, reason.kind, `${named(lock)}: ${reason.message}${detail}`, options);
 }

@@ -110,17 +110,34 @@ export class Engine implements Sink {
     this.#pump.run();
   }
 
-  /** Gives a grant back. */
+  /** Gives a grant back, or ends a claim: nothing has happened. */
   release(contender: Contender): void {
-    this.#reliance.ask(contender.lock, () => this.#hub.release(now(), contender.key));
-    contender.state = "releasing";
+    this.#end(contender, (present) => this.#hub.release(present, contender.key));
     this.#schedule.releasing(contender);
     this.#pump.run();
   }
 
+  /** Ends a claim whose outcome is not known. */
+  leave(contender: Contender): void {
+    this.#end(contender, (present) => this.#hub.leave(present, contender.key));
+    this.#schedule.releasing(contender);
+    this.#pump.run();
+  }
+
+  /** Ends a claim with a result. Whether it is stored matters, so its caller waits for the server's word, or for the end of the lease. */
+  complete(contender: Contender, tag: string, result: Uint8Array): void {
+    this.#end(contender, (present) => this.#hub.complete(present, contender.key, tag, result));
+    this.#pump.run();
+  }
+
+  #end(contender: Contender, ask: (present: number) => void): void {
+    this.#reliance.ask(contender.lock, () => ask(now()));
+    contender.state = "releasing";
+  }
+
   /** Gives a contender up in any state; what it holds or waits for is cleaned up behind. */
   abandon(contender: Contender): void {
-    if (contender.state === "held") {
+    if (contender.state === "held" || contender.lapsed) {
       contender.state = "closed";
     }
     this.#forget(contender);

@@ -63,10 +63,10 @@ export class Machines {
   }
 
   /** A contender is over. Gives whether there are so many machines to be closed that it has to be done now. */
-  leave({ key, state, settings }: Contender): boolean {
+  leave({ key, state, settings, isClaim }: Contender): boolean {
     let over: number | undefined = key;
-    // The machine of an owner's hold may serve other holds.
-    if (state === "released" && settings?.hasOwner === false) {
+    // The machine of an owner's hold may serve other holds, and an operation is not claimed again.
+    if (state === "released" && settings?.hasOwner === false && !isClaim) {
       over = this.#spare?.key;
       this.#spare = { key, settings };
     }

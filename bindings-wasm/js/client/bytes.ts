@@ -1,0 +1,29 @@
+/**
+ * Fingerprints, bindings and results.
+ *
+ * @module
+ */
+
+import { shown, unreadable } from "../errors.js";
+import { checkedText } from "../hub/settings.js";
+
+/** Any bytes; a text stands for its UTF-8. */
+export type Bytes = Uint8Array | string;
+
+const utf8 = new TextEncoder();
+
+/** An argument that has to be bytes. */
+export function bytesOf(what: string, value: unknown): Uint8Array {
+  if (value instanceof Uint8Array) {
+    return value;
+  }
+  if (typeof value === "string") {
+    return utf8.encode(checkedText(what, value));
+  }
+  throw unreadable(`${what} is ${shown(value)}: it has to be a Uint8Array or a string`);
+}
+
+/** The same for an option: nothing is no bytes. */
+export function optionalBytes(what: string, value: unknown): Uint8Array {
+  return bytesOf(what, value ?? "");
+}

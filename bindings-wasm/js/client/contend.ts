@@ -1,0 +1,60 @@
+/**
+ * From a call of the program to what comes of its contender.
+ *
+ * @module
+ */
+
+import type { Contender } from "../engine/contender.js";
+import type { Engine } from "../engine/engine.js";
+import type { AcquireTimeout } from "../engine/machines.js";
+import { NotAcquired } from "../errors.js";
+import type { Settings } from "../hub/hub.js";
+import { onAbort } from "./aborts.js";
+import type { Signal } from "./signal.js";
+
+/** Has a contender acquire. `instead`: what it gives when somebody else has the lock; undefined: an error. */
+export function contend<T>(
+  engine: Engine,
+  contender: Contender,
+  settings: Settings,
+  acquireTimeout: AcquireTimeout,
+  signal: Signal | undefined,
+  finish: (contender: Contender, engine: Engine) => T,
+  instead?: T,
+): Promise<T> {
+  return new Promise((resolve, reject: (error: unknown) => void) => {
+    const { keepAlive } = engine;
+    keepAlive.hold();
+    const unwatch =
+      signal === undefined
+        ? null
+        : onAbort(signal, () => {
+            contender.acquiring = null;
+            contender.state = "closed";
+            engine.abandon(contender);
+            keepAlive.drop();
+            reject(signal.reason);
+          });
+    contender.acquiring = {
+      resolve: () => {
+        keepAlive.drop();
+        unwatch?.();
+        resolve(finish(contender, engine));
+      },
+      reject: (error) => {
+        keepAlive.drop();
+        unwatch?.();
+        if (instead !== undefined && error instanceof NotAcquired) {
+          resolve(instead);
+        } else {
+          reject(error);
+        }
+      },
+    };
+    try {
+      engine.acquire(contender, settings, acquireTimeout);
+    } catch (error) {
+      contender.acquiring.reject(error);
+    }
+  });
+}

@@ -1,0 +1,266 @@
+/**
+ * Idempotent operations of one scope.
+ *
+ * @module
+ */
+
+import { Contender } from "../engine/contender.js";
+import type { Engine } from "../engine/engine.js";
+import type { AcquireTimeout } from "../engine/machines.js";
+import { unreadable } from "../errors.js";
+import type { Settings } from "../hub/hub.js";
+import type { RecordData } from "../hub/records.js";
+import type { Scope } from "../hub/scope.js";
+import { type Bytes, bytesOf, optionalBytes } from "./bytes.js";
+import { Claim } from "./claim.js";
+import { contend } from "./contend.js";
+import { type Once, type OnceOptions, once } from "./once.js";
+import { known, optionalFlag, optionalMillis, optionalSignal, required } from "./options.js";
+import type { Signal } from "./signal.js";
+
+/** How to wait for an operation that another attempt runs. */
+export interface WaitOptions {
+  /** The timeout in ms, which covers everything, connecting included. Without it, the claim waits for ever. */
+  readonly timeout?: number | undefined;
+  /** `false`: the claim does not wait at all. */
+  readonly wait?: boolean | undefined;
+  /** Cancels the claim when it is aborted. The claim then rejects with the signal's reason. */
+  readonly signal?: Signal | undefined;
+}
+
+/** Options of {@link Idempotency.claim}. */
+export interface ClaimOptions extends WaitOptions {
+  /** What the operation is asked to do, in short: a digest, of 1024 bytes at most. A key stands for one operation only. */
+  readonly fingerprint?: Bytes | undefined;
+}
+
+/** Options of {@link Idempotency.consume}. */
+export interface TokenOptions extends ClaimOptions {
+  /** To whom and for what the token was issued. */
+  readonly binding: Bytes;
+}
+
+/** Options of {@link Idempotency.register}. */
+export interface RegisterOptions {
+  /** The key is a token, which was issued with this binding. */
+  readonly binding?: Bytes | undefined;
+  /** As {@link ClaimOptions.fingerprint}. */
+  readonly fingerprint?: Bytes | undefined;
+  /** What the result is: a short text of the program's, of 255 bytes at most. */
+  readonly tag?: string | undefined;
+}
+
+/** Options of {@link Idempotency.update}. */
+export interface UpdateOptions {
+  /** Names the update, so that its repetition is not applied again. */
+  readonly operation: string;
+  /** The version that the value has to have; 0: there is none yet. */
+  readonly version: number;
+  /** As {@link ClaimOptions.fingerprint}. */
+  readonly fingerprint?: Bytes | undefined;
+  /** What the value is: a short text of the program's, of 255 bytes at most. */
+  readonly tag?: string | undefined;
+}
+
+/** What is stored. */
+export interface Stored {
+  /** What is stored: a result, or a value with its version. */
+  readonly record: RecordData;
+  /** Whether it had been stored before: by another attempt, or by the same update. */
+  readonly replayed: boolean;
+}
+
+/** What a claim knows. */
+const WAITS = ["timeout", "wait", "signal"] as const;
+
+/**
+ * Idempotent operations of one scope. It is cheap, sends nothing by itself, and may be shared.
+ *
+ * Keys, tokens and the names of updates are texts of 1 to 1024 bytes, without control characters.
+ */
+export class Idempotency {
+  /** Whose keys these are. */
+  readonly scope: string;
+  readonly #engine: Engine;
+  readonly #scope: Scope;
+
+  /** @internal */
+  constructor(engine: Engine, name: string, scope: Scope) {
+    this.#engine = engine;
+    this.scope = name;
+    this.#scope = scope;
+  }
+
+  /**
+   * Makes a function idempotent: a call claims its key, runs the function, and stores its result. A call whose key has a
+   * result gets that one, and the function does not run: {@link Once.outcome} says so. If another call with the key
+   * runs, it waits for its result.
+   *
+   * If the function throws, the claim is left: the outcome is not known. `releaseOn` and `storeOn` name the errors that
+   * say more.
+   *
+   * @throws ConfigError for an option that is not valid.
+   */
+  once<A extends unknown[], T>(
+    run: (...parameters: A) => T | PromiseLike<T>,
+    options: OnceOptions<A, Awaited<T>>,
+  ): Once<A, Awaited<T>> {
+    return once((key, claim) => this.claim(key, claim), run, options);
+  }
+
+  /**
+   * Claims the operation `key`: waits while another attempt runs it. The claim is {@link Claim.replayed} if there is a
+   * result.
+   *
+   * @throws InProgress if another attempt has run it for the whole timeout, or now, if the claim does not wait; Refused:
+   * `mismatch` for another fingerprint, `indeterminate` if an earlier attempt has ended without a result and
+   * `onLeaseEnd` says so, no permission, no server within the timeout; ConfigError for a key or an option that is not
+   * valid; the signal's reason, if the signal is aborted.
+   */
+  async claim(key: string, options?: ClaimOptions): Promise<Claim> {
+    known(options, "fingerprint", ...WAITS);
+    const fingerprint = optionalBytes("fingerprint", options?.fingerprint);
+    return this.#claim(key, options, () => this.#scope.claim(key, fingerprint));
+  }
+
+  /**
+   * Claims the operation of a token that {@link issue} has made.
+   *
+   * @throws as {@link claim} does; Refused `unknown-token` for a token that was not issued or has expired, `mismatch` for
+   * another binding.
+   */
+  async consume(token: string, options: TokenOptions): Promise<Claim> {
+    required(options, "binding", "fingerprint", ...WAITS);
+    const binding = bytesOf("binding", options.binding);
+    const fingerprint = optionalBytes("fingerprint", options.fingerprint);
+    return this.#claim(token, options, () => this.#scope.consume(token, binding, fingerprint));
+  }
+
+  /**
+   * Makes a token, which may be consumed once within `life` ms (ten minutes). It is as secret as the program makes it:
+   * `crypto.randomUUID()`, for example.
+   *
+   * @throws Refused if the token is known with another binding; ConfigError.
+   */
+  async issue(token: string, options: { readonly binding: Bytes; readonly life?: number | undefined }): Promise<void> {
+    required(options, "binding", "life");
+    const binding = bytesOf("binding", options.binding);
+    const life = optionalMillis("life", options.life) ?? undefined;
+    await this.#ask(token, () => this.#scope.issue(token, binding, life));
+  }
+
+  /**
+   * Claims and completes at once: for a result that is known before, such as a business number that must not be used
+   * twice.
+   *
+   * @throws InProgress, Refused and ConfigError, as {@link claim} does.
+   */
+  async register(key: string, result: Bytes, options?: RegisterOptions): Promise<Stored> {
+    known(options, "binding", "fingerprint", "tag");
+    const { binding, fingerprint, tag = "" } = options ?? {};
+    const bound = binding === undefined ? null : bytesOf("binding", binding);
+    const [print, bytes] = [optionalBytes("fingerprint", fingerprint), bytesOf("result", result)];
+    return this.#store(key, () => this.#scope.register(key, bound, print, tag, bytes));
+  }
+
+  /**
+   * Replaces the value at `key`, if it has the expected version. The record says the new one.
+   *
+   * @throws Conflict with the present value, if it has another version; Refused and ConfigError.
+   */
+  async update(key: string, value: Bytes, options: UpdateOptions): Promise<Stored> {
+    required(options, "operation", "version", "fingerprint", "tag");
+    const { operation, version, fingerprint, tag = "" } = options;
+    const [print, bytes] = [optionalBytes("fingerprint", fingerprint), bytesOf("value", value)];
+    return this.#store(key, () => this.#scope.update(key, operation, version, print, tag, bytes));
+  }
+
+  /** Reads the record of an operation, or a value. null: there is none. @throws Refused, ConfigError. */
+  async look(key: string): Promise<RecordData | null> {
+    const { record } = await this.#ask(key, () => this.#scope.look(key));
+    return record;
+  }
+
+  /**
+   * An operator gives the operation a result: one that is `indeterminate`, for example.
+   *
+   * @throws Refused `record-changed` if the record is no longer as {@link look} has given it; ConfigError.
+   */
+  async settle(
+    key: string,
+    seen: RecordData,
+    result: Bytes,
+    options?: { readonly tag?: string | undefined },
+  ): Promise<Stored> {
+    known(options, "tag");
+    const [guard, bytes] = [guardOf(seen), bytesOf("result", result)];
+    return this.#store(key, () => this.#scope.settle(key, guard, options?.tag ?? "", bytes));
+  }
+
+  /**
+   * An operator deletes the record: the operation may be claimed anew.
+   *
+   * @throws as {@link settle} does.
+   */
+  async forget(key: string, seen: RecordData): Promise<void> {
+    const guard = guardOf(seen);
+    await this.#ask(key, () => this.#scope.forget(key, guard));
+  }
+
+  /** A key for one step of an operation at another service: see {@link Claim.derive}. @throws ConfigError. */
+  derive(key: string, step: string): string {
+    return this.#scope.derive(key, step);
+  }
+
+  async #claim(key: string, options: WaitOptions | undefined, make: () => Settings): Promise<Claim> {
+    const { timeout, wait, signal } = waitOf(options);
+    signal?.throwIfAborted();
+    return this.#contend(key, make, wait ? timeout : "try", signal, (contender, engine) => {
+      return new Claim(engine, contender, this.#scope, key);
+    });
+  }
+
+  async #store(key: string, make: () => Settings): Promise<Stored> {
+    const { record, replayed } = await this.#ask(key, make);
+    if (record === null) {
+      throw unreadable(`${key}: the server's answer has no record`);
+    }
+    return { record, replayed };
+  }
+
+  #ask(key: string, make: () => Settings): Promise<Contender> {
+    return this.#contend(key, make, "try", undefined, (contender) => contender);
+  }
+
+  #contend<T>(
+    key: string,
+    make: () => Settings,
+    acquireTimeout: AcquireTimeout,
+    signal: Signal | undefined,
+    finish: (contender: Contender, engine: Engine) => T,
+  ): Promise<T> {
+    this.#engine.check();
+    const settings = make();
+    const contender = new Contender(`${this.scope}/${key}`, true);
+    const answer = contend(this.#engine, contender, settings, acquireTimeout, signal, finish);
+    settings.free();
+    return answer;
+  }
+}
+
+function waitOf(options: WaitOptions | undefined) {
+  const timeout = optionalMillis("timeout", options?.timeout);
+  const wait = optionalFlag("wait", options?.wait) ?? true;
+  if (!wait && timeout !== null) {
+    throw unreadable("a claim that does not wait has no timeout: remove one of them");
+  }
+  return { timeout, wait, signal: optionalSignal(options?.signal) };
+}
+
+function guardOf(seen: RecordData): number {
+  const guard: unknown = (seen as RecordData | null | undefined)?.guard;
+  if (typeof guard !== "number") {
+    throw unreadable("give a record that look() has given");
+  }
+  return guard;
+}

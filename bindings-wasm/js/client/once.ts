@@ -1,0 +1,195 @@
+/**
+ * Functions that run once for a key.
+ *
+ * @module
+ */
+
+import { ConfigError, Refused, StoredError, named, shown, unreadable } from "../errors.js";
+import { type Bytes, bytesOf, optionalBytes } from "./bytes.js";
+import type { Claim } from "./claim.js";
+import type { ClaimOptions, WaitOptions } from "./idempotency.js";
+import { required } from "./options.js";
+
+/** What a call has given, and whether it has run for it. */
+export interface Outcome<T> {
+  readonly value: T;
+  /** Whether the value is that of an earlier call. */
+  readonly replayed: boolean;
+}
+
+/** How values become results, and results become values. */
+export interface Codec<T> {
+  /** What the results are: a short text, of 255 bytes at most, and not `error`. */
+  readonly tag: string;
+  /** @throws anything for a value that cannot be stored. */
+  encode(value: T): Bytes;
+  decode(result: Uint8Array): T;
+}
+
+/** A class of errors. */
+export type ErrorClass = abstract new (...parameters: never[]) => unknown;
+
+/** Options of {@link Idempotency.once}. */
+export interface OnceOptions<A extends unknown[], T> extends WaitOptions {
+  /** The operation's key, from the call's arguments. */
+  readonly key: (...parameters: A) => string;
+  /** What the operation is asked to do, in short: see {@link ClaimOptions.fingerprint}. */
+  readonly fingerprint?: ((...parameters: A) => Bytes) | undefined;
+  /** How values are stored. By default as JSON: what JSON does not know, such as dates, comes back as JSON has it. */
+  readonly codec?: Codec<T> | undefined;
+  /** Errors which say that nothing has happened: the operation may be claimed anew, at once. */
+  readonly releaseOn?: readonly ErrorClass[] | undefined;
+  /** Errors that are results: their text is stored, and later calls reject with a {@link StoredError} of this text. */
+  readonly storeOn?: readonly ErrorClass[] | undefined;
+}
+
+/** A function that runs once for a key. */
+export interface Once<A extends unknown[], T> {
+  /**
+   * The function's value, of this call or of an earlier one.
+   *
+   * @throws what the function throws; StoredError for a stored error; Refused `corrupt-record` for a result of another
+   * codec; what {@link Idempotency.claim} and {@link
+   * Claim.complete} throw; ConfigError for a value that cannot be stored.
+   */
+  (...parameters: A): Promise<T>;
+  /** The same, with whether the value is that of an earlier call. */
+  outcome(...parameters: A): Promise<Outcome<T>>;
+}
+
+/** Stands for an error's text. It is the same in all languages. */
+const ERROR = "error";
+
+const utf8 = new TextDecoder();
+const textBytes = (text: string) => new TextEncoder().encode(text);
+
+const JSON_CODEC: Codec<unknown> = {
+  tag: "json",
+  encode(value) {
+    // What has no value is null in JSON.
+    const text = JSON.stringify(value === undefined ? null : value) as string | undefined;
+    if (text === undefined) {
+      throw unreadable(`it is ${shown(value)}`);
+    }
+    return text;
+  },
+  decode: (result) => JSON.parse(utf8.decode(result)) as unknown,
+};
+
+/** @internal */
+export function once<A extends unknown[], T>(
+  claim: (key: string, options: ClaimOptions) => Promise<Claim>,
+  run: (...parameters: A) => unknown,
+  options: OnceOptions<A, T>,
+): Once<A, T> {
+  required(options, "key", "fingerprint", "codec", "releaseOn", "storeOn", "timeout", "wait", "signal");
+  const { key, fingerprint, codec: given, releaseOn, storeOn, timeout, wait, signal } = options;
+  if (typeof run !== "function" || typeof (key as unknown) !== "function") {
+    throw unreadable("once takes a function, and an option key that is a function of the same arguments");
+  }
+  const codec = checkedCodec(given ?? (JSON_CODEC as Codec<T>));
+  const isHarmless = belongs("releaseOn", releaseOn);
+  const isResult = belongs("storeOn", storeOn);
+
+  /** The function has thrown. */
+  async function failed(claimed: Claim, error: unknown): Promise<void> {
+    if (isResult(error)) {
+      await claimed.complete(textBytes(messageOf(error)), { tag: ERROR });
+    } else if (isHarmless(error)) {
+      await claimed.release();
+    } else {
+      await claimed.leave();
+    }
+  }
+
+  async function outcome(this: unknown, ...parameters: A): Promise<Outcome<T>> {
+    const claimed = await claim(key(...parameters), {
+      fingerprint: optionalBytes("fingerprint", fingerprint?.(...parameters)),
+      timeout,
+      wait,
+      signal,
+    });
+    const earlier = replay(claimed, codec);
+    if (earlier !== null) {
+      return earlier;
+    }
+    let value: T;
+    let result: Uint8Array;
+    try {
+      value = (await run.apply(this, parameters)) as T;
+    } catch (error) {
+      // The function's own error says more than one of its claim's end.
+      await failed(claimed, error).catch(() => undefined);
+      await claimed[Symbol.asyncDispose]().catch(() => undefined);
+      throw error;
+    }
+    try {
+      result = encoded(claimed.key, codec, value);
+      await claimed.complete(result, { tag: codec.tag });
+    } catch (error) {
+      await claimed[Symbol.asyncDispose]().catch(() => undefined);
+      throw error;
+    }
+    // Another attempt may have been quicker.
+    return replay(claimed, codec) ?? { value, replayed: false };
+  }
+
+  const call = async function (this: unknown, ...parameters: A): Promise<T> {
+    const { value } = await outcome.apply(this, parameters);
+    return value;
+  };
+  return Object.assign(call, { outcome });
+}
+
+function encoded<T>(key: string, codec: Codec<T>, value: T): Uint8Array {
+  try {
+    return bytesOf("the encoded value", codec.encode(value));
+  } catch (error) {
+    const why = messageOf(error);
+    const text = `${named(key)}: the function's value cannot be stored (${why}), so the claim has been left`;
+    throw new ConfigError(109, "unreadable-settings", text, { cause: error });
+  }
+}
+
+/** The value of another attempt, if there is one. */
+function replay<T>({ key, replayed, result, tag }: Claim, codec: Codec<T>): Outcome<T> | null {
+  if (!replayed || result === null) {
+    return null;
+  }
+  if (tag === ERROR) {
+    throw new StoredError(utf8.decode(result));
+  }
+  if (tag !== codec.tag) {
+    throw unusable(key, `its tag is ${shown(tag)}, and the function's is "${codec.tag}"`);
+  }
+  try {
+    return { value: codec.decode(result), replayed: true };
+  } catch (error) {
+    throw unusable(key, messageOf(error), { cause: error });
+  }
+}
+
+function unusable(key: string, why: string, options?: ErrorOptions): Refused {
+  return new Refused(321, "corrupt-record", `${named(key)}: the stored result cannot be read: ${why}`, options);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function checkedCodec<T>(codec: Codec<T>): Codec<T> {
+  const { tag, encode, decode } = codec as Partial<Record<keyof Codec<T>, unknown>>;
+  if (typeof tag !== "string" || tag === ERROR || typeof encode !== "function" || typeof decode !== "function") {
+    throw unreadable(`a codec has a tag other than "${ERROR}", and the functions encode and decode`);
+  }
+  return codec;
+}
+
+/** Whether an error is one of those classes. */
+function belongs(what: string, classes: readonly ErrorClass[] | undefined): (error: unknown) => boolean {
+  const all: unknown = classes ?? [];
+  if (!Array.isArray(all) || !all.every((one) => typeof one === "function")) {
+    throw unreadable(`${what} has to be a list of classes of errors`);
+  }
+  return (error) => (all as ErrorClass[]).some((one) => error instanceof one);
+}

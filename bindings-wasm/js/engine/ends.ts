@@ -1,0 +1,42 @@
+/**
+ * Ends that were not asked for, as errors.
+ *
+ * @module
+ */
+
+import {
+  Conflict,
+  type FencepostError,
+  InProgress,
+  LockLost,
+  NotAcquired,
+  Refused,
+  named,
+  whereabouts,
+} from "../errors.js";
+import type { Event } from "../hub/outputs.js";
+
+export type Ended = Extract<Event, { event: "lost" | "refused" }>;
+
+/** The error for the program; `native` is the client library's own. */
+export function describe(lock: string, { event, reason, cause }: Ended, native: unknown, at: string): FencepostError {
+  const said = cause.detail === null ? "" : ` (${cause.detail})`;
+  const detail = reason.kind === "unreachable" && said === "" ? whereabouts(at, native) : said;
+  const { code, kind } = reason;
+  const message = `${named(lock)}: ${reason.message}${detail}`;
+  const options = native === undefined ? {} : { cause: native };
+  if (event === "lost") {
+    return new LockLost(code, kind, message, options);
+  }
+  switch (kind) {
+    case "timeout":
+    case "not-available":
+      return new NotAcquired(code, kind, message, options);
+    case "in-progress":
+      return new InProgress(code, kind, message, options, cause.retryAfter);
+    case "conflict":
+      return new Conflict(code, kind, message, options, cause.record);
+    default:
+      return new Refused(code, kind, message, options);
+  }
+}

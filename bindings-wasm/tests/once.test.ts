@@ -1,0 +1,190 @@
+/** Functions that run once for a key, on a real Redis. */
+
+import assert from "node:assert/strict";
+import { after, before, beforeEach, describe, it } from "node:test";
+
+import { type Client, ConfigError, type Idempotency, InProgress, Refused, StoredError, connect } from "fencepost";
+
+import { type NodeRedisClient, fresh, nodeRedisAt } from "./support/backends.js";
+import { isConfig } from "./support/errors.js";
+import { address } from "./support/servers.js";
+
+interface Order {
+  readonly id: string;
+  readonly amount: number;
+}
+
+class Declined extends Error {}
+class Unreachable extends Error {}
+
+const unreadable = (says: RegExp) => (error: unknown) =>
+  error instanceof Refused && error.kind === "corrupt-record" && says.test(error.message);
+
+describe("once", { concurrency: false }, () => {
+  let operator: NodeRedisClient;
+  let client: Client;
+  let payments: Idempotency;
+  let runs = 0;
+
+  const key = (order: Order) => order.id;
+  const order = { id: "order-17", amount: 5 };
+  const charge = (order: Order) => {
+    runs += 1;
+    return Promise.resolve({ paid: order.amount, run: runs });
+  };
+
+  before(async () => {
+    operator = nodeRedisAt(address("FENCEPOST_REDIS"));
+    await operator.connect();
+    client = await connect(`redis://${address("FENCEPOST_REDIS")}`);
+  });
+  beforeEach(() => {
+    payments = client.idempotency(fresh());
+    runs = 0;
+  });
+  after(async () => {
+    await client.close();
+    await operator.flushDb();
+    operator.destroy();
+  });
+
+  it("runs once, and gives its value to all calls", async () => {
+    const pay = payments.once(charge, { key });
+    const value: { paid: number; run: number } = await pay(order);
+    assert.deepEqual(value, { paid: 5, run: 1 });
+    assert.deepEqual(await pay.outcome(order), { value: { paid: 5, run: 1 }, replayed: true });
+    assert.deepEqual(await pay.outcome({ id: "order-18", amount: 6 }), { value: { paid: 6, run: 2 }, replayed: false });
+    const claim = await payments.claim("order-17");
+    assert.deepEqual([claim.tag, new TextDecoder().decode(claim.result ?? undefined)], ["json", '{"paid":5,"run":1}']);
+  });
+
+  it("runs once for calls at the same time, of several clients", async () => {
+    const other = await connect(`redis://${address("FENCEPOST_REDIS")}`);
+    const pays = [client, other].map((one) => one.idempotency(payments.scope).once(charge, { key }));
+    const values = await Promise.all([...pays, ...pays].map((pay) => pay(order)));
+    assert.deepEqual(values, Array(4).fill({ paid: 5, run: 1 }));
+    await other.close();
+  });
+
+  it("says at once that a call runs, if it is not to wait", async () => {
+    const claim = await payments.claim("order-17");
+    await assert.rejects(payments.once(charge, { key, wait: false })(order), InProgress);
+    await assert.rejects(payments.once(charge, { key, timeout: 50 })(order), InProgress);
+    await claim.release();
+    assert.equal(runs, 0);
+  });
+
+  it("tells a key that is used for something else", async () => {
+    const pay = payments.once(charge, { key, fingerprint: (order) => String(order.amount) });
+    await pay(order);
+    await assert.rejects(
+      pay({ ...order, amount: 6 }),
+      (error) => error instanceof Refused && error.kind === "mismatch",
+    );
+  });
+
+  it("leaves, releases or stores what the function throws", async () => {
+    let error: Error = new Unreachable("no route");
+    const fail: (id: string) => Promise<never> = () => Promise.reject(error);
+    const pay = payments.once(fail, {
+      key: (id) => id,
+      releaseOn: [Unreachable],
+      storeOn: [Declined],
+    });
+    await assert.rejects(pay("released"), /no route/);
+    assert.equal((await payments.claim("released", { wait: false })).takeovers, 0);
+
+    error = new Error("what now?");
+    await assert.rejects(pay("left"), /what now/);
+    assert.equal((await payments.claim("left", { wait: false })).takeovers, 1);
+
+    error = new Declined("no money \ud800");
+    await assert.rejects(pay("stored"), Declined);
+    error = new Error("it must not run again");
+    await assert.rejects(pay("stored"), (stored) => {
+      assert.ok(stored instanceof StoredError);
+      assert.deepEqual([stored.message, stored.code, stored.kind], ["no money \ufffd", 507, "stored-error"]);
+      return true;
+    });
+    await assert.rejects(pay.outcome("stored"), StoredError);
+  });
+
+  it("refuses a value that cannot be stored before anything is sent, and leaves the claim", async () => {
+    const circle: { self?: object } = {};
+    circle.self = circle;
+    const values: [string, unknown, RegExp][] = [
+      ["a function", () => 1, /a function/],
+      ["a BigInt", 1n, /BigInt/],
+      ["a circle", circle, /circular/i],
+      ["too long", "x".repeat(1_000_000), /1000000 bytes/],
+    ];
+    for (const [name, value, says] of values) {
+      const give = payments.once(() => value, { key: () => name });
+      await assert.rejects(give(), (error) => error instanceof ConfigError && says.test(error.message));
+      assert.equal((await payments.claim(name, { wait: false })).takeovers, 1);
+    }
+  });
+
+  it("stores nothing as null, and what a codec makes of values", async () => {
+    const nothing = payments.once(() => undefined, { key: () => "nothing" });
+    await nothing();
+    assert.deepEqual(await nothing.outcome(), { value: null, replayed: true });
+
+    const codec = {
+      tag: "date",
+      encode: (date: Date) => Uint8Array.of(255, date.getDate()),
+      decode: (result: Uint8Array) => new Date(2026, 0, result[1]),
+    };
+    const day = new Date(2026, 0, 7);
+    const today = payments.once(() => day, { key: () => "day", codec });
+    assert.deepEqual([await today(), await today()], [day, day]);
+    const reader = payments.once(() => 1, { key: () => "day" });
+    await assert.rejects(reader(), unreadable(/tag is "date", and the function's is "json"/));
+    await payments.register("odd", "{", { tag: "json" });
+    await assert.rejects(payments.once(() => 1, { key: () => "odd" })(), unreadable(/JSON/));
+  });
+
+  it("gives the result of the attempt that was quicker", async () => {
+    const brief = client.idempotency(payments.scope, { lease: 300, renew: false });
+    let taken: Promise<unknown> = Promise.resolve();
+    const slow = brief.once(
+      async () => {
+        // It waits for the end of the lease of this attempt.
+        const other = await payments.claim("order-17");
+        taken = other.complete('"theirs"', { tag: "json" });
+        await taken;
+        return "mine";
+      },
+      { key: () => "order-17" },
+    );
+    assert.deepEqual(await slow.outcome(), { value: "theirs", replayed: true });
+  });
+
+  it("keeps this, and hands on all arguments", async () => {
+    const shop = {
+      name: "shop",
+      sell: payments.once(
+        function (this: { name: string }, item: string, count: number) {
+          return `${this.name}: ${count} ${item}`;
+        },
+        { key: (item, count) => `${item}-${count}` },
+      ),
+    };
+    assert.equal(await shop.sell("hats", 2), "shop: 2 hats");
+  });
+
+  it("refuses what makes no sense", async () => {
+    const says = (kind: string, text: RegExp, options: object, run: unknown = charge) => {
+      assert.throws(() => payments.once(run as never, options as never), isConfig(kind, text));
+    };
+    says("unreadable-settings", /option key/, {});
+    says("unreadable-settings", /a function/, { key }, "charge");
+    says("unknown-option", /kee/, { kee: key });
+    says("unreadable-settings", /releaseOn/, { key, releaseOn: Error });
+    says("unreadable-settings", /storeOn/, { key, storeOn: ["Error"] });
+    says("unreadable-settings", /codec/, { key, codec: { tag: "error", encode: String, decode: String } });
+    const pay = payments.once(charge, { key: () => 17 as never });
+    await assert.rejects(pay(order), isConfig("unreadable-settings", /key is 17/));
+    assert.equal(runs, 0);
+  });
+});
