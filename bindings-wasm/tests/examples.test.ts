@@ -86,11 +86,14 @@ describe("examples", { concurrency: false }, () => {
     /^null\nleading .*\n(printing \d\n?){3}$/,
     /^true$/,
     /^till 7 holds\nsomebody/,
+    /^\{ paid: 5, reference: '[0-9a-f]{32}' \}\n5 true$/,
+    /^application\/pdf 4$/,
   ];
   for (const [index, [, text = ""]] of [...snippets].entries()) {
     it(`the README's snippet ${index + 1}`, async () => {
       const options = { cwd: root, timeout: 20_000 };
-      const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", text], options);
+      const program = text.replace("localhost:6379", address("FENCEPOST_REDIS"));
+      const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", program], options);
       assert.match(stdout.trim(), said[index] ?? /there is no such snippet/);
     });
   }

@@ -103,7 +103,7 @@ for (const peer of REDIS_PEERS) {
       calls += 1;
       throw new TypeError(`no such parameter: ${parameters.length}`);
     };
-    const methods = peer.package === "redis" ? { sendCommand: other } : { evalsha: other, call: other };
+    const methods = peer.package === "redis" ? { sendCommand: other } : { evalshaBuffer: other, callBuffer: other };
     const strange = (one) => Object.assign(one, methods);
     const duplicate = own.duplicate.bind(own);
     strange(own).duplicate = (...overrides) => strange(duplicate(...overrides));
@@ -129,7 +129,7 @@ const MISTAKES = {
   unsubscribe: (strange) => ({ unsubscribe: strange }),
   // The heartbeat of a connection that listens; every connection begins with a ping, too.
   ping: (strange, one) => {
-    const { sendCommand, call, subscribe } = one;
+    const { sendCommand, callBuffer, subscribe } = one;
     let listens = false;
     const meets = (command) => listens && command === "ping";
     return {
@@ -139,7 +139,7 @@ const MISTAKES = {
       },
       sendCommand: (parameters, ...rest) =>
         meets(parameters[0]) ? strange(parameters) : sendCommand.call(one, parameters, ...rest),
-      call: (command, ...rest) => (meets(command) ? strange(command) : call.call(one, command, ...rest)),
+      callBuffer: (command, ...rest) => (meets(command) ? strange(command) : callBuffer.call(one, command, ...rest)),
     };
   },
 };
