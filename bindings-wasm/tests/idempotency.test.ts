@@ -202,6 +202,27 @@ describe("idempotency", { concurrency: false }, () => {
     await claim.release();
   });
 
+  it("goes on with a claim whose end the server refuses", async () => {
+    const [user, password] = [fresh(), fresh()];
+    const rights = (...words: string[]) => operator.sendCommand(["ACL", "SETUSER", user, ...words]);
+    await rights("on", `>${password}`, "~*", "&*", "+@all");
+    const limited = await connect(`redis://${user}:${password}@${address("FENCEPOST_REDIS")}`);
+    try {
+      const claim = await payments({}, limited).claim("order-17");
+      await rights("-evalsha", "-eval");
+      await assert.rejects(claim.complete("done"), refused("no-permission"));
+      await assert.rejects(claim.leave(), refused("no-permission"));
+      assert.ok(claim.isValid && !claim.signal.aborted);
+      await busy(payments(), "order-17");
+      await rights("+evalsha", "+eval");
+      await claim.complete("done");
+      assert.equal((await payments().claim("order-17")).replayed, true);
+    } finally {
+      await limited.close();
+      await operator.sendCommand(["ACL", "DELUSER", user]);
+    }
+  });
+
   it("refuses a result that is too long, and the claim goes on", async () => {
     const claim = await payments().claim("order-17");
     await assert.rejects(claim.complete(new Uint8Array(1_000_001)), isConfig("invalid-option", /1000000 bytes/));
