@@ -190,7 +190,7 @@ typedef struct fencepost_options {
     /** Zero. */
     uint8_t reserved_end[7];
     /** Redis (`memory:` checks it, and has no use for it): how much earlier than the lease a grant ends, besides 1 %
-     * for clock drift. Range: more than 0, to a third of `ttl`. Default: 2 ms. In milliseconds. */
+     * for clock drift. Range: more than 0, to a third of the lease. Default: 2 ms. In milliseconds. */
     int64_t margin;
     /** Redis (`memory:` checks it, and has no use for it): the longest time between two requests of a waiter. Range:
      * more than 0, to 365 days. Default: 100 ms. In milliseconds. */

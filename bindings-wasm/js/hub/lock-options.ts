@@ -18,7 +18,7 @@ export interface LockOptions {
   readonly renew?: boolean | undefined;
   /**
    * Redis (`memory:` checks it, and has no use for it): how much earlier than the lease a grant ends, besides 1 % for
-   * clock drift. In ms. Range: more than 0, to a third of `ttl`. Default: 2 ms.
+   * clock drift. In ms. Range: more than 0, to a third of the lease. Default: 2 ms.
    */
   readonly margin?: number | undefined;
   /**
@@ -205,7 +205,7 @@ export interface IdempotencyOptions {
   readonly renew?: boolean | undefined;
   /**
    * How much earlier than the lease a grant ends, besides 1 % for clock drift. In ms. Range: more than 0, to a third of
-   * `ttl`. Default: 2 ms.
+   * the lease. Default: 2 ms.
    */
   readonly margin?: number | undefined;
   /** The longest time between two requests of a waiter. In ms. Range: more than 0, to 365 days. Default: 100 ms. */

@@ -21,9 +21,6 @@ pub const DEFAULT_LEASE: Duration = Duration::from_secs(30);
 pub const DEFAULT_RETENTION: Duration = Duration::from_secs(86_400);
 /// The longest fingerprint or binding, in bytes. It is meant to be a digest.
 pub const MAX_DIGEST: usize = 1024;
-/// The longest time between two requests of a claim that waits. Claims announce their end, so this is for lost
-/// messages only.
-const POLL: Duration = Duration::from_secs(1);
 
 /// The checked settings of all operations of a scope. It makes the settings of each request, without checking its own
 /// again.
@@ -200,7 +197,6 @@ impl Draft {
         let ttl = duration("lease", self.lease)?.unwrap_or(DEFAULT_LEASE);
         let margin = duration("margin", self.margin)?.unwrap_or(lease::DEFAULT_MARGIN);
         let mut lease = LeaseSettings::new("lease", ttl, margin)?;
-        lease.poll = POLL;
         self.keep(&mut lease)?;
         let retention = duration("retention", self.retention)?.unwrap_or(DEFAULT_RETENTION);
         Ok(Scope {

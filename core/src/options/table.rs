@@ -78,7 +78,7 @@ pub static OPTIONS: [OptionSpec; 33] = [
         REDIS,
         MUTEX | CLAIM,
         About {
-            range: "more than 0, to a third of `ttl`",
+            range: "more than 0, to a third of the lease",
             default: "2 ms",
             meaning: "how much earlier than the lease a grant ends, besides 1 % for clock drift",
         },

@@ -54,7 +54,7 @@ class Kinds(Calls):
         - ``renew`` (Redis): whether the client renews the lease after each third of it, until the release.
           Default: ``True``.
         - ``margin`` (Redis): how much earlier than the lease a grant ends, besides 1 % for clock drift.
-          Range: more than 0, to a third of ``ttl``. Default: 2 ms.
+          Range: more than 0, to a third of the lease. Default: 2 ms.
         - ``poll`` (Redis): the longest time between two requests of a waiter. Range: more than 0, to 365
           days. Default: 100 ms.
         - ``max_hold``: the longest time that a grant lasts; then it is lost with ``"max-hold"``. Range: more
@@ -232,7 +232,7 @@ class Kinds(Calls):
         (24 h). ``on_lease_end`` is what a claim gets that finds the lease of an earlier attempt over:
         ``"retake"``, the operation, which may then run twice; ``"block"``, InProgress; ``"indeterminate"``,
         Indeterminate. The first claim of an operation decides it. ``renew``, ``margin``, ``poll`` and
-        ``answer_within`` are as for a lock; ``poll`` is 1 s. ``codec`` is how results become bytes. This
+        ``answer_within`` are as for a lock. ``codec`` is how results become bytes. This
         call sends nothing. Raises ConfigError, also on any other server.
         """
         options = options_of(locals())

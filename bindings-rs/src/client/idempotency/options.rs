@@ -49,7 +49,7 @@ impl IdempotencyOptions {
         self.with("margin", margin)
     }
 
-    /// The longest time between two requests of a claim that waits. Default: 1 s.
+    /// The longest time between two requests of a claim that waits. Default: 100 ms.
     pub fn poll(self, poll: Duration) -> Self {
         self.with("poll", poll)
     }

@@ -18,7 +18,8 @@ impl LockOptions {
     }
 
     /// Redis (`memory:` checks it, and has no use for it): how much earlier than the lease a grant
-    /// ends, besides 1 % for clock drift. Range: more than 0, to a third of `ttl`. Default: 2 ms.
+    /// ends, besides 1 % for clock drift. Range: more than 0, to a third of the lease. Default: 2
+    /// ms.
     pub fn margin(self, margin: Duration) -> Self {
         self.with("margin", margin)
     }

@@ -1,6 +1,6 @@
 //! The tables of the reference.
 
-use fencepost_core::options::{Kind, OPTIONS, Server, ValueType};
+use fencepost_core::options::{Kind, OPTIONS, OptionSpec, Server, ValueType};
 
 use super::{Files, Result, regions::replace, words::options};
 
@@ -8,7 +8,13 @@ pub(super) const FILES: Files = &[("docs/reference/options.md", tables)];
 
 fn tables(before: &str) -> Result<String> {
     let text = replace(before, "kinds", &kinds())?;
-    replace(&text, "options", &rows())
+    let text = replace(&text, "options", &rows(&options().collect::<Vec<_>>()))?;
+    let of_claims = |option: &&OptionSpec| option.is_option_of(Server::Redis, Kind::Claim);
+    replace(
+        &text,
+        "claims",
+        &rows(&OPTIONS.iter().filter(of_claims).collect::<Vec<_>>()),
+    )
 }
 
 /// Whether the table has one row for both: the sides of one lock have the same options.
@@ -42,12 +48,12 @@ fn kinds() -> Vec<String> {
     lines
 }
 
-fn rows() -> Vec<String> {
+fn rows(options: &[&OptionSpec]) -> Vec<String> {
     let mut lines = vec![
         "| option | unit | range | default | meaning |".to_owned(),
         "|---|---|---|---|---|".to_owned(),
     ];
-    for option in options() {
+    for option in options {
         let unit = match option.value_type() {
             ValueType::Duration => "duration",
             ValueType::Whole => "number",

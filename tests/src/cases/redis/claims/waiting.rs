@@ -53,7 +53,9 @@ fn claim_of_a_blocked_operation(story: &mut Recorder) {
 }
 
 fn claim_times_out(story: &mut Recorder) {
-    let key = story.open(&settings());
+    let mut settings = settings();
+    settings["poll"] = json!(1_000_000);
+    let key = story.open(&settings);
     story
         .acquire_within(key, 500_000)
         .value(in_progress(8000))
