@@ -358,7 +358,7 @@ fn the_hub_refuses_what_makes_no_sense() {
         Err(Misuse::UnknownKey { key: 99 })
     );
     let acquire = Intent::Acquire(AcquireTimeout::Forever);
-    hub.intent(clock::now(), key, acquire).unwrap();
+    hub.intent(clock::now(), key, acquire.clone()).unwrap();
     assert_eq!(hub.intent(clock::now(), key, acquire), Err(Misuse::Busy));
     let (_, Output::Command(command)) = hub.poll_output(None) else {
         panic!("there is a command")
