@@ -174,6 +174,10 @@ async def test_the_other_requests(payments: fencepost.asyncio.Idempotency) -> No
     assert record is not None
     await payments.settle("token-1", record, "paid by hand")
     assert (await payments.consume("token-1", "alice")).result == "paid by hand"
+    with pytest.raises(fencepost.Refused, match="has changed"):
+        await payments.forget("token-1", record)
+    record = await payments.look("token-1")
+    assert record is not None
     await payments.forget("token-1", record)
     assert await payments.look("token-1") is None
 

@@ -118,7 +118,7 @@ def test_a_replay_has_any_bytes() -> None:
         "done",
         f"{'6f' * 16}-1",
         1790000000000000,
-        1790000000000000,
+        1790000000000001,
     )
     assert (record.takeovers, record.policy, record.lease_end) == (0, "retake", 0)
     assert (record.kept_until, record.version) == (1790086400000, 0)

@@ -106,7 +106,10 @@ describe("idempotency", { concurrency: false }, () => {
     assert.deepEqual([record.state, record.tag, text(record.result)], ["done", "text", "paid"]);
     const claim = await operations.claim("order-17");
     assert.deepEqual([claim.replayed, text(claim.result)], [true, "paid"]);
-    await operations.forget("order-17", seen);
+    await assert.rejects(operations.forget("order-17", seen), refused("record-changed"));
+    const present = await operations.look("order-17");
+    assert.ok(present !== null);
+    await operations.forget("order-17", present);
     assert.equal(await operations.look("order-17"), null);
   });
 

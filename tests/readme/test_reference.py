@@ -242,7 +242,7 @@ RANGES: dict[str, tuple[str, list[object], list[tuple[object, str]]]] = {
         [(0.0059, "lease-too-short"), (MORE, "too-long"), (0, "not-positive")],
     ),
     "margin": (
-        "more than 0, to a third of `ttl`",
+        "more than 0, to a third of the lease",
         [0.001, 3.3],
         [(3.4, "lease-too-short"), (0, "not-positive")],
     ),
