@@ -174,7 +174,7 @@ static void results_are_any_bytes(void) {
     event = answer(hub, id, looked, all, sizeof all);
     NEED(event != NULL && event->kind == FENCEPOST_EVENT_KIND_LOOKED && event->record != NULL);
     CHECK(event->record->state == FENCEPOST_RECORD_STATE_DONE && event->record->policy == FENCEPOST_POLICY_RETAKE);
-    CHECK(event->record->fence == 7 && event->record->guard == 7 && event->record->kept_until == 1790086400000u);
+    CHECK(event->record->fence == 7 && event->record->guard == 8 && event->record->kept_until == 1790086400000u);
     CHECK(event->record->tag.size == 3 && memcmp(event->record->tag.data, "raw", 3) == 0);
     CHECK(event->record->result.size == sizeof all && memcmp(event->record->result.data, all, sizeof all) == 0);
     fencepost_hub_free(hub);
