@@ -1,6 +1,7 @@
 //! Redis clients on the model server. No order between requests, as with a pool of connections; messages come on a connection of
 //! their own, and are gone with it.
 
+mod holder;
 mod words;
 
 use core::time::Duration;
@@ -14,7 +15,7 @@ use fencepost_core::{
 use fencepost_models::redis::{Condition, ConnectionId, Messages, Server};
 
 use crate::{
-    backend::{Aftermath, Answered, Backend, Belongings, Owner},
+    backend::{Aftermath, Answered, Backend, Belongings},
     lua::RealLua,
     shared::Shared,
     step::{Number, ServerFault},
@@ -123,49 +124,6 @@ impl Servers {
         let has = self.server.has(condition);
         self.server.set(condition, !has);
         Aftermath::default()
-    }
-
-    /// Who holds, and until when: the value of the lock, or the attempt that runs the operation.
-    fn held(&self, now: Instant) -> Option<(&[u8], Option<Instant>)> {
-        let lock = self.server.peek(now, KEY.as_bytes());
-        lock.or_else(|| {
-            let attempt = self.field(now, "attempt").filter(|_| self.is_running(now))?;
-            let end = self.number(now, "lease")?;
-            Some((attempt, Some(Instant::from_micros(end.saturating_mul(1000)))))
-        })
-    }
-
-    /// Whether an attempt runs the operation, within its lease.
-    fn is_running(&self, now: Instant) -> bool {
-        let lease = self.number(now, "lease").unwrap_or_default();
-        let running = self.field(now, "state") == Some(b"running");
-        running && lease > now.as_micros() / 1000
-    }
-
-    fn field(&self, now: Instant, name: &str) -> Option<&[u8]> {
-        self.server.peek_field(now, RECORD.as_bytes(), name.as_bytes())
-    }
-
-    fn number(&self, now: Instant, name: &str) -> Option<u64> {
-        str::from_utf8(self.field(now, name)?).ok()?.parse().ok()
-    }
-
-    /// The owner of a value: every attempt begins with its client and how many processes that has had.
-    fn owner(&self, value: &[u8]) -> Owner {
-        let byte = |at: usize| {
-            let digits = value
-                .get(at..at + 2)
-                .and_then(|digits| str::from_utf8(digits).ok());
-            digits.and_then(|digits| u8::from_str_radix(digits, 16).ok())
-        };
-        let (Some(number), Some(crashes)) = (byte(0), byte(2)) else {
-            return Owner::Ended;
-        };
-        let client = number.wrapping_sub(1);
-        match self.clients.get(usize::from(client)) {
-            Some(known) if known.crashes == crashes => Owner::Client(client),
-            _ => Owner::Ended,
-        }
     }
 }
 

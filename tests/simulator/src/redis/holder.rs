@@ -1,0 +1,51 @@
+//! Who holds on the model server, whether it is a lock or a claim.
+
+use fencepost_core::Instant;
+
+use super::{KEY, RECORD, Servers};
+use crate::backend::Owner;
+
+impl Servers {
+    /// Who holds, and until when: the value of the lock, or the attempt that runs the operation.
+    pub(super) fn held(&self, now: Instant) -> Option<(&[u8], Option<Instant>)> {
+        let lock = self.server.peek(now, KEY.as_bytes());
+        lock.or_else(|| {
+            let attempt = self.field(now, "attempt").filter(|_| self.is_running(now))?;
+            let end = self.number(now, "lease")?;
+            Some((attempt, Some(Instant::from_micros(end.saturating_mul(1000)))))
+        })
+    }
+
+    /// Whether an attempt runs the operation, within its lease.
+    fn is_running(&self, now: Instant) -> bool {
+        let lease = self.number(now, "lease").unwrap_or_default();
+        let running = self.field(now, "state") == Some(b"running");
+        running && lease > now.as_micros() / 1000
+    }
+
+    fn field(&self, now: Instant, name: &str) -> Option<&[u8]> {
+        self.server.peek_field(now, RECORD.as_bytes(), name.as_bytes())
+    }
+
+    pub(super) fn number(&self, now: Instant, name: &str) -> Option<u64> {
+        str::from_utf8(self.field(now, name)?).ok()?.parse().ok()
+    }
+
+    /// The owner of a value: every attempt begins with its client and how many processes that has had.
+    pub(super) fn owner(&self, value: &[u8]) -> Owner {
+        let byte = |at: usize| {
+            let digits = value
+                .get(at..at + 2)
+                .and_then(|digits| str::from_utf8(digits).ok());
+            digits.and_then(|digits| u8::from_str_radix(digits, 16).ok())
+        };
+        let (Some(number), Some(crashes)) = (byte(0), byte(2)) else {
+            return Owner::Ended;
+        };
+        let client = number.wrapping_sub(1);
+        match self.clients.get(usize::from(client)) {
+            Some(known) if known.crashes == crashes => Owner::Client(client),
+            _ => Owner::Ended,
+        }
+    }
+}
