@@ -163,13 +163,19 @@ async fn an_error_of_the_operation_leaves_and_a_release_frees() {
     assert!(matches!(failed, Err(OnceError::Operation(error)) if error.to_string() == "no funds"));
     let claim = run(payments.claim("order-17", b"").await.unwrap());
     assert_eq!(claim.takeovers(), 1);
+    // Nothing has happened in this attempt, but something may have in the first one.
+    claim.release().await.unwrap();
+    let claim = run(payments.claim("order-17", b"").await.unwrap());
+    assert_eq!(claim.takeovers(), 2);
+    claim.leave().await.unwrap();
+
+    let claim = run(payments.claim("order-18", b"").await.unwrap());
     let fence = claim.fence();
     claim.release().await.unwrap();
-    assert_eq!(payments.look("order-17").await.unwrap(), None);
-    let claim = run(payments.claim("order-17", b"").await.unwrap());
+    assert_eq!(payments.look("order-18").await.unwrap(), None);
+    let claim = run(payments.claim("order-18", b"").await.unwrap());
     assert!(claim.takeovers() == 0 && claim.fence() > fence && claim.is_valid());
     claim.extend().await.unwrap();
-    claim.leave().await.unwrap();
 }
 
 /// A claim that is cancelled has not run: no policy wedges the operation.

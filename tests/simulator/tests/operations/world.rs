@@ -207,6 +207,10 @@ impl<'a> World<'a> {
         }
         let waits = |message: &Message| message.client == client && message.crashes == own.crashes;
         self.account.in_doubt |= own.application.stage != Stage::Idle || self.messages.iter().any(waits);
+        // It may be about to give up a claim whose answer was lost.
+        let output = self.clients[client].application.hub.poll_output(None);
+        self.account.in_doubt |= matches!(output, (_, Output::Wait(wait)) if wait.until.is_some());
+        let own = &self.clients[client];
         let (connection, crashes) = (own.connection, own.crashes + 1);
         self.server.disconnect(connection);
         self.clients[client] = self.client(u8::try_from(client).expect("few clients"), crashes);
