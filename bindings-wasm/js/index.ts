@@ -17,8 +17,8 @@ export { type ZooKeeperOptions, fromZooKeeper } from "./client/from-zookeeper.js
 export type { Acl } from "./drivers/zookeeper/acl.js";
 export { Claim, type CompleteOptions } from "./client/claim.js";
 export { Grant } from "./client/grant.js";
+export type { ClaimOptions } from "./client/claim-options.js";
 export {
-  type ClaimOptions,
   Idempotency,
   type RegisterOptions,
   type Stored,

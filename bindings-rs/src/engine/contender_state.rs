@@ -2,11 +2,24 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fencepost_core::{Cause, CommandId, Event, Found, Grant, Instant, Loss, Misuse, Refusal, claim::Record};
+use fencepost_core::{
+    Cause, CommandId, Event, Found, Grant, Instant, Loss, Misuse, Refusal, Settings, claim::Record,
+};
 use tokio::sync::Notify;
 
-use super::{command_errors::CommandErrors, inputs::ContenderParams};
+use super::command_errors::CommandErrors;
 use crate::{DriverFailed, Error, Lost, Native, Refused, Shown};
+
+/// What a contender is opened with.
+#[derive(Clone, Copy)]
+pub(crate) struct ContenderParams<'a> {
+    pub(crate) lock: &'a Shown,
+    pub(crate) settings: &'a Settings,
+    /// Whether the settings name an owner.
+    pub(crate) has_owner: bool,
+    /// Whether it is a claim.
+    pub(crate) is_claim: bool,
+}
 
 /// One contender, from its acquire to its end.
 #[derive(Debug)]

@@ -11,18 +11,18 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use fencepost_core::{AcquireTimeout, Instant, Intent, Key, Misuse, Settings};
+use fencepost_core::{AcquireTimeout, Instant, Intent, Key, Misuse};
 use fencepost_models::hub::Hub;
 use tokio::sync::Notify;
 
 use super::{
-    contender_state::SharedState,
+    contender_state::{ContenderParams, SharedState},
     driver::{CommandFuture, Driver},
     loans::LentCommands,
     runtime::Runtime,
     state::{Awaits, Drained, State},
 };
-use crate::{Error, Shown, clock};
+use crate::{Error, clock};
 
 /// A client's hub under its lock, and its driver.
 pub(crate) struct Engine {
@@ -39,17 +39,6 @@ pub(crate) struct Engine {
     pub(super) connected_once: AtomicBool,
     /// Notified when the connection is made or refused, and when the client ends.
     pub(super) connection_changed: Notify,
-}
-
-/// What a contender is opened with.
-#[derive(Clone, Copy)]
-pub(crate) struct ContenderParams<'a> {
-    pub(crate) lock: &'a Shown,
-    pub(crate) settings: &'a Settings,
-    /// Whether the settings name an owner.
-    pub(crate) has_owner: bool,
-    /// Whether it is a claim.
-    pub(crate) is_claim: bool,
 }
 
 /// What tasks and finalizers leave to the background task.

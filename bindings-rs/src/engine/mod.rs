@@ -19,4 +19,5 @@ mod sink;
 mod state;
 mod unclaimed;
 
-pub(crate) use inputs::{ContenderParams, Engine};
+pub(crate) use contender_state::ContenderParams;
+pub(crate) use inputs::Engine;

@@ -13,26 +13,11 @@ import type { RecordData } from "../hub/records.js";
 import type { Scope } from "../hub/scope.js";
 import { type Bytes, bytesOf, optionalBytes } from "./bytes.js";
 import { Claim } from "./claim.js";
+import type { ClaimOptions, WaitOptions } from "./claim-options.js";
 import { contend } from "./contend.js";
 import { type Once, type OnceOptions, once } from "./once.js";
 import { known, optionalFlag, optionalMillis, optionalSignal, required } from "./options.js";
 import type { Signal } from "./signal.js";
-
-/** How to wait for an operation that another attempt runs. */
-export interface WaitOptions {
-  /** The timeout in ms, which covers everything, connecting included. Without it, the claim waits for ever. */
-  readonly timeout?: number | undefined;
-  /** `false`: the claim does not wait at all. */
-  readonly wait?: boolean | undefined;
-  /** Cancels the claim when it is aborted. The claim then rejects with the signal's reason. */
-  readonly signal?: Signal | undefined;
-}
-
-/** Options of {@link Idempotency.claim}. */
-export interface ClaimOptions extends WaitOptions {
-  /** What the operation is asked to do, in short: a digest, of 1024 bytes at most. A key stands for one operation only. */
-  readonly fingerprint?: Bytes | undefined;
-}
 
 /** Options of {@link Idempotency.consume}. */
 export interface TokenOptions extends ClaimOptions {

@@ -7,7 +7,7 @@
 import { ConfigError, Refused, StoredError, named, shown, unreadable } from "../errors.js";
 import { type Bytes, bytesOf, optionalBytes } from "./bytes.js";
 import type { Claim } from "./claim.js";
-import type { ClaimOptions, WaitOptions } from "./idempotency.js";
+import type { ClaimOptions, WaitOptions } from "./claim-options.js";
 import { required } from "./options.js";
 
 /** What a call has given, and whether it has run for it. */

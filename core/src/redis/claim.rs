@@ -30,10 +30,10 @@ use crate::{
 };
 
 use super::{
+    ask::{Acquired, Ask, End, Ended},
     reply::{Trouble, fields},
     scripts::{Call, Script},
     settings::ClaimSettings,
-    subject::{Acquired, Ask, End, Ended},
     wire::Reply,
 };
 

@@ -11,10 +11,10 @@ use crate::{
 };
 
 use super::{
+    ask::{Acquired, Ask, Ended, TOMBSTONE},
     reply::{Trouble, fields},
     scripts::{Call, Script},
     settings::StringSettings,
-    subject::{Acquired, Ask, Ended, TOMBSTONE},
     wire::Reply,
 };
 

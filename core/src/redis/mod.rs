@@ -19,6 +19,7 @@
 //! - **Waiters are notified.** The release script publishes a message on the channel `{name}:released`. Foreign holders
 //!   publish nothing, so waiters also ask the server: when the holder's lease ends, and about every 100 ms.
 
+mod ask;
 pub mod claim;
 mod contender;
 mod family;

@@ -1,25 +1,19 @@
 //! What a contender contends for: a lock or a claim. The subject decides which scripts ask for it, and what their answers
 //! mean. All else is the same for both: see [`Contender`](super::Contender).
 
-use alloc::{boxed::Box, string::String, vec::Vec};
+use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::{
-    AttemptId, Loss, Refusal,
-    claim::{Content, Record},
-};
+use crate::{AttemptId, Refusal};
 
 use super::{
+    ask::{Acquired, Ask, Ended},
     claim, lock,
     reply::Trouble,
     scripts::Call,
     settings::{ClaimSettings, LeaseSettings, StringSettings},
     wire::Reply,
 };
-
-/// The shortest time for which the server keeps a tombstone. A release that a client library sent twice arrives within
-/// seconds.
-pub(super) const TOMBSTONE: Duration = Duration::from_secs(10);
 
 /// What a contender contends for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -28,61 +22,6 @@ pub(super) enum Subject {
     Lock(StringSettings),
     /// A claim on an operation.
     Claim(ClaimSettings),
-}
-
-/// What a contender asks of the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Ask<'a> {
-    /// The lock or the claim.
-    Acquire,
-    /// A full lease from now.
-    Renew,
-    /// The end of the attempt.
-    End(&'a End),
-}
-
-/// How an attempt ends. A lock can only be released.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum End {
-    /// The lock is free. An operation has not happened.
-    Release,
-    /// The outcome of an operation is unknown.
-    Leave,
-    /// An operation has this result.
-    Complete(Content),
-}
-
-/// An answer to an acquire.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Acquired {
-    /// The server granted it.
-    Yes { fence: u64, takeovers: u64 },
-    /// Another contender holds it.
-    Held {
-        /// How long the holder's lease still runs; `None` if it has no end, or has ended without freeing it.
-        left: Option<Duration>,
-        /// The holder's value, if the holder is another program.
-        foreign: Option<Vec<u8>>,
-    },
-    /// The attempt has been given up.
-    GivenUp,
-    /// The server refuses it.
-    No(Refusal, Option<String>),
-    /// The operation has a result.
-    Replayed(Box<Record>),
-}
-
-/// An answer to a renewal or to the end of an attempt.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Ended {
-    /// This attempt held it.
-    Own,
-    /// This attempt does not hold it.
-    Lost(Loss),
-    /// The operation has another attempt's result.
-    Replayed(Box<Record>),
-    /// The server refuses this end. The attempt still holds the claim, or has ended it otherwise.
-    No(Refusal),
 }
 
 impl Subject {

@@ -6,9 +6,9 @@ use core::time::Duration;
 use crate::{Cause, CommandId, Event, Failure, Fence, Grant, Instant, Refusal, Timer, claim::Record, lease};
 
 use super::super::{
+    ask::{Acquired, End},
     reply::{self, Trouble},
     settings::LeaseSettings,
-    subject::{Acquired, End},
     wire::{Reply, Request},
 };
 use super::{Contender, Leaving, Phase, Purpose, Running, Subscription};

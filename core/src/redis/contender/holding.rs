@@ -3,9 +3,9 @@
 use crate::{Cause, CommandId, Event, Failure, Instant, Loss, Refusal, Timer, lease};
 
 use super::super::{
+    ask::{End, Ended},
     reply::Trouble,
     settings::LeaseSettings,
-    subject::{End, Ended},
     wire::Reply,
 };
 use super::{Contender, Phase, Running};

@@ -11,9 +11,9 @@ use crate::{
 };
 
 use super::super::{
+    ask::{End, Ended, TOMBSTONE},
     reply::Trouble,
     settings::LeaseSettings,
-    subject::{End, Ended, TOMBSTONE},
     wire::Reply,
 };
 use super::{Contender, Earlier, Leaving, Phase, Purpose, Running};

@@ -35,7 +35,8 @@ use crate::{
 };
 
 use super::{
-    subject::{Ask, End, Subject, TOMBSTONE},
+    ask::{Ask, End, TOMBSTONE},
+    subject::Subject,
     wire::Request,
 };
 

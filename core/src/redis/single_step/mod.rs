@@ -24,10 +24,10 @@ use crate::{
 };
 
 use super::{
+    ask::TOMBSTONE,
     claim as scripts,
     reply::Trouble,
     settings::StepSettings,
-    subject::TOMBSTONE,
     wire::{Notice, Reply, Request},
 };
 
