@@ -5,7 +5,7 @@ mod network;
 use core::time::Duration;
 
 use fencepost_core::{
-    AcquireTimeout, CommandId, Failure, Instant, Intent, Misuse, Outcome, Output, Settings,
+    AcquireTimeout, CommandId, Failure, Instant, Intent, Misuse, Outcome, Output, Settings, Timer, Wait,
     claim::Policy,
     lowered::Operation,
     redis::{Notice, Reply, Script},
@@ -209,7 +209,8 @@ impl<'a> World<'a> {
         self.account.in_doubt |= own.application.stage != Stage::Idle || self.messages.iter().any(waits);
         // It may be about to give up a claim whose answer was lost.
         let output = self.clients[client].application.hub.poll_output(None);
-        self.account.in_doubt |= matches!(output, (_, Output::Wait(wait)) if wait.until.is_some());
+        let waits = |wait: Wait| wait.reason.is_some_and(|timer| timer != Timer::Linger);
+        self.account.in_doubt |= matches!(output, (_, Output::Wait(wait)) if waits(wait));
         let own = &self.clients[client];
         let (connection, crashes) = (own.connection, own.crashes + 1);
         self.server.disconnect(connection);
