@@ -192,11 +192,8 @@ impl Record {
 
 /// The next number, up to [`MAX_NUMBER`].
 pub(super) const fn following(number: u64) -> u64 {
-    if number < MAX_NUMBER {
-        number + 1
-    } else {
-        MAX_NUMBER
-    }
+    let next = number.saturating_add(1);
+    if next < MAX_NUMBER { next } else { MAX_NUMBER }
 }
 
 /// What the server stores cannot be read: it is damaged, of a later format, or not ours. Nothing may run then, and

@@ -105,7 +105,7 @@ impl Servers {
     /// Scripts take no time here, but no two scripts of a real server begin in the same microsecond. Claims rely on it: a
     /// record that was released leaves no fence behind. The time stays in its millisecond, in which keys and leases end.
     fn script_time(&mut self, now: Instant, arguments: &[Vec<u8>]) -> Instant {
-        if !arguments.get(3).is_some_and(|key| key == RECORD.as_bytes()) {
+        if arguments.get(3).is_none_or(|key| key != RECORD.as_bytes()) {
             return now;
         }
         let next = self.last_claim.plus(Duration::from_micros(1));
