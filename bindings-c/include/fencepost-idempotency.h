@@ -55,7 +55,8 @@ typedef struct fencepost_idempotency_options {
     /** How much earlier than the lease a claim ends, besides 1 % for clock drift. Range: more than 0, to a third of
      * `lease`. Default: 2 ms. */
     int64_t margin;
-    /** The longest time between two requests of a claim that waits. Range: more than 0, to 365 days. Default: 100 ms. */
+    /** The longest time between two requests of a claim that waits. Range: more than 0, to 365 days. Default: 100 ms.
+     */
     int64_t poll;
     /** How long a request waits for an answer of the server before the client repeats it, and how long a single step
      * and a claim that does not wait may take. Range: more than 0, to 365 days. Default: 5 s. */
