@@ -226,7 +226,7 @@ fn an_error_lists_what_there_is() {
     for (data, first, last) in [
         (
             json!({"kind": "queue", "name": "x"}),
-            "kind is \"queue\": the kinds of machines are redis-string, zookeeper-mutex, ",
+            "kind is \"queue\": the kinds of machines are redis-string, redis-claim, redis-single-step, zookeeper-mutex, ",
             "zookeeper-inspection",
         ),
         (
