@@ -316,6 +316,7 @@ mod tests {
             ),
             (Misuse::Upgrade, 209, "upgrade", "release the reader first"),
             (Misuse::NotAWriter, 210, "not-a-writer", "only a writer's"),
+            (Misuse::NotAClaim, 211, "not-a-claim", "only a claim"),
         ] {
             assert_eq!((misuse.code(), misuse.name()), (code, name));
             assert!(misuse.message().contains(says), "{misuse}");

@@ -8,6 +8,7 @@ use crate::{ConfigError, text::shown};
 pub const MAX_RESULT: usize = 1_000_000;
 /// The longest tag, in bytes.
 pub const MAX_TAG: usize = 255;
+
 /// A result or a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Content {

@@ -7,9 +7,9 @@ use crate::{Event, Instant, Intent, Key, Loss};
 use super::{Family, Hub, Member as _};
 
 impl<F: Family> Hub<F> {
-    /// Closes a machine in any state. The machine releases its lock, leaves its claim, or cancels its acquire. It stays in the hub until
-    /// the server has answered, but puts out no more events. The hub ignores unknown keys, because such a machine has
-    /// been removed already.
+    /// Closes a machine in any state. The machine releases its lock, leaves its claim, or cancels its acquire. It stays
+    /// in the hub until the server has answered, but puts out no more events. The hub ignores unknown keys, because such
+    /// a machine has been removed already.
     pub fn close(&mut self, now: Instant, key: Key) {
         let now = self.tick(now);
         let of_owner = self
@@ -79,7 +79,7 @@ pub(super) const fn ends_grant(intent: &Intent) -> bool {
     matches!(intent, Intent::Release | Intent::Leave | Intent::Complete(_))
 }
 
-/// Whether this event ends the end of a grant.
+/// Whether this event is the answer to an intent that ends a grant.
 pub(super) const fn is_last_word(event: &Event) -> bool {
     matches!(
         event,

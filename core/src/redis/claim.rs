@@ -20,7 +20,7 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 use core::time::Duration;
 
 use crate::{
-    AttemptId, Fence, Loss, Refusal,
+    Fence, Loss, Refusal,
     claim::{
         Answer, Claim, Content, Corrupt, Lost, Name, Record, Request, Step,
         form::{self, FORMAT},
@@ -40,7 +40,7 @@ use super::{
 /// The call that makes a request about the operation of this name. The server keeps a tombstone for `tombstone`.
 #[must_use]
 pub fn call(name: &Name, request: &Request, tombstone: Duration) -> Call {
-    let mut words = Words::new(name, request.attempt, tombstone);
+    let mut words = Words::new(name, &request.attempt.text(), tombstone);
     let script = match &request.step {
         Step::Claim(claim) => words.claim(claim),
         Step::Renew { lease } => words.renew(*lease),
@@ -83,7 +83,7 @@ pub fn call(name: &Name, request: &Request, tombstone: Duration) -> Call {
 /// The call of a claimant.
 pub(super) fn call_of_claim(
     settings: &ClaimSettings,
-    attempt: AttemptId,
+    attempt: &str,
     ask: Ask<'_>,
     tombstone: Duration,
 ) -> Call {
@@ -106,10 +106,9 @@ struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    fn new(name: &'a Name, attempt: AttemptId, tombstone: Duration) -> Self {
-        let attempt = attempt.text();
-        let keys = [name.redis_key(), name.redis_tombstone(&attempt)];
-        let arguments = [attempt, decimal(millis_up(tombstone))];
+    fn new(name: &'a Name, attempt: &str, tombstone: Duration) -> Self {
+        let keys = [name.redis_key(), name.redis_tombstone(attempt)];
+        let arguments = [attempt.into(), decimal(millis_up(tombstone))];
         Self {
             name,
             keys: keys.map(String::into_bytes).into(),

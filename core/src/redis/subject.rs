@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::{AttemptId, Refusal};
+use crate::Refusal;
 
 use super::{
     ask::{Acquired, Ask, Ended},
@@ -44,7 +44,7 @@ impl Subject {
         matches!(self, Self::Claim(_))
     }
 
-    /// The channel on which waiters hear that the holder has ended.
+    /// The channel on which the server notifies waiters that the holder has ended.
     pub(super) fn channel(&self) -> Vec<u8> {
         match self {
             Self::Lock(settings) => settings.channel(),
@@ -61,10 +61,10 @@ impl Subject {
         }
     }
 
-    /// The call of an attempt. The server keeps a tombstone for `tombstone`.
-    pub(super) fn call(&self, attempt: AttemptId, stored: &str, ask: Ask<'_>, tombstone: Duration) -> Call {
+    /// The call of an attempt, as the server stores it. The server keeps a tombstone for `tombstone`.
+    pub(super) fn call(&self, attempt: &str, ask: Ask<'_>, tombstone: Duration) -> Call {
         match self {
-            Self::Lock(settings) => lock::call(settings, stored, ask, tombstone),
+            Self::Lock(settings) => lock::call(settings, attempt, ask, tombstone),
             Self::Claim(settings) => claim::call_of_claim(settings, attempt, ask, tombstone),
         }
     }

@@ -33,10 +33,7 @@ impl Machine for Contender {
         let fits = match (&self.phase, ran.purpose) {
             (Phase::Asking, Purpose::Acquire) => self.asked(now, ran, result),
             (Phase::Held, Purpose::Renew) => self.renewed(now, ran, result),
-            (Phase::Leaving(leaving), Purpose::End) => {
-                let leaving = leaving.clone();
-                self.ended(now, ran, result, leaving)
-            }
+            (Phase::Leaving(_), Purpose::End) => self.ended(now, ran, result),
             _ => true,
         };
         if fits {
@@ -82,10 +79,7 @@ impl Machine for Contender {
         if self.out.expired(Timer::Validity, now) {
             match &self.phase {
                 Phase::Held => self.lease_ended(now),
-                Phase::Leaving(leaving) => {
-                    let leaving = leaving.clone();
-                    self.unanswered(leaving);
-                }
+                Phase::Leaving(_) => self.unanswered(),
                 Phase::Idle | Phase::Asking | Phase::Waiting | Phase::Lapsed => {}
             }
         }

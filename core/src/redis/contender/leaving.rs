@@ -1,8 +1,7 @@
 //! The end of an attempt: the machine asks until the server has answered, or until the lease has ended.
 
-use core::time::Duration;
-
 use alloc::boxed::Box;
+use core::{mem, time::Duration};
 
 use crate::{
     Cause, Event, Failure, Instant, Loss, Refusal, Timer,
@@ -43,13 +42,12 @@ impl Contender {
     }
 
     /// Handles the outcome of the script that ends the attempt.
-    pub(super) fn ended(
-        &mut self,
-        now: Instant,
-        ran: Running,
-        result: Result<&Reply, Failure>,
-        leaving: Leaving,
-    ) -> bool {
+    pub(super) fn ended(&mut self, now: Instant, ran: Running, result: Result<&Reply, Failure>) -> bool {
+        let Phase::Leaving(leaving) = &self.phase else {
+            return true;
+        };
+        let (earlier, reported) = (leaving.earlier, leaving.reported);
+        let is_completion = matches!(leaving.end, End::Complete(_));
         let answer = match result {
             Ok(reply) => self.subject.ended(reply),
             Err(Failure::NotSent) => {
@@ -57,27 +55,26 @@ impl Contender {
                 return true;
             }
             Err(Failure::Unknown) => {
-                let earlier = leaving.earlier.or_since(ran.start);
-                self.end_in_doubt(now, earlier, Cause::command(ran.id));
+                self.end_in_doubt(now, earlier.or_since(ran.start), Cause::command(ran.id));
                 return true;
             }
             Err(Failure::Closed) => {
                 // The client cannot send anything any more: the lock or the claim stays until its lease ends.
-                self.report_loss(&leaving, Loss::ConnectionClosed, Cause::command(ran.id));
+                self.report_loss(reported, Loss::ConnectionClosed, Cause::command(ran.id));
                 return true;
             }
         };
         match answer {
             Ok(Ended::Lost(Loss::Taken | Loss::Deleted | Loss::Superseded))
-                if leaving.earlier.may_have_released(now) && !leaving.end.is_completion() =>
+                if earlier.may_have_released(now) && !is_completion =>
             {
-                self.gone(leaving);
+                self.gone();
             }
-            Ok(Ended::Own) => self.gone(leaving),
-            Ok(Ended::Lost(loss)) => self.report_loss(&leaving, loss, Cause::command(ran.id)),
-            Ok(Ended::Replayed(record)) if leaving.reported => self.replayed(record),
+            Ok(Ended::Own) => self.gone(),
+            Ok(Ended::Lost(loss)) => self.report_loss(reported, loss, Cause::command(ran.id)),
+            Ok(Ended::Replayed(record)) if reported => self.replayed(record),
             Ok(Ended::Replayed(_)) => self.rest(),
-            Ok(Ended::No(reason)) => self.end_refused(now, leaving, reason, Cause::command(ran.id)),
+            Ok(Ended::No(reason)) => self.end_refused(now, reason, Cause::command(ran.id)),
             Err(Trouble::NoScript) => self.run(now, true),
             Err(Trouble::Transient(detail)) => {
                 self.acquire.trouble = Cause::answer(ran.id, detail);
@@ -88,7 +85,7 @@ impl Contender {
                 self.end_in_doubt(now, Earlier::Unmarked, Cause::answer(ran.id, detail));
             }
             Err(Trouble::Final(reason, detail)) => {
-                self.end_refused(now, leaving, reason, Cause::answer(ran.id, detail));
+                self.end_refused(now, reason, Cause::answer(ran.id, detail));
             }
             Err(Trouble::Shape) => {
                 self.end_in_doubt(now, Earlier::Unmarked, Cause::command(ran.id));
@@ -108,14 +105,16 @@ impl Contender {
     }
 
     /// The server refuses the end of the attempt. A claim goes on, so that the application can end it otherwise.
-    fn end_refused(&mut self, now: Instant, leaving: Leaving, reason: Refusal, cause: Cause) {
-        if leaving.reported {
-            self.out.event(Event::Refused { reason, cause });
-        }
-        if !self.subject.is_claim() || !leaving.reported {
+    fn end_refused(&mut self, now: Instant, reason: Refusal, cause: Cause) {
+        let valid_until = match &self.phase {
+            Phase::Leaving(leaving) if leaving.reported => leaving.valid_until,
+            _ => return self.rest(),
+        };
+        self.out.event(Event::Refused { reason, cause });
+        if !self.subject.is_claim() {
             return self.rest();
         }
-        match leaving.valid_until.filter(|until| now < *until) {
+        match valid_until.filter(|until| now < *until) {
             None => {
                 self.out.event(Event::Lost {
                     reason: Loss::LeaseEnded,
@@ -135,31 +134,38 @@ impl Contender {
     }
 
     /// The server has not answered in time: the lease has certainly ended.
-    pub(super) fn unanswered(&mut self, leaving: Leaving) {
-        // To leave is to let the lease end, and a lock is free without a lease. An operation that has not happened, or
-        // whose result the server may not have, is another matter.
-        if self.subject.is_claim() && leaving.reported && leaving.end != End::Leave {
-            let cause = core::mem::take(&mut self.acquire.trouble);
+    pub(super) fn unanswered(&mut self) {
+        // To leave is to let the lease end, and a lock is free without a lease. But an operation that has not happened is
+        // not free, and the server may not have the result of a completion.
+        let is_lost =
+            matches!(&self.phase, Phase::Leaving(leaving) if leaving.reported && leaving.end != End::Leave);
+        if self.subject.is_claim() && is_lost {
+            let cause = mem::take(&mut self.acquire.trouble);
             self.out.event(Event::Lost {
                 reason: Loss::LeaseEnded,
                 cause,
             });
             return self.stop_in(Phase::Lapsed);
         }
-        self.gone(leaving);
+        self.gone();
     }
 
-    fn report_loss(&mut self, leaving: &Leaving, reason: Loss, cause: Cause) {
-        if leaving.reported {
+    fn report_loss(&mut self, reported: bool, reason: Loss, cause: Cause) {
+        if reported {
             self.out.event(Event::Lost { reason, cause });
         }
         self.rest();
     }
 
     /// This attempt has ended as the application asked: the server has confirmed it, or the lease has ended.
-    fn gone(&mut self, leaving: Leaving) {
-        if leaving.reported {
-            let event = match leaving.end {
+    fn gone(&mut self) {
+        let end = match &mut self.phase {
+            // The result may be large: it goes into the event without a copy.
+            Phase::Leaving(leaving) if leaving.reported => Some(mem::replace(&mut leaving.end, End::Release)),
+            _ => None,
+        };
+        if let Some(end) = end {
+            let event = match end {
                 End::Release | End::Leave => Event::Released,
                 End::Complete(content) => {
                     let mut record = Box::new(Record::new(State::Done, self.attempt));
@@ -186,12 +192,6 @@ impl Contender {
         self.acquire.in_doubt = false;
         self.acquire.overdue.clear();
         self.go_to(phase);
-    }
-}
-
-impl End {
-    const fn is_completion(&self) -> bool {
-        matches!(self, Self::Complete(_))
     }
 }
 

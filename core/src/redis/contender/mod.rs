@@ -259,9 +259,7 @@ impl Contender {
             Phase::Leaving(leaving) => (Purpose::End, Ask::End(&leaving.end)),
             Phase::Idle | Phase::Asking | Phase::Waiting | Phase::Lapsed => (Purpose::Acquire, Ask::Acquire),
         };
-        let call = self
-            .subject
-            .call(self.attempt, &self.stored, ask, self.tombstone_life());
+        let call = self.subject.call(&self.stored, ask, self.tombstone_life());
         let limit = now.plus(self.answer_limit(purpose));
         let acquire_timeout = self
             .out
