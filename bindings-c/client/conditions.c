@@ -39,7 +39,7 @@ bool contender_ended(const void *subject) {
     return ((const fencepost_grant *)subject)->stage != RELEASING;
 }
 
-/* Somebody has asked for the lock, or nobody will any more. */
+/* Another contender wants the lock, or this one is over, and hears of no other. */
 bool contender_wanted(const void *subject) {
     const fencepost_grant *contender = subject;
 

@@ -52,7 +52,7 @@ struct fencepost_grant {
     fencepost_record *record; /* what is stored, as far as the server has said, or NULL */
     struct claimed *claimed;  /* of a claim; NULL of a lock and of a single step */
     uint64_t takeovers;       /* of a claim */
-    enum end end;             /* of a claim: the end whose result nobody has asked for */
+    enum end end;             /* of a claim: the end whose result no call has returned yet */
     bool taken;               /* the program has been given it */
 };
 

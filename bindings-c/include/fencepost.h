@@ -771,7 +771,7 @@ typedef struct fencepost_memory fencepost_memory;
 typedef struct fencepost_scope fencepost_scope;
 
 /**
- * The settings of one lock or operation, checked. They may be shared by any number of hubs and threads as long as nobody changes them.
+ * The settings of one lock or operation, checked. They may be shared by any number of hubs and threads as long as no thread changes them.
  */
 typedef struct fencepost_settings fencepost_settings;
 
@@ -1091,7 +1091,7 @@ typedef struct fencepost_event {
      */
     uint64_t takeovers;
     /**
-     * How long the lease of the contender that holds the lock or the claim still runs, in microseconds; or `FENCEPOST_NEVER`: nobody has said.
+     * How long the lease of the contender that holds the lock or the claim still runs, in microseconds; `FENCEPOST_NEVER` if the server has not reported it.
      */
     uint64_t retry_after;
     /**

@@ -44,7 +44,7 @@ pub struct fencepost_event {
     pub found_count: usize,
     /// A claim: how often the operation had been taken over before this grant. It may have run that often.
     pub takeovers: u64,
-    /// How long the lease of the contender that holds the lock or the claim still runs, in microseconds; or `FENCEPOST_NEVER`: nobody has said.
+    /// How long the lease of the contender that holds the lock or the claim still runs, in microseconds; `FENCEPOST_NEVER` if the server has not reported it.
     pub retry_after: u64,
     /// What is stored, of a completed, replayed or looked one; of a refused one, the present value, if an update expected another version. Or NULL.
     pub record: *const fencepost_record,

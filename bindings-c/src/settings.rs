@@ -9,7 +9,7 @@ use crate::{
     view,
 };
 
-/// The settings of one lock or operation, checked. They may be shared by any number of hubs and threads as long as nobody changes them.
+/// The settings of one lock or operation, checked. They may be shared by any number of hubs and threads as long as no thread changes them.
 #[derive(Debug)]
 pub struct fencepost_settings {
     /// As given: every change checks them all again. `None` if a scope has made them.

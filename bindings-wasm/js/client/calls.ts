@@ -33,7 +33,7 @@ class Call implements Waiter {
   }
 }
 
-/** Begins a call, which somebody waits for. */
+/** Begins a call that the application waits for. */
 export function waiting(engine: Engine, begin: (waiter: Waiter) => void): Promise<void> {
   return new Promise((resolve, reject: (error: unknown) => void) => {
     const waiter = new Call(engine.keepAlive, resolve, reject);

@@ -184,7 +184,7 @@ export class Claim {
       await ended(engine, contender, end);
     } catch (error) {
       if (!contender.over) {
-        // It goes on, and so it is left when nobody refers to it.
+        // The claim goes on, so the client leaves it once the application no longer refers to it.
         engine.finalizers.unwatch(contender);
         engine.finalizers.watch(this, contender);
       }

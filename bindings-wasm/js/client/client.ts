@@ -154,8 +154,8 @@ export class Client {
   }
 
   /**
-   * Redis: idempotent operations. Sends nothing. Each operation has a key, and its result is stored once: whoever
-   * claims the key again gets that result, until the `retention` is over. `scope` says whose keys these are: the
+   * Redis: idempotent operations. Sends nothing. Each operation has a key, and its result is stored once: a
+   * client that claims the key again gets that result, until the `retention` is over. `scope` says whose keys these are: the
    * operation, and the tenant.
    *
    * ```ts

@@ -12,7 +12,7 @@ import type { Settings } from "../hub/hub.js";
 import { onAbort } from "./aborts.js";
 import type { Signal } from "./signal.js";
 
-/** Has a contender acquire. `instead`: what it gives when somebody else has the lock; undefined: an error. */
+/** Has a contender acquire. `instead`: what it returns when another client has the lock; undefined: an error. */
 export function contend<T>(
   engine: Engine,
   contender: Contender,

@@ -22,7 +22,7 @@ export interface RecordData {
   readonly keptUntil: number;
   /** A value's version, or the one that an update has made; otherwise 0. */
   readonly version: number;
-  /** Names this state of the record, so that {@link Scope.settle} and {@link Scope.forget} meet only what somebody has seen. */
+  /** Names this state of the record: {@link Scope.settle} and {@link Scope.forget} change only the state that the caller has read. */
   readonly guard: number;
   /** What the result is: a short text of the program's. */
   readonly tag: string;

@@ -30,10 +30,11 @@ const NOTHING: Uint8Array = new Uint8Array();
 type RawSettings = InstanceType<Module["Settings"]>;
 
 /**
- * The checked settings of a scope: it makes the settings of each request. Texts have 1 to 1024 bytes, and no control characters. Fingerprints and bindings are
- * digests, of 1024 bytes at most.
+ * The checked settings of a scope: it makes the settings of each request. Texts have 1 to 1024 bytes, and no control
+ * characters. Fingerprints and bindings are digests, of 1024 bytes at most.
  *
- * A claim is acquired, held and ended on a {@link Hub} as a lock is. All other settings are of one request: `tryAcquire` or `acquire` begins it.
+ * A claim is acquired, held and ended on a {@link Hub} as a lock is. All other settings are of one request: `tryAcquire`
+ * or `acquire` begins it.
  */
 export class Scope {
   readonly #module: Module;

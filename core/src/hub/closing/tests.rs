@@ -97,7 +97,7 @@ fn an_event_before_the_end_of_the_release_is_not_its_end() {
     let (mut hub, key) = held();
     intend(&mut hub, key, Intent::Extend);
     answer(&mut hub, done());
-    // The extension is an event that nobody has polled when the release begins.
+    // The extension is an event that the application has not polled when the release begins.
     assert_eq!(unreleased(&mut hub, refused()), 1);
 }
 
