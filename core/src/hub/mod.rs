@@ -11,6 +11,7 @@
 mod closing;
 mod family;
 mod grants;
+mod member;
 mod ready_queue;
 mod routes;
 mod sharing;
@@ -28,6 +29,7 @@ pub use family::Family;
 pub use family::{Delivery, Member, Shared};
 use grants::Grants;
 pub use grants::{LockKind, Mode, Ownership, Reentry};
+pub(crate) use member::forward_to_machines;
 use ready_queue::ReadyQueue;
 use routes::Routes;
 

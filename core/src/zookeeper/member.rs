@@ -2,14 +2,9 @@
 
 use alloc::boxed::Box;
 
-use crate::{
-    CommandId, ContenderId, Event, Instant, Intent, Misuse, Outcome, Output, hub, io::sealed, outbox::Outbox,
-};
+use crate::{ContenderId, hub::forward_to_machines};
 
-use super::{
-    Contender, Inspection, LockSettings, MultiLock, Notice, Reply, Request, Semaphore, ZooKeeper,
-    layout::Role,
-};
+use super::{Contender, Inspection, LockSettings, MultiLock, Semaphore, ZooKeeper, layout::Role};
 
 /// Any machine of the family. Most machines are contenders, so this type is as small as a contender and boxes the
 /// others.
@@ -26,18 +21,6 @@ pub enum Member {
     Inspection(Box<Inspection>),
 }
 
-/// Calls the same method of the machine, whichever kind it is.
-macro_rules! each {
-    ($self:expr, $machine:ident => $body:expr) => {
-        match $self {
-            Member::Contender($machine) => $body,
-            Member::Semaphore($machine) => $body,
-            Member::MultiLock($machine) => $body,
-            Member::Inspection($machine) => $body,
-        }
-    };
-}
-
 impl Member {
     pub(super) fn new(settings: LockSettings, contender: ContenderId, seed: u64) -> Self {
         match settings {
@@ -51,57 +34,7 @@ impl Member {
             LockSettings::Contender(settings) => Self::Contender(Contender::new(settings, contender, seed)),
         }
     }
-
-    fn outbox(&mut self) -> &mut Outbox<Request> {
-        each!(self, machine => machine.outbox())
-    }
 }
 
-impl sealed::Sealed for Member {}
-
-impl crate::Machine for Member {
-    type Request = Request;
-    type Reply = Reply;
-    type Notice = Notice;
-    type Event = Event;
-
-    fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {
-        each!(self, machine => machine.handle_outcome(now, id, outcome))
-    }
-
-    fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
-        each!(self, machine => machine.handle_notice(now, notice))
-    }
-
-    fn handle_timeout(&mut self, now: Instant) {
-        each!(self, machine => machine.handle_timeout(now));
-    }
-
-    fn poll_output(&mut self) -> Output<Request, Event> {
-        each!(self, machine => machine.poll_output())
-    }
-}
-
-impl hub::Member<ZooKeeper> for Member {
-    fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
-        each!(self, machine => machine.intent(now, intent))
-    }
-
-    fn is_idle(&self) -> bool {
-        each!(self, machine => machine.is_idle())
-    }
-
-    // An inspection is granted nothing.
-    fn contends(&self) -> bool {
-        !matches!(self, Self::Inspection(_)) && !self.is_idle()
-    }
-
-    fn next_id(&mut self) -> &mut u64 {
-        self.outbox().next_id()
-    }
-
-    #[cfg(feature = "states")]
-    fn observe(&self, observer: &mut impl crate::states::Observer) {
-        each!(self, machine => machine.observe(observer));
-    }
-}
+// An inspection is granted nothing.
+forward_to_machines!(ZooKeeper: contend Contender, Semaphore, MultiLock; never Inspection);
