@@ -50,6 +50,7 @@ impl Server {
 
     fn execute(
         &mut self,
+        now: Instant,
         session: SessionId,
         command: Command<fencepost_core::zookeeper::Request>,
     ) -> fencepost_core::zookeeper::Reply {
@@ -57,6 +58,8 @@ impl Server {
         if self.executed.is_multiple_of(REAP_EVERY) {
             self.model.reap_containers();
         }
+        self.model
+            .set_time(i64::try_from(now.as_micros() / 1000).unwrap_or(i64::MAX));
         self.model.execute(session, command.id, command.request)
     }
 }
@@ -146,7 +149,7 @@ impl Hub {
             match self.inner.poll_output(only) {
                 (_, Output::Command(command)) => {
                     let id = command.id;
-                    let reply = server.execute(self.session, command);
+                    let reply = server.execute(now, self.session, command);
                     // The model's answer always has the shape that the request requires.
                     let _accepted = self.inner.handle_outcome(now, id, Outcome::Reply(reply));
                 }

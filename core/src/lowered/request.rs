@@ -15,7 +15,7 @@ pub enum Operation {
     Children = 2,
     /// ZooKeeper: read `path`, with a watch if `flags` has [`flags::WATCH`]. Answer: data (data, stat).
     Get = 3,
-    /// ZooKeeper: delete `path` at any version. Answer: done.
+    /// ZooKeeper: delete `path`, if it has the version `version`. Answer: done.
     Delete = 4,
     /// ZooKeeper: sync `path`. Answer: done.
     Sync = 5,
@@ -25,13 +25,13 @@ pub enum Operation {
     Subscribe = 7,
     /// Redis: unsubscribe from the channel `arguments[0]`. Answer: any reply, or none.
     Unsubscribe = 8,
-    /// ZooKeeper: replace the data of `path` with `data`, at any version. Answer: done.
+    /// ZooKeeper: replace the data of `path` with `data`, if it has the version `version`. Answer: done.
     Set = 9,
-    /// ZooKeeper: carry out all `parts` or none. Parts are [`Create`](Self::Create), [`Delete`](Self::Delete) and
-    /// [`Check`](Self::Check). Answer: children, with the names of the created nodes (the last parts of their paths) in
+    /// ZooKeeper: carry out all `parts` or none. Parts are [`Create`](Self::Create), [`Set`](Self::Set),
+    /// [`Delete`](Self::Delete) and [`Check`](Self::Check). Answer: children, with the names of the created nodes (the last parts of their paths) in
     /// the order of the parts; or the error of the first part that fails.
     Multi = 10,
-    /// ZooKeeper: check that `path` exists, at any version. It occurs only as a part of a [`Multi`](Self::Multi).
+    /// ZooKeeper: check that `path` exists and has the version `version`. It occurs only as a part of a [`Multi`](Self::Multi).
     Check = 11,
     /// ZooKeeper: close the connection and connect to another server in the same session. Answer: any, or none. On a
     /// connection that the application made, the driver does nothing.
@@ -72,6 +72,9 @@ pub mod flags {
     pub const EPHEMERAL: u32 = 8;
 }
 
+/// The version of a request that any version of the node fits. It is the protocol's own number.
+pub const ANY_VERSION: i32 = -1;
+
 /// One request as plain values. Fields that the operation does not use are empty.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -84,6 +87,8 @@ pub struct Request {
     pub data: Vec<u8>,
     /// ZooKeeper: see [`flags`].
     pub flags: u32,
+    /// ZooKeeper: the version that the node must have; [`ANY_VERSION`] for any.
+    pub version: i32,
     /// Redis: the command with its arguments, or the channel.
     pub arguments: Vec<Vec<u8>>,
     /// ZooKeeper: the parts of a multi.
@@ -97,8 +102,16 @@ impl Request {
             path,
             data: Vec::new(),
             flags: 0,
+            version: ANY_VERSION,
             arguments: Vec::new(),
             parts: Vec::new(),
+        }
+    }
+
+    fn versioned(operation: Operation, path: String, version: Option<i32>) -> Self {
+        Self {
+            version: version.unwrap_or(ANY_VERSION),
+            ..Self::zookeeper(operation, path)
         }
     }
 
@@ -108,6 +121,7 @@ impl Request {
             path: String::new(),
             data: Vec::new(),
             flags: 0,
+            version: ANY_VERSION,
             arguments,
             parts: Vec::new(),
         }
@@ -155,8 +169,12 @@ impl From<zookeeper::Request> for Request {
                     .into_iter()
                     .map(|write| match write {
                         Write::Create { path, data, mode } => Self::create(path, data, mode),
-                        Write::Delete { path } => Self::zookeeper(Operation::Delete, path),
-                        Write::Check { path } => Self::zookeeper(Operation::Check, path),
+                        Write::Set { path, data, version } => Self {
+                            data,
+                            ..Self::versioned(Operation::Set, path, version)
+                        },
+                        Write::Delete { path, version } => Self::versioned(Operation::Delete, path, version),
+                        Write::Check { path, version } => Self::versioned(Operation::Check, path, version),
                     })
                     .collect(),
                 ..Self::zookeeper(Operation::Multi, String::new())

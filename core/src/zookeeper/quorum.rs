@@ -8,7 +8,7 @@ use super::wire::{Answer, Request, Write, code};
 /// answers it.
 pub(super) fn check() -> Request {
     let path = String::from("/");
-    let writes = Vec::from([Write::Check { path }]);
+    let writes = Vec::from([Write::Check { path, version: None }]);
     Request::Multi { writes }
 }
 

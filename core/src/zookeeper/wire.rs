@@ -77,16 +77,29 @@ pub enum Write {
         /// Which kind of node.
         mode: CreateMode,
     },
+    /// Replace a node's data.
+    Set {
+        /// The node's path.
+        path: String,
+        /// The new data.
+        data: Vec<u8>,
+        /// The version that the node must have; `None` for any.
+        version: Option<i32>,
+    },
     /// See [`Request::Delete`].
     Delete {
         /// The node's path.
         path: String,
+        /// The version that the node must have; `None` for any.
+        version: Option<i32>,
     },
     /// Check that a node exists. A check changes nothing and fires no watch, but its transaction goes through a quorum
     /// all the same.
     Check {
         /// The node's path.
         path: String,
+        /// The version that the node must have; `None` for any.
+        version: Option<i32>,
     },
 }
 
@@ -156,13 +169,17 @@ pub enum Answer {
 pub struct Stat {
     /// The transaction that created the node.
     pub czxid: i64,
+    /// The transaction that last changed the node's data.
+    pub mzxid: i64,
     /// The session that the node belongs to; 0 for a node that is not ephemeral.
     pub ephemeral_owner: i64,
     /// How often the node's data were changed.
     pub version: i32,
-    /// When the node was created, by the server's clock: milliseconds since 1970. It is only displayed; no decision
-    /// depends on it.
+    /// When the node was created, by the server's clock: milliseconds since 1970. Locks only display it. The life of a
+    /// token is compared with it.
     pub created: i64,
+    /// When the node's data were last changed, as for [`created`](Self::created).
+    pub modified: i64,
 }
 
 /// What a ZooKeeper connection reports without a request.
@@ -246,10 +263,14 @@ pub mod code {
     pub const NO_NODE: i32 = -101;
     /// No permission.
     pub const NO_AUTH: i32 = -102;
+    /// The node has another version than the request names.
+    pub const BAD_VERSION: i32 = -103;
     /// An ephemeral node cannot have children.
     pub const NO_CHILDREN_FOR_EPHEMERALS: i32 = -108;
     /// The node exists.
     pub const NODE_EXISTS: i32 = -110;
+    /// The node has children, so the server does not delete it.
+    pub const NOT_EMPTY: i32 = -111;
     /// The server has ended the session. Whether it executed the request before that is unknown.
     pub const SESSION_EXPIRED: i32 = -112;
     /// The server has refused the credentials.
@@ -269,6 +290,7 @@ mod tests {
             [NO_NODE, NO_CHILDREN_FOR_EPHEMERALS, NODE_EXISTS],
             [-101, -108, -110]
         );
+        assert_eq!([BAD_VERSION, NOT_EMPTY], [-103, -111]);
         assert_eq!([NO_AUTH, AUTH_FAILED, UNIMPLEMENTED], [-102, -115, -6]);
     }
 }

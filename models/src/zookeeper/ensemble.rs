@@ -9,6 +9,7 @@ use super::{
     Member, Server, Session, SortedMap, SortedSet, Told, VecDeque,
     ask::{Event, Kind},
     member::{Change, Transaction},
+    tree::At,
     watches::Watch,
 };
 
@@ -43,6 +44,7 @@ impl Server {
             leader: 0,
             log: VecDeque::new(),
             zxid: 0,
+            time: 0,
             sessions: SortedMap::new(),
             last_session: 0,
             notified: SortedSet::new(),
@@ -331,7 +333,11 @@ impl Server {
     pub(super) fn commit(&mut self, change: Change) -> i64 {
         self.zxid += 1;
         let zxid = self.zxid;
-        let transaction = Transaction { zxid, change };
+        let at = At {
+            zxid,
+            time: self.time,
+        };
+        let transaction = Transaction { at, change };
         self.apply(self.leader, &transaction);
         if self.members.len() > 1 {
             self.log.push_back(transaction);
@@ -361,7 +367,7 @@ impl Server {
     pub(super) fn forget_what_is_everywhere(&mut self) {
         let everywhere = self.members.iter().map(|member| member.applied).min();
         let everywhere = everywhere.unwrap_or_default();
-        while self.log.front().is_some_and(|first| first.zxid <= everywhere) {
+        while self.log.front().is_some_and(|first| first.at.zxid <= everywhere) {
             self.log.pop_front();
         }
         self.sessions.retain(|_, known| !known.is_over(everywhere));
@@ -371,7 +377,7 @@ impl Server {
     fn next(&self, server: usize) -> usize {
         let applied = self.applied(server);
         self.log
-            .partition_point(|transaction| transaction.zxid <= applied)
+            .partition_point(|transaction| transaction.at.zxid <= applied)
     }
 }
 

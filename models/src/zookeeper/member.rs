@@ -6,14 +6,14 @@ use fencepost_core::SessionId;
 
 use super::{
     ask::{Event, Told},
-    tree::{Kind as NodeKind, Tree, parent_of},
+    tree::{At, Kind as NodeKind, Tree, parent_of},
     watches::Watches,
 };
 
 /// A committed transaction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Transaction {
-    pub(super) zxid: i64,
+    pub(super) at: At,
     pub(super) change: Change,
 }
 
@@ -51,43 +51,44 @@ pub(super) struct Member {
 impl Member {
     /// Applies a transaction; returns the watches that fire, in order.
     pub(super) fn apply(&mut self, transaction: &Transaction) -> Vec<Told> {
-        self.applied = transaction.zxid;
-        self.carry_out(&transaction.change, transaction.zxid)
+        self.applied = transaction.at.zxid;
+        self.carry_out(&transaction.change, transaction.at)
     }
 
     /// Makes a change; returns the watches that fire, in order.
-    pub(super) fn carry_out(&mut self, change: &Change, zxid: i64) -> Vec<Told> {
+    pub(super) fn carry_out(&mut self, change: &Change, at: At) -> Vec<Told> {
+        let zxid = at.zxid;
         let mut told = Vec::new();
         match change {
             Change::Create { path, data, kind } => {
-                self.tree.create(path, data.clone(), *kind, zxid);
+                self.tree.create(path, data.clone(), *kind, at);
                 self.watches.fire(path, Event::Created, zxid, &mut told);
                 self.watches
                     .fire(parent_of(path), Event::Children, zxid, &mut told);
             }
-            Change::Delete { path } => self.delete(path, zxid, &mut told),
+            Change::Delete { path } => self.delete(path, at, &mut told),
             Change::Set { path, data } => {
-                self.tree.set(path, data.clone(), zxid);
+                self.tree.set(path, data.clone(), at);
                 self.watches.fire(path, Event::Changed, zxid, &mut told);
             }
             Change::EndSession(session) => {
                 self.watches.take(*session);
                 for path in self.tree.ephemerals(session.0) {
-                    self.delete(&path, zxid, &mut told);
+                    self.delete(&path, at, &mut told);
                 }
             }
             Change::All(changes) => {
                 for change in changes {
-                    told.append(&mut self.carry_out(change, zxid));
+                    told.append(&mut self.carry_out(change, at));
                 }
             }
         }
         told
     }
 
-    fn delete(&mut self, path: &str, zxid: i64, told: &mut Vec<Told>) {
-        self.tree.delete(path, zxid);
-        self.watches.fire(path, Event::Deleted, zxid, told);
-        self.watches.fire(parent_of(path), Event::Children, zxid, told);
+    fn delete(&mut self, path: &str, at: At, told: &mut Vec<Told>) {
+        self.tree.delete(path, at);
+        self.watches.fire(path, Event::Deleted, at.zxid, told);
+        self.watches.fire(parent_of(path), Event::Children, at.zxid, told);
     }
 }

@@ -45,6 +45,8 @@ pub struct Server {
     /// The committed transactions that some server has not applied.
     log: VecDeque<Transaction>,
     zxid: i64,
+    /// The leader's wall clock, in milliseconds.
+    time: i64,
     sessions: SortedMap<SessionId, Session>,
     last_session: i64,
     /// The sessions with notices that their clients have not taken.
@@ -62,6 +64,12 @@ impl Server {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Sets the leader's wall clock, in milliseconds. Nodes that are created or changed from now on have this time. It
+    /// may go back, as that of a real server may.
+    pub const fn set_time(&mut self, millis: i64) {
+        self.time = millis;
     }
 
     /// Opens a session on the leader. It lasts until [`end_session`](Self::end_session), and never expires by itself.

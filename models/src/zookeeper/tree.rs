@@ -7,9 +7,19 @@ use fencepost_core::{
     zookeeper::{Stat, code},
 };
 
-const NOT_EMPTY: i32 = -111;
-const BAD_VERSION: i32 = -103;
 const BAD_ARGUMENTS: i32 = -8;
+
+/// When a change happens: its transaction, and the leader's wall clock in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct At {
+    pub(super) zxid: i64,
+    pub(super) time: i64,
+}
+
+impl At {
+    /// For a change that is undone.
+    pub(super) const UNDONE: Self = Self { zxid: 0, time: 0 };
+}
 
 /// How long a node exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,27 +54,26 @@ struct Node {
     /// How many children have ever been created: the next sequence number.
     creates: i32,
     children: usize,
-    /// The transactions that last changed the data and the children.
-    changed: i64,
+    /// The transaction that last changed the children.
     children_changed: i64,
 }
 
 impl Node {
-    const fn new(data: Vec<u8>, kind: Kind, zxid: i64) -> Self {
+    const fn new(data: Vec<u8>, kind: Kind, at: At) -> Self {
         Self {
             data,
             stat: Stat {
-                czxid: zxid,
+                czxid: at.zxid,
+                mzxid: at.zxid,
                 ephemeral_owner: kind.owner(),
                 version: 0,
-                // The model has no wall clock.
-                created: 0,
+                created: at.time,
+                modified: at.time,
             },
             kind,
             creates: 0,
             children: 0,
-            changed: zxid,
-            children_changed: zxid,
+            children_changed: at.zxid,
         }
     }
 
@@ -77,7 +86,7 @@ impl Node {
     }
 }
 
-/// The state that a create or a delete changes: a node, and its parent's counts.
+/// The state that a write changes: a node, and its parent's counts.
 #[derive(Debug)]
 pub(super) struct Before {
     path: String,
@@ -88,7 +97,7 @@ pub(super) struct Before {
 impl Default for Tree {
     fn default() -> Self {
         let mut nodes = SortedMap::new();
-        nodes.insert(String::new(), Node::new(Vec::new(), Kind::Persistent, 0));
+        nodes.insert(String::new(), Node::new(Vec::new(), Kind::Persistent, At::UNDONE));
         Self { nodes }
     }
 }
@@ -128,7 +137,7 @@ impl Tree {
     pub(super) fn may_delete(&self, path: &str, version: Option<i32>) -> Result<(), i32> {
         self.may_set(path, version)?;
         match self.node(path) {
-            Some(node) if node.children > 0 => Err(NOT_EMPTY),
+            Some(node) if node.children > 0 => Err(code::NOT_EMPTY),
             _ => Ok(()),
         }
     }
@@ -136,27 +145,27 @@ impl Tree {
     pub(super) fn may_set(&self, path: &str, version: Option<i32>) -> Result<(), i32> {
         let node = self.node(path).ok_or(code::NO_NODE)?;
         match version {
-            Some(version) if version != node.stat.version => Err(BAD_VERSION),
+            Some(version) if version != node.stat.version => Err(code::BAD_VERSION),
             _ => Ok(()),
         }
     }
 
-    pub(super) fn create(&mut self, path: &str, data: Vec<u8>, kind: Kind, zxid: i64) {
-        self.nodes.insert(path.into(), Node::new(data, kind, zxid));
+    pub(super) fn create(&mut self, path: &str, data: Vec<u8>, kind: Kind, at: At) {
+        self.nodes.insert(path.into(), Node::new(data, kind, at));
         // The count stops at its maximum, as on the real server since 3.6 (ZOOKEEPER-3249).
-        self.change_parent(path, zxid, |parent| {
+        self.change_parent(path, at, |parent| {
             parent.creates = parent.creates.saturating_add(1);
             parent.children += 1;
         });
     }
 
-    pub(super) fn delete(&mut self, path: &str, zxid: i64) {
+    pub(super) fn delete(&mut self, path: &str, at: At) {
         if self.nodes.remove(path).is_some() {
-            self.change_parent(path, zxid, |parent| parent.children -= 1);
+            self.change_parent(path, at, |parent| parent.children -= 1);
         }
     }
 
-    /// Saves the state before a node is created or deleted.
+    /// Saves the state before a node is created, changed or deleted.
     pub(super) fn before(&self, path: &str) -> Before {
         let parent = self.nodes.get(parent_key(path));
         Before {
@@ -179,11 +188,12 @@ impl Tree {
         }
     }
 
-    pub(super) fn set(&mut self, path: &str, data: Vec<u8>, zxid: i64) {
+    pub(super) fn set(&mut self, path: &str, data: Vec<u8>, at: At) {
         if let Some(node) = self.nodes.get_mut(key(path)) {
             node.data = data;
             node.stat.version = node.stat.version.wrapping_add(1);
-            node.changed = zxid;
+            node.stat.mzxid = at.zxid;
+            node.stat.modified = at.time;
         }
     }
 
@@ -193,7 +203,8 @@ impl Tree {
 
     /// The transactions that last changed a node's data and its children.
     pub(super) fn changes(&self, path: &str) -> Option<(i64, i64)> {
-        self.node(path).map(|node| (node.changed, node.children_changed))
+        self.node(path)
+            .map(|node| (node.stat.mzxid, node.children_changed))
     }
 
     /// The session that owns a node.
@@ -246,9 +257,9 @@ impl Tree {
         self.nodes.get(key(path))
     }
 
-    fn change_parent(&mut self, path: &str, zxid: i64, change: impl FnOnce(&mut Node)) {
+    fn change_parent(&mut self, path: &str, at: At, change: impl FnOnce(&mut Node)) {
         if let Some(parent) = self.nodes.get_mut(parent_key(path)) {
-            parent.children_changed = zxid;
+            parent.children_changed = at.zxid;
             change(parent);
         }
     }
@@ -268,17 +279,21 @@ fn key(path: &str) -> &str {
 mod tests {
     use super::*;
 
+    const fn at(zxid: i64) -> At {
+        At { zxid, time: 0 }
+    }
+
     #[test]
     fn a_sequence_counts_every_create_below_its_parent() {
         let mut tree = Tree::default();
-        tree.create("/a", Vec::new(), Kind::Container, 1);
-        tree.create("/a/x", Vec::new(), Kind::Persistent, 2);
+        tree.create("/a", Vec::new(), Kind::Container, at(1));
+        tree.create("/a/x", Vec::new(), Kind::Persistent, at(2));
         let path = tree.may_create("/a/n-", true).unwrap();
         assert_eq!(path, "/a/n-0000000001");
-        tree.create(&path, Vec::new(), Kind::Ephemeral(7), 3);
+        tree.create(&path, Vec::new(), Kind::Ephemeral(7), at(3));
         assert_eq!(tree.children("/a").unwrap(), ["n-0000000001", "x"]);
         assert_eq!(tree.ephemerals(7), ["/a/n-0000000001"]);
-        assert_eq!(tree.may_delete("/a", None), Err(NOT_EMPTY));
+        assert_eq!(tree.may_delete("/a", None), Err(code::NOT_EMPTY));
         assert_eq!(tree.may_create("/b/c", false), Err(code::NO_NODE));
         assert_eq!(tree.children("/").unwrap(), ["a"]);
     }
@@ -287,7 +302,7 @@ mod tests {
     fn a_sequence_sticks_at_its_end() {
         let mut tree = Tree::default();
         tree.nodes.get_mut("").unwrap().creates = i32::MAX;
-        tree.create("/x", Vec::new(), Kind::Persistent, 1);
+        tree.create("/x", Vec::new(), Kind::Persistent, at(1));
         assert_eq!(tree.may_create("/n-", true).unwrap(), "/n-2147483647");
     }
 }

@@ -9,7 +9,7 @@ use fencepost_core::{
 
 use super::{
     member::Change,
-    tree::{Kind, Tree},
+    tree::{At, Kind, Tree},
 };
 
 /// The changes that the writes make, if all of them are possible. The function makes them one after the other and then
@@ -21,13 +21,17 @@ pub(super) fn tried(tree: &mut Tree, session: SessionId, writes: Vec<Write>) -> 
         match &change {
             Change::Create { path, data, kind } => {
                 befores.push(tree.before(path));
-                tree.create(path, data.clone(), *kind, 0);
+                tree.create(path, data.clone(), *kind, At::UNDONE);
             }
             Change::Delete { path } => {
                 befores.push(tree.before(path));
-                tree.delete(path, 0);
+                tree.delete(path, At::UNDONE);
             }
-            _ => {}
+            Change::Set { path, data } => {
+                befores.push(tree.before(path));
+                tree.set(path, data.clone(), At::UNDONE);
+            }
+            Change::EndSession(_) | Change::All(_) => {}
         }
         Ok(change)
     };
@@ -45,14 +49,18 @@ fn possible(tree: &Tree, session: SessionId, write: Write) -> Result<Change, i32
             let path = tree.may_create(&path, sequential)?;
             Ok(Change::Create { path, data, kind })
         }
-        Write::Delete { path } => {
-            tree.may_delete(&path, None)?;
+        Write::Set { path, data, version } => {
+            tree.may_set(&path, version)?;
+            Ok(Change::Set { path, data })
+        }
+        Write::Delete { path, version } => {
+            tree.may_delete(&path, version)?;
             Ok(Change::Delete { path })
         }
-        Write::Check { path } => match tree.get(&path) {
-            Some(_) => Ok(Change::All(Vec::new())),
-            None => Err(code::NO_NODE),
-        },
+        Write::Check { path, version } => {
+            tree.may_set(&path, version)?;
+            Ok(Change::All(Vec::new()))
+        }
         _ => Err(code::UNIMPLEMENTED),
     }
 }
@@ -82,14 +90,17 @@ mod tests {
     }
 
     fn delete(path: &str) -> Write {
-        Write::Delete { path: path.into() }
+        Write::Delete {
+            path: path.into(),
+            version: None,
+        }
     }
 
     #[test]
     fn each_write_sees_those_before_it_and_the_tree_is_as_it_was() {
         let mut tree = Tree::default();
-        tree.create("/a", vec![], Kind::Container, 1);
-        tree.create("/a/x", vec![7], Kind::Persistent, 2);
+        tree.create("/a", vec![], Kind::Container, At::UNDONE);
+        tree.create("/a/x", vec![7], Kind::Persistent, At::UNDONE);
         let before = tree.clone();
         let writes = vec![
             create("/a/n"),

@@ -71,6 +71,7 @@ impl Contender {
             },
             Write::Delete {
                 path: path::child_of(directory, &node.name),
+                version: None,
             },
         ];
         self.own.watch = None;
