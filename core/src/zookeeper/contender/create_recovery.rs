@@ -7,13 +7,10 @@ use crate::{CommandId, Failure, Instant};
 
 use super::super::{
     path,
+    setback::{self, Setback},
     wire::{Answer, Request, code},
 };
-use super::{
-    Contender, Node, Phase, Purpose,
-    entering::Entering,
-    setback::{self, Setback},
-};
+use super::{Contender, Node, Phase, Purpose, entering::Entering};
 
 impl Contender {
     /// The attempt has two nodes. The older one is from the create without an answer. The contender keeps it, and with

@@ -8,14 +8,11 @@ use super::super::{
     MAKING_A_DIRECTORY, is_transient,
     layout::{Child, Role, SEQUENCE_END},
     no_directory,
+    setback::{Setback, closed, setback},
     wait_queue::{self, Place},
     wire::{Answer, CreateMode, Request, code},
 };
-use super::{
-    Contender, Node, Phase, Purpose,
-    setback::{Setback, closed, setback},
-    single::Holder,
-};
+use super::{Contender, Node, Phase, Purpose, single::Holder};
 
 /// A group of requests that creates the own node and lists the directory, or only lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

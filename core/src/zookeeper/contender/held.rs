@@ -178,7 +178,7 @@ impl Contender {
         if !self.is_suspended() {
             return;
         }
-        let Some(valid_until) = self.confirmed(now) else {
+        let Some(valid_until) = self.session.confirmed(now) else {
             return;
         };
         if let Phase::Held(hold) = &mut self.phase {

@@ -114,22 +114,15 @@ impl Machine for Contender {
 
 impl Contender {
     /// Reads an outcome. An answer from another session, or of the wrong shape, counts as no answer.
-    ///
-    /// The commands and watches known here belong to the present session. The end of a session forgets them, and no
-    /// driver sends a command in a later session than the one in which it was given. So the comparison of sessions is a
-    /// second safeguard, against drivers that mix up two sessions.
     fn read(
         &self,
         id: CommandId,
         outcome: Outcome<Reply>,
         expected: &'static str,
     ) -> (Result<Answer, Failure>, Result<(), Misuse>) {
-        let answer = match outcome {
-            Outcome::Failed(failure) => return (Err(failure), Ok(())),
-            Outcome::Reply(reply) if self.session.id != Some(reply.session) || reply.is_made_up() => {
-                return (Err(Failure::Unknown), Ok(()));
-            }
-            Outcome::Reply(reply) => reply.answer,
+        let answer = match self.session.answer(outcome) {
+            Ok(answer) => answer,
+            Err(failure) => return (Err(failure), Ok(())),
         };
         let fits = match &answer {
             Answer::Created { path, .. } => {

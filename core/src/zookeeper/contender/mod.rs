@@ -26,17 +26,15 @@ mod inputs;
 mod leaving;
 mod queued;
 mod recheck;
-mod setback;
 mod single;
 #[cfg(feature = "states")]
 mod states;
 
 use alloc::{string::String, vec::Vec};
-use core::time::Duration;
 
 use crate::{
     AcquireTimeout, AttemptId, Cause, CommandId, ContenderId, Fence, Instant, Intent, Loss, Misuse, Refusal,
-    SessionId, Timer, jitter::Jitter, outbox::Outbox, states::Trail,
+    Timer, jitter::Jitter, outbox::Outbox, states::Trail,
 };
 
 use super::grace::Grace;
@@ -44,6 +42,7 @@ use super::{
     ContenderSettings,
     cleanup::Cleanup,
     deferred::Deferred,
+    session::Session,
     wire::{CreateMode, Request},
 };
 use downgrade::Downgrading;
@@ -131,21 +130,6 @@ impl OwnNode {
         watch: None,
         duplicate: None,
     };
-}
-
-/// What is known of the session.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Session {
-    id: Option<SessionId>,
-    connected: bool,
-    timeout: Duration,
-    /// Until when the session is confirmed.
-    valid_until: Option<Instant>,
-    /// Why no further session will come, if so.
-    ended: Option<Refusal>,
-    /// Whether the session has moved to another connection. Then an answer may be that of a request from before the
-    /// move.
-    moved: bool,
 }
 
 /// The own node.
@@ -247,14 +231,7 @@ impl Contender {
             out: Outbox::new(),
             jitter: Jitter::new(seed),
             attempt: AttemptId { contender, number: 0 },
-            session: Session {
-                id: None,
-                connected: false,
-                timeout: Duration::ZERO,
-                valid_until: None,
-                ended: None,
-                moved: false,
-            },
+            session: Session::UNKNOWN,
             phase: Phase::Idle,
             trail: Trail::NEW,
             pending: Vec::new(),
@@ -376,12 +353,5 @@ impl Contender {
             .as_ref()
             .and_then(|node| u64::try_from(node.czxid).ok())
             .map(Fence)
-    }
-
-    /// Until when the session is confirmed, if it is connected and confirmed now.
-    fn confirmed(&self, now: Instant) -> Option<Instant> {
-        self.session
-            .valid_until
-            .filter(|until| self.session.connected && *until > now)
     }
 }

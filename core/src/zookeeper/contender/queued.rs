@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use crate::{Cause, CommandId, Event, Failure, Grant, Instant, Refusal, Timer, lease};
+use crate::{Cause, CommandId, Event, Failure, Grant, Instant, Refusal, Timer};
 
 use super::super::{
     Verdict, classify_error, path,
@@ -252,23 +252,16 @@ impl Contender {
     /// How long the session's proof may take, if only the proof is missing for a grant: see
     /// [`grace`](super::super::grace).
     pub(in crate::zookeeper) fn unproved(&self, now: Instant) -> Option<Duration> {
-        let unproved = self.session.connected && self.lasts_until(now).is_none();
+        let unproved = self.session.connected && self.session.lasts_until(now).is_none();
         let first = matches!(self.phase, Phase::First);
         self.session.timeout.checked_div(2).filter(|_| first && unproved)
-    }
-
-    /// Until when a grant made now would be valid. `None` if it would end before the application could use it: the next
-    /// confirmation comes soon.
-    fn lasts_until(&self, now: Instant) -> Option<Instant> {
-        let least = lease::least_told(self.session.timeout);
-        self.confirmed(now).filter(|until| *until > now.plus(least))
     }
 
     pub(super) fn grant_if_confirmed(&mut self, now: Instant) {
         if !matches!(self.phase, Phase::First) {
             return;
         }
-        let Some(valid_until) = self.lasts_until(now) else {
+        let Some(valid_until) = self.session.lasts_until(now) else {
             return;
         };
         if self.is_unnumbered() {

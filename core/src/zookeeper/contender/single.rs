@@ -8,13 +8,10 @@ use crate::{Cause, CommandId, Failure, Instant, Refusal, text::shown};
 
 use super::super::{
     path,
+    setback::{self, Setback},
     wire::{Answer, Stat, code},
 };
-use super::{
-    Contender, Node, Phase, Purpose,
-    queued::Queued,
-    setback::{self, Setback},
-};
+use super::{Contender, Node, Phase, Purpose, queued::Queued};
 
 /// The owner of the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,8 +1,8 @@
-//! What has gone wrong while a contender enters the queue.
+//! What has gone wrong in a group of requests.
 
 use crate::{Cause, CommandId, Refusal};
 
-use super::super::{Verdict, classify_error};
+use super::{Verdict, classify_error};
 
 /// The worst fault among the requests of one group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -11,7 +11,7 @@ pub(super) enum Setback {
     None,
     /// A request was not executed, or not answered.
     Retry,
-    /// The directory does not exist.
+    /// The directory of the nodes does not exist.
     NoDirectory,
     /// A retry cannot succeed.
     Final(Refusal, Cause),
