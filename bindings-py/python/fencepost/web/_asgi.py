@@ -1,0 +1,288 @@
+"""The middleware for ASGI."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, TypeAlias
+
+from .._engine.log import log
+from .._engine.wording import unreadable
+from ..asyncio import Claim, Idempotency
+from ..errors import FencepostError
+from . import _answers as answers
+from . import _form as form
+from ._asgi_response import Message, Protected, Send
+from ._middleware import (
+    RESPONSES,
+    Answer,
+    Head,
+    Middleware,
+    Named,
+    StoreAway,
+    answer_to,
+    report,
+    tenant_of,
+    with_not_stored,
+)
+from ._tokens import issue_token_async, token_body, token_headers
+
+Scope: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+_DRAIN_WITHIN = 30.0
+"""How long a shutdown waits for handlers whose clients have gone, in seconds."""
+_HIDDEN = frozenset(
+    (
+        *("http.response.trailers", "http.response.pathsend", "http.response.zerocopysend"),
+        *("http.response.push", "http.response.early_hint"),
+    )
+)
+"""Extensions with which a response would pass the middleware by."""
+
+
+class _HungUp(Exception):
+    """The client has gone before its request was complete."""
+
+
+class AsgiMiddleware(Middleware[Scope, Idempotency]):
+    """Runs the covered requests of an ASGI application once for each key, and replays their responses::
+
+        app.add_middleware(AsgiMiddleware, idempotency=payments, scope=tenant, secret=SECRET)
+
+    ``scope`` and ``covers`` get the ASGI scope; ``scope`` may be a coroutine function. The handler finds its
+    claim at ``scope["fencepost.claim"]``.
+    """
+
+    __doc__ = f"{__doc__}\n{Middleware.__doc__}"
+    app: App
+
+    def _set_up(self) -> None:
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves a connection."""
+        if scope["type"] == "http":
+            await self._serve(scope, receive, send)
+        elif scope["type"] == "lifespan":
+            await self.app(scope, self._draining(receive), send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def drain(self, timeout: float = _DRAIN_WITHIN) -> None:
+        """Waits for the handlers that run. Cancels those that are left: their claims are left, too. The
+        middleware calls this at the lifespan's shutdown.
+        """
+        if not self._running:
+            return
+        _, late = await asyncio.wait(self._running, timeout=timeout)
+        for task in late:
+            task.cancel()
+        if late:
+            await asyncio.wait(late)
+
+    def _draining(self, receive: Receive) -> Receive:
+        async def received() -> Message:
+            message = await receive()
+            if message["type"] == "lifespan.shutdown":
+                await self.drain()
+            return message
+
+        return received
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        head = _head(scope)
+        try:
+            if self._issues_token(head):
+                await self._issue(scope, send)
+            elif self._is_covered(head, scope):
+                await self._serve_covered(head, scope, receive, send)
+            else:
+                await self.app(scope, receive, send)
+        except Answer as answer:
+            problem = answer.problem
+            await _respond(send, problem.status, problem.headers(answer.wait), problem.body)
+        except _HungUp:
+            pass
+
+    async def _issue(self, scope: Scope, send: Send) -> None:
+        tenant = await self._tenant(scope)
+        try:
+            token = await issue_token_async(self._operations(), tenant)
+        except FencepostError as error:
+            raise self._unavailable(error) from error
+        body = token_body(token)
+        await _respond(send, 201, token_headers(body), body)
+
+    def _unavailable(self, error: FencepostError) -> Exception:
+        answer = answer_to(error)
+        if not isinstance(answer, StoreAway):
+            return answer
+        report("no token was issued", error)
+        return Answer(answers.STORE_UNAVAILABLE)
+
+    async def _serve_covered(self, head: Head, scope: Scope, receive: Receive, send: Send) -> None:
+        named: Named | None = None
+        may_have_form = self._may_have_form(head)
+        if not may_have_form:
+            named = self._named(head, None)
+            if named is None:
+                await self.app(scope, receive, send)
+                return
+        self._check_length(head)
+        body = await self._read(receive)
+        if may_have_form:
+            named = self._named(head, form.token_in(body))
+        if named is None:
+            await self.app(scope, _again(body, receive), send)
+            return
+        try:
+            claim = await self._claim(head, named, await self._tenant(scope), body)
+        except StoreAway as away:
+            report("the handler runs without a claim", away.__cause__ or away)
+            await self.app(scope, _again(body, receive), _marking(send))
+            return
+        if claim.replayed:
+            await _replay(send, claim)
+            return
+        await self._run(claim, scope, body, send)
+
+    async def _tenant(self, scope: Scope) -> str:
+        given = self._scope(scope)
+        return tenant_of(await given if inspect.isawaitable(given) else given)
+
+    def _operations(self) -> Idempotency:
+        given = self._idempotency
+        operations = given() if callable(given) else given
+        if not isinstance(operations, Idempotency):
+            raise unreadable(f"idempotency is {operations!r}: give a scope of a client of fencepost.asyncio")
+        return operations
+
+    async def _read(self, receive: Receive) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise _HungUp
+            part = message.get("body", b"")
+            size += len(part)
+            if size > self._max_body:
+                raise Answer(answers.BODY_TOO_LARGE)
+            parts.append(part)
+            if not message.get("more_body", False):
+                return b"".join(parts)
+
+    async def _claim(self, head: Head, named: Named, tenant: str, body: bytes) -> Claim:
+        """Raises Answer, StoreAway with ``fail_open``, and the errors of the program."""
+        scope = self._operations()
+        key, settings = self._settings(scope._operations, named, tenant, head, body)
+        try:
+            return await scope._claim(key, settings, self._wait, RESPONSES)
+        except FencepostError as error:
+            answer = answer_to(error)
+            if answer is error:
+                raise
+            if isinstance(answer, StoreAway) and not self._fail_open:
+                report("a request was refused", error)
+                answer = Answer(answers.STORE_UNAVAILABLE)
+            raise answer from error
+
+    async def _run(self, claim: Claim, scope: Scope, body: bytes, send: Send) -> None:
+        """Runs the handler in a task of its own, which goes on if this one is cancelled."""
+        over = asyncio.Event()
+        response = Protected(claim, send, self._end, self._stored_headers, self._max_result)
+        extensions = {
+            name: value for name, value in (scope.get("extensions") or {}).items() if name not in _HIDDEN
+        }
+        inner = {**scope, "extensions": extensions, "fencepost.claim": claim}
+
+        async def hung_up() -> Message:
+            # The handler does not learn that its client hangs up: it would stop half-way.
+            await over.wait()
+            return {"type": "http.disconnect"}
+
+        async def sent(message: Message) -> None:
+            await response.send(message)
+            if response.is_complete:
+                over.set()
+
+        async def handle() -> None:
+            try:
+                await self.app(inner, _again(body, hung_up), sent)
+            finally:
+                over.set()
+                await response.close()
+
+        task = asyncio.get_running_loop().create_task(handle())
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            response.hang_up()
+            task.add_done_callback(_log_failure)
+            raise
+
+
+def _again(body: bytes, then: Receive) -> Receive:
+    """Gives the request's body once more, and then what ``then`` gives."""
+    is_read = False
+
+    async def received() -> Message:
+        nonlocal is_read
+        if is_read:
+            return await then()
+        is_read = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return received
+
+
+def _head(scope: Scope) -> Head:
+    lines: dict[bytes, list[bytes]] = {}
+    for name, value in scope["headers"]:
+        lines.setdefault(name, []).append(value)
+    raw_path = scope.get("raw_path")
+    path = scope["path"].encode() if raw_path is None else raw_path.partition(b"?")[0]
+    return Head(
+        scope["method"].encode(),
+        (path or b"/") if raw_path is None else form.route_of(path),
+        scope.get("query_string", b""),
+        lines.get(b"idempotency-key", []),
+        lines.get(b"idempotency-token", []),
+        lines.get(b"content-type", [b""])[0],
+        lines.get(b"content-length", [b""])[0],
+    )
+
+
+async def _respond(send: Send, status: int, headers: form.Headers, body: bytes) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+async def _replay(send: Send, claim: Claim) -> None:
+    try:
+        stored: form.Stored = claim.result
+    except FencepostError as error:
+        report("a stored response cannot be replayed", error)
+        raise Answer(answers.CORRUPT_RECORD) from error
+    await _respond(send, stored.status, stored.replay(), stored.body or b"")
+
+
+def _marking(send: Send) -> Send:
+    """Adds to the response that no retry gets it."""
+
+    async def marked(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": with_not_stored(list(message.get("headers", ())))}
+        await send(message)
+
+    return marked
+
+
+def _log_failure(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and task.exception() is not None:
+        log.error("web: a handler has failed whose client has gone", exc_info=task.exception())

@@ -1,0 +1,135 @@
+"""The response of a handler that has a claim, in ASGI."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, TypeAlias
+
+from ..asyncio import Claim
+from ..errors import FencepostError
+from . import _form as form
+from ._answers import End
+from ._middleware import report
+from ._response import BaseProtected, is_given_up
+
+Message: TypeAlias = MutableMapping[str, Any]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+
+
+class Protected(BaseProtected):
+    """Takes the messages of the handler."""
+
+    def __init__(
+        self,
+        claim: Claim,
+        send: Send,
+        end_of: Callable[[int], End],
+        names: frozenset[bytes],
+        max_result: int,
+    ) -> None:
+        super().__init__(end_of, names, max_result)
+        self._claim = claim
+        self._send = send
+        self._start: Message | None = None
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._gone = False
+        self.is_complete = False
+        """Whether the handler has given its whole response."""
+
+    def hang_up(self) -> None:
+        """The client has gone: nothing is sent any more."""
+        self._gone = True
+
+    async def close(self) -> None:
+        """The handler has returned, or failed. If its response is not complete, the outcome is unknown."""
+        if not self._ended:
+            self._ended = True
+            await self._give_up(leaves=True)
+
+    async def send(self, message: Message) -> None:
+        """Takes a message."""
+        kind = message["type"]
+        if kind == "http.response.start" and self._start is None:
+            self._start = message
+            headers = [(bytes(name), bytes(value)) for name, value in message.get("headers", ())]
+            self._begin(message["status"], headers)
+        elif kind == "http.response.body" and self._start is not None and not self.is_complete:
+            self.is_complete = not message.get("more_body", False)
+            await self._take(bytes(message.get("body", b"")))
+        else:
+            await self._forward(message)
+
+    async def _take(self, part: bytes) -> None:
+        if self._streams:
+            await self._pass_on(part)
+            return
+        self._parts.append(part)
+        self._size += len(part)
+        if self.is_complete:
+            await self._finish(b"".join(self._parts))
+        elif not self._is_held(self._size):
+            await self._begin_stream()
+
+    async def _finish(self, body: bytes) -> None:
+        result, is_whole = self._result(body)
+        is_stored, other = await self._end_claim(result)
+        if other is not None:
+            await self._send_all(other.status, other.replay(), other.body or b"")
+        else:
+            headers = self._headers if is_stored and is_whole else self._marked()
+            await self._send_all(self._status, headers, body)
+
+    async def _begin_stream(self) -> None:
+        assert self._start is not None
+        self._streams = True
+        await self._forward({**self._start, "headers": self._marked()})
+        parts, self._parts, self._size = self._parts, [], 0
+        await self._pass_on(b"".join(parts))
+
+    async def _pass_on(self, part: bytes) -> None:
+        self._size += len(part)
+        length = self._length
+        is_last = self.is_complete or (length is not None and self._size >= length)
+        if is_last and not self._ended:
+            await self._end_claim(form.Stored(self._status).encode())
+        await self._forward({"type": "http.response.body", "body": part, "more_body": not self.is_complete})
+
+    async def _end_claim(self, result: bytes) -> tuple[bool, form.Stored | None]:
+        """Ends the claim as the status says. Gives whether a retry gets what it should, and the result of
+        another attempt, if that was first.
+        """
+        self._ended = True
+        end = self._end_of(self._status)
+        if end != "complete":
+            await self._give_up(leaves=end == "leave")
+            return True, None
+        claim = self._claim
+        if is_given_up(claim):
+            return False, None
+        try:
+            await claim.complete(result)
+            return True, claim.result if claim.replayed else None
+        except FencepostError as error:
+            report("a response was not stored", error)
+            return False, None
+
+    async def _give_up(self, leaves: bool) -> None:
+        if is_given_up(self._claim):
+            return
+        try:
+            await (self._claim.leave() if leaves else self._claim.release())
+        except FencepostError as error:
+            report("a claim was not ended", error)
+
+    async def _send_all(self, status: int, headers: form.Headers, body: bytes) -> None:
+        await self._forward({"type": "http.response.start", "status": status, "headers": headers})
+        await self._forward({"type": "http.response.body", "body": body, "more_body": False})
+
+    async def _forward(self, message: Message) -> None:
+        if self._gone:
+            return
+        try:
+            await self._send(message)
+        except OSError:  # So servers say that the client has hung up.
+            self._gone = True

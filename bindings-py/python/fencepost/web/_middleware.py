@@ -1,0 +1,280 @@
+"""The part of the middleware that is the same in ASGI and WSGI: its settings, and what a request asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from .._client.arguments import Duration, acquire_timeout, binary, positive, text
+from .._client.codec import Codec
+from .._client.operations import Operations
+from .._engine.log import log
+from .._engine.wording import shown, unreadable
+from .._fencepost import Settings
+from ..errors import ConfigError, FencepostError, LockLost, Refused
+from . import _answers as answers
+from . import _form as form
+from ._answers import End, Problem
+
+Request = TypeVar("Request")
+Scope = TypeVar("Scope")
+
+_SHORTEST_SECRET = 16
+_LONGEST_RESULT = 1_000_000
+_URLENCODED = b"application/x-www-form-urlencoded"
+
+RESPONSES = Codec(form.TAG, lambda result: result, form.Stored.decode)
+"""The codec of stored responses. The middleware encodes them itself, because of their limit."""
+
+
+class Answer(Exception):
+    """The middleware answers a request by itself."""
+
+    def __init__(self, problem: Problem, wait: int | None = None) -> None:
+        super().__init__(problem.title)
+        self.problem = problem
+        self.wait = wait
+
+
+class StoreAway(Exception):
+    """The store cannot be asked. Its cause says why."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """What the middleware reads of a request's head. The route is decoded."""
+
+    method: bytes
+    route: bytes
+    query: bytes
+    keys: list[bytes]
+    """The lines of Idempotency-Key."""
+    tokens: list[bytes]
+    """The lines of Idempotency-Token."""
+    content_type: bytes
+    content_length: bytes
+
+    @property
+    def has_form(self) -> bool:
+        """Whether a form token may be in the body."""
+        return self.content_type.partition(b";")[0].strip().lower() == _URLENCODED
+
+
+@dataclass(frozen=True)
+class Named:
+    """The key or the token of a request."""
+
+    text: str
+    is_token: bool
+
+
+class Middleware(Generic[Request, Scope]):
+    """The settings of a middleware. ``docs/reference/http.md`` describes them, and what a request gets.
+
+    ``idempotency`` is a scope that :meth:`Client.idempotency` has made, or a function that gives it, which
+    the middleware calls for each request. ``scope`` gives the tenant or session of a request, whose keys
+    these are. Take it from what has been authenticated: a replay comes before the handler's own checks.
+    ``secret`` is the key of the fingerprints, 16 bytes at least. All servers that are to replay each other
+    have the same.
+
+    ``methods`` and ``covers``, a function of the request, say which requests are covered. With
+    ``required=False`` a request without a key passes through. ``wait`` says how long a request waits for
+    another one with the same key. ``ends`` maps statuses to ``"complete"``, ``"release"`` or ``"leave"``.
+    ``stored_headers`` are stored besides the usual ones. With ``fail_open`` the handler runs without
+    protection if the store is away. ``tokens`` and ``token_path`` are for forms.
+
+    Raises ConfigError.
+    """
+
+    def __init__(
+        self,
+        app: Any,
+        idempotency: Scope | Callable[[], Scope],
+        *,
+        scope: Callable[[Request], Any],
+        secret: bytes | str,
+        methods: Collection[str] = ("POST", "PATCH"),
+        covers: Callable[[Request], bool] | None = None,
+        required: bool = True,
+        wait: Duration | None = None,
+        max_body: int = 1024 * 1024,
+        max_result: int = 256 * 1024,
+        ends: Mapping[int, End] | None = None,
+        stored_headers: Collection[str] = (),
+        fail_open: bool = False,
+        tokens: bool = False,
+        token_path: str | None = None,
+    ) -> None:
+        self.app = app
+        self._idempotency = idempotency
+        self._scope = _function("scope", scope)
+        self._secret = _secret(secret)
+        self._methods = frozenset(text("a method", method, "POST").encode() for method in _list(methods))
+        self._covers = None if covers is None else _function("covers", covers)
+        self._required = _flag("required", required)
+        self._wait = acquire_timeout(None, False) if wait is None else positive("wait", wait)
+        self._max_body = _size("max_body", max_body, 2**63)
+        self._max_result = _size("max_result", max_result, _LONGEST_RESULT)
+        self._ends = _ends({} if ends is None else ends)
+        self._stored_headers = form.STORED_HEADERS.union(map(_header, _list(stored_headers)))
+        self._fail_open = _flag("fail_open", fail_open)
+        self._tokens = _flag("tokens", tokens)
+        self._token_path = None if token_path is None else form.route_of(_path(token_path))
+        if token_path is not None and not tokens:
+            raise unreadable(f"token_path is {token_path!r} and tokens is False: give tokens=True, too")
+        self._set_up()
+
+    def _set_up(self) -> None:
+        """What one of the two has besides its settings."""
+
+    def _is_covered(self, head: Head, request: Request) -> bool:
+        return head.method in self._methods and (self._covers is None or bool(self._covers(request)))
+
+    def _issues_token(self, head: Head) -> bool:
+        return head.method == b"POST" and head.route == self._token_path
+
+    def _may_have_form(self, head: Head) -> bool:
+        """Whether only the body says what names the operation."""
+        return self._tokens and not head.tokens and head.has_form
+
+    def _named(self, head: Head, token: bytes | None) -> Named | None:
+        """What names the operation of a request. ``token`` was in its body. None: it passes through."""
+        if self._tokens and head.tokens:
+            token = b", ".join(head.tokens)
+        if token is not None:
+            known = form.token_of(token)
+            if known is None:
+                raise Answer(answers.UNKNOWN_TOKEN)
+            return Named(known, True)
+        if not head.keys:
+            if self._required:
+                raise Answer(answers.KEY_MISSING)
+            return None
+        key = form.key_of(head.keys)
+        if key is None:
+            raise Answer(answers.KEY_MALFORMED)
+        return Named(key, False)
+
+    def _check_length(self, head: Head) -> None:
+        length = head.content_length
+        if length.isdigit() and int(length) > self._max_body:
+            raise Answer(answers.BODY_TOO_LARGE)
+
+    def _settings(
+        self, operations: Operations, named: Named, tenant: str, head: Head, body: bytes
+    ) -> tuple[str, Settings]:
+        """The key of the record, and the settings of the claim."""
+        print_ = form.fingerprint(self._secret, head.method, head.route, head.query, body)
+        if named.is_token:
+            key = form.token_key(named.text)
+            return key, operations.consume(key, form.binding_of(tenant), print_)
+        key = form.record_key(tenant, named.text)
+        return key, operations.claim(key, print_)
+
+    def _end(self, status: int) -> End:
+        return answers.end_of(status, self._ends)
+
+
+def tenant_of(given: object) -> str:
+    """What ``scope`` has given. Raises ConfigError."""
+    tenant = text("the tenant that scope= gives", given, "shop-7")
+    if not tenant:
+        raise unreadable("the tenant that scope= gives is empty: give the tenant or session of the request")
+    return tenant
+
+
+def answer_to(error: FencepostError) -> Exception:
+    """What a failed claim becomes: Answer, StoreAway, or the error itself, if it is the program's."""
+    if not isinstance(error, (Refused, LockLost)):
+        return error
+    if error.code in (301, 302, 317):
+        return Answer(answers.IN_PROGRESS, answers.retry_after(getattr(error, "retry_after", None)))
+    problem = _PROBLEMS.get(error.code)
+    return StoreAway() if problem is None else Answer(problem)
+
+
+_PROBLEMS = {
+    318: answers.MISMATCH,
+    319: answers.INDETERMINATE,
+    320: answers.UNKNOWN_TOKEN,
+    321: answers.CORRUPT_RECORD,
+}
+
+
+def report(what: str, error: BaseException) -> None:
+    """Logs a failure that the client does not see, or not in full."""
+    log.warning("web: %s: %s", what, error)
+
+
+def with_not_stored(headers: form.Headers) -> form.Headers:
+    """The headers of a response whose body no retry gets."""
+    return [*headers, form.NOT_STORED]
+
+
+def _function(what: str, given: Any) -> Any:
+    if not callable(given):
+        raise unreadable(f"{what} is {given!r}: give a function of the request")
+    return given
+
+
+def _secret(given: object) -> bytes:
+    secret = binary("the secret", given)
+    if len(secret) < _SHORTEST_SECRET:
+        raise ConfigError(
+            f"the secret has {len(secret)} bytes: give at least {_SHORTEST_SECRET} random ones",
+            *_INVALID_OPTION,
+        )
+    return secret
+
+
+_INVALID_OPTION = (110, "invalid-option")
+
+
+def _list(given: Collection[str]) -> Collection[str]:
+    if isinstance(given, (str, bytes)):
+        raise unreadable(f'this is {given!r}: give a list of str, such as ["{given!s}"]')
+    return given
+
+
+def _flag(what: str, given: object) -> bool:
+    if not isinstance(given, bool):
+        raise unreadable(f"{what} is {given!r}: give True or False")
+    return given
+
+
+def _size(what: str, given: object, most: int) -> int:
+    if not isinstance(given, int) or isinstance(given, bool):
+        raise unreadable(f"{what} is {given!r}: give a number of bytes")
+    if not 0 <= given <= most:
+        raise ConfigError(f"{what} is {given}: give 0 to {most} bytes", *_INVALID_OPTION)
+    return given
+
+
+def _ends(given: Mapping[int, End]) -> dict[int, End]:
+    for status, end in given.items():
+        if not isinstance(status, int) or not 200 <= status <= 599 or end not in answers.ENDS:
+            raise ConfigError(
+                f"ends has {status!r}: {end!r}: give statuses from 200 to 599, each with complete, release "
+                "or leave",
+                *_INVALID_OPTION,
+            )
+    return dict(given)
+
+
+def _header(given: str) -> bytes:
+    name = text("a header", given, "x-order").encode().lower()
+    if not form.is_name(name) or name in form.NEVER_STORED:
+        raise ConfigError(
+            f"stored_headers has {shown(given)!r}, which cannot be stored: remove it", *_INVALID_OPTION
+        )
+    return name
+
+
+def _path(given: str) -> bytes:
+    path = text("token_path", given, "/idempotency-token").encode()
+    if not path.startswith(b"/"):
+        raise ConfigError(
+            f"token_path is {shown(given)!r}: give a path that begins with a slash", *_INVALID_OPTION
+        )
+    return path

@@ -1,0 +1,63 @@
+"""The part of a protected response that is the same in ASGI and WSGI: everything that does not wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .._client.base_claim import BaseClaim
+from .._engine.contender import State
+from . import _form as form
+from ._answers import End
+from ._middleware import with_not_stored
+
+
+class BaseProtected:
+    """The response of a handler that has a claim. It is held back until the claim has ended. Of a stream only
+    the end is held back.
+    """
+
+    def __init__(self, end_of: Callable[[int], End], names: frozenset[bytes], max_result: int) -> None:
+        self._end_of = end_of
+        self._names = names
+        self._max_result = max_result
+        self._status = 0
+        self._headers: form.Headers = []
+        self._streams = False
+        self._ended = False
+        """Whether the middleware has ended the claim, or tried to."""
+
+    def _begin(self, status: int, headers: form.Headers) -> None:
+        self._status = status
+        self._headers = headers
+
+    @property
+    def _length(self) -> int | None:
+        """The Content-Length of the response."""
+        for name, value in self._headers:
+            if name.lower() == b"content-length" and value.strip().isdigit():
+                return int(value)
+        return None
+
+    def _is_held(self, size: int) -> bool:
+        """Whether a body that comes in pieces, ``size`` bytes so far, is held back."""
+        length = self._length
+        return length is not None and max(length, size) <= self._max_result
+
+    def _result(self, body: bytes) -> tuple[bytes, bool]:
+        """What is stored, and whether the body is part of it."""
+        stored = form.Stored.of(self._status, self._headers, body, self._names)
+        result = stored.encode()
+        if len(result) <= self._max_result:
+            return result, True
+        return form.Stored(self._status).encode(), False
+
+    def _marked(self) -> form.Headers:
+        """The headers, if no retry gets the body."""
+        if self._end_of(self._status) == "complete":
+            return with_not_stored(self._headers)
+        return self._headers
+
+
+def is_given_up(claim: BaseClaim) -> bool:
+    """Whether the handler has released or left its claim itself."""
+    return claim._contender.state is State.RELEASED

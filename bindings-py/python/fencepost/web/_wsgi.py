@@ -1,0 +1,195 @@
+"""The middleware for WSGI."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeAlias
+
+from .._client.claim import Claim
+from .._client.idempotency import Idempotency
+from .._engine.wording import unreadable
+from ..errors import FencepostError
+from . import _answers as answers
+from . import _form as form
+from ._middleware import (
+    RESPONSES,
+    Answer,
+    Head,
+    Middleware,
+    Named,
+    StoreAway,
+    answer_to,
+    report,
+    tenant_of,
+    with_not_stored,
+)
+from ._tokens import issue_token, token_body, token_headers
+from ._wsgi_response import Protected, StartResponse, as_bytes, as_text, respond
+
+Environ: TypeAlias = dict[str, Any]
+App: TypeAlias = Callable[[Environ, StartResponse], Iterable[bytes]]
+
+_PIECE = 64 * 1024
+
+
+class _HungUp(Exception):
+    """The client has gone before its request was complete."""
+
+
+class WsgiMiddleware(Middleware[Environ, Idempotency]):
+    """Runs the covered requests of a WSGI application once for each key, and replays their responses::
+
+        app.wsgi_app = WsgiMiddleware(app.wsgi_app, payments, scope=tenant, secret=SECRET)
+
+    ``scope`` and ``covers`` get the WSGI environ. The handler finds its claim at
+    ``environ["fencepost.claim"]``. A process that is forked needs a client of its own: give ``idempotency``
+    as a function.
+    """
+
+    __doc__ = f"{__doc__}\n{Middleware.__doc__}"
+    app: App
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """Serves a request."""
+        head = _head(environ)
+        try:
+            if self._issues_token(head):
+                return self._issue(environ, start_response)
+            if self._is_covered(head, environ):
+                return self._serve_covered(head, environ, start_response)
+        except Answer as answer:
+            problem = answer.problem
+            return respond(start_response, problem.status, problem.headers(answer.wait), problem.body)
+        except _HungUp:
+            return respond(start_response, 400, [(b"content-length", b"0")], b"")
+        return self.app(environ, start_response)
+
+    def _issue(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        tenant = tenant_of(self._scope(environ))
+        try:
+            token = issue_token(self._operations(), tenant)
+        except FencepostError as error:
+            answer = answer_to(error)
+            if not isinstance(answer, StoreAway):
+                raise answer from error
+            report("no token was issued", error)
+            raise Answer(answers.STORE_UNAVAILABLE) from error
+        body = token_body(token)
+        return respond(start_response, 201, token_headers(body), body)
+
+    def _serve_covered(self, head: Head, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        named: Named | None = None
+        may_have_form = self._may_have_form(head)
+        if not may_have_form:
+            named = self._named(head, None)
+            if named is None:
+                return self.app(environ, start_response)
+        self._check_length(head)
+        body = self._read(environ)
+        if may_have_form:
+            named = self._named(head, form.token_in(body))
+        inner = _with_body(environ, body)
+        if named is None:
+            return self.app(inner, start_response)
+        try:
+            claim = self._claim(head, named, tenant_of(self._scope(environ)), body)
+        except StoreAway as away:
+            report("the handler runs without a claim", away.__cause__ or away)
+            return self.app(inner, _marking(start_response))
+        if claim.replayed:
+            return _replay(start_response, claim)
+        inner["fencepost.claim"] = claim
+        # The server would send its own files past the middleware.
+        inner.pop("wsgi.file_wrapper", None)
+        response = Protected(claim, start_response, self._end, self._stored_headers, self._max_result)
+        return response.run(self.app, inner)
+
+    def _operations(self) -> Idempotency:
+        given = self._idempotency
+        operations = given() if callable(given) else given
+        if not isinstance(operations, Idempotency):
+            raise unreadable(f"idempotency is {operations!r}: give a scope of a client of fencepost")
+        return operations
+
+    def _read(self, environ: Environ) -> bytes:
+        stream = environ["wsgi.input"]
+        length = environ.get("CONTENT_LENGTH") or ""
+        if length.isdigit():
+            body = b"".join(_pieces(stream, int(length)))
+            if len(body) < int(length):
+                raise _HungUp
+            return body
+        if not environ.get("wsgi.input_terminated"):
+            return b""
+        body = b"".join(_pieces(stream, self._max_body + 1))
+        if len(body) > self._max_body:
+            raise Answer(answers.BODY_TOO_LARGE)
+        return body
+
+    def _claim(self, head: Head, named: Named, tenant: str, body: bytes) -> Claim:
+        """Raises Answer, StoreAway with ``fail_open``, and the errors of the program."""
+        scope = self._operations()
+        key, settings = self._settings(scope._operations, named, tenant, head, body)
+        try:
+            return scope._claim(key, settings, self._wait, RESPONSES)
+        except FencepostError as error:
+            answer = answer_to(error)
+            if answer is error:
+                raise
+            if isinstance(answer, StoreAway) and not self._fail_open:
+                report("a request was refused", error)
+                answer = Answer(answers.STORE_UNAVAILABLE)
+            raise answer from error
+
+
+def _head(environ: Environ) -> Head:
+    def lines(name: str) -> list[bytes]:
+        value = environ.get(name)
+        return [] if value is None else [as_bytes(value)]
+
+    return Head(
+        as_bytes(environ["REQUEST_METHOD"]),
+        # The server has decoded both.
+        as_bytes(environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")) or b"/",
+        as_bytes(environ.get("QUERY_STRING", "")),
+        lines("HTTP_IDEMPOTENCY_KEY"),
+        lines("HTTP_IDEMPOTENCY_TOKEN"),
+        as_bytes(environ.get("CONTENT_TYPE") or ""),
+        as_bytes(environ.get("CONTENT_LENGTH") or ""),
+    )
+
+
+def _pieces(stream: Any, size: int) -> Iterator[bytes]:
+    while size > 0:
+        piece: bytes = stream.read(min(size, _PIECE))
+        if not piece:
+            return
+        size -= len(piece)
+        yield piece
+
+
+def _with_body(environ: Environ, body: bytes) -> Environ:
+    inner = {**environ, "wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body))}
+    inner["wsgi.input_terminated"] = True
+    inner.pop("HTTP_TRANSFER_ENCODING", None)
+    return inner
+
+
+def _replay(start_response: StartResponse, claim: Claim) -> Iterable[bytes]:
+    try:
+        stored: form.Stored = claim.result
+    except FencepostError as error:
+        report("a stored response cannot be replayed", error)
+        raise Answer(answers.CORRUPT_RECORD) from error
+    return respond(start_response, stored.status, stored.replay(), stored.body or b"")
+
+
+def _marking(start_response: StartResponse) -> StartResponse:
+    """Adds to the response that no retry gets it."""
+
+    def marked(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
+        added = [*headers, *as_text(with_not_stored([]))]
+        return start_response(status, added, exc_info) if exc_info else start_response(status, added)
+
+    return marked

@@ -1,0 +1,203 @@
+"""The response of a handler that has a claim, in WSGI."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from http import HTTPStatus
+from typing import Any, TypeAlias
+
+from .._client.claim import Claim
+from ..errors import FencepostError
+from . import _form as form
+from ._answers import End
+from ._middleware import report
+from ._response import BaseProtected, is_given_up
+
+StartResponse: TypeAlias = Callable[..., Any]
+
+
+class Protected(BaseProtected):
+    """Runs the handler, and takes its response."""
+
+    def __init__(
+        self,
+        claim: Claim,
+        start_response: StartResponse,
+        end_of: Callable[[int], End],
+        names: frozenset[bytes],
+        max_result: int,
+    ) -> None:
+        super().__init__(end_of, names, max_result)
+        self._claim = claim
+        self._start_response = start_response
+        self._line = ""
+        self._parts: list[bytes] = []
+
+    def run(self, app: Any, environ: dict[str, Any]) -> Iterable[bytes]:
+        """Runs the handler, and gives the pieces of its response."""
+        result: Iterable[bytes] = ()
+        try:
+            result = app(environ, self._start)
+            pieces = iter(result)
+            first = next(pieces, None)
+            if not self._line:
+                raise RuntimeError("the application has not called start_response()")
+            self._parts.append(first or b"")
+            if first is None or _is_single(result) or self._collects(pieces):
+                close(result)
+                return self._finish(b"".join(self._parts))
+            self._begin_stream()
+        except BaseException:
+            self.fail()
+            close(result)
+            raise
+        return _Stream(self, self._parts, pieces, result)
+
+    def end_with(self, size: int, is_over: bool) -> None:
+        """So many bytes of a stream are about to have gone out: ends the claim before the last one."""
+        length = self._length
+        if not self._ended and (is_over or (length is not None and size >= length)):
+            self._end_claim(form.Stored(self._status).encode())
+
+    def fail(self) -> None:
+        """The handler has failed. Its outcome is unknown, unless its response is complete."""
+        if not self._ended:
+            self._ended = True
+            self._give_up(leaves=True)
+
+    def _start(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
+        if self._streams:
+            return self._start_response(status, headers, exc_info)
+        self._line = status
+        self._begin(int(status[:3]), [(as_bytes(name), as_bytes(value)) for name, value in headers])
+        return self._parts.append
+
+    def _collects(self, pieces: Iterator[bytes]) -> bool:
+        """Whether this was the rest of a body that is held back."""
+        size = sum(map(len, self._parts))
+        while self._is_held(size):
+            piece = next(pieces, None)
+            if piece is None:
+                return True
+            self._parts.append(piece)
+            size += len(piece)
+        return False
+
+    def _finish(self, body: bytes) -> Iterable[bytes]:
+        result, is_whole = self._result(body)
+        is_stored, other = self._end_claim(result)
+        if other is not None:
+            return respond(self._start_response, other.status, other.replay(), other.body or b"")
+        headers = self._headers if is_stored and is_whole else self._marked()
+        self._start_response(self._line, as_text(headers))
+        return [body]
+
+    def _begin_stream(self) -> None:
+        self._streams = True
+        self._start_response(self._line, as_text(self._marked()))
+
+    def _end_claim(self, result: bytes) -> tuple[bool, form.Stored | None]:
+        """Ends the claim as the status says. Gives whether a retry gets what it should, and the result of
+        another attempt, if that was first.
+        """
+        self._ended = True
+        end = self._end_of(self._status)
+        if end != "complete":
+            self._give_up(leaves=end == "leave")
+            return True, None
+        claim = self._claim
+        if is_given_up(claim):
+            return False, None
+        try:
+            claim.complete(result)
+            return True, claim.result if claim.replayed else None
+        except FencepostError as error:
+            report("a response was not stored", error)
+            return False, None
+
+    def _give_up(self, leaves: bool) -> None:
+        if is_given_up(self._claim):
+            return
+        try:
+            if leaves:
+                self._claim.leave()
+            else:
+                self._claim.release()
+        except FencepostError as error:
+            report("a claim was not ended", error)
+
+
+class _Stream:
+    """The pieces of a stream. A server closes it if the client hangs up: then the handler goes on alone."""
+
+    def __init__(
+        self, response: Protected, first: list[bytes], rest: Iterator[bytes], result: Iterable[bytes]
+    ) -> None:
+        self._response = response
+        self._first = iter(first)
+        self._rest = rest
+        self._result = result
+        self._size = 0
+        self._over = False
+
+    def __iter__(self) -> _Stream:
+        return self
+
+    def __next__(self) -> bytes:
+        try:
+            piece = next(self._first, None)
+            if piece is None:
+                piece = next(self._rest)
+        except StopIteration:
+            self._over = True
+            self._response.end_with(self._size, True)
+            raise
+        except BaseException:
+            self._over = True
+            self._response.fail()
+            raise
+        self._size += len(piece)
+        self._response.end_with(self._size, False)
+        return piece
+
+    def close(self) -> None:
+        """The response has ended, or the client has gone."""
+        try:
+            while not self._over:
+                next(self, None)
+        finally:
+            close(self._result)
+
+
+def _is_single(result: Iterable[bytes]) -> bool:
+    """Whether a body comes as a whole."""
+    return isinstance(result, (list, tuple)) and len(result) == 1
+
+
+def close(result: Iterable[bytes]) -> None:
+    """Closes what an application has given."""
+    method = getattr(result, "close", None)
+    if method is not None:
+        method()
+
+
+def respond(
+    start_response: StartResponse, status: int, headers: form.Headers, body: bytes
+) -> Iterable[bytes]:
+    """Answers without the handler."""
+    try:
+        phrase = HTTPStatus(status).phrase
+    except ValueError:
+        phrase = "Unknown"
+    start_response(f"{status} {phrase}", as_text(headers))
+    return [body]
+
+
+def as_bytes(text: str) -> bytes:
+    """The bytes of a text of WSGI."""
+    return text.encode("latin-1")
+
+
+def as_text(headers: form.Headers) -> list[tuple[str, str]]:
+    """Headers as WSGI has them."""
+    return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers]
