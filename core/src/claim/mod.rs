@@ -1,7 +1,5 @@
 //! Idempotent operations: what is stored for one operation, under which name, and what a request makes of it.
 //!
-//! No machine uses it yet.
-//!
 //! ```text
 //!   scope, key ──▶ name ──▶ what the server stores there ──▶ record ─┐
 //!                                                                    ├──▶ table ──▶ answer, record
@@ -19,6 +17,7 @@
 mod content;
 pub mod form;
 pub mod name;
+pub(crate) mod outcome;
 pub mod record;
 pub mod request;
 pub mod table;

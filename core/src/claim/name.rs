@@ -90,12 +90,6 @@ impl Name {
     pub fn path(&self) -> String {
         [&self.scope, "/", &hex(self.bucket), "/", &self.key].concat()
     }
-
-    /// The path on ZooKeeper of the record of an update, by the id that the application gave it: a child of the value.
-    #[must_use]
-    pub fn operation_path(&self, id: &UpdateId) -> String {
-        [&self.path(), "/operation-", &id.0].concat()
-    }
 }
 
 /// The checked id of an update, as a part of a server's name.
@@ -110,6 +104,12 @@ impl UpdateId {
     pub fn new(id: &str) -> Result<Self, ConfigError> {
         check("operation", id, MAX_KEY)?;
         Ok(Self(part(id)))
+    }
+
+    /// The name on ZooKeeper of the record of the update: a child of the value.
+    #[must_use]
+    pub fn node(&self) -> String {
+        ["operation-", &self.0].concat()
     }
 }
 
@@ -181,10 +181,7 @@ mod tests {
         );
         assert_eq!(name.redis_channel(), "fencepost:{payments/order-17:a}:ended");
         assert_eq!(name.path(), "payments/bc/order-17:a");
-        assert_eq!(
-            name.operation_path(&UpdateId::new("s").unwrap()),
-            "payments/bc/order-17:a/operation-s"
-        );
+        assert_eq!(UpdateId::new("s").unwrap().node(), "operation-s");
         let name = Name::new("..", "ü/}%").unwrap();
         assert_eq!(name.redis_key(), "fencepost:{%2e./%c3%bc%2f%7d%25}");
         assert!(name.path().starts_with("%2e./"));
@@ -246,7 +243,7 @@ mod tests {
             );
             let of_update = (given.0.clone(), given.1.clone(), id.clone());
             let plain = (given.0, given.1, String::new());
-            let operation = name.operation_path(&update);
+            let operation = [&path, "/", &update.node()].concat();
             for (name, of) in [
                 (names[0].clone(), &plain),
                 (path, &plain),

@@ -1,12 +1,12 @@
 //! The machines of a family, as a hub drives them: each call goes to the machine, whichever kind it is.
 
 /// Implements [`Machine`](crate::Machine) and [`Member`](super::Member) for the enum `Member` of a family. It takes the
-/// family, the variants of the machines that contend, and then the variant of the machine that is granted nothing.
+/// family, the variants of the machines that contend, and then the variants of the machines that are granted nothing.
 macro_rules! forward_to_machines {
-    ($family:ty: contend $($contending:ident),+; never $never:ident) => {
-        forward_to_machines!(@each $family, $never, [$($contending,)+ $never]);
+    ($family:ty: contend $($contending:ident),+; never $($never:ident),+) => {
+        forward_to_machines!(@each $family, [$($never),+], [$($contending,)+ $($never),+]);
     };
-    (@each $family:ty, $never:ident, $kinds:tt) => {
+    (@each $family:ty, [$($never:ident),+], $kinds:tt) => {
         impl crate::io::sealed::Sealed for Member {}
 
         impl crate::Machine for Member {
@@ -47,7 +47,7 @@ macro_rules! forward_to_machines {
             }
 
             fn contends(&self) -> bool {
-                !matches!(self, Self::$never(_)) && !self.is_idle()
+                !matches!(self, $(Self::$never(_))|+) && !self.is_idle()
             }
 
             fn next_id(&mut self) -> &mut u64 {

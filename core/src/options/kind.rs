@@ -141,14 +141,19 @@ impl Kind {
         }
         if let Some(name) = name.strip_prefix("redis-") {
             let mut kinds = Self::OPERATIONS.into_iter();
-            return kinds
-                .find(|kind| kind.name() == name)
-                .map(|kind| (Server::Redis, kind));
+            let kind = kinds.find(|kind| kind.name() == name)?;
+            return Some((Server::Redis, kind));
         }
         let name = name.strip_prefix("zookeeper-")?;
-        let mut kinds = Self::LOCKS.into_iter().chain([Self::Inspection]);
+        let mut kinds = Self::on_zookeeper();
         let kind = kinds.find(|kind| kind.machine() == name)?;
         Some((Server::ZooKeeper, kind))
+    }
+
+    /// The kinds of ZooKeeper's machines.
+    pub(super) fn on_zookeeper() -> impl Iterator<Item = Self> {
+        let others = [Self::Inspection].into_iter().chain(Self::OPERATIONS);
+        Self::LOCKS.into_iter().chain(others)
     }
 
     pub(super) const fn bit(self) -> u32 {
@@ -185,7 +190,7 @@ impl Server {
     pub const fn has(self, kind: Kind) -> bool {
         match self {
             Self::Redis => matches!(kind, Kind::Mutex | Kind::Claim | Kind::SingleStep),
-            Self::ZooKeeper | Self::Memory => !matches!(kind, Kind::Claim | Kind::SingleStep),
+            Self::ZooKeeper | Self::Memory => true,
         }
     }
 

@@ -164,7 +164,7 @@ impl RawSettings {
         }
         let draft = self.draft(Server::Redis, kind)?;
         if Kind::OPERATIONS.contains(&kind) {
-            return draft.operation(kind);
+            return draft.operation(kind, &draft.scope_on_redis()?);
         }
         let name = draft.name.as_deref().unwrap_or_default();
         draft
@@ -179,6 +179,9 @@ impl RawSettings {
             return Err(unknown::inspection(kind));
         }
         let draft = self.draft(server, kind)?;
+        if Kind::OPERATIONS.contains(&kind) {
+            return draft.operation(kind, &draft.scope_on_zookeeper()?);
+        }
         if draft.has_lease() {
             // Only `memory:` takes them beside ZooKeeper's options. It checks them as Redis would, and ignores them.
             draft.redis("memory")?;
@@ -223,7 +226,7 @@ impl RawSettings {
     }
 }
 
-fn elsewhere(expected: Server) -> ConfigError {
+pub(super) fn elsewhere(expected: Server) -> ConfigError {
     unreadable(&["these settings are not for ", expected.shown()])
 }
 
@@ -236,9 +239,7 @@ fn kinds() -> String {
 
 /// The names of all machines, in a sentence.
 fn machines() -> String {
-    let names: Vec<String> = Kind::LOCKS
-        .into_iter()
-        .chain([Kind::Inspection])
+    let names: Vec<String> = Kind::on_zookeeper()
         .map(|kind| ["zookeeper-", kind.machine()].concat())
         .collect();
     let names: Vec<&str> = ["redis-string", "redis-claim", "redis-single-step"]

@@ -7,13 +7,14 @@ use crate::{
     ConfigError, RawSettings, Settings,
     claim::{Claim, Content, DEFAULT_LIFE, Issue, Name, Policy, Step, Update, UpdateId},
     lease,
-    redis::{ClaimSettings, LeaseSettings, LockSettings, StepSettings},
+    redis::{self, LeaseSettings},
     settings::duration,
     text::shown,
     time::millis_up,
+    zookeeper,
 };
 
-use super::{Draft, Kind};
+use super::{Draft, Kind, Server, raw::elsewhere};
 
 /// The default lease of a claim.
 pub const DEFAULT_LEASE: Duration = Duration::from_secs(30);
@@ -24,12 +25,28 @@ pub const MAX_DIGEST: usize = 1024;
 
 /// The checked settings of all operations of a scope. It makes the settings of each request, without checking its own
 /// again.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Scope {
     scope: String,
     policy: Policy,
     retention: u64,
-    lease: LeaseSettings,
+    place: Place,
+    make: Make,
+}
+
+/// What depends on the server.
+#[derive(Clone, Debug)]
+enum Place {
+    Redis(LeaseSettings),
+    ZooKeeper { prefix: String, answer_within: Duration },
+}
+
+/// Makes the settings of one request. It is a function, so that a program with one family does not contain the other.
+type Make = fn(&Place, Name, Asked) -> Result<Settings, ConfigError>;
+
+enum Asked {
+    Claim(Claim),
+    Step(Step),
 }
 
 impl TryFrom<RawSettings> for Scope {
@@ -37,12 +54,36 @@ impl TryFrom<RawSettings> for Scope {
 
     /// From the options of a claim; `scope` is required.
     fn try_from(raw: RawSettings) -> Result<Self, ConfigError> {
-        let (server, kind) = raw.kind()?;
-        raw.draft(server, kind)?.scope()
+        match raw.kind()? {
+            (Server::Redis, kind) => raw.draft(Server::Redis, kind)?.scope_on_redis(),
+            (server, kind) => raw.draft(server, kind)?.scope_on_zookeeper(),
+        }
     }
 }
 
 impl Scope {
+    /// The scope, for a program with machines for Redis alone.
+    ///
+    /// # Errors
+    /// As of `try_from`; also for settings of another server.
+    pub fn for_redis(raw: RawSettings) -> Result<Self, ConfigError> {
+        match raw.kind()? {
+            (Server::Redis, kind) => raw.draft(Server::Redis, kind)?.scope_on_redis(),
+            _ => Err(elsewhere(Server::Redis)),
+        }
+    }
+
+    /// The scope, for a program with machines for ZooKeeper or `memory:` alone.
+    ///
+    /// # Errors
+    /// As of `try_from`; also for settings of Redis.
+    pub fn for_zookeeper(raw: RawSettings) -> Result<Self, ConfigError> {
+        match raw.kind()? {
+            (Server::Redis, _) => Err(elsewhere(Server::ZooKeeper)),
+            (server, kind) => raw.draft(server, kind)?.scope_on_zookeeper(),
+        }
+    }
+
     /// A claim on the operation `key`. `fingerprint` is a digest of what the operation is asked to do.
     ///
     /// # Errors
@@ -160,32 +201,90 @@ impl Scope {
     }
 
     fn request(&self, fingerprint: &[u8]) -> Result<Claim, ConfigError> {
+        let lease = match &self.place {
+            Place::Redis(lease) => millis_up(lease.ttl),
+            // A claim lasts as long as its session.
+            Place::ZooKeeper { .. } => 0,
+        };
         Ok(Claim {
             token: None,
             fingerprint: digest("fingerprint", fingerprint)?,
             policy: self.policy,
-            lease: millis_up(self.lease.ttl),
+            lease,
             retention: self.retention,
         })
     }
 
     fn claim_of(&self, key: &str, claim: Claim) -> Result<Settings, ConfigError> {
-        let name = Name::new(&self.scope, key)?;
-        let settings = ClaimSettings::new(name, claim, self.lease.clone());
-        Ok(Settings::Redis(LockSettings::Claim(settings)))
+        (self.make)(&self.place, Name::new(&self.scope, key)?, Asked::Claim(claim))
     }
 
     fn step(&self, key: &str, step: Step) -> Result<Settings, ConfigError> {
-        let name = Name::new(&self.scope, key)?;
-        let settings = StepSettings::new(name, step, self.lease.answer_within);
-        Ok(Settings::Redis(LockSettings::Step(settings)))
+        (self.make)(&self.place, Name::new(&self.scope, key)?, Asked::Step(step))
     }
 }
 
+fn on_redis(place: &Place, name: Name, asked: Asked) -> Result<Settings, ConfigError> {
+    let Place::Redis(lease) = place else {
+        return Err(elsewhere(Server::Redis));
+    };
+    Ok(Settings::Redis(match asked {
+        Asked::Claim(claim) => {
+            redis::LockSettings::Claim(redis::ClaimSettings::new(name, claim, lease.clone()))
+        }
+        Asked::Step(step) => {
+            redis::LockSettings::Step(redis::StepSettings::new(name, step, lease.answer_within))
+        }
+    }))
+}
+
+fn on_zookeeper(place: &Place, name: Name, asked: Asked) -> Result<Settings, ConfigError> {
+    let Place::ZooKeeper {
+        prefix,
+        answer_within,
+    } = place
+    else {
+        return Err(elsewhere(Server::ZooKeeper));
+    };
+    let within = *answer_within;
+    Ok(Settings::ZooKeeper(match asked {
+        Asked::Claim(claim) => {
+            zookeeper::LockSettings::Claim(zookeeper::ClaimSettings::new(prefix, &name, claim, within)?)
+        }
+        Asked::Step(step) => {
+            zookeeper::LockSettings::Step(zookeeper::StepSettings::new(prefix, &name, step, within)?)
+        }
+    }))
+}
+
 impl Draft {
-    pub(super) fn scope(&self) -> Result<Scope, ConfigError> {
+    pub(super) fn scope_on_redis(&self) -> Result<Scope, ConfigError> {
+        let lease = self.lease_of_claims()?;
+        self.scope(Place::Redis(lease), on_redis)
+    }
+
+    pub(super) fn scope_on_zookeeper(&self) -> Result<Scope, ConfigError> {
+        // Only `memory:` takes the options of a lease. It checks them as Redis would, and ignores them.
+        let lease = self.lease_of_claims()?;
+        let place = Place::ZooKeeper {
+            prefix: self.prefix.clone().unwrap_or_default(),
+            answer_within: lease.answer_within,
+        };
+        self.scope(place, on_zookeeper)
+    }
+
+    fn lease_of_claims(&self) -> Result<LeaseSettings, ConfigError> {
+        let ttl = duration("lease", self.lease)?.unwrap_or(DEFAULT_LEASE);
+        let margin = duration("margin", self.margin)?.unwrap_or(lease::DEFAULT_MARGIN);
+        let mut lease = LeaseSettings::new("lease", ttl, margin)?;
+        self.keep(&mut lease)?;
+        Ok(lease)
+    }
+
+    fn scope(&self, place: Place, make: Make) -> Result<Scope, ConfigError> {
         let scope: String = self.scope.clone().unwrap_or_default();
-        Name::new(&scope, "key")?;
+        // The key is checked with each request, and so is the path.
+        make(&place, Name::new(&scope, "key")?, Asked::Step(Step::Look))?;
         let policy = match self.on_lease_end.as_deref() {
             None => Policy::default(),
             Some(name) => Policy::named(name).ok_or_else(|| ConfigError::InvalidOption {
@@ -194,22 +293,18 @@ impl Draft {
                 why: "it is retake, block or indeterminate",
             })?,
         };
-        let ttl = duration("lease", self.lease)?.unwrap_or(DEFAULT_LEASE);
-        let margin = duration("margin", self.margin)?.unwrap_or(lease::DEFAULT_MARGIN);
-        let mut lease = LeaseSettings::new("lease", ttl, margin)?;
-        self.keep(&mut lease)?;
         let retention = duration("retention", self.retention)?.unwrap_or(DEFAULT_RETENTION);
         Ok(Scope {
             scope,
             policy,
             retention: millis_up(retention),
-            lease,
+            place,
+            make,
         })
     }
 
     /// The settings of one request, all as data.
-    pub(super) fn operation(&self, kind: Kind) -> Result<Settings, ConfigError> {
-        let scope = self.scope()?;
+    pub(super) fn operation(&self, kind: Kind, scope: &Scope) -> Result<Settings, ConfigError> {
         let key = self.key.as_deref().unwrap_or_default();
         let fingerprint = self.fingerprint.as_deref().unwrap_or_default().as_bytes();
         let binding = self.binding.as_deref().map(str::as_bytes);

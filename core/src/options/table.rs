@@ -218,7 +218,7 @@ pub static OPTIONS: [OptionSpec; 33] = [
     option(
         "retention",
         Slot::Duration(|draft| &mut draft.retention),
-        REDIS,
+        ALL,
         OPERATIONS,
         About {
             range: POSITIVE,
@@ -229,7 +229,7 @@ pub static OPTIONS: [OptionSpec; 33] = [
     option(
         "on_lease_end",
         Slot::Text(|draft| &mut draft.on_lease_end),
-        REDIS,
+        ALL,
         CLAIM,
         About {
             range: "`retake`, `block`, `indeterminate`",
@@ -262,7 +262,7 @@ pub static OPTIONS: [OptionSpec; 33] = [
         "prefix",
         Slot::Text(|draft| &mut draft.prefix),
         ZOOKEEPER,
-        LOCKS | INSPECTION,
+        LOCKS | INSPECTION | OPERATIONS,
     ),
     field("of", Slot::Text(|draft| &mut draft.of), ZOOKEEPER, INSPECTION),
     field(

@@ -33,10 +33,7 @@ pub(super) fn option(option: &str, server: Server, kind: Kind) -> ConfigError {
 
 /// The error for a kind of lock that a server does not have.
 pub(super) fn kind(kind: Kind) -> ConfigError {
-    let why = match kind {
-        Kind::Claim | Kind::SingleStep => "it is for Redis",
-        _ => "it is for ZooKeeper; Redis has only the kind lock",
-    };
+    let why = "it is for ZooKeeper; Redis has the kind lock and operations only";
     error(kind.constructor(), why.into())
 }
 

@@ -20,6 +20,7 @@ impl Draft {
         let role = match kind {
             Kind::Inspection => return self.inspection(self.inspected()?),
             Kind::MultiLock => return self.multi_lock(),
+            // A scope makes their settings.
             Kind::Claim | Kind::SingleStep => return Err(unknown::kind(kind)),
             Kind::Single => Role::Single,
             Kind::Mutex => Role::Mutex,

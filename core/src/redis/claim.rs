@@ -20,10 +20,11 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 use core::time::Duration;
 
 use crate::{
-    Fence, Loss, Refusal,
+    Fence, Refusal,
     claim::{
         Answer, Claim, Content, Corrupt, Lost, Name, Record, Request, Step,
         form::{self, FORMAT},
+        outcome,
     },
     text::{decimal, whole},
     time::millis_up,
@@ -181,11 +182,7 @@ pub(super) fn acquired(reply: &Reply) -> Result<Acquired, Trouble> {
         },
         Answer::Replayed(record) => Acquired::Replayed(record),
         Answer::GivenUp => Acquired::GivenUp,
-        Answer::Mismatch => Acquired::No(Refusal::Mismatch, None),
-        Answer::Indeterminate => Acquired::No(Refusal::Indeterminate, None),
-        Answer::UnknownToken => Acquired::No(Refusal::UnknownToken, None),
-        Answer::CorruptRecord => Acquired::No(Refusal::CorruptRecord, None),
-        _ => return Err(Trouble::Shape),
+        answer => Acquired::No(outcome::refusal(&answer).ok_or(Trouble::Shape)?, None),
     })
 }
 
@@ -196,9 +193,7 @@ pub(super) fn ended(reply: &Reply) -> Result<Ended, Trouble> {
         Answer::Replayed(record) => Ended::Replayed(record),
         Answer::Mismatch => Ended::No(Refusal::Mismatch),
         Answer::CorruptRecord => Ended::No(Refusal::CorruptRecord),
-        Answer::Lost(Lost::Gone) => Ended::Lost(Loss::Deleted),
-        Answer::Lost(Lost::Superseded) => Ended::Lost(Loss::Superseded),
-        Answer::Lost(Lost::Done) => Ended::Lost(Loss::Completed),
+        Answer::Lost(lost) => Ended::Lost(outcome::loss(lost)),
         _ => return Err(Trouble::Shape),
     })
 }

@@ -9,7 +9,8 @@ use crate::{
 };
 
 use super::{
-    ContenderSettings, InspectionSettings, Notice, Reply, Request, SessionLease, SessionState, member::Member,
+    ClaimSettings, ContenderSettings, InspectionSettings, Notice, Reply, Request, SessionLease, SessionState,
+    StepSettings, member::Member,
 };
 
 /// The family of machines that speak to ZooKeeper.
@@ -27,6 +28,10 @@ pub enum LockSettings {
     MultiLock(Vec<ContenderSettings>),
     /// An inspection of a lock.
     Inspection(InspectionSettings),
+    /// A claim on an operation.
+    Claim(ClaimSettings),
+    /// One request about an operation or a value.
+    Step(StepSettings),
 }
 
 impl sealed::Sealed for ZooKeeper {}
@@ -48,7 +53,10 @@ impl Family for ZooKeeper {
     fn reentry(settings: &LockSettings) -> Option<Reentry> {
         match settings {
             LockSettings::Contender(settings) => settings.reentry(),
-            LockSettings::MultiLock(_) | LockSettings::Inspection(_) => None,
+            LockSettings::MultiLock(_)
+            | LockSettings::Inspection(_)
+            | LockSettings::Claim(_)
+            | LockSettings::Step(_) => None,
         }
     }
 

@@ -4,7 +4,9 @@ use alloc::boxed::Box;
 
 use crate::{ContenderId, hub::forward_to_machines};
 
-use super::{Contender, Inspection, LockSettings, MultiLock, Semaphore, ZooKeeper, layout::Role};
+use super::{
+    Claimant, Contender, Inspection, LockSettings, MultiLock, Semaphore, SingleStep, ZooKeeper, layout::Role,
+};
 
 /// Any machine of the family. Most machines are contenders, so this type is as small as a contender and boxes the
 /// others.
@@ -19,6 +21,8 @@ pub enum Member {
     Semaphore(Box<Semaphore>),
     MultiLock(Box<MultiLock>),
     Inspection(Box<Inspection>),
+    Claimant(Box<Claimant>),
+    SingleStep(Box<SingleStep>),
 }
 
 impl Member {
@@ -31,10 +35,16 @@ impl Member {
                 Self::MultiLock(Box::new(MultiLock::new(settings, contender, seed)))
             }
             LockSettings::Inspection(settings) => Self::Inspection(Box::new(Inspection::new(settings, seed))),
+            LockSettings::Claim(settings) => {
+                Self::Claimant(Box::new(Claimant::new(settings, contender, seed)))
+            }
+            LockSettings::Step(settings) => {
+                Self::SingleStep(Box::new(SingleStep::new(settings, contender, seed)))
+            }
             LockSettings::Contender(settings) => Self::Contender(Contender::new(settings, contender, seed)),
         }
     }
 }
 
-// An inspection is granted nothing.
-forward_to_machines!(ZooKeeper: contend Contender, Semaphore, MultiLock; never Inspection);
+// An inspection and a single step are granted nothing.
+forward_to_machines!(ZooKeeper: contend Contender, Semaphore, MultiLock, Claimant; never Inspection, SingleStep);

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use crate::{Failure, Instant, Outcome, Refusal, SessionId, lease};
+use crate::{CommandId, Failure, Instant, Misuse, Outcome, Refusal, SessionId, lease};
 
 use super::wire::{Answer, Reply};
 
@@ -46,6 +46,55 @@ impl Session {
             }
             Outcome::Reply(reply) => Ok(reply.answer),
         }
+    }
+
+    /// As [`answer`](Self::answer). An answer of another shape than the command `id` expects counts as no answer, too.
+    pub(super) fn read(
+        &self,
+        id: CommandId,
+        outcome: Outcome<Reply>,
+        expected: &'static str,
+    ) -> (Result<Answer, Failure>, Result<(), Misuse>) {
+        let result = self.answer(outcome);
+        let fits = match &result {
+            Ok(Answer::Created { .. }) => expected == "created",
+            Ok(Answer::Children(_)) => expected == "children",
+            Ok(Answer::Data { .. }) => expected == "data",
+            Ok(Answer::Done) => expected == "done",
+            Ok(Answer::Error(_)) | Err(_) => true,
+        };
+        if fits {
+            (result, Ok(()))
+        } else {
+            let wrong = Misuse::WrongReply { id: id.0, expected };
+            (Err(Failure::Unknown), Err(wrong))
+        }
+    }
+
+    /// The connection is up. Returns whether an earlier session is over.
+    pub(super) fn connect(&mut self, session: SessionId) -> bool {
+        let known = self.id.replace(session);
+        let is_new = known.is_some_and(|known| known != session);
+        if is_new {
+            self.valid_until = None;
+        }
+        self.moved = known == Some(session);
+        self.connected = true;
+        self.ended = None;
+        is_new
+    }
+
+    /// The connection is lost.
+    pub(super) fn suspend(&mut self, session: SessionId) {
+        self.id.get_or_insert(session);
+        self.connected = false;
+    }
+
+    /// The session is over.
+    pub(super) const fn over(&mut self) {
+        self.id = None;
+        self.connected = false;
+        self.valid_until = None;
     }
 
     /// Until when the session is confirmed, if it is connected and confirmed now.

@@ -1,13 +1,8 @@
 //! The end of an attempt: the machine asks until the server has answered, or until the lease has ended.
 
-use alloc::boxed::Box;
 use core::{mem, time::Duration};
 
-use crate::{
-    Cause, Event, Failure, Instant, Loss, Refusal, Timer,
-    claim::{Record, State},
-    lease,
-};
+use crate::{Cause, Event, Failure, Instant, Loss, Refusal, Timer, claim::outcome, lease};
 
 use super::super::{
     ask::{End, Ended, TOMBSTONE},
@@ -15,7 +10,7 @@ use super::super::{
     settings::LeaseSettings,
     wire::Reply,
 };
-use super::{Contender, Earlier, Leaving, Phase, Purpose, Running};
+use super::{Acquire, Contender, Earlier, Leaving, Phase, Purpose, Running};
 
 impl Contender {
     /// Begins to end the attempt. The application waits for the answer if `reported`.
@@ -168,11 +163,8 @@ impl Contender {
             let event = match end {
                 End::Release | End::Leave => Event::Released,
                 End::Complete(content) => {
-                    let mut record = Box::new(Record::new(State::Done, self.attempt));
-                    record.fence = self.acquire.fence;
-                    record.takeovers = self.acquire.takeovers;
-                    record.set_content(content);
-                    Event::Completed { record }
+                    let Acquire { fence, takeovers, .. } = self.acquire;
+                    outcome::completed(self.attempt, fence, takeovers, content)
                 }
             };
             self.out.event(event);

@@ -11,12 +11,10 @@
 #[cfg(feature = "states")]
 mod states;
 
-use alloc::boxed::Box;
-
 use crate::{
     AttemptId, Cause, CommandId, ContenderId, Event, Failure, Instant, Intent, Machine, Misuse, Outcome,
     Output, Refusal, Timer,
-    claim::{self, Answer, Content, Record, State, Step},
+    claim::{self, outcome},
     io::sealed,
     jitter::Jitter,
     outbox::Outbox,
@@ -144,7 +142,7 @@ impl SingleStep {
             }
         };
         match answer {
-            Ok(answer) => match self.result(answer) {
+            Ok(answer) => match outcome::of_step(answer, &self.settings.step, self.attempt) {
                 Ok(event) => self.finish(event),
                 Err((reason, cause)) => {
                     let command = Some(id);
@@ -163,63 +161,6 @@ impl SingleStep {
             }
         }
         true
-    }
-
-    /// What an answer means for the application.
-    fn result(&self, answer: Answer) -> Result<Event, (Refusal, Cause)> {
-        let refusal = |reason| Err((reason, Cause::none()));
-        match answer {
-            Answer::Looked(record) => Ok(Event::Looked { record }),
-            Answer::Forgotten => Ok(Event::Looked { record: None }),
-            Answer::Replayed(record) => Ok(Event::Replayed { record }),
-            Answer::Issued => Ok(self.stored(State::Issued, None, 0)),
-            Answer::Completed => {
-                let content = match &self.settings.step {
-                    Step::Register(_, content) | Step::Settle { content, .. } => Some(content),
-                    _ => None,
-                };
-                Ok(self.stored(State::Done, content, 0))
-            }
-            Answer::Applied { version } => {
-                let content = match &self.settings.step {
-                    Step::Update(update) => Some(&update.content),
-                    _ => None,
-                };
-                Ok(self.stored(State::Value, content, version))
-            }
-            Answer::Conflict { present } => Err((
-                Refusal::Conflict,
-                Cause {
-                    record: present,
-                    ..Cause::none()
-                },
-            )),
-            Answer::InProgress { left } => Err((
-                Refusal::InProgress,
-                Cause {
-                    retry_after: left.map(core::time::Duration::from_millis),
-                    ..Cause::none()
-                },
-            )),
-            Answer::Mismatch => refusal(Refusal::Mismatch),
-            Answer::Indeterminate => refusal(Refusal::Indeterminate),
-            Answer::UnknownToken => refusal(Refusal::UnknownToken),
-            Answer::CorruptRecord => refusal(Refusal::CorruptRecord),
-            Answer::Lost(_) => refusal(Refusal::RecordChanged),
-            Answer::GivenUp | Answer::Claimed { .. } | Answer::Extended | Answer::Released => {
-                refusal(Refusal::GivenUp)
-            }
-        }
-    }
-
-    /// The event that the server has stored what the step says.
-    fn stored(&self, state: State, content: Option<&Content>, version: u64) -> Event {
-        let mut record = Box::new(Record::new(state, self.attempt));
-        record.version = version;
-        if let Some(content) = content {
-            record.set_content(content.clone());
-        }
-        Event::Completed { record }
     }
 
     fn refuse(&mut self, reason: Refusal, cause: Cause) {

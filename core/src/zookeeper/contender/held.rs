@@ -192,9 +192,7 @@ impl Contender {
 
     /// The session is over, so the server has deleted all its nodes.
     pub(super) fn session_over(&mut self) {
-        self.session.id = None;
-        self.session.connected = false;
-        self.session.valid_until = None;
+        self.session.over();
         self.own = OwnNode::NONE;
         self.pending.clear();
         self.out.purge_commands();

@@ -1,0 +1,123 @@
+//! Holding a claim: the session lease confirms the grant, and the client watches the own lease.
+
+use alloc::boxed::Box;
+
+use crate::{Cause, CommandId, Event, Failure, Instant, Loss, Timer, claim::Step};
+
+use super::super::{
+    super::{
+        Verdict, classify_error,
+        wire::{Answer, Request, code},
+    },
+    exchange::Exchange,
+    snapshot::Snapshot,
+};
+use super::{Claimant, Phase, Purpose};
+
+impl Claimant {
+    /// The session is confirmed until a later time.
+    pub(super) fn session_confirmed(&mut self, now: Instant, valid_until: Instant) {
+        self.session.valid_until = Some(valid_until);
+        match &self.phase {
+            Phase::Proving(_) => self.grant_if_confirmed(now),
+            // The grant has ended by the holder's own clock. A late confirmation does not revive it.
+            Phase::Held(_) if self.out.expired(Timer::Validity, now) => {
+                self.lose(now, Loss::LeaseEnded, Cause::none());
+            }
+            Phase::Held(hold) => {
+                let suspended = hold.suspended;
+                self.out.set(Timer::Validity, valid_until);
+                if !suspended {
+                    self.out.event(Event::Extended {
+                        valid_until: Some(valid_until),
+                    });
+                }
+                self.watch_own();
+            }
+            // The server is alive, so the end of the claim may still be answered.
+            Phase::Leaving(leaving) if leaving.reported => self.out.set(Timer::Validity, valid_until),
+            Phase::Idle | Phase::Asking(_) | Phase::Waiting | Phase::Leaving(_) | Phase::Lapsed(_) => {}
+        }
+    }
+
+    /// Reads the own lease and watches it, unless a watch exists or is under way.
+    pub(super) fn watch_own(&mut self) {
+        let Phase::Held(hold) = &self.phase else { return };
+        let under_way = self
+            .pending
+            .iter()
+            .any(|(_, purpose)| *purpose == Purpose::WatchOwn);
+        if hold.watch.is_none() && !under_way && self.session.connected {
+            self.read_own(Purpose::WatchOwn);
+        }
+    }
+
+    pub(super) fn read_own(&mut self, purpose: Purpose) {
+        let path = self.settings.paths.lease(&self.attempt);
+        let watch = purpose == Purpose::WatchOwn;
+        self.send(purpose, Request::Get { path, watch });
+    }
+
+    /// Handles the answer to a read of the own lease.
+    pub(super) fn own_read(
+        &mut self,
+        now: Instant,
+        id: CommandId,
+        watched: bool,
+        result: &Result<Answer, Failure>,
+    ) {
+        let Phase::Held(hold) = &mut self.phase else {
+            return;
+        };
+        match result {
+            Ok(Answer::Data { stat, .. })
+                if Some(stat.ephemeral_owner) == self.session.id.map(|session| session.0) =>
+            {
+                if watched {
+                    hold.watch = Some(id);
+                }
+                self.resume(now);
+            }
+            Ok(Answer::Data { .. } | Answer::Error(code::NO_NODE)) => {
+                self.lose(now, Loss::Deleted, Cause::command(id));
+            }
+            Ok(Answer::Error(error)) => match classify_error(*error, id, "reading our lease") {
+                Verdict::Final(_, cause) if hold.suspended => self.lose(now, Loss::Refused, cause),
+                Verdict::Transient if hold.suspended => self.retry_later(now),
+                Verdict::Final(..) | Verdict::Transient => {}
+            },
+            Ok(_) | Err(_) if hold.suspended => self.retry_later(now),
+            Ok(_) | Err(_) => {}
+        }
+    }
+
+    /// The client has read the own lease again, in the same session.
+    fn resume(&mut self, now: Instant) {
+        let Some(valid_until) = self.session.confirmed(now) else {
+            return;
+        };
+        if let Phase::Held(hold) = &mut self.phase
+            && core::mem::take(&mut hold.suspended)
+        {
+            self.acquire.failures = 0;
+            self.out.event(Event::Resumed {
+                valid_until: Some(valid_until),
+            });
+        }
+    }
+
+    /// The grant has ended without the application. If the own lease may still exist, it would block the operation for
+    /// as long as the session lasts: the machine leaves the claim.
+    pub(super) fn lose(&mut self, now: Instant, reason: Loss, cause: Cause) {
+        let known = match &self.phase {
+            Phase::Held(hold) if matches!(reason, Loss::LeaseEnded | Loss::Refused) => {
+                Some(Snapshot::of_claim(hold.own.record.clone(), hold.own.version))
+            }
+            _ => None,
+        };
+        self.out.event(Event::Lost { reason, cause });
+        let leave = known.map(|known| Box::new(Exchange::new(self.request(Step::Leave), Some(known), false)));
+        self.stop_in(Phase::Lapsed(leave));
+        self.go(now);
+    }
+}

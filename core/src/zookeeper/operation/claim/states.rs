@@ -1,0 +1,72 @@
+//! The states of a claimant, and which may follow which.
+
+use State::{Asking, Held, Idle, Lapsed, Leaving, Proving, Waiting};
+
+use super::{Claimant, Phase};
+use crate::states::{self, Observer};
+
+/// Where a claimant is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// It holds nothing and waits for nothing. The application's next acquire begins an attempt.
+    Idle,
+    /// It claims the operation, or reads who runs it.
+    Asking,
+    /// Another attempt runs the operation. It awaits a change of what it watches.
+    Waiting,
+    /// The server has granted the claim. It awaits the proof that its session is alive.
+    Proving,
+    /// It holds the claim, until the claim's end or a loss.
+    Held,
+    /// It awaits the answer to the end of its claim.
+    Leaving,
+    /// It has lost the claim. The application may still end it.
+    Lapsed,
+}
+
+impl states::State for State {
+    const MACHINE: &'static str = "zookeeper-claim";
+    #[rustfmt::skip]
+    const TRANSITIONS: &'static [(Self, Self, &'static str)] = &[
+        (Idle,    Asking,  "acquire"),
+        (Asking,  Waiting, "another attempt runs the operation"),
+        (Asking,  Proving, "claimed"),
+        (Asking,  Leaving, "refusal, and a claim may have been written"),
+        (Asking,  Idle,    "the operation has a result; refusal: timeout, cancel, an error"),
+        (Waiting, Asking,  "the lease has gone, the record has changed, a recheck, reconnect, a new session"),
+        (Waiting, Idle,    "refusal: timeout, cancel"),
+        (Proving, Asking,  "reconnect, a new session"),
+        (Proving, Held,    "the session is confirmed for long enough"),
+        (Proving, Leaving, "refusal: timeout, cancel"),
+        (Proving, Idle,    "no session will come"),
+        (Held,    Leaving, "complete, release, leave"),
+        (Held,    Lapsed,  "loss"),
+        (Leaving, Idle,    "the server has answered; no session will come"),
+        (Leaving, Held,    "the server refuses the end of the claim"),
+        (Leaving, Lapsed,  "no answer while the session was confirmed; refused, and the claim had been lost"),
+        (Lapsed,  Leaving, "complete, release, leave"),
+        (Lapsed,  Asking,  "acquire"),
+    ];
+}
+
+impl states::Phase for Phase {
+    type State = State;
+
+    fn state(&self) -> State {
+        match self {
+            Self::Idle => Idle,
+            Self::Asking(_) => Asking,
+            Self::Waiting => Waiting,
+            Self::Proving(_) => Proving,
+            Self::Held(_) => Held,
+            Self::Leaving(_) => Leaving,
+            Self::Lapsed(_) => Lapsed,
+        }
+    }
+}
+
+impl Claimant {
+    pub(in crate::zookeeper) fn observe(&self, observer: &mut impl Observer) {
+        self.trail.show(&self.phase, observer);
+    }
+}

@@ -1,0 +1,262 @@
+//! One group of requests, which the client sends together, and their answers.
+
+use alloc::{string::String, vec::Vec};
+
+use crate::{CommandId, Failure, outbox::Outbox};
+
+use super::super::{
+    barrier::Barrier,
+    setback::{Setback, closed, setback},
+    wire::{Answer, CreateMode, Request, Stat, Write, code},
+};
+use super::paths::Paths;
+
+/// What a request of the group is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Purpose {
+    /// Create a directory above the record.
+    Parent,
+    /// Write, all or nothing.
+    Write,
+    /// Read the lease that the write has created.
+    Lease,
+    /// Be sure that the reads see all earlier writes.
+    Barrier,
+    /// Read the bucket's version.
+    Bucket,
+    /// Read the record.
+    Record,
+    /// Read the record of an update's id.
+    Operation,
+    /// List the leases.
+    Children,
+}
+
+/// What the answers have shown. What is missing does not exist, or was not asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Answers {
+    pub(super) written: Option<Written>,
+    pub(super) lease: Option<Stat>,
+    pub(super) bucket: Option<i32>,
+    pub(super) record: Option<(Vec<u8>, Stat)>,
+    pub(super) operation: Option<(Vec<u8>, Stat)>,
+    pub(super) children: Vec<String>,
+    /// The list of the leases, if it has set a watch.
+    pub(super) watch: Option<CommandId>,
+    /// The worst fault of all other requests.
+    pub(super) setback: Setback,
+    /// Whether a directory could not be created, because the server denied it; and whether a retry may succeed.
+    pub(super) forbidden: bool,
+    pub(super) postponed: bool,
+}
+
+/// The outcome of a write.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Written {
+    Yes,
+    /// Something has changed since the client read it.
+    Conflict {
+        error: i32,
+    },
+    /// The write may have been executed.
+    Unknown,
+    /// It was not executed.
+    No(Setback),
+}
+
+/// The group.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Flight {
+    pending: Vec<(CommandId, Purpose)>,
+    barrier: Option<Barrier>,
+    /// How many of the barrier's two requests have no answer yet.
+    barred: u8,
+    watches: bool,
+    answers: Answers,
+}
+
+impl Flight {
+    const fn new() -> Self {
+        Self {
+            pending: Vec::new(),
+            barrier: None,
+            barred: 0,
+            watches: false,
+            answers: Answers {
+                written: None,
+                lease: None,
+                bucket: None,
+                record: None,
+                operation: None,
+                children: Vec::new(),
+                watch: None,
+                setback: Setback::None,
+                forbidden: false,
+                postponed: false,
+            },
+        }
+    }
+
+    /// Writes. With `parents`, the client first creates the directories. `lease` is the lease that the write creates.
+    pub(super) fn write(
+        paths: &Paths,
+        writes: Vec<Write>,
+        parents: bool,
+        lease: Option<String>,
+        out: &mut Outbox<Request>,
+    ) -> Self {
+        let mut flight = Self::new();
+        if parents {
+            for path in paths.parents() {
+                let (data, mode) = (Vec::new(), CreateMode::Persistent);
+                flight.send(Purpose::Parent, Request::Create { path, data, mode }, out);
+            }
+        }
+        flight.send(Purpose::Write, Request::Multi { writes }, out);
+        if let Some(path) = lease {
+            flight.read_lease(path, out);
+        }
+        flight
+    }
+
+    /// Reads the lease alone.
+    pub(super) fn lease(path: String, out: &mut Outbox<Request>) -> Self {
+        let mut flight = Self::new();
+        flight.read_lease(path, out);
+        flight
+    }
+
+    /// Reads the record and what belongs to it. The bucket comes first, because a write names its version. The leases
+    /// come last: if the lease of the attempt that the record names does not exist by then, then it has ended, or the
+    /// record has changed since.
+    pub(super) fn read(
+        paths: &Paths,
+        barrier: bool,
+        operation: Option<String>,
+        watch: bool,
+        out: &mut Outbox<Request>,
+    ) -> Self {
+        let mut flight = Self::new();
+        if barrier {
+            flight.barrier = Some(Barrier::send(paths.record(), out));
+            flight.barred = 2;
+        }
+        let get = |path| Request::Get { path, watch: false };
+        flight.send(Purpose::Bucket, get(paths.bucket()), out);
+        flight.send(Purpose::Record, get(paths.record()), out);
+        if let Some(path) = operation {
+            flight.send(Purpose::Operation, get(path), out);
+        }
+        let path = paths.record();
+        flight.watches = watch;
+        flight.send(Purpose::Children, Request::Children { path, watch }, out);
+        flight
+    }
+
+    fn read_lease(&mut self, path: String, out: &mut Outbox<Request>) {
+        self.send(Purpose::Lease, Request::Get { path, watch: false }, out);
+    }
+
+    fn send(&mut self, purpose: Purpose, request: Request, out: &mut Outbox<Request>) {
+        let id = out.command(request, None);
+        self.pending.push((id, purpose));
+    }
+
+    /// Whether the group has a write whose outcome is not known.
+    pub(super) fn is_writing(&self) -> bool {
+        self.pending.iter().any(|(_, purpose)| *purpose == Purpose::Write)
+            || self.answers.written == Some(Written::Unknown)
+    }
+
+    fn purpose(&self, id: CommandId) -> Option<Purpose> {
+        if self.barrier.is_some_and(|barrier| barrier.has(id)) {
+            return Some(Purpose::Barrier);
+        }
+        let mut pending = self.pending.iter();
+        pending
+            .find(|(waiting, _)| *waiting == id)
+            .map(|(_, purpose)| *purpose)
+    }
+
+    /// The shape of the answer to a command of the group.
+    pub(super) fn expects(&self, id: CommandId) -> Option<&'static str> {
+        Some(match self.purpose(id)? {
+            Purpose::Barrier => self.barrier?.expects(id),
+            Purpose::Parent => "created",
+            Purpose::Write | Purpose::Children => "children",
+            Purpose::Lease | Purpose::Bucket | Purpose::Record | Purpose::Operation => "data",
+        })
+    }
+
+    /// Takes the outcome of a command of the group. Returns the answers when the last one has come.
+    pub(super) fn answered(&mut self, id: CommandId, result: Result<Answer, Failure>) -> Option<Answers> {
+        let purpose = self.purpose(id)?;
+        if purpose == Purpose::Barrier {
+            self.passed(id, &result);
+        } else {
+            self.pending.retain(|(waiting, _)| *waiting != id);
+            self.take(id, purpose, result);
+        }
+        (self.pending.is_empty() && self.barred == 0).then(|| core::mem::take(&mut self.answers))
+    }
+
+    /// The answer to one of the barrier's two requests. The reads count if both have passed.
+    fn passed(&mut self, id: CommandId, result: &Result<Answer, Failure>) {
+        self.barred = self.barred.saturating_sub(1);
+        if !self.barrier.is_some_and(|barrier| barrier.is_passed(id, result)) {
+            let setback = match result {
+                Err(Failure::Closed) => closed(id),
+                _ => Setback::Retry,
+            };
+            self.answers.setback.worsen(setback);
+        }
+    }
+
+    fn take(&mut self, id: CommandId, purpose: Purpose, result: Result<Answer, Failure>) {
+        let answers = &mut self.answers;
+        match (purpose, result) {
+            (Purpose::Parent, result) => answers.parent_made(id, &result),
+            (Purpose::Write, result) => answers.written = Some(written(id, result)),
+            (Purpose::Lease, Ok(Answer::Data { stat, .. })) => answers.lease = Some(stat),
+            (Purpose::Bucket, Ok(Answer::Data { stat, .. })) => answers.bucket = Some(stat.version),
+            (Purpose::Record, Ok(Answer::Data { data, stat })) => answers.record = Some((data, stat)),
+            (Purpose::Operation, Ok(Answer::Data { data, stat })) => answers.operation = Some((data, stat)),
+            (Purpose::Children, Ok(Answer::Children(names))) => {
+                answers.children = names;
+                answers.watch = self.watches.then_some(id);
+            }
+            (_, Ok(Answer::Error(code::NO_NODE))) => {}
+            (_, Ok(Answer::Error(error))) => {
+                answers.setback.worsen(setback(error, id, "reading the record"));
+            }
+            (_, Err(Failure::Closed)) => answers.setback.worsen(closed(id)),
+            (_, Ok(_) | Err(Failure::NotSent | Failure::Unknown)) => answers.setback.worsen(Setback::Retry),
+        }
+    }
+}
+
+impl Answers {
+    /// A directory was created, existed already, or may not be created by this client. The write decides.
+    fn parent_made(&mut self, id: CommandId, result: &Result<Answer, Failure>) {
+        match result {
+            Ok(Answer::Error(code::NO_AUTH)) => self.forbidden = true,
+            Ok(Answer::Error(error)) if super::super::is_transient(*error) => self.postponed = true,
+            Err(Failure::NotSent | Failure::Unknown) => self.postponed = true,
+            Err(Failure::Closed) => self.setback.worsen(closed(id)),
+            Ok(_) => {}
+        }
+    }
+}
+
+fn written(id: CommandId, result: Result<Answer, Failure>) -> Written {
+    match result {
+        Ok(Answer::Children(_)) => Written::Yes,
+        Ok(Answer::Error(
+            error @ (code::NO_NODE | code::NODE_EXISTS | code::BAD_VERSION | code::NOT_EMPTY),
+        )) => Written::Conflict { error },
+        Ok(Answer::Error(error)) => Written::No(setback(error, id, "writing the record")),
+        Ok(_) | Err(Failure::Unknown) => Written::Unknown,
+        Err(Failure::NotSent) => Written::No(Setback::Retry),
+        Err(Failure::Closed) => Written::No(closed(id)),
+    }
+}

@@ -1,0 +1,63 @@
+//! The settings of a claim, and of a request that is not a claim.
+
+use core::time::Duration;
+
+use crate::{
+    ConfigError,
+    claim::{Claim, Name, Step},
+};
+
+use super::paths::Paths;
+
+/// The checked settings of a claim on one operation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ClaimSettings {
+    pub(super) paths: Paths,
+    pub(super) claim: Claim,
+    /// How long a nonblocking claim waits for the server's answers.
+    pub answer_within: Duration,
+}
+
+impl ClaimSettings {
+    /// A claim on the operation of this name, below the prefix of the address.
+    ///
+    /// # Errors
+    /// [`ConfigError::InvalidName`] for a path that the server does not accept.
+    pub fn new(
+        prefix: &str,
+        name: &Name,
+        claim: Claim,
+        answer_within: Duration,
+    ) -> Result<Self, ConfigError> {
+        let paths = Paths::new(prefix, name)?;
+        Ok(Self {
+            paths,
+            claim,
+            answer_within,
+        })
+    }
+}
+
+/// The checked settings of a request about one operation or value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct StepSettings {
+    pub(super) paths: Paths,
+    pub(super) step: Step,
+    /// How long a nonblocking request waits for the server's answers.
+    pub answer_within: Duration,
+}
+
+impl StepSettings {
+    /// One step about the operation or value of this name, below the prefix of the address.
+    ///
+    /// # Errors
+    /// [`ConfigError::InvalidName`] for a path that the server does not accept.
+    pub fn new(prefix: &str, name: &Name, step: Step, answer_within: Duration) -> Result<Self, ConfigError> {
+        let paths = Paths::new(prefix, name)?;
+        Ok(Self {
+            paths,
+            step,
+            answer_within,
+        })
+    }
+}

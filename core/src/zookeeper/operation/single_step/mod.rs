@@ -1,0 +1,271 @@
+//! A machine that makes one request about an operation or a value: issue, register, update, look, settle, forget.
+//!
+//! ```text
+//!        acquire            answer, refusal
+//!   Idle ───────────▶ Asking ──────────────────▶ Idle
+//! ```
+//!
+//! A write without an answer is read back, so a repeated request finds its own effect. The machine is never granted
+//! anything, and leaves nothing to clean up.
+
+#[cfg(feature = "states")]
+mod states;
+
+use alloc::boxed::Box;
+
+use crate::{
+    AttemptId, Cause, CommandId, ContenderId, Event, Instant, Intent, Machine, Misuse, Outcome, Output,
+    Refusal, SessionId, Timer,
+    claim::{self, outcome},
+    io::sealed,
+    jitter::Jitter,
+    outbox::Outbox,
+    states::Trail,
+};
+
+use super::{
+    super::{
+        session::Session,
+        wire::{Notice, Reply, Request, SessionState},
+    },
+    exchange::{Exchange, Progress, Wire},
+    settings::StepSettings,
+};
+
+/// A machine that makes one request about an operation or a value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SingleStep {
+    settings: StepSettings,
+    out: Outbox<Request>,
+    jitter: Jitter,
+    attempt: AttemptId,
+    session: Session,
+    phase: Phase,
+    trail: Trail<Phase>,
+    /// The last failure of a command. The machine reports it with the refusal that it leads to.
+    trouble: Cause,
+    /// How many retries in a row have failed.
+    failures: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Phase {
+    Idle,
+    Asking(Box<Exchange>),
+}
+
+impl SingleStep {
+    pub(in crate::zookeeper) const fn new(settings: StepSettings, contender: ContenderId, seed: u64) -> Self {
+        Self {
+            settings,
+            out: Outbox::new(),
+            jitter: Jitter::new(seed),
+            attempt: AttemptId { contender, number: 0 },
+            session: Session::UNKNOWN,
+            phase: Phase::Idle,
+            trail: Trail::NEW,
+            trouble: Cause::none(),
+            failures: 0,
+        }
+    }
+
+    /// Handles an intent of the application: acquire begins the request, cancel ends it.
+    ///
+    /// # Errors
+    /// [`Misuse`] for an intent that the present state does not allow. The machine is unchanged then.
+    pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
+        match (intent, &self.phase) {
+            (Intent::Acquire(acquire_timeout), Phase::Idle) => {
+                self.attempt.number = self.attempt.number.saturating_add(1);
+                self.failures = 0;
+                self.trouble = Cause::none();
+                self.out
+                    .set_acquire_timeout(now, acquire_timeout, self.settings.answer_within);
+                self.begin(now);
+            }
+            (Intent::Acquire(_), Phase::Asking(_)) => return Err(Misuse::Busy),
+            (Intent::Cancel, Phase::Asking(_)) => self.refuse(Refusal::Cancelled, Cause::none()),
+            (Intent::Cancel, Phase::Idle) => return Err(Misuse::NotWaiting),
+            (
+                Intent::Extend | Intent::Release | Intent::Downgrade | Intent::Complete(_) | Intent::Leave,
+                _,
+            ) => return Err(Misuse::NotHeld),
+        }
+        Ok(())
+    }
+
+    /// Whether no request is under way.
+    #[must_use]
+    pub const fn is_idle(&self) -> bool {
+        matches!(self.phase, Phase::Idle)
+    }
+
+    pub(crate) const fn outbox(&mut self) -> &mut Outbox<Request> {
+        &mut self.out
+    }
+
+    /// Every change of the phase is one of the transitions in `states.rs`.
+    fn go_to(&mut self, phase: Phase) {
+        self.trail.follow(&phase);
+        self.phase = phase;
+    }
+
+    fn begin(&mut self, now: Instant) {
+        let request = claim::Request {
+            attempt: self.attempt,
+            step: self.settings.step.clone(),
+        };
+        let known = Exchange::assumed(&request);
+        self.go_to(Phase::Asking(Box::new(Exchange::new(request, known, false))));
+        match self.session.ended {
+            Some(reason) => self.refuse(reason, Cause::none()),
+            None => self.go(now),
+        }
+    }
+
+    fn go(&mut self, now: Instant) {
+        if let Phase::Asking(exchange) = &mut self.phase {
+            let progress = exchange.go(&mut Wire {
+                paths: &self.settings.paths,
+                session: &self.session,
+                out: &mut self.out,
+            });
+            self.advance(now, progress);
+        }
+    }
+
+    fn advance(&mut self, now: Instant, progress: Progress) {
+        match progress {
+            Progress::Pending => {}
+            Progress::Retry(trouble) => {
+                self.trouble = trouble;
+                if self.session.connected {
+                    let wait = self.jitter.backoff(self.failures);
+                    self.out.set_after(Timer::Retry, now, wait);
+                }
+                self.failures = self.failures.saturating_add(1);
+            }
+            Progress::Answered(answer) => match outcome::of_step(answer, &self.settings.step, self.attempt) {
+                Ok(event) => self.finish(event),
+                Err((reason, cause)) => self.refuse(reason, cause),
+            },
+            Progress::Refused(reason, cause) => self.refuse(reason, cause),
+            // No single step claims.
+            Progress::Claimed(_) => self.refuse(Refusal::GivenUp, Cause::none()),
+        }
+    }
+
+    fn refuse(&mut self, reason: Refusal, cause: Cause) {
+        self.finish(Event::Refused { reason, cause });
+    }
+
+    fn finish(&mut self, event: Event) {
+        self.out.event(event);
+        self.out.stop_all();
+        self.go_to(Phase::Idle);
+    }
+
+    fn session_changed(&mut self, now: Instant, state: SessionState, session: SessionId) {
+        match state {
+            SessionState::Connecting => {}
+            SessionState::Connected => {
+                if self.session.connect(session) {
+                    self.session_over();
+                }
+                self.failures = 0;
+                self.go(now);
+            }
+            SessionState::Suspended => {
+                self.session.suspend(session);
+                self.out.stop(Timer::Retry);
+                if let Phase::Asking(exchange) = &mut self.phase {
+                    exchange.suspended();
+                }
+            }
+            SessionState::Expired => {
+                self.session.over();
+                self.session_over();
+            }
+            SessionState::AuthFailed => self.ended(Refusal::AuthFailed),
+            SessionState::Closed => self.ended(Refusal::ConnectionClosed),
+        }
+    }
+
+    /// Everything in flight ended with its session.
+    fn session_over(&mut self) {
+        self.out.purge_commands();
+        if let Phase::Asking(exchange) = &mut self.phase {
+            exchange.session_over();
+        }
+    }
+
+    /// No further session will come.
+    fn ended(&mut self, reason: Refusal) {
+        self.session.over();
+        self.session_over();
+        self.session.ended = Some(reason);
+        if matches!(self.phase, Phase::Asking(_)) {
+            self.refuse(reason, Cause::none());
+        }
+    }
+}
+
+impl sealed::Sealed for SingleStep {}
+
+impl Machine for SingleStep {
+    type Request = Request;
+    type Reply = Reply;
+    type Notice = Notice;
+    type Event = Event;
+
+    fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {
+        let Phase::Asking(exchange) = &mut self.phase else {
+            return Ok(());
+        };
+        let Some(expected) = exchange.expects(id) else {
+            return Ok(());
+        };
+        let (result, verdict) = self.session.read(id, outcome, expected);
+        let progress = exchange.answered(
+            id,
+            result,
+            &mut Wire {
+                paths: &self.settings.paths,
+                session: &self.session,
+                out: &mut self.out,
+            },
+        );
+        self.advance(now, progress);
+        verdict
+    }
+
+    /// It watches nothing.
+    fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
+        if let Notice::Session {
+            state,
+            session,
+            timeout,
+        } = notice
+        {
+            if state == SessionState::Connected {
+                self.session.timeout = timeout;
+            }
+            self.session_changed(now, state, session);
+        }
+        Ok(())
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if self.out.expired(Timer::AcquireTimeout, now) && !self.is_idle() {
+            let trouble = core::mem::take(&mut self.trouble);
+            self.refuse(Refusal::Unreachable, trouble);
+        }
+        if self.out.expired(Timer::Retry, now) {
+            self.go(now);
+        }
+    }
+
+    fn poll_output(&mut self) -> Output<Request, Event> {
+        self.out.poll()
+    }
+}

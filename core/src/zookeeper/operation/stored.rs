@@ -1,0 +1,74 @@
+//! A record as ZooKeeper stores it: [`form`]'s bytes, in which some members are left out because the server has them.
+//!
+//! | member | where it is |
+//! |---|---|
+//! | lease | a node of the attempt: while it exists, the lease lasts |
+//! | fence | the number of the transaction that last changed the record, unless the bytes have one. A claim's bytes have none, because its transaction has no number yet |
+//! | kept until | the time of the last change, and then the retention; for a token that is not claimed, its life |
+//!
+//! **The life of a token.** A client does not know the server's time before it writes. So a claim of a token writes the
+//! end of the token's life into the record (`kept`). The server's answer has the time of the claim. If the claim came too
+//! late, the claimant reports an unknown token. And whoever reads a record that was changed after the end that it names
+//! takes it for no record: nothing has run under it. A claim that takes an operation over leaves the end out.
+
+use alloc::vec::Vec;
+
+use crate::{
+    Fence,
+    claim::{Corrupt, Record, ServerTime, State, form},
+};
+
+use super::super::wire::Stat;
+
+/// The record in a node. `lives` says whether an attempt's lease exists, and `lease` how long a lease may then last at
+/// least, in ms: the session's timeout.
+pub(super) fn read(
+    bytes: &[u8],
+    stat: &Stat,
+    lives: impl FnOnce(&Record) -> bool,
+    lease: u64,
+) -> Result<Option<Record>, Corrupt> {
+    let Some(mut record) = form::decode(bytes)? else {
+        return Ok(None);
+    };
+    let modified = changed(stat).millis();
+    let claimed = matches!(record.state, State::Running | State::Done);
+    if claimed && record.kept_until > 0 && modified > record.kept_until {
+        return Ok(None);
+    }
+    if claimed && record.fence == Fence(0) {
+        record.fence = Fence(u64::try_from(stat.mzxid).unwrap_or_default());
+    }
+    if record.state == State::Running && lives(&record) {
+        record.lease_end = modified.saturating_add(lease.max(1));
+    }
+    let kept = match (record.state, &record.token) {
+        (State::Issued, Some(token)) => token.life,
+        _ => record.retention,
+    };
+    record.kept_until = match record.state {
+        State::Value => 0,
+        _ => modified.saturating_add(kept),
+    };
+    Ok(Some(record))
+}
+
+/// The bytes of a record, or of no record. `claimed_by` is the moment until which a token had to be claimed.
+pub(super) fn write(record: Option<&Record>, claimed_by: Option<u64>) -> Vec<u8> {
+    form::encode(
+        record
+            .map(|record| {
+                let mut record = record.clone();
+                record.lease_end = 0;
+                record.kept_until = claimed_by.unwrap_or_default();
+                record
+            })
+            .as_ref(),
+    )
+}
+
+/// When a node was last changed, by the server's clock.
+pub(super) fn changed(stat: &Stat) -> ServerTime {
+    let millis = u64::try_from(stat.modified).unwrap_or_default();
+    ServerTime(millis.saturating_mul(1000))
+}

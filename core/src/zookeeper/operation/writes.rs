@@ -1,0 +1,178 @@
+//! What a decision of the table writes: one transaction.
+
+use alloc::{string::String, vec, vec::Vec};
+
+use crate::{
+    AttemptId, Fence,
+    claim::{Change, Decision, Record, Request, State, Step},
+};
+
+use super::{
+    super::wire::{CreateMode, Write},
+    paths::{Paths, VALUE},
+    snapshot::{Node, Snapshot},
+    stored,
+};
+
+/// The writes of a decision; none if it changes nothing. `None` if the client must first read the bucket.
+pub(super) fn of(
+    paths: &Paths,
+    snapshot: &Snapshot,
+    request: &Request,
+    decision: &Decision,
+) -> Option<Vec<Write>> {
+    let record = match &decision.record {
+        Change::Nothing => return Some(Vec::new()),
+        Change::Put(record) => Some(&**record),
+        Change::Delete => None,
+    };
+    let plan = Plan {
+        paths,
+        request,
+        operation: decision.operation.as_ref(),
+    };
+    match (snapshot, record) {
+        (Snapshot::Absent, Some(record)) => Some(plan.create(record)),
+        (Snapshot::Absent, None) => Some(Vec::new()),
+        (Snapshot::Node(node), record) => plan.change(node, record),
+    }
+}
+
+/// The moment until which the token had to be claimed that this request claims.
+pub(super) fn claimed_by(node: &Node, request: &Request) -> Option<u64> {
+    let record = node.record().filter(|record| record.state == State::Issued)?;
+    matches!(request.step, Step::Claim(_) | Step::Register(..)).then_some(record.kept_until)
+}
+
+struct Plan<'a> {
+    paths: &'a Paths,
+    request: &'a Request,
+    operation: Option<&'a Record>,
+}
+
+impl Plan<'_> {
+    /// The record is new.
+    fn create(&self, record: &Record) -> Vec<Write> {
+        let mut writes = vec![persistent(
+            self.paths.record(),
+            stored::write(Some(&self.unnumbered(record)), None),
+        )];
+        if record.state == State::Value {
+            writes.push(persistent(self.paths.child(VALUE), Vec::new()));
+            writes.extend(self.of_operation());
+        }
+        writes.extend(self.lease(record));
+        writes
+    }
+
+    fn change(&self, node: &Node, record: Option<&Record>) -> Option<Vec<Write>> {
+        let is_value = node.record().is_some_and(|known| known.state == State::Value);
+        match record {
+            Some(value) if value.state == State::Value && is_value => Some(self.update(node, value)),
+            // The version of a value's node counts its updates, so it begins anew.
+            Some(value) if value.state == State::Value => {
+                let mut writes = self.delete(node);
+                writes.extend(self.create(value));
+                Some(writes)
+            }
+            None if is_value => Some(self.delete(node)),
+            _ => self.replace(node, record),
+        }
+    }
+
+    /// The next version of a value. The mark proves that the node is still a value, and then its version says it all.
+    fn update(&self, node: &Node, value: &Record) -> Vec<Write> {
+        let mark = Write::Check {
+            path: self.paths.child(VALUE),
+            version: None,
+        };
+        let value = self.set(node, Some(value), None);
+        [mark, value].into_iter().chain(self.of_operation()).collect()
+    }
+
+    /// The nodes of a value, or a record that is free. Its bucket changes, so that no write that was decided before can
+    /// hit a later record with the same version.
+    fn delete(&self, node: &Node) -> Vec<Write> {
+        let delete = |path, version| Write::Delete { path, version };
+        let children = node
+            .children
+            .iter()
+            .map(|name| delete(self.paths.child(name), None));
+        let record = delete(self.paths.record(), Some(node.version));
+        let bucket = Write::Set {
+            path: self.paths.bucket(),
+            data: Vec::new(),
+            version: None,
+        };
+        children.chain([record, bucket]).collect()
+    }
+
+    /// The record becomes another one, or free.
+    fn replace(&self, node: &Node, record: Option<&Record>) -> Option<Vec<Write>> {
+        let guard = match node.lease() {
+            // Only this attempt's own lease has this name, so nothing can be meant but this claim.
+            Some(own) if own.attempt == self.request.attempt => self.end_of(&own.attempt),
+            leased => {
+                let path = self.paths.bucket();
+                let version = Some(node.bucket?);
+                let bucket = Write::Check { path, version };
+                // An operator ends the claim of another attempt.
+                let ended = leased.map(|leased| self.end_of(&leased.attempt));
+                ended.into_iter().flatten().chain([bucket]).collect()
+            }
+        };
+        let claimed_by = claimed_by(node, self.request);
+        let record = record.map(|record| self.unnumbered(record));
+        let mut writes = guard;
+        writes.push(self.set(node, record.as_ref(), claimed_by));
+        writes.extend(record.as_ref().and_then(|record| self.lease(record)));
+        Some(writes)
+    }
+
+    fn end_of(&self, attempt: &AttemptId) -> Vec<Write> {
+        vec![Write::Delete {
+            path: self.paths.lease(attempt),
+            version: None,
+        }]
+    }
+
+    fn set(&self, node: &Node, record: Option<&Record>, claimed_by: Option<u64>) -> Write {
+        Write::Set {
+            path: self.paths.record(),
+            data: stored::write(record, claimed_by),
+            version: Some(node.version),
+        }
+    }
+
+    /// The lease of a claim.
+    fn lease(&self, record: &Record) -> Option<Write> {
+        let claims = matches!(self.request.step, Step::Claim(_));
+        claims.then(|| Write::Create {
+            path: self.paths.lease(&record.attempt),
+            data: Vec::new(),
+            mode: CreateMode::Ephemeral,
+        })
+    }
+
+    fn of_operation(&self) -> Option<Write> {
+        let Step::Update(update) = &self.request.step else {
+            return None;
+        };
+        let record = stored::write(Some(self.operation?), None);
+        Some(persistent(self.paths.operation(&update.id), record))
+    }
+
+    /// The record as it is written. The fence of a claim is the number of its transaction.
+    fn unnumbered(&self, record: &Record) -> Record {
+        let mut record = record.clone();
+        if matches!(self.request.step, Step::Claim(_) | Step::Register(..)) {
+            record.fence = Fence(0);
+        }
+        record
+    }
+}
+
+fn persistent(path: String, data: Vec<u8>) -> Write {
+    let mode = CreateMode::Persistent;
+    Write::Create { path, data, mode }
+}
