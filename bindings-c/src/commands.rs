@@ -17,11 +17,14 @@ pub const FENCEPOST_FLAG_WATCH: u32 = 4;
 /// Create: the node goes with its session.
 pub const FENCEPOST_FLAG_EPHEMERAL: u32 = 8;
 
+/// Parts of a multi: the version that every node has.
+pub const FENCEPOST_ANY_VERSION: i32 = -1;
+
 const _: () = {
-    use fencepost_core::lowered::flags;
+    use fencepost_core::lowered::{ANY_VERSION, flags};
     assert!(FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL == flags::EPHEMERAL_SEQUENTIAL);
     assert!(FENCEPOST_FLAG_CONTAINER == flags::CONTAINER && FENCEPOST_FLAG_WATCH == flags::WATCH);
-    assert!(FENCEPOST_FLAG_EPHEMERAL == flags::EPHEMERAL);
+    assert!(FENCEPOST_FLAG_EPHEMERAL == flags::EPHEMERAL && FENCEPOST_ANY_VERSION == ANY_VERSION);
 };
 
 /// Something for the driver to do. What an operation does not use is empty.
@@ -58,14 +61,16 @@ pub struct fencepost_command {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct fencepost_part {
-    /// To create `path` with `data` as `flags` say, to delete `path`, or to check that `path` exists; any version.
+    /// To create `path` with `data` as `flags` say, to set its data, to delete `path`, or to check that `path` exists.
     pub operation: fencepost_operation,
     /// `FENCEPOST_FLAG_…`.
     pub flags: u32,
     /// The path.
     pub path: fencepost_view,
-    /// A new node's data.
+    /// A node's new data.
     pub data: fencepost_view,
+    /// To set, delete, check: the version that the node must have; `FENCEPOST_ANY_VERSION` for any.
+    pub version: i32,
 }
 
 pub(crate) fn show_part(part: &Request) -> fencepost_part {
@@ -74,6 +79,7 @@ pub(crate) fn show_part(part: &Request) -> fencepost_part {
         flags: part.flags,
         path: fencepost_view::of(part.path.as_bytes()),
         data: fencepost_view::of(&part.data),
+        version: part.version,
     }
 }
 

@@ -98,7 +98,8 @@ pub unsafe extern "C" fn fencepost_hub_children(
     })
 }
 
-/// ZooKeeper has read a node: its data and what is known of it. `created` is its ctime: milliseconds since 1970 by the server's clock.
+/// ZooKeeper has read a node: its data and what is known of it. `created` is its ctime and `modified` its mtime: milliseconds since 1970 by the
+/// server's clock.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_data(
     hub: *mut fencepost_hub,
@@ -108,16 +109,20 @@ pub unsafe extern "C" fn fencepost_hub_data(
     data: *const u8,
     data_size: usize,
     czxid: i64,
+    mzxid: i64,
     ephemeral_owner: i64,
     version: i32,
     created: i64,
+    modified: i64,
 ) -> fencepost_result {
     guard(|| {
         let stat = Stat {
             czxid,
+            mzxid,
             ephemeral_owner,
             version,
             created,
+            modified,
         };
         // SAFETY: the header asks for a valid hub or NULL, and a readable view.
         unsafe {

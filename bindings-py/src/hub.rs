@@ -161,15 +161,19 @@ impl Hub {
         session: i64,
         data: Vec<u8>,
         czxid: i64,
+        mzxid: i64,
         owner: i64,
         version: i32,
         created: i64,
+        modified: i64,
     ) -> PyResult<()> {
         let stat = Stat {
             czxid,
+            mzxid,
             ephemeral_owner: owner,
             version,
             created,
+            modified,
         };
         self.answer(py, now, id, session, Answer::Data { data, stat })
     }

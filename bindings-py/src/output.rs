@@ -81,12 +81,18 @@ impl Command {
         PyTuple::new(py, arguments.iter().map(|argument| PyBytes::new(py, argument)))
     }
 
-    /// The writes of a multi: operation, path, data and flags of each.
+    /// The writes of a multi: operation, path, data, flags and version of each.
     #[getter]
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let parts = self.inner.request.parts.iter().map(|part| {
             let data = PyBytes::new(py, &part.data);
-            (part.operation.name(), part.path.as_str(), data, part.flags)
+            (
+                part.operation.name(),
+                part.path.as_str(),
+                data,
+                part.flags,
+                part.version,
+            )
         });
         PyTuple::new(py, parts)
     }

@@ -118,16 +118,20 @@ impl RawHub {
         session: i64,
         data: &[u8],
         czxid: i64,
+        mzxid: i64,
         ephemeral_owner: i64,
         version: i32,
         created: i64,
+        modified: i64,
     ) -> bool {
         let data = data.to_vec();
         let stat = Stat {
             czxid,
+            mzxid,
             ephemeral_owner,
             version,
             created,
+            modified,
         };
         self.answer(now, id, session, Answer::Data { data, stat })
     }

@@ -29,7 +29,7 @@ extern "C" {
         flags: u32,
     );
     #[wasm_bindgen(js_name = part)]
-    fn part(operation: u8, path: &str, data: &[u8], flags: u32);
+    fn part(operation: u8, path: &str, data: &[u8], flags: u32, version: i32);
     #[wasm_bindgen(js_name = argumentsCommand)]
     fn arguments_command(key: f64, id: f64, target: i32, deadline: f64, operation: u8, known: &JsValue);
     fn queued(key: f64, ahead: f64);
@@ -145,7 +145,7 @@ impl Outputs {
                 ..
             } = &request;
             for one in parts {
-                part(one.operation as u8, &one.path, &one.data, one.flags);
+                part(one.operation as u8, &one.path, &one.data, one.flags, one.version);
             }
             return node_command(key, id, target, deadline, operation, path, data, *flags);
         }

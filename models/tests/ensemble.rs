@@ -307,7 +307,10 @@ fn a_deposed_leader_answers_reads_and_syncs_and_commits_nothing() {
     assert_eq!(three.ask(0, sync()), Some(Answer::Done));
     // No transaction, not even one that only checks.
     let check = Ask::Request(Request::Multi {
-        writes: vec![Write::Check { path: "/".into() }],
+        writes: vec![Write::Check {
+            path: "/".into(),
+            version: None,
+        }],
     });
     for write in [create("/after"), ephemeral("/after"), delete("/before"), check] {
         assert_eq!(three.ask(0, write), None);

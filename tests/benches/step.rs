@@ -113,9 +113,11 @@ fn node() -> zookeeper::Reply {
         data: Vec::new(),
         stat: Stat {
             czxid: 7,
+            mzxid: 7,
             ephemeral_owner: SESSION.0,
             version: 0,
             created: 0,
+            modified: 0,
         },
     })
 }

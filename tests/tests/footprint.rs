@@ -68,9 +68,11 @@ fn answer(request: &Request) -> Outcome {
             data: Vec::new(),
             stat: Stat {
                 czxid: 7,
+                mzxid: 7,
                 ephemeral_owner: 1,
                 version: 0,
                 created: 0,
+                modified: 0,
             },
         },
         Operation::Call => {

@@ -5,7 +5,7 @@ use core::mem;
 
 use fencepost_core::{
     CommandId, SessionId,
-    lowered::{Operation, flags},
+    lowered::{ANY_VERSION, Operation, flags},
     zookeeper::{Answer, CreateMode, Notice, Request, WatchEvent, Write},
 };
 use fencepost_models::zookeeper::Server;
@@ -15,7 +15,15 @@ use wasm_bindgen::prelude::*;
 extern "C" {
     fn created(path: &str, zxid: i64);
     fn children(names: &str);
-    fn data(data: &[u8], czxid: i64, ephemeral_owner: i64, version: i32, created: i64);
+    fn data(
+        data: &[u8],
+        czxid: i64,
+        mzxid: i64,
+        ephemeral_owner: i64,
+        version: i32,
+        created: i64,
+        modified: i64,
+    );
     fn done();
     fn error(code: i32);
     fn fired(id: f64, deleted: bool);
@@ -69,12 +77,15 @@ impl RawServer {
     }
 
     /// One write of the next multi.
-    pub fn part(&mut self, operation: u8, path: String, data: Vec<u8>, flags: u32) {
+    pub fn part(&mut self, operation: u8, path: String, data: Vec<u8>, flags: u32, version: i32) {
+        const SET: u8 = Operation::Set as u8;
         const DELETE: u8 = Operation::Delete as u8;
         const CHECK: u8 = Operation::Check as u8;
+        let version = (version != ANY_VERSION).then_some(version);
         self.parts.push(match operation {
-            DELETE => Write::Delete { path },
-            CHECK => Write::Check { path },
+            SET => Write::Set { path, data, version },
+            DELETE => Write::Delete { path, version },
+            CHECK => Write::Check { path, version },
             _ => Write::Create {
                 path,
                 data,
@@ -83,9 +94,11 @@ impl RawServer {
         });
     }
 
-    /// Carries out a command, and gives `answers.js` the answer. The numbers are those of [`Operation`].
+    /// Carries out a command at a time, and gives `answers.js` the answer. The numbers are those of [`Operation`].
+    #[expect(clippy::too_many_arguments, reason = "scalars cross fastest")]
     pub fn execute(
         &mut self,
+        now: f64,
         session: i64,
         id: f64,
         operation: u8,
@@ -103,6 +116,7 @@ impl RawServer {
         if self.executed.is_multiple_of(REAP_EVERY) {
             self.model.reap_containers();
         }
+        self.model.set_time(millis(now));
         let watch = flags & flags::WATCH != 0;
         let request = match operation {
             CREATE => Request::Create {
@@ -131,9 +145,11 @@ impl RawServer {
             Answer::Data { data: content, stat } => data(
                 &content,
                 stat.czxid,
+                stat.mzxid,
                 stat.ephemeral_owner,
                 stat.version,
                 stat.created,
+                stat.modified,
             ),
             Answer::Error(code) => error(code),
             _ => done(),
@@ -148,6 +164,12 @@ const fn mode(flags: u32) -> CreateMode {
         flags::CONTAINER => CreateMode::Container,
         _ => CreateMode::Persistent,
     }
+}
+
+/// A time in whole milliseconds, as a node's stat has it.
+#[expect(clippy::cast_possible_truncation, reason = "a client's clock is in range")]
+const fn millis(now: f64) -> i64 {
+    now as i64
 }
 
 /// A command's id in JavaScript, which does not reach the end of the exact numbers.

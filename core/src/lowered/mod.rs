@@ -8,4 +8,4 @@ mod hub;
 mod request;
 
 pub use hub::{Hub, HubOutput, Notice, Outcome};
-pub use request::{Operation, Request, flags};
+pub use request::{ANY_VERSION, Operation, Request, flags};

@@ -15,7 +15,7 @@ pub enum Operation {
     Children = 2,
     /// ZooKeeper: read `path`, with a watch if `flags` has [`flags::WATCH`]. Answer: data (data, stat).
     Get = 3,
-    /// ZooKeeper: delete `path`, if it has the version `version`. Answer: done.
+    /// ZooKeeper: delete `path`; as a part of a multi, if it has the version `version`. Answer: done.
     Delete = 4,
     /// ZooKeeper: sync `path`. Answer: done.
     Sync = 5,
@@ -25,13 +25,15 @@ pub enum Operation {
     Subscribe = 7,
     /// Redis: unsubscribe from the channel `arguments[0]`. Answer: any reply, or none.
     Unsubscribe = 8,
-    /// ZooKeeper: replace the data of `path` with `data`, if it has the version `version`. Answer: done.
+    /// ZooKeeper: replace the data of `path` with `data`; as a part of a multi, if it has the version `version`.
+    /// Answer: done.
     Set = 9,
     /// ZooKeeper: carry out all `parts` or none. Parts are [`Create`](Self::Create), [`Set`](Self::Set),
-    /// [`Delete`](Self::Delete) and [`Check`](Self::Check). Answer: children, with the names of the created nodes (the last parts of their paths) in
-    /// the order of the parts; or the error of the first part that fails.
+    /// [`Delete`](Self::Delete) and [`Check`](Self::Check). Answer: children, with the names of the created nodes (the
+    /// last parts of their paths) in the order of the parts; or the error of the first part that fails.
     Multi = 10,
-    /// ZooKeeper: check that `path` exists and has the version `version`. It occurs only as a part of a [`Multi`](Self::Multi).
+    /// ZooKeeper: check that `path` exists and has the version `version`. It occurs only as a part of a
+    /// [`Multi`](Self::Multi).
     Check = 11,
     /// ZooKeeper: close the connection and connect to another server in the same session. Answer: any, or none. On a
     /// connection that the application made, the driver does nothing.
@@ -87,7 +89,7 @@ pub struct Request {
     pub data: Vec<u8>,
     /// ZooKeeper: see [`flags`].
     pub flags: u32,
-    /// ZooKeeper: the version that the node must have; [`ANY_VERSION`] for any.
+    /// ZooKeeper: the version that the node must have; [`ANY_VERSION`] for any. Only a part of a multi names another.
     pub version: i32,
     /// Redis: the command with its arguments, or the channel.
     pub arguments: Vec<Vec<u8>>,

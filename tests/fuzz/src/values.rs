@@ -152,9 +152,11 @@ fn answer(u: &mut Unstructured<'_>) -> Result<Answer> {
             data: bytes(u)?,
             stat: Stat {
                 czxid: number(u)?,
+                mzxid: number(u)?,
                 ephemeral_owner: number(u)?,
                 version: u.arbitrary()?,
                 created: u.arbitrary()?,
+                modified: u.arbitrary()?,
             },
         },
         _ => Answer::Error(i32::try_from(number(u)?).unwrap_or(-1)),

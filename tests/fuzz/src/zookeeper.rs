@@ -44,9 +44,11 @@ impl Directory {
                 let stranger = variant % 8 == 2;
                 let stat = Stat {
                     czxid: self.zxid,
+                    mzxid: self.zxid,
                     ephemeral_owner: if stranger { 99 } else { session },
                     version: 0,
                     created: 0,
+                    modified: 0,
                 };
                 let data = match variant % 8 {
                     3 => b"7".to_vec(),
@@ -168,10 +170,12 @@ fn error(variant: u8) -> (Answer, &'static str) {
         (code::NO_AUTH, "no auth"),
         (code::NO_CHILDREN_FOR_EPHEMERALS, "no children for ephemerals"),
         (code::NODE_EXISTS, "node exists"),
+        (code::BAD_VERSION, "bad version"),
+        (code::NOT_EMPTY, "not empty"),
         (code::AUTH_FAILED, "auth failed"),
         (0, "code 0"),
         (i32::MAX, "a positive code"),
         (i32::MIN, "a strange code"),
-    ][usize::from(variant) % 14];
+    ][usize::from(variant) % 16];
     (Answer::Error(code), name)
 }

@@ -143,13 +143,9 @@ impl Spoken for crate::zookeeper::Servers {
                 session,
                 names: names.clone(),
             },
-            Answer::Data { data, stat } => Reply::Data {
-                session,
-                data: String::from_utf8_lossy(data).into_owned(),
-                czxid: stat.czxid.to_string(),
-                owner: stat.ephemeral_owner.to_string(),
-                version: stat.version,
-            },
+            Answer::Data { data, stat } => {
+                Reply::data(session, String::from_utf8_lossy(data).into_owned(), stat)
+            }
             Answer::Error(code) => Reply::Error { session, code: *code },
             _ => Reply::Done { session },
         }

@@ -1,5 +1,6 @@
 //! The lines of a transcript.
 
+use fencepost_core::zookeeper::Stat;
 use serde::{Deserialize, Serialize};
 
 /// The first line: which hub, and why the case exists.
@@ -175,10 +176,19 @@ pub enum Reply {
         data: String,
         /// The transaction that created it, a decimal string.
         czxid: String,
+        /// The transaction that last changed it, a decimal string. Without it, the node was never changed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mzxid: Option<String>,
         /// The session it goes with, a decimal string.
         owner: String,
         /// How often it was changed.
         version: i32,
+        /// When it was created: milliseconds since 1970. Without it, 0.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        created: Option<i64>,
+        /// When it was last changed. Without it, when it was created.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        modified: Option<i64>,
     },
     /// ZooKeeper: done.
     Done {
@@ -203,4 +213,22 @@ pub enum Reply {
         /// Code and text.
         error: String,
     },
+}
+
+impl Reply {
+    /// The reply with a node. Fields that have their default are left out.
+    #[must_use]
+    pub fn data(session: String, data: String, stat: &Stat) -> Self {
+        let unless = |known: bool, number: i64| (!known).then_some(number);
+        Self::Data {
+            session,
+            data,
+            czxid: stat.czxid.to_string(),
+            mzxid: unless(stat.mzxid == stat.czxid, stat.mzxid).map(|mzxid| mzxid.to_string()),
+            owner: stat.ephemeral_owner.to_string(),
+            version: stat.version,
+            created: unless(stat.created == 0, stat.created),
+            modified: unless(stat.modified == stat.created, stat.modified),
+        }
+    }
 }

@@ -2,7 +2,11 @@
 
 use core::fmt::Write as _;
 
-use fencepost_core::{Cause, Event, Found, Instant, Key, Output, Target, claim::Record, lowered::Request};
+use fencepost_core::{
+    Cause, Event, Found, Instant, Key, Output, Target,
+    claim::Record,
+    lowered::{ANY_VERSION, Request},
+};
 use serde::Serialize;
 
 use super::player::Failed;
@@ -125,6 +129,8 @@ struct Part<'a> {
     path: &'a str,
     data: String,
     flags: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<i32>,
 }
 
 impl<'a> From<&'a Request> for Part<'a> {
@@ -134,6 +140,7 @@ impl<'a> From<&'a Request> for Part<'a> {
             path: &request.path,
             data: String::from_utf8_lossy(&request.data).into_owned(),
             flags: request.flags,
+            version: (request.version != ANY_VERSION).then_some(request.version),
         }
     }
 }

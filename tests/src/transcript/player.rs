@@ -225,14 +225,20 @@ fn outcome(reply: &Reply) -> Result<Outcome, Failed> {
             session,
             data,
             czxid,
+            mzxid,
             owner,
             version,
+            created,
+            modified,
         } => {
+            let created = created.unwrap_or_default();
             let stat = Stat {
                 czxid: czxid.parse()?,
+                mzxid: mzxid.as_ref().unwrap_or(czxid).parse()?,
                 ephemeral_owner: owner.parse()?,
                 version: *version,
-                created: 0,
+                created,
+                modified: modified.unwrap_or(created),
             };
             (
                 session,

@@ -5,7 +5,7 @@ use core::future::Future;
 
 use fencepost_core::{
     Command, CommandId, SessionId,
-    lowered::{Notice, Operation, Outcome, Request, flags},
+    lowered::{ANY_VERSION, Notice, Operation, Outcome, Request, flags},
     zookeeper::{Answer, Notice as ZooKeeperNotice, Reply, Stat, WatchEvent},
 };
 use futures_util::{
@@ -113,13 +113,15 @@ const fn mode(flags: u32) -> CreateMode {
 async fn multi(client: &Client, acl: &[Acl], parts: &[Request]) -> Result<Answer, Error> {
     let mut writer = client.new_multi_writer();
     for part in parts {
+        let version = (part.version != ANY_VERSION).then_some(part.version);
         match part.operation {
             Operation::Create => {
                 let options = mode(part.flags).with_acls(acls(acl));
                 writer.add_create(&part.path, &part.data, &options)?;
             }
-            Operation::Delete => writer.add_delete(&part.path, None)?,
-            Operation::Check => writer.add_check_version(&part.path, ANY_VERSION)?,
+            Operation::Set => writer.add_set_data(&part.path, &part.data, version)?,
+            Operation::Delete => writer.add_delete(&part.path, version)?,
+            Operation::Check => writer.add_check_version(&part.path, part.version)?,
             _ => return Err(Error::Unimplemented),
         }
     }
@@ -131,8 +133,6 @@ async fn multi(client: &Client, acl: &[Acl], parts: &[Request]) -> Result<Answer
     });
     Ok(Answer::Children(names.collect()))
 }
-
-const ANY_VERSION: i32 = -1;
 
 /// Polls a request once, which puts it into the library's queue.
 fn now(request: impl Future<Output = Completed> + Send + 'static) -> BoxFuture<'static, Completed> {
@@ -151,9 +151,11 @@ fn acls(acl: &[Acl]) -> Acls<'_> {
 fn answer(data: Vec<u8>, stat: &zookeeper_client::Stat) -> Answer {
     let stat = Stat {
         czxid: stat.czxid,
+        mzxid: stat.mzxid,
         ephemeral_owner: stat.ephemeral_owner,
         version: stat.version,
         created: stat.ctime,
+        modified: stat.mtime,
     };
     Answer::Data { data, stat }
 }

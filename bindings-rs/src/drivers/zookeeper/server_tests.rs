@@ -155,6 +155,7 @@ async fn several_writes_are_all_or_none() {
     };
     let delete = |name: &str| Write::Delete {
         path: format!("{path}{name}"),
+        version: None,
     };
     let multi = |writes: Vec<Write>| Request::Multi { writes };
     let list = Request::Children {
@@ -192,7 +193,10 @@ async fn several_writes_are_all_or_none() {
     )
     .await;
     assert_eq!(refused, Answer::Error(code::NO_NODE));
-    let check = |path: &str| Write::Check { path: path.into() };
+    let check = |path: &str| Write::Check {
+        path: path.into(),
+        version: None,
+    };
     let checked = answer(&client, multi(vec![check("/")])).await;
     assert_eq!(checked, Answer::Children(vec![]));
     let missing = answer(&client, multi(vec![check("/nowhere")])).await;

@@ -67,9 +67,11 @@ fn an_answer_of_the_wrong_shape_is_told_the_right_one() {
     let mut broken = begun(Action::Break { node, fence });
     let stat = Stat {
         czxid: 41,
+        mzxid: 41,
         ephemeral_owner: 3,
         version: 0,
         created: 0,
+        modified: 0,
     };
     let data = Vec::new();
     answer(&mut broken, Answer::Data { data, stat }).unwrap();

@@ -126,7 +126,7 @@ impl Both {
                     czxid,
                     ephemeral_owner: owner,
                     version,
-                    created: _,
+                    ..
                 } = *stat;
                 let owner = self.sessions.get(&owner).copied().unwrap_or(owner);
                 data == other
@@ -301,7 +301,7 @@ fn random_writes(chance: &mut Chance, known: &[String]) -> Ask {
         let path = random_path(chance, known);
         let data = Vec::new();
         match chance.below(4) {
-            0 if path != BASE => Write::Delete { path },
+            0 if path != BASE => Write::Delete { path, version: None },
             1 => Write::Create {
                 path: format!("{path}/n-"),
                 data,

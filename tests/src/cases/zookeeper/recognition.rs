@@ -1,5 +1,6 @@
 //! Nodes whose names do not show whose they are: plain names after a move, and single nodes. Their data and transactions show it.
 
+use fencepost_core::zookeeper::Stat;
 use serde_json::json;
 
 use super::{
@@ -7,10 +8,7 @@ use super::{
     setbacks::{ask_after_a_move, settings},
     single, warm,
 };
-use crate::{
-    cases::cases,
-    transcript::{Recorder, Reply},
-};
+use crate::{cases::cases, transcript::Recorder};
 
 cases! { "zookeeper":
     plain_moved_first, "After a move, the answer to the create may name another's node: it is read before the grant, and is ours.";
@@ -121,13 +119,15 @@ fn single_read_again<'a>(
 ) -> &'a mut Recorder {
     single::hold(story);
     story.disconnected().given(1).says(&["check", "get"]);
-    let reply = Reply::Data {
-        session: "1".into(),
-        data: data.into(),
-        czxid: czxid.to_string(),
-        owner: owner.to_string(),
+    let stat = Stat {
+        czxid,
+        mzxid: czxid,
+        ephemeral_owner: owner,
         version,
+        created: 0,
+        modified: 0,
     };
+    let reply = story.reply_stat(data, &stat);
     story.answer("get", reply)
 }
 

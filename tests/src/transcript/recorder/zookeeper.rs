@@ -1,5 +1,7 @@
 //! What a ZooKeeper server and its client library say in a story.
 
+use fencepost_core::zookeeper::Stat;
+
 use super::{Input, Recorder, Reply};
 
 /// The session timeout in all stories, in microseconds.
@@ -188,12 +190,20 @@ impl Recorder {
     /// A reply with a node and what stands in it, as data.
     #[must_use]
     pub fn reply_data(&self, data: &str, owner: i64, czxid: i64) -> Reply {
-        Reply::Data {
-            session: self.session.to_string(),
-            data: data.into(),
-            czxid: czxid.to_string(),
-            owner: owner.to_string(),
+        let stat = Stat {
+            czxid,
+            mzxid: czxid,
+            ephemeral_owner: owner,
             version: 0,
-        }
+            created: 0,
+            modified: 0,
+        };
+        self.reply_stat(data, &stat)
+    }
+
+    /// The same with all that is known of the node, as data.
+    #[must_use]
+    pub fn reply_stat(&self, data: &str, stat: &Stat) -> Reply {
+        Reply::data(self.session.to_string(), data.into(), stat)
     }
 }

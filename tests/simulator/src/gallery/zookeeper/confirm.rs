@@ -31,7 +31,7 @@ impl Small {
             let request = if self.has(Defect::SyncProves) {
                 Request::Sync { path }
             } else {
-                let writes = vec![Write::Check { path }];
+                let writes = vec![Write::Check { path, version: None }];
                 Request::Multi { writes }
             };
             let id = self.command(request.into());

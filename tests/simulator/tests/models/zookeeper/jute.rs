@@ -81,22 +81,27 @@ impl Reader<'_> {
 
     pub(super) fn stat(&mut self) -> Stat {
         let czxid = self.long();
-        let (_mzxid, created, _mtime) = (self.long(), self.long(), self.long());
+        let (mzxid, created, modified) = (self.long(), self.long(), self.long());
         let version = self.int();
         let (_cversion, _aversion) = (self.int(), self.int());
         let ephemeral_owner = self.long();
         let (_length, _children, _pzxid) = (self.int(), self.int(), self.long());
         Stat {
             czxid,
+            mzxid,
             ephemeral_owner,
             version,
             created,
+            modified,
         }
     }
 
     /// The answers to the parts of a multi: the names of the nodes created, or the first error that is not another part's fault.
     pub(super) fn written(&mut self, parts: usize) -> Answer {
         const ANOTHER_PART: i32 = -2;
+        const DELETE: i32 = 2;
+        const SET: i32 = 5;
+        const CHECK: i32 = 13;
         let (mut names, mut error) = (Vec::new(), None);
         for _ in 0..parts {
             match (self.int(), self.bool(), self.int()) {
@@ -105,7 +110,8 @@ impl Reader<'_> {
                         .filter(|code| ![0, ANOTHER_PART].contains(code))
                         .or(error)
                 }
-                (2, ..) => {}
+                (DELETE | CHECK, ..) => {}
+                (SET, ..) => drop(self.stat()),
                 (kind, ..) => {
                     names.extend(self.text().rsplit('/').next().map(String::from));
                     // Servers before 3.8.2 leave the stat out (ZOOKEEPER-4026).

@@ -273,7 +273,7 @@ fn encode(ask: &Ask) -> (i32, Writer) {
         Ask::Request(Request::Set { path, data }) => (5, node(path).bytes(data).int(-1)),
         Ask::Request(Request::Multi { writes }) => {
             let part = |writer: Writer, write: &Write| {
-                let (operation, body) = encode(&Ask::Request(alone(write)));
+                let (operation, body) = encode_write(write);
                 writer.int(operation).bool(false).int(-1).raw(&body.0)
             };
             let parts = writes.iter().fold(Writer::default(), part);
@@ -284,11 +284,19 @@ fn encode(ask: &Ask) -> (i32, Writer) {
     }
 }
 
-/// A part of a multi as a request of its own.
-fn alone(write: &Write) -> Request {
+/// A part of a multi.
+fn encode_write(write: &Write) -> (i32, Writer) {
     match write.clone() {
-        Write::Create { path, data, mode } => Request::Create { path, data, mode },
-        Write::Delete { path } => Request::Delete { path },
+        Write::Create { path, data, mode } => encode(&Ask::Request(Request::Create { path, data, mode })),
+        Write::Set { path, data, version } => encode(&Ask::Set { path, data, version }),
+        Write::Delete { path, version } => {
+            let version = version.unwrap_or(-1);
+            encode(&Ask::DeleteVersion { path, version })
+        }
+        Write::Check { path, version } => {
+            let node = Writer::default().bytes(path.as_bytes());
+            (13, node.int(version.unwrap_or(-1)))
+        }
         other => panic!("{other:?}"),
     }
 }
