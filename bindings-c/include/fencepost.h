@@ -57,6 +57,11 @@
 #define FENCEPOST_FLAG_EPHEMERAL 8
 
 /**
+ * Parts of a multi: the node may have any version.
+ */
+#define FENCEPOST_ANY_VERSION -1
+
+/**
  * The acquire timeout of an acquire that waits until it is granted or refused.
  */
 #define FENCEPOST_FOREVER INT64_MAX
@@ -871,7 +876,7 @@ typedef struct fencepost_reply {
  */
 typedef struct fencepost_part {
     /**
-     * To create `path` with `data` as `flags` say, to delete `path`, or to check that `path` exists; any version.
+     * To create `path` with `data` as `flags` say, to set its data, to delete `path`, or to check that `path` exists.
      */
     enum fencepost_operation operation;
     /**
@@ -883,9 +888,13 @@ typedef struct fencepost_part {
      */
     struct fencepost_view path;
     /**
-     * A new node's data.
+     * A node's new data.
      */
     struct fencepost_view data;
+    /**
+     * To set, delete, check: the version that the node must have; `FENCEPOST_ANY_VERSION` for any.
+     */
+    int32_t version;
 } fencepost_part;
 
 /**
@@ -1474,7 +1483,8 @@ enum fencepost_result fencepost_hub_children(struct fencepost_hub *hub,
                                              size_t name_count);
 
 /**
- * ZooKeeper has read a node: its data and what is known of it. `created` is its ctime: milliseconds since 1970 by the server's clock.
+ * ZooKeeper has read a node: its data and what is known of it. `created` is its ctime and `modified` its mtime: milliseconds since 1970 by the
+ * server's clock.
  */
 enum fencepost_result fencepost_hub_data(struct fencepost_hub *hub,
                                          uint64_t now,
@@ -1483,9 +1493,11 @@ enum fencepost_result fencepost_hub_data(struct fencepost_hub *hub,
                                          const uint8_t *data,
                                          size_t data_size,
                                          int64_t czxid,
+                                         int64_t mzxid,
                                          int64_t ephemeral_owner,
                                          int32_t version,
-                                         int64_t created);
+                                         int64_t created,
+                                         int64_t modified);
 
 /**
  * ZooKeeper has done what it was asked.

@@ -17,7 +17,7 @@ pub const FENCEPOST_FLAG_WATCH: u32 = 4;
 /// Create: the node goes with its session.
 pub const FENCEPOST_FLAG_EPHEMERAL: u32 = 8;
 
-/// Parts of a multi: the version that every node has.
+/// Parts of a multi: the node may have any version.
 pub const FENCEPOST_ANY_VERSION: i32 = -1;
 
 const _: () = {

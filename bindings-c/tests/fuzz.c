@@ -88,7 +88,7 @@ static void answer(struct story *story, uint64_t at, const fencepost_command *co
         judge(fencepost_hub_children(story->hub, at, command->id, SESSION, names, count));
         break;
     case FENCEPOST_OPERATION_GET:
-        judge(fencepost_hub_data(story->hub, at, command->id, SESSION, NULL, 0, 1, SESSION, 0, 0));
+        judge(fencepost_hub_data(story->hub, at, command->id, SESSION, NULL, 0, 1, 1, SESSION, 0, 0, 0));
         break;
     case FENCEPOST_OPERATION_DELETE:
         for (i = 0; i < story->node_count; i++)
@@ -252,8 +252,8 @@ static void say(struct story *story) {
         break;
     case 14:
         result = fencepost_hub_data(
-            hub, at, id, session, words.data, words.size, (int64_t)number(), session, (int32_t)number(),
-            (int64_t)number());
+            hub, at, id, session, words.data, words.size, (int64_t)number(), (int64_t)number(), session,
+            (int32_t)number(), (int64_t)number(), (int64_t)number());
         break;
     case 15:
         result = fencepost_hub_done(hub, at, id, session);

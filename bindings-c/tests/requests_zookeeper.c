@@ -7,6 +7,8 @@
 #include "../drivers/zookeeper/internal.h"
 #include "support.h"
 
+#include "idle.h"
+
 /* The last outcomes and notices, as words; changed under the client's lock. */
 static char told[1024];
 
@@ -42,10 +44,11 @@ fencepost_result __wrap_fencepost_hub_children(
 
 fencepost_result __wrap_fencepost_hub_data(
     fencepost_hub *hub, uint64_t now, uint64_t id, int64_t session, const uint8_t *data, size_t size, int64_t czxid,
-    int64_t owner, int32_t version, int64_t created) {
+    int64_t mzxid, int64_t owner, int32_t version, int64_t created, int64_t modified) {
     (void)hub, (void)now;
     say("%" PRIu64 " data %.*s v%d%s%s ", id, (int)size, (const char *)data, (int)version,
-        owner == session ? " ours" : "", czxid > 0 && created > 1700000000000 ? "" : "?");
+        owner == session ? " ours" : "",
+        czxid > 0 && (mzxid > czxid) == (version > 0) && created > 1700000000000 && modified >= created ? "" : "?");
     return FENCEPOST_RESULT_OK;
 }
 
@@ -75,44 +78,12 @@ __wrap_fencepost_hub_watch(fencepost_hub *hub, uint64_t now, uint64_t id, int64_
     return FENCEPOST_RESULT_OK;
 }
 
-/* ---- a client that has nothing to do, and a driver on a raw handle ---- */
-
-static int no_descriptor(void *self) {
-    (void)self;
-    return FENCEPOST_SELF_DRIVEN;
-}
-
-static void no_command(void *self, fencepost_hub *hub, uint64_t key, const fencepost_command *command) {
-    (void)self, (void)hub, (void)key, (void)command;
-}
-
-static size_t nothing_under_way(void *self) {
-    (void)self;
-    return 0;
-}
-
-static void nothing_to_end(void *self) {
-    (void)self;
-}
-
-static void nothing_to_close(void *self, bool silent) {
-    (void)self, (void)silent;
-}
-
-static const fencepost_driver operations = {
-    .descriptor = no_descriptor,
-    .command = no_command,
-    .busy = nothing_under_way,
-    .close = nothing_to_close,
-    .free = nothing_to_end,
-};
+/* ---- a driver on a raw handle ---- */
 
 static struct driver driver;
 static char root[256];
 
 static void begin(void) {
-    fencepost_hub *hub = NULL;
-
     memset(&driver, 0, sizeof driver);
     driver.handle = zookeeper_open(address(ZOOKEEPER), 4000);
     driver.acl = &ZOO_OPEN_ACL_UNSAFE;
@@ -120,9 +91,7 @@ static void begin(void) {
     driver.session = zoo_client_id(driver.handle)->client_id;
     snprintf(root, sizeof root, "/c-tests-%d", (int)getpid());
     CHECK(zoo_create(driver.handle, root, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0) == ZOK);
-    CHECK_RESULT(fencepost_hub_new(FENCEPOST_FAMILY_ZOOKEEPER, 1, &hub), FENCEPOST_OK);
-    CHECK_RESULT(
-        fencepost_client_new(hub, "zookeeper-mutex", NULL, &operations, &driver, &driver.client), FENCEPOST_OK);
+    driver.client = idle_client(&driver);
 }
 
 static void end(void) {
@@ -278,11 +247,15 @@ static void watches_go_with_their_machine(void) {
 
 static void all_or_nothing(void) {
     static const fencepost_view nothing = {NULL, 0};
-    fencepost_part numbered = {FENCEPOST_OPERATION_CREATE, FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL, nothing, view_of("x")};
-    fencepost_part plain = {FENCEPOST_OPERATION_CREATE, FENCEPOST_FLAG_EPHEMERAL, nothing, nothing};
-    fencepost_part container = {FENCEPOST_OPERATION_CREATE, FENCEPOST_FLAG_CONTAINER, nothing, nothing};
-    fencepost_part removal = {FENCEPOST_OPERATION_DELETE, 0, nothing, nothing}, missing = removal;
-    fencepost_part root = {FENCEPOST_OPERATION_CHECK, 0, view_of("/"), nothing};
+    fencepost_part numbered = {
+        FENCEPOST_OPERATION_CREATE, FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL, nothing, view_of("x"), FENCEPOST_ANY_VERSION};
+    fencepost_part plain = {
+        FENCEPOST_OPERATION_CREATE, FENCEPOST_FLAG_EPHEMERAL, nothing, nothing, FENCEPOST_ANY_VERSION};
+    fencepost_part container = {
+        FENCEPOST_OPERATION_CREATE, FENCEPOST_FLAG_CONTAINER, nothing, nothing, FENCEPOST_ANY_VERSION};
+    fencepost_part removal = {FENCEPOST_OPERATION_DELETE, 0, nothing, nothing, FENCEPOST_ANY_VERSION},
+                   missing = removal;
+    fencepost_part root = {FENCEPOST_OPERATION_CHECK, 0, view_of("/"), nothing, FENCEPOST_ANY_VERSION};
 
     begin();
     numbered.path = at("n-"), plain.path = removal.path = at("e"), container.path = at("c"), missing.path = at("none");
@@ -320,7 +293,8 @@ static void all_or_nothing(void) {
 }
 
 static void writes_that_are_never_answered(void) {
-    fencepost_part part = {FENCEPOST_OPERATION_CREATE, FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL, {NULL, 0}, {NULL, 0}};
+    fencepost_part part = {
+        FENCEPOST_OPERATION_CREATE, FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL, {NULL, 0}, {NULL, 0}, FENCEPOST_ANY_VERSION};
     uint64_t i;
 
     begin();

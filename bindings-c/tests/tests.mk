@@ -87,6 +87,18 @@ $(TESTS)/header20: tests/header20.cc $(SHARED) $(HEADERS)
 	@mkdir -p $(@D)
 	$(CXX) -std=c++20 -DTHREADED $(WARNINGS) -Wno-missing-field-initializers $(CXXFLAGS) $(SANITIZE) -Iinclude $< $(LINK) -lfencepost-client -lfencepost -o $@
 
+# What the driver writes, with the library without threads and with the other one: the driver itself, without the tests' own handles, which are
+# of the library with threads.
+WRAP_writes := $(foreach function,created children data done error failed,-Wl,--wrap=fencepost_hub_$(function))
+BUILD_writes = $(COMPILE) -D_GNU_SOURCE -Iinclude $< $(1) $(LINK) -lfencepost-client -lfencepost $(WRAP_writes) -o $@
+$(TESTS)/writes_zookeeper: tests/writes_zookeeper.c tests/check.h tests/idle.h $(OBJECTS_zookeeper-st) $(SHARED)
+	@mkdir -p $(@D)
+	$(call BUILD_writes,-DWITHOUT_THREADS $(OBJECTS_zookeeper-st) $(ST_LIBRARY))
+
+$(TESTS)/writes_zookeeper-threaded: tests/writes_zookeeper.c tests/check.h tests/idle.h $(OBJECTS_zookeeper) $(SHARED)
+	@mkdir -p $(@D)
+	$(call BUILD_writes,-DTHREADED $(OBJECTS_zookeeper) -lzookeeper_mt)
+
 # Everything in one program, with no shared library of ours.
 $(TESTS)/static: examples/blocking.c $(CORE) $(STATIC) $(HEADERS)
 	@mkdir -p $(@D)
@@ -123,7 +135,7 @@ SUITES := silence_zookeeper-threaded silence_zookeeper overdue overdue-threaded 
     hub addresses options scopes fuzz fuzz_values owners_threads wakes wakes-threaded kinds_zookeeper given_redis bad_input names process verdicts_zookeeper requests_zookeeper watches_zookeeper \
     ipv6_zookeeper numbers_zookeeper failover_redis client-threaded process-threaded kinds-threaded kinds_zookeeper-threaded \
     event_loop-threaded watches_zookeeper-threaded ipv6_zookeeper-threaded numbers_zookeeper-threaded \
-    $(if $(filter yes,$(TLS)),tls)
+    writes_zookeeper-threaded $(if $(filter yes,$(ZOOKEEPER_ST)),writes_zookeeper) $(if $(filter yes,$(TLS)),tls)
 PROGRAMS := $(SUITES:%=$(TESTS)/%) $(TESTS)/transcripts $(TESTS)/header $(TESTS)/header20 $(TESTS)/static $(STATIC_ROWS:%=$(TESTS)/static-%) $(TESTS)/two_rust_libraries
 
 .PHONY: test-programs test test-small test-crowds test-local test-valgrind test-asan test-tsan check-hiredis

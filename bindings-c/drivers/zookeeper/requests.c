@@ -71,7 +71,8 @@ static void got(int rc, const char *data, int size, const struct Stat *stat, con
         if (rc == ZOK)
             fencepost_hub_data(
                 hub, fencepost_now(), record->command, record->session, (const uint8_t *)data,
-                size > 0 ? (size_t)size : 0, stat->czxid, stat->ephemeralOwner, stat->version, stat->ctime);
+                size > 0 ? (size_t)size : 0, stat->czxid, stat->mzxid, stat->ephemeralOwner, stat->version, stat->ctime,
+                stat->mtime);
         else
             request_failed(record, hub, rc);
     }

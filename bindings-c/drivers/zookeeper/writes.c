@@ -68,9 +68,12 @@ static void lay_out(struct writes *writes, const struct driver *driver, const fe
 
         memcpy(text, part->path.data, part->path.size);
         if (part->operation == FENCEPOST_OPERATION_DELETE)
-            zoo_delete_op_init(&writes->operations[i], text, -1);
+            zoo_delete_op_init(&writes->operations[i], text, part->version);
         else if (part->operation == FENCEPOST_OPERATION_CHECK)
-            zoo_check_op_init(&writes->operations[i], text, -1);
+            zoo_check_op_init(&writes->operations[i], text, part->version);
+        else if (part->operation == FENCEPOST_OPERATION_SET)
+            zoo_set_op_init(
+                &writes->operations[i], text, (const char *)part->data.data, (int)part->data.size, part->version, NULL);
         else
             zoo_create_op_init(
                 &writes->operations[i], text, (const char *)part->data.data, (int)part->data.size, driver->acl,

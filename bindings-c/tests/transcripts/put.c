@@ -136,21 +136,30 @@ static int redis_reply(fencepost_hub *hub, const cJSON *step, uint64_t at, uint6
     return result;
 }
 
+/* A node that was never changed has the transaction and the time of its creation. */
+static int data(fencepost_hub *hub, const cJSON *step, uint64_t at, uint64_t id, int64_t session) {
+    const cJSON *version = cJSON_GetObjectItemCaseSensitive(step, "version");
+    int64_t created = (int64_t)number_of(step, "created");
+
+    return fencepost_hub_data(
+        hub, at, id, session, bytes_of(step, "data"), strlen(text_of(step, "data")), big_of(step, "czxid"),
+        big_of(step, cJSON_HasObjectItem(step, "mzxid") ? "mzxid" : "czxid"), big_of(step, "owner"),
+        version == NULL ? 0 : version->valueint, created,
+        cJSON_HasObjectItem(step, "modified") ? (int64_t)number_of(step, "modified") : created);
+}
+
 static int reply(fencepost_hub *hub, const cJSON *step, uint64_t at) {
     const char *kind = text_of(step, "reply"), *path = text_of(step, "path");
     uint64_t id = number_of(step, "id");
     int64_t session = big_of(step, "session");
     const cJSON *code = cJSON_GetObjectItemCaseSensitive(step, "code");
-    const cJSON *version = cJSON_GetObjectItemCaseSensitive(step, "version");
 
     if (strcmp(kind, "created") == 0)
         return fencepost_hub_created(hub, at, id, session, (const uint8_t *)path, strlen(path), big_of(step, "czxid"));
     if (strcmp(kind, "children") == 0)
         return children(hub, at, id, session, cJSON_GetObjectItemCaseSensitive(step, "names"));
     if (strcmp(kind, "data") == 0)
-        return fencepost_hub_data(
-            hub, at, id, session, bytes_of(step, "data"), strlen(text_of(step, "data")), big_of(step, "czxid"),
-            big_of(step, "owner"), version == NULL ? 0 : version->valueint, 0);
+        return data(hub, step, at, id, session);
     if (strcmp(kind, "done") == 0)
         return fencepost_hub_done(hub, at, id, session);
     if (strcmp(kind, "error") == 0)

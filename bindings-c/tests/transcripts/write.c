@@ -23,7 +23,10 @@ static void write_parts(struct text *text, const fencepost_command *command) {
         text_string(text, part->path);
         text_add(text, ",\"data\":");
         text_string(text, part->data);
-        text_add(text, ",\"flags\":%" PRIu32 "}", part->flags);
+        text_add(text, ",\"flags\":%" PRIu32, part->flags);
+        if (part->version != FENCEPOST_ANY_VERSION)
+            text_add(text, ",\"version\":%" PRId32, part->version);
+        text_add(text, "}");
     }
     if (command->part_count > 0)
         text_add(text, "]");
