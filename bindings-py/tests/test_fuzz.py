@@ -197,7 +197,7 @@ class Tree:
                 inside = [node.removeprefix(f"{path}/") for node in self.nodes if node.startswith(f"{path}/")]
                 hub.children(now, id, SESSION, [name for name in inside if "/" not in name])
             case "get":
-                hub.data(now, id, SESSION, b"", 1, SESSION, 0, 0)
+                hub.data(now, id, SESSION, b"", 1, 1, SESSION, 0, 0, 0)
             case "delete":
                 self.nodes = [node for node in self.nodes if node != path]
                 hub.done(now, id, SESSION)

@@ -117,7 +117,7 @@ def test_a_watch_brings_the_lock() -> None:
     commands = {each.path: each for each in outputs if isinstance(each, Command)}
     neighbour = commands["/shop/stock/42/x-lock-0000000001"]
     assert (neighbour.operation, neighbour.flags) == ("get", 4)
-    hub.data(1_000_200, neighbour.id, SESSION, b"", 5, SESSION, 0, 0)
+    hub.data(1_000_200, neighbour.id, SESSION, b"", 5, 5, SESSION, 0, 0, 0)
     hub.watch(1_000_300, neighbour.id, SESSION, "deleted")
     assert "acquired" in [each.name for each in drain(hub)[0] if isinstance(each, Event)]
 
@@ -161,7 +161,7 @@ def test_what_no_server_can_answer(value: object, kind: type[Exception]) -> None
 WRONG: list[Callable[[Hub, int], None]] = [
     lambda hub, id: hub.done(1_000_100, id, SESSION),
     lambda hub, id: hub.children(1_000_100, id, SESSION, []),
-    lambda hub, id: hub.data(1_000_100, id, SESSION, b"", 1, 0, 0, 0),
+    lambda hub, id: hub.data(1_000_100, id, SESSION, b"", 1, 1, 0, 0, 0, 0),
 ]
 
 

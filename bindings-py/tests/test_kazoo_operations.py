@@ -15,7 +15,8 @@ from kazoo.client import KazooClient
 from support import LONG, ZooKeeperBackend
 
 EPHEMERAL_SEQUENTIAL, CONTAINER, WATCH, EPHEMERAL = 1, 2, 4, 8
-NO_NODE, NODE_EXISTS = -101, -110
+NO_NODE, BAD_VERSION, NODE_EXISTS, NOT_EMPTY = -101, -103, -110, -111
+ANY = -1
 
 
 @dataclass
@@ -27,7 +28,7 @@ class Order:
     path: str = ""
     data: bytes = b""
     flags: int = 0
-    parts: tuple[tuple[str, str, bytes, int], ...] = ()
+    parts: tuple[tuple[str, str, bytes, int, int], ...] = ()
     key: int = 0
 
 
@@ -121,31 +122,33 @@ def test_kinds_of_nodes(bench: Bench, zookeeper: ZooKeeperBackend) -> None:
 def test_a_node_is_given_other_data(bench: Bench, zookeeper: ZooKeeperBackend) -> None:
     bench.do("create", "/n", data=b"before")
     assert bench.do("set", "/n", data=b"after") == ("done",)
-    verb, data, czxid, owner, version, created = bench.do("get", "/n")
-    stat = zookeeper.client.exists(f"/{zookeeper.prefix}/x/n")
+    verb, data, *stat = bench.do("get", "/n")
+    real = zookeeper.client.exists(f"/{zookeeper.prefix}/x/n")
     assert (verb, data) == ("data", b"after")
-    assert (czxid, owner, version, created) == (stat.czxid, 0, 1, stat.ctime)
+    assert stat == [real.czxid, real.mzxid, 0, 1, real.ctime, real.mtime]
+    assert real.czxid < real.mzxid
     assert bench.do("set", "/missing") == ("error", NO_NODE)
 
 
 def test_several_writes_in_one(bench: Bench, zookeeper: ZooKeeperBackend) -> None:
     bench.do("create", "/old")
     parts = (
-        ("create", f"{bench.root}/a-", b"1", EPHEMERAL_SEQUENTIAL),
-        ("delete", f"{bench.root}/old", b"", 0),
-        ("create", f"{bench.root}/b", b"2", EPHEMERAL),
-        ("create", f"{bench.root}/c", b"3", CONTAINER),
-        ("create", f"{bench.root}/d", b"4", 0),
+        ("create", f"{bench.root}/a-", b"1", EPHEMERAL_SEQUENTIAL, ANY),
+        ("delete", f"{bench.root}/old", b"", 0, ANY),
+        ("create", f"{bench.root}/b", b"2", EPHEMERAL, ANY),
+        ("create", f"{bench.root}/c", b"3", CONTAINER, ANY),
+        ("set", f"{bench.root}/b", b"5", 0, ANY),
+        ("create", f"{bench.root}/d", b"4", 0, ANY),
     )
     assert bench.do("multi", parts=parts) == ("children", ["a-0000000001", "b", "c", "d"])
     directory = f"/{zookeeper.prefix}/x"
     assert sorted(zookeeper.client.get_children(directory)) == ["a-0000000001", "b", "c", "d"]
-    assert zookeeper.client.get(f"{directory}/d")[0] == b"4"
+    assert [zookeeper.client.get(f"{directory}/{name}")[0] for name in "bd"] == [b"5", b"4"]
 
 
 def test_a_check_alone_goes_through_a_quorum(bench: Bench, zookeeper: ZooKeeperBackend) -> None:
     def check(path: str) -> object:
-        return bench.do("multi", parts=(("check", path, b"", 0),))
+        return bench.do("multi", parts=(("check", path, b"", 0, ANY),))
 
     before = zookeeper.client.last_zxid
     assert check("/") == ("children", [])
@@ -157,14 +160,54 @@ def test_a_check_alone_goes_through_a_quorum(bench: Bench, zookeeper: ZooKeeperB
 
 @pytest.mark.parametrize("first", [True, False])
 def test_of_several_writes_all_or_none(bench: Bench, zookeeper: ZooKeeperBackend, first: bool) -> None:
-    good = ("create", f"{bench.root}/a", b"", EPHEMERAL)
-    bad = ("delete", f"{bench.root}/missing", b"", 0)
-    worse = ("create", f"{bench.root}/missing/b", b"", EPHEMERAL)
+    good = ("create", f"{bench.root}/a", b"", EPHEMERAL, ANY)
+    bad = ("delete", f"{bench.root}/missing", b"", 0, ANY)
+    worse = ("create", f"{bench.root}/missing/b", b"", EPHEMERAL, ANY)
     parts = (bad, good, worse) if first else (good, bad, worse)
     assert bench.do("multi", parts=parts) == ("error", NO_NODE)
     bench.do("create", "/a")
     assert bench.do("multi", parts=(good, bad)) == ("error", NODE_EXISTS)
     assert zookeeper.client.get_children(f"/{zookeeper.prefix}/x") == ["a"]
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("operation", "name", "version", "code"),
+    [
+        ("set", "/here", 7, BAD_VERSION),
+        ("delete", "/here", 7, BAD_VERSION),
+        ("check", "/here", 7, BAD_VERSION),
+        ("delete", "", ANY, NOT_EMPTY),
+        ("create", "/here", ANY, NODE_EXISTS),
+        ("set", "/missing", 0, NO_NODE),
+        ("delete", "/missing", ANY, NO_NODE),
+        ("check", "/missing", 0, NO_NODE),
+    ],
+)
+def test_the_error_is_that_of_the_first_write_that_fails(
+    bench: Bench, operation: str, name: str, version: int, code: int, at: int
+) -> None:
+    bench.do("create", "/here")
+    here = f"{bench.root}/here"
+    good = [("check", here, b"", 0, 0), ("set", here, b"x", 0, 0), ("check", here, b"", 0, 1)]
+    bad = (operation, bench.root + name, b"", 0, version)
+    other = ("create" if code != NODE_EXISTS else "delete", bench.root, b"", 0, ANY)
+    assert bench.do("multi", parts=(*good[:at], bad, other, *good[at:])) == ("error", code)
+    verb, data, _, _, _, version, *_ = bench.do("get", "/here")
+    assert (verb, data, version) == ("data", b"", 0)
+
+
+@pytest.mark.parametrize("data", [bytes(range(256)), bytes(range(250)) * 4000, b""], ids=len)
+def test_a_set_among_several_writes_has_any_data(bench: Bench, data: bytes) -> None:
+    bench.do("create", "/n", data=b"before")
+    node = f"{bench.root}/n"
+    sets = (("set", node, b"between", 0, 0), ("check", node, b"", 0, 1), ("set", node, data, 0, 1))
+    assert bench.do("multi", parts=sets) == ("children", [])
+    verb, found, _, _, _, version, *_ = bench.do("get", "/n")
+    assert (verb, version) == ("data", 2)
+    assert found == data
+    assert bench.do("multi", parts=(("delete", node, b"", 0, 1),)) == ("error", BAD_VERSION)
+    assert bench.do("multi", parts=(("delete", node, b"", 0, 2),)) == ("children", [])
 
 
 def test_a_watched_list(bench: Bench, zookeeper: ZooKeeperBackend) -> None:

@@ -265,8 +265,10 @@ class Command:
         """
 
     @property
-    def parts(self) -> tuple[tuple[Literal["create", "delete", "check"], str, bytes, int], ...]:
-        """ZooKeeper: the writes of a multi; each has an operation, a path, data and flags."""
+    def parts(self) -> tuple[tuple[Literal["create", "set", "delete", "check"], str, bytes, int, int], ...]:
+        """ZooKeeper: the writes of a multi; each has an operation, a path, data, flags and the version that
+        the node must have (-1: any).
+        """
 
     @property
     def arguments(self) -> tuple[bytes, ...]:
@@ -438,9 +440,21 @@ class Hub:
         """ZooKeeper has listed children, or carried out a multi: the names of the nodes created, in order."""
 
     def data(
-        self, now: int, id: int, session: int, data: bytes, czxid: int, owner: int, version: int, created: int
+        self,
+        now: int,
+        id: int,
+        session: int,
+        data: bytes,
+        czxid: int,
+        mzxid: int,
+        owner: int,
+        version: int,
+        created: int,
+        modified: int,
     ) -> None:
-        """ZooKeeper has read a node; ``created`` is its ctime, in milliseconds since 1970."""
+        """ZooKeeper has read a node; ``created`` is its ctime and ``modified`` its mtime, in milliseconds
+        since 1970.
+        """
 
     def done(self, now: int, id: int, session: int) -> None:
         """ZooKeeper has carried out a set, a delete or a sync."""

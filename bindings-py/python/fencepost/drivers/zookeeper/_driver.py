@@ -241,7 +241,8 @@ class KazooDriver:
         operation = command.operation
         if operation == "multi":
             parts = [
-                self._write(what, self._full(path), data, kind) for what, path, data, kind in command.parts
+                self._write(what, self._full(path), data, kind, version)
+                for what, path, data, kind, version in command.parts
             ]
             return wire.MULTI, wire.multi(parts), ""
         path = self._full(command.path)
@@ -257,15 +258,17 @@ class KazooDriver:
         chroot = self.client.chroot
         return chroot + path if path != "/" else chroot or "/"
 
-    def _write(self, operation: str, path: str, data: bytes, kind: int) -> tuple[int, bytes]:
+    def _write(
+        self, operation: str, path: str, data: bytes, kind: int, version: int = wire.ANY_VERSION
+    ) -> tuple[int, bytes]:
         """The opcode and the bytes of a write."""
         named = wire.text(path)
         if operation == "create":
             opcode, flags = _KINDS[kind]
             return opcode, named + wire.blob(data) + self._acl + wire.flags(flags)
         if operation == "set":
-            return wire.SET_DATA, named + wire.blob(data) + wire.ANY_VERSION
-        return wire.CHECK if operation == "check" else wire.DELETE, named + wire.ANY_VERSION
+            return wire.SET_DATA, named + wire.blob(data) + wire.version(version)
+        return wire.CHECK if operation == "check" else wire.DELETE, named + wire.version(version)
 
     def report(self, verb: Any, *arguments: object) -> None:
         """Reports an outcome or a notice. It raises nothing, because an exception would end the connection's

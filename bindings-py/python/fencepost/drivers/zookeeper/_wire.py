@@ -20,7 +20,7 @@ _NOT_TO_BLAME = (0, -2)
 """The error codes of a multi for the writes that have not failed themselves."""
 
 NO_WATCH, WITH_WATCH = b"\0", b"\1"
-ANY_VERSION = _int(-1)
+ANY_VERSION = -1
 
 
 def text(value: str) -> bytes:
@@ -41,6 +41,11 @@ def acl(entries: Iterable[Any]) -> bytes:
 
 def flags(value: int) -> bytes:
     """The kind of node to create."""
+    return _int(value)
+
+
+def version(value: int) -> bytes:
+    """The version that the node must have, or ANY_VERSION."""
     return _int(value)
 
 
@@ -71,11 +76,11 @@ def read_names(packet: bytes, offset: int) -> list[str]:
     return names
 
 
-def read_node(packet: bytes, offset: int) -> tuple[bytes, int, int, int, int]:
-    """Reads a node's data, czxid, ephemeral owner, version and ctime."""
+def read_node(packet: bytes, offset: int) -> tuple[bytes, int, int, int, int, int, int]:
+    """Reads a node's data, czxid, mzxid, ephemeral owner, version, ctime and mtime."""
     data, offset = read_blob(packet, offset)
     stat = _stat.unpack_from(packet, offset)
-    return data, stat[0], stat[7], stat[4], stat[2]
+    return data, stat[0], stat[1], stat[7], stat[4], stat[2], stat[3]
 
 
 def multi(parts: Iterable[tuple[int, bytes]]) -> bytes:
@@ -96,6 +101,8 @@ def read_multi(packet: bytes, offset: int) -> list[str] | int:
         if opcode == _ERROR:
             errors.append(_read_int(packet, offset)[0])
             offset += 4
+        elif opcode == SET_DATA:
+            offset += _stat.size
         elif opcode not in (DELETE, CHECK):
             path, offset = read_blob(packet, offset)
             paths.append(path.decode())
