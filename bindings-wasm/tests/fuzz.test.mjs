@@ -72,7 +72,14 @@ const values = fc.constantFrom(
   [],
   new Error("NOSCRIPT"),
 );
-const stat = fc.record({ czxid: big, ephemeralOwner: big, version: fc.integer(), created: fc.nat() });
+const stat = fc.record({
+  czxid: big,
+  mzxid: big,
+  ephemeralOwner: big,
+  version: fc.integer(),
+  created: fc.nat(),
+  modified: fc.nat(),
+});
 
 const VERBS = {
   acquire: [times, small, fc.option(fc.integer({ min: -10, max: 10_000 }), { nil: undefined })],
@@ -167,9 +174,11 @@ class Server {
       case "get":
         return hub.data(now, id, SESSION, new Uint8Array(), {
           czxid: 1n,
+          mzxid: 1n,
           ephemeralOwner: SESSION,
           version: 0,
           created: 0,
+          modified: 0,
         });
       case "multi":
         // Checks alone: a mutex makes no nodes by it.

@@ -69,7 +69,7 @@ for (const [backend, url] of Object.entries(backends)) {
     const { tryAcquire } = RawHub.prototype;
     t.after(() => Object.assign(RawHub.prototype, { tryAcquire }));
     RawHub.prototype.tryAcquire = function () {
-      wasm.rawhub_data(this.__wbg_ptr, 0, 1, 0n, 0, 1 << 30, 0n, 0n, 0, 0n);
+      wasm.rawhub_data(this.__wbg_ptr, 0, 1, 0n, 0, 1 << 30, 0n, 0n, 0n, 0, 0n, 0n);
     };
     await assert.rejects(within(next.tryAcquire(), "the panic"), mistake(text));
     await waiting;

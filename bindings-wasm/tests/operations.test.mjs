@@ -10,7 +10,10 @@ import { ZooKeeperDriver } from "../dist/drivers/zookeeper/driver.js";
 import { address, unique, within } from "./servers.mjs";
 
 const NO_NODE = -101;
+const BAD_VERSION = -103;
 const NODE_EXISTS = -110;
+const NOT_EMPTY = -111;
+const ANY = -1;
 const FLAGS = { ephemeralSequential: 1, watch: 4, ephemeral: 8 };
 
 const text = (bytes) => Buffer.from(bytes).toString();
@@ -84,7 +87,9 @@ class Recorder {
   }
 }
 
-const part = (operation, path, flags = 0, data = "") => ({ operation, path, flags, data: bytes(data) });
+const part = (operation, path, flags = 0, data = "") => ({ operation, path, flags, data: bytes(data), version: ANY });
+/** A part that names a version. */
+const at = (version, operation, path, data) => ({ ...part(operation, path, 0, data), version });
 
 for (const place of ["the root", "a chroot"]) {
   describe(`operations below ${place}`, { concurrency: false }, () => {
@@ -131,12 +136,14 @@ for (const place of ["the root", "a chroot"]) {
       const watching = one.send("get", path, { flags: FLAGS.watch });
       const [, , old, first] = await one.told("data", watching);
       assert.deepEqual([text(old), first.version, first.czxid, first.ephemeralOwner], ["old", 0, czxid, 0n]);
+      assert.deepEqual([first.mzxid, first.modified], [czxid, first.created]);
       // The server is on this machine, its clock is ours.
       assert.ok(first.created >= early - 1 && first.created <= Date.now() + 1, String(first.created));
       await other.ask("done", "set", path, { data: "new" });
       assert.deepEqual(await one.told("watch", watching), [watching, one.session, "changed"]);
       const [data, stat] = await one.ask("data", "get", path);
       assert.deepEqual([text(data), stat.version, stat.created], ["new", 1, first.created]);
+      assert.ok(stat.mzxid > stat.czxid && stat.modified >= stat.created && stat.modified <= Date.now() + 1);
       assert.deepEqual(await one.ask("error", "set", `${path}/missing`), [NO_NODE]);
     });
 
@@ -196,6 +203,49 @@ for (const place of ["the root", "a chroot"]) {
       assert.deepEqual(await failing(part("create", `${directory}/b`), part("delete", gone)), [NODE_EXISTS]);
       const [left] = await other.ask("children", "children", directory);
       assert.ok(!left.includes("c"), left.join());
+    });
+
+    test("of several writes, the error is that of the first one that fails", async () => {
+      const [here, none] = [`${directory}/here`, `${directory}/none`];
+      await one.ask("created", "create", here);
+      const rows = [
+        [at(7, "set", here), BAD_VERSION],
+        [at(7, "delete", here), BAD_VERSION],
+        [at(7, "check", here), BAD_VERSION],
+        [part("delete", directory), NOT_EMPTY],
+        [part("create", here), NODE_EXISTS],
+        [at(0, "set", none), NO_NODE],
+        [part("delete", none), NO_NODE],
+        [at(0, "check", none), NO_NODE],
+      ];
+      for (const [row, [bad, code]] of rows.entries()) {
+        const [other] = rows[(row + 3) % rows.length];
+        for (const place of [0, 1, 2]) {
+          const parts = [at(0, "check", here), at(0, "set", here, "x"), at(1, "check", here)];
+          parts.splice(place, 0, bad, other);
+          assert.deepEqual(await one.ask("error", "multi", "", { parts }), [code], `${bad.operation} at ${place}`);
+        }
+      }
+      const [data, { version }] = await one.ask("data", "get", here);
+      assert.deepEqual([text(data), version], ["", 0]);
+    });
+
+    test("a set among several writes has any data", async () => {
+      const path = `${directory}/any`;
+      await one.ask("created", "create", path, { data: "before" });
+      let version = 0;
+      for (const size of [256, 1_000_000, 0]) {
+        const data = Uint8Array.from({ length: size }, (_, index) => index);
+        const parts = [at(version, "set", path, "between"), at(version + 1, "set", path, data)];
+        assert.deepEqual(await one.ask("children", "multi", "", { parts }), [[]]);
+        version += 2;
+        const [found, stat] = await other.ask("data", "get", path);
+        assert.equal(stat.version, version);
+        assert.ok(Buffer.from(data).equals(found), `${found.length} bytes`);
+      }
+      const remove = (version) => ({ parts: [at(version, "delete", path)] });
+      assert.deepEqual(await one.ask("error", "multi", "", remove(version - 1)), [BAD_VERSION]);
+      assert.deepEqual(await one.ask("children", "multi", "", remove(version)), [[]]);
     });
   });
 }

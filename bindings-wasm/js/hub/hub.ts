@@ -80,11 +80,15 @@ export type SessionState = "connecting" | "connected" | "suspended" | "expired" 
 export interface Stat {
   /** The transaction that created it. */
   readonly czxid: bigint;
+  /** The transaction that last changed its data. */
+  readonly mzxid: bigint;
   /** The session that it goes with; 0n for a node that stays. */
   readonly ephemeralOwner: bigint;
   readonly version: number;
   /** When it was created by the server's clock, in ms since 1970; 0 if that is not known. */
   readonly created: number;
+  /** When its data were last changed, likewise. */
+  readonly modified: number;
 }
 
 /**
@@ -207,9 +211,11 @@ export class Hub {
         session,
         data,
         stat.czxid,
+        stat.mzxid,
         stat.ephemeralOwner,
         stat.version,
         BigInt(stat.created),
+        BigInt(stat.modified),
       ),
     );
   }
@@ -387,7 +393,7 @@ function isSession(session: unknown): session is bigint {
 }
 
 function isStat(stat: unknown): stat is Stat {
-  const { czxid, ephemeralOwner, version, created } = (stat ?? {}) as Partial<Stat>;
-  const longs = typeof czxid === "bigint" && typeof ephemeralOwner === "bigint";
-  return longs && Number.isInteger(version) && Number.isInteger(created);
+  const { czxid, mzxid, ephemeralOwner, version, created, modified } = (stat ?? {}) as Partial<Stat>;
+  const longs = [czxid, mzxid, ephemeralOwner].every((long) => typeof long === "bigint");
+  return longs && [version, created, modified].every(Number.isInteger);
 }

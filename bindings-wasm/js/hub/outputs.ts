@@ -39,13 +39,15 @@ export interface NodeCommand extends Named {
 /** One write of a multi. */
 export interface Part {
   /** What to do. */
-  readonly operation: "create" | "delete" | "check";
+  readonly operation: "create" | "set" | "delete" | "check";
   /** The node. */
   readonly path: string;
-  /** A new node's data. */
+  /** A node's new data. */
   readonly data: Uint8Array;
   /** As a create's. */
   readonly flags: number;
+  /** Set, delete, check: the version that the node must have; -1: any. */
+  readonly version: number;
 }
 
 /** Something to do with a Redis client; see docs/reference/drivers.md. */
@@ -179,7 +181,7 @@ const NODE_OPERATIONS = {
   10: "multi",
   12: "reconnect",
 } as const;
-const PART_OPERATIONS = { 1: "create", 4: "delete", 11: "check" } as const;
+const PART_OPERATIONS = { 1: "create", 4: "delete", 9: "set", 11: "check" } as const;
 const OPERATION_NUMBERS = Object.fromEntries(
   Object.entries({ ...NODE_OPERATIONS, ...PART_OPERATIONS }).map(([number, name]) => [name, Number(number)]),
 ) as Record<(NodeCommand | Part)["operation"], number>;
@@ -244,9 +246,9 @@ export function nodeCommand(
 let parts = NO_PARTS;
 
 /** @internal One write of the next command, which is a multi. */
-export function part(operation: number, path: string, data: Uint8Array, flags: number): void {
+export function part(operation: number, path: string, data: Uint8Array, flags: number, version: number): void {
   const name = PART_OPERATIONS[operation as keyof typeof PART_OPERATIONS];
-  parts = [...parts, { operation: name, path, data: data.slice(), flags }];
+  parts = [...parts, { operation: name, path, data: data.slice(), flags, version }];
 }
 
 /** @internal `known`: the arguments, kept for the next command of the kind; undefined: they have been gathered. */

@@ -147,9 +147,11 @@ function answer(hub: Hub, now: number, { id, operation }: NodeCommand, session: 
       const { data, stat } = payload;
       hub.data(now, id, session, data ?? new Uint8Array(), {
         czxid: stat.czxid.readBigInt64BE(),
+        mzxid: stat.mzxid.readBigInt64BE(),
         ephemeralOwner: stat.ephemeralOwner.readBigInt64BE(),
         version: stat.version,
         created: Number(stat.ctime.readBigInt64BE()),
+        modified: Number(stat.mtime.readBigInt64BE()),
       });
       break;
     }

@@ -26,7 +26,9 @@ export interface Packet {
 /** A node's state: longs are 8 bytes. */
 export interface RawStat {
   readonly czxid: Buffer;
+  readonly mzxid: Buffer;
   readonly ctime: Buffer;
+  readonly mtime: Buffer;
   readonly ephemeralOwner: Buffer;
   readonly version: number;
 }

@@ -76,16 +76,16 @@ export class Request implements Packet {
       // Each part comes after a header of its own: its type, whether it is the end, and an error that nobody reads.
       for (const part of this.command.parts) {
         bytes.int(opcode(part)).flag(false).int(-1);
-        this.#write(bytes, part);
+        this.#write(bytes, part, part.version);
       }
       bytes.int(-1).flag(true).int(-1);
     } else {
-      this.#write(bytes, this.command);
+      this.#write(bytes, this.command, ANY_VERSION);
     }
     return bytes.done();
   }
 
-  #write(bytes: Writer, { operation, path, data, flags }: ServerCommand | Part): void {
+  #write(bytes: Writer, { operation, path, data, flags }: ServerCommand | Part, version: number): void {
     bytes.text(this.#chroot === "" ? path : path === "/" ? this.#chroot : this.#chroot + path);
     switch (operation) {
       case "create":
@@ -100,11 +100,11 @@ export class Request implements Packet {
         bytes.flag((flags & WATCH) !== 0);
         break;
       case "set":
-        bytes.buffer(data).int(ANY_VERSION);
+        bytes.buffer(data).int(version);
         break;
       case "delete":
       case "check":
-        bytes.int(ANY_VERSION);
+        bytes.int(version);
         break;
     }
   }

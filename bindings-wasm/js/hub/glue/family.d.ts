@@ -72,9 +72,11 @@ export class RawHub {
     session: bigint,
     data: Uint8Array,
     czxid: bigint,
+    mzxid: bigint,
     ephemeralOwner: bigint,
     version: number,
     created: bigint,
+    modified: bigint,
   ): boolean;
   done(now: number, id: number, session: bigint): boolean;
   error(now: number, id: number, session: bigint, code: number): boolean;

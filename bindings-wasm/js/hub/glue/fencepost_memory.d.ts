@@ -9,8 +9,16 @@ export class RawServer {
   woken(): BigInt64Array;
   listen(session: bigint): void;
   /** One write of the next multi. */
-  part(operation: number, path: string, data: Uint8Array, flags: number): void;
-  execute(session: bigint, id: number, operation: number, path: string, data: Uint8Array, flags: number): void;
+  part(operation: number, path: string, data: Uint8Array, flags: number, version: number): void;
+  execute(
+    now: number,
+    session: bigint,
+    id: number,
+    operation: number,
+    path: string,
+    data: Uint8Array,
+    flags: number,
+  ): void;
 }
 
 export function initSync(module: { module: Uint8Array }): void;

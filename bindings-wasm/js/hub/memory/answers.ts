@@ -38,8 +38,17 @@ export function children(names: string): void {
 }
 
 /** What arrives is a view of the module's memory. */
-export function data(data: Uint8Array, czxid: bigint, ephemeralOwner: bigint, version: number, created: bigint): void {
-  asker?.data(data, { czxid, ephemeralOwner, version, created: Number(created) });
+export function data(
+  data: Uint8Array,
+  czxid: bigint,
+  mzxid: bigint,
+  ephemeralOwner: bigint,
+  version: number,
+  created: bigint,
+  modified: bigint,
+): void {
+  const times = { created: Number(created), modified: Number(modified) };
+  asker?.data(data, { czxid, mzxid, ephemeralOwner, version, ...times });
 }
 
 export function done(): void {

@@ -172,10 +172,10 @@ export class MemoryHub extends Hub {
 
   #execute({ id, operation, path, data, flags, parts }: NodeCommand): void {
     for (const part of parts) {
-      this.#server.part(operationNumber(part.operation), part.path, part.data, part.flags);
+      this.#server.part(operationNumber(part.operation), part.path, part.data, part.flags, part.version);
     }
     this.#command = id;
-    this.#server.execute(this.#session, id, operationNumber(operation), path, data, flags);
+    this.#server.execute(this.#now, this.#session, id, operationNumber(operation), path, data, flags);
   }
 }
 
