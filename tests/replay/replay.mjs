@@ -21,6 +21,8 @@ const millis = (micros) => micros / 1000;
 /** @param {number | null} time in ms */
 const micros = (time) => (time === null ? null : Math.round(time * 1000));
 
+const ANY_VERSION = -1;
+
 const text = new TextDecoder();
 const bytes = new TextEncoder();
 
@@ -63,11 +65,14 @@ function reply(hub, now, step) {
     case "children":
       return hub.children(now, step.id, session, step.names);
     case "data": {
+      const created = step.created ?? 0;
       const stat = {
         czxid: BigInt(step.czxid),
+        mzxid: BigInt(step.mzxid ?? step.czxid),
         ephemeralOwner: BigInt(step.owner),
         version: step.version,
-        created: 0,
+        created,
+        modified: step.modified ?? created,
       };
       return hub.data(now, step.id, session, bytes.encode(step.data), stat);
     }
@@ -231,8 +236,14 @@ function command(output) {
   };
 }
 
-function part({ operation, path, data, flags }) {
-  return { command: operation, path, data: text.decode(data), flags };
+function part({ operation, path, data, flags, version }) {
+  return {
+    command: operation,
+    path,
+    data: text.decode(data),
+    flags,
+    ...(version !== ANY_VERSION && { version }),
+  };
 }
 
 const promises = JSON.parse(

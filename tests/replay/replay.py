@@ -18,6 +18,7 @@ from fencepost.hub import Command, Event, Hub, Record, Settings, Wait
 
 ROOT = Path(__file__).resolve().parent.parent / "transcripts"
 FILES = sorted(ROOT.glob("*/*.jsonl"))
+ANY_VERSION = -1
 PROMISES: dict[str, str] = json.loads((ROOT / "promises.json").read_text(encoding="utf-8"))
 
 Step = dict[str, Any]
@@ -77,7 +78,9 @@ def reply(hub: Hub, at: int, step: Step) -> None:
             hub.children(at, number, int(step["session"]), step["names"])
         case "data":
             session, czxid, owner = (int(step[field]) for field in ("session", "czxid", "owner"))
-            hub.data(at, number, session, step["data"].encode(), czxid, owner, step["version"], 0)
+            mzxid, created = int(step.get("mzxid", czxid)), step.get("created", 0)
+            times = (created, step.get("modified", created))
+            hub.data(at, number, session, step["data"].encode(), czxid, mzxid, owner, step["version"], *times)
         case "done":
             hub.done(at, number, int(step["session"]))
         case "error":
@@ -187,11 +190,14 @@ def command(output: Command) -> dict[str, object]:
         return line | {"arguments": [argument.decode() for argument in output.arguments]}
     line |= {"path": output.path, "data": output.data.decode(), "flags": output.flags}
     if output.operation == "multi":
-        line["parts"] = [
-            {"command": operation, "path": path, "data": data.decode(), "flags": flags}
-            for operation, path, data, flags in output.parts
-        ]
+        line["parts"] = [part(*one) for one in output.parts]
     return line
+
+
+def part(operation: str, path: str, data: bytes, flags: int, version: int) -> dict[str, object]:
+    """A write of a multi as the fields of its line, in their order."""
+    line: dict[str, object] = {"command": operation, "path": path, "data": data.decode(), "flags": flags}
+    return line if version == ANY_VERSION else line | {"version": version}
 
 
 def main(files: list[Path]) -> int:
