@@ -105,6 +105,7 @@ async fn nodes_that_go_with_their_session_and_data_that_change() {
     assert_eq!((data.as_slice(), stat.version), (&b"x"[..], 0));
     assert_eq!(stat.ephemeral_owner, client.session_id().0);
     assert!(stat.created > 1_600_000_000_000, "{stat:?}");
+    assert_eq!((stat.mzxid, stat.modified), (stat.czxid, stat.created));
     let set = |data: &[u8]| Request::Set {
         path: path.clone(),
         data: data.into(),
@@ -113,7 +114,8 @@ async fn nodes_that_go_with_their_session_and_data_that_change() {
     assert_eq!(saw(changed).await, WatchEvent::Changed);
     let (read, gone) = does(&other, get).await;
     assert!(
-        matches!(&read, Answer::Data { data, stat } if data == b"y" && stat.version == 1),
+        matches!(&read, Answer::Data { data, stat } if data == b"y" && stat.version == 1
+            && stat.mzxid > stat.czxid && stat.modified >= stat.created),
         "{read:?}"
     );
     drop(client);
@@ -153,10 +155,7 @@ async fn several_writes_are_all_or_none() {
         data: b"x".to_vec(),
         mode,
     };
-    let delete = |name: &str| Write::Delete {
-        path: format!("{path}{name}"),
-        version: None,
-    };
+    let delete = |name: &str| delete(&format!("{path}{name}"), None);
     let multi = |writes: Vec<Write>| Request::Multi { writes };
     let list = Request::Children {
         path: path.clone(),
@@ -193,13 +192,9 @@ async fn several_writes_are_all_or_none() {
     )
     .await;
     assert_eq!(refused, Answer::Error(code::NO_NODE));
-    let check = |path: &str| Write::Check {
-        path: path.into(),
-        version: None,
-    };
-    let checked = answer(&client, multi(vec![check("/")])).await;
+    let checked = answer(&client, multi(vec![check("/", None)])).await;
     assert_eq!(checked, Answer::Children(vec![]));
-    let missing = answer(&client, multi(vec![check("/nowhere")])).await;
+    let missing = answer(&client, multi(vec![check("/nowhere", None)])).await;
     assert_eq!(missing, Answer::Error(code::NO_NODE));
     let exists = answer(&client, multi(vec![make("", CreateMode::Persistent)])).await;
     assert_eq!(exists, Answer::Error(code::NODE_EXISTS));
@@ -214,4 +209,100 @@ async fn several_writes_are_all_or_none() {
         delete(""),
     ]);
     assert_eq!(answer(&client, tidy).await, Answer::Children(Vec::new()));
+}
+
+/// Data and version of a node.
+async fn node(client: &Client, path: &str) -> (Vec<u8>, i32) {
+    let get = Request::Get {
+        path: path.into(),
+        watch: false,
+    };
+    match answer(client, get).await {
+        Answer::Data { data, stat } => (data, stat.version),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn set(path: &str, data: &[u8], version: Option<i32>) -> Write {
+    let (path, data) = (path.into(), data.into());
+    Write::Set { path, data, version }
+}
+
+fn delete(path: &str, version: Option<i32>) -> Write {
+    let path = path.into();
+    Write::Delete { path, version }
+}
+
+fn check(path: &str, version: Option<i32>) -> Write {
+    let path = path.into();
+    Write::Check { path, version }
+}
+
+#[tokio::test]
+async fn the_error_is_that_of_the_first_write_that_fails() {
+    let client = connect().await;
+    let path = directory();
+    let (here, none) = (format!("{path}/here"), format!("{path}/none"));
+    answer(&client, create(&path, CreateMode::Persistent)).await;
+    answer(&client, create(&here, CreateMode::Persistent)).await;
+    let exists = Write::Create {
+        path: here.clone(),
+        data: Vec::new(),
+        mode: CreateMode::Persistent,
+    };
+    let rows = [
+        (set(&here, b"", Some(7)), code::BAD_VERSION),
+        (delete(&here, Some(7)), code::BAD_VERSION),
+        (check(&here, Some(7)), code::BAD_VERSION),
+        (delete(&path, None), code::NOT_EMPTY),
+        (exists, code::NODE_EXISTS),
+        (set(&none, b"", Some(0)), code::NO_NODE),
+        (delete(&none, None), code::NO_NODE),
+        (check(&none, Some(0)), code::NO_NODE),
+    ];
+    for (row, (bad, expected)) in rows.iter().enumerate() {
+        let (other, _) = &rows[(row + 3) % rows.len()];
+        for at in 0..3 {
+            let mut writes = vec![
+                check(&here, Some(0)),
+                set(&here, b"y", Some(0)),
+                check(&here, Some(1)),
+            ];
+            writes.splice(at..at, [bad.clone(), other.clone()]);
+            let answered = answer(&client, Request::Multi { writes }).await;
+            assert_eq!(answered, Answer::Error(*expected), "{bad:?} at {at}");
+        }
+    }
+    assert_eq!(node(&client, &here).await, (b"x".to_vec(), 0));
+    let writes = vec![delete(&here, Some(0)), delete(&path, Some(0))];
+    let tidy = answer(&client, Request::Multi { writes }).await;
+    assert_eq!(tidy, Answer::Children(vec![]));
+}
+
+#[tokio::test]
+async fn a_set_among_several_writes_has_any_data() {
+    let client = connect().await;
+    let path = directory();
+    answer(&client, create(&path, CreateMode::Persistent)).await;
+    let multi = async |writes| answer(&client, Request::Multi { writes }).await;
+    let mut version = 0;
+    // The last but one is almost as much as a server takes in one packet.
+    for size in [256, 1_000_000, 0] {
+        let data: Vec<u8> = (0..=u8::MAX).cycle().take(size).collect();
+        let sets = vec![
+            set(&path, b"between", Some(version)),
+            check(&path, Some(version + 1)),
+            set(&path, &data, Some(version + 1)),
+        ];
+        version += 2;
+        assert_eq!(multi(sets).await, Answer::Children(vec![]));
+        assert!(node(&client, &path).await == (data, version), "{size} bytes");
+    }
+    assert_eq!(multi(vec![set(&path, b"", None)]).await, Answer::Children(vec![]));
+    let early = multi(vec![delete(&path, Some(version))]).await;
+    assert_eq!(early, Answer::Error(code::BAD_VERSION));
+    assert_eq!(
+        multi(vec![delete(&path, Some(version + 1))]).await,
+        Answer::Children(vec![])
+    );
 }
