@@ -1,0 +1,261 @@
+/**
+ * The middleware for Fastify: a plugin.
+ *
+ * ```ts
+ * const payments = client.idempotency("payments");
+ * app.register(idempotent(payments, { scope: (request) => request.user.id, secret }));
+ * ```
+ *
+ * It covers the routes that are registered after it, in its scope. It claims a request before its handler: after
+ * the request was parsed and validated, and after the hooks `preHandler` that were added before it. `app.close()` waits
+ * for the handlers that run, also for those whose clients have hung up.
+ *
+ * @module
+ */
+
+import { Readable } from "node:stream";
+
+import type { Claim } from "../client/claim.js";
+import type { Idempotency } from "../client/idempotency.js";
+import { claimOf, show } from "./claims.js";
+import { type Admitted, Gate, type Idle } from "./gate.js";
+import { announced, grouped, headersOf } from "./held.js";
+import { type NodeRequest, type NodeResponse, Shield, headerOf, peek } from "./node.js";
+import { type Reply, STORED } from "./response.js";
+import type { WebOptions } from "./settings.js";
+import { type WebStream, beginning, passing, pieces } from "./streams.js";
+
+export { claimOf };
+export { issueToken } from "./tokens.js";
+export type { Idle } from "./gate.js";
+export type { End, WebOptions } from "./settings.js";
+
+const utf8 = new TextEncoder();
+
+/** What the plugin uses of a request of Fastify. */
+export interface FastifyRequest {
+  readonly raw: NodeRequest;
+  readonly method: string;
+  readonly originalUrl: string;
+}
+
+/** What the plugin uses of a reply of Fastify. */
+export interface FastifyReply {
+  readonly raw: NodeResponse;
+  statusCode: number;
+  getHeaders(): Readonly<Record<string, number | string | string[] | undefined>>;
+  header(name: string, value: string | string[]): unknown;
+  removeHeader(name: string): unknown;
+  send(payload?: unknown): unknown;
+}
+
+/** What the plugin uses of an instance of Fastify. */
+export interface FastifyInstance {
+  addHook(name: string, hook: (...parameters: never[]) => unknown): unknown;
+}
+
+/** A plugin of Fastify. */
+export type FastifyPlugin = (instance: FastifyInstance, options: object, done: (error?: Error) => void) => void;
+
+/** What is known of a request that is not over. */
+interface Running {
+  readonly claim: Claim;
+  readonly shield: Shield;
+}
+
+/**
+ * A plugin that runs a request once for its key, and replays its response.
+ *
+ * A handler finds its claim by {@link claimOf}.
+ *
+ * @throws ConfigError for an option that is not valid.
+ */
+export function idempotent<R extends FastifyRequest>(
+  operations: Idempotency,
+  options: WebOptions<R>,
+): FastifyPlugin & Idle {
+  const gate = new Gate(operations, options);
+  const admitted = new WeakMap<FastifyRequest, Admitted>();
+  const running = new WeakMap<FastifyRequest, Running>();
+  const replies = new WeakMap<FastifyRequest, Reply>();
+
+  async function preParsing(request: R, reply: FastifyReply, payload: unknown): Promise<unknown> {
+    const entry = await gate.admit(request, {
+      method: request.method,
+      target: request.originalUrl,
+      header: (name) => headerOf(request.raw, name),
+      body: (most) => peek(request.raw, most),
+    });
+    if (!("is" in entry)) {
+      admitted.set(request, entry);
+    } else if (entry.is === "reply") {
+      send(request, reply, entry.reply);
+      return reply;
+    }
+    return payload;
+  }
+
+  async function preHandler(request: R, reply: FastifyReply): Promise<unknown> {
+    const asked = admitted.get(request);
+    if (asked === undefined) {
+      return undefined;
+    }
+    const entry = await gate.claim(request, asked);
+    if (entry.is === "reply") {
+      return send(request, reply, entry.reply);
+    }
+    const { claim } = entry;
+    if (claim === null) {
+      reply.header(STORED, "false");
+    } else {
+      show(request, claim);
+      running.set(request, { claim, shield: new Shield(request.raw, reply.raw, () => void gate.leave(claim)) });
+    }
+    return undefined;
+  }
+
+  async function onSend(request: R, reply: FastifyReply, payload: unknown): Promise<unknown> {
+    const own = replies.get(request);
+    if (own !== undefined && !own.headers.some(([name]) => name === "content-type")) {
+      // Fastify has given it one.
+      reply.removeHeader("content-type");
+    }
+    const { claim, shield } = running.get(request) ?? {};
+    if (claim === undefined || shield === undefined) {
+      return payload;
+    }
+    running.delete(request);
+    try {
+      return await settle(claim, reply, payload);
+    } finally {
+      shield.lift();
+    }
+  }
+
+  async function settle(claim: Claim, reply: FastifyReply, payload: unknown): Promise<unknown> {
+    const given = open(reply, payload);
+    const headers = () => headersOf(reply.getHeaders());
+    const status = reply.statusCode;
+    const length = announced(reply.getHeaders()["content-length"]);
+    const fits = length === null || gate.fits(status, headers(), length);
+    const begun =
+      "whole" in given
+        ? given
+        : given.comesInPieces && length === null
+          ? pieces(given.stream)
+          : await beginning(given.stream, fits ? length : 0);
+    if (!("whole" in begun)) {
+      if (gate.endOf(status) === "complete") {
+        reply.header(STORED, "false");
+      }
+      const rest = passing(
+        begun,
+        async () => {
+          await gate.settle(claim, { status, headers: [], body: null });
+        },
+        () => gate.leave(claim),
+      );
+      return Readable.fromWeb(rest as Parameters<typeof Readable.fromWeb>[0]);
+    }
+    const settled = await gate.settle(claim, { status, headers: headers(), body: begun.whole });
+    if (typeof settled === "object") {
+      for (const name of gate.replaced) {
+        reply.removeHeader(name);
+      }
+      put(reply, settled);
+      return Buffer.from(settled.body);
+    }
+    if (settled === "not stored") {
+      reply.header(STORED, "false");
+    }
+    return "stream" in given ? Buffer.from(begun.whole) : payload;
+  }
+
+  /** A handler that has written to the raw response itself: its response is not known. */
+  async function onResponse(request: R): Promise<void> {
+    const { claim, shield } = running.get(request) ?? {};
+    shield?.lift();
+    if (claim !== undefined) {
+      await gate.leave(claim);
+    }
+  }
+
+  function send(request: R, reply: FastifyReply, answer: Reply): FastifyReply {
+    replies.set(request, answer);
+    put(reply, answer);
+    reply.send(answer.body.length === 0 ? undefined : Buffer.from(answer.body));
+    return reply;
+  }
+
+  const plugin: FastifyPlugin = (instance, _options, done) => {
+    const onClose = () => gate.idle();
+    for (const [name, hook] of Object.entries({ preParsing, preHandler, onSend, onResponse, onClose })) {
+      instance.addHook(name, hook);
+    }
+    done();
+  };
+  // The plugin has no scope of its own: its hooks are those of the instance that registers it.
+  return Object.assign(plugin, {
+    [Symbol.for("skip-override")]: true,
+    [Symbol.for("fastify.display-name")]: "fencepost",
+    idle: () => gate.idle(),
+  });
+}
+
+function put(reply: FastifyReply, { status, headers }: Reply): void {
+  reply.statusCode = status;
+  for (const [name, value] of grouped(headers)) {
+    reply.header(name, value);
+  }
+}
+
+/** A handler's payload: as bytes, as a web stream, or as one of Node.js, which comes in pieces unless its length is known. */
+type Payload = { whole: Uint8Array } | { stream: WebStream; comesInPieces: boolean };
+
+/** Opens a handler's payload. The head of a `Response` becomes that of the reply, as Fastify has it. */
+function open(reply: FastifyReply, payload: unknown): Payload {
+  if (payload === undefined || payload === null) {
+    return { whole: new Uint8Array() };
+  }
+  if (typeof payload === "string") {
+    return { whole: utf8.encode(payload) };
+  }
+  if (payload instanceof Uint8Array) {
+    return { whole: payload };
+  }
+  if (Object.prototype.toString.call(payload) === "[object Response]") {
+    const { status, headers, body } = payload as FetchResponse;
+    reply.statusCode = status;
+    headers.forEach((value, name) => void reply.header(name, value));
+    return body === null ? { whole: new Uint8Array() } : { stream: body, comesInPieces: false };
+  }
+  const stream = payload as WebStream | NodeStream;
+  return { stream: "getReader" in stream ? stream : webStream(stream), comesInPieces: true };
+}
+
+/** What the plugin uses of a `Response`. */
+interface FetchResponse {
+  readonly status: number;
+  readonly headers: { forEach(each: (value: string, name: string) => void): void };
+  readonly body: WebStream | null;
+}
+
+/** A stream of Node.js. */
+type NodeStream = AsyncIterable<Uint8Array | string>;
+
+function webStream(stream: NodeStream): WebStream {
+  const chunks = stream[Symbol.asyncIterator]();
+  const reader = {
+    async read() {
+      const next = await chunks.next();
+      if (next.done) {
+        return { done: true };
+      }
+      return { done: false, value: typeof next.value === "string" ? utf8.encode(next.value) : next.value };
+    },
+    async cancel() {
+      await chunks.return?.();
+    },
+  };
+  return { getReader: () => reader };
+}

@@ -1,0 +1,256 @@
+/**
+ * From a request to its claim, or to the answer that it gets without running; and from the handler's response to what
+ * becomes of the claim.
+ *
+ * @module
+ */
+
+import type { Claim } from "../client/claim.js";
+import type { Idempotency } from "../client/idempotency.js";
+import { FencepostError, InProgress, LockLost, Refused, unreadable } from "../errors.js";
+import { bindingOf, fingerprints, partsOf, recordKey } from "./fingerprint.js";
+import { KEY_HEADER, TOKEN_HEADER, keyOf, tokenField, tokenKey, tokenOf } from "./key.js";
+import { type Problem, problem, retryAfter } from "./problems.js";
+import { type Header, type Reply, TAG, encoded, headOf, isStatusAlone, replayOf, statusAlone } from "./response.js";
+import { type End, type Settings, type WebOptions, checked, checkedTenant, endOf } from "./settings.js";
+import { issueToken, tokenReply } from "./tokens.js";
+
+/** A request, in the same way for all frameworks. */
+export interface Incoming {
+  readonly method: string;
+  /** The target of the request line: path and query, as received. */
+  readonly target: string;
+  /** The value of a header. Those of several lines are joined by `, `. */
+  header(name: string): string | undefined;
+  /** The body as received; the handler can read it again. null: it is longer than so many bytes. */
+  body(most: number): Promise<Uint8Array | null>;
+}
+
+/** What a request asks for, if it is to be claimed. */
+export interface Admitted {
+  readonly method: string;
+  readonly route: string;
+  readonly query: string;
+  readonly body: Uint8Array;
+  readonly name: { readonly key: string } | { readonly token: string } | "new token";
+}
+
+/** What a request gets. `run` with null: the handler runs without protection, because the store is away. */
+export type Entry =
+  | { readonly is: "pass" }
+  | { readonly is: "reply"; readonly reply: Reply }
+  | { readonly is: "run"; readonly claim: Claim | null };
+
+/** What the client gets: the handler's response as it is, or with the note that it is not stored, or another one. */
+export type Settled = "as it is" | "not stored" | Reply;
+
+/** A middleware whose handlers can be waited for. */
+export interface Idle {
+  /**
+   * Resolves when no handler runs that has a claim. A handler goes on when its client has hung up, and then no
+   * connection shows that it runs: so wait for this before you close the client of the claims.
+   */
+  idle(): Promise<void>;
+}
+
+const PASS = { is: "pass" } as const;
+const TOO_LARGE = { is: "reply", reply: problem("body-too-large") } as const;
+
+/** The problems that refusals stand for. */
+const REFUSALS: Readonly<Record<number, Problem>> = {
+  301: "in-progress",
+  302: "in-progress",
+  317: "in-progress",
+  318: "mismatch",
+  319: "indeterminate",
+  320: "unknown-token",
+  321: "corrupt-record",
+};
+
+/** The middleware without its framework. */
+export class Gate<R> {
+  readonly #operations: Idempotency;
+  readonly #settings: Settings<R>;
+  readonly #fingerprint: ReturnType<typeof fingerprints>;
+  /** The claims of the handlers that run. It keeps none: a claim that no handler refers to any more is left. */
+  readonly #running = new WeakSet<Claim>();
+  #count = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(operations: Idempotency, options: WebOptions<R>) {
+    if (typeof (operations as Partial<Idempotency> | null | undefined)?.claim !== "function") {
+      throw unreadable("the middleware takes what client.idempotency(scope) returns, and its options");
+    }
+    this.#operations = operations;
+    this.#settings = checked(options);
+    this.#fingerprint = fingerprints(this.#settings.secret);
+  }
+
+  /** The headers of the handler's response that a replay replaces. */
+  get replaced(): readonly string[] {
+    return [...this.#settings.names, "content-length", "transfer-encoding"];
+  }
+
+  /** Decides about a request, up to its claim. */
+  async enter(request: R, incoming: Incoming): Promise<Entry> {
+    const admitted = await this.admit(request, incoming);
+    return "is" in admitted ? admitted : this.claim(request, admitted);
+  }
+
+  /** Whether a request is to be claimed; it reads its body. */
+  async admit(request: R, incoming: Incoming): Promise<Admitted | Exclude<Entry, { is: "run" }>> {
+    const { methods, covers, required, maxBody, tokens, tokenPath } = this.#settings;
+    const { method } = incoming;
+    const asked = { method, ...partsOf(incoming.target) };
+    if (tokenPath !== null && method === "POST" && asked.route === tokenPath) {
+      return { ...asked, body: new Uint8Array(), name: "new token" };
+    }
+    if (!methods.has(method) || !(await covers(request))) {
+      return PASS;
+    }
+    let body: Uint8Array | null | undefined;
+    let token = tokens ? incoming.header(TOKEN_HEADER) : undefined;
+    if (tokens && token === undefined && isForm(incoming.header("content-type"))) {
+      body = await incoming.body(maxBody);
+      if (body === null) {
+        return TOO_LARGE;
+      }
+      token = tokenField(body) ?? undefined;
+    }
+    const name = token === undefined ? keyed(incoming.header(KEY_HEADER), required) : tokened(token);
+    if ("is" in name) {
+      return name;
+    }
+    body ??= await incoming.body(maxBody);
+    if (body === null) {
+      return TOO_LARGE;
+    }
+    return { ...asked, body, name };
+  }
+
+  /** Claims a request. */
+  async claim(request: R, { name, ...asked }: Admitted): Promise<Exclude<Entry, { is: "pass" }>> {
+    const tenant = checkedTenant(await this.#settings.scope(request));
+    const { wait } = this.#settings;
+    const waiting = wait === null ? { wait: false } : { timeout: wait };
+    let claim: Claim;
+    try {
+      if (name === "new token") {
+        return { is: "reply", reply: tokenReply(await issueToken(this.#operations, tenant)) };
+      }
+      const fingerprint = this.#fingerprint(asked);
+      if ("token" in name) {
+        const options = { ...waiting, binding: await bindingOf(tenant), fingerprint: await fingerprint };
+        claim = await this.#operations.consume(tokenKey(name.token), options);
+      } else {
+        const options = { ...waiting, fingerprint: await fingerprint };
+        claim = await this.#operations.claim(await recordKey(tenant, name.key), options);
+      }
+    } catch (error) {
+      return this.#refused(error, name);
+    }
+    if (claim.replayed) {
+      return { is: "reply", reply: replayed(claim) };
+    }
+    this.#running.add(claim);
+    this.#count += 1;
+    return { is: "run", claim };
+  }
+
+  /** How a response ends the claim. */
+  endOf(status: number): End {
+    return endOf(status, this.#settings.ends);
+  }
+
+  /** Whether a response with a body of so many bytes can be stored. */
+  fits(status: number, headers: Iterable<Header>, size: number): boolean {
+    const { names, maxResult } = this.#settings;
+    return headOf(status, headers, names).length + size <= maxResult;
+  }
+
+  /** Ends a claim by the handler's response. `body` null: the body is not stored. */
+  async settle(
+    claim: Claim,
+    response: { status: number; headers: Iterable<Header>; body: Uint8Array | null },
+  ): Promise<Settled> {
+    const end = this.endOf(response.status);
+    try {
+      if (end !== "complete") {
+        await claim[end]();
+        return "as it is";
+      }
+      const form = this.#formOf(response);
+      await claim.complete(form, { tag: TAG });
+      return claim.replayed ? replayed(claim) : isStatusAlone(form) ? "not stored" : "as it is";
+    } catch (error) {
+      if (!(error instanceof FencepostError)) {
+        throw error;
+      }
+      // After `not-held`, the handler has ended the claim itself.
+      return end !== "complete" || error.kind === "not-held" ? "as it is" : "not stored";
+    } finally {
+      await this.leave(claim);
+    }
+  }
+
+  /** Leaves a claim, unless it has ended. */
+  async leave(claim: Claim): Promise<void> {
+    await claim[Symbol.asyncDispose]().catch(() => undefined);
+    if (this.#running.delete(claim)) {
+      this.#count -= 1;
+      if (this.#count === 0) {
+        for (const resolve of this.#waiting.splice(0)) {
+          resolve();
+        }
+      }
+    }
+  }
+
+  /** Resolves when no handler runs. */
+  idle(): Promise<void> {
+    return this.#count === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #formOf({ status, headers, body }: { status: number; headers: Iterable<Header>; body: Uint8Array | null }) {
+    const { names, maxResult } = this.#settings;
+    return body === null ? statusAlone(status) : encoded({ status, headers: [...headers], body }, names, maxResult);
+  }
+
+  #refused(error: unknown, name: Admitted["name"]): Exclude<Entry, { is: "pass" }> {
+    if (!(error instanceof Refused || error instanceof LockLost)) {
+      throw error;
+    }
+    const known = REFUSALS[error.code];
+    if (known === "in-progress") {
+      const rest = error instanceof InProgress ? error.retryAfter : null;
+      return { is: "reply", reply: problem(known, ["retry-after", String(retryAfter(rest))]) };
+    }
+    if (known === undefined && this.#settings.failOpen && name !== "new token") {
+      return { is: "run", claim: null };
+    }
+    return { is: "reply", reply: problem(known ?? "store-unavailable") };
+  }
+}
+
+function replayed({ tag, result }: Claim): Reply {
+  return (tag === TAG && result !== null ? replayOf(result) : null) ?? problem("corrupt-record");
+}
+
+type Named = Exclude<Admitted["name"], string> | Exclude<Entry, { is: "run" }>;
+
+function keyed(value: string | undefined, required: boolean): Named {
+  if (value === undefined) {
+    return required ? { is: "reply", reply: problem("key-missing") } : PASS;
+  }
+  const key = keyOf(value);
+  return key === null ? { is: "reply", reply: problem("key-malformed") } : { key };
+}
+
+function tokened(value: string): Named {
+  const token = tokenOf(value);
+  return token === null ? { is: "reply", reply: problem("unknown-token") } : { token };
+}
+
+function isForm(type: string | undefined): boolean {
+  return type?.split(";", 1)[0]?.trim().toLowerCase() === "application/x-www-form-urlencoded";
+}

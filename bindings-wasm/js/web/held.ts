@@ -1,0 +1,246 @@
+/**
+ * Responses of Node.js that are held back until they are stored.
+ *
+ * @module
+ */
+
+import type { Claim } from "../client/claim.js";
+import { joined } from "./bytes.js";
+import type { Gate, Settled } from "./gate.js";
+import type { NodeResponse, Shield } from "./node.js";
+import { type Header, type Reply, STORED } from "./response.js";
+
+type HeaderValue = number | string | readonly string[];
+type Done = (error?: Error | null) => void;
+/** The arguments of `write` and `end`: a chunk, its encoding and a callback, all of them optional. */
+type ChunkArguments = readonly unknown[];
+
+/** What this package uses of an `http.ServerResponse` that it writes to. */
+export interface WritableResponse extends NodeResponse {
+  readonly headersSent: boolean;
+  readonly writableEnded: boolean;
+  statusMessage: string;
+  setHeader(name: string, value: HeaderValue): unknown;
+  getHeaders(): Readonly<Record<string, HeaderValue | undefined>>;
+  getHeader(name: string): HeaderValue | undefined;
+  removeHeader(name: string): void;
+  flushHeaders(): void;
+  writeHead(status: number, ...more: unknown[]): unknown;
+  write(chunk: unknown, ...more: unknown[]): boolean;
+  end(...chunk: unknown[]): unknown;
+  destroy(error?: unknown): unknown;
+}
+
+/** Puts the status and the headers of a reply into a response. */
+export function put(response: WritableResponse, { status, headers }: Reply): void {
+  response.statusCode = status;
+  for (const [name, value] of grouped(headers)) {
+    response.setHeader(name, value);
+  }
+}
+
+/** The values of each header: several of them as an array. */
+export function grouped(headers: Iterable<Header>): Map<string, string | string[]> {
+  const all = new Map<string, string | string[]>();
+  for (const [name, value] of headers) {
+    const before = all.get(name);
+    all.set(name, before === undefined ? value : [before, value].flat());
+  }
+  return all;
+}
+
+/** The headers of a response. */
+export function* headersOf(all: Readonly<Record<string, HeaderValue | undefined>>): Generator<Header> {
+  for (const [name, value = []] of Object.entries(all)) {
+    for (const one of typeof value === "object" ? value : [value]) {
+      yield [name, String(one)];
+    }
+  }
+}
+
+/** The length that a header announces. null: it announces none. */
+export function announced(value: HeaderValue | undefined): number | null {
+  return value !== undefined && /^\d+$/.test(String(value)) ? Number(value) : null;
+}
+
+/**
+ * Takes over the methods with which a handler writes its response. A response of a known length is held back until its
+ * claim has ended; of any other, only the end is.
+ */
+export function hold<R>(response: WritableResponse, gate: Gate<R>, claim: Claim, shield: Shield): void {
+  const head = response.writeHead.bind(response);
+  const flush = response.flushHeaders.bind(response);
+  const write = response.write.bind(response);
+  const end = response.end.bind(response);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  /** Whether the handler has fixed the head, and whether it is on its way. */
+  let [isFixed, isPassing, isEnded, isSent] = [false, false, false, false];
+
+  const headers = () => headersOf(response.getHeaders());
+  const isHeld = () => {
+    const length = announced(response.getHeader("content-length"));
+    return length !== null && gate.fits(response.statusCode, headers(), Math.max(length, size));
+  };
+
+  /** The response cannot be stored: what there is of it goes out. */
+  function pass(): void {
+    isPassing = true;
+    if (gate.endOf(response.statusCode) === "complete") {
+      response.setHeader(STORED, "false");
+    }
+    for (const chunk of chunks.splice(0)) {
+      forward(chunk);
+    }
+  }
+
+  /** Writes, unless nobody listens any more: then the handler goes on as if somebody did. */
+  function forward(chunk: unknown, ...more: ChunkArguments): boolean {
+    if (!shield.isGone) {
+      return write(chunk, ...more);
+    }
+    callback(more);
+    return true;
+  }
+
+  function keep(chunk: Uint8Array): void {
+    chunks.push(chunk);
+    size += chunk.length;
+  }
+
+  async function finish(last: ChunkArguments): Promise<void> {
+    const done = last.find((one): one is Done => typeof one === "function");
+    const body = isPassing ? null : joined(chunks);
+    const settled = await gate.settle(claim, { status: response.statusCode, headers: headers(), body });
+    isSent = true;
+    if (isPassing) {
+      end(done);
+    } else {
+      end(amend(settled) ?? body, done);
+    }
+    shield.lift();
+  }
+
+  /** Makes the response the one that the client gets; its body, if it is another one. */
+  function amend(settled: Settled): Uint8Array | null {
+    if (settled === "not stored") {
+      response.setHeader(STORED, "false");
+    }
+    if (typeof settled === "string") {
+      return null;
+    }
+    for (const name of gate.replaced) {
+      response.removeHeader(name);
+    }
+    response.statusMessage = "";
+    put(response, settled);
+    return settled.body;
+  }
+
+  Object.assign(response, {
+    writeHead(status: number, ...more: unknown[]) {
+      if (isSent || isPassing) {
+        return head(status, ...more);
+      }
+      fix(response, status, more);
+      isFixed = true;
+      return response;
+    },
+    flushHeaders() {
+      isFixed = true;
+      if (!isSent && !isPassing && !isHeld()) {
+        pass();
+      }
+      if (isSent || isPassing) {
+        flush();
+      }
+    },
+    write(chunk: unknown, ...more: ChunkArguments) {
+      isFixed = true;
+      if (isSent) {
+        return write(chunk, ...more);
+      }
+      if (!isPassing && isHeld()) {
+        keep(bytesOfChunk(chunk, more));
+        if (isHeld()) {
+          callback(more);
+          return true;
+        }
+        pass();
+        callback(more);
+        return true;
+      }
+      if (!isPassing) {
+        pass();
+      }
+      return forward(chunk, ...more);
+    },
+    end(...last: ChunkArguments) {
+      if (isEnded) {
+        return isSent ? end(...last) : response;
+      }
+      [isFixed, isEnded] = [true, true];
+      const [chunk, ...more] = last;
+      if (chunk !== undefined && chunk !== null && typeof chunk !== "function") {
+        if (isPassing) {
+          forward(chunk, ...more.filter((one) => typeof one !== "function"));
+        } else {
+          keep(bytesOfChunk(chunk, more));
+        }
+      }
+      finish(last).catch((error: unknown) => {
+        shield.lift();
+        response.destroy(error);
+      });
+      return response;
+    },
+  });
+  Object.defineProperties(response, {
+    headersSent: { get: () => isFixed || isSent, configurable: true },
+    writableEnded: { get: () => isEnded, configurable: true },
+  });
+}
+
+/** Does what `writeHead` does, so that the head can still change. */
+function fix(response: WritableResponse, status: number, [first, second]: readonly unknown[]): void {
+  response.statusCode = status;
+  if (typeof first === "string") {
+    response.statusMessage = first;
+  }
+  const given = (typeof first === "string" ? second : (first ?? second)) as HeaderValue[] | object | null | undefined;
+  if (!Array.isArray(given)) {
+    for (const [name, value] of Object.entries(given ?? {}) as [string, HeaderValue | undefined][]) {
+      if (value !== undefined) {
+        response.setHeader(name, value);
+      }
+    }
+    return;
+  }
+  const flat = given.flat() as HeaderValue[];
+  const pairs = flat.flatMap((name, at) =>
+    at % 2 === 1 ? [] : [flat[at + 1] ?? ""].flat().map((value): Header => [String(name).toLowerCase(), String(value)]),
+  );
+  for (const [name, value] of grouped(pairs)) {
+    response.setHeader(name, value);
+  }
+}
+
+/** The bytes of a chunk, which may be a text in some encoding. */
+function bytesOfChunk(chunk: unknown, more: ChunkArguments): Uint8Array {
+  if (chunk instanceof Uint8Array) {
+    // A copy: the handler may overwrite its own.
+    return Uint8Array.from(chunk);
+  }
+  const [encoding] = more;
+  return Buffer.from(chunk as string, (typeof encoding === "string" ? encoding : "utf8") as BufferEncoding);
+}
+
+/** Calls the callback of a write that waits for nobody. */
+function callback(more: ChunkArguments): void {
+  const done = more.find((one): one is Done => typeof one === "function");
+  if (done !== undefined) {
+    queueMicrotask(() => {
+      done();
+    });
+  }
+}

@@ -1,0 +1,187 @@
+/**
+ * The middleware for Hono, on Node.js, Deno, Bun and in workers.
+ *
+ * ```ts
+ * const payments = client.idempotency("payments");
+ * app.use("/payments/*", idempotent(payments, { scope: (c) => c.get("user"), secret }));
+ * ```
+ *
+ * It has to come before what reads the body of a request. What changes the body of responses, such as `compress`, comes
+ * before it.
+ *
+ * @module
+ */
+
+import type { Claim } from "../client/claim.js";
+import type { Idempotency } from "../client/idempotency.js";
+import { unreadable } from "../errors.js";
+import { claimOf, show } from "./claims.js";
+import { Gate, type Idle } from "./gate.js";
+import { announced } from "./held.js";
+import { type Reply, STORED } from "./response.js";
+import type { WebOptions } from "./settings.js";
+import { beginning, passing, readAll } from "./streams.js";
+
+export { claimOf };
+export { issueToken } from "./tokens.js";
+export type { Idle } from "./gate.js";
+export type { End, WebOptions } from "./settings.js";
+
+/** What the middleware uses of a context of Hono. */
+export interface HonoContext {
+  readonly req: {
+    raw: Request;
+    readonly url: string;
+    readonly bodyCache: object;
+    arrayBuffer(): Promise<ArrayBuffer>;
+  };
+  readonly env?: unknown;
+  readonly executionCtx: { waitUntil(work: Promise<unknown>): void };
+  get res(): Response;
+  set res(response: Response | undefined);
+  header(name: string, value?: string): void;
+}
+
+/** Responses with these statuses cannot have a body. */
+const BODILESS = [204, 205, 304];
+
+/**
+ * A middleware that runs a request once for its key, and replays its response.
+ *
+ * A handler finds its claim by {@link claimOf}.
+ *
+ * @throws ConfigError for an option that is not valid.
+ */
+export function idempotent<C extends HonoContext>(
+  operations: Idempotency,
+  options: WebOptions<C>,
+): ((c: C, next: () => Promise<void>) => Promise<Response | undefined>) & Idle {
+  const gate = new Gate(operations, options);
+
+  async function run(c: C, next: () => Promise<void>, claim: Claim): Promise<void> {
+    show(c, claim);
+    try {
+      await next();
+      await settle(c, claim);
+    } catch (error) {
+      await gate.leave(claim);
+      throw error;
+    }
+  }
+
+  async function settle(c: C, claim: Claim): Promise<void> {
+    const { status, headers, body } = c.res;
+    const length = announced(headers.get("content-length") ?? undefined);
+    const fits = length === null || gate.fits(status, headers, length);
+    const begun = body === null ? { whole: new Uint8Array() } : await beginning(body, fits ? length : 0);
+    if ("whole" in begun) {
+      const settled = await gate.settle(claim, { status, headers, body: begun.whole });
+      if (typeof settled === "object") {
+        const other = replaced(c.res, gate.replaced, settled);
+        exchange(c, settled.body, other);
+      } else {
+        exchange(c, begun.whole, c.res, settled === "not stored");
+      }
+      return;
+    }
+    const rest = passing(
+      begun,
+      async () => {
+        await gate.settle(claim, { status, headers: [], body: null });
+      },
+      () => gate.leave(claim),
+    );
+    exchange(c, rest, c.res, gate.endOf(status) === "complete");
+  }
+
+  const middleware = async (c: C, next: () => Promise<void>): Promise<Response | undefined> => {
+    const { raw } = c.req;
+    const entry = await gate.enter(c, {
+      method: raw.method,
+      target: targetOf(c),
+      header: (name) => raw.headers.get(name) ?? undefined,
+      body: (most) => bodyOf(c, most),
+    });
+    if (entry.is === "reply") {
+      const { status, headers, body } = entry.reply;
+      return new Response(BODILESS.includes(status) ? null : body, {
+        status,
+        headers: headers.map(([...pair]) => pair),
+      });
+    }
+    if (entry.is === "run" && entry.claim !== null) {
+      const work = run(c, next, entry.claim);
+      outlive(c, work);
+      await work;
+      return undefined;
+    }
+    await next();
+    if (entry.is === "run") {
+      c.header(STORED, "false");
+    }
+    return undefined;
+  };
+  return Object.assign(middleware, { idle: () => gate.idle() });
+}
+
+/** Path and query, as received where the server shows them: a URL has no dots in its path. */
+function targetOf({ env, req }: HonoContext): string {
+  const { incoming } = (env ?? {}) as { readonly incoming?: { readonly url?: unknown } };
+  return typeof incoming?.url === "string" ? incoming.url : req.url;
+}
+
+/** Reads a request's body. The handler gets a request that has it again, and does not learn that its client has hung up. */
+async function bodyOf({ req }: HonoContext, most: number): Promise<Uint8Array | null> {
+  const { raw } = req;
+  if ((announced(raw.headers.get("content-length") ?? undefined) ?? 0) > most) {
+    return null;
+  }
+  if (raw.bodyUsed) {
+    if (!("arrayBuffer" in req.bodyCache || "text" in req.bodyCache)) {
+      throw unreadable("the request's body has been read: put this middleware before what reads it");
+    }
+    const read = new Uint8Array(await req.arrayBuffer());
+    return read.length > most ? null : read;
+  }
+  const body = raw.body === null ? new Uint8Array() : await readAll(raw.body, most);
+  if (body !== null) {
+    const { method, headers, url } = raw;
+    req.raw = new Request(url, { method, headers, ...(body.length > 0 && { body }) });
+  }
+  return body;
+}
+
+/** Sends another body, with the status and headers of a response. */
+function exchange(c: HonoContext, body: Uint8Array | ReadableStream, from: Response, notStored = false): void {
+  const { status, statusText, headers } = from;
+  const other = new Response(BODILESS.includes(status) ? null : body, { status, statusText, headers });
+  if (notStored) {
+    other.headers.set(STORED, "false");
+  }
+  // Otherwise Hono would take over the headers of the present one.
+  c.res = undefined;
+  c.res = other;
+}
+
+/** A response of another attempt, with the headers of this one that are not stored. */
+function replaced(response: Response, names: readonly string[], { status, headers }: Reply): Response {
+  const all = new Headers(response.headers);
+  for (const name of names) {
+    all.delete(name);
+  }
+  for (const [name, value] of headers) {
+    all.append(name, value);
+  }
+  return new Response(null, { status, headers: all });
+}
+
+/** In a worker, work ends with its request, unless it is told to go on. */
+function outlive(c: HonoContext, work: Promise<unknown>): void {
+  let context: HonoContext["executionCtx"];
+  try {
+    context = c.executionCtx;
+  } catch {
+    return;
+  }
+  context.waitUntil(work.catch(() => undefined));
+}

@@ -1,0 +1,181 @@
+/**
+ * Requests and responses of Node.js, as Express and Fastify have them.
+ *
+ * @module
+ */
+
+import { shown, unreadable } from "../errors.js";
+import { joined } from "./bytes.js";
+
+/** What this package uses of an `http.IncomingMessage`. */
+export interface NodeRequest {
+  readonly method?: string | undefined;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly complete: boolean;
+  readonly readableDidRead: boolean;
+  readonly destroyed: boolean;
+  readonly socket: NodeSocket;
+  read(): unknown;
+  unshift(chunk: Uint8Array): void;
+  resume(): unknown;
+  destroy(error?: Error): unknown;
+  on(event: string, listener: (...parameters: never[]) => void): unknown;
+  removeListener(event: string, listener: (...parameters: never[]) => void): unknown;
+}
+
+interface NodeSocket {
+  readonly readableEnded: boolean;
+  readonly errored?: Error | null;
+}
+
+/** What this package uses of an `http.ServerResponse`. */
+export interface NodeResponse {
+  statusCode: number;
+  destroyed: boolean;
+  emit(event: string, ...parameters: unknown[]): boolean;
+}
+
+/** The value of a request's header. */
+export function headerOf(request: Pick<NodeRequest, "headers">, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(", ") : value;
+}
+
+/** Whether a request has a body. */
+function hasBody(request: NodeRequest): boolean {
+  return headerOf(request, "transfer-encoding") !== undefined || Number(headerOf(request, "content-length") ?? 0) > 0;
+}
+
+/**
+ * Reads a request's body, and puts it back: so body parsers read it again. null: it is longer than so many bytes.
+ *
+ * @throws ConfigError if the body has been read already; the request's error, if the client hangs up before its end.
+ */
+export async function peek(request: NodeRequest, most: number): Promise<Uint8Array | null> {
+  if (Number(headerOf(request, "content-length") ?? 0) > most) {
+    return null;
+  }
+  if (!hasBody(request)) {
+    return new Uint8Array();
+  }
+  if (request.readableDidRead) {
+    const { rawBody } = request as NodeRequest & { readonly rawBody?: unknown };
+    if (rawBody instanceof Uint8Array) {
+      return rawBody.length > most ? null : rawBody;
+    }
+    const remedy = "put this middleware before body parsers, or keep the bytes as rawBody of the request";
+    throw unreadable(`the request's body has been read, and rawBody is ${shown(rawBody)}: ${remedy}`);
+  }
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    const done = () => {
+      for (const [event, listener] of Object.entries(listeners)) {
+        request.removeListener(event, listener);
+      }
+    };
+    const gone = (error?: Error) => {
+      done();
+      reject(error ?? new Error("the client has hung up before the end of its request"));
+    };
+    const listeners = {
+      readable: () => {
+        for (let chunk = request.read(); chunk !== null; chunk = request.read()) {
+          chunks.push(chunk as Uint8Array);
+          size += (chunk as Uint8Array).length;
+        }
+        if (size > most) {
+          done();
+          // Node.js keeps the connection once the rest has come.
+          request.resume();
+          resolve(null);
+        } else if (request.complete) {
+          done();
+          const body = joined(chunks);
+          if (size > 0) {
+            // The stream ends in the next turn of the queue, unless it has something to read by then.
+            request.unshift(body);
+          }
+          resolve(body);
+        }
+      },
+      error: gone,
+      close: () => {
+        gone();
+      },
+    };
+    for (const [event, listener] of Object.entries(listeners)) {
+      request.on(event, listener);
+    }
+  });
+}
+
+/**
+ * Keeps from the handler that the client has hung up, until the handler has answered: so it runs to its end, reads the
+ * rest of the request, and its response is stored.
+ */
+export class Shield {
+  readonly #request: NodeRequest;
+  #later: (() => void)[] = [];
+  #isUp = true;
+  #isGone = false;
+
+  /** `aborted` is called when the server itself destroys the response. */
+  constructor(request: NodeRequest, response: NodeResponse, aborted: () => void) {
+    this.#request = request;
+    const destroy = request.destroy.bind(request);
+    const emit = response.emit.bind(response);
+    // Node.js destroys a request whose client has hung up, and what of its body has not been read is lost.
+    request.destroy = (error) => {
+      if (!this.#isUp || !this.#hasHungUp()) {
+        return destroy(error);
+      }
+      // Body parsers do not read where the socket is not readable.
+      const socket = Object.create(request.socket, { readable: { value: true } }) as NodeSocket;
+      Object.defineProperty(request, "socket", { value: socket, configurable: true, writable: true });
+      this.#later.push(() => {
+        destroy(error);
+      });
+      return request;
+    };
+    response.emit = (event, ...parameters) => {
+      if (event !== "close" || !this.#isUp) {
+        return emit(event, ...parameters);
+      }
+      if (!this.#hasHungUp()) {
+        aborted();
+        return emit(event, ...parameters);
+      }
+      // `stream.pipeline` does not write to what is closed.
+      response.destroyed = false;
+      Object.defineProperty(response, "closed", { value: false, configurable: true });
+      this.#later.push(() => {
+        response.destroyed = true;
+        Reflect.deleteProperty(response, "closed");
+        emit(event, ...parameters);
+      });
+      return false;
+    };
+  }
+
+  /** Whether the client has hung up before the handler has answered. */
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  /** The handler has answered. */
+  lift(): void {
+    this.#isUp = false;
+    const later = this.#later;
+    this.#later = [];
+    for (const call of later) {
+      call();
+    }
+  }
+
+  #hasHungUp(): boolean {
+    const { readableEnded, errored } = this.#request.socket;
+    this.#isGone ||= readableEnded || (errored !== null && errored !== undefined);
+    return this.#isGone;
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * The settings of the middleware.
+ *
+ * @module
+ */
+
+import { type Bytes, bytesOf } from "../client/bytes.js";
+import { optionalFlag, optionalMillis, required } from "../client/options.js";
+import { ConfigError, shown, unreadable } from "../errors.js";
+import { checkedText } from "../hub/settings.js";
+import { bytesOfLine, lineOfBytes } from "./bytes.js";
+import { NEVER_STORED, STORED_HEADERS, isName } from "./response.js";
+
+/** How a response ends a claim: as the result, as "nothing has happened", or as "the outcome is not known". */
+export type End = "complete" | "release" | "leave";
+
+/** Options of the middleware, for requests as its framework has them. The HTTP form's reference has more about each. */
+export interface WebOptions<R> {
+  /** The tenant or session whose keys these are: a text that is not empty. So nobody gets another one's response. */
+  readonly scope: (request: R) => string | PromiseLike<string>;
+  /** The key of the fingerprints, of 16 bytes at least: the same on all servers that replay each other's responses. */
+  readonly secret: Bytes;
+  /** The methods that are covered. Default: `POST` and `PATCH`. Other requests pass through. */
+  readonly methods?: readonly string[] | undefined;
+  /** Whether a request is covered, besides its method. Its body has not been read yet. Default: every request. */
+  readonly covers?: ((request: R) => boolean | PromiseLike<boolean>) | undefined;
+  /** Whether a covered request without a key is refused. Default: `true`; otherwise it passes through. */
+  readonly required?: boolean | undefined;
+  /** How long a request waits for another one with the same key, in ms. Default: it does not wait. */
+  readonly wait?: number | undefined;
+  /** The largest body of a request, in bytes. Default: 1 MiB. */
+  readonly maxBody?: number | undefined;
+  /** The largest result that is stored, in bytes: 1,000,000 at most. Default: 256 KiB. */
+  readonly maxResult?: number | undefined;
+  /** Statuses which end a claim otherwise than by default: `{ 404: "release" }`, for example. */
+  readonly ends?: Readonly<Record<number, End>> | undefined;
+  /** Names of response headers that are stored besides the usual ones. */
+  readonly storedHeaders?: readonly string[] | undefined;
+  /** Whether the handler runs without protection if the store is away. Default: `false`, the answer is 503. */
+  readonly failOpen?: boolean | undefined;
+  /** Whether form tokens are accepted. Default: `false`. */
+  readonly tokens?: boolean | undefined;
+  /** The path at which a `POST` gets a form token. Default: none. It needs `tokens`. */
+  readonly tokenPath?: string | undefined;
+}
+
+/** The options as they have been checked. */
+export interface Settings<R> {
+  readonly scope: (request: R) => unknown;
+  readonly secret: Uint8Array;
+  readonly methods: ReadonlySet<string>;
+  readonly covers: (request: R) => unknown;
+  readonly required: boolean;
+  readonly wait: number | null;
+  readonly maxBody: number;
+  readonly maxResult: number;
+  readonly ends: ReadonlyMap<number, End>;
+  readonly names: ReadonlySet<string>;
+  readonly failOpen: boolean;
+  readonly tokens: boolean;
+  readonly tokenPath: string | null;
+}
+
+const OPTIONS = [
+  ...["scope", "secret", "methods", "covers", "required", "wait", "maxBody", "maxResult", "ends", "storedHeaders"],
+  ...["failOpen", "tokens", "tokenPath"],
+];
+const LEAST_SECRET = 16;
+/** The longest result of an operation. */
+const MOST_RESULT = 1_000_000;
+const ENDS: readonly unknown[] = ["complete", "release", "leave"];
+const RELEASING: readonly number[] = [401, 403, 408, 409, 425, 429];
+
+/** Checks the program's options. */
+export function checked<R>(options: WebOptions<R>): Settings<R> {
+  required(options, ...OPTIONS);
+  const secret = bytesOf("secret", options.secret);
+  if (secret.length < LEAST_SECRET) {
+    throw invalid("secret", `has ${secret.length} bytes: give it ${LEAST_SECRET} at least`);
+  }
+  const tokens = optionalFlag("tokens", options.tokens) ?? false;
+  const wait = optionalMillis("wait", options.wait);
+  if (wait !== null && !(wait > 0)) {
+    throw invalid("wait", `is ${wait}: give it more than 0 ms, or leave it out, so that a request does not wait`);
+  }
+  return {
+    scope: aFunction("scope", options.scope),
+    secret,
+    methods: new Set(texts("methods", options.methods ?? ["POST", "PATCH"], "a method")),
+    covers: aFunction("covers", options.covers ?? (() => true)),
+    required: optionalFlag("required", options.required) ?? true,
+    wait,
+    maxBody: size("maxBody", options.maxBody ?? 1024 * 1024, Number.MAX_SAFE_INTEGER),
+    maxResult: size("maxResult", options.maxResult ?? 256 * 1024, MOST_RESULT),
+    ends: endsOf(options.ends ?? {}),
+    names: namesOf(options.storedHeaders ?? []),
+    failOpen: optionalFlag("failOpen", options.failOpen) ?? false,
+    tokens,
+    tokenPath: tokenPathOf(options.tokenPath, tokens),
+  };
+}
+
+/** How a response with this status ends the claim. `ends` are the program's exceptions. */
+export function endOf(status: number, ends: ReadonlyMap<number, End>): End {
+  return ends.get(status) ?? (status >= 500 ? "leave" : RELEASING.includes(status) ? "release" : "complete");
+}
+
+/** The names of the headers that are stored. `more`: the program's own. */
+export function namesOf(more: readonly string[]): ReadonlySet<string> {
+  const own = texts("storedHeaders", more, "the name of a header");
+  for (const name of own) {
+    if (!isName(name) || NEVER_STORED.includes(name.toLowerCase())) {
+      const why = isName(name) ? "belongs to one response, and is never stored" : "is not the name of a header";
+      throw invalid("storedHeaders", `has ${shown(name)}, which ${why}: remove it`);
+    }
+  }
+  return new Set([...STORED_HEADERS, ...own.map((name) => name.toLowerCase())]);
+}
+
+/** The exceptions among the ends, checked. */
+export function endsOf(ends: Readonly<Record<number, End>>): ReadonlyMap<number, End> {
+  if (typeof (ends as unknown) !== "object") {
+    throw unreadable(`ends is ${shown(ends)}: it has to be an object, such as { 404: "release" }`);
+  }
+  const all = new Map<number, End>();
+  for (const [text, end] of Object.entries(ends)) {
+    const status = Number(text);
+    if (!Number.isInteger(status) || status < 200 || status > 599 || !ENDS.includes(end)) {
+      const may = 'give it statuses from 200 to 599, each with "complete", "release" or "leave"';
+      throw invalid("ends", `has ${shown(text)}: ${shown(end)}: ${may}`);
+    }
+    all.set(status, end);
+  }
+  return all;
+}
+
+/** The tenant that the program's function has given. */
+export function checkedTenant(tenant: unknown): string {
+  if (typeof tenant !== "string" || tenant === "") {
+    throw invalid("scope", `has returned ${shown(tenant)}: it has to return a text that is not empty`);
+  }
+  return checkedText("scope", tenant);
+}
+
+function tokenPathOf(path: unknown, tokens: boolean): string | null {
+  if (path === undefined) {
+    return null;
+  }
+  if (typeof path !== "string" || !path.startsWith("/")) {
+    throw invalid("tokenPath", `is ${shown(path)}: it has to be a path, such as "/form-token"`);
+  }
+  if (!tokens) {
+    throw invalid("tokenPath", `is ${shown(path)}, and form tokens are not accepted: set tokens to true`);
+  }
+  // Routes have one character for each byte.
+  return lineOfBytes(new TextEncoder().encode(checkedText("tokenPath", path)));
+}
+
+function aFunction<F>(what: string, value: F): F {
+  if (typeof value !== "function") {
+    throw unreadable(`${what} is ${shown(value)}: it has to be a function of the request`);
+  }
+  return value;
+}
+
+function texts(what: string, value: readonly string[], each: string): readonly string[] {
+  const all: unknown = value;
+  if (!Array.isArray(all) || !all.every((one) => typeof one === "string" && bytesOfLine(one).length === one.length)) {
+    throw unreadable(`${what} is ${shown(value)}: it has to be an array, and each of its texts ${each}`);
+  }
+  return all as string[];
+}
+
+function size(what: string, value: number, most: number): number {
+  if (!Number.isInteger(value) || value < 1 || value > most) {
+    throw invalid(what, `is ${shown(value)}: it has to be a whole number of bytes, from 1 to ${most}`);
+  }
+  return value;
+}
+
+function invalid(option: string, text: string): ConfigError {
+  return new ConfigError(110, "invalid-option", `${option} ${text}`);
+}

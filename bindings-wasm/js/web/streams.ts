@@ -1,0 +1,130 @@
+/**
+ * Bodies of web streams.
+ *
+ * @module
+ */
+
+import { joined } from "./bytes.js";
+
+/** What this package uses of a `ReadableStreamDefaultReader`. */
+interface Reader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+  cancel(reason?: unknown): Promise<void>;
+}
+
+/** What this package uses of a `ReadableStream`. */
+export interface WebStream {
+  getReader(): Reader;
+}
+
+/** Reads a body. null: it is longer than so many bytes. */
+export async function readAll(stream: WebStream, most: number): Promise<Uint8Array | null> {
+  const reader = stream.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) {
+      return joined(chunks);
+    }
+    if (value !== undefined) {
+      chunks.push(value);
+      size += value.length;
+    }
+    if (size > most) {
+      void reader.cancel().catch(() => undefined);
+      return null;
+    }
+  }
+}
+
+/** A body that is not stored: what has been read of it, the read that is under way, and its reader. */
+export interface Pieces {
+  readonly chunks: readonly Uint8Array[];
+  readonly next: ReturnType<Reader["read"]>;
+  readonly reader: Reader;
+}
+
+/** The beginning of a body: all of it, or what comes before the rest. */
+export type Beginning = { readonly whole: Uint8Array } | Pieces;
+
+/** A body that comes in pieces. */
+export function pieces(stream: WebStream): Pieces {
+  const reader = stream.getReader();
+  return { chunks: [], next: reader.read(), reader };
+}
+
+/**
+ * Reads a body as far as it may be stored. `announced`: as far as so many bytes, which a header has announced. Without
+ * them, only a body that comes as a whole is: one chunk, and the end together with it.
+ */
+export async function beginning(stream: WebStream, announced: number | null): Promise<Beginning> {
+  const reader = stream.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const next = reader.read();
+    const read = announced !== null || chunks.length === 0 ? await next : await atOnce(next);
+    if (read?.done) {
+      return { whole: joined(chunks) };
+    }
+    const value = read?.value;
+    const isMore = size + (value?.length ?? 0) > (announced ?? 0);
+    if (read === null || (announced === null ? chunks.length > 0 : isMore)) {
+      return { chunks, next, reader };
+    }
+    if (value !== undefined) {
+      chunks.push(value);
+      size += value.length;
+    }
+  }
+}
+
+/** What a read gives without waiting for anything outside. */
+function atOnce<T>(read: Promise<T>): Promise<T | null> {
+  // The streams of texts and bytes close a few turns of the queue after their only chunk.
+  return Promise.race([read, new Promise<null>((resolve) => setTimeout(resolve, 0, null))]);
+}
+
+/**
+ * The rest of a body, as a stream. Before it ends, `last` is awaited. A reader that cancels stops nothing: the body is read
+ * to its end. If the body fails, `failed` is called.
+ */
+export function passing(
+  { chunks, next, reader }: Pieces,
+  last: () => Promise<void>,
+  failed: () => Promise<void>,
+): ReadableStream<Uint8Array> {
+  const waiting = [...chunks];
+  let read: ReturnType<Reader["read"]> | null = next;
+  /** The next chunk; null at the end. */
+  const pull = async (): Promise<Uint8Array | null> => {
+    try {
+      const { done, value } = await (read ?? reader.read());
+      read = null;
+      if (!done) {
+        return value ?? new Uint8Array();
+      }
+    } catch (error) {
+      await failed();
+      throw error;
+    }
+    await last();
+    return null;
+  };
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const chunk = waiting.shift() ?? (await pull());
+      if (chunk === null) {
+        controller.close();
+      } else {
+        controller.enqueue(chunk);
+      }
+    },
+    async cancel() {
+      while ((await pull()) !== null) {
+        // Nobody listens any more.
+      }
+    },
+  });
+}

@@ -1,0 +1,51 @@
+/**
+ * Form tokens: for forms of a browser, which cannot send a key.
+ *
+ * @module
+ */
+
+import type { Idempotency } from "../client/idempotency.js";
+import { bytesOfLine } from "./bytes.js";
+import { bindingOf } from "./fingerprint.js";
+import { tokenKey } from "./key.js";
+import type { Reply } from "./response.js";
+import { checkedTenant } from "./settings.js";
+
+/** The bytes of a token: 32 characters. */
+const RANDOM = 24;
+
+/**
+ * Issues a form token: one for each form that the server renders. The form sends it in the hidden field
+ * `idempotency-token`, and a script in the header `Idempotency-Token`. The middleware has to have the option `tokens`.
+ *
+ * `tenant`: as the middleware's `scope` gives it. `life`: for how long the form may be sent, in ms; ten minutes.
+ *
+ * @throws Refused if the server refuses or is away; ConfigError for an argument that is not valid.
+ */
+export async function issueToken(
+  operations: Idempotency,
+  tenant: string,
+  options?: { readonly life?: number | undefined },
+): Promise<string> {
+  const binding = await bindingOf(checkedTenant(tenant));
+  const bytes = crypto.getRandomValues(new Uint8Array(RANDOM));
+  const token = btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_");
+  await operations.issue(tokenKey(token), { ...options, binding });
+  return token;
+}
+
+/** The response that has a new token. */
+export function tokenReply(token: string): Reply {
+  const body = bytesOfLine(JSON.stringify({ token }));
+  return {
+    status: 201,
+    headers: [
+      ["content-type", "application/json"],
+      ["cache-control", "no-store"],
+      ["content-length", String(body.length)],
+    ],
+    body,
+  };
+}
