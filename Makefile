@@ -9,7 +9,7 @@ SERVERS := python3 $(CURDIR)/tests/servers run --
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test setup build lint bench options soak deletions mutants matrix clean \
-	suites computing-suites waiting-suites python-suite c-suite rust-suite javascript-suite shared-suite servers-suite crowds-suite faults-suite interop-suite
+	suites computing-suites waiting-suites python-suite c-suite rust-suite javascript-suite shared-suite servers-suite http-suite crowds-suite faults-suite interop-suite
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -109,7 +109,7 @@ suites:
 	tools/closing-lines
 
 waiting-suites:
-	$(MAKE) --no-print-directory --jobs 5 --output-sync=line python-suite c-suite javascript-suite shared-suite servers-suite
+	$(MAKE) --no-print-directory --jobs 6 --output-sync=line python-suite c-suite javascript-suite shared-suite servers-suite http-suite
 	$(MAKE) --no-print-directory interop-suite
 	$(MAKE) --no-print-directory faults-suite
 
@@ -149,6 +149,10 @@ shared-suite:
 servers-suite: rust-suite
 	$(SUITE) servers $(PYTHON) -m pytest -q tests/servers
 	$(SUITE) redis-servers $(PYTHON) -m pytest -q tests/redis-servers
+
+# The middleware of all languages, over real HTTP.
+http-suite:
+	python3 tests/servers run --redis 2 -- $(SUITE) http $(PYTHON) -m pytest -q tests/http
 
 # Nothing beside them: two thousand locks are held at once, and released within the time of a close, and a client closes in time over a silent
 # connection. `make matrix` runs Rust's with the oldest versions of the client libraries, too.
@@ -198,6 +202,7 @@ lint: ## formatting and lints of every language
 	cd tests/redis-servers && MYPYPATH=../mixed ../../.venv/bin/mypy --strict *.py
 	cd tests/deletions && ../../.venv/bin/mypy --strict .
 	cd tests/faults && MYPYPATH=../mixed:../selection:../interop/tests:. ../../.venv/bin/mypy --strict *.py
+	cd tests/http && ../../.venv/bin/mypy *.py apps/*.py
 	.venv/bin/mypy --strict tests/readme tests/selection tools/closing-lines tools/stutter --scripts-are-modules
 	cd bindings-py && ../.venv/bin/mypy && ../.venv/bin/python -m mypy.stubtest fencepost._fencepost
 	cd bench && ../.venv/bin/mypy

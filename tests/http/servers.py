@@ -1,0 +1,119 @@
+"""The servers of the suite: how they are started, asked and ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+HERE = Path(__file__).resolve().parent
+LONG = 60.0
+"""Long enough for everything, however busy the machine is, in seconds."""
+
+
+def _python(name: str) -> list[str]:
+    return [sys.executable, str(HERE / "apps" / name)]
+
+
+SERVERS: dict[str, list[str]] = {
+    "starlette": _python("starlette_app.py"),
+    "fastapi": _python("fastapi_app.py"),
+    "django-asgi": _python("django_asgi_app.py"),
+    "flask": _python("flask_app.py"),
+    "django-wsgi": _python("django_wsgi_app.py"),
+}
+"""The command of each server program."""
+
+
+def wait_until(condition: Callable[[], Any], what: str) -> Any:
+    """The first true value of ``condition``."""
+    end = time.monotonic() + LONG
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < end, f"waited too long until {what}"
+        time.sleep(0.01)
+
+
+def free_port() -> int:
+    """A port on which nothing listens."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+class Server:
+    """A running server program."""
+
+    def __init__(self, name: str, store: str, effects: str, **options: object) -> None:
+        self.name = name
+        self.port = free_port()
+        addresses = (f"redis://{store}", f"redis://{effects}")
+        self._process = subprocess.Popen(
+            # If the suite is killed, its servers end, too.
+            [
+                "setpriv",
+                "--pdeathsig",
+                "KILL",
+                *SERVERS[name],
+                str(self.port),
+                *addresses,
+                json.dumps(options),
+            ],
+            start_new_session=True,
+        )
+        # Each request has a connection of its own: a server may close one after an exception.
+        limits = httpx.Limits(max_keepalive_connections=0)
+        self.client = httpx.Client(base_url=f"http://127.0.0.1:{self.port}", timeout=LONG, limits=limits)
+        wait_until(self._is_ready, f"{name} serves")
+
+    def _is_ready(self) -> bool:
+        assert self._process.poll() is None, f"{self.name} has ended"
+        try:
+            return self.client.get("/ready").status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def connect(self) -> socket.socket:
+        """A connection of one's own."""
+        return socket.create_connection(("127.0.0.1", self.port), timeout=LONG)
+
+    def kill(self) -> None:
+        """SIGKILL to all its processes."""
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self.close()
+
+    def terminate(self) -> None:
+        """SIGTERM."""
+        self._process.terminate()
+
+    def stop(self) -> None:
+        """SIGTERM, and waits for its end."""
+        self.terminate()
+        self.wait()
+
+    def wait(self) -> None:
+        """Waits for its end."""
+        try:
+            assert self._process.wait(LONG) in (0, -signal.SIGTERM), f"{self.name} has failed"
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Leaves nothing behind."""
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        self.client.close()
