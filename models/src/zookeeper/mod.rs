@@ -294,13 +294,14 @@ impl Server {
             }
             Ask::Set { path, data, version } => {
                 tree.may_set(&path, version)?;
-                let before = tree.get(&path).ok_or(code::NO_NODE)?.1;
-                let version = before.version.wrapping_add(1);
-                self.commit(Change::Set { path, data });
-                Ok(Answer::Data {
-                    data: vec![],
-                    stat: Stat { version, ..before },
-                })
+                let change = Change::Set {
+                    path: path.clone(),
+                    data,
+                };
+                self.commit(change);
+                let (_, stat) = self.node(&path).ok_or(code::NO_NODE)?;
+                let data = vec![];
+                Ok(Answer::Data { data, stat })
             }
             Ask::Request(Request::Sync { .. }) => Ok(Answer::Done),
             _ => Err(code::UNIMPLEMENTED),

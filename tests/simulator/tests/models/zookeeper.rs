@@ -39,8 +39,10 @@ struct Both {
     model: Server,
     clients: Vec<Client>,
     asked: u64,
-    /// The transactions that created nodes, on the model and on the real server.
-    creations: BTreeMap<i64, i64>,
+    /// The transactions that created or changed nodes, on the model and on the real server.
+    transactions: BTreeMap<i64, i64>,
+    /// When that was: the model's time is the number of the request.
+    times: BTreeMap<i64, i64>,
     /// The sessions that there have been.
     sessions: BTreeMap<i64, i64>,
     /// Nodes that have been created.
@@ -55,7 +57,8 @@ impl Both {
             model: Server::new(),
             clients: Vec::new(),
             asked: 0,
-            creations: BTreeMap::new(),
+            transactions: BTreeMap::new(),
+            times: BTreeMap::new(),
             sessions: BTreeMap::new(),
             known: Vec::new(),
         };
@@ -80,6 +83,7 @@ impl Both {
     /// Asks both, and compares the answers.
     fn ask(&mut self, client: usize, ask: &Ask) -> Answer {
         self.asked += 1;
+        self.model.set_time(self.asked.try_into().unwrap());
         let client = &mut self.clients[client];
         let answered = self.model.ask(client.model, CommandId(self.asked), ask.clone());
         let answered = answered.expect("an answer");
@@ -114,7 +118,7 @@ impl Both {
                     path: other,
                     zxid: real,
                 },
-            ) => path == other && self.same_creation(*zxid, *real),
+            ) => path == other && self.same_transaction(*zxid, *real),
             (
                 Answer::Data { data, stat },
                 Answer::Data {
@@ -124,28 +128,33 @@ impl Both {
             ) => {
                 let Stat {
                     czxid,
+                    mzxid,
                     ephemeral_owner: owner,
                     version,
-                    ..
+                    created,
+                    modified,
                 } = *stat;
                 let owner = self.sessions.get(&owner).copied().unwrap_or(owner);
                 data == other
                     && version == real.version
                     && owner == real.ephemeral_owner
-                    && self.same_creation(czxid, real.czxid)
+                    && self.same_transaction(czxid, real.czxid)
+                    && self.same_transaction(mzxid, real.mzxid)
+                    && self.same_time(created, real.created)
+                    && self.same_time(modified, real.modified)
             }
             (model, real) => model == real,
         }
     }
 
     /// Transactions have other numbers, but the same order.
-    fn same_creation(&mut self, model: i64, real: i64) -> bool {
-        let known = *self.creations.entry(model).or_insert(real);
-        let before = self.creations.range(..model).next_back();
-        let after = self.creations.range(model + 1..).next();
-        known == real
-            && before.is_none_or(|(_, before)| *before < real)
-            && after.is_none_or(|(_, after)| real < *after)
+    fn same_transaction(&mut self, model: i64, real: i64) -> bool {
+        in_order(&mut self.transactions, model, real, 1)
+    }
+
+    /// A server's clock may not have gone on between two of them.
+    fn same_time(&mut self, model: i64, real: i64) -> bool {
+        in_order(&mut self.times, model, real, 0)
     }
 
     /// Compares the events of every session. Those of a session's end and of a new connection come in any order.
@@ -238,6 +247,15 @@ impl Both {
     }
 }
 
+/// Whether numbers of the real server follow those of the model, each one greater than the one before by so much.
+fn in_order(known: &mut BTreeMap<i64, i64>, model: i64, real: i64, least: i64) -> bool {
+    let same = *known.entry(model).or_insert(real) == real;
+    let before = known.range(..model).next_back();
+    let after = known.range(model + 1..).next();
+    same && before.is_none_or(|(_, before)| before + least <= real)
+        && after.is_none_or(|(_, after)| real + least <= *after)
+}
+
 fn create(path: &str, mode: CreateMode) -> Ask {
     Ask::Request(Request::Create {
         path: path.into(),
@@ -259,7 +277,7 @@ fn random_ask(chance: &mut Chance, known: &[String]) -> Ask {
     let path = random_path(chance, known);
     let data = vec![b'd'; chance.below(3)];
     let watch = chance.one_in(2);
-    let request = match chance.below(18) {
+    let request = match chance.below(20) {
         0..=1 => create(&path, CreateMode::Persistent),
         2 => create(&path, CreateMode::Container),
         3..=5 => return create(&format!("{path}/n-"), CreateMode::EphemeralSequential),
@@ -278,8 +296,8 @@ fn random_ask(chance: &mut Chance, known: &[String]) -> Ask {
         12 => Ask::Request(Request::Get { path, watch }),
         13 => Ask::Exists { path, watch },
         14 => Ask::Request(Request::Children { path, watch }),
-        15 => random_writes(chance, known),
-        16 => Ask::Request(Request::Set { path, data }),
+        15..=17 => random_writes(chance, known),
+        18 => Ask::Request(Request::Set { path, data }),
         _ => match chance.below(4) {
             0 => Ask::Request(Request::Sync { path }),
             1 => Ask::Request(Request::Children { path, watch: true }),
@@ -299,15 +317,18 @@ fn random_ask(chance: &mut Chance, known: &[String]) -> Ask {
 fn random_writes(chance: &mut Chance, known: &[String]) -> Ask {
     let write = |chance: &mut Chance| {
         let path = random_path(chance, known);
-        let data = Vec::new();
-        match chance.below(4) {
-            0 if path != BASE => Write::Delete { path, version: None },
-            1 => Write::Create {
+        let data = vec![b'w'; chance.below(3)];
+        let version = (!chance.one_in(3)).then_some(i32::try_from(chance.below(3)).unwrap());
+        match chance.below(8) {
+            0..=1 if path != BASE => Write::Delete { path, version },
+            2 => Write::Create {
                 path: format!("{path}/n-"),
                 data,
                 mode: CreateMode::EphemeralSequential,
             },
-            2 => Write::Create {
+            3..=4 => Write::Set { path, data, version },
+            5 => Write::Check { path, version },
+            6 => Write::Create {
                 path,
                 data,
                 mode: CreateMode::Ephemeral,
