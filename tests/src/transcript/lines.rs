@@ -278,3 +278,26 @@ fn target(target: Target) -> String {
         _ => "any".into(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use fencepost_core::zookeeper::{Request as Node, Write};
+
+    use super::*;
+
+    #[test]
+    fn a_part_shows_the_version_that_it_names() {
+        let set = |version| Write::Set {
+            path: "/a".into(),
+            data: b"x".into(),
+            version,
+        };
+        let writes = vec![set(Some(3)), set(None)];
+        let request = Request::from(Node::Multi { writes });
+        let parts: Vec<_> = request.parts.iter().map(Part::from).collect();
+        assert_eq!(
+            serde_json::to_string(&parts).unwrap(),
+            r#"[{"command":"set","path":"/a","data":"x","flags":0,"version":3},{"command":"set","path":"/a","data":"x","flags":0}]"#
+        );
+    }
+}

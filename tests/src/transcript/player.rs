@@ -267,3 +267,49 @@ fn redis_value(value: &serde_json::Value) -> Result<redis::Reply, Failed> {
         Value::Bool(_) | Value::Object(_) => return Err("no Redis value".into()),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_is_read_as_it_was_written() {
+        let new = Stat {
+            czxid: 7,
+            mzxid: 7,
+            ephemeral_owner: 1,
+            version: 0,
+            created: 0,
+            modified: 0,
+        };
+        let changed = Stat {
+            mzxid: 9,
+            version: 1,
+            created: 5,
+            modified: 6,
+            ..new
+        };
+        for (stat, fields) in [
+            (new, 6),
+            (
+                Stat {
+                    created: 5,
+                    modified: 5,
+                    ..new
+                },
+                7,
+            ),
+            (changed, 9),
+        ] {
+            let written = serde_json::to_value(Reply::data("1".into(), "x".into(), &stat)).unwrap();
+            assert_eq!(written.as_object().unwrap().len(), fields, "{written}");
+            let answer = Answer::Data {
+                data: b"x".into(),
+                stat,
+            };
+            let session = SessionId(1);
+            let read = outcome(&serde_json::from_value(written).unwrap()).unwrap();
+            assert_eq!(read, Outcome::ZooKeeper(zookeeper::Reply { session, answer }));
+        }
+    }
+}
