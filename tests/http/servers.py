@@ -24,12 +24,19 @@ def _python(name: str) -> list[str]:
     return [sys.executable, str(HERE / "apps" / name)]
 
 
+def _node(name: str) -> list[str]:
+    return ["node", str(HERE / "apps" / name)]
+
+
 SERVERS: dict[str, list[str]] = {
     "starlette": _python("starlette_app.py"),
     "fastapi": _python("fastapi_app.py"),
     "django-asgi": _python("django_asgi_app.py"),
     "flask": _python("flask_app.py"),
     "django-wsgi": _python("django_wsgi_app.py"),
+    "express": _node("express_app.mjs"),
+    "fastify": _node("fastify_app.mjs"),
+    "hono": _node("hono_app.mjs"),
 }
 """The command of each server program."""
 

@@ -1,4 +1,4 @@
-// Express, or the version of it that the environment names.
+// Express.
 
 import {
   OPTIONS,
