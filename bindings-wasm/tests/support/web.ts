@@ -1,0 +1,86 @@
+/** Requests to the middleware, over real HTTP. */
+
+import { once } from "node:events";
+import { type Server, request as send } from "node:http";
+import { type AddressInfo, type Socket, connect as connectTo } from "node:net";
+
+import { fresh } from "./backends.js";
+
+export const SECRET = "a secret of the tests";
+export const ORDER = '{"cents":1700}';
+
+/** What a client has received. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** The port of a server that listens by now. */
+export async function portOf(server: Server): Promise<number> {
+  if (!server.listening) {
+    await once(server, "listening");
+  }
+  return (server.address() as AddressInfo).port;
+}
+
+/** A request with a key of its own, which may be sent again. */
+export class Order {
+  readonly key = fresh();
+  readonly #port: number;
+  readonly #path: string;
+
+  constructor(port: number, path = "/") {
+    this.#port = port;
+    this.#path = path;
+  }
+
+  #headers(body: string) {
+    return {
+      "Host": "localhost",
+      "Idempotency-Key": this.key,
+      "Content-Type": "application/json",
+      "Content-Length": String(Buffer.byteLength(body)),
+    };
+  }
+
+  /** Sends it. */
+  async post(body = ORDER, more: Record<string, string> = {}): Promise<Answer> {
+    const headers = { ...this.#headers(body), ...more };
+    const request = send({ port: this.#port, path: this.#path, method: "POST", headers, agent: false });
+    request.end(body);
+    const [response] = (await once(request, "response")) as [import("node:http").IncomingMessage];
+    let text = "";
+    for await (const chunk of response.setEncoding("utf8")) {
+      text += String(chunk);
+    }
+    return { status: response.statusCode ?? 0, headers: response.headers, text };
+  }
+
+  /** Sends it on a connection of its own, which the test ends. */
+  open(body = ORDER): Socket {
+    const socket = connectTo(this.#port, "127.0.0.1");
+    socket.on("error", () => undefined);
+    socket.write(this.bytes(body));
+    return socket;
+  }
+
+  /** The bytes of the request. */
+  bytes(body = ORDER): string {
+    const lines = Object.entries(this.#headers(body)).map(([name, value]) => `${name}: ${value}`);
+    return [`POST ${this.#path} HTTP/1.1`, ...lines, "", body].join("\r\n");
+  }
+}
+
+/** Something that happens once, and who waits for it. */
+export class Moment<T = void> {
+  readonly come: Promise<T>;
+  /** It happens. */
+  readonly happen: (value: T) => void;
+
+  constructor() {
+    let happen: (value: T) => void = () => undefined;
+    this.come = new Promise((resolve) => (happen = resolve));
+    this.happen = happen;
+  }
+}

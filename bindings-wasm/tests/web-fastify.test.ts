@@ -1,0 +1,156 @@
+/** The middleware for Fastify, where it differs from others: tests/http has what all of them do. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { Readable } from "node:stream";
+import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import { type Client, type Idempotency, connect } from "fencepost";
+import { type WebOptions, claimOf, idempotent } from "fencepost/web/fastify";
+
+import { fresh } from "./support/backends.js";
+import { address, eventually, within } from "./support/servers.js";
+import { Moment, Order, SECRET, portOf } from "./support/web.js";
+
+const LIMIT = 30_000;
+
+describe("Fastify", { concurrency: false }, () => {
+  let client: Client;
+  let payments: Idempotency;
+  let app: FastifyInstance;
+
+  before(async () => {
+    client = await connect(`redis://${address("FENCEPOST_REDIS")}`);
+  });
+  beforeEach(() => {
+    payments = client.idempotency(fresh());
+    app = fastify({ forceCloseConnections: true });
+  });
+  afterEach(() => app.close());
+  after(() => client.close());
+
+  async function serving(
+    handler: (request: FastifyRequest, reply: FastifyReply) => unknown,
+    options: Partial<WebOptions<FastifyRequest>> = {},
+    schema = {},
+  ): Promise<Order> {
+    const scope = () => "shop-7";
+    await app.register(idempotent<FastifyRequest>(payments, { scope, secret: SECRET, ...options }));
+    app.post("/", { schema }, handler);
+    await app.listen({ host: "127.0.0.1", port: 0 });
+    return new Order(await portOf(app.server));
+  }
+
+  const facts = ({ status, headers, text }: Awaited<ReturnType<Order["post"]>>) => ({
+    status,
+    text,
+    stored: headers["idempotency-stored"],
+    replayed: headers["idempotent-replayed"],
+  });
+
+  it("claims after the validation, and after the hooks before it", async () => {
+    let user: string | undefined;
+    app.addHook("preHandler", (_request, _reply, done) => {
+      user = "alice";
+      done();
+    });
+    const order = await serving(
+      (request) => request.body,
+      { scope: () => user ?? "" },
+      {
+        body: { type: "object", required: ["cents"], properties: { cents: { type: "integer" } } },
+      },
+    );
+    assert.equal((await order.post("{}")).status, 400);
+    // The key is still free.
+    assert.equal((await order.post('{"cents":1}')).text, '{"cents":1}');
+    assert.deepEqual(facts(await order.post('{"cents":1}')), {
+      status: 200,
+      text: '{"cents":1}',
+      stored: undefined,
+      replayed: "true",
+    });
+  });
+
+  it("stores streams of a known length, and what a Response has", async () => {
+    const known = await serving((_request, reply) => {
+      void reply.header("Content-Length", 6);
+      return reply.send(Readable.from([Buffer.from("abc"), Buffer.from("def")]));
+    });
+    for (const replayed of [undefined, "true"]) {
+      assert.deepEqual(facts(await known.post()), { status: 200, text: "abcdef", stored: undefined, replayed });
+    }
+    await app.close();
+    app = fastify();
+    const response = await serving(() => new Response("abc", { status: 202, headers: { Location: "/17" } }));
+    for (const replayed of [undefined, "true"]) {
+      const answer = await response.post();
+      assert.deepEqual(facts(answer), { status: 202, text: "abc", stored: undefined, replayed });
+      assert.equal(answer.headers["location"], "/17");
+    }
+  });
+
+  it("replays a body without a type, as it was", async () => {
+    const order = await serving((request) => claimOf(request)?.complete("200\n\nabc", { tag: "http-response:1" }));
+    await order.post();
+    const answer = await order.post();
+    assert.deepEqual([answer.text, answer.headers["content-type"]], ["abc", undefined]);
+  });
+
+  it("leaves the claim of a stream that fails, and of a handler that writes by itself", async () => {
+    const takeovers: unknown[] = [];
+    const order = await serving((request, reply) => {
+      takeovers.push(claimOf(request)?.takeovers);
+      if (takeovers.length === 1) {
+        return reply.send(
+          Readable.from(
+            (async function* () {
+              yield "piece";
+              await Promise.reject(new Error("in the middle"));
+            })(),
+          ),
+        );
+      }
+      if (takeovers.length === 2) {
+        reply.hijack();
+        reply.raw.end("by itself");
+        return reply;
+      }
+      return "done";
+    });
+    await assert.rejects(order.post());
+    await eventually(LIMIT, "the second run", async () => (await order.post()).text === "by itself");
+    await eventually(LIMIT, "the third run", async () => (await order.post()).text === "done");
+    assert.deepEqual(takeovers, [0, 1, 2]);
+  });
+
+  it("keeps the signal of a request whose client has hung up, and its close waits for the handler", async () => {
+    const [entered, goOn] = [new Moment<FastifyRequest>(), new Moment()];
+    const order = await serving(async (request) => {
+      const { signal } = request;
+      entered.happen(request);
+      await goOn.come;
+      return `aborted: ${signal.aborted}`;
+    });
+    const socket = order.open();
+    const { socket: other } = await entered.come;
+    socket.destroy();
+    await once(other, "close");
+    let isClosed = false;
+    const closed = app.close().then(() => (isClosed = true));
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(isClosed, false);
+    goOn.happen();
+    await within(LIMIT, "the close", closed);
+
+    app = fastify();
+    const again = Object.assign(await serving(() => "again"), { key: order.key });
+    assert.deepEqual(facts(await again.post()), {
+      status: 200,
+      text: "aborted: false",
+      stored: undefined,
+      replayed: "true",
+    });
+  });
+});
