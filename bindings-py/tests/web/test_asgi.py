@@ -139,7 +139,9 @@ async def test_the_result_of_another_attempt_that_was_first(ascope_of: AsyncScop
     assert (late.body, late.replayed, app.runs) == (b"quick", True, 2)
 
 
-async def test_the_handler_may_end_its_claim_itself(ascope_of: AsyncScopes, app: App) -> None:
+async def test_the_handler_may_end_its_claim_itself(
+    ascope_of: AsyncScopes, app: App, caplog: pytest.LogCaptureFixture
+) -> None:
     web = protect(app, ascope_of())
 
     async def release(scope: Any, receive: Any, send: Any) -> None:
@@ -149,6 +151,7 @@ async def test_the_handler_may_end_its_claim_itself(ascope_of: AsyncScopes, app:
     app.handle = release
     first = await call_asgi(web, asgi_scope())
     assert (first.status, first.stored) == (201, False)
+    assert not caplog.records
     app.handle = app.pay
     assert (await call_asgi(web, asgi_scope())).body == b"run 2"
 
@@ -175,6 +178,39 @@ async def test_a_handler_that_fails_leaves_its_claim(ascope_of: AsyncScopes, app
     assert (retry.body, retry.replayed) == (b"run 2", False)
 
 
+async def test_the_handler_does_not_learn_that_its_client_hangs_up(ascope_of: AsyncScopes, app: App) -> None:
+    web = protect(app, ascope_of())
+
+    async def handle(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        hung_up = asyncio.create_task(receive())
+        # The client has gone: all of its messages were read.
+        await asyncio.sleep(0)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"begins", "more_body": True})
+        assert not hung_up.done()
+        await send({"type": "http.response.body", "body": b"ends", "more_body": False})
+        assert await hung_up == {"type": "http.disconnect"}
+
+    app.handle = handle
+    assert (await call_asgi(web, asgi_scope())).body == b"beginsends"
+
+
+async def test_a_client_that_is_gone_changes_nothing(ascope_of: AsyncScopes, app: App) -> None:
+    """Some servers raise OSError then."""
+    web = protect(app, ascope_of())
+
+    async def on_piece(piece: bytes) -> None:
+        raise ConnectionResetError
+
+    async def handle(scope: Any, receive: Any, send: Any) -> None:
+        await respond(send, b"abc", b"def")
+
+    app.handle = handle
+    await call_asgi(web, asgi_scope(), on_piece=on_piece)
+    assert (await call_asgi(web, asgi_scope())).replayed
+
+
 async def test_what_follows_the_response_changes_nothing(ascope_of: AsyncScopes, app: App) -> None:
     web = protect(app, ascope_of())
 
@@ -197,7 +233,7 @@ async def test_what_follows_the_response_changes_nothing(ascope_of: AsyncScopes,
         ([b"aa", b"bb"], None, False),
         ([b"a" * 20, b"b" * 20, b""], 40, False),
         ([b"a" * 40], None, False),
-        ([b"a" * 20, b"b" * 20], 4, False),
+        ([b"a" * 20, b"b" * 20, b"c"], 4, False),
     ],
     ids=["announced", "stream", "announced, too large", "whole, too large", "longer than announced"],
 )
@@ -222,6 +258,8 @@ async def test_the_claim_ends_before_the_last_byte(
     app.handle = handle
     first = await call_asgi(web, asgi_scope(), on_piece=on_piece)
     assert (first.body, first.stored) == (b"".join(pieces), stored)
+    # What is not stored is not held back.
+    assert len(first.pieces) > 1 or stored or len(pieces) == 1
     retry = await call_asgi(web, asgi_scope())
     assert (retry.status, retry.body, retry.stored) == (201, first.body if stored else b"", stored)
 

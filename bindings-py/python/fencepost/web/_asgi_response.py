@@ -100,13 +100,13 @@ class Protected(BaseProtected):
         another attempt, if that was first.
         """
         self._ended = True
+        claim = self._claim
+        if is_given_up(claim):
+            return False, None
         end = self._end_of(self._status)
         if end != "complete":
             await self._give_up(leaves=end == "leave")
             return True, None
-        claim = self._claim
-        if is_given_up(claim):
-            return False, None
         try:
             await claim.complete(result)
             return True, claim.result if claim.replayed else None

@@ -101,13 +101,13 @@ class Protected(BaseProtected):
         another attempt, if that was first.
         """
         self._ended = True
+        claim = self._claim
+        if is_given_up(claim):
+            return False, None
         end = self._end_of(self._status)
         if end != "complete":
             self._give_up(leaves=end == "leave")
             return True, None
-        claim = self._claim
-        if is_given_up(claim):
-            return False, None
         try:
             claim.complete(result)
             return True, claim.result if claim.replayed else None
