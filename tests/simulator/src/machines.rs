@@ -36,7 +36,7 @@ use crate::{
     zookeeper::{self, PERMITS},
 };
 
-pub use claims::{Claimant, REDIS_CLAIM};
+pub use claims::{Claimant, REDIS_CLAIM, ZOOKEEPER_CLAIM};
 pub use inspections::{AtALock, Kind, ZOOKEEPER_INSPECTION, ZOOKEEPER_LIST};
 pub(crate) use inspections::{inspects, turn};
 pub use mixture::ZOOKEEPER_MIXTURE;
@@ -262,6 +262,7 @@ pub static ALL: &[&dyn Provable] = &[
     &ZOOKEEPER_SINGLE,
     &ZOOKEEPER_SEMAPHORE,
     &ZOOKEEPER_MULTI_LOCK,
+    &ZOOKEEPER_CLAIM,
     &ZOOKEEPER_INSPECTION,
     &ZOOKEEPER_LIST,
     &REDIS_STRING,

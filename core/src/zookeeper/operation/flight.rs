@@ -162,10 +162,10 @@ impl Flight {
         self.pending.push((id, purpose));
     }
 
-    /// Whether the group has a write whose outcome is not known.
-    pub(super) fn is_writing(&self) -> bool {
+    /// Whether the group has a write that may have been executed.
+    pub(super) fn may_have_written(&self) -> bool {
         self.pending.iter().any(|(_, purpose)| *purpose == Purpose::Write)
-            || self.answers.written == Some(Written::Unknown)
+            || matches!(self.answers.written, Some(Written::Yes | Written::Unknown))
     }
 
     fn purpose(&self, id: CommandId) -> Option<Purpose> {

@@ -8,13 +8,17 @@ use super::{DIRECTORY, Servers};
 
 /// Where contenders' nodes lie, those of holders first: a semaphore keeps its permits and its queue below the directory (or beside it, as Kazoo
 /// does), and of many locks there is another one.
-pub(super) const DIRECTORIES: [&str; 5] = [
+pub(super) const DIRECTORIES: [&str; 6] = [
     "/shop/stock/leases",
     DIRECTORY,
     "/shop/stock/locks",
     "/shop/stock-__lock__",
     "/shop/till",
+    RECORD,
 ];
+
+/// The record of an operation, below which the leases of claims lie.
+pub(super) const RECORD: &str = "/shop/fencepost/stock/d8/stock";
 
 /// The queues of contenders that will hold by another node.
 pub(super) const QUEUES: [&str; 2] = [DIRECTORIES[2], DIRECTORIES[3]];
@@ -35,7 +39,10 @@ impl Servers {
             self.owner(*session) == Owner::Client(client) && DIRECTORIES.contains(directory) && {
                 let (uuid, hex, written) =
                     names.get_or_insert_with(|| (attempt.uuid(), attempt.hex(), attempt.to_string()));
-                *data == written.as_bytes() || name.contains(&**uuid) || name.contains(&**hex)
+                *data == written.as_bytes()
+                    || name.contains(&**written)
+                    || name.contains(&**uuid)
+                    || name.contains(&**hex)
             }
         });
         own.map(|(directory, _, data, _)| (directory, data))

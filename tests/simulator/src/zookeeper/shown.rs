@@ -10,7 +10,7 @@ use crate::{
 
 use super::{
     DIRECTORY, PERMITS, Servers,
-    places::{DIRECTORIES, HALVES, directory_of},
+    places::{DIRECTORIES, HALVES, RECORD, directory_of},
     words,
 };
 
@@ -47,7 +47,7 @@ impl Servers {
             if HALVES.contains(&name) {
                 return None;
             }
-            let unnumbered = directory == DIRECTORY && !path.contains('_');
+            let unnumbered = directory == DIRECTORY && !path.contains('_') || directory == RECORD;
             let number = words::number(path).parse().ok().filter(|_: &i32| !unnumbered);
             let place = [
                 Place::Permits,
@@ -55,6 +55,7 @@ impl Servers {
                 Place::Queue,
                 Place::Queue,
                 Place::Other,
+                Place::Lock,
             ][known];
             Some(Node {
                 path,

@@ -36,6 +36,21 @@ pub(super) fn ask(ask: &Ask) -> String {
         Request::Delete { path } => format!("delete {}", short(path)),
         Request::Sync { .. } => "sync".into(),
         Request::Multi { writes } if matches!(writes.as_slice(), [Write::Check { .. }]) => "check".into(),
+        Request::Multi { writes } => {
+            let words: Vec<String> = writes.iter().map(write).collect();
+            format!("multi: {}", words.join(", "))
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+fn write(write: &Write) -> String {
+    let at = |version: &Option<i32>| version.map_or_else(String::new, |version| format!(" at {version}"));
+    match write {
+        Write::Create { path, mode, .. } => format!("create {} {mode:?}", short(path)),
+        Write::Set { path, version, .. } => format!("set {}{}", short(path), at(version)),
+        Write::Delete { path, version } => format!("delete {}{}", short(path), at(version)),
+        Write::Check { path, version } => format!("check {}{}", short(path), at(version)),
         other => format!("{other:?}"),
     }
 }

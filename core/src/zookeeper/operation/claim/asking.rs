@@ -33,14 +33,14 @@ impl Claimant {
         }
     }
 
-    /// Asks again. With `barrier`, the client may be connected to another server, or the claim may be its own.
-    pub(super) fn ask_again(&mut self, now: Instant, barrier: bool) {
+    /// Asks again. `own` says that the claim may be this attempt's own.
+    pub(super) fn ask_again(&mut self, now: Instant, own: bool) {
         self.out.stop(Timer::Poll);
         self.out.stop(Timer::Retry);
         let request = self.request(Step::Claim(self.settings.claim.clone()));
         let exchange = Exchange::new(request, None, self.sets_watch());
-        let exchange = if barrier {
-            exchange
+        let exchange = if own {
+            exchange.after_a_write()
         } else {
             exchange.without_barrier()
         };

@@ -219,7 +219,8 @@ impl Claimant {
         }
         match &self.phase {
             Phase::Held(_) => self.lose(now, Loss::SessionExpired, Cause::none()),
-            Phase::Waiting | Phase::Proving(_) => self.ask_again(now, true),
+            Phase::Waiting => self.ask_again(now, false),
+            Phase::Proving(_) => self.ask_again(now, true),
             Phase::Lapsed(Some(_)) => self.stop_in(Phase::Lapsed(None)),
             Phase::Idle | Phase::Asking(_) | Phase::Leaving(_) | Phase::Lapsed(None) => {}
         }

@@ -106,18 +106,13 @@ impl Claimant {
         self.watch_own();
     }
 
-    /// The server has not answered while the session was confirmed.
+    /// The server has not answered while the session was confirmed. The application learns that the server may not have
+    /// the result, or may not know that nothing has happened. A leave is reported once the lease has certainly ended,
+    /// however long that takes, as the release of a lock is.
     pub(super) fn unanswered(&mut self, now: Instant) {
-        let Phase::Leaving(leaving) = &mut self.phase else {
-            return;
-        };
-        if !core::mem::take(&mut leaving.reported) {
-            return;
-        }
-        // To leave is to let the lease end. But an operation that has not happened is not free yet, and the server may
-        // not have the result of a completion.
-        if leaving.end == End::Leave {
-            return self.out.event(Event::Released);
+        match &self.phase {
+            Phase::Leaving(leaving) if leaving.reported && leaving.end != End::Leave => {}
+            _ => return,
         }
         let cause = core::mem::take(&mut self.acquire.trouble);
         self.out.event(Event::Lost {

@@ -116,9 +116,15 @@ impl Exchange {
         self
     }
 
+    /// An earlier request of the same attempt may have been executed.
+    pub(super) const fn after_a_write(mut self) -> Self {
+        self.in_doubt = true;
+        self
+    }
+
     /// Whether the server may have executed a write of this request, or may still execute it.
     pub(super) fn may_have_written(&self) -> bool {
-        self.in_doubt || self.flight.as_ref().is_some_and(Flight::is_writing)
+        self.in_doubt || self.flight.as_ref().is_some_and(Flight::may_have_written)
     }
 
     /// The list of leases that has set a watch, once.
@@ -153,14 +159,14 @@ impl Exchange {
     /// The connection is lost. What was read must be read again. A write may still be answered.
     pub(super) fn suspended(&mut self) {
         self.watch = None;
-        if !self.flight.as_ref().is_some_and(Flight::is_writing) {
+        if !self.flight.as_ref().is_some_and(Flight::may_have_written) {
             self.flight = None;
         }
     }
 
     /// The session is over, and with it everything in flight.
     pub(super) fn session_over(&mut self) {
-        if self.flight.take().is_some_and(|flight| flight.is_writing()) {
+        if self.flight.take().is_some_and(|flight| flight.may_have_written()) {
             self.doubt();
         }
         self.watch = None;
@@ -201,7 +207,8 @@ impl Exchange {
                     self.flight = Some(Flight::lease(lease, wire.out));
                     return Progress::Pending;
                 }
-                Step::Leave if !leased && runs(node, &self.request) => {
+                // The lease is over, as it would be after the request.
+                Step::Leave | Step::Release if !leased && may_have_run(node, &self.request) => {
                     return Progress::Answered(Answer::Released);
                 }
                 _ => {}
@@ -243,8 +250,11 @@ impl Exchange {
     }
 }
 
-/// Whether the attempt of the request runs the operation.
-fn runs(node: &Node, request: &Asked) -> bool {
-    node.record()
-        .is_some_and(|record| record.state == State::Running && record.attempt == request.attempt)
+/// Whether the attempt of the request runs the operation, and does not say that nothing has happened.
+fn may_have_run(node: &Node, request: &Asked) -> bool {
+    node.record().is_some_and(|record| {
+        record.state == State::Running
+            && record.attempt == request.attempt
+            && (request.step == Step::Leave || record.takeovers > 0)
+    })
 }
