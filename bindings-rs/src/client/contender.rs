@@ -23,6 +23,14 @@ pub(super) struct Contender {
     key: Key,
 }
 
+/// What a claim has come to.
+pub(super) enum Opened {
+    /// The contender may run the operation.
+    Granted(Contender),
+    /// The operation has a result.
+    Replayed(Box<Record>),
+}
+
 /// What a request about an operation or a value has come to.
 pub(super) enum Stepped {
     Stored(Box<Record>),
@@ -56,15 +64,15 @@ impl Contender {
         }
     }
 
-    /// Claims an operation: a contender that runs it, or the result that it has already.
+    /// Claims an operation.
     pub(super) async fn claim(
         shared: &Arc<Shared>,
         params: ContenderParams<'_>,
         acquire_timeout: AcquireTimeout,
-    ) -> Result<Result<Self, Box<Record>>, Error> {
+    ) -> Result<Opened, Error> {
         match Self::open(shared, params, acquire_timeout).await? {
-            (contender, None) => Ok(Ok(contender)),
-            (_, Some(End::Replayed(record))) => Ok(Err(record)),
+            (contender, None) => Ok(Opened::Granted(contender)),
+            (_, Some(End::Replayed(record))) => Ok(Opened::Replayed(record)),
             (_, Some(end)) => Err(end.error()),
         }
     }

@@ -14,7 +14,11 @@ use fencepost_core::{
     positive,
 };
 
-use super::{Client, contender::Contender, shared::Shared};
+use super::{
+    Client,
+    contender::{Contender, Opened},
+    shared::Shared,
+};
 use crate::{Error, Record, Shown, engine::ContenderParams, hub::settings::micros};
 
 pub use claim::{Claim, Completion};
@@ -165,8 +169,8 @@ impl Idempotency {
         };
         Ok(
             match Contender::claim(&self.shared, params, acquire_timeout).await? {
-                Ok(contender) => Claimed::Run(Claim::new(contender, self.clone(), key)),
-                Err(record) => Claimed::Replayed(*record),
+                Opened::Granted(contender) => Claimed::Run(Claim::new(contender, self.clone(), key)),
+                Opened::Replayed(record) => Claimed::Replayed(*record),
             },
         )
     }
