@@ -136,6 +136,39 @@ impl error::Error for DriverFailed {
     }
 }
 
+/// The stored result of an operation is an error: an earlier attempt has [stored](crate::OnError::Store) it (507). Its text
+/// is that error's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct StoredError {
+    text: String,
+}
+
+impl StoredError {
+    pub(crate) fn new(result: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(result).into_owned();
+        Self { text }
+    }
+
+    /// The number, the same in every language.
+    #[must_use]
+    pub const fn code(&self) -> u16 {
+        507
+    }
+
+    /// The kebab-case name, the same in every language.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        "stored-error"
+    }
+
+    /// The text of the error that was stored.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
 /// The name of a lock or an operation as errors show it: its first 64 characters.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Shown {

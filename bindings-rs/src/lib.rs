@@ -52,9 +52,9 @@ pub mod hub;
 
 pub use client::{
     Builder, Claim, Claimed, Client, Completion, Found, Grant, Idempotency, IdempotencyOptions, Lock,
-    LockOptions, OnceError, Outcome, ReadWriteLock, Update,
+    LockOptions, OnError, OnceError, Operation, Outcome, ReadWriteLock, Update,
 };
-pub use error::{DriverFailed, Error, Lost, Native, Refused, Shown};
+pub use error::{DriverFailed, Error, Lost, Native, Refused, Shown, StoredError};
 pub use fencepost_core::{
     ConfigError, Loss, Misuse, Refusal,
     claim::{Content, Policy as OnLeaseEnd, Record, State as RecordState},

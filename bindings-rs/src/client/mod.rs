@@ -22,7 +22,8 @@ use shared::Shared;
 pub use connect::Builder;
 pub use grant::Grant;
 pub use idempotency::{
-    Claim, Claimed, Completion, Idempotency, IdempotencyOptions, OnceError, Outcome, Update,
+    Claim, Claimed, Completion, Idempotency, IdempotencyOptions, OnError, OnceError, Operation, Outcome,
+    Update,
 };
 pub use inspection::Found;
 pub use kinds::ReadWriteLock;

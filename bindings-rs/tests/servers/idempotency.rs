@@ -3,15 +3,15 @@
 use std::{sync::Arc, time::Duration};
 
 use fencepost::{
-    Claim, Claimed, Completion, Error, Idempotency, IdempotencyOptions, Loss, OnLeaseEnd, OnceError, Outcome,
-    RecordState, Refusal, Update,
+    Claim, Claimed, Completion, Error, Idempotency, IdempotencyOptions, Loss, OnLeaseEnd, RecordState,
+    Refusal, Update,
 };
 use tokio::sync::Notify;
 
 use crate::{control, scenarios::unique};
 
 /// A scope that no other test uses.
-async fn scope(options: IdempotencyOptions) -> Idempotency {
+pub(crate) async fn scope(options: IdempotencyOptions) -> Idempotency {
     let client = fencepost::connect(&control::redis()).await.unwrap();
     client.idempotency_with(&unique("payments"), options).unwrap()
 }
@@ -22,14 +22,14 @@ async fn beside(scope: &Idempotency, options: IdempotencyOptions) -> Idempotency
     client.idempotency_with(scope.scope(), options).unwrap()
 }
 
-fn run(claimed: Claimed) -> Claim {
+pub(crate) fn run(claimed: Claimed) -> Claim {
     match claimed {
         Claimed::Run(claim) => claim,
         Claimed::Replayed(record) => panic!("{record:?}"),
     }
 }
 
-fn refusal(error: Error) -> Refusal {
+pub(crate) fn refusal(error: Error) -> Refusal {
     match error {
         Error::Refused(refused) => refused.reason(),
         error => panic!("{error}"),
@@ -37,56 +37,10 @@ fn refusal(error: Error) -> Refusal {
 }
 
 /// A lease that is over soon, and is not renewed.
-fn brief() -> IdempotencyOptions {
+pub(crate) fn brief() -> IdempotencyOptions {
     IdempotencyOptions::new()
         .lease(Duration::from_millis(40))
         .renew(false)
-}
-
-#[tokio::test]
-async fn an_operation_runs_once() {
-    let payments = scope(IdempotencyOptions::new()).await;
-    let mut runs = 0;
-    for replayed in [false, true, true] {
-        let paid = payments
-            .outcome("order-17", b"17 EUR", async |claim| {
-                runs += 1;
-                Ok::<_, std::io::Error>((claim.takeovers(), claim.derive("charge")))
-            })
-            .await
-            .unwrap();
-        let value = (0, payments.once("order-17", b"17 EUR", never).await.unwrap().1);
-        assert_eq!(paid, Outcome { value, replayed });
-    }
-    assert_eq!(runs, 1);
-}
-
-async fn never(_claim: &Claim) -> Result<(u64, String), std::io::Error> {
-    unreachable!("it has run")
-}
-
-/// The future of `once` can be given to another thread.
-#[tokio::test(flavor = "multi_thread")]
-async fn operations_run_in_tasks() {
-    let payments = scope(IdempotencyOptions::new()).await;
-    let tasks: Vec<_> = (0..8)
-        .map(|task| {
-            let payments = payments.clone();
-            tokio::spawn(async move {
-                payments
-                    .once("order-17", b"", async move |_claim: &Claim| {
-                        Ok::<u32, std::io::Error>(task)
-                    })
-                    .await
-                    .unwrap()
-            })
-        })
-        .collect();
-    let mut values = Vec::new();
-    for task in tasks {
-        values.push(task.await.unwrap());
-    }
-    assert!(values.iter().all(|value| *value == values[0]), "{values:?}");
 }
 
 #[tokio::test]
@@ -153,14 +107,12 @@ fn now() -> u64 {
 }
 
 #[tokio::test]
-async fn an_error_of_the_operation_leaves_and_a_release_frees() {
+async fn a_release_frees_what_no_earlier_attempt_has_left() {
     let payments = scope(IdempotencyOptions::new()).await;
-    let failed = payments
-        .once("order-17", b"", async |_claim| {
-            Err::<(), _>(std::io::Error::other("no funds"))
-        })
-        .await;
-    assert!(matches!(failed, Err(OnceError::Operation(error)) if error.to_string() == "no funds"));
+    run(payments.claim("order-17", b"").await.unwrap())
+        .leave()
+        .await
+        .unwrap();
     let claim = run(payments.claim("order-17", b"").await.unwrap());
     assert_eq!(claim.takeovers(), 1);
     // Nothing has happened in this attempt, but something may have in the first one.

@@ -19,6 +19,7 @@ mod faults_redis;
 mod faults_zookeeper;
 mod hub_loop;
 mod idempotency;
+mod once;
 mod peers;
 mod processes;
 mod tls;

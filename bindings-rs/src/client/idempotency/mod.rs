@@ -22,7 +22,7 @@ use super::{
 use crate::{Error, Record, Shown, engine::ContenderParams, hub::settings::micros};
 
 pub use claim::{Claim, Completion};
-pub use once::{OnceError, Outcome};
+pub use once::{OnError, OnceError, Operation, Outcome};
 pub use options::IdempotencyOptions;
 pub use steps::Update;
 
