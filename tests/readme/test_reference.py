@@ -49,7 +49,10 @@ def of_the_core() -> dict[int, str]:
 
 
 def of_rust() -> dict[int, str]:
-    return matched(source("bindings-rs/src/error.rs"))
+    text = source("bindings-rs/src/error.rs")
+    # An error with one number returns it without a match.
+    alone = re.findall(r"fn code\(&self\) -> u16 \{\s+(\d+)\s+\}.*?fn name.*?\"([a-z-]+)\"", text, re.DOTALL)
+    return matched(text) | {int(code): name for code, name in alone}
 
 
 def of_c() -> dict[int, str]:
@@ -77,7 +80,7 @@ def of_javascript() -> dict[int, str]:
 
 SOURCES = {
     "core": (of_the_core, {101, 210, 301, 316, 401, 407}),
-    "rust": (of_rust, {501, 506}),
+    "rust": (of_rust, {501, 506, 507}),
     "c": (of_c, {101, 407, 501, 521, 528}),
     "python": (of_python, {501, 506, 541, 543}),
     "javascript": (of_javascript, {501, 503, 506}),
