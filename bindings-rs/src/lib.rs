@@ -57,7 +57,7 @@ pub use client::{
 pub use error::{DriverFailed, Error, Lost, Native, Refused, Shown, StoredError};
 pub use fencepost_core::{
     ConfigError, Loss, Misuse, Refusal,
-    claim::{Content, Policy as OnLeaseEnd, Record, State as RecordState},
+    claim::{Content, MAX_RESULT, Policy as OnLeaseEnd, Record, State as RecordState},
     zookeeper::Layout,
 };
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 pub(crate) fn fencepost(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_fencepost"))
         .args(arguments)
+        .env_remove("FENCEPOST_URL")
         .output()
         .unwrap()
 }

@@ -1,6 +1,8 @@
 //! The command on real servers: `python3 tests/servers run -- cargo test -p fencepost-cli --features servers`.
 
 mod contenders;
+mod record;
+mod record_misuse;
 #[path = "../run/mod.rs"]
 mod run;
 

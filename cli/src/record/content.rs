@@ -1,0 +1,93 @@
+//! A stored result, for a terminal and as JSON.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+
+/// How many characters of a row of base64: a terminal's usual width.
+const ROW: usize = 76;
+
+/// A result as text, if it is text.
+pub(super) enum Shown<'a> {
+    Text(&'a str),
+    /// Base64.
+    Bytes(String),
+}
+
+impl<'a> Shown<'a> {
+    /// For JSON, which writes control characters as escapes.
+    pub(super) fn of(result: &'a [u8]) -> Self {
+        match str::from_utf8(result) {
+            Ok(text) => Self::Text(text),
+            Err(_) => Self::Bytes(STANDARD.encode(result)),
+        }
+    }
+
+    /// For a terminal: a text with characters that a terminal obeys is base64, too.
+    pub(super) fn on_terminal(result: &'a [u8]) -> Self {
+        match Self::of(result) {
+            Self::Text(text)
+                if text
+                    .chars()
+                    .all(|letter| matches!(letter, '\n' | '\t') || is_visible(letter)) =>
+            {
+                Self::Text(text)
+            }
+            _ => Self::Bytes(in_rows(&STANDARD.encode(result))),
+        }
+    }
+}
+
+/// A short text of a record on one line, with escapes for what a terminal would obey.
+pub(super) fn on_one_line(text: &str) -> String {
+    let mut line = String::new();
+    for letter in text.chars() {
+        if is_visible(letter) {
+            line.push(letter);
+        } else {
+            line.extend(letter.escape_default());
+        }
+    }
+    line
+}
+
+/// Whether a terminal shows the character, and does not obey it: control characters, and marks that change the
+/// direction of a text.
+fn is_visible(letter: char) -> bool {
+    let turns = matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    !turns && !letter.is_control()
+}
+
+fn in_rows(base64: &str) -> String {
+    let rows: Vec<_> = base64
+        .as_bytes()
+        .chunks(ROW)
+        .map(String::from_utf8_lossy)
+        .collect();
+    rows.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on_terminal(result: &[u8]) -> (bool, String) {
+        match Shown::on_terminal(result) {
+            Shown::Text(text) => (true, text.into()),
+            Shown::Bytes(base64) => (false, base64),
+        }
+    }
+
+    #[test]
+    fn a_terminal_gets_nothing_that_it_obeys() {
+        assert_eq!(
+            on_terminal("bezahlt: 17 €\n".as_bytes()),
+            (true, "bezahlt: 17 €\n".into())
+        );
+        assert_eq!(on_terminal(b""), (true, String::new()));
+        assert_eq!(on_terminal(b"\x1b[2J"), (false, "G1sySg==".into()));
+        assert_eq!(on_terminal("\u{202e}71".as_bytes()), (false, "4oCuNzE=".into()));
+        assert_eq!(on_terminal(b"\xff"), (false, "/w==".into()));
+        let rows = on_terminal(&[0xff; 100]).1;
+        assert_eq!(rows.lines().map(str::len).collect::<Vec<_>>(), [76, 60]);
+        assert_eq!(on_one_line("a\u{1b}[2J\nü"), "a\\u{1b}[2J\\nü");
+    }
+}

@@ -1,0 +1,83 @@
+//! Failures, and their exit codes.
+
+use std::{error::Error as _, process::ExitCode};
+
+use fencepost::{Error, Refusal};
+
+/// Why a step has failed, in one line.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) text: String,
+    kind: Kind,
+}
+
+/// The exit codes of `record`. Scripts depend on them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Missing = 1,
+    Usage = 2,
+    Refused = 3,
+    Unavailable = 4,
+}
+
+impl Failure {
+    pub(super) fn missing(text: impl Into<String>) -> Self {
+        Self::new(Kind::Missing, text)
+    }
+
+    pub(super) fn usage(text: impl Into<String>) -> Self {
+        Self::new(Kind::Usage, text)
+    }
+
+    pub(super) fn refused(text: impl Into<String>) -> Self {
+        Self::new(Kind::Refused, text)
+    }
+
+    fn new(kind: Kind, text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            kind,
+        }
+    }
+
+    pub(super) fn code(&self) -> ExitCode {
+        ExitCode::from(self.kind as u8)
+    }
+
+    /// The failure of a request that changes the record, if the server may have carried it out.
+    pub(super) fn of_change(error: Error) -> Self {
+        let failure = Self::from(error);
+        if failure.kind != Kind::Unavailable {
+            return failure;
+        }
+        let text = failure.text + ": it may have been done, so look at the record again";
+        Self { text, ..failure }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let kind = match &error {
+            Error::Refused(refused) => match refused.reason() {
+                Refusal::Unreachable
+                | Refusal::ConnectionClosed
+                | Refusal::Timeout
+                | Refusal::NotAvailable
+                | Refusal::GivenUp => Kind::Unavailable,
+                _ => Kind::Refused,
+            },
+            _ => Kind::Usage,
+        };
+        let mut text = format!("{}: {error}", error.name());
+        let mut source = error.source();
+        while let Some(cause) = source {
+            // The redis crate repeats the text of its causes.
+            let cause_text = cause.to_string();
+            if !text.ends_with(&cause_text) {
+                text = format!("{text}: {cause_text}");
+            }
+            source = cause.source();
+        }
+        Self { text, kind }
+    }
+}

@@ -1,0 +1,137 @@
+//! The record of an idempotent operation: an operator looks at it, gives it a result, or deletes it.
+
+mod change;
+mod content;
+mod failure;
+mod look;
+
+use std::process::ExitCode;
+
+use clap::{
+    Args, Subcommand,
+    builder::StyledStr,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
+use fencepost::{Client, Idempotency};
+
+use crate::output::complain;
+use failure::Failure;
+
+/// The variable that has the address if no option has it. The arguments of a process can be seen by other users, and an
+/// address may have a password.
+const VARIABLE: &str = "FENCEPOST_URL";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  1  there is no record, or no result to write
+  2  wrong usage, or a failure on this computer
+  3  refused: the record has changed or cannot be read, or the server refuses
+  4  unavailable: no server has answered";
+
+/// Operations and their records.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Arguments {
+    /// Where the records are: redis://HOST:PORT. By default what the variable FENCEPOST_URL has
+    #[arg(long, value_name = "URL", global = true)]
+    url: Option<String>,
+    #[command(subcommand)]
+    step: Step,
+}
+
+#[derive(Subcommand, Clone, Debug)]
+enum Step {
+    /// Print the record of an operation
+    #[command(after_help = EXIT_CODES)]
+    Look(look::Look),
+    /// Give an operation the result that it has had; it never replaces a result
+    #[command(after_help = EXIT_CODES)]
+    Settle(change::Settle),
+    /// Delete the record of an operation, so that the operation can run
+    #[command(after_help = EXIT_CODES)]
+    Forget(change::Forget),
+}
+
+/// Which operation.
+#[derive(Args, Clone, Debug)]
+struct Which {
+    /// The scope: whose keys these are
+    scope: String,
+    /// The operation's key in this scope
+    key: String,
+}
+
+/// Runs one of the steps. `before` is the address that was given before the command's name.
+pub(crate) async fn run(arguments: Arguments, before: Option<String>) -> ExitCode {
+    let done = async {
+        let url = address(before, arguments.url)?;
+        match arguments.step {
+            Step::Look(look) => look.run(&url).await,
+            Step::Settle(settle) => settle.run(&url).await,
+            Step::Forget(forget) => forget.run(&url).await,
+        }
+    };
+    match done.await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            complain(&failure.text);
+            failure.code()
+        }
+    }
+}
+
+/// Says where a missing guard is to be found.
+pub(crate) fn explained(mut error: clap::Error) -> clap::Error {
+    let missing = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(missing)) if error.kind() == ErrorKind::MissingRequiredArgument => missing,
+        _ => return error,
+    };
+    if missing.iter().any(|argument| argument.starts_with("--guard")) {
+        let tip = "`fencepost record look` prints the guard of the record. With it, the command changes only the record that you have seen.";
+        let tip = ContextValue::StyledStrs(vec![StyledStr::from(tip)]);
+        error.insert(ContextKind::Suggested, tip);
+    }
+    error
+}
+
+/// The one address that was given.
+fn address(before: Option<String>, after: Option<String>) -> Result<String, Failure> {
+    match (before, after) {
+        (Some(_), Some(_)) => Err(Failure::usage("--url is given twice: give one address")),
+        (Some(url), None) | (None, Some(url)) => Ok(url),
+        (None, None) => std::env::var(VARIABLE).map_err(|error| match error {
+            std::env::VarError::NotPresent => {
+                Failure::usage("there is no address: give --url redis://HOST:PORT, or set FENCEPOST_URL")
+            }
+            std::env::VarError::NotUnicode(_) => Failure::usage("the value of FENCEPOST_URL is not text"),
+        }),
+    }
+}
+
+impl Which {
+    async fn open(&self, url: &str) -> Result<(Client, Idempotency), Failure> {
+        let (scheme, _) = url.split_once(':').unwrap_or_default();
+        if scheme.eq_ignore_ascii_case("memory") {
+            return Err(Failure::usage(
+                "memory: keeps records within one process, and no other process sees them: give the address of a server, such as redis://HOST:PORT",
+            ));
+        }
+        let client = fencepost::connect(url).await?;
+        let operations = client.idempotency(&self.scope)?;
+        Ok((client, operations))
+    }
+
+    /// There is no record.
+    fn missing(&self) -> Failure {
+        Failure::missing(format!(
+            "there is no record of {self}: it was never claimed, or it was released or forgotten, or its retention has ended"
+        ))
+    }
+}
+
+impl std::fmt::Display for Which {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "operation {:?}", format!("{}/{}", self.scope, self.key))
+    }
+}
