@@ -66,6 +66,11 @@ def test_command(page: str, command: str, tmp_path: Path) -> None:
             assert grant
             arguments[arguments.index("FENCE")] = str(grant.fence)
             assert name in run(str(COMMAND), *arguments, cwd=tmp_path)
+    elif "record" in arguments:
+        printed = run_on_record(arguments, tmp_path)
+        assert "look" not in arguments or names(printed) == names(
+            EXAMPLE.findall((ROOT / page).read_text())[0]
+        )
     elif program == "fencepost":
         run(str(COMMAND), *arguments, cwd=tmp_path)
     elif program == "redis-cli":
@@ -75,6 +80,30 @@ def test_command(page: str, command: str, tmp_path: Path) -> None:
     else:
         # The snippets run what these commands build; test_every_target_exists looks at make's arguments.
         assert program in {"make", "git"}
+
+
+#: A printed record.
+EXAMPLE = re.compile(r"It prints, for example:\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def run_on_record(arguments: list[str], cwd: Path) -> str:
+    """Runs ``fencepost --url URL record STEP SCOPE KEY …`` on an operation that an attempt has left."""
+    _, address, _, _, scope, key, *_ = arguments
+    with fencepost.connect(address) as client:
+        operations = client.idempotency(scope, on_lease_end="indeterminate")
+        operations.claim(key).leave()
+        left = operations.look(key)
+        assert left
+        given = [str(left.fence) if word == "GUARD" else word for word in arguments]
+        printed = run(str(COMMAND), *given, cwd=cwd)
+        if after := operations.look(key):
+            operations.forget(key, after)
+    return printed
+
+
+def names(record: str) -> list[str]:
+    """The names of the rows of a printed record."""
+    return [line.split()[0] for line in record.splitlines()]
 
 
 def test_every_target_exists() -> None:
