@@ -85,8 +85,11 @@ impl Look {
             row("takeovers", &record.takeovers.to_string());
             row("policy", record.policy.name());
         }
-        if record.lease_end > 0 {
-            row("lease", &moment(record.lease_end, now));
+        match (record.state, record.lease_end) {
+            // ZooKeeper does not say when a lease has ended.
+            (RecordState::Running, 0) => row("lease", "ended"),
+            (RecordState::Running, end) => row("lease", &moment(end, now)),
+            _ => {}
         }
         if record.retention > 0 {
             row("retention", &length(record.retention));
@@ -139,6 +142,7 @@ impl Look {
             Some(Shown::Bytes(base64)) => (Some("base64"), Some(base64)),
         };
         let token = record.token.as_ref();
+        let is_running = record.state == RecordState::Running;
         json!({
             "scope": self.which.scope,
             "key": self.which.key,
@@ -149,7 +153,7 @@ impl Look {
             "takeovers": record.takeovers,
             "policy": record.policy.name(),
             "lease_end_ms": some(record.lease_end),
-            "lease_left_ms": some(record.lease_end).map(|end| end.saturating_sub(now)),
+            "lease_left_ms": is_running.then(|| record.lease_end.saturating_sub(now)),
             "retention_ms": some(record.retention),
             "kept_until_ms": some(record.kept_until),
             "fingerprint": hex(&record.fingerprint),

@@ -33,7 +33,7 @@ Exit codes:
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
-    /// Where the records are: redis://HOST:PORT. By default what the variable FENCEPOST_URL has
+    /// Where the records are: redis://HOST:PORT or zk://HOST:PORT/PREFIX. By default what the variable FENCEPOST_URL has
     #[arg(long, value_name = "URL", global = true)]
     url: Option<String>,
     #[command(subcommand)]
@@ -102,7 +102,7 @@ fn address(before: Option<String>, after: Option<String>) -> Result<String, Fail
         (Some(url), None) | (None, Some(url)) => Ok(url),
         (None, None) => std::env::var(VARIABLE).map_err(|error| match error {
             std::env::VarError::NotPresent => {
-                Failure::usage("there is no address: give --url redis://HOST:PORT, or set FENCEPOST_URL")
+                Failure::usage("there is no address: give --url redis://HOST:PORT or zk://HOST:PORT/PREFIX, or set FENCEPOST_URL")
             }
             std::env::VarError::NotUnicode(_) => Failure::usage("the value of FENCEPOST_URL is not text"),
         }),

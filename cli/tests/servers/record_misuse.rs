@@ -13,7 +13,7 @@ use crate::{
 
 #[tokio::test]
 async fn a_change_needs_the_guard() {
-    let operation = Operation::new().await;
+    let operation = Operation::on_redis().await;
     operation.claim().await.leave().await.unwrap();
     for arguments in [
         operation.arguments("settle", &["--result", "1"]),
@@ -32,7 +32,7 @@ async fn a_change_needs_the_guard() {
 
 #[tokio::test]
 async fn a_result_has_to_be_what_its_tag_says() {
-    let operation = Operation::new().await;
+    let operation = Operation::on_redis().await;
     operation.claim().await.leave().await.unwrap();
     let guard = operation.guard();
     let line = operation.fails(2, "settle", &["--guard", &guard, "--result", "receipt 1"]);
@@ -57,7 +57,7 @@ fn redis(command: &str) -> String {
 
 #[tokio::test]
 async fn a_record_that_cannot_be_read_is_left_alone() {
-    let operation = Operation::new().await;
+    let operation = Operation::on_redis().await;
     let key = format!("fencepost:{{{}/order%2017}}", operation.scope);
     assert_eq!(redis(&format!("HSET {key} format 1 state strange")), ":2\r\n");
     for (step, others) in [
@@ -111,7 +111,6 @@ fn a_refused_password_is_a_refusal() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     let redis = crate::url("redis", "FENCEPOST_REDIS");
-    let zookeeper = crate::url("zk", "FENCEPOST_ZOOKEEPER");
     for (arguments, word) in [
         (&["record"][..], "look"),
         (&["record", "sieve"], "sieve"),
@@ -132,10 +131,6 @@ fn what_makes_no_sense_is_refused() {
         (
             &["--url", "memory:", "record", "look", "payments", "k"],
             "no other process",
-        ),
-        (
-            &["--url", &zookeeper, "record", "look", "payments", "k"],
-            "it is for Redis",
         ),
         (
             &["--url", "http://localhost", "record", "look", "payments", "k"],
@@ -215,7 +210,7 @@ fn the_exit_codes_are_in_the_help() {
 #[cfg(unix)]
 #[tokio::test]
 async fn a_reader_that_has_gone_is_no_error() {
-    let operation = Operation::new().await;
+    let operation = Operation::on_redis().await;
     operation.has_result("text", &[b'x'; 300_000]).await;
     for others in [&[][..], &["--json"], &["--output", "-"]] {
         let (reader, writer) = std::io::pipe().unwrap();
