@@ -6,7 +6,7 @@ import { test } from "node:test";
 
 import { bytesOfLine, hex, lineOfBytes } from "../dist/web/bytes.js";
 import { bindingOf, fingerprints, recordKey, routeOf } from "../dist/web/fingerprint.js";
-import { keyOf, tokenField, tokenKey, tokenOf } from "../dist/web/key.js";
+import { keyOf, tokenIn, tokenKey, tokenOf } from "../dist/web/key.js";
 import { NAMES, problem, retryAfter } from "../dist/web/problems.js";
 import { encoded, replayOf, STORED_HEADERS } from "../dist/web/response.js";
 import { endOf, endsOf, namesOf } from "../dist/web/settings.js";
@@ -74,7 +74,7 @@ examples("tokens", ({ token, valid, record_key }) => {
   }
 });
 
-examples("forms", ({ body, token }) => assert.equal(tokenField(bytesOfLine(body)), token, body));
+examples("forms", ({ body, token }) => assert.equal(tokenIn(bytesOfLine(body)), token, body));
 
 examples("bindings", async ({ tenant, binding }) => assert.equal(hex(await bindingOf(tenant)), binding));
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 
 import { type Client, type Idempotency, connect } from "fencepost";
-import { claimOf, idempotent, issueToken } from "fencepost/web/hono";
+import { claimOf, idempotent, issueToken, recordKey, tokenField } from "fencepost/web/hono";
 import { type Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 
@@ -75,25 +75,33 @@ describe("Hono", { concurrency: false }, () => {
   });
 
   it("stores what comes as a whole, and not what comes in pieces", async () => {
-    const pieces = () =>
-      new ReadableStream<Uint8Array>({
-        async start(controller) {
-          for (const text of ["abc", "def"]) {
-            controller.enqueue(new TextEncoder().encode(text));
-            await new Promise((resolve) => setImmediate(resolve));
+    let goOn = new Moment();
+    const pieces = (between: () => Promise<unknown>) => {
+      const texts = ["abc", "def"];
+      return new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          if (texts.length < 2) {
+            await between();
           }
-          controller.close();
+          const text = texts.shift();
+          if (text === undefined) {
+            controller.close();
+          } else {
+            controller.enqueue(new TextEncoder().encode(text));
+          }
         },
       });
+    };
+    const soon = () => new Promise((resolve) => setImmediate(resolve));
     const length = { headers: { "Content-Length": "6" } };
     const bodies: [string, () => Response, boolean][] = [
       ["a text", () => new Response("abcdef"), true],
       ["bytes", () => new Response(new TextEncoder().encode("abcdef")), true],
       ["a blob", () => new Response(new Blob(["abcdef"]), length), true],
-      ["pieces of a known length", () => new Response(pieces(), length), true],
-      ["pieces", () => new Response(pieces()), false],
-      ["more than was announced", () => new Response(pieces(), { headers: { "Content-Length": "5" } }), false],
-      ["one piece that waits for another", () => new Response(late()), false],
+      ["pieces of a known length", () => new Response(pieces(soon), length), true],
+      ["pieces", () => new Response(pieces(() => Promise.resolve())), false],
+      ["more than was announced", () => new Response(pieces(soon), { headers: { "Content-Length": "5" } }), false],
+      ["a piece that comes after the head was sent", () => new Response(pieces(() => goOn.come)), false],
     ];
     app.use(idempotent(payments, { scope, secret: SECRET }));
     let respond: (() => Response) | undefined;
@@ -101,28 +109,15 @@ describe("Hono", { concurrency: false }, () => {
     for (const [name, make, isStored] of bodies) {
       key = fresh();
       respond = make;
-      const first = await facts(await post());
+      goOn = new Moment();
+      const response = await post();
+      goOn.happen();
+      const first = await facts(response);
       assert.deepEqual(first, { status: 200, text: "abcdef", stored: isStored ? null : "false", replayed: null }, name);
       const retry = { status: 200, text: isStored ? "abcdef" : "", stored: first.stored, replayed: "true" };
       assert.deepEqual(await facts(await post()), retry, name);
     }
   });
-
-  /** Its second piece comes when nothing else happens any more. */
-  function late(): ReadableStream<Uint8Array> {
-    const texts = ["abc", "def"];
-    return new ReadableStream<Uint8Array>({
-      async pull(controller) {
-        await new Promise((resolve) => setTimeout(resolve, texts.length === 2 ? 0 : 20));
-        const text = texts.shift();
-        if (text === undefined) {
-          controller.close();
-        } else {
-          controller.enqueue(new TextEncoder().encode(text));
-        }
-      },
-    });
-  }
 
   it("ends the claim by the status that an error has got", async () => {
     const takeovers: unknown[] = [];
@@ -189,6 +184,8 @@ describe("Hono", { concurrency: false }, () => {
     await Promise.all(works);
     const retry = await app.fetch(request, {}, context);
     assert.deepEqual([retry.status, retry.headers.get("idempotent-replayed")], [204, "true"]);
+    // An operator finds the record.
+    assert.equal((await payments.look(await recordKey("shop-7", key)))?.state, "done");
   });
 
   it("takes the tokens that the program has issued", async () => {
@@ -199,6 +196,8 @@ describe("Hono", { concurrency: false }, () => {
     assert.match(token, /^[\w-]{32}$/);
     assert.equal((await facts(await post(form(), { headers: {} }))).replayed, null);
     assert.equal((await facts(await post(form(), { headers: {} }))).replayed, "true");
+    assert.equal(tokenField(token), `<input type="hidden" name="idempotency-token" value="${token}">`);
+    assert.throws(() => tokenField('"><script>'), /token is/);
     const other = await issueToken(payments, "shop-8");
     assert.equal((await post("x", { headers: { "Idempotency-Token": other } })).status, 422);
     await assert.rejects(issueToken(payments, ""), /scope has returned ""/);

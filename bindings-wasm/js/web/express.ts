@@ -21,10 +21,7 @@ import { type NodeRequest, Shield, headerOf, peek } from "./node.js";
 import { STORED } from "./response.js";
 import type { WebOptions } from "./settings.js";
 
-export { claimOf } from "./claims.js";
-export { issueToken } from "./tokens.js";
-export type { Idle } from "./gate.js";
-export type { End, WebOptions } from "./settings.js";
+export * from "./public.js";
 
 /** What the middleware uses of a request of Express. */
 export interface ExpressRequest extends NodeRequest {
@@ -84,5 +81,5 @@ export function idempotent<R extends ExpressRequest>(
       },
     );
   };
-  return Object.assign(middleware, { idle: () => gate.idle() });
+  return Object.assign(middleware, { idle: (atMost?: number) => gate.idle(atMost) });
 }

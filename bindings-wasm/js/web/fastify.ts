@@ -8,7 +8,7 @@
  *
  * It covers the routes that are registered after it, in its scope. It claims a request before its handler: after
  * the request was parsed and validated, and after the hooks `preHandler` that were added before it. `app.close()` waits
- * for the handlers that run, also for those whose clients have hung up.
+ * for the handlers that run, also for those whose clients have hung up: 30 s at most.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import { Readable } from "node:stream";
 
 import type { Claim } from "../client/claim.js";
 import type { Idempotency } from "../client/idempotency.js";
-import { claimOf, show } from "./claims.js";
+import { show } from "./claims.js";
 import { type Admitted, Gate, type Idle } from "./gate.js";
 import { announced, grouped, headersOf } from "./held.js";
 import { type NodeRequest, type NodeResponse, Shield, headerOf, peek } from "./node.js";
@@ -25,10 +25,7 @@ import { type Reply, STORED } from "./response.js";
 import type { WebOptions } from "./settings.js";
 import { type WebStream, beginning, passing, pieces } from "./streams.js";
 
-export { claimOf };
-export { issueToken } from "./tokens.js";
-export type { Idle } from "./gate.js";
-export type { End, WebOptions } from "./settings.js";
+export * from "./public.js";
 
 const utf8 = new TextEncoder();
 
@@ -198,7 +195,7 @@ export function idempotent<R extends FastifyRequest>(
   return Object.assign(plugin, {
     [Symbol.for("skip-override")]: true,
     [Symbol.for("fastify.display-name")]: "fencepost",
-    idle: () => gate.idle(),
+    idle: (atMost?: number) => gate.idle(atMost),
   });
 }
 

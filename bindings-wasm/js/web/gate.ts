@@ -8,8 +8,9 @@
 import type { Claim } from "../client/claim.js";
 import type { Idempotency } from "../client/idempotency.js";
 import { FencepostError, InProgress, LockLost, Refused, unreadable } from "../errors.js";
+import { type Timer, clearTimeout, setTimeout } from "../host.js";
 import { bindingOf, fingerprints, partsOf, recordKey } from "./fingerprint.js";
-import { KEY_HEADER, TOKEN_HEADER, keyOf, tokenField, tokenKey, tokenOf } from "./key.js";
+import { KEY_HEADER, TOKEN_HEADER, keyOf, tokenIn, tokenKey, tokenOf } from "./key.js";
 import { type Problem, problem, retryAfter } from "./problems.js";
 import { type Header, type Reply, TAG, encoded, headOf, isStatusAlone, replayOf, statusAlone } from "./response.js";
 import { type End, type Settings, type WebOptions, checked, checkedTenant, endOf } from "./settings.js";
@@ -47,11 +48,15 @@ export type Settled = "as it is" | "not stored" | Reply;
 /** A middleware whose handlers can be waited for. */
 export interface Idle {
   /**
-   * Resolves when no handler runs that has a claim. A handler goes on when its client has hung up, and then no
-   * connection shows that it runs: so wait for this before you close the client of the claims.
+   * Waits until no handler runs that has a claim, for so many ms at most; and says whether none does. A handler goes on when
+   * its client has hung up, and then no connection shows that it runs. So wait for this before you close the client
+   * of the claims.
    */
-  idle(): Promise<void>;
+  idle(atMost?: number): Promise<boolean>;
 }
+
+/** How long {@link Idle.idle} waits, unless the program says it (ms). */
+const IDLE_WITHIN = 30_000;
 
 const PASS = { is: "pass" } as const;
 const TOO_LARGE = { is: "reply", reply: problem("body-too-large") } as const;
@@ -115,7 +120,7 @@ export class Gate<R> {
       if (body === null) {
         return TOO_LARGE;
       }
-      token = tokenField(body) ?? undefined;
+      token = tokenIn(body) ?? undefined;
     }
     const name = token === undefined ? keyed(incoming.header(KEY_HEADER), required) : tokened(token);
     if ("is" in name) {
@@ -206,9 +211,17 @@ export class Gate<R> {
     }
   }
 
-  /** Resolves when no handler runs. */
-  idle(): Promise<void> {
-    return this.#count === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
+  /** As {@link Idle.idle}. */
+  async idle(atMost = IDLE_WITHIN): Promise<boolean> {
+    if (this.#count > 0) {
+      let timer: Timer | undefined;
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve);
+        timer = setTimeout(resolve, atMost);
+      });
+      clearTimeout(timer);
+    }
+    return this.#count === 0;
   }
 
   #formOf({ status, headers, body }: { status: number; headers: Iterable<Header>; body: Uint8Array | null }) {

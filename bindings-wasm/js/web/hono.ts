@@ -15,17 +15,14 @@
 import type { Claim } from "../client/claim.js";
 import type { Idempotency } from "../client/idempotency.js";
 import { unreadable } from "../errors.js";
-import { claimOf, show } from "./claims.js";
+import { show } from "./claims.js";
 import { Gate, type Idle } from "./gate.js";
 import { announced } from "./held.js";
 import { type Reply, STORED } from "./response.js";
 import type { WebOptions } from "./settings.js";
 import { beginning, passing, readAll } from "./streams.js";
 
-export { claimOf };
-export { issueToken } from "./tokens.js";
-export type { Idle } from "./gate.js";
-export type { End, WebOptions } from "./settings.js";
+export * from "./public.js";
 
 /** What the middleware uses of a context of Hono. */
 export interface HonoContext {
@@ -121,7 +118,7 @@ export function idempotent<C extends HonoContext>(
     }
     return undefined;
   };
-  return Object.assign(middleware, { idle: () => gate.idle() });
+  return Object.assign(middleware, { idle: (atMost?: number) => gate.idle(atMost) });
 }
 
 /** Path and query, as received where the server shows them: a URL has no dots in its path. */

@@ -31,7 +31,7 @@ export function tokenOf(value: string): string | null {
 }
 
 /** The value of the first field for a form token in an urlencoded body. null: there is none. */
-export function tokenField(body: Uint8Array): string | null {
+export function tokenIn(body: Uint8Array): string | null {
   // Without the `&`, a question mark at the beginning would be left out.
   return new URLSearchParams(`&${lineOfBytes(body)}`).get(TOKEN_HEADER);
 }

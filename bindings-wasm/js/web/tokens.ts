@@ -5,9 +5,10 @@
  */
 
 import type { Idempotency } from "../client/idempotency.js";
+import { shown, unreadable } from "../errors.js";
 import { bytesOfLine } from "./bytes.js";
 import { bindingOf } from "./fingerprint.js";
-import { tokenKey } from "./key.js";
+import { TOKEN_HEADER, tokenKey, tokenOf } from "./key.js";
 import type { Reply } from "./response.js";
 import { checkedTenant } from "./settings.js";
 
@@ -15,8 +16,8 @@ import { checkedTenant } from "./settings.js";
 const RANDOM = 24;
 
 /**
- * Issues a form token: one for each form that the server renders. The form sends it in the hidden field
- * `idempotency-token`, and a script in the header `Idempotency-Token`. The middleware has to have the option `tokens`.
+ * Issues a form token: one for each form that the server renders. The form sends it in a hidden field
+ * ({@link tokenField}), and a script in the header `Idempotency-Token`. The middleware has to have the option `tokens`.
  *
  * `tenant`: as the middleware's `scope` gives it. `life`: for how long the form may be sent, in ms; ten minutes.
  *
@@ -34,6 +35,14 @@ export async function issueToken(
     .replaceAll("/", "_");
   await operations.issue(tokenKey(token), { ...options, binding });
   return token;
+}
+
+/** The hidden field of a form, as HTML: with a token that {@link issueToken} has returned. */
+export function tokenField(token: string): string {
+  if (tokenOf(token) !== token) {
+    throw unreadable(`token is ${shown(token)}: give what issueToken has returned`);
+  }
+  return `<input type="hidden" name="${TOKEN_HEADER}" value="${token}">`;
 }
 
 /** The response that has a new token. */
