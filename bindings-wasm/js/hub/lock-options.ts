@@ -201,14 +201,20 @@ export interface MultiLockOptions {
 
 /** The options of a claim. Durations are numbers of ms. */
 export interface IdempotencyOptions {
-  /** Whether the client renews the lease after each third of it, until the release. Default: `true`. */
+  /**
+   * Redis (`memory:` checks it, and has no use for it): whether the client renews the lease after each third of it,
+   * until the release. Default: `true`.
+   */
   readonly renew?: boolean | undefined;
   /**
-   * How much earlier than the lease a grant ends, besides 1 % for clock drift. In ms. Range: more than 0, to a third of
-   * the lease. Default: 2 ms.
+   * Redis (`memory:` checks it, and has no use for it): how much earlier than the lease a grant ends, besides 1 % for
+   * clock drift. In ms. Range: more than 0, to a third of the lease. Default: 2 ms.
    */
   readonly margin?: number | undefined;
-  /** The longest time between two requests of a waiter. In ms. Range: more than 0, to 365 days. Default: 100 ms. */
+  /**
+   * Redis (`memory:` checks it, and has no use for it): the longest time between two requests of a waiter. In ms.
+   * Range: more than 0, to 365 days. Default: 100 ms.
+   */
   readonly poll?: number | undefined;
   /**
    * How long a try waits for an answer of the server; on Redis, also the time after which the client repeats a request.
@@ -216,7 +222,8 @@ export interface IdempotencyOptions {
    */
   readonly answerWithin?: number | undefined;
   /**
-   * How long a claim lasts without a renewal. In ms. Range: 5 ms and three times `margin`, to 365 days. Default: 30 s.
+   * Redis (`memory:` checks it, and has no use for it): how long a claim lasts without a renewal. In ms. Range: 5 ms
+   * and three times `margin`, to 365 days. Default: 30 s.
    */
   readonly lease?: number | undefined;
   /**
