@@ -151,7 +151,7 @@ fn the_end_of_a_session_hands_the_operation_over_as_its_policy_says() {
         let mut world = World::new();
         world.policy = policy;
         let (mut one, mut two) = (world.client(), world.client());
-        let (key, events) = world.claim(&mut one, b"a");
+        let (_, events) = world.claim(&mut one, b"a");
         let first = granted(&events);
         one.disconnect(&mut world.server, world.now);
         let events = world.events(&mut one);

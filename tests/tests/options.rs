@@ -227,7 +227,7 @@ fn an_error_lists_what_there_is() {
         (
             json!({"kind": "queue", "name": "x"}),
             "kind is \"queue\": the kinds of machines are redis-string, redis-claim, redis-single-step, zookeeper-mutex, ",
-            "zookeeper-inspection",
+            "zookeeper-single-step",
         ),
         (
             json!({"server": "redis", "kind": "queue", "name": "x"}),
