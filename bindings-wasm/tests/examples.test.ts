@@ -88,6 +88,7 @@ describe("examples", { concurrency: false }, () => {
     /^till 7 holds\nsomebody/,
     /^\{ paid: 5, reference: '[0-9a-f]{32}' \}\n5 true$/,
     /^application\/pdf 4$/,
+    /^true true$/,
   ];
   for (const [index, [, text = ""]] of [...snippets].entries()) {
     it(`the README's snippet ${index + 1}`, async () => {
