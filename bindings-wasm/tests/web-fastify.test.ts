@@ -91,6 +91,17 @@ describe("Fastify", { concurrency: false }, () => {
     }
   });
 
+  it("works with inject", async () => {
+    await serving((request) => request.body);
+    const inject = { method: "POST", url: "/", headers: { "idempotency-key": fresh() } } as const;
+    const payload = { text: "x".repeat(100_000) };
+    for (const replayed of [undefined, "true"]) {
+      const { statusCode, headers, body } = await app.inject({ ...inject, payload });
+      assert.deepEqual([statusCode, headers["idempotent-replayed"], body], [200, replayed, JSON.stringify(payload)]);
+    }
+    assert.equal((await app.inject({ ...inject, payload: {} })).statusCode, 422);
+  });
+
   it("replays a body without a type, as it was", async () => {
     const order = await serving((request) => claimOf(request)?.complete("200\n\nabc", { tag: "http-response:1" }));
     await order.post();

@@ -11,7 +11,7 @@ import { joined } from "./bytes.js";
 export interface NodeRequest {
   readonly method?: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly complete: boolean;
+  readonly complete?: boolean;
   readonly readableDidRead: boolean;
   readonly destroyed: boolean;
   readonly socket: NodeSocket;
@@ -39,6 +39,12 @@ export interface NodeResponse {
 export function headerOf(request: Pick<NodeRequest, "headers">, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value.join(", ") : value;
+}
+
+/** Whether all of a request has come. The requests of Fastify's `inject` have no other sign of it. */
+function hasAll(request: NodeRequest): boolean {
+  const { complete, _readableState } = request as NodeRequest & { readonly _readableState?: { ended?: boolean } };
+  return complete ?? _readableState?.ended === true;
 }
 
 /** Whether a request has a body. */
@@ -89,7 +95,7 @@ export async function peek(request: NodeRequest, most: number): Promise<Uint8Arr
           // Node.js keeps the connection once the rest has come.
           request.resume();
           resolve(null);
-        } else if (request.complete) {
+        } else if (hasAll(request)) {
           done();
           const body = joined(chunks);
           if (size > 0) {
