@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { type IncomingHttpHeaders, constants, connect as http2 } from "node:http2";
+import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 
@@ -100,6 +102,43 @@ describe("Fastify", { concurrency: false }, () => {
       assert.deepEqual([statusCode, headers["idempotent-replayed"], body], [200, replayed, JSON.stringify(payload)]);
     }
     assert.equal((await app.inject({ ...inject, payload: {} })).statusCode, 422);
+  });
+
+  it("works with HTTP/2, where a client hangs up by cancelling its request", async () => {
+    const [entered, goOn] = [new Moment(), new Moment()];
+    const two = fastify({ http2: true });
+    await two.register(idempotent(payments, { scope: () => "shop-7", secret: SECRET, wait: LIMIT }));
+    const order = fresh();
+    const gone = new Moment();
+    two.post("/", async (request, reply) => {
+      reply.raw.stream.on("close", gone.happen);
+      entered.happen();
+      await goOn.come;
+      return request.body;
+    });
+    await two.listen({ host: "127.0.0.1", port: 0 });
+    const session = http2(`http://127.0.0.1:${(two.server.address() as AddressInfo).port}`);
+    const send = () => {
+      const headers = { ":method": "POST", ":path": "/", "idempotency-key": order, "content-type": "text/plain" };
+      const request = session.request(headers).on("error", () => undefined);
+      request.write("a body ");
+      request.end("without a length");
+      return request;
+    };
+    try {
+      const first = send();
+      await entered.come;
+      first.close(constants.NGHTTP2_CANCEL);
+      await gone.come;
+      goOn.happen();
+      const retry = send();
+      const [headers] = (await once(retry, "response")) as [IncomingHttpHeaders];
+      assert.deepEqual([headers[":status"], headers["idempotent-replayed"]], [200, "true"]);
+      assert.equal(String((await once(retry, "data"))[0]), "a body without a length");
+    } finally {
+      session.destroy();
+      await two.close();
+    }
   });
 
   it("replays a body without a type, as it was", async () => {

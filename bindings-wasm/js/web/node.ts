@@ -15,6 +15,8 @@ export interface NodeRequest {
   readonly readableDidRead: boolean;
   readonly destroyed: boolean;
   readonly socket: NodeSocket;
+  /** HTTP/2's stream of the request. */
+  readonly stream?: { readonly endAfterHeaders: boolean; readonly rstCode?: number | undefined };
   read(): unknown;
   unshift(chunk: Uint8Array): void;
   resume(): unknown;
@@ -41,14 +43,20 @@ export function headerOf(request: Pick<NodeRequest, "headers">, name: string): s
   return Array.isArray(value) ? value.join(", ") : value;
 }
 
-/** Whether all of a request has come. The requests of Fastify's `inject` have no other sign of it. */
+/**
+ * Whether all of a request has come. `complete` says it too late in HTTP/2, and does not exist in the requests of Fastify's
+ * `inject`.
+ */
 function hasAll(request: NodeRequest): boolean {
   const { complete, _readableState } = request as NodeRequest & { readonly _readableState?: { ended?: boolean } };
-  return complete ?? _readableState?.ended === true;
+  return _readableState?.ended ?? complete === true;
 }
 
 /** Whether a request has a body. */
 function hasBody(request: NodeRequest): boolean {
+  if (request.stream !== undefined) {
+    return !request.stream.endAfterHeaders;
+  }
   return headerOf(request, "transfer-encoding") !== undefined || Number(headerOf(request, "content-length") ?? 0) > 0;
 }
 
@@ -145,23 +153,33 @@ export class Shield {
       return request;
     };
     response.emit = (event, ...parameters) => {
-      if (event !== "close" || !this.#isUp) {
+      // HTTP/2 emits both when a client cancels its request.
+      if (!this.#isUp || (event !== "close" && event !== "finish")) {
         return emit(event, ...parameters);
       }
-      if (!this.#hasHungUp()) {
+      if (this.#hasHungUp()) {
+        this.#later.push(() => emit(event, ...parameters));
+        if (event === "close") {
+          this.#reopen(response);
+        }
+        return false;
+      }
+      if (event === "close") {
         aborted();
-        return emit(event, ...parameters);
       }
-      // `stream.pipeline` does not write to what is closed.
-      response.destroyed = false;
-      Object.defineProperty(response, "closed", { value: false, configurable: true });
-      this.#later.push(() => {
-        response.destroyed = true;
-        Reflect.deleteProperty(response, "closed");
-        emit(event, ...parameters);
-      });
-      return false;
+      return emit(event, ...parameters);
     };
+  }
+
+  /** For `stream.pipeline`, which does not write to what is closed. */
+  #reopen(response: NodeResponse): void {
+    const { destroyed } = response;
+    response.destroyed = false;
+    Object.defineProperty(response, "closed", { value: false, configurable: true });
+    this.#later.unshift(() => {
+      response.destroyed = destroyed;
+      Reflect.deleteProperty(response, "closed");
+    });
   }
 
   /** Whether the client has hung up before the handler has answered. */
@@ -180,8 +198,12 @@ export class Shield {
   }
 
   #hasHungUp(): boolean {
-    const { readableEnded, errored } = this.#request.socket;
-    this.#isGone ||= readableEnded || (errored !== null && errored !== undefined);
+    const { stream, socket } = this.#request;
+    if (stream !== undefined) {
+      this.#isGone ||= (stream.rstCode ?? 0) !== 0;
+    } else {
+      this.#isGone ||= socket.readableEnded || (socket.errored !== null && socket.errored !== undefined);
+    }
     return this.#isGone;
   }
 }
