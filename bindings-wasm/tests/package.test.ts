@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -76,6 +76,32 @@ describe("package", { concurrency: false }, () => {
       await client.close();
     `);
     assert.equal(said, "bigint");
+  });
+
+  it("loads the middleware where there is no Node.js, and no framework with it", async () => {
+    const { said } = await program(`
+      for (const name of ["process", "Buffer", "setImmediate"]) delete globalThis[name];
+      const { idempotent } = await import("fencepost/web/hono");
+      console.log(typeof idempotent);
+    `);
+    assert.equal(said, "function");
+    for (const name of ["express", "fastify", "hono"]) {
+      const sources = readdirSync(`${root}/dist/web`).filter((file) => file.endsWith(".js"));
+      for (const source of sources) {
+        assert.ok(!readFileSync(`${root}/dist/web/${source}`, "utf8").includes(`from "${name}"`), source);
+      }
+    }
+  });
+
+  it("loads the middleware only for a program that imports it", async () => {
+    const { said } = await program(`
+      const { register } = await import("node:module");
+      const hooks = "export async function load(url, context, next) { console.log(url); return next(url, context); }";
+      register("data:text/javascript," + encodeURIComponent(hooks));
+      await import("fencepost");
+    `);
+    assert.match(said, /dist\/index.js/);
+    assert.doesNotMatch(said, /\/web\//);
   });
 
   for (const [name, url] of [

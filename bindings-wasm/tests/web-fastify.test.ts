@@ -8,7 +8,7 @@ import { Readable } from "node:stream";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
-import { type Client, type Idempotency, connect } from "fencepost";
+import { type Claim, type Client, type Idempotency, connect } from "fencepost";
 import { type WebOptions, claimOf, idempotent } from "fencepost/web/fastify";
 
 import { fresh } from "./support/backends.js";
@@ -149,10 +149,11 @@ describe("Fastify", { concurrency: false }, () => {
   });
 
   it("leaves the claim of a stream that fails, and of a handler that writes by itself", async () => {
-    const takeovers: unknown[] = [];
+    // They are referred to, so that it is not the garbage collector who leaves them.
+    const claims: (Claim | null)[] = [];
     const order = await serving((request, reply) => {
-      takeovers.push(claimOf(request)?.takeovers);
-      if (takeovers.length === 1) {
+      claims.push(claimOf(request));
+      if (claims.length === 1) {
         return reply.send(
           Readable.from(
             (async function* () {
@@ -162,7 +163,7 @@ describe("Fastify", { concurrency: false }, () => {
           ),
         );
       }
-      if (takeovers.length === 2) {
+      if (claims.length === 2) {
         reply.hijack();
         reply.raw.end("by itself");
         return reply;
@@ -172,7 +173,10 @@ describe("Fastify", { concurrency: false }, () => {
     await assert.rejects(order.post());
     await eventually(LIMIT, "the second run", async () => (await order.post()).text === "by itself");
     await eventually(LIMIT, "the third run", async () => (await order.post()).text === "done");
-    assert.deepEqual(takeovers, [0, 1, 2]);
+    assert.deepEqual(
+      claims.map((claim) => claim?.takeovers),
+      [0, 1, 2],
+    );
   });
 
   it("keeps the signal of a request whose client has hung up, and its close waits for the handler", async () => {

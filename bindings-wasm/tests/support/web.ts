@@ -70,6 +70,21 @@ export class Order {
     const lines = Object.entries(this.#headers(body)).map(([name, value]) => `${name}: ${value}`);
     return [`POST ${this.#path} HTTP/1.1`, ...lines, "", body].join("\r\n");
   }
+
+  /** The same with the body as one chunk, whose length is not announced. */
+  chunked(body: string): string {
+    const head = this.bytes("").replace("Content-Length: 0", "Transfer-Encoding: chunked");
+    return `${head}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+  }
+}
+
+/** What a connection receives, as far as a pattern. */
+export async function received(socket: Socket, pattern: RegExp): Promise<string> {
+  let text = "";
+  while (!pattern.test(text)) {
+    text += String((await once(socket, "data"))[0]);
+  }
+  return text;
 }
 
 /** Something that happens once, and who waits for it. */
