@@ -1,6 +1,7 @@
 //! Cases of the ZooKeeper mutex.
 
 mod acquire_timeout;
+mod claims;
 mod confirmations;
 mod directory;
 mod downgrade;
@@ -57,6 +58,7 @@ pub(super) fn cases() -> Vec<super::Case> {
         many::cases(),
         setbacks::cases(),
         recognition::cases(),
+        claims::cases(),
     ]
     .concat()
 }
@@ -135,6 +137,7 @@ fn own_of_attempt(key: u64, attempt: u32, number: i32) -> String {
 mod code {
     pub(super) const NO_NODE: i32 = -101;
     pub(super) const NO_AUTH: i32 = -102;
+    pub(super) const BAD_VERSION: i32 = -103;
     pub(super) const NODE_EXISTS: i32 = -110;
     pub(super) const AUTH_FAILED: i32 = -115;
     pub(super) const UNIMPLEMENTED: i32 = -6;

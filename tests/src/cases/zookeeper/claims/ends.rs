@@ -1,0 +1,293 @@
+//! The ends of a claim: after a loss, without an answer, refused, with the connection.
+
+use super::{OTHER, code, conflict, done, free, own, passed, run, running, shows, stat, warm, written};
+use crate::{
+    cases::cases,
+    transcript::{Input, Recorder},
+};
+
+cases! { "zookeeper":
+    claim_completed_after_its_session, "The claim is lost with its session; its result is stored all the same, if no other attempt has claimed the operation.",
+        "AWS Powertools#4260: a record in progress whose lease is over";
+    claim_lapsed_and_left, "The claim has ended by this client's clock, and its session lives: the machine leaves it, so that it blocks nobody.";
+    claim_lapsed_and_completed, "The application completes a lapsed claim while the machine leaves it.";
+    claim_claimed_again, "A claim that was lost may be claimed again: a new attempt.";
+    claim_completion_repeated, "A completion without an answer is read back, and finds itself.",
+        "a lost reply: the result is stored once";
+    claim_completion_never_answered, "The session ends here before the completion is answered: lost, and it can be completed later.";
+    claim_leave_never_answered, "A leave is reported when its lease has certainly gone, however long that takes.";
+    claim_end_refused, "The server denies the result: the claim goes on, and the application ends it otherwise.";
+    claim_end_refused_late, "The server denies the result when the grant is over: the claim has lapsed.";
+    claim_ended_in_the_next_session, "The session ends while a completion is on its way: it goes on in the next one.";
+    claim_ends_with_its_connection, "The connection is closed for good while an end is on its way: lost.";
+    claim_lapsed_on_a_closed_connection, "The connection is closed for good while the machine leaves a lapsed claim: nothing more can be done.";
+    claim_suspended, "Without a connection a claim is suspended, and resumed when its lease has been read again.";
+    claim_lease_gone, "After a reconnect the lease is not there: lost.";
+    claim_lease_of_another_session, "After a reconnect the lease belongs to another session: lost.";
+    claim_lease_unreadable, "After a reconnect the server denies the read of the lease: lost, and the machine leaves the claim.";
+    claim_misused, "Intents that the state does not allow change nothing.";
+}
+
+fn claim_completed_after_its_session(story: &mut Recorder) {
+    warm(story);
+    let key = run(story);
+    story.session_is("expired").says(&["lost session-expired"]);
+    story
+        .fail_all("unknown")
+        .connected(2)
+        .done("sync")
+        .complete(key, "[17]");
+    passed(story);
+    shows(story, &running(&own(key)), &stat(41, 0), &[]);
+    story.says(&["multi"]);
+    written(story);
+    story.says(&["completed"]).close(key).leaves(0);
+}
+
+/// A machine whose claim has ended by its own clock.
+fn lapsed(story: &mut Recorder) -> u64 {
+    let key = run(story);
+    while !story.is_waiting_for("validity") {
+        story.timeout().fail_all("unknown");
+    }
+    story.timeout().says(&["lost lease-ended", "multi"]);
+    key
+}
+
+fn claim_lapsed_and_left(story: &mut Recorder) {
+    warm(story);
+    let key = lapsed(story);
+    written(story);
+    // The session's own check comes last.
+    story.says(&[]).leave(key);
+    story.says(&["sync", "check", "get", "get", "children", "check"]);
+    story.done("sync").checked();
+    shows(story, &running(&own(key)), &stat(43, 1), &[]);
+    story.says(&["released"]).close(key).leaves(0);
+}
+
+fn claim_lapsed_and_completed(story: &mut Recorder) {
+    warm(story);
+    let key = lapsed(story);
+    story.complete(key, "[17]");
+    story.says(&["sync", "check", "get", "get", "children"]);
+    written(story);
+    story.done("sync").checked();
+    shows(story, &running(&own(key)), &stat(43, 1), &[]);
+    story.says(&["multi"]);
+    written(story);
+    story.says(&["completed"]).close(key).leaves(0);
+}
+
+fn claim_claimed_again(story: &mut Recorder) {
+    warm(story);
+    let key = run(story);
+    story
+        .session_is("expired")
+        .fail_all("unknown")
+        .connected(2)
+        .done("sync");
+    story.misuse(Input::Extend { key }, "not-held");
+    story.acquire(key).says(&["multi", "get"]);
+    conflict(story, code::NODE_EXISTS);
+    story.error("get", code::NO_NODE);
+    shows(story, &running(&own(key)), &stat(41, 0), &[]);
+    story.says(&["multi", "get"]);
+}
+
+fn claim_completion_repeated(story: &mut Recorder) {
+    warm(story);
+    for executed in [true, false] {
+        let key = run(story);
+        story
+            .complete(key, "[17]")
+            .fail("multi", "unknown")
+            .timeout_of("retry");
+        passed(story);
+        if executed {
+            shows(story, &done(&own(key), "[17]"), &stat(43, 1), &[]);
+        } else {
+            shows(story, &running(&own(key)), &stat(41, 0), &[&own(key)]);
+            story.says(&["multi"]);
+            written(story);
+        }
+        story.says(&["completed"]).close(key).leaves(0);
+    }
+    // Released, and claimed by another attempt before the answer was read back.
+    let key = run(story);
+    story.release(key).fail("multi", "unknown").timeout_of("retry");
+    passed(story);
+    shows(story, &running(OTHER), &stat(47, 2), &[OTHER]);
+    story.says(&["released"]).close(key).leaves(0);
+    let key = run(story);
+    story.release(key).fail("multi", "unknown").timeout_of("retry");
+    passed(story);
+    shows(story, &free(), &stat(47, 1), &[]);
+    story.says(&["released"]).close(key).leaves(0);
+}
+
+/// Nothing is answered until the grant has ended by this client's clock.
+fn unanswered(story: &mut Recorder) -> &mut Recorder {
+    story.disconnected();
+    while !story.is_waiting_for("validity") {
+        story.timeout().fail_all("unknown");
+    }
+    story.timeout()
+}
+
+fn claim_completion_never_answered(story: &mut Recorder) {
+    warm(story);
+    let key = run(story);
+    story.complete(key, "[17]");
+    unanswered(story).says(&["lost lease-ended"]);
+    story.session_is("connected");
+    story.says(&["check", "sync", "check", "get", "get", "children"]);
+    story
+        .complete(key, "[17]")
+        .says(&["sync", "check", "get", "get", "children"]);
+}
+
+fn claim_leave_never_answered(story: &mut Recorder) {
+    warm(story);
+    let key = run(story);
+    story.leave(key);
+    unanswered(story).says(&[]);
+    story
+        .session_is("expired")
+        .says(&[])
+        .fail_all("unknown")
+        .connected(2);
+    story.done("sync").done("sync").checked();
+    shows(story, &running(&own(key)), &stat(41, 0), &[]);
+    story.says(&["released"]).close(key).leaves(0);
+}
+
+fn claim_end_refused(story: &mut Recorder) {
+    warm(story);
+    let key = run(story);
+    story.complete(key, "[17]").error("multi", code::NO_AUTH);
+    story.says(&["refused no-permission", "get"]).present(41);
+    story.leave(key).says(&["multi"]);
+    written(story);
+    story.says(&["released"]).close(key).leaves(0);
+}
+
+fn claim_end_refused_late(story: &mut Recorder) {
+    warm(story);
+    let key = run(story);
+    story
+        .session_is("expired")
+        .fail_all("unknown")
+        .connected(2)
+        .done("sync");
+    story.complete(key, "[17]");
+    passed(story);
+    shows(story, &running(&own(key)), &stat(41, 0), &[]);
+    story
+        .error("multi", code::NO_AUTH)
+        .says(&["refused no-permission"]);
+    story.close(key).leaves(0);
+}
+
+fn claim_ended_in_the_next_session(story: &mut Recorder) {
+    warm(story);
+    let key = run(story);
+    story.complete(key, "[17]").silence("multi");
+    story.session_is("expired").says(&[]);
+    story
+        .fail_all("unknown")
+        .connected(2)
+        .done("sync")
+        .done("sync")
+        .checked();
+    shows(story, &running(&own(key)), &stat(41, 0), &[]);
+    story.says(&["multi"]);
+    written(story);
+    story.says(&["completed"]).close(key).leaves(0);
+}
+
+fn claim_ends_with_its_connection(story: &mut Recorder) {
+    warm(story);
+    let (ending, held) = (run(story), run(story));
+    story.complete(ending, "[17]").session_is("closed");
+    for key in [ending, held] {
+        story.close(key);
+    }
+    story.leaves(0);
+}
+
+fn claim_lapsed_on_a_closed_connection(story: &mut Recorder) {
+    warm(story);
+    let key = lapsed(story);
+    story.session_is("closed").says(&[]).close(key).leaves(0);
+}
+
+fn claim_suspended(story: &mut Recorder) {
+    warm(story);
+    let key = run(story);
+    story
+        .session_is("suspended")
+        .says(&["suspended"])
+        .session_is("connected");
+    story.says(&["check", "get"]).checked();
+    story.fail("get", "unknown").timeout_of("retry").says(&["get"]);
+    story.present(41).says(&["resumed"]);
+    story.watch(&lease(key), "gone").says(&["get"]).present(41);
+    story.timeout_of("poll").says(&["get"]).present(41).says(&[]);
+    story.close(key);
+}
+
+fn lease(key: u64) -> String {
+    format!("{}/{}", super::RECORD, own(key))
+}
+
+fn claim_lease_gone(story: &mut Recorder) {
+    let key = reconnected(story);
+    story.error("get", code::NO_NODE);
+    story.says(&["lost deleted"]).close(key).leaves(0);
+}
+
+fn claim_lease_of_another_session(story: &mut Recorder) {
+    let key = reconnected(story);
+    story.present_of(7, 41);
+    story.says(&["lost deleted"]).close(key).leaves(0);
+}
+
+fn claim_lease_unreadable(story: &mut Recorder) {
+    let key = reconnected(story);
+    story
+        .error("get", code::NO_AUTH)
+        .says(&["lost renewal-refused", "multi"]);
+    // The answer may be that of a request from before the reconnect.
+    written(story);
+    story.says(&["sync", "check", "get", "get", "children"]);
+    story.fail_all("closed").close(key).leaves(0);
+}
+
+/// A machine whose connection was lost, and is back.
+fn reconnected(story: &mut Recorder) -> u64 {
+    warm(story);
+    let key = run(story);
+    story.session_is("suspended").fail_all("unknown");
+    story.session_is("connected").says(&["check", "get"]);
+    story.checked();
+    key
+}
+
+fn claim_misused(story: &mut Recorder) {
+    warm(story);
+    let key = run(story);
+    story.misuse(
+        Input::Acquire {
+            key,
+            acquire_timeout: None,
+        },
+        "busy",
+    );
+    story.misuse(Input::Downgrade { key }, "not-a-writer");
+    story.misuse(Input::Cancel { key }, "not-waiting");
+    story.release(key);
+    story.misuse(Input::Release { key }, "not-held");
+    written(story);
+    story.close(key).leaves(0);
+}

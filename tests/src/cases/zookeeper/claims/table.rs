@@ -1,0 +1,294 @@
+//! The rows of the table: what the record says, and what the application gets.
+
+use super::{
+    OTHER, claim, claim_as, code, conflict, done, found, free, granted, own, passed, run, running,
+    running_by, settings, shows, shows_nothing, stat, warm, with_policy, written,
+};
+use crate::{cases::cases, transcript::Recorder};
+
+cases! { "zookeeper":
+    claim_of_a_new_operation, "No record: one transaction creates the record and the lease, and the read behind it has the fence.";
+    claim_first_ever, "The directories above the record are created when they are missing.";
+    claim_of_a_free_operation, "The record was freed: the transaction names its version and its bucket's.",
+        "every fresh node has version 0: a version alone can hit a stranger's record";
+    claim_takes_over, "The lease of another attempt has gone: claimed, with one takeover more.";
+    claim_forbidden_after_a_lease, "The lease of another attempt has gone, and its policy forbids the claim.";
+    claim_while_another_one_runs, "Another attempt's lease exists: a try says so at once, with the session's timeout as the time left.";
+    claim_finds_a_result, "The operation has a result: it is returned, and the operation does not run.",
+        "IETF draft-ietf-httpapi-idempotency-key-header-07: a retry gets the first response";
+    claim_mismatches, "The record is of other arguments: in any state, and also with a result.";
+    claim_finds_a_corrupt_record, "The node is no record of a known form: nothing runs, and nothing is overwritten.";
+    claim_confirmed_or_lost, "Confirmations extend the claim; it is lost with its session, its lease, or without confirmations.";
+    claim_completed, "One transaction deletes the own lease and stores the result.";
+    claim_completed_in_vain, "The lease has gone: the record says whether the result can still be stored.";
+    claim_released, "One transaction deletes the own lease and frees the record.";
+    claim_released_after_a_takeover, "An earlier attempt may have run: the record stays as after a leave.";
+    claim_released_in_vain, "The lease has gone: the record says what a release means.";
+    claim_left, "One transaction deletes the own lease, and the record says with which fence it ran.";
+    claim_left_in_vain, "The lease has gone: the record says what a leave means.";
+}
+
+fn claim_of_a_new_operation(story: &mut Recorder) {
+    warm(story);
+    let key = run(story);
+    story.close(key).says(&["multi"]);
+    written(story);
+    story.leaves(0);
+}
+
+fn claim_first_ever(story: &mut Recorder) {
+    warm(story);
+    let key = claim(story);
+    conflict(story, code::NO_NODE);
+    story.error("get", code::NO_NODE);
+    story.says(&["create", "create", "create", "create", "multi", "get"]);
+    story.created_parent().parent_error(code::NODE_EXISTS);
+    story.created_parent().created_parent();
+    granted(story, key, 41);
+    story.says(&["acquired"]);
+}
+
+fn claim_of_a_free_operation(story: &mut Recorder) {
+    warm(story);
+    let key = claim(story);
+    found(story);
+    shows(story, &free(), &stat(35, 3), &[]);
+    story.says(&["multi", "get"]);
+    granted(story, key, 41);
+    story.says(&["acquired"]).complete(key, "[17]").says(&["multi"]);
+    written(story);
+    story.says(&["completed"]).close(key).leaves(0);
+}
+
+fn claim_takes_over(story: &mut Recorder) {
+    warm(story);
+    let key = claim(story);
+    found(story);
+    shows(story, &running(OTHER), &stat(35, 0), &[]);
+    story.says(&["multi", "get"]);
+    // Another claimant was quicker, and is gone already, too.
+    conflict(story, code::BAD_VERSION);
+    story
+        .error("get", code::NO_NODE)
+        .says(&["get", "get", "children"]);
+    shows(story, &running(OTHER), &stat(37, 1), &[]);
+    granted(story, key, 41);
+    story.says(&["acquired"]);
+}
+
+fn claim_forbidden_after_a_lease(story: &mut Recorder) {
+    warm(story);
+    for (policy, says) in [
+        ("indeterminate", "refused indeterminate"),
+        ("block", "refused in-progress"),
+    ] {
+        let key = story.open(&with_policy("retake"));
+        story.try_acquire(key);
+        found(story);
+        shows(story, &running_by(OTHER, policy), &stat(35, 0), &[]);
+        story.says(&[says]).close(key).leaves(0);
+    }
+}
+
+fn claim_while_another_one_runs(story: &mut Recorder) {
+    warm(story);
+    let key = story.open(&settings());
+    story.try_acquire(key);
+    found(story);
+    shows(story, &running(OTHER), &stat(35, 0), &[OTHER]);
+    story.says(&["refused in-progress"]).close(key).leaves(0);
+}
+
+fn claim_finds_a_result(story: &mut Recorder) {
+    warm(story);
+    let key = claim(story);
+    found(story);
+    shows(story, &done(OTHER, "{\"paid\": 17}"), &stat(35, 1), &[]);
+    story.says(&["replayed"]).waits_for(Some("renew"));
+    story.close(key).leaves(0);
+}
+
+fn claim_mismatches(story: &mut Recorder) {
+    warm(story);
+    let mut other = settings();
+    other["fingerprint"] = "other".into();
+    let value = super::record(&[("state", "value"), ("attempt", OTHER), ("version", "1")]);
+    for (record, children) in [
+        (running(OTHER), &[OTHER][..]),
+        (running(OTHER), &[]),
+        (done(OTHER, "[1]"), &[]),
+        (value, &["value", "operation-a"]),
+    ] {
+        let key = claim_as(story, &other);
+        found(story);
+        shows(story, &record, &stat(35, 0), children);
+        story.says(&["refused mismatch"]).close(key).leaves(0);
+    }
+}
+
+fn claim_finds_a_corrupt_record(story: &mut Recorder) {
+    warm(story);
+    for bytes in ["", "fencepost-record:2\n", "10.0.0.7"] {
+        let key = claim(story);
+        found(story);
+        shows(story, bytes, &stat(35, 0), &[]);
+        story.says(&["refused corrupt-record"]).close(key).leaves(0);
+    }
+}
+
+fn claim_confirmed_or_lost(story: &mut Recorder) {
+    warm(story);
+    let key = run(story);
+    story.extend(key).says(&["sync"]).done("sync");
+    story.answer_routine().timeout_of("renew").answer_routine();
+    story.session_is("suspended").says(&["suspended"]);
+    story.fail_all("unknown").session_is("connected").answer_routine();
+    let lease = format!("{}/{}", super::RECORD, own(key));
+    story.watch(&lease, "deleted").says(&["lost deleted"]);
+    story.close(key).leaves(0);
+    let key = run(story);
+    story.session_is("expired").says(&["lost session-expired"]);
+    story.close(key).leaves(0);
+}
+
+fn claim_completed(story: &mut Recorder) {
+    warm(story);
+    let key = run(story);
+    story.complete(key, "[17]").says(&["multi"]);
+    written(story);
+    story.says(&["completed"]).close(key).leaves(0);
+}
+
+fn claim_completed_in_vain(story: &mut Recorder) {
+    warm(story);
+    for (attempt, result, says) in [
+        // Nobody has taken over: it is stored.
+        (None, "", "completed"),
+        (Some(OTHER), "", "lost superseded"),
+        (Some(OTHER), "[1]", "replayed"),
+    ] {
+        let key = run(story);
+        story.complete(key, "[17]");
+        conflict(story, code::NO_NODE);
+        story.says(&["get", "get", "children"]);
+        let own = own(key);
+        let attempt = attempt.unwrap_or(&own);
+        let record = if result.is_empty() {
+            running(attempt)
+        } else {
+            done(attempt, result)
+        };
+        shows(story, &record, &stat(43, 1), &[]);
+        if says == "completed" {
+            story.says(&["multi"]);
+            written(story);
+        }
+        story.says(&[says]).close(key).leaves(0);
+    }
+    for freed in [true, false] {
+        let key = run(story);
+        story.complete(key, "[17]");
+        conflict(story, code::NO_NODE);
+        if freed {
+            shows(story, &free(), &stat(43, 1), &[]);
+        } else {
+            shows_nothing(story);
+        }
+        story.says(&["lost deleted"]).close(key).leaves(0);
+    }
+    let key = run(story);
+    story.complete(key, "[17]");
+    conflict(story, code::NO_NODE);
+    shows(story, &done(&own(key), "[16]"), &stat(43, 1), &[]);
+    story.says(&["refused mismatch", "get"]);
+    story.error("get", code::NO_NODE).says(&["lost deleted"]);
+    story.close(key).leaves(0);
+}
+
+fn claim_released(story: &mut Recorder) {
+    warm(story);
+    let key = run(story);
+    story.release(key).says(&["multi"]);
+    written(story);
+    story.says(&["released"]).close(key).leaves(0);
+}
+
+fn claim_released_after_a_takeover(story: &mut Recorder) {
+    warm(story);
+    let key = claim(story);
+    found(story);
+    shows(story, &running(OTHER), &stat(35, 0), &[]);
+    granted(story, key, 41);
+    story.release(key).says(&["multi"]);
+    written(story);
+    story.says(&["released"]).close(key).leaves(0);
+}
+
+/// The ends of a claim whose lease has gone, by what the record says.
+fn ends_in_vain(story: &mut Recorder, leave: bool) {
+    warm(story);
+    let end = |story: &mut Recorder| {
+        let key = run(story);
+        if leave {
+            story.leave(key);
+        } else {
+            story.release(key);
+        }
+        conflict(story, code::NO_NODE);
+        story.says(&["get", "get", "children"]);
+        key
+    };
+    let key = end(story);
+    shows_nothing(story);
+    story.says(&["released"]).close(key).leaves(0);
+    for (attempt, result, says) in [
+        (Some(OTHER), "", "lost superseded"),
+        (Some(OTHER), "[1]", "lost superseded"),
+        (None, "[17]", "lost already-completed"),
+    ] {
+        let key = end(story);
+        let own = own(key);
+        let attempt = attempt.unwrap_or(&own);
+        let record = if result.is_empty() {
+            running(attempt)
+        } else {
+            done(attempt, result)
+        };
+        shows(story, &record, &stat(43, 1), &[]);
+        story.says(&[says]).close(key).leaves(0);
+    }
+    let key = end(story);
+    shows(story, &running(&own(key)), &stat(41, 0), &[]);
+    if !leave {
+        story.says(&["multi"]);
+        written(story);
+    }
+    story.says(&["released"]).close(key).leaves(0);
+}
+
+fn claim_released_in_vain(story: &mut Recorder) {
+    ends_in_vain(story, false);
+}
+
+fn claim_left(story: &mut Recorder) {
+    warm(story);
+    let key = run(story);
+    story.leave(key).says(&["multi"]);
+    written(story);
+    story.says(&["released"]).close(key).leaves(0);
+    // A machine that is closed leaves.
+    let key = run(story);
+    story.close(key).says(&["multi"]);
+    conflict(story, code::NO_NODE);
+    story.session_is("closed").leaves(0);
+}
+
+fn claim_left_in_vain(story: &mut Recorder) {
+    ends_in_vain(story, true);
+    let key = run(story);
+    story.leave(key).fail("multi", "unknown").timeout();
+    passed(story);
+    shows(story, &running(OTHER), &stat(43, 1), &[OTHER]);
+    // The leave may have been executed before the other claim.
+    story.says(&["released"]).close(key).leaves(0);
+}
