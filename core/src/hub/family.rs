@@ -71,7 +71,7 @@ pub trait Shared<F: Family>: Clone + Debug + Eq + Hash + Send {
     /// The next command id. The hub sets it before an input and reads it afterwards.
     fn next_id(&mut self) -> &mut u64;
     /// A machine was opened. Returns the notices that bring the machine up to date.
-    fn opened(&mut self, now: Instant) -> [Option<F::Notice>; 2];
+    fn opened(&mut self, now: Instant) -> [Option<F::Notice>; 3];
     /// A machine asks to extend its grant.
     fn extend(&mut self, now: Instant);
     /// The first machine began to contend, or the last one stopped: see [`Member::contends`].

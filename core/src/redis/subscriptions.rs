@@ -117,8 +117,8 @@ impl Shared<Redis> for Subscriptions {
         self.out.next_id()
     }
 
-    fn opened(&mut self, _now: Instant) -> [Option<Notice>; 2] {
-        [None, None]
+    fn opened(&mut self, _now: Instant) -> [Option<Notice>; 3] {
+        [None, None, None]
     }
 
     fn extend(&mut self, _now: Instant) {}

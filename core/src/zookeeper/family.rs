@@ -84,7 +84,7 @@ impl Shared<ZooKeeper> for SessionLease {
         Self::next_id(self)
     }
 
-    fn opened(&mut self, _now: Instant) -> [Option<Notice>; 2] {
+    fn opened(&mut self, _now: Instant) -> [Option<Notice>; 3] {
         self.present()
     }
 

@@ -104,19 +104,27 @@ impl SessionLease {
         self.out.poll()
     }
 
-    /// The notices that show the session's present state to a new machine.
-    pub(crate) fn present(&self) -> [Option<Notice>; 2] {
-        let state = if self.connected {
+    /// The notices that show the session's present state to a new machine. If the session has just moved to this
+    /// connection, the machine also learns of the move: an answer may be that of a request from before it.
+    pub(crate) fn present(&self) -> [Option<Notice>; 3] {
+        let seen = |state| {
+            self.session.map(|(session, timeout)| Notice::Session {
+                state,
+                session,
+                timeout,
+            })
+        };
+        let present = if self.connected {
             SessionState::Connected
         } else {
             SessionState::Suspended
         };
-        let seen = self.session.map(|(session, timeout)| Notice::Session {
-            state,
-            session,
-            timeout,
-        });
-        [seen.or_else(|| self.ended.clone()), self.confirmed()]
+        let before = (self.connected && self.proof.has_moved()).then(|| seen(SessionState::Suspended));
+        [
+            before.flatten(),
+            seen(present).or_else(|| self.ended.clone()),
+            self.confirmed(),
+        ]
     }
 
     /// Sends a probe now, or right after the one under way.

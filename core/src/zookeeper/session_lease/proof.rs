@@ -117,6 +117,11 @@ impl Proof {
         self.first = None;
     }
 
+    /// Whether the session has moved to this connection, and no check has been answered on it yet.
+    pub(super) const fn has_moved(&self) -> bool {
+        self.moved
+    }
+
     /// Adds an answered probe to the proof.
     pub(super) fn answered(&mut self, now: Instant, probe: Probe, timeout: Duration) -> Follow {
         let start = probe.start;

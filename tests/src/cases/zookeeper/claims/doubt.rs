@@ -15,6 +15,7 @@ cases! { "zookeeper":
     claim_in_doubt_of_a_living_session, "The lease of an earlier session is still there: the client waits until the server has ended that session.";
     claim_answered_after_a_move, "The session has moved to another connection, so the answer may be another request's: it is read back.",
         "some client libraries count their requests anew after a reconnect";
+    claim_of_a_machine_after_a_move, "A machine that is opened after the move learns of it, too.";
     claim_cancelled_in_flight, "Cancelled before the answer: the record is read behind a barrier, and freed if the claim was executed.";
     claim_cancelled_before_its_proof, "Cancelled while the session's proof is missing: freed.";
     claim_cancelled_and_refused, "Cancelled, and the server denies the release: nothing more can be done.";
@@ -96,9 +97,18 @@ fn claim_in_doubt_of_a_living_session(story: &mut Recorder) {
 }
 
 fn claim_answered_after_a_move(story: &mut Recorder) {
+    after_a_move(story, true);
+}
+
+fn claim_of_a_machine_after_a_move(story: &mut Recorder) {
+    after_a_move(story, false);
+}
+
+fn after_a_move(story: &mut Recorder, opened_before: bool) {
     warm(story);
-    let key = story.open(&settings());
+    let before = opened_before.then(|| story.open(&settings()));
     story.disconnected().session_is("connected").answer_routine();
+    let key = before.unwrap_or_else(|| story.open(&settings()));
     // The session's own checks.
     story.acquire(key).says(&["multi", "get", "check"]);
     story.checked().says(&["check"]).checked();
