@@ -149,6 +149,45 @@ for (const [version, make] of Object.entries({ "Express 5": express, "Express 4"
       assert.ok(replayed(retry));
     });
 
+    it("completes before the last byte of what is too large", async () => {
+      const [entered, written, goOn] = [new Moment<Request>(), new Moment(), new Moment()];
+      const { order } = await serving(
+        async (request, response) => {
+          entered.happen(request);
+          response.set("Content-Length", "40").write("x".repeat(20));
+          response.write("y".repeat(20), () => written.happen());
+          await goOn.come;
+          response.end();
+        },
+        { options: { maxResult: 30 } },
+      );
+      const socket = order.open();
+      const { key } = claimOf(await entered.come) ?? { key: "" };
+      await written.come;
+      const before = await received(socket, /x{20}/);
+      assert.doesNotMatch(before, /yy/);
+      goOn.happen();
+      await received(socket, /y{20}$/);
+      assert.equal((await payments.look(key))?.state, "done");
+      const retry = await order.post();
+      assert.deepEqual([retry.text, retry.headers["idempotency-stored"]], ["", "false"]);
+      socket.destroy();
+    });
+
+    it("takes nothing after the end", async () => {
+      const refused = new Moment<Error | null | undefined>();
+      const { order } = await serving((_request, response) => {
+        response.end("whole");
+        assert.equal(response.writableEnded, true);
+        response.end("again");
+        assert.equal(response.write("more", refused.happen), false);
+      });
+      assert.equal((await order.post()).text, "whole");
+      assert.match(String(await refused.come), /has ended/);
+      const retry = await order.post();
+      assert.deepEqual([retry.text, replayed(retry)], ["whole", true]);
+    });
+
     it("passes on what is flushed before its end", async () => {
       const goOn = new Moment();
       const { order } = await serving(async (_request, response) => {

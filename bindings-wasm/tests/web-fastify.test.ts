@@ -118,11 +118,11 @@ describe("Fastify", { concurrency: false }, () => {
     });
     await two.listen({ host: "127.0.0.1", port: 0 });
     const session = http2(`http://127.0.0.1:${(two.server.address() as AddressInfo).port}`);
-    const send = () => {
+    const send = (end = "without a length") => {
       const headers = { ":method": "POST", ":path": "/", "idempotency-key": order, "content-type": "text/plain" };
       const request = session.request(headers).on("error", () => undefined);
       request.write("a body ");
-      request.end("without a length");
+      request.end(end);
       return request;
     };
     try {
@@ -135,6 +135,8 @@ describe("Fastify", { concurrency: false }, () => {
       const [headers] = (await once(retry, "response")) as [IncomingHttpHeaders];
       assert.deepEqual([headers[":status"], headers["idempotent-replayed"]], [200, "true"]);
       assert.equal(String((await once(retry, "data"))[0]), "a body without a length");
+      const [other] = (await once(send("of another length"), "response")) as [IncomingHttpHeaders];
+      assert.equal(other[":status"], 422);
     } finally {
       session.destroy();
       await two.close();

@@ -119,6 +119,30 @@ describe("Hono", { concurrency: false }, () => {
     }
   });
 
+  it("completes before the last byte of what is too large", async () => {
+    app.use(idempotent(payments, { scope, secret: SECRET, maxResult: 30 }));
+    const never = new Promise<void>(() => undefined);
+    app.post("/orders/:name", (c) => {
+      let count = 0;
+      const body = new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          count += 1;
+          if (count > 2) {
+            await never;
+          }
+          controller.enqueue(new Uint8Array(20));
+        },
+      });
+      return c.body(body, 200, { "Content-Length": "40" });
+    });
+    const reader = (await post()).body?.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+    for (let size = 0; size < 40;) {
+      size += (await reader.read()).value?.length ?? 40;
+    }
+    assert.equal((await payments.look(await recordKey("shop-7", key)))?.state, "done");
+    assert.equal((await facts(await post())).stored, "false");
+  });
+
   it("ends the claim by the status that an error has got", async () => {
     const takeovers: unknown[] = [];
     app.use(idempotent(payments, { scope, secret: SECRET }));

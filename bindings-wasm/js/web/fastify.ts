@@ -147,6 +147,7 @@ export function idempotent<R extends FastifyRequest>(
       }
       const rest = passing(
         begun,
+        length,
         async () => {
           await gate.settle(claim, { status, headers: [], body: null });
         },

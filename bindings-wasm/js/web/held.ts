@@ -73,7 +73,8 @@ export function hold<R>(response: WritableResponse, gate: Gate<R>, claim: Claim,
   const write = response.write.bind(response);
   const end = response.end.bind(response);
   const chunks: Uint8Array[] = [];
-  let size = 0;
+  let [size, passed] = [0, 0];
+  let length: number | null = null;
   /** Whether the handler has fixed the head, and whether it is on its way. */
   let [isFixed, isPassing, isEnded, isSent] = [false, false, false, false];
 
@@ -86,6 +87,7 @@ export function hold<R>(response: WritableResponse, gate: Gate<R>, claim: Claim,
   /** The response cannot be stored: what there is of it goes out. */
   function pass(): void {
     isPassing = true;
+    length = announced(response.getHeader("content-length"));
     if (gate.endOf(response.statusCode) === "complete") {
       response.setHeader(STORED, "false");
     }
@@ -94,8 +96,20 @@ export function hold<R>(response: WritableResponse, gate: Gate<R>, claim: Claim,
     }
   }
 
-  /** Writes, unless nobody listens any more: then the handler goes on as if somebody did. */
+  /**
+   * Writes, unless nobody listens any more: then the handler goes on as if somebody did. The last bytes of a known length wait
+   * for the end.
+   */
   function forward(chunk: unknown, ...more: ChunkArguments): boolean {
+    if (length !== null) {
+      const bytes = bytesOfChunk(chunk, more);
+      passed += bytes.length;
+      if (passed >= length) {
+        chunks.push(bytes);
+        callback(more);
+        return true;
+      }
+    }
     if (!shield.isGone) {
       return write(chunk, ...more);
     }
@@ -110,13 +124,14 @@ export function hold<R>(response: WritableResponse, gate: Gate<R>, claim: Claim,
 
   async function finish(last: ChunkArguments): Promise<void> {
     const done = last.find((one): one is Done => typeof one === "function");
-    const body = isPassing ? null : joined(chunks);
+    const rest = joined(chunks);
+    const body = isPassing ? null : rest;
     const settled = await gate.settle(claim, { status: response.statusCode, headers: headers(), body });
     isSent = true;
     if (isPassing) {
-      end(done);
+      end(...(rest.length > 0 ? [rest, done] : [done]));
     } else {
-      end(amend(settled) ?? body, done);
+      end(amend(settled) ?? rest, done);
     }
     shield.lift();
   }
@@ -160,14 +175,16 @@ export function hold<R>(response: WritableResponse, gate: Gate<R>, claim: Claim,
       if (isSent) {
         return write(chunk, ...more);
       }
+      if (isEnded) {
+        callback(more, new Error("the response has ended: write before its end"));
+        return false;
+      }
       if (!isPassing && isHeld()) {
         keep(bytesOfChunk(chunk, more));
-        if (isHeld()) {
-          callback(more);
-          return true;
-        }
-        pass();
         callback(more);
+        if (!isHeld()) {
+          pass();
+        }
         return true;
       }
       if (!isPassing) {
@@ -182,11 +199,7 @@ export function hold<R>(response: WritableResponse, gate: Gate<R>, claim: Claim,
       [isFixed, isEnded] = [true, true];
       const [chunk, ...more] = last;
       if (chunk !== undefined && chunk !== null && typeof chunk !== "function") {
-        if (isPassing) {
-          forward(chunk, ...more.filter((one) => typeof one !== "function"));
-        } else {
-          keep(bytesOfChunk(chunk, more));
-        }
+        keep(bytesOfChunk(chunk, more));
       }
       finish(last).catch((error: unknown) => {
         shield.lift();
@@ -236,11 +249,11 @@ function bytesOfChunk(chunk: unknown, more: ChunkArguments): Uint8Array {
 }
 
 /** Calls the callback of a write that waits for nobody. */
-function callback(more: ChunkArguments): void {
+function callback(more: ChunkArguments, error?: Error): void {
   const done = more.find((one): one is Done => typeof one === "function");
   if (done !== undefined) {
     queueMicrotask(() => {
-      done();
+      done(error);
     });
   }
 }

@@ -83,6 +83,7 @@ export function idempotent<C extends HonoContext>(
     }
     const rest = passing(
       begun,
+      length,
       async () => {
         await gate.settle(claim, { status, headers: [], body: null });
       },

@@ -87,34 +87,47 @@ function atOnce<T>(read: Promise<T>): Promise<T | null> {
 }
 
 /**
- * The rest of a body, as a stream. Before it ends, `last` is awaited. A reader that cancels stops nothing: the body is read
- * to its end. If the body fails, `failed` is called.
+ * The rest of a body, as a stream. Before its end, `last` is awaited: before the last bytes, if their number is known
+ * (`length`). A reader that cancels stops nothing: the body is read to its end. If the body fails, `failed` is called.
  */
 export function passing(
   { chunks, next, reader }: Pieces,
+  length: number | null,
   last: () => Promise<void>,
   failed: () => Promise<void>,
 ): ReadableStream<Uint8Array> {
   const waiting = [...chunks];
   let read: ReturnType<Reader["read"]> | null = next;
+  let size = 0;
+  let isOver = false;
+  const over = async () => {
+    if (!isOver) {
+      isOver = true;
+      await last();
+    }
+  };
   /** The next chunk; null at the end. */
   const pull = async (): Promise<Uint8Array | null> => {
+    let chunk = waiting.shift() ?? null;
     try {
-      const { done, value } = await (read ?? reader.read());
-      read = null;
-      if (!done) {
-        return value ?? new Uint8Array();
+      if (chunk === null) {
+        const { done, value = new Uint8Array() } = await (read ?? reader.read());
+        read = null;
+        chunk = done ? null : value;
       }
     } catch (error) {
       await failed();
       throw error;
     }
-    await last();
-    return null;
+    size += chunk?.length ?? 0;
+    if (chunk === null || (length !== null && size >= length)) {
+      await over();
+    }
+    return chunk;
   };
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const chunk = waiting.shift() ?? (await pull());
+      const chunk = await pull();
       if (chunk === null) {
         controller.close();
       } else {
