@@ -225,6 +225,27 @@ for (const [version, make] of Object.entries({ "Express 5": express, "Express 4"
       assert.deepEqual([retry.text, replayed(retry)], ["abcdef", true]);
     });
 
+    it("takes a long stream to its end when the client has hung up in the middle", async () => {
+      const [entered, goOn] = [new Moment<Request>(), new Moment()];
+      const { order } = await serving(
+        async (request, response) => {
+          entered.happen(request);
+          response.write("begun");
+          await goOn.come;
+          await pipeline(Readable.from(new Array(100).fill(Buffer.alloc(65_536))), response);
+        },
+        { options: { wait: LIMIT } },
+      );
+      const socket = order.open();
+      const { socket: other } = await entered.come;
+      await received(socket, /begun/);
+      socket.destroy();
+      await once(other, "close");
+      goOn.happen();
+      const retry = await order.post();
+      assert.deepEqual([retry.text, replayed(retry)], ["", true]);
+    });
+
     it("leaves the claim of a response that the server destroys", async () => {
       // They are referred to, so that it is not the garbage collector who leaves them.
       const claims: (Claim | null)[] = [];

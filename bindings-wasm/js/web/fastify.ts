@@ -54,7 +54,7 @@ export interface FastifyInstance {
 /** A plugin of Fastify. */
 export type FastifyPlugin = (instance: FastifyInstance, options: object, done: (error?: Error) => void) => void;
 
-/** What is known of a request that is not over. */
+/** What is known of a request that runs. One that is answered past Fastify is left when its response closes. */
 interface Running {
   readonly claim: Claim;
   readonly shield: Shield;
@@ -169,15 +169,6 @@ export function idempotent<R extends FastifyRequest>(
     return "stream" in given ? Buffer.from(begun.whole) : payload;
   }
 
-  /** A handler that has written to the raw response itself: its response is not known. */
-  async function onResponse(request: R): Promise<void> {
-    const { claim, shield } = running.get(request) ?? {};
-    shield?.lift();
-    if (claim !== undefined) {
-      await gate.leave(claim);
-    }
-  }
-
   function send(request: R, reply: FastifyReply, answer: Reply): FastifyReply {
     replies.set(request, answer);
     put(reply, answer);
@@ -187,7 +178,7 @@ export function idempotent<R extends FastifyRequest>(
 
   const plugin: FastifyPlugin = (instance, _options, done) => {
     const onClose = () => gate.idle();
-    for (const [name, hook] of Object.entries({ preParsing, preHandler, onSend, onResponse, onClose })) {
+    for (const [name, hook] of Object.entries({ preParsing, preHandler, onSend, onClose })) {
       instance.addHook(name, hook);
     }
     done();
