@@ -17,6 +17,14 @@ PATIENCE = 600  # seconds: the Rust snippets are compiled
 #: What connects to a server in the guides, by the variable that names the test server.
 USUAL = {"FENCEPOST_ZOOKEEPER": "localhost:2181", "FENCEPOST_REDIS": "localhost:6379"}
 
+#: A file that the reader is to save, a snippet, and its output.
+BLOCK = re.compile(
+    r"(?:Save this as `(?P<file>[\w.]+)`:\n\n)?"
+    r"^```(?P<tag>\w+)\n(?P<text>.*?)^```$"
+    r"(?:\n\nIt prints:\n\n```text\n(?P<output>.*?)^```$)?",
+    re.MULTILINE | re.DOTALL,
+)
+
 
 def blocks(guide: str) -> list[tuple[str, str]]:
     """A guide's snippets, each with its language."""

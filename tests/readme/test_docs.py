@@ -10,19 +10,11 @@ from pathlib import Path
 
 import fencepost
 import pytest
-from running import ROOT, RUN, on_real_servers, run
+from running import BLOCK, ROOT, RUN, on_real_servers, run
 
 PAGES = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md"))
 GUIDES = ["README.md", "CONTRIBUTING.md", *PAGES]
 COMMAND = ROOT / "target" / "debug" / "fencepost"
-
-#: A file that the reader is to save, a snippet, and its output.
-BLOCK = re.compile(
-    r"(?:Save this as `(?P<file>[\w.]+)`:\n\n)?"
-    r"^```(?P<tag>\w+)\n(?P<text>.*?)^```$"
-    r"(?:\n\nIt prints:\n\n```text\n(?P<output>.*?)^```$)?",
-    re.MULTILINE | re.DOTALL,
-)
 
 
 def programs() -> Iterator[object]:

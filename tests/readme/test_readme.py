@@ -8,15 +8,21 @@ from pathlib import Path
 
 import fencepost
 import pytest
-from running import RUN, blocks, build_c, on_real_servers, snippets
+from running import BLOCK, ROOT, RUN, blocks, build_c, on_real_servers, snippets
 
 
 @pytest.mark.parametrize(
-    ("language", "snippet"), [(language, text) for language, text in blocks("README.md") if language in RUN]
+    ("language", "snippet", "output"),
+    [
+        (block["tag"], block["text"], block["output"])
+        for block in BLOCK.finditer((ROOT / "README.md").read_text())
+        if block["tag"] in RUN
+    ],
 )
-def test_snippet(language: str, snippet: str, tmp_path: Path) -> None:
-    """Each snippet is a program."""
-    assert "selling with fence" in RUN[language](snippet, tmp_path)
+def test_snippet(language: str, snippet: str, output: str | None, tmp_path: Path) -> None:
+    """Each snippet is a program, and prints what the README says."""
+    printed = RUN[language](snippet, tmp_path)
+    assert "selling with fence" in printed if output is None else printed == output
 
 
 @pytest.mark.parametrize("snippet", snippets("c"))
