@@ -44,6 +44,7 @@ export default ts.config(
         AbortController: "readonly",
         AbortSignal: "readonly",
         Buffer: "readonly",
+        TextDecoder: "readonly",
         URL: "readonly",
         clearTimeout: "readonly",
         console: "readonly",
