@@ -1,0 +1,166 @@
+/** Connections that end before their response, or that go on after it. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { it } from "node:test";
+
+import type { Request } from "express";
+import { type Claim } from "fencepost";
+import { claimOf } from "fencepost/web/express";
+
+import { eachExpress, replayed } from "./support/express.js";
+import { eventually, within } from "./support/servers.js";
+import { Moment, ORDER, received } from "./support/web.js";
+
+const LIMIT = 30_000;
+
+eachExpress("connections", (servers) => {
+  it("lets them read it when the client has hung up meanwhile", async () => {
+    const [entered, left] = [new Moment(), new Moment()];
+    const { order } = await servers.serving(
+      (request, response) => {
+        response.json(request.body);
+      },
+      {
+        before: [
+          (_request, response, next) => {
+            response.on("close", left.happen);
+            next();
+          },
+        ],
+        between: [
+          (request, _response, next) => {
+            const { socket } = request;
+            socket.on("close", () => setImmediate(next));
+            entered.happen();
+          },
+          servers.make.json(),
+        ],
+        options: { wait: LIMIT },
+      },
+    );
+    const socket = order.open();
+    await entered.come;
+    socket.destroy();
+    // The handler does not hear of it, but who logs responses does.
+    await within(LIMIT, "the end of the response", left.come);
+    const retry = await order.post();
+    assert.deepEqual([retry.status, retry.text, replayed(retry)], [200, ORDER, true]);
+  });
+
+  it("completes a pipeline that has begun after the client has hung up", async () => {
+    const entered = new Moment<Request>();
+    const goOn = new Moment();
+    const { order } = await servers.serving(
+      async (request, response) => {
+        entered.happen(request);
+        await goOn.come;
+        assert.equal(response.destroyed, false);
+        await pipeline(Readable.from([Buffer.from("abc"), Buffer.from("def")]), response.set("Content-Length", "6"));
+      },
+      { options: { wait: LIMIT } },
+    );
+    const socket = order.open();
+    const { socket: other } = await entered.come;
+    socket.destroy();
+    await once(other, "close");
+    goOn.happen();
+    const retry = await order.post();
+    assert.deepEqual([retry.text, replayed(retry)], ["abcdef", true]);
+  });
+
+  it("takes a long stream to its end when the client has hung up in the middle", async () => {
+    const [entered, goOn] = [new Moment<Request>(), new Moment()];
+    const { order } = await servers.serving(
+      async (request, response) => {
+        entered.happen(request);
+        response.write("begun");
+        await goOn.come;
+        await pipeline(Readable.from(new Array(100).fill(Buffer.alloc(65_536))), response);
+      },
+      { options: { wait: LIMIT } },
+    );
+    const socket = order.open();
+    const { socket: other } = await entered.come;
+    await received(socket, /begun/);
+    socket.destroy();
+    await once(other, "close");
+    goOn.happen();
+    const retry = await order.post();
+    assert.deepEqual([retry.text, replayed(retry)], ["", true]);
+  });
+
+  it("leaves the claim of a response that the server destroys", async () => {
+    // They are referred to, so that it is not the garbage collector who leaves them.
+    const claims: (Claim | null)[] = [];
+    const { order } = await servers.serving((request, response) => {
+      claims.push(claimOf(request));
+      if (claims.length === 1) {
+        response.set("Content-Length", "6").write("abc");
+        // Express destroys the connection, because the head is fixed.
+        throw new Error("in the middle");
+      }
+      response.end();
+    });
+    await assert.rejects(order.post());
+    await eventually(LIMIT, "the end of the claim", async () => (await order.post()).status === 200);
+    assert.equal(claims[1]?.takeovers, 1);
+  });
+
+  it("leaves the claim of a handler that never answers, once nobody refers to it", { timeout: 60_000 }, async () => {
+    const entered = new Moment();
+    let runs = 0;
+    const { order } = await servers.serving((_request, response) => {
+      runs += 1;
+      if (runs > 1) {
+        response.end();
+      }
+      entered.happen();
+    });
+    const socket = order.open();
+    await entered.come;
+    socket.destroy();
+    await eventually(LIMIT, "the end of the claim", async () => {
+      (globalThis as { gc?: () => void }).gc?.();
+      return (await order.post()).status === 200;
+    });
+    assert.equal(runs, 2);
+  });
+
+  it("keeps the connection for the next request", async () => {
+    const { order } = await servers.serving((_request, response) => void response.end("done"), {
+      options: { maxBody: 20 },
+    });
+    const socket = order.open("x".repeat(10));
+    await received(socket, / 200 OK[^]*done$/);
+    socket.write(order.bytes("x".repeat(21)));
+    await received(socket, / 413 [^]*body-too-large[^]*}$/);
+    // More than the connection takes before somebody reads it.
+    socket.write(order.chunked("x".repeat(10_000_000)));
+    await received(socket, / 413 [^]*body-too-large[^]*}$/);
+    socket.write(order.bytes("x".repeat(10)));
+    await received(socket, / 200 OK[^]*idempotent-replayed[^]*done$/i);
+    socket.destroy();
+  });
+
+  it("can be waited for", async () => {
+    const [entered, goOn] = [new Moment<Request>(), new Moment()];
+    const { order, middleware } = await servers.serving(async (request, response) => {
+      entered.happen(request);
+      await goOn.come;
+      response.end();
+    });
+    assert.equal(await middleware.idle(), true);
+    const socket = order.open();
+    const { socket: other } = await entered.come;
+    socket.destroy();
+    await once(other, "close");
+    assert.equal(await middleware.idle(1), false);
+    const idle = middleware.idle(LIMIT);
+    goOn.happen();
+    assert.equal(await idle, true);
+    assert.ok(replayed(await order.post()));
+  });
+});
