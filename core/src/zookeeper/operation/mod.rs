@@ -11,8 +11,8 @@
 //!   the claim's fence.
 //! - **A write names the version of the record** that the client has read, or deletes the own lease, which only its
 //!   attempt has. A version alone is no proof: a record that was deleted and created again may have the same version. So
-//!   whoever deletes a record changes its bucket in the same transaction, and a write without an own lease also checks
-//!   the bucket's version.
+//!   a client that deletes a record changes its bucket in the same transaction, and a write that does not delete the own
+//!   lease also checks the bucket's version.
 //! - **A release and a forget mark a record free**: its bytes say that there is no record. Only a sweep deletes.
 //! - **A claim writes first.** It assumes that there is no record, and creates one. If there is one, the transaction
 //!   fails, and the client reads it. Then it decides by the table, and writes again.

@@ -8,8 +8,8 @@
 //!
 //! **The life of a token.** A client does not know the server's time before it writes. So a claim of a token writes the
 //! end of the token's life into the record (`kept`). The server's answer has the time of the claim. If the claim came too
-//! late, the claimant reports an unknown token. And whoever reads a record that was changed after the end that it names
-//! takes it for no record: nothing has run under it. A claim that takes an operation over leaves the end out.
+//! late, the claimant reports an unknown token. And every client takes a record that was changed after the end that it
+//! names for no record: nothing has run under it. A claim that takes an operation over leaves the end out.
 
 use alloc::vec::Vec;
 

@@ -97,7 +97,7 @@ impl Claimant {
         if left.is_some() && self.acquire.leases.is_none() {
             return self.ask_again(now, false);
         }
-        // Nobody's lease ends any more: the record has to change.
+        // No lease exists whose end the waiter could see: the record has to change.
         if left.is_none() && self.acquire.record.is_none() {
             let path = self.settings.paths.record();
             self.send(Purpose::WatchRecord(version), Request::Get { path, watch: true });

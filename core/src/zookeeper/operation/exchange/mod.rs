@@ -132,7 +132,7 @@ impl Exchange {
         self.watch.take()
     }
 
-    /// How long the record's node must not change for the last answer to stay true: its version.
+    /// The version of the record from which the last answer was decided.
     pub(super) fn version(&self) -> Option<i32> {
         match &self.known {
             Some(Snapshot::Node(node)) => Some(node.version),
