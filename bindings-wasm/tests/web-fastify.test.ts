@@ -153,31 +153,38 @@ describe("Fastify", { concurrency: false }, () => {
   it("leaves the claim of a stream that fails, and of a handler that writes by itself", async () => {
     // They are referred to, so that it is not the garbage collector who leaves them.
     const claims: (Claim | null)[] = [];
+    const failing = async function* () {
+      yield "piece";
+      await Promise.reject(new Error("in the middle"));
+    };
     const order = await serving((request, reply) => {
       claims.push(claimOf(request));
-      if (claims.length === 1) {
-        return reply.send(
-          Readable.from(
-            (async function* () {
-              yield "piece";
-              await Promise.reject(new Error("in the middle"));
-            })(),
-          ),
-        );
+      switch (claims.length) {
+        case 1:
+          return reply.send(Readable.from(failing()));
+        case 2:
+          return reply.header("Content-Length", "10").send(Readable.from(failing()));
+        case 3:
+          reply.hijack();
+          reply.raw.end("by itself");
+          return reply;
+        default:
+          return "done";
       }
-      if (claims.length === 2) {
-        reply.hijack();
-        reply.raw.end("by itself");
-        return reply;
-      }
-      return "done";
     });
     await assert.rejects(order.post());
-    await eventually(LIMIT, "the second run", async () => (await order.post()).text === "by itself");
-    await eventually(LIMIT, "the third run", async () => (await order.post()).text === "done");
+    let statuses: number[] = [];
+    await eventually(LIMIT, "the third run", async () => {
+      const { status, text } = await order.post();
+      statuses = [...statuses, status];
+      return text === "by itself";
+    });
+    // What fails while it is held back is an error as any other.
+    assert.ok(statuses.includes(500));
+    await eventually(LIMIT, "the last run", async () => (await order.post()).text === "done");
     assert.deepEqual(
       claims.map((claim) => claim?.takeovers),
-      [0, 1, 2],
+      [0, 1, 2, 3],
     );
   });
 

@@ -124,6 +124,10 @@ export function idempotent<R extends FastifyRequest>(
     running.delete(request);
     try {
       return await settle(claim, reply, payload);
+    } catch (error) {
+      // The body has failed, while it was held back: Fastify answers with the error.
+      await gate.leave(claim);
+      throw error;
     } finally {
       shield.lift();
     }
