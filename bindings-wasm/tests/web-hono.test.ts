@@ -193,6 +193,22 @@ describe("Hono", { concurrency: false }, () => {
     );
   });
 
+  it("gives the client the response that the record has got meanwhile", async () => {
+    app.use(idempotent(payments, { scope, secret: SECRET }));
+    app.post("/orders/:name", async (c) => {
+      const claim = claimOf(c);
+      const seen = await payments.look(claim?.key ?? "");
+      assert.ok(claim !== null && seen !== null);
+      const theirs = "201\nlocation: /theirs\n\ntheirs";
+      await payments.settle(claim.key, seen, theirs, { tag: "http-response:1" });
+      return c.text("mine", 200, { "Location": "/mine", "Link": "</mine>", "Set-Cookie": "mine=1" });
+    });
+    const response = await post();
+    const { location, link, ...rest } = Object.fromEntries(response.headers);
+    assert.deepEqual([location, link, rest["set-cookie"]], ["/theirs", undefined, "mine=1"]);
+    assert.deepEqual(await facts(response), { status: 201, text: "theirs", stored: null, replayed: "true" });
+  });
+
   it("has a worker wait for what goes on", async () => {
     const works: Promise<unknown>[] = [];
     const context = {
