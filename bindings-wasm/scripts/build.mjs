@@ -30,11 +30,15 @@ const runtime = [
   "multivalue",
 ];
 
-/** Every acquire of a program goes through these. */
+/**
+ * Every acquire of a program goes through these. An acquire and release on `memory:` takes 13 µs at level 2, 15 µs at
+ * level s and 17 µs at level z. On a real Redis that is 1 or 2 percent of its time, and on ZooKeeper less. A module of
+ * ZooKeeper's would have 127, 108 and 98 KiB gzipped.
+ */
 const FAST = {
-  profile: "wasm.opt-level=2",
-  // A module is 100 KiB gzipped at most: the compilers' own thresholds inline more than that has room for. These
-  // cost an acquire and release 3 percent of their time in the module.
+  profile: 'wasm.opt-level="s"',
+  // The compilers' own thresholds inline more than there is room for. These cost an acquire and release 3 percent of
+  // their time in the module.
   llvm: " -inline-threshold=20",
   passes: ["-O3", "--converge", "--one-caller-inline-max-function-size=0", "--low-memory-unused"],
 };
@@ -87,7 +91,7 @@ function make(name, crate, { profile, llvm = "", passes }, features = []) {
   );
 }
 
-make("zookeeper", "fencepost-wasm", FAST);
+make("zookeeper", "fencepost-wasm", { ...FAST, profile: 'wasm.opt-level="z"' });
 make("redis", "fencepost-wasm", FAST, ["redis"]);
 make("memory", "fencepost-wasm-memory", SMALL);
 
