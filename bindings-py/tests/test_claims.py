@@ -82,13 +82,6 @@ def test_a_client_reads_a_scope(row: dict[str, Any]) -> None:
         assert row["error"] == "unknown-option"
 
 
-@pytest.mark.parametrize("url", ["memory:", "zk://127.0.0.1:1"])
-def test_other_servers_have_no_idempotency(connect: Connect, url: str) -> None:
-    with pytest.raises(fencepost.ConfigError, match=r"idempotency.* it is for Redis") as caught:
-        connect(url).idempotency("payments")
-    assert caught.value.name == "unknown-option"
-
-
 def test_a_claim_and_its_replay(payments: fencepost.Idempotency) -> None:
     with payments.claim("order-17", fingerprint="17 euros") as claim:
         assert (claim.replayed, claim.takeovers, claim.is_valid) == (False, 0, True)

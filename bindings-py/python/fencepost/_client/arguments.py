@@ -80,9 +80,11 @@ def settings(server: str, prefix: str, kind: str, name: object, options: Mapping
     return _with_options(raw, options)
 
 
-def scope_settings(server: str, scope: object, options: Mapping[str, object]) -> RawSettings:
+def scope_settings(server: str, prefix: str, scope: object, options: Mapping[str, object]) -> RawSettings:
     """The settings of a scope of idempotent operations, for the core."""
     raw: RawSettings = {"server": server, "kind": "claim", "scope": text("the scope", scope, "payments")}
+    if prefix:
+        raw["prefix"] = text("the prefix", prefix, "/shop")
     return _with_options(raw, options)
 
 

@@ -100,11 +100,13 @@ class Idempotency(Noncopyable):
         """Reads the record of an operation, or a value. None: there is none."""
         return self._step(key, self._operations.look(key), looked)
 
-    def settle(self, key: str, record: Record, value: Any) -> None:
-        """For operators: gives an operation its result. ``record`` is what :meth:`look` has given. Raises
-        Refused (``record-changed``) if the operation has changed hands since.
+    def settle(self, key: str, record: Record, value: Any) -> Outcome[Any]:
+        """For operators: gives an operation its result. ``record`` is what :meth:`look` has given. If the
+        operation has a result, that one stays, and is replayed. Raises Refused (``record-changed``) if the
+        operation has changed hands since.
         """
-        self._step(key, self._operations.settle(key, record, value), done)
+        checked = self._operations.settle(key, record, value)
+        return self._step(key, checked, partial(self._operations.registered, key, value))
 
     def forget(self, key: str, record: Record) -> None:
         """For operators: deletes the record, so that the operation may run anew. ``record`` is as for

@@ -34,8 +34,11 @@ class Operations:
 
     __slots__ = ("codec", "scope", "settings")
 
-    def __init__(self, server: str, scope: str, options: Mapping[str, object], codec: object) -> None:
-        self.settings = Scope(json.dumps(scope_settings(server, scope, options), ensure_ascii=False))
+    def __init__(
+        self, server: str, prefix: str, scope: str, options: Mapping[str, object], codec: object
+    ) -> None:
+        raw = scope_settings(server, prefix, scope, options)
+        self.settings = Scope(json.dumps(raw, ensure_ascii=False))
         self.scope = scope
         self.codec = checked_codec(codec)
 

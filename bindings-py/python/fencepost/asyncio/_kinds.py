@@ -241,7 +241,7 @@ class Kinds(Calls):
         """
         options = options_of(locals())
         self._engine.check_open()
-        return Idempotency(self, Operations(self._server, scope, options, codec))
+        return Idempotency(self, Operations(self._server, self._prefix, scope, options, codec))
 
     def _lock(
         self,
