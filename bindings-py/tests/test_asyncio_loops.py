@@ -13,9 +13,10 @@ import fencepost
 import fencepost.asyncio
 import pytest
 import redis.asyncio
-from conftest import Connect
+from conftest import AsyncConnect, Connect
 from support import (
     BACKENDS,
+    BRIEF,
     LONG,
     Backend,
     Control,
@@ -149,6 +150,52 @@ def test_a_grant_that_a_stopped_loop_does_not_take(
     loop.run_until_complete(client.close())
     loop.close()
     backend.clean()
+
+
+@pytest.mark.parametrize("place", ["memory", "zookeeper"])
+async def test_a_claim_that_was_taken_is_not_given_back(
+    place: str, connect: Connect, aconnect: AsyncConnect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither the claim nor its operation is anybody else's before its end."""
+    monkeypatch.setattr("fencepost._engine.unclaimed.AT_MOST", 100_000)
+    backend = BACKENDS[place]()
+    theirs = connect(backend.url).idempotency(backend.name())
+    async with aconnect(backend.url).idempotency(backend.name()).claim("order-17") as claim:
+        with pytest.raises(fencepost.InProgress):
+            await asyncio.to_thread(theirs.claim, "order-17", timeout=BRIEF)
+        assert claim.is_valid
+        await claim.complete("receipt")
+    assert theirs.claim("order-17").result == "receipt"
+    backend.clean()
+
+
+def test_a_claim_that_a_stopped_loop_does_not_take(
+    zookeeper: Backend, connect: Connect, control: Control, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing has run: others claim the operation without a takeover. The call claims it anew."""
+    monkeypatch.setattr("fencepost._engine.unclaimed.AT_MOST", 300_000)
+    theirs = connect(zookeeper.url).idempotency(zookeeper.name())
+    loop = asyncio.new_event_loop()
+
+    async def begin() -> tuple[fencepost.asyncio.Client, asyncio.Future[fencepost.asyncio.Claim]]:
+        client = fencepost.asyncio.connect(zookeeper.url)
+        async with client.lock(zookeeper.name("warm")):
+            pass
+        control.do("pause zookeeper")
+        task = asyncio.ensure_future(client.idempotency(zookeeper.name()).claim("order-17"))
+        await asyncio.sleep(0)
+        return client, task
+
+    client, task = loop.run_until_complete(begin())
+    control.do("resume zookeeper")
+    wait_until(lambda: theirs.look("order-17"), "it is claimed")
+    with theirs.claim("order-17", timeout=LONG) as claim:
+        assert claim.takeovers == 0
+        claim.release()
+    claimed = loop.run_until_complete(asyncio.wait_for(task, LONG))
+    assert (claimed.is_valid, claimed.takeovers) == (True, 0)
+    loop.run_until_complete(client.close())
+    loop.close()
 
 
 @pytest.mark.parametrize("how", [{"blocking": False}, {"timeout": 0.2}], ids=["try", "late"])

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from .._fencepost import Event, Hub
 from ..errors import MisuseError
+from .claim import ClaimContender
 from .contender import Contender, State
 from .driver import Driver
 from .engine import Engine
@@ -65,6 +66,8 @@ class LoopEngine(Engine):
     def _give_back(self, contender: Contender) -> None:
         """No task has taken a grant in time: releases it. Called inside the critical section."""
         if contender.state is State.HELD:
+            if isinstance(contender, ClaimContender):
+                contender.withdraw(self.hub)
             self._let_go(contender)
             self._drain()
 

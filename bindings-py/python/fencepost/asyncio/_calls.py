@@ -14,10 +14,21 @@ from .._engine.contender import Contender, State, Until, answered, decided, over
 from .._engine.loop_engine import LoopEngine
 from .._engine.loop_timer import within
 from .._fencepost import Settings
+from ..hub._clock import now
 from ._connect import AsyncDriver
 
 Asking = TypeVar("Asking", bound=Contender)
 Given = TypeVar("Given")
+
+
+def rest(wait: int | bool, begun: int) -> int | bool:
+    """What is left of an acquire timeout. The engine has released a grant because the loop stood still for too
+    long. So the call queues again, or tries once more when the time is up.
+    """
+    if isinstance(wait, bool):
+        return wait
+    left = wait - (now() - begun)
+    return left if left > 0 else False
 
 
 class Calls(Noncopyable):
@@ -67,6 +78,7 @@ class Calls(Noncopyable):
         try:
             engine.enter(contender, checked, wait, False)
             await self._wait(contender, decided)
+            engine.take(contender)
             return make(contender)
         except BaseException:
             engine.abandon(contender)

@@ -12,10 +12,11 @@ from .._client.codec import ERROR, Codec
 from .._client.noncopyable import Noncopyable
 from .._client.operations import Operations, Outcome, done, granted, looked, updated
 from .._engine.claim import ClaimContender
-from .._engine.contender import Contender
+from .._engine.contender import Contender, State
 from .._engine.record import Record
 from .._fencepost import Settings
-from ._calls import Calls
+from ..hub._clock import now
+from ._calls import Calls, rest
 from ._claim import Claim, Claiming
 
 T = TypeVar("T")
@@ -99,11 +100,13 @@ class Idempotency(Noncopyable):
         """Reads the record of an operation, or a value. None: there is none."""
         return await self._step(key, self._operations.look(key), looked)
 
-    async def settle(self, key: str, record: Record, value: Any) -> None:
-        """For operators: gives an operation its result. ``record`` is what :meth:`look` has given. Raises
-        Refused (``record-changed``) if the operation has changed hands since.
+    async def settle(self, key: str, record: Record, value: Any) -> Outcome[Any]:
+        """For operators: gives an operation its result. ``record`` is what :meth:`look` has given. If the
+        operation has a result, that one stays, and is replayed. Raises Refused (``record-changed``) if the
+        operation has changed hands since.
         """
-        await self._step(key, self._operations.settle(key, record, value), done)
+        checked = self._operations.settle(key, record, value)
+        return await self._step(key, checked, partial(self._operations.registered, key, value))
 
     async def forget(self, key: str, record: Record) -> None:
         """For operators: deletes the record, so that the operation may run anew. ``record`` is as for
@@ -142,12 +145,19 @@ class Idempotency(Noncopyable):
     def _claim(self, key: str, checked: Settings, wait: int | bool, codec: Codec) -> Claiming:
         client, operations = self._client, self._operations
 
-        def made(contender: ClaimContender) -> Claim:
+        def made(contender: ClaimContender) -> Claim | None:
+            if contender.state is State.RELEASED:
+                return None
             granted(contender)
             return Claim(client, contender, operations, key, codec)
 
         async def begin() -> Claim:
-            return await client._ask(ClaimContender(operations.name(key)), checked, wait, made)
+            begun, left = now(), wait
+            while True:
+                claim = await client._ask(ClaimContender(operations.name(key)), checked, left, made)
+                if claim is not None:
+                    return claim
+                left = rest(wait, begun)
 
         return Claiming(begin)
 

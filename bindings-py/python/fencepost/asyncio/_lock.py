@@ -14,7 +14,7 @@ from .._engine.contender import Contender, State, decided
 from .._fencepost import Settings
 from ..errors import NotAcquired
 from ..hub._clock import now
-from ._calls import Calls
+from ._calls import Calls, rest
 from ._grant import Grant
 from ._scope import enter, leave
 
@@ -138,11 +138,7 @@ class Lock(_Scoped):
                 raise
             if contender.state is not State.RELEASED:
                 break
-            # The loop stood still for too long, and the engine has released the grant. So this call queues
-            # again, or tries once more when the time is up.
-            if not isinstance(wait, bool):
-                rest = wait - (now() - begun)
-                left = rest if rest > 0 else False
+            left = rest(wait, begun)
         raise contender.error()
 
     async def _inspect(self, action: str, contender: Found | None = None) -> list[Found]:
