@@ -4,7 +4,8 @@
 
 #include "internal.h"
 
-#define MOST_SETTINGS 8
+/* The server, the prefix, the scope, and seven options. */
+#define MOST_SETTINGS 10
 
 /* Settings while they are gathered. What is zero is not given, so that it has its default. */
 struct gathered {
@@ -68,6 +69,8 @@ static fencepost_result check(
         return result;
     add(&all, "server", FENCEPOST_VALUE_KIND_TEXT)->text = view_of(client->locks->server);
     add(&all, "scope", FENCEPOST_VALUE_KIND_TEXT)->text = view_of(scope);
+    if (client->locks->prefix != NULL && client->locks->prefix[0] != '\0')
+        add(&all, "prefix", FENCEPOST_VALUE_KIND_TEXT)->text = view_of(client->locks->prefix);
     add_millis(&all, "lease", options.lease);
     add_millis(&all, "retention", options.retention);
     add_millis(&all, "margin", options.margin);
