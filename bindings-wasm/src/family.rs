@@ -3,6 +3,7 @@
 use fencepost_core::{
     ConfigError, Outcome, RawSettings, Settings, hub,
     lowered::{self, Request},
+    options::Scope,
     redis::{self, Redis},
     zookeeper::{self, ZooKeeper},
 };
@@ -17,6 +18,7 @@ pub(crate) type Chosen = Redis;
 /// A family, as far as plain values go: `None` for those of the other one.
 pub(crate) trait Family: hub::Family<Request: Into<Request>> {
     fn checked(raw: RawSettings) -> Result<Settings, ConfigError>;
+    fn scope(raw: RawSettings) -> Result<Scope, ConfigError>;
     fn settings(settings: &Settings) -> Option<&Self::Settings>;
     fn outcome(outcome: lowered::Outcome) -> Option<Outcome<Self::Reply>>;
     fn notice(notice: lowered::Notice) -> Option<Self::Notice>;
@@ -25,6 +27,10 @@ pub(crate) trait Family: hub::Family<Request: Into<Request>> {
 impl Family for ZooKeeper {
     fn checked(raw: RawSettings) -> Result<Settings, ConfigError> {
         raw.for_zookeeper()
+    }
+
+    fn scope(raw: RawSettings) -> Result<Scope, ConfigError> {
+        Scope::for_zookeeper(raw)
     }
 
     fn settings(settings: &Settings) -> Option<&zookeeper::LockSettings> {
@@ -53,6 +59,10 @@ impl Family for ZooKeeper {
 impl Family for Redis {
     fn checked(raw: RawSettings) -> Result<Settings, ConfigError> {
         raw.for_redis()
+    }
+
+    fn scope(raw: RawSettings) -> Result<Scope, ConfigError> {
+        Scope::for_redis(raw)
     }
 
     fn settings(settings: &Settings) -> Option<&redis::LockSettings> {

@@ -20,7 +20,6 @@ mod redis;
 mod reply;
 #[cfg(target_family = "wasm")]
 mod runtime;
-#[cfg(feature = "redis")]
 mod scope;
 mod settings;
 mod zookeeper;

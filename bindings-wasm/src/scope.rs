@@ -10,6 +10,7 @@ use wasm_bindgen::prelude::*;
 use crate::{
     convert,
     error::{self, Kept},
+    family::{Chosen, Family as _},
     settings::{Settings, read},
 };
 
@@ -31,7 +32,7 @@ impl Scope {
     /// A `ConfigError` that names the option.
     #[wasm_bindgen(constructor)]
     pub fn new(fields: Vec<String>) -> Result<Self, JsValue> {
-        options::Scope::try_from(read(fields))
+        Chosen::scope(read(fields))
             .map(Self)
             .map_err(|why| error::config(&why).into())
     }

@@ -66,9 +66,16 @@ test("a scope refuses what is no key, no digest and no number", () => {
   assert.throws(() => scope.settle("a", 1, "x".repeat(256), print), config("invalid-option", "tag"));
   assert.throws(() => scope.settle("a", 1, "", new Uint8Array(1_000_001)), config("invalid-option", "result"));
   assert.throws(() => scope.register("a", null, print, "", "text"), config("unreadable-settings", "result"));
-  assert.throws(() => new Scope({ server: "zookeeper", kind: "claim", scope: "x" }), {
-    message: 'unknown option "idempotency": it is for Redis',
-  });
+  const short = { server: "zookeeper", kind: "claim", scope: "x", lease: 1000 };
+  assert.throws(() => new Scope(short), config("unknown-option", "session_timeout"));
+});
+
+test("a scope has the machines of its server", () => {
+  for (const server of ["zookeeper", "memory"]) {
+    const settings = new Scope({ server, kind: "claim", scope: "payments" }).claim("order-17");
+    assert.equal(new Hub("zookeeper").open(0, settings, randomBytes(16)), 1);
+    assert.throws(() => new Hub("redis").open(0, settings, randomBytes(16)), MisuseError);
+  }
 });
 
 test("a step at another service has the same key in all languages", () => {

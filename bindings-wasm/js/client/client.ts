@@ -154,9 +154,9 @@ export class Client {
   }
 
   /**
-   * Redis: idempotent operations. Sends nothing. Each operation has a key, and its result is stored once: a
-   * client that claims the key again gets that result, until the `retention` is over. `scope` says whose keys these are: the
-   * operation, and the tenant.
+   * Idempotent operations. Sends nothing. Each operation has a key, and its result is stored once: a client that claims
+   * the key again gets that result, until the `retention` is over. `scope` says whose keys these are: the operation, and
+   * the tenant.
    *
    * ```ts
    * const payments = client.idempotency("payments", { lease: 30_000, onLeaseEnd: "block" });
@@ -164,12 +164,12 @@ export class Client {
    * await pay(order);
    * ```
    *
-   * @throws ConfigError for a scope or an option that is not valid, and on ZooKeeper and `memory:`; MisuseError if the
-   * client has been closed.
+   * @throws ConfigError for a scope or an option that is not valid; MisuseError if the client has been closed.
    */
   idempotency(scope: string, options?: IdempotencyOptions): Idempotency {
     this.#engine.check();
-    const data = withOptions({ server: this.#server, kind: "claim", scope } as const, options);
+    const { prefix } = this.#place;
+    const data = withOptions({ server: this.#server, kind: "claim", scope, prefix } as const, options);
     return new Idempotency(this.#engine, scope, new Scope(this.#module, data));
   }
 

@@ -32,7 +32,7 @@ export class Settings extends AnySettings {
 export class Scope extends AnyScope {
   /** @throws ConfigError that says which value makes no sense. */
   constructor(data: ScopeData) {
-    super(redisModule(), data);
+    super(named((data as ScopeData | null | undefined)?.server), data);
   }
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { takeKept, unreadable } from "../errors.js";
+import { takeKept } from "../errors.js";
 import type { Module } from "./families/module.js";
 import { Settings, checkBytes, made, number, optionalNumber } from "./hub.js";
 import type { IdempotencyOptions } from "./lock-options.js";
@@ -21,6 +21,8 @@ import { checkedText, inOwnWords, read } from "./settings.js";
 export interface ScopeData extends IdempotencyOptions {
   readonly server: "redis" | "zookeeper" | "memory";
   readonly kind: "claim";
+  /** ZooKeeper: the path that all records lie below. */
+  readonly prefix?: string | undefined;
   /** Whose keys these are: the operation, and the tenant. */
   readonly scope: string;
 }
@@ -38,19 +40,13 @@ type RawSettings = InstanceType<Module["Settings"]>;
  */
 export class Scope {
   readonly #module: Module;
-  readonly #raw: InstanceType<NonNullable<Module["Scope"]>>;
+  readonly #raw: InstanceType<Module["Scope"]>;
 
   /** @internal @throws ConfigError that says which value makes no sense. */
   constructor(module: Module, data: ScopeData) {
-    const { Scope } = module;
     const fields = read(module, data);
-    if (Scope === undefined) {
-      // Its module knows no such kind, and says so.
-      made(() => new module.Settings(fields), inOwnWords);
-      throw unreadable("this kind of server has no idempotent operations");
-    }
     this.#module = module;
-    this.#raw = made(() => new Scope(fields), inOwnWords);
+    this.#raw = made(() => new module.Scope(fields), inOwnWords);
   }
 
   /** A claim on the operation `key`. `fingerprint`: a digest of what the operation is asked to do. */

@@ -6,6 +6,5 @@
 
 import type * as glue from "../glue/family.js";
 
-/** What all of them have, and the scopes of idempotent operations, which Redis has. */
-export type Module = Pick<typeof glue, "RawHub" | "Settings" | "optionType" | "parseAddress"> &
-  Partial<Pick<typeof glue, "Scope">>;
+/** What all of them have. */
+export type Module = Pick<typeof glue, "RawHub" | "Scope" | "Settings" | "optionType" | "parseAddress">;
