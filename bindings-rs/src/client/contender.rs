@@ -245,9 +245,14 @@ impl Contender {
         }
     }
 
-    /// The contender's end, if that is why a call was refused.
+    /// The contender's end, or its loss, if that is why a call was refused.
     fn end_or(&self, error: Error) -> Error {
-        self.state().end.as_ref().map_or(error, End::error)
+        let state = self.state();
+        match (&state.end, &state.lost) {
+            (Some(end), _) => end.error(),
+            (None, Some(lost)) => lost.clone().into(),
+            (None, None) => error,
+        }
     }
 }
 

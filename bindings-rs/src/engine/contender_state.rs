@@ -56,7 +56,7 @@ pub(crate) struct ContenderState {
     pub(crate) downgrade: Option<Result<(), Refused>>,
     /// A release has taken too long.
     pub(crate) unconfirmed: bool,
-    /// A claim's grant has ended. The application may still end the claim.
+    /// A claim's grant has ended, and its end has not succeeded. The application may still end the claim.
     pub(crate) lost: Option<Lost>,
     /// What the end of a claim has come to.
     pub(crate) answer: Option<Result<Answer, Error>>,
@@ -199,10 +199,10 @@ impl SharedState {
                 }
             }
             Event::Downgraded => state.downgrade = Some(Ok(())),
-            Event::Released if self.is_claim => state.answer = Some(Ok(Answer::Released)),
-            Event::Completed { .. } if self.is_claim => state.answer = Some(Ok(Answer::Completed)),
+            Event::Released if self.is_claim => state.end_claim(Answer::Released),
+            Event::Completed { .. } if self.is_claim => state.end_claim(Answer::Completed),
             Event::Replayed { record } if self.is_claim && state.grant.is_some() => {
-                state.answer = Some(Ok(Answer::Replayed(record)));
+                state.end_claim(Answer::Replayed(record));
             }
             Event::Completed { record } => state.end = Some(End::Completed(record)),
             Event::Replayed { record } => state.end = Some(End::Replayed(record)),
@@ -253,6 +253,12 @@ impl SharedState {
 }
 
 impl ContenderState {
+    /// The end of a claim has succeeded.
+    fn end_claim(&mut self, answer: Answer) {
+        self.answer = Some(Ok(answer));
+        self.lost = None;
+    }
+
     fn extend(&mut self, valid_until: Option<Instant>) {
         if let Some(grant) = &mut self.grant {
             grant.valid_until = valid_until;
@@ -262,7 +268,8 @@ impl ContenderState {
 
     /// Whether the grant is valid, by the caller's clock.
     pub(crate) fn is_valid(&self, now: Instant) -> bool {
-        let over = self.end.is_some() || self.lost.is_some() || self.releasing || self.suspended;
+        let ended = self.end.is_some() || self.lost.is_some() || matches!(self.answer, Some(Ok(_)));
+        let over = ended || self.releasing || self.suspended;
         !over && self.grant.is_some_and(|grant| grant.is_valid(now))
     }
 }

@@ -158,6 +158,11 @@ async fn a_claim_is_completed_after_its_lease_unless_it_was_taken_over() {
     assert_eq!(claim.lost().await.reason(), Loss::LeaseEnded);
     assert!(!claim.is_valid() && claim.remaining() == Duration::ZERO && claim.extend().await.is_err());
     assert_eq!(claim.complete("json", b"17").await.unwrap(), Completion::Stored);
+    // It is neither lost any more nor valid.
+    assert_eq!(claim.release().await.unwrap_err().name(), "not-held");
+    let claim = run(payments.claim("order-19", b"").await.unwrap());
+    claim.release().await.unwrap();
+    assert!(!claim.is_valid() && claim.remaining() == Duration::ZERO);
 
     let claim = run(payments.claim("order-18", b"").await.unwrap());
     claim.lost().await;
