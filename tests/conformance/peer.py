@@ -24,7 +24,8 @@ COMMANDS = {
     "rust": [str(TARGET / "debug" / "examples" / "conformance_peer")],
     "python-threads": [sys.executable, str(HERE / "peers" / "threads_peer.py")],
     "python-asyncio": [sys.executable, str(HERE / "peers" / "asyncio_peer.py")],
-    "javascript": ["node", str(HERE / "peers" / "javascript_peer.mjs")],
+    "javascript": ["node", "--expose-gc", str(HERE / "peers" / "javascript_peer.mjs")],
+    "javascript-ioredis": ["node", "--expose-gc", str(HERE / "peers" / "javascript_peer.mjs"), "ioredis"],
     "c": [str(ROOT / "build" / "conformance" / "c_peer")],
 }
 

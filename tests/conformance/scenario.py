@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from peer import PATIENCE, Answer, Peer
+from place import Place
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -19,6 +20,12 @@ else:
 
 FILES = sorted((Path(__file__).resolve().parent / "scenarios").glob("*.toml"))
 BACKENDS = ("memory", "zookeeper", "redis")
+
+#: What a scenario may write for bytes: all 256 values of a byte.
+BYTES = bytes(range(256)).hex()
+
+#: And for a key of the greatest length.
+LONG = 1024 * "k"
 
 #: What a lock of a kind is in the protocol: its constructor, and the options that go with it.
 KINDS = {
@@ -31,7 +38,9 @@ KINDS = {
     "multi": ("multi", ""),
 }
 
-STEP = frozenset({"do", "later", "of", "answer", "until", "has", "least", "most", "same", "above", "pending"})
+STEP = frozenset(
+    {"do", "in", "later", "of", "answer", "until", "has", "least", "most", "same", "above", "pending"}
+)
 
 
 @dataclass(frozen=True)
@@ -45,6 +54,12 @@ class Scenario:
     backends: list[str] = field(default_factory=lambda: list(BACKENDS))
     kinds: list[str] = field(default_factory=lambda: ["mutex"])
     clients: list[str] = field(default_factory=lambda: ["one", "two"])
+    #: Clients whose connection the steps cut.
+    cuts: list[str] = field(default_factory=list)
+    #: Whether each client has a prefix of its own.
+    prefixes: bool = False
+    #: Whether a peer of another language takes part.
+    across: bool = False
     #: Languages that cannot say this, and why.
     without: dict[str, str] = field(default_factory=dict)
     #: Languages that do something else, and what.
@@ -68,41 +83,48 @@ def read() -> list[Scenario]:
 class Play:
     """One scenario in the course of being played."""
 
-    def __init__(self, peer: Peer, scenario: Scenario, kind: str, url: str) -> None:
-        self._peer = peer
+    def __init__(self, peers: dict[str, Peer], scenario: Scenario, kind: str, place: Place) -> None:
+        #: The first one, and by the name `other` that of another language.
+        self._peers = peers
         self._scenario = scenario
         self._kind, self._options = KINDS[kind]
-        self._url = url
+        self._place = place
         #: No other scenario has these names.
         self._unique = uuid.uuid4().hex
-        self._later: dict[str, tuple[str, str]] = {}
+        self._later: dict[str, tuple[Peer, str, str]] = {}
         self._fences: dict[str, int] = {}
 
     def run(self) -> None:
         """Takes all steps."""
-        for client in self._scenario.clients:
-            url = quote(self._url.replace("$n", self._unique))
-            answer = self._peer.ask(f"client {client} {url}")
-            assert answer["answer"] == "ok", answer
+        for peer in self._peers.values():
+            for client in self._scenario.clients:
+                prefix = f"/$n-{client}" if self._scenario.prefixes else ""
+                url = self._place.url(client, prefix, cut=client in self._scenario.cuts)
+                answer = peer.ask(f"client {client} {quote(url.replace('$n', self._unique))}")
+                assert answer["answer"] == "ok", answer
         for step in self._scenario.steps:
             self._take(step)
 
     def _take(self, step: dict[str, Any]) -> None:
         if "pending" in step:
-            number, line = self._later[step["pending"]]
-            assert not self._peer.answered(number), f"`{line}` is over: {self._peer.answer(number, line)}"
+            peer, number, line = self._later[step["pending"]]
+            assert not peer.answered(number), f"`{line}` is over: {peer.answer(number, line)}"
             return
         if "of" in step:
-            number, line = self._later.pop(step["of"])
-            self._check(step, line, self._peer.answer(number, line))
+            peer, number, line = self._later.pop(step["of"])
+            self._check(step, line, peer.answer(number, line))
             return
+        peer = self._peers[step.get("in", "first")]
         line = self._filled(step["do"])
+        if line.startswith(("cut ", "heal ")):
+            self._place.do(*line.split())
+            return
         if "later" in step:
-            self._later[step["later"]] = (self._peer.send(line), line)
+            self._later[step["later"]] = (peer, peer.send(line), line)
             return
         deadline = time.monotonic() + PATIENCE
         while True:
-            answer = self._peer.ask(line)
+            answer = peer.ask(line)
             try:
                 self._check(step, line, answer)
                 return
@@ -114,18 +136,24 @@ class Play:
     def _filled(self, line: str) -> str:
         if "$kind" in line:
             line = line.replace("$kind", self._kind) + self._options
+        line = line.replace("$lease", self._place.lease).replace("$bytes", BYTES)
+        line = line.replace("$long", LONG)
         return line.replace("$n", self._unique)
 
     def _check(self, step: dict[str, Any], line: str, answer: Answer) -> None:
-        what = f"`{line}`: {answer}, and not {step}"
-        assert answer["answer"] == step.get("answer", "ok"), what
+        what = f"`{line:.500}`: {answer!s:.500}, and not {step}"
+        expected = step.get("answer", "ok")
+        assert answer["answer"] == (
+            expected[self._place.backend] if isinstance(expected, dict) else expected
+        ), what
         if "contenders" in answer:
             contenders = answer["contenders"]
             answer["holders"] = sum(each["holds"] for each in contenders)
             answer["waiters"] = len(contenders) - answer["holders"]
             answer["identifiers"] = [each["identifier"] for each in contenders]
         for key, value in step.get("has", {}).items():
-            assert answer[key] == value, what
+            found = False if answer.get(key) is None else answer[key]
+            assert found == (expanded(value) if key == "result" else value), what
         for key, value in step.get("least", {}).items():
             assert answer[key] >= value, what
         for key, value in step.get("most", {}).items():
@@ -137,3 +165,9 @@ class Play:
             if "above" in step:
                 assert fence > self._fences[step["above"]], what
             self._fences[name] = fence
+
+
+def expanded(octets: str) -> str:
+    """The hexadecimal digits of bytes as steps write them: ``00ff``, ``00ff*1000``, ``$bytes``."""
+    digits, _, times = octets.replace("$bytes", BYTES).partition("*")
+    return digits * int(times or 1)

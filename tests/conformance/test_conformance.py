@@ -2,49 +2,57 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from peer import COMMANDS, Peer
+from place import Place
 from scenario import Play, Scenario, read
-
-#: Where `$n` is, a scenario has a place of its own. No session ends here, however busy the machine is.
-ADDRESSES = {
-    "memory": (None, "memory:$n"),
-    "zookeeper": ("FENCEPOST_ZOOKEEPER", "zk://{}?session_timeout=60000"),
-    "redis": ("FENCEPOST_REDIS", "redis://{}"),
-}
 
 
 def cases() -> Iterator[object]:
-    """Scenario, kind, language and backend; not what a language cannot say."""
+    """Scenario, kind, languages and backend; not what a language cannot say."""
     for scenario in read():
         for backend in scenario.backends:
             for kind in scenario.kinds:
                 if backend == "redis" and kind != "mutex":
                     continue
-                for language in COMMANDS:
-                    if language not in scenario.without:
-                        reason = scenario.fails.get(language)
-                        marks = [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
-                        name = f"{scenario.name}-{kind}-{backend}-{language}"
-                        yield pytest.param(scenario, kind, backend, language, id=name, marks=marks)
+                languages = [each for each in COMMANDS if backend == "redis" or each != "javascript-ioredis"]
+                languages = [each for each in languages if without(scenario, each) is None]
+                for language in languages:
+                    for other in languages if scenario.across else [None]:
+                        if other != language:
+                            yield case(scenario, kind, backend, language, other)
 
 
-@pytest.mark.parametrize(("scenario", "kind", "backend", "language"), list(cases()))
-def test_scenario(peers: dict[str, Peer], scenario: Scenario, kind: str, backend: str, language: str) -> None:
-    variable, url = ADDRESSES[backend]
-    if variable is not None:
-        if variable not in os.environ:
-            pytest.fail(f"{variable} is not set: run `python3 tests/servers run -- pytest tests/conformance`")
-        url = url.format(os.environ[variable])
-    peer = peers.pop(language, None) or Peer(language)
+def without(scenario: Scenario, language: str) -> str | None:
+    """Why a language cannot express a scenario."""
+    return scenario.without.get(language.removesuffix("-ioredis"))
+
+
+def case(scenario: Scenario, kind: str, backend: str, language: str, other: str | None) -> object:
+    """One test."""
+    names = [scenario.name, kind, backend, language, *([other] if other else [])]
+    reason = scenario.fails.get(language.removesuffix("-ioredis"))
+    marks = [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
+    return pytest.param(scenario, kind, backend, language, other, id="-".join(names), marks=marks)
+
+
+@pytest.mark.parametrize(("scenario", "kind", "backend", "language", "other"), list(cases()))
+def test_scenario(
+    peers: dict[str, Peer], scenario: Scenario, kind: str, backend: str, language: str, other: str | None
+) -> None:
+    roles = {"first": language, **({"other": other} if other else {})}
+    playing = {role: peers.pop(name) if name in peers else Peer(name) for role, name in roles.items()}
     try:
-        Play(peer, scenario, kind, url).run()
-        assert peer.ask("reset")["answer"] == "ok"
+        with closing(Place(backend)) as place:
+            Play(playing, scenario, kind, place).run()
+            for peer in playing.values():
+                assert peer.ask("reset")["answer"] == "ok"
     except BaseException:
-        # The next scenario has a new one: who knows what this one has left.
-        peer.kill()
+        # The next scenario has new ones: who knows what these have left.
+        for peer in playing.values():
+            peer.kill()
         raise
-    peers[language] = peer
+    peers.update({roles[role]: peer for role, peer in playing.items()})

@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import unquote
 
 import fencepost.asyncio
-from fencepost import FencepostError
-from words import Command, described, look, make_lock, parse, say
+from asyncio_operations import Operations
+from words import Command, described, failure, look, make_lock, parse, say
 
 
 class Peer:
@@ -20,18 +20,17 @@ class Peer:
         self.locks: dict[str, fencepost.asyncio.Lock] = {}
         self.grants: dict[str, fencepost.asyncio.Grant] = {}
         self.found: dict[str, list[fencepost.Found]] = {}
+        self.operations = Operations(self.clients)
         self.waiting: dict[str, asyncio.Task[None]] = {}
 
     async def answer(self, command: Command) -> None:
         """Does a command, and prints its answer."""
         try:
             answer, more = await self.do(command.verb, command.words, dict(command.options))
-        except FencepostError as error:
-            answer, more = error.name, {"detail": str(error)}
         except asyncio.CancelledError:
             answer, more = "cancelled", {}
         except Exception as error:
-            answer, more = f"exception {type(error).__name__}", {"detail": str(error)}
+            answer, more = failure(error)
         say(command.number, answer, **more)
 
     async def do(self, verb: str, words: list[str], options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -46,13 +45,15 @@ class Peer:
         elif verb == "cancel":
             cancelled = words[0] in self.waiting and self.waiting[words[0]].cancel()
             return ("ok" if cancelled else "not-waiting"), {}
+        elif verb in self.operations.does:
+            return await self.claiming(verb, words, options)
         elif verb in ("release", "extend", "downgrade"):
-            await getattr(self.grants[words[0]], verb)()
+            await getattr(self.held(words[0]), verb)()
         elif verb == "look":
-            return "ok", look(self.grants[words[0]])
+            return "ok", look(self.held(words[0]))
         elif verb == "loss":
-            await self.grants[words[0]].lost.wait()
-            await self.grants[words[0]].extend()
+            await self.held(words[0]).lost.wait()
+            await self.held(words[0]).extend()
         elif verb == "revocation":
             return ("ok" if await self.grants[words[0]].wait_revoke_requested() else "over"), {}
         elif verb == "contenders":
@@ -71,6 +72,24 @@ class Peer:
         else:
             return "no-such-command", {}
         return "ok", {}
+
+    def held(self, name: str) -> Any:
+        """The claim of that name, or the grant."""
+        return self.operations.claims.get(name) or self.grants[name]
+
+    async def claiming(
+        self, verb: str, words: list[str], options: dict[str, Any]
+    ) -> tuple[str, dict[str, Any]]:
+        """Does something with operations. A claim can be cancelled."""
+        task = asyncio.current_task()
+        assert task is not None
+        if verb in ("claim", "consume"):
+            self.waiting[words[0]] = task
+        try:
+            return await self.operations.does[verb](words, options)
+        finally:
+            if verb in ("claim", "consume"):
+                self.waiting.pop(words[0], None)
 
     async def acquire(
         self, name: str, lock: fencepost.asyncio.Lock, **wait: Any

@@ -2,19 +2,54 @@
 
 import { createInterface } from "node:readline";
 
-import { connect, FencepostError } from "../../../bindings-wasm/dist/index.js";
+import {
+  connect,
+  Conflict,
+  FencepostError,
+  fromRedis,
+  InProgress,
+} from "../../../bindings-wasm/dist/index.js";
+import { Redis } from "../../../bindings-wasm/node_modules/ioredis/built/index.js";
+import { lookAtClaim, operations, recorded } from "./javascript_operations.mjs";
+
+/** With this argument, the clients use ioredis. Without, they take what `connect` takes. */
+const withIoRedis = process.argv.includes("ioredis");
 
 let state;
+let claiming;
 
 /** Nothing has a name yet. */
-const empty = () => ({ clients: {}, locks: {}, grants: {}, found: {}, waiting: {} });
+function empty() {
+  state = {
+    clients: {},
+    given: [],
+    locks: {},
+    grants: {},
+    claims: {},
+    found: {},
+    waiting: {},
+  };
+  claiming = operations(state, cancellable);
+}
 
 const say = (line) => console.log(JSON.stringify(line));
 
 /** An option's name in JavaScript. */
-const camel = (name) => name.replaceAll(/_(.)/g, (_, letter) => letter.toUpperCase());
+const camel = (name) =>
+  name.replaceAll(/_(.)/g, (_, letter) => letter.toUpperCase());
 
-const NUMBERS = ["ttl", "maxHold", "timeout", "permits"];
+const NUMBERS = [
+  "ttl",
+  "maxHold",
+  "timeout",
+  "permits",
+  "lease",
+  "retention",
+  "margin",
+  "poll",
+  "answerWithin",
+  "life",
+];
 
 function parse(line) {
   const [number, verb, ...rest] = line.trim().split(/\s+/);
@@ -22,7 +57,10 @@ function parse(line) {
   const given = rest.filter((word) => word.includes("="));
   const options = given.map((word) => {
     const at = word.indexOf("=");
-    const [name, text] = [camel(word.slice(0, at)), decodeURIComponent(word.slice(at + 1))];
+    const [name, text] = [
+      camel(word.slice(0, at)),
+      decodeURIComponent(word.slice(at + 1)),
+    ];
     if (NUMBERS.includes(name)) return [name, Number(text)];
     return [name, text === "true" ? true : text === "false" ? false : text];
   });
@@ -38,25 +76,36 @@ function makeLock(client, kind, quoted, options) {
     writer: () => client.readWriteLock(name, options).writer,
     election: () => client.election(name, options),
     semaphore: () => client.semaphore(name, permits, others),
-    multi: () => client.multiLock(quoted.split(",").map(decodeURIComponent), options),
+    multi: () =>
+      client.multiLock(quoted.split(",").map(decodeURIComponent), options),
   };
   return makes[kind]();
 }
 
-/** Acquires a grant of that name. */
-async function acquire(name, lock, tries, options) {
+/** The answer of what can be cancelled by that name; null: it was cancelled. */
+async function cancellable(name, ask) {
   const controller = new AbortController();
   state.waiting[name] = controller;
-  let grant;
   try {
-    grant = await (tries ? lock.tryAcquire() : lock.acquire({ ...options, signal: controller.signal }));
+    return await ask(controller.signal);
   } catch (error) {
-    if (error === controller.signal.reason) return { answer: "cancelled" };
+    if (error === controller.signal.reason) return null;
     throw error;
   } finally {
     delete state.waiting[name];
   }
-  if (grant === null) return { answer: "not-acquired" };
+}
+
+/** Acquires a grant of that name. */
+async function acquire(name, lock, options) {
+  const ask = async (signal) =>
+    (await lock.acquire({ ...options, signal })) ?? undefined;
+  const grant = await cancellable(name, ask);
+  return grant === null ? { answer: "cancelled" } : acquired(name, grant);
+}
+
+function acquired(name, grant) {
+  if (!grant) return { answer: "not-acquired" };
   state.grants[name] = grant;
   return { answer: "granted", fence: String(grant.fence) };
 }
@@ -73,46 +122,71 @@ const look = ({ fence, isValid, remaining, isRevokeRequested, signal }) => ({
 
 async function contenders(name) {
   state.found[name] = await state.locks[name].contenders();
-  const described = state.found[name].map(({ holds, shared, identifier, fence }) => ({
-    holds,
-    shared,
-    identifier,
-    fence: String(fence),
-  }));
+  const described = state.found[name].map(
+    ({ holds, shared, identifier, fence }) => ({
+      holds,
+      shared,
+      identifier,
+      fence: String(fence),
+    }),
+  );
   return { answer: "ok", contenders: described };
+}
+
+/** The claim of that name, or the grant. */
+const held = (name) => state.claims[name] ?? state.grants[name];
+
+/** A client by its address. */
+function connected(url) {
+  if (!withIoRedis) return connect(url);
+  const redis = new Redis(url);
+  // The client reports what it means.
+  redis.on("error", () => undefined);
+  state.given.push(redis);
+  return fromRedis(redis);
 }
 
 async function reset() {
   for (const client of Object.values(state.clients)) await client.close();
-  state = empty();
+  for (const redis of state.given) redis.disconnect();
+  empty();
 }
 
 const does = {
   client: async ([name, url]) => {
-    state.clients[name] = await connect(decodeURIComponent(url));
+    state.clients[name] = await connected(decodeURIComponent(url));
   },
   lock: ([name, client, kind, path], options) => {
     state.locks[name] = makeLock(state.clients[client], kind, path, options);
   },
-  acquire: ([name, lock], options) => acquire(name, state.locks[lock], false, options),
-  try: ([name, lock]) => acquire(name, state.locks[lock], true),
+  acquire: ([name, lock], options) => acquire(name, state.locks[lock], options),
+  try: async ([name, lock]) =>
+    acquired(name, await state.locks[lock].tryAcquire()),
   cancel: ([name]) => {
     if (!(name in state.waiting)) return { answer: "not-waiting" };
     state.waiting[name].abort();
     return undefined;
   },
-  release: ([name]) => state.grants[name].release(),
-  extend: ([name]) => state.grants[name].extend(),
+  release: ([name]) => held(name).release(),
+  extend: ([name]) => held(name).extend(),
   downgrade: ([name]) => state.grants[name].downgrade(),
-  look: ([name]) => look(state.grants[name]),
-  loss: async ([name]) => ({ answer: (await state.grants[name].lost).kind }),
+  look: ([name]) =>
+    name in state.claims
+      ? lookAtClaim(state.claims[name])
+      : look(state.grants[name]),
+  loss: async ([name]) => ({ answer: (await held(name).lost).kind }),
   revocation: ([name]) => {
     const { revokeRequested, lost } = state.grants[name];
-    return Promise.race([revokeRequested.then(() => undefined), lost.then(() => ({ answer: "over" }))]);
+    return Promise.race([
+      revokeRequested.then(() => undefined),
+      lost.then(() => ({ answer: "over" })),
+    ]);
   },
   contenders: ([name]) => contenders(name),
-  revoke: ([name, at]) => state.locks[name].revoke(state.found[name][Number(at)]),
-  break: ([name, at]) => state.locks[name].breakContender(state.found[name][Number(at)]),
+  revoke: ([name, at]) =>
+    state.locks[name].revoke(state.found[name][Number(at)]),
+  break: ([name, at]) =>
+    state.locks[name].breakContender(state.found[name][Number(at)]),
   close: ([name]) => state.clients[name].close(),
   reset,
 };
@@ -120,14 +194,20 @@ const does = {
 async function answer({ number, verb, words, options }) {
   let given;
   try {
-    given = (await does[verb](words, options)) ?? { answer: "ok" };
+    given = (await (does[verb] ?? claiming[verb])(words, options)) ?? {
+      answer: "ok",
+    };
   } catch (error) {
-    const answer = error instanceof FencepostError ? error.kind : `exception ${error.name}`;
+    const answer =
+      error instanceof FencepostError ? error.kind : `exception ${error.name}`;
     given = { answer, detail: String(error) };
+    if (error instanceof InProgress) given.retry_after = error.retryAfter;
+    if (error instanceof Conflict) Object.assign(given, recorded(error.record));
   }
   say({ id: number, ...given });
 }
 
-state = empty();
-for await (const line of createInterface({ input: process.stdin })) void answer(parse(line));
+empty();
+for await (const line of createInterface({ input: process.stdin }))
+  void answer(parse(line));
 await reset();

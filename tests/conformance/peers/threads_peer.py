@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import unquote
 
 import fencepost
-from fencepost import FencepostError
-from words import Command, described, look, make_lock, parse, say
+from threads_operations import Operations
+from words import Command, described, failure, look, make_lock, parse, say
 
 
 class Peer:
@@ -21,15 +21,14 @@ class Peer:
         self.locks: dict[str, fencepost.Lock] = {}
         self.grants: dict[str, fencepost.Grant] = {}
         self.found: dict[str, list[fencepost.Found]] = {}
+        self.operations = Operations(self.clients)
 
     def answer(self, command: Command) -> None:
         """Does a command, and prints its answer."""
         try:
             answer, more = self.do(command.verb, command.words, dict(command.options))
-        except FencepostError as error:
-            answer, more = error.name, {"detail": str(error)}
         except Exception as error:
-            answer, more = f"exception {type(error).__name__}", {"detail": str(error)}
+            answer, more = failure(error)
         say(command.number, answer, **more)
 
     def do(self, verb: str, words: list[str], options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -41,13 +40,15 @@ class Peer:
             self.locks[name] = make_lock(self.clients[client], kind, path, options)
         elif verb in ("acquire", "try"):
             return self.acquire(words[0], self.locks[words[1]], blocking=verb == "acquire", **options)
+        elif verb in self.operations.does:
+            return self.operations.does[verb](words, options)
         elif verb in ("release", "extend", "downgrade"):
-            getattr(self.grants[words[0]], verb)()
+            getattr(self.held(words[0]), verb)()
         elif verb == "look":
-            return "ok", look(self.grants[words[0]])
+            return "ok", look(self.held(words[0]))
         elif verb == "loss":
-            self.grants[words[0]].lost.wait()
-            self.grants[words[0]].extend()
+            self.held(words[0]).lost.wait()
+            self.held(words[0]).extend()
         elif verb == "revocation":
             return ("ok" if self.grants[words[0]].wait_revoke_requested() else "over"), {}
         elif verb == "contenders":
@@ -66,6 +67,10 @@ class Peer:
         else:
             return "no-such-command", {}
         return "ok", {}
+
+    def held(self, name: str) -> Any:
+        """The claim of that name, or the grant."""
+        return self.operations.claims.get(name) or self.grants[name]
 
     def acquire(self, name: str, lock: fencepost.Lock, **wait: Any) -> tuple[str, dict[str, Any]]:
         """Acquires a grant of that name."""

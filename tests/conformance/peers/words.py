@@ -8,8 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
+import fencepost
+from fencepost import FencepostError
+from operations import recorded
+
 #: Options in milliseconds, which Python takes in seconds.
-DURATIONS = frozenset({"ttl", "max_hold", "timeout"})
+DURATIONS = frozenset(
+    {"ttl", "max_hold", "timeout", "lease", "retention", "poll", "margin", "life", "answer_within"}
+)
 
 
 @dataclass(frozen=True)
@@ -54,14 +60,18 @@ def make_lock(client: Any, kind: str, name: str, options: dict[str, Any]) -> Any
 
 
 def look(grant: Any) -> dict[str, Any]:
-    """What a grant says of itself."""
+    """What a grant or a claim says of itself."""
     remaining = grant.remaining()
+    if hasattr(grant, "takeovers"):
+        more = {"takeovers": grant.takeovers, "replayed": grant.replayed}
+    else:
+        more = {"revoke": grant.revoke_requested}
     return {
         "fence": str(grant.fence),
         "valid": grant.is_valid,
         "remaining": None if remaining is None else int(remaining * 1000),
-        "revoke": grant.revoke_requested,
         "lost": grant.lost.is_set(),
+        **more,
     }
 
 
@@ -76,6 +86,18 @@ def described(contenders: Iterable[Any]) -> list[dict[str, Any]]:
         }
         for each in contenders
     ]
+
+
+def failure(error: Exception) -> tuple[str, dict[str, Any]]:
+    """The answer to a command that has failed."""
+    more: dict[str, Any] = {"detail": str(error)}
+    if not isinstance(error, FencepostError):
+        return f"exception {type(error).__name__}", more
+    if isinstance(error, fencepost.InProgress):
+        more["retry_after"] = None if error.retry_after is None else int(error.retry_after * 1000)
+    if isinstance(error, fencepost.Conflict):
+        more |= recorded(error.record)
+    return error.name, more
 
 
 def say(number: str, answer: str, **more: Any) -> None:

@@ -38,15 +38,16 @@ static const char *word(const command *order, int at) {
 }
 
 bool begin(const command *order) {
-    bool tries = is(order, "try");
-    if (!tries && !is(order, "acquire"))
+    bool tries = is(order, "try"), claims = is(order, "claim") || is(order, "consume");
+    if (!tries && !claims && !is(order, "acquire"))
         return true;
     fencepost_lock *lock = name_find(LOCK, word(order, 1));
     fencepost_attempt *attempt = NULL;
     const char *timeout = option(order, "timeout");
     int64_t limit = timeout == NULL ? FENCEPOST_FOREVER : strtoll(timeout, NULL, 10);
-    fencepost_result result =
-        tries ? fencepost_lock_try_acquire_start(lock, &attempt) : fencepost_lock_acquire_start(lock, limit, &attempt);
+    fencepost_result result = claims  ? claim_start(order, &attempt)
+                              : tries ? fencepost_lock_try_acquire_start(lock, &attempt)
+                                      : fencepost_lock_acquire_start(lock, limit, &attempt);
     if (result == FENCEPOST_OK)
         name_give(ATTEMPT, word(order, 0), attempt);
     else
@@ -74,9 +75,11 @@ static void look(const command *order, fencepost_grant *grant) {
     if (left >= 0)
         snprintf(remaining, sizeof remaining, "%" PRId64, left);
     say(order->number, "ok",
-        ", \"fence\": \"%" PRIu64 "\", \"valid\": %s, \"remaining\": %s, \"revoke\": %s, \"lost\": %s",
+        ", \"fence\": \"%" PRIu64 "\", \"valid\": %s, \"remaining\": %s, \"revoke\": %s, \"lost\": %s, "
+        "\"takeovers\": %" PRIu64,
         fencepost_grant_fence(grant), fencepost_grant_is_valid(grant) ? "true" : "false", remaining,
-        fencepost_grant_revoke_requested(grant) ? "true" : "false", fencepost_grant_is_lost(grant) ? "true" : "false");
+        fencepost_grant_revoke_requested(grant) ? "true" : "false", fencepost_grant_is_lost(grant) ? "true" : "false",
+        fencepost_claim_takeovers(grant));
 }
 
 static int oldest_first(const void *one, const void *other) {
@@ -146,6 +149,8 @@ void carry_out(const command *order) {
         say_result(order, open_lock(order));
     else if (is(order, "acquire") || is(order, "try"))
         finish_acquire(order);
+    else if (is(order, "claim") || is(order, "consume"))
+        finish_claim(order);
     else if (is(order, "cancel"))
         say_result(order, fencepost_attempt_cancel(name_find(ATTEMPT, name)));
     else if (is(order, "release"))
@@ -170,6 +175,6 @@ void carry_out(const command *order) {
         say_result(order, fencepost_close(name_find(CLIENT, name)));
     else if (is(order, "reset"))
         say_result(order, names_reset());
-    else
+    else if (!does_operation(order))
         say(order->number, "no-such-command", "");
 }

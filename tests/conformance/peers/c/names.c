@@ -44,6 +44,22 @@ void *name_find(type of, const char *name) {
     return object;
 }
 
+void *name_take(type of, const char *name) {
+    void *object = NULL;
+    pthread_mutex_lock(&guard);
+    for (named **link = &newest; *link != NULL; link = &(*link)->next) {
+        named *one = *link;
+        if (one->of == of && strcmp(one->name, name) == 0) {
+            object = one->object;
+            *link = one->next;
+            free(one);
+            break;
+        }
+    }
+    pthread_mutex_unlock(&guard);
+    return object;
+}
+
 void command_begins(void) {
     pthread_mutex_lock(&guard);
     under_way += 1;
@@ -73,6 +89,15 @@ static void free_one(const named *one) {
         break;
     case FOUND:
         fencepost_contenders_free(one->object);
+        break;
+    case SCOPE:
+        fencepost_idempotency_free(one->object);
+        break;
+    case RECORD:
+        fencepost_record_free(one->object);
+        break;
+    case TAG:
+        free(one->object);
         break;
     case TYPES:
         break;

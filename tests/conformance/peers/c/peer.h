@@ -17,7 +17,7 @@ typedef struct command {
 } command;
 
 /* What a name may stand for. */
-typedef enum type { CLIENT, LOCK, ATTEMPT, GRANT, FOUND, TYPES } type;
+typedef enum type { CLIENT, LOCK, ATTEMPT, GRANT, FOUND, SCOPE, TAG, RECORD, TYPES } type;
 
 /* words.c */
 bool parse(command *order);
@@ -32,6 +32,8 @@ fencepost_result lock_open(const command *order, fencepost_client *client, fence
 void name_give(type of, const char *name, void *object);
 /* NULL if nothing has this name. */
 void *name_find(type of, const char *name);
+/* The newest object of this name, which the caller frees. */
+void *name_take(type of, const char *name);
 /* Closes all clients, waits until no other command is under way, and frees everything. */
 fencepost_result names_reset(void);
 void command_begins(void);
@@ -44,5 +46,11 @@ void say_result(const command *order, fencepost_result result);
 bool begin(const command *order);
 /* Does a command that was begun, and says what has come of it. */
 void carry_out(const command *order);
+
+/* operations.c */
+fencepost_result claim_start(const command *order, fencepost_attempt **attempt);
+void finish_claim(const command *order);
+/* Does another command on operations, if it is one. */
+bool does_operation(const command *order);
 
 #endif

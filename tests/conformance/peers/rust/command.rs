@@ -35,6 +35,21 @@ impl Command {
         Ok(self.words.get(at).ok_or("a word is missing")?)
     }
 
+    /// A word that is percent-encoded.
+    pub(crate) fn text(&self, at: usize) -> Result<String, Failed> {
+        self.word(at).map(unquoted)
+    }
+
+    /// The options that were given.
+    pub(crate) const fn options(&self) -> &BTreeMap<String, String> {
+        &self.options
+    }
+
+    /// An option; empty if it was not given.
+    pub(crate) fn option(&self, option: &str) -> &str {
+        self.options.get(option).map_or("", String::as_str)
+    }
+
     /// An option in milliseconds.
     pub(crate) fn millis(&self, option: &str) -> Result<Option<Duration>, Failed> {
         let given = self.options.get(option);

@@ -1,6 +1,7 @@
 //! Does to the Rust client what its input says: the protocol is in ../../README.md.
 
 mod command;
+mod operations;
 mod peer;
 
 use std::{io::BufRead as _, sync::Arc};

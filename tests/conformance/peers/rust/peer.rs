@@ -10,7 +10,10 @@ use fencepost::{Client, Error, Found, Grant, Lock};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use crate::command::{Command, unquoted};
+use crate::{
+    command::{Command, unquoted},
+    operations::{self, Operations},
+};
 
 pub(crate) type Failed = Box<dyn std::error::Error + Send + Sync>;
 
@@ -26,14 +29,18 @@ struct State {
 
 /// What all commands share.
 #[derive(Default)]
-pub(crate) struct Peer(Mutex<State>);
+pub(crate) struct Peer {
+    state: Mutex<State>,
+    operations: Operations,
+}
 
 impl Peer {
     /// Registers a command that can be cancelled, before the next command is read: a `cancel` that follows finds it, even
     /// if its task has not run yet. Returns what ends the command.
     pub(crate) fn register(&self, command: &Command) -> oneshot::Receiver<()> {
         let (end, ended) = oneshot::channel();
-        if let ("acquire" | "try", Ok(name)) = (command.verb.as_str(), command.word(0)) {
+        if let ("acquire" | "try" | "claim" | "consume", Ok(name)) = (command.verb.as_str(), command.word(0))
+        {
             self.state().waiting.insert(name.into(), end);
         }
         ended
@@ -44,7 +51,7 @@ impl Peer {
         match self.run(command, ended).await {
             Ok(answer) => answer,
             Err(failed) => match failed.downcast_ref::<Error>() {
-                Some(error) => json!({"answer": error.name(), "detail": error.to_string()}),
+                Some(error) => operations::failure(error),
                 None => json!({"answer": format!("exception {failed}")}),
             },
         }
@@ -53,6 +60,7 @@ impl Peer {
     /// Closes all clients, and forgets everything.
     pub(crate) async fn reset(&self) -> Result<(), Failed> {
         let state = std::mem::take(&mut *self.state());
+        self.operations.reset();
         for client in state.clients.values() {
             client.close().await?;
         }
@@ -72,10 +80,19 @@ impl Peer {
                 self.state().locks.insert(name()?.into(), lock);
             }
             "acquire" | "try" => return self.acquire(command, ended).await,
+            "scope" => {
+                let client = found(&self.state().clients, command.word(1)?)?;
+                return self.operations.open(command, &client);
+            }
+            "claim" | "consume" => return self.claim(command, ended).await,
             "cancel" => {
                 let waiting = self.state().waiting.remove(name()?);
                 let cancelled = waiting.is_some_and(|end| end.send(()).is_ok());
                 return Ok(json!({"answer": if cancelled { "ok" } else { "not-waiting" }}));
+            }
+            "release" if self.operations.claim(name()?).is_some() => {
+                let claim = self.operations.claim(name()?).ok_or("no such claim")?;
+                claim.release().await?;
             }
             "release" => {
                 let grant = self.state().grants.remove(name()?).ok_or("no such grant")?;
@@ -84,11 +101,22 @@ impl Peer {
                     .release()
                     .await?;
             }
-            "extend" => self.grant(name()?)?.extend().await?,
+            "extend" => match self.operations.claim(name()?) {
+                Some(claim) => claim.extend().await?,
+                None => self.grant(name()?)?.extend().await?,
+            },
             "downgrade" => self.grant(name()?)?.downgrade().await?,
-            "look" => return Ok(look(&*self.grant(name()?)?)),
+            "look" => {
+                return Ok(match self.operations.claim(name()?) {
+                    Some(claim) => operations::look(&claim),
+                    None => look(&*self.grant(name()?)?),
+                });
+            }
             "loss" => {
-                let lost = self.grant(name()?)?.lost().await;
+                let lost = match self.operations.claim(name()?) {
+                    Some(claim) => claim.lost().await,
+                    None => self.grant(name()?)?.lost().await,
+                };
                 return Ok(json!({"answer": lost.reason().name()}));
             }
             "revocation" => {
@@ -115,9 +143,19 @@ impl Peer {
                 client.close().await?;
             }
             "reset" => self.reset().await?,
-            _ => return Err("no such command".into()),
+            _ => return self.operations.run(command).await,
         }
         Ok(json!({"answer": "ok"}))
+    }
+
+    /// Claims an operation.
+    async fn claim(&self, command: &Command, ended: oneshot::Receiver<()>) -> Result<Value, Failed> {
+        let claimed = tokio::select! {
+            claimed = self.operations.begin(command) => claimed,
+            Ok(()) = ended => return Ok(json!({"answer": "cancelled"})),
+        };
+        self.state().waiting.remove(command.word(0)?);
+        claimed
     }
 
     /// Acquires a grant of that name.
@@ -146,7 +184,7 @@ impl Peer {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self, name: &str) -> Result<Lock, Failed> {
@@ -165,7 +203,7 @@ impl Peer {
     }
 }
 
-fn found<T: Clone>(all: &BTreeMap<String, T>, name: &str) -> Result<T, Failed> {
+pub(crate) fn found<T: Clone>(all: &BTreeMap<String, T>, name: &str) -> Result<T, Failed> {
     let found = all.get(name);
     Ok(found
         .ok_or_else(|| format!("nothing has the name {name}"))?

@@ -1,0 +1,73 @@
+"""What the Python peers have in common for operations: bytes, records, claims, failures of operations."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import fencepost
+
+
+class Failed(Exception):
+    """An operation has failed."""
+
+
+#: What a function says by its exception.
+ENDINGS: dict[str, dict[str, Any]] = {
+    "returns": {},
+    "leaves": {},
+    "releases": {"release_on": Failed},
+    "stores": {"store_on": Failed},
+}
+
+
+def octets(word: str) -> bytes:
+    """The bytes of a word: ``00ff``, or ``00ff*1000``."""
+    digits, _, times = word.partition("*")
+    return bytes.fromhex(digits) * int(times or 1)
+
+
+def codec(options: dict[str, Any]) -> fencepost.Codec:
+    """Results are bytes with this tag."""
+    return fencepost.Codec(options.pop("tag", "bytes"), bytes, bytes)
+
+
+def waits(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a claim in Python's words."""
+    return {"blocking" if name == "wait" else name: value for name, value in options.items()}
+
+
+def claimed(claim: Any) -> tuple[str, dict[str, Any]]:
+    """The answer to a claim."""
+    if claim.replayed:
+        return "replayed", stored(claim)
+    return "claimed", {"fence": str(claim.fence), "takeovers": claim.takeovers}
+
+
+def completed(claim: Any) -> tuple[str, dict[str, Any]]:
+    """The answer to a completion."""
+    return ("replayed", stored(claim)) if claim.replayed else ("ok", {})
+
+
+def stored(claim: Any) -> dict[str, Any]:
+    """The result of a claim."""
+    return {"result": claim.result.hex(), "tag": claim.tag}
+
+
+def recorded(record: fencepost.Record | None) -> dict[str, Any]:
+    """What a record says."""
+    if record is None:
+        return {}
+    return {
+        "state": record.state,
+        "takeovers": record.takeovers,
+        "policy": record.policy,
+        "version": record.version,
+        "tag": record.tag,
+        "result": record.result.hex(),
+    }
+
+
+def collect() -> None:
+    """Collects what nobody refers to."""
+    gc.collect()
