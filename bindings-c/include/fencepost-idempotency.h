@@ -1,7 +1,7 @@
 /**
  * @file fencepost-idempotency.h
- * Idempotent operations on Redis: an operation is run once, and its result is replayed. A part of fencepost-client.h,
- * whose conventions hold here.
+ * Idempotent operations: an operation is run once, and its result is replayed. A part of fencepost-client.h, whose
+ * conventions hold here.
  *
  * @code
  * fencepost_idempotency *payments;
@@ -15,8 +15,8 @@
  * @endcode
  *
  * - **A claim is a grant** with two more ends. It is a `fencepost_grant`, and what fencepost-client.h says of grants
- * holds: fence, validity, loss, extend, and that `fencepost_grant_free` frees it. On the client's connection its lease
- * is renewed until it ends.
+ * holds: fence, validity, loss, extend, and that `fencepost_grant_free` frees it. On Redis the client renews its lease
+ * until it ends. On ZooKeeper it lasts as long as the session.
  * - **Three ends.** `fencepost_complete`: the operation has this result. `fencepost_release`: nothing has happened, so
  * the operation may be claimed anew. `fencepost_leave`: the outcome is unknown, and `on_lease_end` decides what
  * follows. A claim that is freed, or whose client is closed, before one of them is left.
@@ -47,7 +47,8 @@ typedef struct fencepost_step fencepost_step;
 typedef struct fencepost_idempotency_options {
     /** `sizeof(fencepost_idempotency_options)`: later versions have more of them. */
     size_t size;
-    /** How long a claim lasts without a renewal. Range: 5 ms and three times `margin`, to 365 days. Default: 30 s. */
+    /** Redis (so are `margin`, `poll` and `without_renewal`; `memory:` checks and ignores them): how long a claim lasts
+     * without a renewal. Range: 5 ms and three times `margin`, to 365 days. Default: 30 s. */
     int64_t lease;
     /** How long the server keeps a record after it was last written: within this time a repeated operation gets its
      * first result. Range: more than 0, to 365 days. Default: 24 h. */
@@ -83,8 +84,8 @@ typedef struct fencepost_idempotency_options {
 
 /**
  * The operations of a scope: whose keys these are, such as the kind of operation and the tenant. `options` may be NULL.
- * Errors: `INVALID_OPTION`, `NOT_POSITIVE`, `TOO_LONG`, `LEASE_TOO_SHORT`; `UNKNOWN_OPTION` on a server that is not
- * Redis; `BAD_ARGUMENT` for options without their size; `CLIENT_CLOSED`; `WRONG_PROCESS`.
+ * Errors: `INVALID_OPTION`, `NOT_POSITIVE`, `TOO_LONG`, `LEASE_TOO_SHORT`; `UNKNOWN_OPTION` for one that the
+ * server does not have; `BAD_ARGUMENT` for options without their size; `CLIENT_CLOSED`; `WRONG_PROCESS`.
  */
 fencepost_result fencepost_idempotency_open(
     fencepost_client *client, const char *scope, const fencepost_idempotency_options *options,

@@ -23,7 +23,7 @@
 //! - [`Lock`]: a name with settings; cheap to clone and to share.
 //! - [`ReadWriteLock`], [elections](Client::election), [semaphores](Client::semaphore): on ZooKeeper.
 //! - [`Grant`]: the right to hold, until it is [released](Grant::release) or [lost](Grant::lost).
-//! - [`Idempotency`]: operations that run once and return their first result again, on Redis.
+//! - [`Idempotency`]: operations that run once and return their first result again.
 //! - [`hub`]: the state machines, for programs with an event loop of their own.
 //!
 //! The protocols are those of the other languages' clients, to the byte: programs in Python, C and JavaScript may contend for the

@@ -10,7 +10,7 @@
             with grant:
                 ...
 
-On Redis, :meth:`Client.idempotency` has operations that are done once for each key::
+On all servers, :meth:`Client.idempotency` has operations that are done once for each key::
 
     @client.idempotency("payments").once(key=lambda order: order.id)
     def pay(order): ...

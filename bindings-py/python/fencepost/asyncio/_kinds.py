@@ -219,7 +219,7 @@ class Kinds(Calls):
         # bindgen: end
         codec: Codec = JSON,
     ) -> Idempotency:
-        """Redis: a scope of idempotent operations. Each operation of the scope has a key and one result::
+        """A scope of idempotent operations. Each operation of the scope has a key and one result::
 
             payments = client.idempotency("payments", on_lease_end="indeterminate")
 
@@ -231,13 +231,13 @@ class Kinds(Calls):
                     await claim.complete(await charge(claim.derive("charge")))
                 return claim.result
 
-        The scope says whose keys these are: the operation and the tenant. ``lease`` is how long a claim lasts
-        without a renewal (30 s), ``retention`` how long the server keeps a record after it was last written
-        (24 h). ``on_lease_end`` is what a claim gets that finds the lease of an earlier attempt over:
-        ``"retake"``, the operation, which may then run twice; ``"block"``, InProgress; ``"indeterminate"``,
-        Indeterminate. The first claim of an operation decides it. ``renew``, ``margin``, ``poll`` and
-        ``answer_within`` are as for a lock. ``codec`` is how results become bytes. This
-        call sends nothing. Raises ConfigError, also on any other server.
+        The scope says whose keys these are: the operation and the tenant. ``retention`` is how long the
+        server keeps a record after it was last written (24 h). ``on_lease_end`` is what a claim gets that
+        finds the lease of an earlier attempt over: ``"retake"``, the operation, which may then run twice;
+        ``"block"``, InProgress; ``"indeterminate"``, Indeterminate. The first claim of an operation decides
+        it. ``codec`` is how results become bytes. ``lease`` is how long a claim on Redis lasts without a
+        renewal (30 s); on ZooKeeper it lasts as long as the session. ``renew``, ``margin``, ``poll`` and
+        ``answer_within`` are as for a lock. This call sends nothing. Raises ConfigError.
         """
         options = options_of(locals())
         self._engine.check_open()

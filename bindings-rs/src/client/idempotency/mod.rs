@@ -26,7 +26,7 @@ pub use once::{OnError, OnceError, Operation, Outcome};
 pub use options::IdempotencyOptions;
 pub use steps::Update;
 
-/// The idempotent operations of one scope, on Redis. It is cheap to clone and to share.
+/// The idempotent operations of one scope. It is cheap to clone and to share.
 ///
 /// An operation has a key: an order's number, or the key that a client sends with its request. The first claim of a key
 /// gets the right to run the operation; a claim while it runs waits; and every later one gets the stored result.
@@ -47,7 +47,7 @@ pub use steps::Update;
 /// ```
 ///
 /// This is not exactly-once: a process may end between the effect and the completion. What a later claim gets then is
-/// the scope's [policy](IdempotencyOptions::on_lease_end). A Redis that evicts keys, or that fails over without its last
+/// the scope's [policy](IdempotencyOptions::on_lease_end). On ZooKeeper, a claim lasts as long as its session. A Redis that evicts keys, or that fails over without its last
 /// writes, forgets claims and results.
 #[derive(Clone)]
 pub struct Idempotency {
@@ -71,7 +71,7 @@ impl Client {
     /// and the tenant if there are several. Sends nothing.
     ///
     /// # Errors
-    /// [`Error::Config`] for an empty or overlong scope, and on ZooKeeper and `memory:`.
+    /// [`Error::Config`] for an empty or overlong scope.
     pub fn idempotency(&self, scope: &str) -> Result<Idempotency, Error> {
         self.idempotency_with(scope, IdempotencyOptions::default())
     }
