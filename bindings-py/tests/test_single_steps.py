@@ -67,7 +67,8 @@ def test_what_operators_do(client: fencepost.Client, redis_server: RedisBackend)
     assert record is not None
     assert (record.state, record.policy, record.takeovers) == ("running", "indeterminate", 0)
     assert record.kept_until is not None
-    scope.settle("order-17", record, "paid by hand")
+    assert scope.settle("order-17", record, "paid by hand") == fencepost.Outcome("paid by hand", False)
+    assert scope.settle("order-17", record, "paid again") == fencepost.Outcome("paid by hand", True)
     assert scope.claim("order-17").result == "paid by hand"
     with pytest.raises(fencepost.Refused) as caught:
         scope.settle("order-18", record, "paid by hand")
