@@ -22,8 +22,8 @@ Given = TypeVar("Given")
 
 
 def rest(wait: int | bool, begun: int) -> int | bool:
-    """What is left of an acquire timeout. The engine has released a grant because the loop stood still for too
-    long. So the call queues again, or tries once more when the time is up.
+    """What is left of an acquire timeout. The loop stood still for too long, and the engine has released the
+    grant. So the call queues again, or tries once more when the time is up.
     """
     if isinstance(wait, bool):
         return wait
