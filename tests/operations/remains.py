@@ -1,0 +1,66 @@
+"""What a server has before the operations, and what is left when all have a result: their records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+import redis
+from kazoo.client import KazooClient  # type: ignore[import-untyped]
+from peer import PATIENCE
+from worker import Server
+
+#: For how long a tombstone may live, in ms.
+TOMBSTONE = 10_000
+
+
+def make_directories(server: Server) -> None:
+    """Makes the directories of all records, so that every claim takes the same requests."""
+    if server.family == "zookeeper":
+        with _kazoo(server) as client:
+            client.ensure_path(f"/fencepost/{server.scope}")
+            made = [client.create_async(f"/fencepost/{server.scope}/{each:02x}") for each in range(256)]
+            for each in made:
+                each.get(PATIENCE)
+
+
+def remains(server: Server, keys: Iterable[str]) -> list[str]:
+    """What is left of these operations and should not be. Workers have warmed up with others."""
+    wanted = set(keys)
+    return _redis(server, wanted) if server.family == "redis" else _zookeeper(server, wanted)
+
+
+def _redis(server: Server, wanted: set[str]) -> list[str]:
+    host, port = server.address.split(":")
+    records = {f"fencepost:{{{server.scope}/{key}}}" for key in wanted}
+    with redis.Redis(host, int(port), decode_responses=True) as client:
+        left = {key: client.pttl(key) for key in client.scan_iter(f"*{server.scope}*", 1000)}
+    # -2: it has ended in the meantime.
+    found = [f"{key} lives for {life} ms" for key, life in left.items() if life > TOMBSTONE or life == -1]
+    warm = f"fencepost:{{{server.scope}/warm-"
+    found = [each for each in found if each.split()[0] not in records and not each.startswith(warm)]
+    return found + sorted(records - left.keys())
+
+
+def _zookeeper(server: Server, wanted: set[str]) -> list[str]:
+    found, scope = [], f"/fencepost/{server.scope}"
+    with _kazoo(server) as client:
+        for bucket in client.get_children(scope):
+            for key in client.get_children(f"{scope}/{bucket}"):
+                children = client.get_children(f"{scope}/{bucket}/{key}")
+                found += [f"{key} has {child}" for child in children]
+                if key not in wanted and not key.startswith("warm-"):
+                    found.append(key)
+                wanted.discard(key)
+    return found + sorted(wanted)
+
+
+@contextmanager
+def _kazoo(server: Server) -> Iterator[KazooClient]:
+    client = KazooClient(server.address)
+    client.start(PATIENCE)
+    try:
+        yield client
+    finally:
+        client.stop()
+        client.close()

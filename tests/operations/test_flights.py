@@ -1,0 +1,60 @@
+"""How often an application waits for the server in each step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from worker import LANGUAGES, LONG, Proxy, Server, Worker
+
+#: What is done before a step, the step, its answer, and its flights on Redis and on ZooKeeper. `$k` is a new
+#: key, and a claim is named as its key.
+STEPS = {
+    "claim": ((), "claim $k retake $k", "claimed", 1, 1),
+    "in-progress": (("claim $k retake $k",), "claim other retake $k wait=false", "in-progress", 1, 2),
+    "complete": (("claim $k retake $k",), "complete $k 00ff", "ok", 1, 1),
+    "replay": (("register retake $k 00ff",), "claim $k retake $k", "replayed", 1, 2),
+    "release": (("claim $k retake $k",), "release $k", "ok", 1, 1),
+    "leave": (("claim $k retake $k",), "leave $k", "ok", 1, 1),
+    "takeover": (("claim $k retake $k", "leave $k"), "claim $k-2 retake $k", "claimed", 1, 3),
+    "issue": ((), "issue retake $k session", "ok", 1, 1),
+    "consume": (("issue retake $k session",), "consume $k retake $k session", "claimed", 1, 2),
+    "register": ((), "register retake $k 00ff", "ok", 1, 1),
+    "update": ((), "update retake $k $k-1 0 00ff", "ok", 1, 1),
+    "next update": (("update retake $k $k-1 0 00ff",), "update retake $k $k-2 1 00ff", "ok", 1, 1),
+}
+
+#: The system may interrupt a sender between two requests of a flight, and sessions are confirmed now and then.
+#: So the fewest flights count.
+TIMES = 5
+
+
+@pytest.fixture
+def counted(server: Server) -> Iterator[Proxy]:
+    """A proxy that counts."""
+    proxy = Proxy(server)
+    yield proxy
+    proxy.close()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_steps_take_as_few_flights_as_promised(
+    server: Server, workers: dict[str, Worker], counted: Proxy, language: str
+) -> None:
+    worker = workers[language]
+    worker.begin(server, LONG, counted)
+    found, promised = {}, {}
+    try:
+        for step, (before, line, answer, *flights) in STEPS.items():
+            fewest = []
+            for number in range(TIMES):
+                key = f"{step.replace(' ', '-')}-{number}"
+                for each in before:
+                    assert worker.ask(each.replace("$k", key))["answer"] in ("ok", "claimed"), each
+                counted.reset()
+                worker.must(answer, line.replace("$k", key))
+                fewest.append(counted.flights)
+            found[step], promised[step] = min(fewest), flights[server.family == "zookeeper"]
+    finally:
+        worker.must("ok", "reset")
+    assert found == promised

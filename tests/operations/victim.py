@@ -1,0 +1,135 @@
+"""A worker that a fault befalls, in the middle of claims that have come to every step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import quote
+
+from history import History
+from peer import Answer
+from worker import POLICIES, Proxy, Server, Worker, wait_until
+
+#: How far a claim has come: its request is on its way; it is claimed; it has had its effect; its completion
+#: is on its way.
+STEPS = ("claiming", "claimed", "acted", "completing")
+
+#: What a claim may be lost by.
+LOSSES = frozenset({"lease-ended", "session-expired", "superseded"})
+
+
+class Victim:
+    """The worker, and its claims: one for each policy and step, by their keys."""
+
+    def __init__(self, language: str, server: Server, log: Path, history: History) -> None:
+        self.language = language
+        self._server, self._log, self._history = server, log, history
+        self._proxy = Proxy(server)
+        self.worker = Worker(language)
+        self.worker.begin(server, server.lease, self._proxy)
+        #: The policies of the keys.
+        self.keys = {f"{step}-{policy}-{language}": policy for step in STEPS for policy in POLICIES}
+        self.waiting = f"waiting-{language}"
+        self._pending: dict[str, tuple[str, str]] = {}
+
+    def of(self, step: str) -> list[str]:
+        """The keys of one step."""
+        return [key for key in self.keys if key.startswith(f"{step}-")]
+
+    def work(self) -> None:
+        """Takes every claim as far as the fault lets it come, and waits for one that another worker has."""
+        self._warm_up()
+        for key in (*self.of("claimed"), *self.of("acted"), *self.of("completing")):
+            self.worker.must("claimed", f"claim {key} {self.keys[key]} {key}")
+        for key in (*self.of("acted"), *self.of("completing")):
+            self.effect(key)
+        self._send(self.waiting, f"claim {self.waiting} retake {self.waiting}")
+
+    def hold(self) -> None:
+        """Sends what is to be on its way, and keeps it there."""
+        claims = {key: f"claim {key} {self.keys[key]} {key}" for key in self.of("claiming")}
+        completions = {key: f"complete {key} {self.result(key)}" for key in self.of("completing")}
+        self._send_and_hold(claims | completions)
+
+    def let_pass(self) -> None:
+        """What was on its way arrives."""
+        self._proxy.let_pass()
+
+    def go_on(self, keys: list[str]) -> None:
+        """Does as a program does that has noticed nothing: has the effects, and completes."""
+        for key in keys:
+            step = key.partition("-")[0]
+            if step in ("claimed", "acted"):
+                lost = self.worker.ask(f"loss {key}")["answer"]
+                assert lost in LOSSES, f"{self.language}: {key}: {lost}"
+                self.carry_on(key, acted=step == "acted")
+                continue
+            number, line = self._pending.pop(key)
+            answer = self.worker.answer(number, line)
+            if answer["answer"] == "claimed":
+                self.carry_on(key)
+            elif step == "completing":
+                self.completed(key, answer)
+            else:
+                self.refused(key, answer)
+
+    def carry_on(self, key: str, *, acted: bool = False) -> None:
+        """Has the effect, and completes."""
+        if not acted:
+            self.effect(key)
+        self.completed(key, self.worker.ask(f"complete {key} {self.result(key)}"))
+
+    def effect(self, key: str) -> None:
+        """Has the effect of a claim."""
+        self.worker.must("ok", f"effect {key} {key} {quote(str(self._log))}")
+
+    def completed(self, key: str, answer: Answer) -> None:
+        """Notes what a completion has come to: it was stored, or another one had been before."""
+        if answer["answer"] in LOSSES:
+            # It was lost while it was on its way. The server knows what it has come to.
+            answer = self.worker.ask(f"complete {key} {self.result(key)}")
+        assert answer["answer"] in ("ok", "replayed"), f"{self.language}: {key}: {answer}"
+        self._history.told(key, answer.get("result", self.result(key)))
+
+    def refused(self, key: str, answer: Answer) -> None:
+        """Notes what a claim has come to that does not run."""
+        if answer["answer"] == "replayed":
+            self._history.told(key, answer["result"])
+        else:
+            assert answer["answer"] in ("indeterminate", *LOSSES), f"{self.language}: {key}: {answer}"
+
+    def result(self, key: str) -> str:
+        """The result of this worker, as hexadecimal digits."""
+        return f"{key} of the first owner".encode().hex()
+
+    def end(self) -> None:
+        """Ends the worker, and the proxy."""
+        self._proxy.let_pass()
+        try:
+            self.worker.end()
+        finally:
+            self._proxy.close()
+
+    def _warm_up(self) -> None:
+        """Does what takes more requests the first time: loads scripts, and makes as many connections as there
+        will be requests on their way.
+        """
+        first, *others = (f"warm-{number}-{self.language}" for number in range(1 + 2 * len(POLICIES)))
+        self.worker.must("claimed", f"claim {first} retake {first}")
+        self.worker.must("ok", f"complete {first} 00")
+        self._send_and_hold({key: f"claim {key} retake {key}" for key in others})
+        self._proxy.let_pass()
+        for key in others:
+            self.worker.answer(*self._pending.pop(key))
+            self.worker.must("ok", f"complete {key} 00")
+
+    def _send_and_hold(self, lines: dict[str, str]) -> None:
+        self._proxy.hold()
+        before = self._proxy.requests
+        for key, line in lines.items():
+            self._send(key, line)
+        claims = sum(line.startswith("claim") for line in lines.values())
+        sent = before + len(lines) + claims * (self._server.requests_of_a_claim - 1)
+        wait_until(lambda: self._proxy.requests >= sent, f"{self.language} has sent its requests")
+
+    def _send(self, key: str, line: str) -> None:
+        self._pending[key] = (self.worker.send(line), line)
