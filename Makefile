@@ -9,7 +9,7 @@ SERVERS := python3 $(CURDIR)/tests/servers run --
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test setup build lint bench options soak deletions mutants matrix clean \
-	suites computing-suites waiting-suites python-suite c-suite rust-suite javascript-suite shared-suite servers-suite http-suite crowds-suite faults-suite interop-suite
+	suites computing-suites waiting-suites python-suite c-suite rust-suite javascript-suite shared-suite servers-suite http-suite crowds-suite faults-suite operations-suite interop-suite
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -112,6 +112,7 @@ waiting-suites:
 	$(MAKE) --no-print-directory --jobs 6 --output-sync=line python-suite c-suite javascript-suite shared-suite servers-suite http-suite
 	$(MAKE) --no-print-directory interop-suite
 	$(MAKE) --no-print-directory faults-suite
+	$(MAKE) --no-print-directory operations-suite
 
 COMPUTE := nice -n 19
 computing-suites:
@@ -166,6 +167,10 @@ crowds-suite:
 faults-suite:
 	$(SUITE) faults $(PYTHON) -m pytest -q tests/faults
 
+# Sessions and leases end here, too.
+operations-suite:
+	$(SERVERS) $(SUITE) operations $(PYTHON) -m pytest -q tests/operations
+
 # Three at a time, each with servers of its own: they wait for each other, and start many processes.
 interop-suite:
 	$(SUITE) interop $(PYTHON) -m pytest -q -n 3 tests/interop
@@ -199,6 +204,7 @@ lint: ## formatting and lints of every language
 	cd tests/mixed && ../../.venv/bin/mypy --strict counter.py test_mixed.py
 	cd tests/interop && MYPYPATH=../mixed:../selection:tests:peers ../../.venv/bin/mypy --strict tests peers/*.py
 	cd tests/conformance && MYPYPATH=peers ../../.venv/bin/mypy --strict *.py peers/*.py
+	cd tests/operations && MYPYPATH=../conformance ../../.venv/bin/mypy --strict *.py
 	cd tests/redis-servers && MYPYPATH=../mixed ../../.venv/bin/mypy --strict *.py
 	cd tests/deletions && ../../.venv/bin/mypy --strict .
 	cd tests/faults && MYPYPATH=../mixed:../selection:../interop/tests:. ../../.venv/bin/mypy --strict *.py
