@@ -6,6 +6,7 @@
 
 #include "given.h"
 #include "many.h"
+#include "ours_operation.h"
 #include "worker.h"
 
 /* A lock, and the grant of who holds it. */
@@ -75,11 +76,15 @@ static lock another(const char *name) {
 
 int main(int argc, char **argv) {
     if (argc != 4)
-        fail("usage", "worker many-fencepost|fencepost[-given|-read|-write|-semaphore] URL LOCK");
+        fail("usage", "worker many-fencepost|fencepost[-given|-read|-write|-semaphore|-operation] URL LOCK");
     int given = strcmp(argv[1], "fencepost-given") == 0;
     check(argv[2], (given ? given_open : fencepost_connect)(argv[2], &client));
     if (strcmp(argv[1], "many-fencepost") == 0)
         return serve_many(another, argv[3]);
+    if (strcmp(argv[1], "fencepost-operation") == 0) {
+        lock operation = ours_operation(client, argv[2], argv[3]);
+        return serve(&operation);
+    }
     lock l = open_lock(argv[3], of_kind(argv[1]));
     return serve(&l);
 }

@@ -9,6 +9,9 @@
 lock raw_zookeeper(const address *at, const char *name);
 /* Our own scripts by EVALSHA, with the arguments that fencepost gives them. */
 lock raw_redis(const address *at, const char *name);
+/* The requests of an operation's claim and completion. */
+lock raw_operation_zookeeper(const address *at, const char *scope);
+lock raw_operation_redis(const address *at, const char *scope);
 /* The same requests of many threads on one connection: what opens a lock. */
 opening many_raw_zookeeper(const address *at, const char *name);
 opening many_raw_redis(const address *at, const char *name);

@@ -31,10 +31,12 @@ static void deleted(int code, const void *context) {
 }
 
 static void read(int code, const char *data, int length, const struct Stat *stat, const void *context) {
+    zk *z = (zk *)context;
     (void)data;
     (void)length;
-    (void)stat;
-    answered((zk *)context, code);
+    if (code == ZOK)
+        z->czxid = stat->czxid;
+    answered(z, code);
 }
 
 static void started(int code) {
@@ -51,6 +53,15 @@ static void expect(zk *z) {
 void zk_create(zk *z, const char *path, const char *data, int length, int flags) {
     expect(z);
     started(zoo_acreate2(z->handle, path, data, length, &ZOO_OPEN_ACL_UNSAFE, flags, created, z));
+}
+
+static void committed(int code, const void *context) {
+    answered((zk *)context, code);
+}
+
+void zk_multi(zk *z, int count, const zoo_op_t *steps) {
+    expect(z);
+    started(zoo_amulti(z->handle, count, steps, z->results, committed, z));
 }
 
 void zk_children(zk *z, const char *path) {

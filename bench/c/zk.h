@@ -8,6 +8,7 @@
 #include "worker.h"
 
 #define ZK_PATH 512
+#define ZK_STEPS 2
 
 typedef struct zk {
     zhandle_t *handle;
@@ -17,6 +18,8 @@ typedef struct zk {
     int waiting; /* replies that have not come yet */
     int code;    /* the last one that was not ZOK */
     char node[ZK_PATH];
+    int64_t czxid; /* of the node that was read last */
+    zoo_op_result_t results[ZK_STEPS];
 } zk;
 
 /* Connects, and makes a node at /name: one that stays, as a container would go in a pause. */
@@ -29,7 +32,8 @@ void zk_share(zk *z, const zk *opened, const char *name);
 void zk_create(zk *z, const char *path, const char *data, int length, int flags); /* fills z->node */
 void zk_children(zk *z, const char *path);
 void zk_delete(zk *z, const char *path);
-void zk_get(zk *z, const char *path, watcher_fn watcher, void *context);
+void zk_get(zk *z, const char *path, watcher_fn watcher, void *context); /* fills z->czxid */
+void zk_multi(zk *z, int count, const zoo_op_t *steps);                  /* at most ZK_STEPS */
 int zk_wait(zk *z);
 
 #endif

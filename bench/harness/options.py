@@ -12,7 +12,17 @@ from .placement import PLACEMENTS
 from .programs import BENCH
 from .subjects import FAMILIES, NAMES
 
-SCENARIOS = ("uncontended", "handoff", "contended", "wire", "queue", "wakeups", "contenders", "many")
+SCENARIOS = (
+    "uncontended",
+    "handoff",
+    "contended",
+    "wire",
+    "queue",
+    "wakeups",
+    "contenders",
+    "many",
+    "operations",
+)
 #: How many contenders stand in line.
 LENGTHS, QUICK_LENGTHS = (10, 100, 1_000, 10_000), (10, 50)
 LONGEST = 20_000

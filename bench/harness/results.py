@@ -15,6 +15,7 @@ from .contended import Contended
 from .contenders import Look
 from .handoff import HandOff
 from .many import Many
+from .operations import Crowd
 from .queues import Queue
 from .subjects import Subject
 from .uncontended import Uncontended
@@ -35,6 +36,10 @@ class Family:
     wakeups: dict[str, Wakeups] = field(default_factory=dict)
     contenders: dict[str, list[Look]] = field(default_factory=dict)
     many: dict[str, list[Many]] = field(default_factory=dict)
+    #: A cycle is a claim and its completion.
+    operations: dict[str, Uncontended] = field(default_factory=dict)
+    operations_wire: dict[str, Wire] = field(default_factory=dict)
+    crowd: Crowd | None = None
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,8 @@ def _family(family: Family) -> dict[str, Any]:
         "contended": {**family.contended},
         "wire": {**family.wire},
         "wakeups": {**family.wakeups},
+        "operations": {**family.operations},
+        "operations_wire": {**family.operations_wire},
     }
     return {
         "subjects": {
@@ -111,6 +118,7 @@ def _family(family: Family) -> dict[str, Any]:
         "contenders": {
             subject: [asdict(look) for look in looks] for subject, looks in family.contenders.items()
         },
+        "crowd": None if family.crowd is None else asdict(family.crowd),
         "many": {subject: [asdict(each) for each in many] for subject, many in family.many.items()},
     }
 

@@ -15,6 +15,7 @@ from . import (
     contenders,
     handoff,
     many,
+    operations,
     placement,
     plot,
     plot_queue,
@@ -60,7 +61,11 @@ def main(arguments: Sequence[str]) -> int:
 
 def measure(options: Options, console: Console) -> Results:
     """Measures everything that was asked for."""
-    subjects = chosen(options.families, options.subjects)
+    subjects = [
+        subject
+        for subject in chosen(options.families, options.subjects)
+        if subject.takes_part_in(options.scenarios)
+    ]
     programs.check(subjects)
     families = {
         name: Family([subject for subject in subjects if subject.family == name])
@@ -89,29 +94,35 @@ def _family(name: str, family: Family, options: Options, control: Control, statu
     def saying(scenario: str) -> Callable[[str], None]:
         return lambda text: status.update(f"{name}, {scenario}: {text}")
 
+    locks = [subject for subject in family.subjects if not subject.operation]
     if "uncontended" in options.scenarios:
         with placement.placed(name, options.placement, control):
-            family.uncontended = uncontended.measure(
-                family.subjects, options, f"{lock}-u", saying("uncontended")
-            )
+            family.uncontended = uncontended.measure(locks, options, f"{lock}-u", saying("uncontended"))
     if "handoff" in options.scenarios:
-        family.handoff = handoff.measure(family.subjects, options, f"{lock}-h", saying("hand-off"))
+        family.handoff = handoff.measure(locks, options, f"{lock}-h", saying("hand-off"))
     if "contended" in options.scenarios:
-        family.contended = contended.measure(
-            family.subjects, options.seconds, f"{lock}-c", saying("eight clients")
-        )
+        family.contended = contended.measure(locks, options.seconds, f"{lock}-c", saying("eight clients"))
     if "queue" in options.scenarios:
-        family.queue = queues.measure(family.subjects, options, control, f"{lock}-q", saying("queue"))
+        family.queue = queues.measure(locks, options, control, f"{lock}-q", saying("queue"))
     if "wakeups" in options.scenarios:
-        family.wakeups = wakeups.measure(family.subjects, control, f"{lock}-k", saying("wake-ups"))
+        family.wakeups = wakeups.measure(locks, control, f"{lock}-k", saying("wake-ups"))
     if "contenders" in options.scenarios:
-        family.contenders = contenders.measure(
-            family.subjects, options, control, f"{lock}-l", saying("contenders")
-        )
+        family.contenders = contenders.measure(locks, options, control, f"{lock}-l", saying("contenders"))
     if "many" in options.scenarios:
         with placement.placed(name, options.placement, control):
-            family.many = many.measure(family.subjects, options, f"{lock}-m", saying("many tasks"))
+            family.many = many.measure(locks, options, f"{lock}-m", saying("many tasks"))
     if "wire" in options.scenarios:
-        family.wire = wire.measure(
-            family.subjects, control, options.quick, f"{lock}-w", saying("on the wire")
-        )
+        family.wire = wire.measure(locks, control, options.quick, f"{lock}-w", saying("on the wire"))
+    if "operations" in options.scenarios:
+        _operations(name, family, options, control, f"{lock}-o", saying("operations"))
+
+
+def _operations(
+    name: str, family: Family, options: Options, control: Control, scope: str, say: Callable[[str], None]
+) -> None:
+    own = [subject for subject in family.subjects if subject.operation]
+    with placement.placed(name, options.placement, control):
+        family.operations = operations.measure(own, options, scope, say)
+    family.operations_wire = operations.count(own, options, control, f"{scope}-w", say)
+    if options.subjects is None:
+        family.crowd = operations.claim_all(name, options, f"{scope}-c", say)

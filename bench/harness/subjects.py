@@ -68,6 +68,12 @@ class Subject:
     in_line: bool = True
     #: How many locks it takes at once: it is warm so much sooner.
     locks: int = 1
+    #: Whether it runs operations, and takes no locks.
+    operation: bool = False
+
+    def takes_part_in(self, scenarios: Iterable[str]) -> bool:
+        """Whether any of these scenarios measures it."""
+        return any((scenario == "operations") == self.operation for scenario in scenarios)
 
     def __str__(self) -> str:
         return f"{self.family}/{self.name}"
@@ -119,6 +125,36 @@ def _other(name: str, language: str, library: str, kind: str, limit: Limit) -> S
 
 def _curator(kind: str) -> Limit:
     return Limit("curator" if kind == "mutex" else f"curator-{kind}", 0.80)
+
+
+#: A claim, and a completion. On ZooKeeper a claim is a transaction and a read, in one flight.
+OPERATION = {
+    "zookeeper": Promise(requests=3, flights=2, between=0),
+    "redis": Promise(requests=2, flights=2, between=0),
+}
+
+
+def _operation(family: str, name: str, language: str, library: str, raw_library: str = "") -> list[Subject]:
+    """Operations of ours, and the raw client that sends the same requests."""
+    own, raw = f"{name}-operation", f"{name}-operation-raw"
+    style = "".join(f"-{kind}" for kind in ("asyncio", "ioredis") if name == kind)
+    limit = Limit(raw, 1.10 if language in ("rust", "c") else 1.20)
+    over = raw_library or library
+    return [
+        Subject(family, raw, Role.RAW, language, f"raw-operation{style}", over, operation=True),
+        Subject(
+            family,
+            own,
+            Role.OURS,
+            language,
+            f"fencepost-operation{style}",
+            library,
+            (limit,),
+            alone=True,
+            promise=OPERATION[family],
+            operation=True,
+        ),
+    ]
 
 
 SUBJECTS: tuple[Subject, ...] = (
@@ -258,6 +294,17 @@ SUBJECTS: tuple[Subject, ...] = (
     Subject("redis", "redis-py-lock", Role.PEER, "python", "peer", "redis-py"),
     Subject("redis", "redis-py-lock-asyncio", Role.PEER, "python", "peer-asyncio", "redis-py"),
     Subject("redis", "floor", Role.FLOOR, "c", "floor", "hiredis"),
+    *_operation("zookeeper", "rust", "rust", "zookeeper-client"),
+    *_operation("zookeeper", "c", "c", "libzookeeper_st", "libzookeeper_mt"),
+    *_operation("zookeeper", "python", "python", "kazoo"),
+    *_operation("zookeeper", "asyncio", "python", "kazoo"),
+    *_operation("zookeeper", "javascript", "javascript", "node-zookeeper-client"),
+    *_operation("redis", "rust", "rust", "redis"),
+    *_operation("redis", "c", "c", "hiredis"),
+    *_operation("redis", "python", "python", "redis-py"),
+    *_operation("redis", "asyncio", "python", "redis-py"),
+    *_operation("redis", "node-redis", "javascript", "node-redis"),
+    *_operation("redis", "ioredis", "javascript", "ioredis"),
 )
 
 NAMES = sorted({subject.name for subject in SUBJECTS})

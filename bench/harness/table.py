@@ -23,13 +23,15 @@ TITLES = {"zookeeper": "ZooKeeper", "redis": "Redis"}
 def show(console: Console, results: Results) -> None:
     """Prints a table for each server, and one of the targets."""
     for name, family in results.families.items():
-        console.print()
-        console.print(_family(TITLES[name], family))
+        if any(_has_row(family, subject.name) for subject in family.subjects):
+            console.print()
+            console.print(_family(TITLES[name], family))
         for table in (
             *_queue(TITLES[name], family),
             *_wakeups(TITLES[name], family),
             *_contenders(TITLES[name], family),
             *_many(TITLES[name], family),
+            *_operations(TITLES[name], family),
         ):
             console.print()
             console.print(table)
@@ -102,6 +104,28 @@ def _many(title: str, family: Family) -> Iterator[Table]:
             table.add_row(name, f"{each.tasks}", *numbers, *memory)
     table.caption, table.caption_justify = "\n".join(reasons), "left"
     if family.many:
+        yield table
+
+
+def _operations(title: str, family: Family) -> Iterator[Table]:
+    heads = (
+        *("claim +\ncomplete µs", "\np99", "\na second", "times raw\n(95 %)", "times peer\n(95 %)"),
+        "requests/\nflights",
+    )
+    table = _plain(f"{title}: operations with a result of 1 KiB", "subject", *heads)
+    for name, each in family.operations.items():
+        times = (f"{each.p50:.0f}", f"{each.p99:.0f}", f"{1e6 / each.p50:.0f}")
+        wire = family.operations_wire.get(name)
+        counted = "" if wire is None else f"{wire.requests:g}/{wire.flights:g}"
+        table.add_row(name, *times, *_ratios(each.ratios), counted)
+    if family.crowd is not None:
+        crowd = family.crowd
+        table.caption = (
+            f"12 clients, {crowd.keys} keys, each claimed by three clients at once: {crowd.executions} "
+            f"operations have run, {crowd.answers} answers, {len(crowd.wrong)} wrong, {crowd.seconds:.0f} s"
+        )
+        table.caption_justify = "left"
+    if family.operations:
         yield table
 
 

@@ -33,6 +33,16 @@ def verdicts(families: Mapping[str, Family]) -> Iterator[Verdict]:
     for name, family in families.items():
         if OURS in family.wakeups:
             yield from _woken(name, family.wakeups[OURS])
+        if family.crowd is not None:
+            crowd = family.crowd
+            for target, value in (
+                (
+                    f"operations of {crowd.keys} keys that have not run once",
+                    abs(crowd.executions - crowd.keys),
+                ),
+                ("... and wrong answers", len(crowd.wrong)),
+            ):
+                yield Verdict(name, "crowd", target, value, 0, asserted=True)
         for subject in family.subjects:
             if subject.role is not Role.OURS:
                 continue
@@ -51,6 +61,7 @@ def verdicts(families: Mapping[str, Family]) -> Iterator[Verdict]:
                     target = f"acquire + release, times {limit.against}"
                     ratio = measured[limit.against].median
                     yield Verdict(name, subject.name, target, ratio, limit.at_most, asserted=False)
+            yield from _operations(name, subject, family)
             yield from _many(name, subject, family.many.get(subject.name, []))
             floor = family.handoff.get("floor")
             if subject.floor and floor and subject.name in family.handoff:
@@ -58,6 +69,22 @@ def verdicts(families: Mapping[str, Family]) -> Iterator[Verdict]:
                 yield Verdict(
                     name, subject.name, "hand-off, times floor", ratio, subject.floor, asserted=False
                 )
+
+
+def _operations(name: str, subject: Subject, family: Family) -> Iterator[Verdict]:
+    if subject.name in family.operations:
+        measured = family.operations[subject.name].ratios
+        for limit in subject.limits:
+            target = f"claim + complete, times {limit.against}"
+            ratio = measured[limit.against].median
+            yield Verdict(name, subject.name, target, ratio, limit.at_most, asserted=False)
+    if subject.name in family.operations_wire and subject.promise is not None:
+        wire, promise = family.operations_wire[subject.name], subject.promise
+        for what, value, at_most in (
+            ("requests", wire.requests, promise.requests),
+            ("flights", wire.flights, promise.flights),
+        ):
+            yield Verdict(name, subject.name, f"{what} of claim + complete", value, at_most, asserted=True)
 
 
 def _many(family: str, subject: Subject, many: Sequence[Many]) -> Iterator[Verdict]:

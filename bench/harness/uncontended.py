@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
@@ -67,11 +67,18 @@ def measure(
     """
     subjects = [subject for subject in subjects if takes_part(subject)]
     times: Times = {subject.name: [] for subject in subjects}
+    for rounds in sittings(options):
+        for company in companies(subjects):
+            sit(company, rounds, options, lock, say, times)
+    return summary(subjects, times)
+
+
+def sittings(options: Options) -> Iterator[range]:
+    """The rounds of each sitting."""
     ends = [options.rounds * sitting // options.sittings for sitting in range(options.sittings + 1)]
     for first, last in pairwise(ends):
-        for company in companies(subjects) if first < last else []:
-            sit(company, range(first, last), options, lock, say, times)
-    return summary(subjects, times)
+        if first < last:
+            yield range(first, last)
 
 
 def sit(

@@ -9,7 +9,10 @@ import { serveMany } from "./many.mjs";
 // While others have their turns, V8 would throw away the code of functions that rest, and with it what the warm-up was for: see ../README.md.
 setFlagsFromString("--no-flush-bytecode");
 
-const KINDS = ["fencepost", "fencepost-ioredis", "raw", "raw-ioredis"];
+const KINDS = ["fencepost", "fencepost-ioredis", "raw", "raw-ioredis"].flatMap((kind) => [
+  kind,
+  kind.replace(/^(fencepost|raw)/, "$1-operation"),
+]);
 const [asked, url, name] = process.argv.slice(2);
 const kind = asked?.replace(/^many-/, "");
 if (!KINDS.includes(kind) || name === undefined) {
@@ -19,6 +22,7 @@ if (!KINDS.includes(kind) || name === undefined) {
 
 // Each kind loads its own library only: a raw client is measured without fencepost in its process.
 async function open(address) {
+  if (kind.includes("-operation")) return openOperations(address);
   if (kind.startsWith("fencepost")) {
     const ours = await import("./ours.mjs");
     return kind === "fencepost" ? ours.byAddress(address, name) : ours.onIoredis(address, name);
@@ -26,6 +30,14 @@ async function open(address) {
   const raw = await import("./raw.mjs");
   if (address.isZooKeeper) return raw.rawZooKeeper(address, name);
   return kind === "raw" ? raw.rawNodeRedis(address, name) : raw.rawIoredis(address, name);
+}
+
+async function openOperations(address) {
+  const all = await import("./operations.mjs");
+  const onIoredis = kind.endsWith("-ioredis");
+  if (kind.startsWith("fencepost")) return all.operations(address, name, onIoredis);
+  if (address.isZooKeeper) return all.rawZooKeeper(address, name);
+  return onIoredis ? all.rawIoredis(address, name) : all.rawNodeRedis(address, name);
 }
 
 const lock = await open(new Address(url));

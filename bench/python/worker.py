@@ -10,6 +10,7 @@ from addresses import Address
 from loops import serve, serve_async
 
 if TYPE_CHECKING:
+    from loops import AsyncLock
     from many import ManyAsyncLock
 
 RECIPES = ("read", "write", "semaphore")
@@ -17,6 +18,7 @@ KINDS = (
     *("fencepost", "fencepost-given", "fencepost-asyncio", "raw", "raw-asyncio", "peer", "peer-asyncio"),
     *(f"{whose}-{recipe}" for whose in ("fencepost", "peer") for recipe in RECIPES),
     *("crowd-peer", "crowd-peer-read", "crowd-peer-write", "many-peer"),
+    *(f"{whose}-operation{style}" for whose in ("fencepost", "raw") for style in ("", "-asyncio")),
     *(f"many-{whose}-asyncio" for whose in ("fencepost", "raw", "peer")),
 )
 
@@ -38,7 +40,9 @@ def main() -> None:
 
 def _serve(kind: str, address: Address, name: str) -> None:
     whose, _, what = kind.partition("-")
-    if whose == "crowd":
+    if what == "operation":
+        _serve_operations(whose, address, name)
+    elif whose == "crowd":
         from crowd import Crowd, serve_crowd
 
         serve_crowd(Crowd(address, name, what.removeprefix("peer").removeprefix("-") or "mutex"))
@@ -76,7 +80,33 @@ def _serve(kind: str, address: Address, name: str) -> None:
         serve(RawRedis(address, name))
 
 
+def _serve_operations(whose: str, address: Address, name: str) -> None:
+    if whose == "fencepost":
+        from operations import Operations
+
+        serve(Operations(address, name))
+    else:
+        from raw_operations import RawRedisOperations, RawZooKeeperOperations
+
+        serve((RawZooKeeperOperations if address.is_zookeeper else RawRedisOperations)(address, name))
+
+
+async def _operations_async(whose: str, address: Address, name: str) -> AsyncLock:
+    if whose == "fencepost":
+        from operations import OperationsAsync
+
+        return OperationsAsync(address, name)
+    from raw_operations import RawRedisOperationsAsync, RawZooKeeperOperationsAsync
+
+    if address.is_zookeeper:
+        return RawZooKeeperOperationsAsync(address, name)
+    return await RawRedisOperationsAsync(address, name).load()
+
+
 async def _serve_async(kind: str, address: Address, name: str) -> None:
+    if kind.endswith("-operation"):
+        await serve_async(await _operations_async(kind.partition("-")[0], address, name))
+        return
     whose = kind.removeprefix("many-")
     lock = await _lock_async(whose, address, name)
     if kind == whose:

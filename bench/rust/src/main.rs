@@ -7,7 +7,10 @@ mod many;
 #[cfg(target_os = "linux")]
 #[path = "../../../bindings-rs/src/drivers/zookeeper/nodelay.rs"]
 mod nodelay;
+mod operation;
 mod ours;
+mod raw_operation_redis;
+mod raw_operation_zookeeper;
 mod raw_redis;
 mod raw_zookeeper;
 mod serve;
@@ -38,6 +41,9 @@ fn main() -> Result<(), Failed> {
     let (crowd, kind) = without("crowd-", kind);
     let (many, kind) = without("many-", kind);
     let (whose, what) = kind.split_once('-').unwrap_or((kind, "mutex"));
+    if what == "operation" {
+        return operations(&runtime, whose, address, url, name);
+    }
     let what = match what {
         "mutex" => Kind::Mutex,
         "read" => Kind::Read,
@@ -68,6 +74,23 @@ fn main() -> Result<(), Failed> {
     }
 }
 
+/// Serves operations instead of a lock.
+fn operations(runtime: &Runtime, whose: &str, address: Address, url: &str, name: &str) -> Result<(), Failed> {
+    let (url, name) = (url.to_owned(), name.to_owned());
+    match (whose, address) {
+        ("fencepost", _) => serve::serve(runtime, operation::Operations::connect(url, name)),
+        ("raw", Address::Redis) => {
+            let connecting = raw_operation_redis::RawOperations::connect(url, name);
+            serve::serve(runtime, connecting)
+        }
+        ("raw", zookeeper @ Address::ZooKeeper { .. }) => {
+            let connecting = raw_operation_zookeeper::RawOperations::connect(zookeeper, name);
+            serve::serve(runtime, connecting)
+        }
+        _ => Err(USAGE.into()),
+    }
+}
+
 /// Whether the kind begins with this, and what comes after it.
 fn without<'a>(prefix: &str, kind: &'a str) -> (bool, &'a str) {
     kind.strip_prefix(prefix).map_or((false, kind), |one| (true, one))
@@ -88,4 +111,4 @@ fn one_or_many<L: serve::Lock + Another + Sync>(
     }
 }
 
-const USAGE: &str = "usage: fencepost-bench [crowd-|many-]fencepost|raw[-read|-write|-semaphore|-single|-multi|-election] URL LOCK";
+const USAGE: &str = "usage: fencepost-bench [crowd-|many-]fencepost|raw[-read|-write|-semaphore|-single|-multi|-election|-operation] URL LOCK";

@@ -1,0 +1,12 @@
+/* Operations of fencepost instead of a lock. */
+#ifndef BENCH_OURS_OPERATION_H
+#define BENCH_OURS_OPERATION_H
+
+#include <fencepost-client.h>
+
+#include "worker.h"
+
+/* Takes the client, and closes it. */
+lock ours_operation(fencepost_client *client, const char *url, const char *scope);
+
+#endif
