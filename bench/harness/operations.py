@@ -18,7 +18,7 @@ from .directory import AT_ONCE, PATIENCE, connected
 from .options import Options
 from .programs import ROOT
 from .servers import Control, server_address
-from .subjects import Subject
+from .subjects import CLAIM, Subject
 from .uncontended import Times, Uncontended, companies, sit, sittings, summary
 from .wire import Wire
 
@@ -57,7 +57,7 @@ def count(
 ) -> dict[str, Wire]:
     """Requests and flights."""
     results: dict[str, Wire] = {}
-    for subject in subjects:
+    for subject in (each for each in subjects if each.operation == CLAIM):
         with _records(subject.family, [f"{scope}-{subject.name}-alone"]):
             results |= wire.measure([subject], control, options.quick, scope, say)
     return results

@@ -19,8 +19,13 @@ MODULES = ROOT / "bindings-wasm" / "node_modules"
 JARS = ROOT / "build" / "jars"
 CLASSES = ROOT / "build" / "bench" / "java"
 #: What a library is called where it is installed from.
-PACKAGES = {"node-redis": "redis"}
-MODULES_OF = {"kazoo": "kazoo", "redis-py": "redis"}
+PACKAGES = {"node-redis": "redis", "powertools-typescript": "@aws-lambda-powertools/idempotency"}
+MODULES_OF = {
+    "kazoo": "kazoo",
+    "redis-py": "redis",
+    "powertools-python": "aws_lambda_powertools, boto3",
+    "asgi-idempotency-header": "fastapi, idempotency_header_middleware",
+}
 
 
 def command(subject: Subject, prefix: str = "") -> list[str]:

@@ -68,12 +68,12 @@ class Subject:
     in_line: bool = True
     #: How many locks it takes at once: it is warm so much sooner.
     locks: int = 1
-    #: Whether it runs operations, and takes no locks.
-    operation: bool = False
+    #: What it does once for each key, if it takes no lock.
+    operation: str = ""
 
     def takes_part_in(self, scenarios: Iterable[str]) -> bool:
         """Whether any of these scenarios measures it."""
-        return any((scenario == "operations") == self.operation for scenario in scenarios)
+        return any((scenario == "operations") == bool(self.operation) for scenario in scenarios)
 
     def __str__(self) -> str:
         return f"{self.family}/{self.name}"
@@ -127,6 +127,9 @@ def _curator(kind: str) -> Limit:
     return Limit("curator" if kind == "mutex" else f"curator-{kind}", 0.80)
 
 
+#: What a subject does: the two requests themselves; a call of a wrapped function; a request to an endpoint.
+CLAIM, FIRST, REPLAY, ENDPOINT = "claim + complete", "first call", "replay", "request to an endpoint"
+
 #: A claim, and a completion. On ZooKeeper a claim is a transaction and a read, in one flight.
 OPERATION = {
     "zookeeper": Promise(requests=3, flights=2, between=0),
@@ -141,7 +144,7 @@ def _operation(family: str, name: str, language: str, library: str, raw_library:
     limit = Limit(raw, 1.10 if language in ("rust", "c") else 1.20)
     over = raw_library or library
     return [
-        Subject(family, raw, Role.RAW, language, f"raw-operation{style}", over, operation=True),
+        Subject(family, raw, Role.RAW, language, f"raw-operation{style}", over, operation=CLAIM),
         Subject(
             family,
             own,
@@ -152,8 +155,44 @@ def _operation(family: str, name: str, language: str, library: str, raw_library:
             (limit,),
             alone=True,
             promise=OPERATION[family],
-            operation=True,
+            operation=CLAIM,
         ),
+    ]
+
+
+def _calls(name: str, language: str, library: str, peer: str, first: float, replay: float) -> list[Subject]:
+    """A function of ours that runs once for each key, and a peer's."""
+    found = []
+    for what, kind, at_most in ((FIRST, "first", first), (REPLAY, "replay", replay)):
+        against = f"{peer}-{kind}"
+        limit = Limit(against, at_most)
+        found += [
+            Subject("redis", against, Role.PEER, language, f"peer-{kind}", peer, operation=what),
+            Subject(
+                "redis",
+                f"{name}-{kind}",
+                Role.OURS,
+                language,
+                f"fencepost-{kind}",
+                library,
+                (limit,),
+                operation=what,
+            ),
+        ]
+    return found
+
+
+def _endpoints(bare: str, ours: str, peer: str) -> list[Subject]:
+    """A bare endpoint, and behind two middlewares. The limit is of the time that they add."""
+    limits = (Limit(peer, 0.50),)
+    found = (
+        (bare, Role.RAW, "bare", "redis-py", ()),
+        (ours, Role.OURS, "fencepost", "redis-py", limits),
+        (peer, Role.PEER, "peer", peer, ()),
+    )
+    return [
+        Subject("redis", name, role, "python", f"{whose}-endpoint-asyncio", over, held, operation=ENDPOINT)
+        for name, role, whose, over, held in found
     ]
 
 
@@ -305,6 +344,9 @@ SUBJECTS: tuple[Subject, ...] = (
     *_operation("redis", "asyncio", "python", "redis-py"),
     *_operation("redis", "node-redis", "javascript", "node-redis"),
     *_operation("redis", "ioredis", "javascript", "ioredis"),
+    *_calls("python", "python", "redis-py", "powertools-python", first=0.6, replay=0.35),
+    *_calls("node-redis", "javascript", "node-redis", "powertools-typescript", first=1.0, replay=0.5),
+    *_endpoints("endpoint", "asgi-endpoint", "asgi-idempotency-header"),
 )
 
 NAMES = sorted({subject.name for subject in SUBJECTS})
@@ -324,4 +366,5 @@ def chosen(families: Sequence[str], names: Iterable[str] | None) -> list[Subject
         if subject.name in wanted:
             wanted.update(limit.against for limit in subject.limits)
             wanted.update(["floor"] if subject.floor else [])
+            wanted.update(["endpoint"] if subject.operation == ENDPOINT else [])
     return [subject for subject in here if subject.name in wanted]

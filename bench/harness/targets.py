@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from .many import Many
 from .results import Family, Verdict
 from .stats import median
-from .subjects import Promise, Role, Subject
+from .subjects import ENDPOINT, Promise, Role, Subject
 from .wakeups import OURS, Wakeups
 from .wire import Wire
 
@@ -72,10 +72,12 @@ def verdicts(families: Mapping[str, Family]) -> Iterator[Verdict]:
 
 
 def _operations(name: str, subject: Subject, family: Family) -> Iterator[Verdict]:
-    if subject.name in family.operations:
+    if subject.operation == ENDPOINT:
+        yield from _added(name, subject, family)
+    elif subject.name in family.operations:
         measured = family.operations[subject.name].ratios
         for limit in subject.limits:
-            target = f"claim + complete, times {limit.against}"
+            target = f"{subject.operation}, times {limit.against}"
             ratio = measured[limit.against].median
             yield Verdict(name, subject.name, target, ratio, limit.at_most, asserted=False)
     if subject.name in family.operations_wire and subject.promise is not None:
@@ -85,6 +87,17 @@ def _operations(name: str, subject: Subject, family: Family) -> Iterator[Verdict
             ("flights", wire.flights, promise.flights),
         ):
             yield Verdict(name, subject.name, f"{what} of claim + complete", value, at_most, asserted=True)
+
+
+def _added(name: str, subject: Subject, family: Family) -> Iterator[Verdict]:
+    """What a middleware adds to the bare endpoint."""
+    times = family.operations
+    bare = [each.name for each in family.subjects if each.operation == ENDPOINT and each.role is Role.RAW]
+    for limit in subject.limits:
+        if {subject.name, limit.against, *bare} <= times.keys() and bare:
+            ours, peer = (times[each].p50 - times[bare[0]].p50 for each in (subject.name, limit.against))
+            target = f"time added to a request, times {limit.against}"
+            yield Verdict(name, subject.name, target, ours / peer, limit.at_most, asserted=False)
 
 
 def _many(family: str, subject: Subject, many: Sequence[Many]) -> Iterator[Verdict]:

@@ -11,7 +11,7 @@ from typing import TypeVar
 from .options import Options
 from .servers import server_url
 from .stats import Spread, median, percentile, ratios
-from .subjects import Role, Subject
+from .subjects import ENDPOINT, Role, Subject
 from .workers import Worker
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ def companies(subjects: Sequence[Subject]) -> list[list[Subject]]:
     """Only those that are held against each other sit together: so their turns are close in time."""
     found: list[list[Subject]] = []
     for subject in subjects:
-        names = {subject.name, *(limit.against for limit in subject.limits)}
+        names = _linked(subject)
         joined = [own for own in found if any(names & _linked(each) for each in own)]
         found = [own for own in found if own not in joined]
         found.append([*(each for own in joined for each in own), subject])
@@ -51,7 +51,12 @@ def companies(subjects: Sequence[Subject]) -> list[list[Subject]]:
 
 
 def _linked(subject: Subject) -> set[str]:
-    return {subject.name, *(limit.against for limit in subject.limits)}
+    # The times of all endpoints are held against each other.
+    return {
+        subject.name,
+        *(limit.against for limit in subject.limits),
+        *([ENDPOINT] if subject.operation == ENDPOINT else []),
+    }
 
 
 def measure(

@@ -38,6 +38,12 @@ export async function nodeRedis(address) {
   return client.connect();
 }
 
+/** The idempotency of Powertools for AWS Lambda. */
+export const powertools = () => ({
+  ...require("@aws-lambda-powertools/idempotency"),
+  ...require("@aws-lambda-powertools/idempotency/cache"),
+});
+
 /** ioredis, connected, with its defaults. */
 export async function ioredis(address) {
   const { Redis } = require("ioredis");

@@ -13,6 +13,7 @@ const KINDS = ["fencepost", "fencepost-ioredis", "raw", "raw-ioredis"].flatMap((
   kind,
   kind.replace(/^(fencepost|raw)/, "$1-operation"),
 ]);
+KINDS.push(...["fencepost", "peer"].flatMap((whose) => [`${whose}-first`, `${whose}-replay`]));
 const [asked, url, name] = process.argv.slice(2);
 const kind = asked?.replace(/^many-/, "");
 if (!KINDS.includes(kind) || name === undefined) {
@@ -22,6 +23,11 @@ if (!KINDS.includes(kind) || name === undefined) {
 
 // Each kind loads its own library only: a raw client is measured without fencepost in its process.
 async function open(address) {
+  const [whose, call] = kind.split("-");
+  if (call === "first" || call === "replay") {
+    const { calls } = await import("./calls.mjs");
+    return calls(whose, call === "first", address, name);
+  }
   if (kind.includes("-operation")) return openOperations(address);
   if (kind.startsWith("fencepost")) {
     const ours = await import("./ours.mjs");

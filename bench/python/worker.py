@@ -19,6 +19,8 @@ KINDS = (
     *(f"{whose}-{recipe}" for whose in ("fencepost", "peer") for recipe in RECIPES),
     *("crowd-peer", "crowd-peer-read", "crowd-peer-write", "many-peer"),
     *(f"{whose}-operation{style}" for whose in ("fencepost", "raw") for style in ("", "-asyncio")),
+    *(f"{whose}-{call}" for whose in ("fencepost", "peer") for call in ("first", "replay")),
+    *(f"{whose}-endpoint-asyncio" for whose in ("bare", "fencepost", "peer")),
     *(f"many-{whose}-asyncio" for whose in ("fencepost", "raw", "peer")),
 )
 
@@ -42,6 +44,11 @@ def _serve(kind: str, address: Address, name: str) -> None:
     whose, _, what = kind.partition("-")
     if what == "operation":
         _serve_operations(whose, address, name)
+    elif what in ("first", "replay"):
+        from calls import KEPT, KEPT_LONG, fencepost_calls, powertools_calls
+
+        calls = fencepost_calls if whose == "fencepost" else powertools_calls
+        serve(calls(address, name, KEPT if what == "first" else KEPT_LONG))
     elif whose == "crowd":
         from crowd import Crowd, serve_crowd
 
@@ -104,6 +111,11 @@ async def _operations_async(whose: str, address: Address, name: str) -> AsyncLoc
 
 
 async def _serve_async(kind: str, address: Address, name: str) -> None:
+    if kind.endswith("-endpoint"):
+        from endpoints import endpoint
+
+        await serve_async(endpoint(kind.partition("-")[0], address, name))
+        return
     if kind.endswith("-operation"):
         await serve_async(await _operations_async(kind.partition("-")[0], address, name))
         return

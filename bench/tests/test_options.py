@@ -19,7 +19,8 @@ from harness.subjects import FAMILIES, SUBJECTS, Role, chosen
         (["--subjects", ","], "nothing; there are"),
         (
             ["--scenarios", "speed"],
-            r"'speed'; there are: uncontended, handoff, contended, wire, queue, wakeups, contenders, many",
+            r"'speed'; there are: uncontended, handoff, contended, wire, queue, wakeups, contenders, "
+            r"many, operations",
         ),
         (["--only", "mysql"], r"zookeeper.*redis"),
         (["--rounds", "0"], "no number of rounds: 1 to 10000"),

@@ -72,6 +72,18 @@ def test_a_line_is_handed_on_and_drawn(tmp_path: Path) -> None:
     assert ElementTree.parse(tmp_path / "queue.svg").getroot().tag.endswith("svg")
 
 
+def test_operations_run_once(tmp_path: Path) -> None:
+    options = ["--quick", "--rounds", "2", "--scenarios", "operations"]
+    ran = bench(*options, "--subjects", "python-operation", "--out", str(tmp_path))
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads((tmp_path / "latest.json").read_text())["results"]
+    for family, requests in (("zookeeper", 3), ("redis", 2)):
+        operations, wire = found[family]["operations"], found[family]["operations_wire"]
+        assert set(operations) == set(wire) == {"python-operation", "python-operation-raw"}
+        assert [(each["requests"], each["flights"]) for each in wire.values()] == [(requests, 2)] * 2
+        assert len({json.dumps(each["kinds"], sort_keys=True) for each in wire.values()}) == 1
+
+
 def kinds(family: dict[str, Any], subject: str) -> dict[str, int]:
     """What was on the wire. Listing is listing, with a stat or without."""
     found: dict[str, int] = family["wire"][subject]["kinds"]
