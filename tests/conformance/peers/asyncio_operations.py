@@ -8,6 +8,7 @@ from urllib.parse import unquote
 import fencepost
 import fencepost.asyncio
 from operations import ENDINGS, Failed, claimed, codec, collect, completed, octets, recorded, waits
+from work import effect, work_in_tasks
 
 Answer = tuple[str, dict[str, Any]]
 
@@ -28,6 +29,8 @@ class Operations:
             "leave": self.leave,
             "derive": self.derive,
             "drop": self.drop,
+            "effect": self.effect,
+            "work": self.work,
             "issue": self.issue,
             "register": self.register,
             "update": self.update,
@@ -70,6 +73,14 @@ class Operations:
         del self.claims[words[0]]
         collect()
         return "ok", {}
+
+    async def effect(self, words: list[str], options: dict[str, Any]) -> Answer:
+        name, key, path = map(unquote, words)
+        effect(path, key, self.claims[name])
+        return "ok", {}
+
+    async def work(self, words: list[str], options: dict[str, Any]) -> Answer:
+        return await work_in_tasks(self.scopes[words[0]], words[1:])
 
     async def issue(self, words: list[str], options: dict[str, Any]) -> Answer:
         scope, token, binding = words

@@ -1,5 +1,7 @@
 // Does operations with the JavaScript client: the protocol is in ../README.md.
 
+import { effect, work } from "./javascript_work.mjs";
+
 /** An operation has failed. */
 class Failed extends Error {}
 
@@ -120,6 +122,8 @@ export function operations(state, cancellable) {
         globalThis.gc();
       }
     },
+    effect: ([name, key, path]) => effect(text(path), text(key), claims[name]),
+    work: ([scope, ...words]) => work(scopes[scope], words, tags[scope]),
     issue: ([scope, token, binding], options) =>
       scopes[scope].issue(text(token), { binding: text(binding), ...options }),
     register: ([scope, key, result], options) =>

@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 import fencepost
 from operations import ENDINGS, Failed, claimed, codec, collect, completed, octets, recorded, waits
+from work import effect, work
 
 Answer = tuple[str, dict[str, Any]]
 
@@ -27,6 +28,8 @@ class Operations:
             "leave": self.leave,
             "derive": self.derive,
             "drop": self.drop,
+            "effect": self.effect,
+            "work": self.work,
             "issue": self.issue,
             "register": self.register,
             "update": self.update,
@@ -67,6 +70,14 @@ class Operations:
         del self.claims[words[0]]
         collect()
         return "ok", {}
+
+    def effect(self, words: list[str], options: dict[str, Any]) -> Answer:
+        name, key, path = map(unquote, words)
+        effect(path, key, self.claims[name])
+        return "ok", {}
+
+    def work(self, words: list[str], options: dict[str, Any]) -> Answer:
+        return work(self.scopes[words[0]], words[1:])
 
     def issue(self, words: list[str], options: dict[str, Any]) -> Answer:
         scope, token, binding = words

@@ -220,6 +220,11 @@ bool does_operation(const command *order) {
     } else if (is(order, "drop")) {
         fencepost_grant_free(name_take(GRANT, name));
         say(order->number, "ok", "");
+    } else if (is(order, "effect")) {
+        effect(unquote(word(order, 2)), key, name_find(GRANT, name));
+        say(order->number, "ok", "");
+    } else if (is(order, "work")) {
+        work(order);
     } else if (is(order, "issue")) {
         const char *whose = unquote(word(order, 2));
         say_result(order, fencepost_issue(scope, key, whose, strlen(whose), millis_option(order, "life")));

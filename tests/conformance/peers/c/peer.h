@@ -53,4 +53,10 @@ void finish_claim(const command *order);
 /* Does another command on operations, if it is one. */
 bool does_operation(const command *order);
 
+/* work.c */
+/* The effect of an operation: a line of a file. */
+void effect(const char *path, const char *key, const fencepost_grant *claim);
+/* Claims many keys. */
+void work(const command *order);
+
 #endif

@@ -3,6 +3,7 @@
 mod command;
 mod operations;
 mod peer;
+mod work;
 
 use std::{io::BufRead as _, sync::Arc};
 

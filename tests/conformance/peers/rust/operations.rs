@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use crate::{
     command::{Command, unquoted},
     peer::{Failed, found},
+    work,
 };
 
 #[derive(Clone)]
@@ -120,6 +121,14 @@ impl Operations {
                 return Ok(completed(claim.complete(&tag, octets(command.word(1)?)?).await?));
             }
             "leave" => self.claim(name).ok_or("no such claim")?.leave().await?,
+            "effect" => {
+                let claim = self.claim(name).ok_or("no such claim")?;
+                work::effect(&command.text(2)?, &claim)?;
+            }
+            "work" => {
+                let scope = self.scope(name)?;
+                return work::work(command, &scope.operations, &scope.tag).await;
+            }
             "derive" => {
                 let claim = self.claim(name).ok_or("no such claim")?;
                 return Ok(json!({"answer": "ok", "derived": claim.derive(&command.text(1)?)}));
