@@ -24,8 +24,8 @@ STEPS = {
     "next update": (("update retake $k $k-1 0 00ff",), "update retake $k $k-2 1 00ff", "ok", 1, 1),
 }
 
-#: The system may interrupt a sender between two requests of a flight, and sessions are confirmed now and then.
-#: So the fewest flights count.
+#: The system may interrupt a sender between two requests of a flight, and sessions are confirmed now
+#: and then. So the fewest flights count.
 TIMES = 5
 
 
