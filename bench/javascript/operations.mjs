@@ -102,8 +102,7 @@ async function rawOn(load, run, close, scope) {
   };
 }
 
-const attemptOf = (number) =>
-  `${process.pid.toString(16).padStart(16, "0")}${number.toString(16).padStart(16, "0")}-1`;
+const attemptOf = (number) => `${process.pid.toString(16).padStart(16, "0")}${number.toString(16).padStart(16, "0")}-1`;
 
 /** A cycle that does nothing would be quick. */
 function check(answer, wanted) {

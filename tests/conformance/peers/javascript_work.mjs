@@ -9,8 +9,7 @@ import { LockLost } from "../../../bindings-wasm/dist/index.js";
 const append = (path, ...words) => appendFileSync(path, words.join(" ") + "\n");
 
 /** The effect of an operation. */
-export const effect = (path, key, claim) =>
-  append(path, "effect", key, claim.fence, claim.takeovers);
+export const effect = (path, key, claim) => append(path, "effect", key, claim.fence, claim.takeovers);
 
 /** Claims all keys, several at once. No other execution has the same result. */
 export async function work(scope, [quoted, ...numbers], tag) {
@@ -40,7 +39,7 @@ export async function work(scope, [quoted, ...numbers], tag) {
   };
 
   const some = async () => {
-    for (; next < end; ) {
+    for (; next < end;) {
       const key = `key-${next}`;
       next += step;
       while (!(await once(key).catch(lost)));
