@@ -6,7 +6,7 @@ export class Settings {
   free(): void;
 }
 
-/** The settings of one scope of idempotent operations; the module for Redis alone has it. Methods give nothing when they have failed: then `errors.ts` has the error. */
+/** The settings of one scope of idempotent operations. Methods give nothing when they have failed: then `errors.ts` has the error. */
 export class Scope {
   /** As {@link Settings}. */
   constructor(fields: string[]);
