@@ -49,6 +49,8 @@ mod drivers;
 mod engine;
 mod error;
 pub mod hub;
+#[cfg(feature = "tower")]
+pub mod web;
 
 pub use client::{
     Builder, Claim, Claimed, Client, Completion, Found, Grant, Idempotency, IdempotencyOptions, Lock,

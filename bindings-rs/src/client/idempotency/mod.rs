@@ -152,6 +152,22 @@ impl Idempotency {
         self.claim_with(token, settings, AcquireTimeout::Try).await
     }
 
+    /// Claims the operation of an HTTP request. With a binding, `key` is that of a token.
+    #[cfg(feature = "tower")]
+    pub(crate) async fn claim_request(
+        &self,
+        key: &str,
+        binding: Option<&[u8]>,
+        fingerprint: &[u8],
+        acquire_timeout: AcquireTimeout,
+    ) -> Result<Claimed, Error> {
+        let settings = match binding {
+            Some(binding) => self.scope.consume(key, binding, fingerprint),
+            None => self.scope.claim(key, fingerprint),
+        };
+        self.claim_with(key, settings, acquire_timeout).await
+    }
+
     async fn claim_with(
         &self,
         key: &str,

@@ -32,6 +32,13 @@ impl Idempotency {
         self.step(token, settings).await.map(|_| ())
     }
 
+    /// Makes a token with the default life.
+    #[cfg(feature = "tower")]
+    pub(crate) async fn issue_for_form(&self, token: &str, binding: &[u8]) -> Result<(), Error> {
+        let settings = self.scope.issue(token, binding, None);
+        self.step(token, settings).await.map(|_| ())
+    }
+
     /// Claims and completes at once: the result is known before, as that of a business number is.
     ///
     /// # Errors

@@ -1,0 +1,35 @@
+//! A [tower](https://docs.rs/tower-service) layer that runs a request once for each `Idempotency-Key`, and replays its
+//! response. It needs the feature `tower`.
+//!
+//! [`IdempotencyLayer`] works with every framework on tower: axum, hyper and tonic, for example. Its keys and stored
+//! responses are those of the [HTTP form], so servers in Python, JavaScript and Rust replay each other.
+//!
+//! - A handler finds its claim in the request's extensions, as an `Arc<`[`Claim`](crate::Claim)`>`. With axum:
+//!   `Extension(claim): Extension<Arc<Claim>>`. It reads `takeovers` and `fence`, and derives the keys of its steps at
+//!   other services. The layer ends the claim.
+//! - A handler with a claim runs in a task of its own. If the client hangs up, the handler and the completion go on. When
+//!   the server stops, [`IdempotencyLayer::idle`] waits for such handlers.
+//! - A handler that panics leaves its claim. The layer gives the panic on to the server, as if it was not there.
+//! - The layer reads the body, and gives it on as a [`Body`] without trailers.
+//!
+//! [HTTP form]: https://github.com/fencepost/fencepost/blob/main/docs/reference/http.md
+
+mod answers;
+mod body;
+mod form;
+mod gate;
+mod layer;
+mod run;
+mod settings;
+mod stored;
+mod tokens;
+
+#[cfg(test)]
+mod vectors;
+
+pub use answers::End;
+pub use body::Body;
+pub use form::record_key;
+pub use layer::{IdempotencyLayer, IdempotencyService};
+pub use settings::IdempotencyLayerBuilder;
+pub use tokens::{issue_token, token_field};

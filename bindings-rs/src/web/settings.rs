@@ -1,0 +1,273 @@
+//! The settings of a layer, and their checks.
+
+use core::time::Duration;
+
+use fencepost_core::{AcquireTimeout, positive};
+use http::{HeaderName, Method, StatusCode, Uri, request::Parts};
+use tokio::{runtime::Handle, sync::watch};
+
+use super::{
+    answers::End,
+    form::{Fingerprints, route_of},
+    layer::IdempotencyLayer,
+    stored::{NEVER_STORED, STORED_HEADERS},
+};
+use crate::{ConfigError, Error, Idempotency, hub::settings::micros};
+
+const SHORTEST_SECRET: usize = 16;
+const LONGEST_RESULT: usize = 1_000_000;
+
+/// A function of the request.
+type Of<T> = Box<dyn Fn(&Parts) -> T + Send + Sync>;
+type OnFailure = Box<dyn Fn(&str, &Error) + Send + Sync>;
+
+/// The checked settings of a layer, and what its services share.
+pub(super) struct Settings {
+    pub(super) operations: Idempotency,
+    pub(super) scope: Of<Option<String>>,
+    pub(super) fingerprints: Fingerprints,
+    pub(super) methods: Vec<Method>,
+    pub(super) covers: Of<bool>,
+    pub(super) original_uri: Of<Option<Uri>>,
+    pub(super) is_required: bool,
+    pub(super) wait: AcquireTimeout,
+    pub(super) max_body: usize,
+    pub(super) max_result: usize,
+    ends: Vec<(StatusCode, End)>,
+    pub(super) stored_headers: Vec<HeaderName>,
+    pub(super) fails_open: bool,
+    pub(super) has_tokens: bool,
+    pub(super) token_path: Option<Vec<u8>>,
+    on_failure: OnFailure,
+    /// How many handlers with a claim run.
+    pub(super) running: watch::Sender<usize>,
+    runtime: Handle,
+}
+
+impl Settings {
+    /// How a response with this status ends the claim.
+    pub(super) fn end_of(&self, status: StatusCode) -> End {
+        End::of(status, &self.ends)
+    }
+
+    /// Reports what the client does not learn, or not in full.
+    pub(super) fn report(&self, what: &str, error: &Error) {
+        (self.on_failure)(what, error);
+    }
+
+    /// The runtime of the caller; that of the layer if another executor polls the caller.
+    pub(super) fn runtime(&self) -> Handle {
+        Handle::try_current().unwrap_or_else(|_none| self.runtime.clone())
+    }
+}
+
+/// The settings of an [`IdempotencyLayer`]. [`IdempotencyLayer::builder`] makes it.
+#[must_use = "build() makes the layer"]
+pub struct IdempotencyLayerBuilder {
+    operations: Idempotency,
+    scope: Of<Option<String>>,
+    secret: Vec<u8>,
+    methods: Vec<Method>,
+    covers: Of<bool>,
+    original_uri: Of<Option<Uri>>,
+    is_required: bool,
+    wait: Option<Duration>,
+    max_body: usize,
+    max_result: usize,
+    ends: Vec<(StatusCode, End)>,
+    stored_headers: Vec<HeaderName>,
+    fails_open: bool,
+    has_tokens: bool,
+    token_path: Option<String>,
+    on_failure: OnFailure,
+}
+
+impl IdempotencyLayerBuilder {
+    pub(super) fn new<T: Into<Option<String>>>(
+        operations: Idempotency,
+        scope: impl Fn(&Parts) -> T + Send + Sync + 'static,
+        secret: &[u8],
+    ) -> Self {
+        Self {
+            operations,
+            scope: Box::new(move |request| scope(request).into()),
+            secret: secret.into(),
+            methods: vec![Method::POST, Method::PATCH],
+            covers: Box::new(|_request| true),
+            original_uri: Box::new(|_request| None),
+            is_required: true,
+            wait: None,
+            max_body: 1 << 20,
+            max_result: 1 << 18,
+            ends: Vec::new(),
+            stored_headers: STORED_HEADERS.into(),
+            fails_open: false,
+            has_tokens: false,
+            token_path: None,
+            on_failure: Box::new(|_what, _error| {}),
+        }
+    }
+
+    /// The methods that are covered; other requests pass through. Default: `POST` and `PATCH`.
+    pub fn methods(self, methods: impl IntoIterator<Item = Method>) -> Self {
+        let methods = methods.into_iter().collect();
+        Self { methods, ..self }
+    }
+
+    /// Whether a request is covered, besides its method. Default: every request.
+    pub fn covers(self, covers: impl Fn(&Parts) -> bool + Send + Sync + 'static) -> Self {
+        let covers = Box::new(covers);
+        Self { covers, ..self }
+    }
+
+    /// The URI of a request as the server received it, if a router has replaced it. A router that is nested in another
+    /// one has no part of the path in its URI. axum keeps the whole one in an extension:
+    /// `|request| request.extensions.get::<OriginalUri>().map(|uri| uri.0.clone())`. Default: the request's own.
+    pub fn original_uri(self, uri: impl Fn(&Parts) -> Option<Uri> + Send + Sync + 'static) -> Self {
+        let original_uri = Box::new(uri);
+        Self { original_uri, ..self }
+    }
+
+    /// Whether a covered request without a key is refused; otherwise it passes through. Default: yes.
+    pub fn required(self, required: bool) -> Self {
+        let is_required = required;
+        Self { is_required, ..self }
+    }
+
+    /// How long a request waits for another one with the same key. Default: it does not wait.
+    pub fn wait(self, wait: Duration) -> Self {
+        let wait = Some(wait);
+        Self { wait, ..self }
+    }
+
+    /// The largest request body, in bytes. Default: 1 MiB.
+    pub fn max_body(self, max_body: usize) -> Self {
+        Self { max_body, ..self }
+    }
+
+    /// The largest result that is stored, in bytes of the stored form. Range: to 1,000,000. Default: 256 KiB.
+    pub fn max_result(self, max_result: usize) -> Self {
+        Self { max_result, ..self }
+    }
+
+    /// Sets how a response with this status ends the claim. [http.md] has the defaults.
+    ///
+    /// [http.md]: https://github.com/fencepost/fencepost/blob/main/docs/reference/http.md#what-a-status-means
+    pub fn end(mut self, status: StatusCode, end: End) -> Self {
+        self.ends.push((status, end));
+        self
+    }
+
+    /// Names of response headers that are stored besides the usual ones.
+    pub fn stored_headers(mut self, names: impl IntoIterator<Item = HeaderName>) -> Self {
+        self.stored_headers.extend(names);
+        self
+    }
+
+    /// Whether the handler runs without protection if the store is away. Default: no.
+    pub fn fail_open(self, fail_open: bool) -> Self {
+        let fails_open = fail_open;
+        Self { fails_open, ..self }
+    }
+
+    /// Whether form tokens are accepted. Default: no.
+    pub fn tokens(self, tokens: bool) -> Self {
+        let has_tokens = tokens;
+        Self { has_tokens, ..self }
+    }
+
+    /// The path at which a `POST` issues a form token. Default: none.
+    pub fn token_path(self, path: impl Into<String>) -> Self {
+        let token_path = Some(path.into());
+        Self { token_path, ..self }
+    }
+
+    /// What to do with errors that the client of a request does not learn, or not in full: a log, for example. The
+    /// function gets what the error means for the request, and the error. Default: nothing.
+    pub fn on_failure(self, on_failure: impl Fn(&str, &Error) + Send + Sync + 'static) -> Self {
+        let on_failure = Box::new(on_failure);
+        Self { on_failure, ..self }
+    }
+
+    /// The layer.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for a setting that is not valid; [`Error::NoRuntime`] outside of a tokio runtime.
+    pub fn build(self) -> Result<IdempotencyLayer, Error> {
+        let runtime = Handle::try_current().map_err(|_none| Error::NoRuntime)?;
+        self.check()?;
+        let fingerprints = Fingerprints::new(&self.secret).ok_or_else(|| short_secret(&self.secret))?;
+        let wait = match self.wait {
+            Some(wait) => AcquireTimeout::For(positive(
+                "wait",
+                micros(wait),
+                ", or leave it out: a request then does not wait for others",
+            )?),
+            None => AcquireTimeout::Try,
+        };
+        Ok(IdempotencyLayer::new(Settings {
+            operations: self.operations,
+            scope: self.scope,
+            fingerprints,
+            methods: self.methods,
+            covers: self.covers,
+            original_uri: self.original_uri,
+            is_required: self.is_required,
+            wait,
+            max_body: self.max_body,
+            max_result: self.max_result,
+            ends: self.ends,
+            stored_headers: self.stored_headers,
+            fails_open: self.fails_open,
+            has_tokens: self.has_tokens,
+            token_path: self.token_path.as_deref().map(route_of),
+            on_failure: self.on_failure,
+            running: watch::Sender::new(0),
+            runtime,
+        }))
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        if self.secret.len() < SHORTEST_SECRET {
+            return Err(short_secret(&self.secret));
+        }
+        if self.max_result > LONGEST_RESULT {
+            let why = "give 0 to 1000000 bytes";
+            return Err(invalid("max_result", self.max_result.to_string(), why));
+        }
+        let is_final = |status: &StatusCode| (200..600).contains(&status.as_u16());
+        if let Some((status, _)) = self.ends.iter().find(|(status, _)| !is_final(status)) {
+            return Err(invalid(
+                "the status of an end",
+                status.as_u16().to_string(),
+                "give 200 to 599",
+            ));
+        }
+        let is_never_stored = |name: &&HeaderName| NEVER_STORED.contains(&name.as_str());
+        if let Some(name) = self.stored_headers.iter().find(is_never_stored) {
+            let why = "this header cannot be stored: remove it";
+            return Err(invalid("a name in stored_headers", name.to_string(), why));
+        }
+        match &self.token_path {
+            Some(path) if !path.starts_with('/') => Err(invalid(
+                "token_path",
+                path.clone(),
+                "give a path that begins with a slash",
+            )),
+            Some(path) if !self.has_tokens => {
+                Err(invalid("token_path", path.clone(), "add tokens(true), too"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn short_secret(secret: &[u8]) -> ConfigError {
+    // The error does not show the secret itself.
+    let value = format!("{} bytes", secret.len());
+    invalid("the length of the secret", value, "give at least 16 random bytes")
+}
+
+const fn invalid(option: &'static str, value: String, why: &'static str) -> ConfigError {
+    ConfigError::InvalidOption { option, value, why }
+}

@@ -1,0 +1,9 @@
+//! The tower layer on `memory:`, with axum and with services of one's own.
+
+mod endings;
+mod requests;
+mod services;
+mod settings;
+mod shop;
+mod streams;
+mod tokens;
