@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 
 HERE = Path(__file__).resolve().parent
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", HERE.parent.parent / "target"))
 LONG = 60.0
 """Long enough for everything, however busy the machine is, in seconds."""
 
@@ -37,6 +38,7 @@ SERVERS: dict[str, list[str]] = {
     "express": _node("express_app.mjs"),
     "fastify": _node("fastify_app.mjs"),
     "hono": _node("hono_app.mjs"),
+    "axum": [str(TARGET / "debug" / "examples" / "axum_app")],
 }
 """The command of each server program."""
 

@@ -45,6 +45,8 @@ def test_a_pair(fleet: dict[str, Server], operation: Operation, first: str, seco
     one, other = fleet[first], fleet[second]
     for path, query, body in zip(PATHS, QUERIES, (*BODIES, b"x"), strict=True):
         each = Operation(operation._effects)
+        if "axum" in (first, second):
+            query = query.replace('"', "")  # hyper refuses a request line that has it
         done = send(one, each, path, query, body)
         assert done.status_code == 201, done.text
         retry = send(other, each, path, query, body)
