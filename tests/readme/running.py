@@ -109,23 +109,33 @@ def locked(package: str) -> str:
     return found[1]
 
 
+#: The crates that a program may use beside fencepost and tokio.
+BESIDE = {
+    "axum": 'default-features = false, features = ["http1", "tokio"]',
+    "redis": 'default-features = false, features = ["connection-manager", "tokio-comp"]',
+    "tower": 'default-features = false, features = ["util"]',
+}
+
+
 def run_rust(snippet: str, cwd: Path) -> str:
     """Runs the program of a package that depends on fencepost, and on the client library that it uses."""
     (cwd / "src").mkdir()
     (cwd / "src" / "main.rs").write_text(on_real_servers(snippet))
     shutil.copy(ROOT / "Cargo.lock", cwd)
-    redis = ""
-    if "redis::" in snippet:
-        features = 'default-features = false, features = ["connection-manager", "tokio-comp"]'
-        redis = f'redis = {{ version = "={locked("redis")}", {features} }}'
+    others = "".join(
+        f'{name} = {{ version = "={locked(name)}", {features} }}\n'
+        for name, features in BESIDE.items()
+        if f"{name}::" in snippet
+    )
+    of_client = ', features = ["tower"]' if "web::" in snippet else ""
     (cwd / "Cargo.toml").write_text(
         f"""[package]
 name = "snippet"
 edition = "2024"
 [dependencies]
-fencepost = {{ path = "{ROOT / "bindings-rs"}" }}
+fencepost = {{ path = "{ROOT / "bindings-rs"}"{of_client} }}
 tokio = {{ version = "={locked("tokio")}", features = ["macros", "rt-multi-thread", "time"] }}
-{redis}
+{others}
 [workspace]
 """
     )
