@@ -24,6 +24,7 @@
 //! - [`ReadWriteLock`], [elections](Client::election), [semaphores](Client::semaphore): on ZooKeeper.
 //! - [`Grant`]: the right to hold, until it is [released](Grant::release) or [lost](Grant::lost).
 //! - [`Idempotency`]: operations that run once and return their first result again.
+//! - `web`: a tower layer that replays responses of HTTP servers; with the feature `tower`.
 //! - [`hub`]: the state machines, for programs with an event loop of their own.
 //!
 //! The protocols are those of the other languages' clients, to the byte: programs in Python, C and JavaScript may contend for the
