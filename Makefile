@@ -197,7 +197,7 @@ lint: ## formatting and lints of every language
 	cargo clippy --package fencepost --lib --no-default-features --features redis -- -D warnings
 	cargo clippy --package fencepost-wasm --package fencepost-wasm-memory --target wasm32-unknown-unknown -- -D warnings
 	cargo clippy --package fencepost-wasm --features redis --target wasm32-unknown-unknown -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps --workspace --exclude fencepost-py --exclude fencepost-c --exclude fencepost-wasm --exclude fencepost-wasm-memory
+	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps --workspace --features fencepost/tower --exclude fencepost-py --exclude fencepost-c --exclude fencepost-wasm --exclude fencepost-wasm-memory
 	.venv/bin/ruff format --check
 	.venv/bin/ruff check
 	cd tests/servers && ../../.venv/bin/mypy --strict .
