@@ -71,11 +71,11 @@ impl Plan<'_> {
             Some(value) if value.state == State::Value && is_value => Some(self.update(node, value)),
             // The version of a value's node counts its updates, so it begins anew.
             Some(value) if value.state == State::Value => {
-                let mut writes = self.delete(node);
+                let mut writes = self.delete(node)?;
                 writes.extend(self.create(value));
                 Some(writes)
             }
-            None if is_value => Some(self.delete(node)),
+            None if is_value => self.delete(node),
             _ => self.replace(node, record),
         }
     }
@@ -90,9 +90,9 @@ impl Plan<'_> {
         [mark, value].into_iter().chain(self.of_operation()).collect()
     }
 
-    /// The nodes of a value, or a record that is free. Its bucket changes, so that no write that was decided before can
-    /// hit a later record with the same version.
-    fn delete(&self, node: &Node) -> Vec<Write> {
+    /// The nodes of a value, or a record that is free. Its bucket must not have changed, because a later record may have
+    /// the same version. And it changes, so that no write that was decided before can hit a later record.
+    fn delete(&self, node: &Node) -> Option<Vec<Write>> {
         let delete = |path, version| Write::Delete { path, version };
         let children = node
             .children
@@ -102,9 +102,9 @@ impl Plan<'_> {
         let bucket = Write::Set {
             path: self.paths.bucket(),
             data: Vec::new(),
-            version: None,
+            version: Some(node.bucket?),
         };
-        children.chain([record, bucket]).collect()
+        Some(children.chain([record, bucket]).collect())
     }
 
     /// The record becomes another one, or free.
