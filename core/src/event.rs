@@ -59,6 +59,12 @@ pub enum Event {
         /// `None` if there is none.
         record: Option<Box<Record>>,
     },
+    /// A sweep is done.
+    Swept {
+        /// How many records and records of updates' ids it has deleted: about so many if the connection was lost while
+        /// other sweeps ran.
+        deleted: u64,
+    },
     /// The result of an inspection: all contenders, or the one that the inspection named.
     Found {
         /// The contenders, in no particular order.
@@ -99,6 +105,7 @@ impl Event {
             Self::Completed { .. } => "completed",
             Self::Replayed { .. } => "replayed",
             Self::Looked { .. } => "looked",
+            Self::Swept { .. } => "swept",
             Self::Found { .. } => "found",
             Self::Lost { .. } => "lost",
             Self::Released => "released",

@@ -159,6 +159,8 @@ function fields(output) {
     case "replayed":
     case "looked":
       return { event, key, record: record(output.record) };
+    case "swept":
+      return { event, key, deleted: output.deleted };
     case "found":
       return { event, key, contenders: output.contenders.map(contender) };
     case "mixed-layouts":

@@ -154,6 +154,8 @@ def fields(output: Command | Event | Wait) -> dict[str, object]:
             line["detail"] = output.detail
         case "completed" | "replayed" | "looked":
             line["record"] = None if output.record is None else record(output.record)
+        case "swept":
+            line["deleted"] = output.deleted
         case "found":
             line["contenders"] = [contender(*one) for one in output.found or ()]
         case "lost" | "refused":

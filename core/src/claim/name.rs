@@ -92,6 +92,15 @@ impl Name {
     }
 }
 
+/// The path on ZooKeeper of the directory of a scope, below a prefix.
+///
+/// # Errors
+/// [`ConfigError::InvalidOption`], as for a [`Name`].
+pub fn scope_path(scope: &str) -> Result<String, ConfigError> {
+    check("scope", scope, MAX_SCOPE)?;
+    Ok(part(scope))
+}
+
 /// The checked id of an update, as a part of a server's name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UpdateId(String);

@@ -11,7 +11,7 @@ pub const MAX_NUMBER: u64 = (1 << 53) - 1;
 
 /// A time by the server's clock, in microseconds since its epoch. It alone decides when leases and retentions end. (An
 /// [`Instant`](crate::Instant) is a time by the client's clock.)
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServerTime(pub u64);
 
 impl ServerTime {

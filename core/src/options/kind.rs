@@ -23,7 +23,7 @@ pub enum Kind {
     Inspection,
     /// A claim on an idempotent operation.
     Claim,
-    /// One request about an operation or a value: issue, register, update, look, settle, forget.
+    /// One request about an operation or a value: issue, register, update, look, settle, forget; or a sweep of a scope.
     SingleStep,
 }
 

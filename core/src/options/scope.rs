@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use crate::{
     ConfigError, RawSettings, Settings,
-    claim::{Claim, Content, DEFAULT_LIFE, Issue, Name, Policy, Step, Update, UpdateId},
+    claim::{Claim, Content, DEFAULT_LIFE, Issue, Name, Policy, Step, Update, UpdateId, name},
     lease,
     redis::{self, LeaseSettings},
     settings::duration,
@@ -42,11 +42,12 @@ enum Place {
 }
 
 /// Makes the settings of one request. It is a function, so that a program with one family does not contain the other.
-type Make = fn(&Place, Name, Asked) -> Result<Settings, ConfigError>;
+type Make = fn(&Place, Asked<'_>) -> Result<Settings, ConfigError>;
 
-enum Asked {
-    Claim(Claim),
-    Step(Step),
+enum Asked<'a> {
+    Claim(Name, Claim),
+    Step(Name, Step),
+    Sweep { scope: &'a str },
 }
 
 impl TryFrom<RawSettings> for Scope {
@@ -192,6 +193,15 @@ impl Scope {
         self.step(key, Step::Forget { guard })
     }
 
+    /// Deletes the records of the scope that were freed or are past their retention. On Redis there is nothing to do,
+    /// because the server expires records by itself: the machine says at once that it has deleted none.
+    ///
+    /// # Errors
+    /// None, as the scope is checked.
+    pub fn sweep(&self) -> Result<Settings, ConfigError> {
+        (self.make)(&self.place, Asked::Sweep { scope: &self.scope })
+    }
+
     /// A key for one step of an operation at another service: see [`Name::derive`].
     ///
     /// # Errors
@@ -216,29 +226,30 @@ impl Scope {
     }
 
     fn claim_of(&self, key: &str, claim: Claim) -> Result<Settings, ConfigError> {
-        (self.make)(&self.place, Name::new(&self.scope, key)?, Asked::Claim(claim))
+        (self.make)(&self.place, Asked::Claim(Name::new(&self.scope, key)?, claim))
     }
 
     fn step(&self, key: &str, step: Step) -> Result<Settings, ConfigError> {
-        (self.make)(&self.place, Name::new(&self.scope, key)?, Asked::Step(step))
+        (self.make)(&self.place, Asked::Step(Name::new(&self.scope, key)?, step))
     }
 }
 
-fn on_redis(place: &Place, name: Name, asked: Asked) -> Result<Settings, ConfigError> {
+fn on_redis(place: &Place, asked: Asked<'_>) -> Result<Settings, ConfigError> {
     let Place::Redis(lease) = place else {
         return Err(elsewhere(Server::Redis));
     };
     Ok(Settings::Redis(match asked {
-        Asked::Claim(claim) => {
+        Asked::Claim(name, claim) => {
             redis::LockSettings::Claim(redis::ClaimSettings::new(name, claim, lease.clone()))
         }
-        Asked::Step(step) => {
+        Asked::Step(name, step) => {
             redis::LockSettings::Step(redis::StepSettings::new(name, step, lease.answer_within))
         }
+        Asked::Sweep { .. } => redis::LockSettings::Step(redis::StepSettings::sweep(lease.answer_within)),
     }))
 }
 
-fn on_zookeeper(place: &Place, name: Name, asked: Asked) -> Result<Settings, ConfigError> {
+fn on_zookeeper(place: &Place, asked: Asked<'_>) -> Result<Settings, ConfigError> {
     let Place::ZooKeeper {
         prefix,
         answer_within,
@@ -248,11 +259,14 @@ fn on_zookeeper(place: &Place, name: Name, asked: Asked) -> Result<Settings, Con
     };
     let within = *answer_within;
     Ok(Settings::ZooKeeper(match asked {
-        Asked::Claim(claim) => {
+        Asked::Claim(name, claim) => {
             zookeeper::LockSettings::Claim(zookeeper::ClaimSettings::new(prefix, &name, claim, within)?)
         }
-        Asked::Step(step) => {
+        Asked::Step(name, step) => {
             zookeeper::LockSettings::Step(zookeeper::StepSettings::new(prefix, &name, step, within)?)
+        }
+        Asked::Sweep { scope } => {
+            zookeeper::LockSettings::Sweep(zookeeper::SweepSettings::new(prefix, scope, within)?)
         }
     }))
 }
@@ -283,8 +297,9 @@ impl Draft {
 
     fn scope(&self, place: Place, make: Make) -> Result<Scope, ConfigError> {
         let scope: String = self.scope.clone().unwrap_or_default();
-        // The key is checked with each request, and so is the path.
-        make(&place, Name::new(&scope, "key")?, Asked::Step(Step::Look))?;
+        name::scope_path(&scope)?;
+        // The path of the key is checked with each request.
+        make(&place, Asked::Sweep { scope: &scope })?;
         let policy = match self.on_lease_end.as_deref() {
             None => Policy::default(),
             Some(name) => Policy::named(name).ok_or_else(|| ConfigError::InvalidOption {
@@ -305,6 +320,16 @@ impl Draft {
 
     /// The settings of one request, all as data.
     pub(super) fn operation(&self, kind: Kind, scope: &Scope) -> Result<Settings, ConfigError> {
+        if self.step.as_deref() == Some("sweep") {
+            return match &self.key {
+                None => scope.sweep(),
+                Some(key) => Err(ConfigError::InvalidOption {
+                    option: "key",
+                    value: shown(key),
+                    why: "a sweep is of all keys of a scope: leave it out",
+                }),
+            };
+        }
         let key = self.key.as_deref().unwrap_or_default();
         let fingerprint = self.fingerprint.as_deref().unwrap_or_default().as_bytes();
         let binding = self.binding.as_deref().map(str::as_bytes);
@@ -342,7 +367,7 @@ impl Draft {
             _ => Err(ConfigError::InvalidOption {
                 option: "step",
                 value: shown(step),
-                why: "it is issue, register, update, look, settle or forget",
+                why: "it is issue, register, update, look, settle, forget or sweep",
             }),
         }
     }

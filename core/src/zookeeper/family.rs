@@ -10,7 +10,7 @@ use crate::{
 
 use super::{
     ClaimSettings, ContenderSettings, InspectionSettings, Notice, Reply, Request, SessionLease, SessionState,
-    StepSettings, member::Member,
+    StepSettings, SweepSettings, member::Member,
 };
 
 /// The family of machines that speak to ZooKeeper.
@@ -32,6 +32,8 @@ pub enum LockSettings {
     Claim(ClaimSettings),
     /// One request about an operation or a value.
     Step(StepSettings),
+    /// A sweep of a scope.
+    Sweep(SweepSettings),
 }
 
 impl sealed::Sealed for ZooKeeper {}
@@ -56,7 +58,8 @@ impl Family for ZooKeeper {
             LockSettings::MultiLock(_)
             | LockSettings::Inspection(_)
             | LockSettings::Claim(_)
-            | LockSettings::Step(_) => None,
+            | LockSettings::Step(_)
+            | LockSettings::Sweep(_) => None,
         }
     }
 

@@ -5,7 +5,8 @@ use alloc::boxed::Box;
 use crate::{ContenderId, hub::forward_to_machines};
 
 use super::{
-    Claimant, Contender, Inspection, LockSettings, MultiLock, Semaphore, SingleStep, ZooKeeper, layout::Role,
+    Claimant, Contender, Inspection, LockSettings, MultiLock, Semaphore, SingleStep, Sweep, ZooKeeper,
+    layout::Role,
 };
 
 /// Any machine of the family. Most machines are contenders, so this type is as small as a contender and boxes the
@@ -23,6 +24,7 @@ pub enum Member {
     Inspection(Box<Inspection>),
     Claimant(Box<Claimant>),
     SingleStep(Box<SingleStep>),
+    Sweep(Box<Sweep>),
 }
 
 impl Member {
@@ -41,10 +43,11 @@ impl Member {
             LockSettings::Step(settings) => {
                 Self::SingleStep(Box::new(SingleStep::new(settings, contender, seed)))
             }
+            LockSettings::Sweep(settings) => Self::Sweep(Box::new(Sweep::new(settings, seed))),
             LockSettings::Contender(settings) => Self::Contender(Contender::new(settings, contender, seed)),
         }
     }
 }
 
-// An inspection and a single step are granted nothing.
-forward_to_machines!(ZooKeeper: contend Contender, Semaphore, MultiLock, Claimant; never Inspection, SingleStep);
+// An inspection, a single step and a sweep are granted nothing.
+forward_to_machines!(ZooKeeper: contend Contender, Semaphore, MultiLock, Claimant; never Inspection, SingleStep, Sweep);

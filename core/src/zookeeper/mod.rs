@@ -41,7 +41,7 @@ pub use handshake::handshake_timeout;
 pub use inspection::Inspection;
 pub use layout::{Layout, Role};
 pub use multi_lock::MultiLock;
-pub use operation::{ClaimSettings, Claimant, SingleStep, StepSettings};
+pub use operation::{ClaimSettings, Claimant, SingleStep, StepSettings, Sweep, SweepSettings};
 pub use semaphore::Semaphore;
 pub use session_lease::SessionLease;
 pub use settings::{Action, ContenderSettings, DEFAULT_ANSWER_WITHIN, InspectionSettings, MAX_IDENTIFIER};

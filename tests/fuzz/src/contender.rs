@@ -126,7 +126,11 @@ impl Contender {
                 self.end();
             }
             // They end an inspection or a single step, which hold nothing.
-            Event::Found { .. } | Event::Completed { .. } | Event::Replayed { .. } | Event::Looked { .. } => {
+            Event::Found { .. }
+            | Event::Completed { .. }
+            | Event::Replayed { .. }
+            | Event::Looked { .. }
+            | Event::Swept { .. } => {
                 self.assert(self.waits(), event);
                 self.answered += 1;
             }

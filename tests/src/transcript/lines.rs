@@ -70,6 +70,11 @@ enum Line<'a> {
         key: u64,
         record: Option<ShownRecord<'a>>,
     },
+    Swept {
+        event: &'a str,
+        key: u64,
+        deleted: u64,
+    },
     Ended {
         event: &'a str,
         key: u64,
@@ -235,6 +240,11 @@ fn event_line(key: u64, event: &Event) -> Line<'_> {
             event: name,
             key,
             record: record.as_deref().map(ShownRecord::from),
+        },
+        Event::Swept { deleted } => Line::Swept {
+            event: name,
+            key,
+            deleted: *deleted,
         },
         Event::MixedLayouts { node } => Line::Told {
             event: name,

@@ -28,8 +28,8 @@ impl ClaimSettings {
 /// The checked settings of a request about one operation or value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StepSettings {
-    pub(in crate::redis) name: Name,
-    pub(in crate::redis) step: Step,
+    /// The operation or value, and the request; `None` for a sweep.
+    pub(in crate::redis) asks: Option<(Name, Step)>,
     /// How long an answer may take. After this time the machine sends the request again.
     pub answer_within: Duration,
 }
@@ -39,8 +39,16 @@ impl StepSettings {
     #[must_use]
     pub const fn new(name: Name, step: Step, answer_within: Duration) -> Self {
         Self {
-            name,
-            step,
+            asks: Some((name, step)),
+            answer_within,
+        }
+    }
+
+    /// A sweep. It asks the server for nothing, because the server expires records by itself.
+    #[must_use]
+    pub const fn sweep(answer_within: Duration) -> Self {
+        Self {
+            asks: None,
             answer_within,
         }
     }

@@ -7,6 +7,8 @@
 //!
 //! Each step is one script. A script without an answer is sent again for the same attempt, so it finds its own effects.
 //! The machine is never granted anything, and leaves nothing to clean up.
+//!
+//! A sweep is done at once: the server expires records by itself. So a program sweeps on every server in the same way.
 
 #[cfg(feature = "states")]
 mod states;
@@ -73,6 +75,9 @@ impl SingleStep {
     /// [`Misuse`] for an intent that the present state does not allow. The machine is unchanged then.
     pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match (intent, self.phase) {
+            (Intent::Acquire(_), Phase::Idle) if self.settings.asks.is_none() => {
+                self.out.event(Event::Swept { deleted: 0 });
+            }
             (Intent::Acquire(acquire_timeout), Phase::Idle) => {
                 self.attempt.number = self.attempt.number.saturating_add(1);
                 self.failures = 0;
@@ -110,11 +115,14 @@ impl SingleStep {
     }
 
     fn ask(&mut self, now: Instant, with_text: bool) {
+        let Some((name, step)) = &self.settings.asks else {
+            return;
+        };
         let request = claim::Request {
             attempt: self.attempt,
-            step: self.settings.step.clone(),
+            step: step.clone(),
         };
-        let call = scripts::call(&self.settings.name, &request, TOMBSTONE);
+        let call = scripts::call(name, &request, TOMBSTONE);
         let limit = now.plus(self.settings.answer_within);
         let id = self.out.command(Request::script(call, with_text), Some(limit));
         self.running = Some(id);
@@ -130,6 +138,9 @@ impl SingleStep {
 
     /// Handles the outcome of the script in flight. Returns whether the reply has the shape of an answer.
     fn answered(&mut self, now: Instant, id: CommandId, result: Result<Reply, Failure>) -> bool {
+        let Some((_, step)) = &self.settings.asks else {
+            return true;
+        };
         let answer = match result {
             Ok(reply) => scripts::answer(&reply),
             Err(Failure::NotSent | Failure::Unknown) => {
@@ -142,7 +153,7 @@ impl SingleStep {
             }
         };
         match answer {
-            Ok(answer) => match outcome::of_step(answer, &self.settings.step, self.attempt) {
+            Ok(answer) => match outcome::of_step(answer, step, self.attempt) {
                 Ok(event) => self.finish(event),
                 Err((reason, cause)) => {
                     let command = Some(id);

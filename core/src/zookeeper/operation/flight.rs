@@ -216,7 +216,7 @@ impl Flight {
         let answers = &mut self.answers;
         match (purpose, result) {
             (Purpose::Parent, result) => answers.parent_made(id, &result),
-            (Purpose::Write, result) => answers.written = Some(written(id, result)),
+            (Purpose::Write, result) => answers.written = Some(written(id, result, "writing the record")),
             (Purpose::Lease, Ok(Answer::Data { stat, .. })) => answers.lease = Some(stat),
             (Purpose::Bucket, Ok(Answer::Data { stat, .. })) => answers.bucket = Some(stat.version),
             (Purpose::Record, Ok(Answer::Data { data, stat })) => answers.record = Some((data, stat)),
@@ -248,13 +248,14 @@ impl Answers {
     }
 }
 
-fn written(id: CommandId, result: Result<Answer, Failure>) -> Written {
+/// The outcome of a transaction. `deed` says what it does.
+pub(super) fn written(id: CommandId, result: Result<Answer, Failure>, deed: &str) -> Written {
     match result {
         Ok(Answer::Children(_)) => Written::Yes,
         Ok(Answer::Error(
             error @ (code::NO_NODE | code::NODE_EXISTS | code::BAD_VERSION | code::NOT_EMPTY),
         )) => Written::Conflict { error },
-        Ok(Answer::Error(error)) => Written::No(setback(error, id, "writing the record")),
+        Ok(Answer::Error(error)) => Written::No(setback(error, id, deed)),
         Ok(_) | Err(Failure::Unknown) => Written::Unknown,
         Err(Failure::NotSent) => Written::No(Setback::Retry),
         Err(Failure::Closed) => Written::No(closed(id)),

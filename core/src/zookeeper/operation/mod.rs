@@ -13,7 +13,7 @@
 //!   attempt has. A version alone is no proof: a record that was deleted and created again may have the same version. So
 //!   a client that deletes a record changes its bucket in the same transaction, and a write that does not delete the own
 //!   lease also checks the bucket's version.
-//! - **A release and a forget mark a record free**: its bytes say that there is no record. Only a sweep deletes.
+//! - **A release and a forget mark a record free**: its bytes say that there is no record. Only a [`sweep`] deletes it.
 //! - **A claim writes first.** It assumes that there is no record, and creates one. If there is one, the transaction
 //!   fails, and the client reads it. Then it decides by the table, and writes again.
 //! - **A write without an answer is read back.** A barrier comes before that read. The client recognizes its attempt in
@@ -31,8 +31,10 @@ mod settings;
 mod single_step;
 mod snapshot;
 mod stored;
+mod sweep;
 mod writes;
 
 pub use claim::Claimant;
-pub use settings::{ClaimSettings, StepSettings};
+pub use settings::{ClaimSettings, StepSettings, SweepSettings};
 pub use single_step::SingleStep;
+pub use sweep::Sweep;

@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use crate::{
     AttemptId, ConfigError,
-    claim::{Name, UpdateId},
+    claim::{Name, UpdateId, name},
 };
 
 use super::super::path;
@@ -26,6 +26,12 @@ impl Paths {
         let below = [ROOT, "/", &name.path()].concat();
         let record = path::directory(prefix, &below)?;
         Ok(Self { record })
+    }
+
+    /// The directory of a scope.
+    pub(super) fn of_scope(prefix: &str, scope: &str) -> Result<String, ConfigError> {
+        let below = [ROOT, "/", &name::scope_path(scope)?].concat();
+        path::directory(prefix, &below)
     }
 
     pub(super) fn record(&self) -> String {

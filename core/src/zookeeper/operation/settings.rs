@@ -1,5 +1,6 @@
-//! The settings of a claim, and of a request that is not a claim.
+//! The settings of a claim, of another request, and of a sweep.
 
+use alloc::string::String;
 use core::time::Duration;
 
 use crate::{
@@ -57,6 +58,29 @@ impl StepSettings {
         Ok(Self {
             paths,
             step,
+            answer_within,
+        })
+    }
+}
+
+/// The checked settings of a sweep.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SweepSettings {
+    pub(super) directory: String,
+    /// How long a nonblocking sweep waits for its next step.
+    pub answer_within: Duration,
+}
+
+impl SweepSettings {
+    /// A sweep of this scope, below the prefix of the address.
+    ///
+    /// # Errors
+    /// [`ConfigError::InvalidOption`] for a scope that is empty or too long, [`ConfigError::InvalidName`] for a path
+    /// that the server does not accept.
+    pub fn new(prefix: &str, scope: &str, answer_within: Duration) -> Result<Self, ConfigError> {
+        let directory = Paths::of_scope(prefix, scope)?;
+        Ok(Self {
+            directory,
             answer_within,
         })
     }

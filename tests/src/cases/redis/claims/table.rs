@@ -17,6 +17,7 @@ cases! { "redis":
     claim_is_released, "A release says that nothing has happened: released, or lost.";
     claim_is_left, "A claim whose outcome is unknown is left: its policy decides.";
     single_steps, "Issue, register, update, look, settle and forget: each is one script, and each answer one event.";
+    sweep_is_done_at_once, "A sweep makes no request, because the server expires records by itself.";
     single_steps_refused, "The answers that refuse a single step, with the present value after a conflict.";
 }
 
@@ -163,6 +164,16 @@ fn single_steps(story: &mut Recorder) {
         story.try_acquire(key).says(&["call"]).value(answer);
         story.says(&[says]).waits_for(None).close(key).leaves(0);
     }
+}
+
+fn sweep_is_done_at_once(story: &mut Recorder) {
+    let mut settings = step("sweep", &json!({}));
+    settings.as_object_mut().expect("a map").remove("key");
+    let key = story.open(&settings);
+    for _ in 0..2 {
+        story.try_acquire(key).says(&["swept"]).waits_for(None);
+    }
+    story.close(key).leaves(0);
 }
 
 fn single_steps_refused(story: &mut Recorder) {

@@ -1,10 +1,11 @@
 //! Cases of claims and of single steps. `table` has a case for each row of the table in `claim::table`, and in it every
-//! answer of the row; `steps` has the requests that are no claims; the others are about waiting, sessions and lost
+//! answer of the row; `steps` has the requests that are no claims; `sweep` has sweeps; the others are about waiting, sessions and lost
 //! replies.
 
 mod doubt;
 mod ends;
 mod steps;
+mod sweep;
 mod table;
 mod tokens;
 mod waiting;
@@ -23,6 +24,7 @@ pub(super) fn cases() -> Vec<crate::cases::Case> {
         doubt::cases(),
         ends::cases(),
         steps::cases(),
+        sweep::cases(),
     ]
     .concat()
 }

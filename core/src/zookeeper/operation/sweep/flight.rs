@@ -1,0 +1,199 @@
+//! One group of requests of a sweep, which the client sends together, and their answers.
+
+use alloc::{string::String, vec::Vec};
+
+use crate::{
+    CommandId, Failure,
+    claim::{ServerTime, State, may_delete},
+    outbox::Outbox,
+};
+
+use super::{
+    super::{
+        super::{
+            setback::{Setback, closed, setback},
+            wire::{Answer, Request, Stat, Write, code},
+        },
+        flight::{Written, written},
+        stored,
+    },
+    walk::Walk,
+};
+
+/// What a request of the group is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Purpose {
+    /// Write the directory of the scope, so that it has the server's time.
+    Touch,
+    /// Read this time.
+    Time,
+    /// List a directory.
+    List,
+    /// Read the bucket's version.
+    Bucket,
+    /// Read a node of the batch.
+    Node(usize),
+    /// List its children.
+    Children(usize),
+    /// Delete, all or nothing.
+    Delete,
+}
+
+/// What the answers have shown. What is missing does not exist, or was not asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Answers {
+    pub(super) time: Option<ServerTime>,
+    pub(super) names: Vec<String>,
+    pub(super) bucket: Option<i32>,
+    /// For each node of the batch.
+    pub(super) found: Vec<Found>,
+    pub(super) written: Option<Written>,
+    /// The worst fault of all requests but the delete.
+    pub(super) setback: Setback,
+}
+
+/// What the server has for one node of a batch.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Found {
+    pub(super) node: Option<Node>,
+    pub(super) children: Vec<String>,
+}
+
+/// A node, as far as a sweep needs it. Its record may be large, and is not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Node {
+    pub(super) version: i32,
+    pub(super) is_value: bool,
+    /// Whether no request would miss it, if it has no lease.
+    pub(super) may_go: bool,
+}
+
+impl Node {
+    fn new(bytes: &[u8], stat: &Stat, now: ServerTime) -> Self {
+        // A lease is a child, and the children are listed later.
+        let stored = stored::read(bytes, stat, |_| false, 0);
+        Self {
+            version: stat.version,
+            is_value: matches!(&stored, Ok(Some(record)) if record.state == State::Value),
+            may_go: may_delete(&stored, now),
+        }
+    }
+}
+
+/// The group.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Flight {
+    pending: Vec<(CommandId, Purpose)>,
+    /// The time by which retentions are compared.
+    now: ServerTime,
+    answers: Answers,
+}
+
+impl Flight {
+    /// Asks for the server's time: writes the directory of the scope, and reads when it was changed. That is never
+    /// later than the server's present time.
+    pub(super) fn time(walk: &Walk, out: &mut Outbox<Request>) -> Self {
+        let mut flight = Self::default();
+        let (path, data) = (walk.directory.clone(), Vec::new());
+        flight.send(Purpose::Touch, Request::Set { path, data }, out);
+        flight.get(Purpose::Time, &walk.directory, out);
+        flight
+    }
+
+    /// Lists a directory.
+    pub(super) fn list(walk: &Walk, out: &mut Outbox<Request>) -> Self {
+        let mut flight = Self::default();
+        flight.children(Purpose::List, &walk.directory, out);
+        flight
+    }
+
+    /// Reads the batch. The bucket comes first, because the delete names its version. The children of a record come
+    /// behind it: if there is no lease by then, it has ended, or the record has changed since.
+    pub(super) fn read(walk: &Walk, out: &mut Outbox<Request>) -> Self {
+        let mut flight = Self {
+            now: walk.now,
+            ..Self::default()
+        };
+        flight.get(Purpose::Bucket, &walk.directory, out);
+        for (at, item) in walk.batch.iter().enumerate() {
+            flight.answers.found.push(Found::default());
+            flight.get(Purpose::Node(at), &item.path, out);
+            if item.is_record {
+                flight.children(Purpose::Children(at), &item.path, out);
+            }
+        }
+        flight
+    }
+
+    /// Deletes.
+    pub(super) fn delete(writes: Vec<Write>, out: &mut Outbox<Request>) -> Self {
+        let mut flight = Self::default();
+        flight.send(Purpose::Delete, Request::Multi { writes }, out);
+        flight
+    }
+
+    fn get(&mut self, purpose: Purpose, path: &str, out: &mut Outbox<Request>) {
+        let (path, watch) = (path.into(), false);
+        self.send(purpose, Request::Get { path, watch }, out);
+    }
+
+    fn children(&mut self, purpose: Purpose, path: &str, out: &mut Outbox<Request>) {
+        let (path, watch) = (path.into(), false);
+        self.send(purpose, Request::Children { path, watch }, out);
+    }
+
+    fn send(&mut self, purpose: Purpose, request: Request, out: &mut Outbox<Request>) {
+        let id = out.command(request, None);
+        self.pending.push((id, purpose));
+    }
+
+    fn purpose(&self, id: CommandId) -> Option<Purpose> {
+        let mut pending = self.pending.iter();
+        let (_, purpose) = pending.find(|(waiting, _)| *waiting == id)?;
+        Some(*purpose)
+    }
+
+    /// The shape of the answer to a command of the group.
+    pub(super) fn expects(&self, id: CommandId) -> Option<&'static str> {
+        Some(match self.purpose(id)? {
+            Purpose::Touch => "done",
+            Purpose::List | Purpose::Children(_) | Purpose::Delete => "children",
+            Purpose::Time | Purpose::Bucket | Purpose::Node(_) => "data",
+        })
+    }
+
+    /// Takes the outcome of a command of the group. Returns the answers when the last one has come.
+    pub(super) fn answered(&mut self, id: CommandId, result: Result<Answer, Failure>) -> Option<Answers> {
+        let purpose = self.purpose(id)?;
+        self.pending.retain(|(waiting, _)| *waiting != id);
+        self.take(id, purpose, result);
+        self.pending.is_empty().then(|| core::mem::take(&mut self.answers))
+    }
+
+    fn take(&mut self, id: CommandId, purpose: Purpose, result: Result<Answer, Failure>) {
+        let answers = &mut self.answers;
+        match (purpose, result) {
+            (Purpose::Delete, result) => answers.written = Some(written(id, result, "deleting records")),
+            (Purpose::Touch, Ok(Answer::Done)) | (_, Ok(Answer::Error(code::NO_NODE))) => {}
+            (Purpose::Time, Ok(Answer::Data { stat, .. })) => answers.time = Some(stored::changed(&stat)),
+            (Purpose::List, Ok(Answer::Children(names))) => answers.names = names,
+            (Purpose::Bucket, Ok(Answer::Data { stat, .. })) => answers.bucket = Some(stat.version),
+            (Purpose::Node(at), Ok(Answer::Data { data, stat })) => {
+                if let Some(found) = answers.found.get_mut(at) {
+                    found.node = Some(Node::new(&data, &stat, self.now));
+                }
+            }
+            (Purpose::Children(at), Ok(Answer::Children(names))) => {
+                if let Some(found) = answers.found.get_mut(at) {
+                    found.children = names;
+                }
+            }
+            (Purpose::Touch, Ok(Answer::Error(error))) => {
+                answers.setback.worsen(setback(error, id, "writing the directory of the scope"));
+            }
+            (_, Ok(Answer::Error(error))) => answers.setback.worsen(setback(error, id, "reading records")),
+            (_, Err(Failure::Closed)) => answers.setback.worsen(closed(id)),
+            (_, Ok(_) | Err(Failure::NotSent | Failure::Unknown)) => answers.setback.worsen(Setback::Retry),
+        }
+    }
+}

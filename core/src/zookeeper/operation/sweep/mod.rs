@@ -1,0 +1,353 @@
+//! A machine that deletes what no request of a scope would miss: records that were freed or are past their retention,
+//! tokens past their life, and records of updates' ids. On Redis the server expires all of them by itself.
+//!
+//! ```text
+//!        acquire                                bucket        some may go
+//!   Idle ───────▶ Timing ───────▶ Listing ───────────▶ Reading ─────────▶ Deleting
+//!     ▲                           │    ▲                 │ ▲                │  │
+//!     └─── swept: no bucket left ─┘    └── bucket done ──┴─│────────────────┘  │
+//!                                                          └───── more ────────┘
+//! ```
+//!
+//! - **It knows the server's time only as a lower bound**, from one write at the start. So what looks past its retention
+//!   is past it.
+//! - **A delete names the version of the node and that of its bucket**, both read before. So it hits only what was read,
+//!   and no later node with the same version. It changes the bucket, as every delete does.
+//! - **A record with a child stays**: its child may be a lease. Values stay, and so does what cannot be read.
+//! - **Some nodes are deleted in one transaction.** After a conflict each of them is read and deleted alone, once. After
+//!   another conflict it stays: it is in use, or another sweep deletes it.
+//!
+//! Without an answer the machine reads again. It leaves nothing to clean up, and any number of sweeps may run at once.
+
+mod flight;
+#[cfg(feature = "states")]
+mod states;
+mod walk;
+
+use core::time::Duration;
+
+use crate::{
+    AcquireTimeout, Cause, CommandId, Event, Instant, Intent, Machine, Misuse, Outcome, Output, Refusal,
+    SessionId, Timer, io::sealed, jitter::Jitter, outbox::Outbox, states::Trail,
+};
+
+use super::{
+    super::{
+        session::Session,
+        setback::Setback,
+        wire::{Notice, Reply, Request, SessionState},
+    },
+    flight::Written,
+    settings::SweepSettings,
+};
+use flight::{Answers, Flight};
+use walk::Walk;
+
+/// A machine that deletes what no request of a scope would miss.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Sweep {
+    settings: SweepSettings,
+    out: Outbox<Request>,
+    jitter: Jitter,
+    session: Session,
+    phase: Phase,
+    trail: Trail<Phase>,
+    walk: Walk,
+    flight: Option<Flight>,
+    /// How long a nonblocking sweep waits for its next step.
+    patience: Option<Duration>,
+    /// The last failure of a command. The machine reports it with the refusal that it leads to.
+    trouble: Cause,
+    /// How many retries in a row have failed.
+    failures: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Phase {
+    Idle,
+    Timing,
+    Listing,
+    Reading,
+    Deleting,
+}
+
+impl Sweep {
+    pub(in crate::zookeeper) fn new(settings: SweepSettings, seed: u64) -> Self {
+        Self {
+            settings,
+            out: Outbox::new(),
+            jitter: Jitter::new(seed),
+            session: Session::UNKNOWN,
+            phase: Phase::Idle,
+            trail: Trail::NEW,
+            walk: Walk::default(),
+            flight: None,
+            patience: None,
+            trouble: Cause::none(),
+            failures: 0,
+        }
+    }
+
+    /// Handles an intent of the application: acquire begins the sweep, cancel ends it.
+    ///
+    /// # Errors
+    /// [`Misuse`] for an intent that the present state does not allow. The machine is unchanged then.
+    pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
+        match (intent, self.phase) {
+            (Intent::Acquire(acquire_timeout), Phase::Idle) => self.begin(now, acquire_timeout),
+            (Intent::Acquire(_), _) => return Err(Misuse::Busy),
+            (Intent::Cancel, Phase::Idle) => return Err(Misuse::NotWaiting),
+            (Intent::Cancel, _) => self.refuse(Refusal::Cancelled, Cause::none()),
+            (
+                Intent::Extend | Intent::Release | Intent::Downgrade | Intent::Complete(_) | Intent::Leave,
+                _,
+            ) => return Err(Misuse::NotHeld),
+        }
+        Ok(())
+    }
+
+    /// Whether no sweep is under way.
+    #[must_use]
+    pub const fn is_idle(&self) -> bool {
+        matches!(self.phase, Phase::Idle)
+    }
+
+    pub(crate) const fn outbox(&mut self) -> &mut Outbox<Request> {
+        &mut self.out
+    }
+
+    /// Every change of the phase is one of the transitions in `states.rs`.
+    fn go_to(&mut self, phase: Phase) {
+        self.trail.follow(&phase);
+        self.phase = phase;
+    }
+
+    fn begin(&mut self, now: Instant, acquire_timeout: AcquireTimeout) {
+        let within = self.settings.answer_within;
+        self.patience = (acquire_timeout == AcquireTimeout::Try).then_some(within);
+        self.failures = 0;
+        self.trouble = Cause::none();
+        self.out.set_acquire_timeout(now, acquire_timeout, within);
+        self.walk = Walk::new(&self.settings.directory);
+        self.go_to(Phase::Timing);
+        match self.session.ended {
+            Some(reason) => self.refuse(reason, Cause::none()),
+            None => self.go(),
+        }
+    }
+
+    /// Sends what comes next, if nothing is in flight.
+    fn go(&mut self) {
+        if self.flight.is_some() || !self.session.connected {
+            return;
+        }
+        let send = match self.phase {
+            Phase::Timing => Flight::time,
+            Phase::Listing => Flight::list,
+            Phase::Reading => Flight::read,
+            // A delete is sent when it is decided.
+            Phase::Idle | Phase::Deleting => return,
+        };
+        self.flight = Some(send(&self.walk, &mut self.out));
+    }
+
+    fn answered(&mut self, now: Instant, id: CommandId, mut answers: Answers) {
+        self.flight = None;
+        match core::mem::take(&mut answers.setback) {
+            Setback::None => {}
+            Setback::Final(reason, cause) => return self.refuse(reason, cause),
+            Setback::Retry | Setback::NoDirectory => return self.retry(now, id),
+        }
+        match self.phase {
+            Phase::Idle => {}
+            Phase::Timing => match answers.time {
+                Some(time) => {
+                    self.walk.now = time;
+                    self.go_on(now, Phase::Listing);
+                }
+                None => self.finish(),
+            },
+            Phase::Listing => {
+                self.walk.listed(answers.names);
+                self.next(now);
+            }
+            Phase::Reading => {
+                let writes = self.walk.deletes(&mut answers);
+                if writes.is_empty() {
+                    return self.next(now);
+                }
+                self.go_on(now, Phase::Deleting);
+                self.flight = Some(Flight::delete(writes, &mut self.out));
+            }
+            Phase::Deleting => self.deleted(now, id, answers.written),
+        }
+    }
+
+    fn deleted(&mut self, now: Instant, id: CommandId, written: Option<Written>) {
+        match written {
+            // The answer may be that of a request from before the move: see the session lease.
+            Some(Written::Yes) if self.session.moved => {
+                self.walk.doubt();
+                self.go_on(now, Phase::Reading);
+            }
+            Some(Written::Yes) => {
+                self.walk.done();
+                self.next(now);
+            }
+            Some(Written::Conflict { .. }) => {
+                self.walk.conflict();
+                self.next(now);
+            }
+            Some(Written::No(Setback::Final(reason, cause))) => self.refuse(reason, cause),
+            Some(Written::No(_)) => {
+                self.go_to(Phase::Reading);
+                self.retry(now, id);
+            }
+            Some(Written::Unknown) | None => {
+                self.walk.doubt();
+                self.go_to(Phase::Reading);
+                self.retry(now, id);
+            }
+        }
+    }
+
+    /// A step is done: the next one is a part of this bucket, or the next bucket.
+    fn next(&mut self, now: Instant) {
+        if self.walk.next_batch() {
+            self.go_on(now, Phase::Reading);
+        } else if self.walk.next_bucket() {
+            self.go_on(now, Phase::Listing);
+        } else {
+            self.finish();
+        }
+    }
+
+    fn go_on(&mut self, now: Instant, phase: Phase) {
+        self.failures = 0;
+        if let Some(patience) = self.patience {
+            self.out.set_after(Timer::AcquireTimeout, now, patience);
+        }
+        self.go_to(phase);
+        self.go();
+    }
+
+    fn retry(&mut self, now: Instant, id: CommandId) {
+        self.trouble = Cause::command(id);
+        if self.session.connected {
+            let wait = self.jitter.backoff(self.failures);
+            self.out.set_after(Timer::Retry, now, wait);
+        }
+        self.failures = self.failures.saturating_add(1);
+    }
+
+    fn refuse(&mut self, reason: Refusal, cause: Cause) {
+        self.end(Event::Refused { reason, cause });
+    }
+
+    fn finish(&mut self) {
+        let deleted = self.walk.deleted;
+        self.end(Event::Swept { deleted });
+    }
+
+    fn end(&mut self, event: Event) {
+        self.out.event(event);
+        self.out.stop_all();
+        self.flight = None;
+        self.walk = Walk::default();
+        self.go_to(Phase::Idle);
+    }
+
+    fn session_changed(&mut self, state: SessionState, session: SessionId) {
+        match state {
+            SessionState::Connecting => {}
+            SessionState::Connected => {
+                if self.session.connect(session) {
+                    self.session_over();
+                }
+                self.failures = 0;
+                self.go();
+            }
+            SessionState::Suspended => {
+                self.session.suspend(session);
+                self.out.stop(Timer::Retry);
+                self.forget_flight();
+            }
+            SessionState::Expired => {
+                self.session.over();
+                self.session_over();
+            }
+            SessionState::AuthFailed => self.ended(Refusal::AuthFailed),
+            SessionState::Closed => self.ended(Refusal::ConnectionClosed),
+        }
+    }
+
+    /// No answer to what is in flight counts any more. A delete may be executed at any time, because it names versions.
+    fn forget_flight(&mut self) {
+        self.flight = None;
+        if self.phase == Phase::Deleting {
+            self.walk.doubt();
+            self.go_to(Phase::Reading);
+        }
+    }
+
+    /// Everything in flight ended with its session.
+    fn session_over(&mut self) {
+        self.out.purge_commands();
+        self.forget_flight();
+    }
+
+    /// No further session will come.
+    fn ended(&mut self, reason: Refusal) {
+        self.session.over();
+        self.session_over();
+        self.session.ended = Some(reason);
+        if !self.is_idle() {
+            self.refuse(reason, Cause::none());
+        }
+    }
+}
+
+impl sealed::Sealed for Sweep {}
+
+impl Machine for Sweep {
+    type Request = Request;
+    type Reply = Reply;
+    type Notice = Notice;
+    type Event = Event;
+
+    fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {
+        let Some(flight) = &mut self.flight else {
+            return Ok(());
+        };
+        let Some(expected) = flight.expects(id) else {
+            return Ok(());
+        };
+        let (result, verdict) = self.session.read(id, outcome, expected);
+        if let Some(answers) = flight.answered(id, result) {
+            self.answered(now, id, answers);
+        }
+        verdict
+    }
+
+    /// It watches nothing.
+    fn handle_notice(&mut self, _now: Instant, notice: Notice) -> Result<(), Misuse> {
+        if let Notice::Session { state, session, .. } = notice {
+            self.session_changed(state, session);
+        }
+        Ok(())
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if self.out.expired(Timer::AcquireTimeout, now) && !self.is_idle() {
+            let trouble = core::mem::take(&mut self.trouble);
+            self.refuse(Refusal::Unreachable, trouble);
+        }
+        if self.out.expired(Timer::Retry, now) {
+            self.go();
+        }
+    }
+
+    fn poll_output(&mut self) -> Output<Request, Event> {
+        self.out.poll()
+    }
+}
