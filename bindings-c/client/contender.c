@@ -172,6 +172,10 @@ static void tell(fencepost_grant *contender, const fencepost_event *event) {
     case FENCEPOST_EVENT_KIND_LOOKED:
         end_with_record(contender, event);
         break;
+    case FENCEPOST_EVENT_KIND_SWEPT:
+        contender->deleted = event->deleted;
+        end(contender, FENCEPOST_RESULT_OK);
+        break;
     case FENCEPOST_EVENT_KIND_LOST:
         contender->lost = true;
         describe(contender, event);

@@ -50,6 +50,7 @@ struct fencepost_grant {
     struct waiter *waiters;                                /* threads that sleep until something of it has changed */
     uint64_t retry_after;     /* why it was refused: how long another's lease lasts, or FENCEPOST_NEVER */
     fencepost_record *record; /* what is stored, as far as the server has said, or NULL */
+    uint64_t deleted;         /* how many records a sweep has deleted */
     struct claimed *claimed;  /* of a claim; NULL of a lock and of a single step */
     uint64_t takeovers;       /* of a claim */
     enum end end;             /* of a claim: the end whose result no call has returned yet */

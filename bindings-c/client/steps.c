@@ -26,9 +26,23 @@ static fencepost_result ended(fencepost_grant *contender, fencepost_record **rec
     return result;
 }
 
-/* Does the step with these settings, which it frees. `made` is what the settings' making has come to. */
-static fencepost_result
-run(fencepost_idempotency *of, fencepost_result made, fencepost_settings *settings, fencepost_record **record) {
+static fencepost_result take_record(fencepost_grant *contender, void *record) {
+    return ended(contender, record);
+}
+
+static fencepost_result take_deleted(fencepost_grant *contender, void *deleted) {
+    fencepost_result result = ended(contender, NULL);
+
+    if (result == FENCEPOST_RESULT_OK && deleted != NULL)
+        *(uint64_t *)deleted = contender->deleted;
+    return result;
+}
+
+/* Does the step with these settings, which it frees. `made` is what the settings' making has come to; `take` hands the
+ * answer over to `into`. */
+static fencepost_result run_for(
+    fencepost_idempotency *of, fencepost_result made, fencepost_settings *settings,
+    fencepost_result (*take)(fencepost_grant *, void *), void *into) {
     fencepost_lock lock = {.client = of == NULL ? NULL : of->client, .settings = settings};
     fencepost_grant *contender = NULL;
     fencepost_result result = made;
@@ -39,7 +53,7 @@ run(fencepost_idempotency *of, fencepost_result made, fencepost_settings *settin
         if ((result = client_may_block(lock.client)) == FENCEPOST_RESULT_OK &&
             (result = open_step(&lock, NULL, &contender)) == FENCEPOST_RESULT_OK) {
             contender_wait(contender, contender_decided, FENCEPOST_NEVER);
-            result = ended(contender, record);
+            result = take(contender, into);
         }
         client_leave(lock.client);
     }
@@ -47,6 +61,11 @@ run(fencepost_idempotency *of, fencepost_result made, fencepost_settings *settin
         contender_forget(contender);
     fencepost_settings_free(settings);
     return result;
+}
+
+static fencepost_result
+run(fencepost_idempotency *of, fencepost_result made, fencepost_settings *settings, fencepost_record **record) {
+    return run_for(of, made, settings, take_record, record);
 }
 
 static fencepost_result
@@ -65,14 +84,19 @@ start(fencepost_idempotency *of, fencepost_result made, fencepost_settings *sett
     return result;
 }
 
-fencepost_result fencepost_step_finish(fencepost_step *step, fencepost_record **record) {
+static fencepost_result
+finish(fencepost_step *step, fencepost_result (*take)(fencepost_grant *, void *), void *into) {
     fencepost_result result = client_enter(step == NULL ? NULL : step->begun.client);
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
-    result = ended(step->begun.contender, record);
+    result = take(step->begun.contender, into);
     client_leave(step->begun.client);
     return result;
+}
+
+fencepost_result fencepost_step_finish(fencepost_step *step, fencepost_record **record) {
+    return finish(step, take_record, record);
 }
 
 void fencepost_step_free(fencepost_step *step) {
@@ -261,4 +285,30 @@ fencepost_forget_start(fencepost_idempotency *idempotency, const char *key, uint
     fencepost_result made = forget(idempotency, key, guard, &settings);
 
     return start(idempotency, made, settings, step);
+}
+
+/* ---- sweep ---- */
+
+static fencepost_result sweep(fencepost_idempotency *of, fencepost_settings **settings) {
+    if (lacks(of, ""))
+        return FENCEPOST_RESULT_NULL_POINTER;
+    return fencepost_scope_sweep(of->scope, settings);
+}
+
+fencepost_result fencepost_sweep(fencepost_idempotency *idempotency, uint64_t *deleted) {
+    fencepost_settings *settings = NULL;
+    fencepost_result made = sweep(idempotency, &settings);
+
+    return run_for(idempotency, made, settings, take_deleted, deleted);
+}
+
+fencepost_result fencepost_sweep_start(fencepost_idempotency *idempotency, fencepost_step **step) {
+    fencepost_settings *settings = NULL;
+    fencepost_result made = sweep(idempotency, &settings);
+
+    return start(idempotency, made, settings, step);
+}
+
+fencepost_result fencepost_sweep_finish(fencepost_step *step, uint64_t *deleted) {
+    return finish(step, take_deleted, deleted);
 }

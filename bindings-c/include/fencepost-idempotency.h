@@ -233,6 +233,11 @@ fencepost_result fencepost_settle(
 /** For operators: deletes a record, so that the operation may run again. `guard` and errors as above. */
 fencepost_result fencepost_forget(fencepost_idempotency *idempotency, const char *key, uint64_t guard);
 
+/** Deletes what no request of this scope would miss: records that were released or forgotten or are past their
+ * retention, and tokens past their life. `deleted`, which may be NULL, says how many. On ZooKeeper nothing else deletes
+ * them: run it once a day, in one process or in many. On Redis the server expires them by itself, and this says 0. */
+fencepost_result fencepost_sweep(fencepost_idempotency *idempotency, uint64_t *deleted);
+
 /** Begins to issue. */
 fencepost_result fencepost_issue_start(
     fencepost_idempotency *idempotency, const char *token, const void *binding, size_t binding_size, int64_t life,
@@ -261,6 +266,12 @@ fencepost_result fencepost_settle_start(
 /** Begins to forget. */
 fencepost_result
 fencepost_forget_start(fencepost_idempotency *idempotency, const char *key, uint64_t guard, fencepost_step **step);
+
+/** Begins to sweep. */
+fencepost_result fencepost_sweep_start(fencepost_idempotency *idempotency, fencepost_step **step);
+
+/** What has become of a sweep: `PENDING`; or its answer. */
+fencepost_result fencepost_sweep_finish(fencepost_step *step, uint64_t *deleted);
 
 /** What has become of a step: `PENDING`; or its answer, and its record, once. */
 fencepost_result fencepost_step_finish(fencepost_step *step, fencepost_record **record);

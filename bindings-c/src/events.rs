@@ -48,6 +48,8 @@ pub struct fencepost_event {
     pub retry_after: u64,
     /// What is stored, of a completed, replayed or looked one; of a refused one, the present value, if an update expected another version. Or NULL.
     pub record: *const fencepost_record,
+    /// How many records a sweep has deleted.
+    pub deleted: u64,
 }
 
 /// A contender, as an inspection has found it.
@@ -112,6 +114,11 @@ pub(crate) fn show_event(
         Event::Completed { .. } => show_record(fencepost_event_kind::Completed, record),
         Event::Replayed { .. } => show_record(fencepost_event_kind::Replayed, record),
         Event::Looked { .. } => show_record(fencepost_event_kind::Looked, record),
+        Event::Swept { deleted } => fencepost_event {
+            kind: fencepost_event_kind::Swept,
+            deleted: *deleted,
+            ..BLANK
+        },
         Event::Lost { reason, cause } => show_end(fencepost_event_kind::Lost, reason.code(), cause, record),
         Event::Released => fencepost_event {
             kind: fencepost_event_kind::Released,
@@ -205,4 +212,5 @@ const BLANK: fencepost_event = fencepost_event {
     takeovers: 0,
     retry_after: FENCEPOST_NEVER,
     record: std::ptr::null(),
+    deleted: 0,
 };

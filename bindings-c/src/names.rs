@@ -157,11 +157,13 @@ pub enum fencepost_event_kind {
     Replayed = 14,
     /// The record of an operation, or a value: `record`, or NULL if there is none.
     Looked = 15,
+    /// A sweep is done: `deleted` says how many records it has deleted.
+    Swept = 16,
 }
 
 words!(fencepost_event_kind: Queued c"queued", Acquired c"acquired", Extended c"extended", Suspended c"suspended", Resumed c"resumed", Lost c"lost", Released c"released", Refused c"refused",
     RevokeRequested c"revoke-requested", MixedLayouts c"mixed-layouts", Found c"found", Downgraded c"downgraded", Completed c"completed",
-    Replayed c"replayed", Looked c"looked");
+    Replayed c"replayed", Looked c"looked", Swept c"swept");
 
 /// The name of a `fencepost_event_kind`; NULL for a number that is none.
 #[unsafe(no_mangle)]

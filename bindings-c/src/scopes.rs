@@ -232,6 +232,18 @@ pub unsafe extern "C" fn fencepost_scope_forget(
     unsafe { make(scope, settings, of) }
 }
 
+/// Settings of a single step: deletes what no request of the scope would miss. It ends in the event swept or refused. On Redis it deletes nothing,
+/// because the server expires records by itself. Errors: `NULL_POINTER`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_scope_sweep(
+    scope: *const fencepost_scope,
+    settings: *mut *mut fencepost_settings,
+) -> fencepost_result {
+    let of = |scope: &Scope| Ok(scope.sweep()?);
+    // SAFETY: passed on.
+    unsafe { make(scope, settings, of) }
+}
+
 /// A key for one step of an operation at another service, such as a payment provider: the same for all attempts and in all languages. Writes
 /// `FENCEPOST_DERIVED_SIZE` bytes. Errors: 1xx.
 #[unsafe(no_mangle)]

@@ -76,7 +76,7 @@ $(TESTS)/%-given: tests/%.c $$(WITH_%) tests/support.c tests/support.h tests/che
 
 $(TESTS)/fuzz $(TESTS)/fuzz_values: tests/chance.h
 
-$(TESTS)/idempotency $(TESTS)/single_steps $(TESTS)/given_redis: tests/idempotency.h
+$(TESTS)/idempotency $(TESTS)/single_steps $(TESTS)/sweep $(TESTS)/given_redis: tests/idempotency.h
 
 $(TESTS)/header: tests/header.cc $(SHARED) $(HEADERS)
 	@mkdir -p $(@D)
@@ -129,7 +129,7 @@ $(BUILD)/examples/%: examples/%.c $(SHARED) $(PKGCONFIG) $(HEADERS:include/%=$(I
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 # Those that wait for long come first, so that no line of the tests ends long after the others.
 SUITES := silence_zookeeper-threaded silence_zookeeper overdue overdue-threaded faults_zookeeper faults_zookeeper-threaded \
-    faults crowd-given attach verdicts_redis idempotency single_steps turns silence_redis faults_redis close late close_again crowd-threaded scarce \
+    faults crowd-given attach verdicts_redis idempotency single_steps sweep turns silence_redis faults_redis close late close_again crowd-threaded scarce \
     close_again-threaded given_zookeeper poll_loop fork threads crowd faults-threaded close-threaded single kinds event_loop \
     client inspection owners downgrade late-threaded threads-threaded fork-threaded reach_redis \
     hub addresses options scopes fuzz fuzz_values owners_threads wakes wakes-threaded kinds_zookeeper given_redis bad_input names process verdicts_zookeeper requests_zookeeper watches_zookeeper \

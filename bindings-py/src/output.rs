@@ -255,6 +255,14 @@ impl Event {
         self.record.clone().map(Record)
     }
 
+    #[getter]
+    const fn deleted(&self) -> Option<u64> {
+        match &self.inner {
+            CoreEvent::Swept { deleted } => Some(*deleted),
+            _ => None,
+        }
+    }
+
     /// What an inspection has found: of each contender node, holds, shared, session, since, fence, identifier.
     #[getter]
     fn found<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {

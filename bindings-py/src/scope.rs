@@ -78,6 +78,10 @@ impl Scope {
         checked(py, self.0.forget(key, guard))
     }
 
+    fn sweep(&self, py: Python<'_>) -> PyResult<Settings> {
+        checked(py, self.0.sweep())
+    }
+
     fn derive(&self, py: Python<'_>, key: &str, step: &str) -> PyResult<String> {
         let derived = self.0.derive(key, step);
         derived.map_err(|error| errors::config(py, &error))

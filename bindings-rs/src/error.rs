@@ -187,6 +187,10 @@ impl Shown {
         Self::new("operation", &format!("{scope}/{key}"))
     }
 
+    pub(crate) fn scope(scope: &str) -> Self {
+        Self::new("scope", scope)
+    }
+
     fn new(of: &'static str, name: &str) -> Self {
         let name = match name.char_indices().nth(Self::LONGEST) {
             Some((end, _)) => format!("{}…", &name[..end]).into(),

@@ -36,6 +36,7 @@ extern "C" {
     fn attempted(attempt: &str);
     fn acquired(key: f64, fence: Option<u64>, takeovers: f64, valid_until: f64);
     fn recorded(key: f64, event: u8);
+    fn swept(key: f64, deleted: f64);
     fn valid(key: f64, event: u8, valid_until: f64);
     fn plain(key: f64, event: u8);
     #[wasm_bindgen(js_name = mixedLayouts)]
@@ -194,6 +195,7 @@ fn told(key: f64, event: &Event, whole: bool) {
         Event::Completed { record } => known(key, code::COMPLETED, Some(record)),
         Event::Replayed { record } => known(key, code::REPLAYED, Some(record)),
         Event::Looked { record } => known(key, code::LOOKED, record.as_deref()),
+        Event::Swept { deleted } => swept(key, number(*deleted)),
         Event::Lost { reason, cause } => {
             over(key, name, reason.code(), reason.name(), reason.message(), cause)
         }

@@ -92,6 +92,10 @@ impl Scope {
         made(self.0.forget(key, guard))
     }
 
+    pub fn sweep(&self) -> Option<Settings> {
+        made(self.0.sweep())
+    }
+
     /// `js/hub/records.ts` has the key then.
     pub fn derive(&self, key: &str, step: &str) -> bool {
         let key = self.0.derive(key, step);

@@ -164,6 +164,9 @@ static void write_event(struct text *text, uint64_t key, const fencepost_event *
     case FENCEPOST_EVENT_KIND_LOOKED:
         write_record(text, event->record);
         break;
+    case FENCEPOST_EVENT_KIND_SWEPT:
+        text_add(text, ",\"deleted\":%" PRIu64, event->deleted);
+        break;
     case FENCEPOST_EVENT_KIND_SUSPENDED:
     case FENCEPOST_EVENT_KIND_DOWNGRADED:
     case FENCEPOST_EVENT_KIND_RELEASED:

@@ -58,7 +58,8 @@ class Scope:
         {"server": "redis", "kind": "claim", "scope": "payments", "lease": 30000000, "on_lease_end": "block"}
 
     A contender with the settings of ``claim`` or ``consume`` claims an operation. With other settings it
-    makes one request: ``acquire`` begins it, and its event is completed, replayed, looked or refused.
+    makes one request: ``acquire`` begins it, and its event is completed, replayed, looked, swept
+    or refused.
 
     A fingerprint is a digest of what the operation is asked to do, and a binding says to whom a token was
     issued; both may be empty. All methods raise ConfigError.
@@ -98,6 +99,11 @@ class Scope:
 
     def forget(self, key: str, guard: int) -> Settings:
         """An operator deletes the record. Its event is looked, without a record."""
+
+    def sweep(self) -> Settings:
+        """Deletes what no request of the scope would miss. Its event is swept. On Redis it deletes nothing,
+        because the server expires records by itself.
+        """
 
     def derive(self, key: str, step: str) -> str:
         """A key for one step of the operation at another service: 32 hexadecimal digits, the same for all
@@ -295,6 +301,7 @@ class Event:
         "completed",
         "replayed",
         "looked",
+        "swept",
         "found",
         "lost",
         "released",
@@ -353,6 +360,10 @@ class Event:
         """completed, replayed, looked: the record; None if there is none. refused: the present value, if it
         has another version than an update expects.
         """
+
+    @property
+    def deleted(self) -> int | None:
+        """swept: how many records are deleted."""
 
     @property
     def found(self) -> tuple[tuple[str, bool, bool, int, int, int, str], ...] | None:

@@ -92,6 +92,19 @@ impl Contender {
         }
     }
 
+    /// Sweeps a scope. Returns how many records are deleted.
+    pub(super) async fn sweep(
+        shared: &Arc<Shared>,
+        params: ContenderParams<'_>,
+        acquire_timeout: AcquireTimeout,
+    ) -> Result<u64, Error> {
+        match Self::open(shared, params, acquire_timeout).await? {
+            (_, Some(End::Swept(deleted))) => Ok(deleted),
+            (_, Some(end)) => Err(end.error()),
+            (_, None) => Ok(0),
+        }
+    }
+
     /// Opens a machine and waits until it has come to something: a grant, or its end.
     ///
     /// A grant that this task has not taken in time was given back. The task is back now, so it contends again, for the time that is left.

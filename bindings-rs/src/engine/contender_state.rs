@@ -77,6 +77,8 @@ pub(crate) enum End {
     Replayed(Box<Record>),
     /// It was no contender, but a look at a record.
     Looked(Option<Box<Record>>),
+    /// It was no contender, but a sweep, which has deleted so many records.
+    Swept(u64),
     Refused(Refused),
     Lost(Lost),
     /// The client library could not be used.
@@ -207,6 +209,7 @@ impl SharedState {
             Event::Completed { record } => state.end = Some(End::Completed(record)),
             Event::Replayed { record } => state.end = Some(End::Replayed(record)),
             Event::Looked { record } => state.end = Some(End::Looked(record)),
+            Event::Swept { deleted } => state.end = Some(End::Swept(deleted)),
             Event::Released => state.end = Some(End::Released),
             Event::Found { contenders } => state.end = Some(End::Found(contenders)),
             Event::RevokeRequested => state.revoke_requested = true,
@@ -278,9 +281,12 @@ impl End {
     /// The end as the error of a call that needed the contender.
     pub(crate) fn error(&self) -> Error {
         match self {
-            Self::Released | Self::Found(_) | Self::Completed(_) | Self::Replayed(_) | Self::Looked(_) => {
-                Error::Misuse(Misuse::NotHeld)
-            }
+            Self::Released
+            | Self::Found(_)
+            | Self::Completed(_)
+            | Self::Replayed(_)
+            | Self::Looked(_)
+            | Self::Swept(_) => Error::Misuse(Misuse::NotHeld),
             Self::Refused(refused) => Error::Refused(refused.clone()),
             Self::Lost(lost) => Error::Lost(lost.clone()),
             Self::Failed(failed) => Error::DriverFailed(failed.clone()),
@@ -297,6 +303,7 @@ impl End {
             | Self::Completed(_)
             | Self::Replayed(_)
             | Self::Looked(_)
+            | Self::Swept(_)
             | Self::Refused(_)
             | Self::Failed(_)
             | Self::Closed

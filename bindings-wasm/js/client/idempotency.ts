@@ -192,6 +192,18 @@ export class Idempotency {
     await this.#ask(key, () => this.#scope.forget(key, guard));
   }
 
+  /**
+   * Deletes what no request of this scope would miss: records that were released or forgotten or are past their
+   * retention, and tokens past their life. Gives how many. On ZooKeeper nothing else deletes them: run it once a day, in
+   * one process or in many. On Redis the server expires them by itself, and this gives 0.
+   *
+   * @throws Refused.
+   */
+  async sweep(): Promise<number> {
+    const { deleted } = await this.#contend(this.scope, () => this.#scope.sweep(), "try", undefined, itself);
+    return deleted;
+  }
+
   /** A key for one step of an operation at another service: see {@link Claim.derive}. @throws ConfigError. */
   derive(key: string, step: string): string {
     return this.#scope.derive(key, step);
@@ -200,7 +212,7 @@ export class Idempotency {
   async #claim(key: string, options: WaitOptions | undefined, make: () => Settings): Promise<Claim> {
     const { timeout, wait, signal } = waitOf(options);
     signal?.throwIfAborted();
-    return this.#contend(key, make, wait ? timeout : "try", signal, (contender, engine) => {
+    return this.#contend(this.#name(key), make, wait ? timeout : "try", signal, (contender, engine) => {
       return new Claim(engine, contender, this.#scope, key);
     });
   }
@@ -214,11 +226,15 @@ export class Idempotency {
   }
 
   #ask(key: string, make: () => Settings): Promise<Contender> {
-    return this.#contend(key, make, "try", undefined, (contender) => contender);
+    return this.#contend(this.#name(key), make, "try", undefined, itself);
+  }
+
+  #name(key: string): string {
+    return `${this.scope}/${key}`;
   }
 
   #contend<T>(
-    key: string,
+    name: string,
     make: () => Settings,
     acquireTimeout: AcquireTimeout,
     signal: Signal | undefined,
@@ -226,11 +242,15 @@ export class Idempotency {
   ): Promise<T> {
     this.#engine.check();
     const settings = make();
-    const contender = new Contender(`${this.scope}/${key}`, true);
+    const contender = new Contender(name, true);
     const answer = contend(this.#engine, contender, settings, acquireTimeout, signal, finish);
     settings.free();
     return answer;
   }
+}
+
+function itself(contender: Contender): Contender {
+  return contender;
 }
 
 function waitOf(options: WaitOptions | undefined) {

@@ -50,6 +50,8 @@ export class Contender {
   found: readonly ContenderData[] = NONE_FOUND;
   /** What is stored, as far as the server has said it. */
   record: RecordData | null = null;
+  /** How many records a sweep has deleted. */
+  deleted = 0;
   /** Whether the operation has another attempt's result. */
   replayed = false;
   /** What has ended it, if it was no release. */
@@ -158,6 +160,10 @@ export class Contender {
       case "looked":
         this.record = event.record;
         this.replayed = event.event === "replayed";
+        this.#recorded();
+        break;
+      case "swept":
+        this.deleted = event.deleted;
         this.#recorded();
         break;
       case "released":

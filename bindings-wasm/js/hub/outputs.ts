@@ -136,6 +136,7 @@ export type Event =
       readonly record: RecordData;
     }
   | { readonly type: "event"; readonly key: number; readonly event: "looked"; readonly record: RecordData | null }
+  | { readonly type: "event"; readonly key: number; readonly event: "swept"; readonly deleted: number }
   | {
       readonly type: "event";
       readonly key: number;
@@ -303,6 +304,11 @@ export function plain(key: number, event: number): void {
 /** @internal */
 export function recorded(key: number, event: number): void {
   made = { type: "event", key, event: RECORDED[event] ?? "looked", record: takeRecord() } as Event;
+}
+
+/** @internal */
+export function swept(key: number, deleted: number): void {
+  made = { type: "event", key, event: "swept", deleted };
 }
 
 /** @internal */

@@ -122,6 +122,14 @@ export class Scope {
     return this.#settings(this.#raw.forget(checkedText("key", key), number("guard", guard)));
   }
 
+  /**
+   * Deletes what no request of the scope would miss. Ends in `swept`. On Redis it deletes nothing, because the server expires records by
+   * itself.
+   */
+  sweep(): Settings {
+    return this.#settings(this.#raw.sweep());
+  }
+
   /** A key for one step of the operation at another service: 32 hexadecimal digits, the same for all attempts and in all languages. */
   derive(key: string, step: string): string {
     if (!this.#raw.derive(checkedText("key", key), checkedText("step", step))) {

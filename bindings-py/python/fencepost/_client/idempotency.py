@@ -18,7 +18,7 @@ from .calls import Calls
 from .claim import Claim
 from .codec import ERROR, Codec
 from .noncopyable import Noncopyable
-from .operations import Operations, Outcome, done, granted, looked, updated
+from .operations import Operations, Outcome, done, granted, looked, swept, updated
 
 T = TypeVar("T")
 
@@ -113,6 +113,15 @@ class Idempotency(Noncopyable):
         :meth:`settle`.
         """
         self._step(key, self._operations.forget(key, record), done)
+
+    def sweep(self) -> int:
+        """Deletes what no request of this scope would miss: records that were released or forgotten or are
+        past their retention, and tokens past their life. Gives how many. On ZooKeeper nothing else deletes
+        them: run it once a day, in one process or in many. On Redis the server expires them by itself, and
+        this gives 0. Raises Refused.
+        """
+        of = self._operations
+        return self._client._ask(Contender(of.scope), of.sweep(), False, swept)
 
     def once(
         self,

@@ -90,6 +90,10 @@ class Operations:
         """The settings of an operator's deletion."""
         return self.settings.forget(_key(key), _guard(record))
 
+    def sweep(self) -> Settings:
+        """The settings of a sweep."""
+        return self.settings.sweep()
+
     def derive(self, key: str, step: object) -> str:
         """A key for one step of an operation."""
         return self.settings.derive(key, text("the step", step, "charge"))
@@ -132,6 +136,13 @@ def updated(contender: Contender) -> Outcome[int]:
 def looked(contender: Contender) -> Record | None:
     """What a look has found. Raises its refusal."""
     return _record_of(contender)
+
+
+def swept(contender: Contender) -> int:
+    """How many records a sweep has deleted. Raises its refusal."""
+    if contender.state is not State.SWEPT:
+        raise contender.error()
+    return 0 if contender.event is None else contender.event.deleted or 0
 
 
 def done(contender: Contender) -> None:

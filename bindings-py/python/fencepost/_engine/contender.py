@@ -31,6 +31,7 @@ class State(Enum):
     COMPLETED = "completed"
     REPLAYED = "replayed"
     LOOKED = "looked"
+    SWEPT = "swept"
     FOUND = "found"
     CLOSED = "closed"
 

@@ -10,7 +10,7 @@ from .._client.arguments import Duration, acquire_timeout
 from .._client.base_once import BaseOnce, Exceptions, How, P, Q, noting, text_of
 from .._client.codec import ERROR, Codec
 from .._client.noncopyable import Noncopyable
-from .._client.operations import Operations, Outcome, done, granted, looked, updated
+from .._client.operations import Operations, Outcome, done, granted, looked, swept, updated
 from .._engine.claim import ClaimContender
 from .._engine.contender import Contender, State
 from .._engine.record import Record
@@ -113,6 +113,15 @@ class Idempotency(Noncopyable):
         :meth:`settle`.
         """
         await self._step(key, self._operations.forget(key, record), done)
+
+    async def sweep(self) -> int:
+        """Deletes what no request of this scope would miss: records that were released or forgotten or are
+        past their retention, and tokens past their life. Gives how many. On ZooKeeper nothing else deletes
+        them: run it once a day, in one process or in many. On Redis the server expires them by itself, and
+        this gives 0. Raises Refused.
+        """
+        of = self._operations
+        return await self._client._ask(Contender(of.scope), of.sweep(), False, swept)
 
     def once(
         self,

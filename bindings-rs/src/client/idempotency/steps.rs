@@ -122,16 +122,35 @@ impl Idempotency {
         self.step(key, settings).await.map(|_| ())
     }
 
+    /// Deletes what no request of this scope would miss: records that were released or forgotten or are past their
+    /// retention, and tokens past their life. Returns how many. On ZooKeeper nothing else deletes them, so run it once a
+    /// day, in one process or in many. On Redis the server expires them by itself, and this returns 0.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the server refuses, or no longer answers.
+    pub async fn sweep(&self) -> Result<u64, Error> {
+        let (shown, settings) = (Shown::scope(&self.name), self.scope.sweep()?);
+        let acquire_timeout = self.when_asking(&shown).await?;
+        Contender::sweep(&self.shared, params(&shown, &settings), acquire_timeout).await
+    }
+
     async fn step(&self, key: &str, settings: Result<Settings, ConfigError>) -> Result<Stepped, Error> {
         let (shown, settings) = (Shown::operation(&self.name, key), settings?);
+        let acquire_timeout = self.when_asking(&shown).await?;
+        Contender::step(&self.shared, params(&shown, &settings), acquire_timeout).await
+    }
+
+    async fn when_asking(&self, shown: &Shown) -> Result<AcquireTimeout, Error> {
         self.shared.engine.check_process()?;
-        let acquire_timeout = self.shared.when_connected(&shown, AcquireTimeout::Try).await?;
-        let params = ContenderParams {
-            lock: &shown,
-            settings: &settings,
-            has_owner: false,
-            is_claim: false,
-        };
-        Contender::step(&self.shared, params, acquire_timeout).await
+        self.shared.when_connected(shown, AcquireTimeout::Try).await
+    }
+}
+
+const fn params<'a>(lock: &'a Shown, settings: &'a Settings) -> ContenderParams<'a> {
+    ContenderParams {
+        lock,
+        settings,
+        has_owner: false,
+        is_claim: false,
     }
 }

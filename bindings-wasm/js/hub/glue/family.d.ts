@@ -31,6 +31,7 @@ export class Scope {
   look(key: string): Settings | undefined;
   settle(key: string, guard: number, tag: string, result: Uint8Array): Settings | undefined;
   forget(key: string, guard: number): Settings | undefined;
+  sweep(): Settings | undefined;
   /** Whether it has derived a key: then `records.ts` has it. */
   derive(key: string, step: string): boolean;
 }
