@@ -1,9 +1,10 @@
-//! The record of an idempotent operation: an operator looks at it, gives it a result, or deletes it.
+//! The records of idempotent operations: an operator looks at one, gives it a result, or deletes it; or sweeps a scope.
 
 mod change;
 mod content;
 mod failure;
 mod look;
+mod sweep;
 
 use std::process::ExitCode;
 
@@ -51,6 +52,9 @@ enum Step {
     /// Delete the record of an operation, so that the operation can run
     #[command(after_help = EXIT_CODES)]
     Forget(change::Forget),
+    /// Delete the records of a scope that were released or forgotten, or are past their retention
+    #[command(after_help = EXIT_CODES)]
+    Sweep(sweep::Sweep),
 }
 
 /// Which operation.
@@ -70,6 +74,7 @@ pub(crate) async fn run(arguments: Arguments, before: Option<String>) -> ExitCod
             Step::Look(look) => look.run(&url).await,
             Step::Settle(settle) => settle.run(&url).await,
             Step::Forget(forget) => forget.run(&url).await,
+            Step::Sweep(sweep) => sweep.run(&url).await,
         }
     };
     match done.await {
@@ -109,17 +114,22 @@ fn address(before: Option<String>, after: Option<String>) -> Result<String, Fail
     }
 }
 
+/// Connects, and opens a scope.
+async fn open(url: &str, scope: &str) -> Result<(Client, Idempotency), Failure> {
+    let (scheme, _) = url.split_once(':').unwrap_or_default();
+    if scheme.eq_ignore_ascii_case("memory") {
+        return Err(Failure::usage(
+            "memory: keeps records within one process, and no other process sees them: give the address of a server, such as redis://HOST:PORT",
+        ));
+    }
+    let client = fencepost::connect(url).await?;
+    let operations = client.idempotency(scope)?;
+    Ok((client, operations))
+}
+
 impl Which {
     async fn open(&self, url: &str) -> Result<(Client, Idempotency), Failure> {
-        let (scheme, _) = url.split_once(':').unwrap_or_default();
-        if scheme.eq_ignore_ascii_case("memory") {
-            return Err(Failure::usage(
-                "memory: keeps records within one process, and no other process sees them: give the address of a server, such as redis://HOST:PORT",
-            ));
-        }
-        let client = fencepost::connect(url).await?;
-        let operations = client.idempotency(&self.scope)?;
-        Ok((client, operations))
+        open(url, &self.scope).await
     }
 
     /// There is no record.

@@ -1,0 +1,33 @@
+//! Deleting what no request of a scope would miss.
+
+use clap::Args;
+use serde_json::json;
+
+use super::{Failure, look::written, open};
+use crate::output::print;
+
+/// Which scope.
+#[derive(Args, Clone, Debug)]
+pub(super) struct Sweep {
+    /// The scope: whose keys these are
+    scope: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Sweep {
+    pub(super) async fn run(self, url: &str) -> Result<(), Failure> {
+        let (client, operations) = open(url, &self.scope).await?;
+        let deleted = operations.sweep().await;
+        // They are deleted, whatever becomes of the connection.
+        let _closed = client.close().await;
+        let deleted = deleted?;
+        let text = if self.json {
+            format!("{:#}", json!({ "scope": self.scope, "deleted": deleted }))
+        } else {
+            format!("deleted: {deleted} of scope {:?}", self.scope)
+        };
+        written(print(&text))
+    }
+}
