@@ -169,6 +169,16 @@ fn what_is_no_setting_is_refused() {
             "fair",
         ),
         (
+            json!({"kind": "redis-single-step", "scope": "x", "step": "sweep", "key": "y"}),
+            "invalid-option",
+            "leave it out",
+        ),
+        (
+            json!({"kind": "zookeeper-single-step", "scope": "", "step": "sweep"}),
+            "invalid-option",
+            "scope is",
+        ),
+        (
             json!({"kind": "zookeeper-lock", "name": "x"}),
             "unreadable-settings",
             "zookeeper-lock",

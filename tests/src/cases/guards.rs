@@ -64,6 +64,10 @@ const GUARDS: &[(&str, &str)] = &[
         redis/release-finds-somebody-else redis/renewal-finds-somebody-else redis/wrong-type",
     ),
     (
+        "S6",
+        "zookeeper/sweep zookeeper/sweep-conflict zookeeper/sweep-of-tokens zookeeper/sweep-of-values",
+    ),
+    (
         "S7",
         "zookeeper/after-the-shutdown zookeeper/created-somewhere-else zookeeper/intents-that-make-no-sense
         zookeeper/replies-of-the-wrong-shape zookeeper/unknown-keys-and-commands redis/intents-that-make-no-sense

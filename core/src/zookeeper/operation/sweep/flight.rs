@@ -167,7 +167,9 @@ impl Flight {
         let purpose = self.purpose(id)?;
         self.pending.retain(|(waiting, _)| *waiting != id);
         self.take(id, purpose, result);
-        self.pending.is_empty().then(|| core::mem::take(&mut self.answers))
+        self.pending
+            .is_empty()
+            .then(|| core::mem::take(&mut self.answers))
     }
 
     fn take(&mut self, id: CommandId, purpose: Purpose, result: Result<Answer, Failure>) {
@@ -189,7 +191,9 @@ impl Flight {
                 }
             }
             (Purpose::Touch, Ok(Answer::Error(error))) => {
-                answers.setback.worsen(setback(error, id, "writing the directory of the scope"));
+                answers
+                    .setback
+                    .worsen(setback(error, id, "writing the directory of the scope"));
             }
             (_, Ok(Answer::Error(error))) => answers.setback.worsen(setback(error, id, "reading records")),
             (_, Err(Failure::Closed)) => answers.setback.worsen(closed(id)),

@@ -1,10 +1,6 @@
 //! The way of a sweep through a scope: which bucket and which nodes are next, and what may be deleted.
 
-use alloc::{
-    collections::VecDeque,
-    string::String,
-    vec::Vec,
-};
+use alloc::{collections::VecDeque, string::String, vec::Vec};
 use core::mem::take;
 
 use crate::claim::ServerTime;
@@ -83,7 +79,10 @@ impl Walk {
     /// Takes the nodes that are to be read next. Returns whether there are any.
     pub(super) fn next_batch(&mut self) -> bool {
         self.batch.clear();
-        while let Some(item) = self.items.pop_front_if(|item| !item.alone || self.batch.is_empty()) {
+        while let Some(item) = self
+            .items
+            .pop_front_if(|item| !item.alone || self.batch.is_empty())
+        {
             let alone = item.alone;
             self.batch.push(item);
             if alone || self.batch.len() == BATCH {

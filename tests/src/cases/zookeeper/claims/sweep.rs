@@ -3,9 +3,7 @@
 use fencepost_core::zookeeper::{Stat, code};
 use serde_json::{Value, json};
 
-use super::{
-    OTHER, RETENTION, conflict, done, free, record, running, stat, step, warm, written,
-};
+use super::{OTHER, RETENTION, conflict, done, free, record, running, stat, step, warm, written};
 use crate::{
     cases::cases,
     transcript::{Input, Recorder},
@@ -58,7 +56,9 @@ fn timed(story: &mut Recorder) {
 /// The sweep has listed its one bucket.
 fn listed(story: &mut Recorder, keys: &[&str]) {
     timed(story);
-    story.children(&["0e", "not-a-bucket", "0E", "zz"]).says(&["children"]);
+    story
+        .children(&["0e", "not-a-bucket", "0E", "zz"])
+        .says(&["children"]);
     story.children(keys);
 }
 
@@ -76,9 +76,7 @@ fn shows(story: &mut Recorder, record: &str, stat: &Stat, children: &[&str]) {
 
 /// A record has gone.
 fn gone(story: &mut Recorder) {
-    story
-        .error("get", code::NO_NODE)
-        .error("children", code::NO_NODE);
+    story.error("get", code::NO_NODE).error("children", code::NO_NODE);
 }
 
 /// A sweep that deletes two records, which it has read.
@@ -117,7 +115,13 @@ fn sweep(story: &mut Recorder) {
 
 fn sweep_of_tokens(story: &mut Recorder) {
     let token = |state, more: &[(&str, &str)]| {
-        let fields = [("state", state), ("attempt", OTHER), ("binding", "alice"), ("life", "1000"), RETENTION];
+        let fields = [
+            ("state", state),
+            ("attempt", OTHER),
+            ("binding", "alice"),
+            ("life", "1000"),
+            RETENTION,
+        ];
         record(&[&fields[..], more].concat())
     };
     warm(story);
@@ -150,7 +154,12 @@ fn sweep_of_values(story: &mut Recorder) {
     let key = begin(story);
     listed(story, &["stock", "a"]);
     bucket(story);
-    shows(story, &value, &stat(35, 8), &["value", "operation-1", "operation-2", "operation-3"]);
+    shows(
+        story,
+        &value,
+        &stat(35, 8),
+        &["value", "operation-1", "operation-2", "operation-3"],
+    );
     shows(story, &free(), &stat(35, 1), &[]);
     story.says(&["multi"]);
     written(story);
