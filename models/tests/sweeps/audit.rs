@@ -82,7 +82,8 @@ impl Audit {
             {
                 let now = after.get(path).map(|node| String::from_utf8_lossy(&node.bytes));
                 let bytes = String::from_utf8_lossy(&node.bytes);
-                let what = format!("{path}: {why}\n{bytes}became {now:?}\nby {by:?}, at {millis}: {request:?}");
+                let what =
+                    format!("{path}: {why}\n{bytes}became {now:?}\nby {by:?}, at {millis}: {request:?}");
                 self.broken.get_or_insert(what);
             }
         }
@@ -124,7 +125,9 @@ fn why_not(
     let becomes = after.get(path).and_then(Node::record);
     match (record.state, becomes) {
         (State::Done, _) => Some("a result has gone"),
-        (State::Value, Some(value)) if value.state == State::Value && value.version == record.version + 1 => None,
+        (State::Value, Some(value)) if value.state == State::Value && value.version == record.version + 1 => {
+            None
+        }
         (State::Value, _) => Some("a value has gone"),
         (State::Running, _) if lease.is_some_and(|lease| lease.owner != Some(session)) => {
             Some("a claim of another client has gone")

@@ -27,12 +27,12 @@ pub(crate) struct Client {
     hub: Hub<ZooKeeper>,
     pub(crate) session: SessionId,
     pub(crate) sweeps: bool,
-    /// Whether its request is an operator's.
-    pub(crate) operates: bool,
+    /// Whether it acts for an operator.
+    operates: bool,
     key: Option<Key>,
     holds: bool,
-    /// Requests that are not executed yet.
-    requests: VecDeque<(CommandId, Request)>,
+    /// Requests that are not executed yet, and whether they are an operator's.
+    requests: VecDeque<(CommandId, Request, bool)>,
     /// What the client does not know yet.
     inputs: VecDeque<Input>,
     events: Vec<Event>,
@@ -106,16 +106,29 @@ impl Client {
                 15 if !self.holds => Intent::Cancel,
                 _ => return,
             };
-            // A machine that has ended already refuses it.
-            let _known = self.hub.intent(now, key, intent);
+            self.intend(now, key, intent);
         }
+        self.poll();
+    }
+
+    /// Ends the claim that it holds.
+    pub(crate) fn end_claim(&mut self, now: Instant, intent: Intent) {
+        assert!(self.holds, "nothing is claimed");
+        if let Some(key) = self.key {
+            self.intend(now, key, intent);
+        }
+    }
+
+    fn intend(&mut self, now: Instant, key: Key, intent: Intent) {
+        // A machine that has ended already refuses it.
+        let _known = self.hub.intent(now, key, intent);
         self.poll();
     }
 
     /// Whether its next request changes nodes.
     pub(crate) fn writes_next(&self) -> bool {
         let next = self.requests.front();
-        next.is_some_and(|(_, request)| {
+        next.is_some_and(|(_, request, _)| {
             !matches!(
                 request,
                 Request::Get { .. } | Request::Children { .. } | Request::Sync { .. }
@@ -123,9 +136,9 @@ impl Client {
         })
     }
 
-    /// The server executes the next request. Returns it.
-    pub(crate) fn execute(&mut self, server: &mut Server, seen: &mut Seen) -> Option<Request> {
-        let (id, request) = self.requests.pop_front()?;
+    /// The server executes the next request. Returns it, and whether it is an operator's.
+    pub(crate) fn execute(&mut self, server: &mut Server, seen: &mut Seen) -> Option<(Request, bool)> {
+        let (id, request, operates) = self.requests.pop_front()?;
         let answered = server.ask(self.session, id, request.clone().into());
         self.inputs
             .extend(server.take_notices(self.session).into_iter().map(Input::Notice));
@@ -140,7 +153,7 @@ impl Client {
             }
             self.inputs.push_back(Input::Reply(id, reply));
         }
-        Some(request)
+        Some((request, operates))
     }
 
     /// The client learns what has come from the server.
@@ -187,18 +200,20 @@ impl Client {
     pub(crate) fn reconnect(&mut self, server: &mut Server, now: Instant, chance: &mut Chance) {
         self.session_is(now, SessionState::Suspended);
         let unsent = core::mem::take(&mut self.requests);
-        let replies = core::mem::take(&mut self.inputs).into_iter().filter_map(|input| match input {
-            Input::Reply(id, _) => Some(id),
-            Input::Notice(_) => None,
-        });
-        let lost: Vec<_> = replies.chain(unsent.into_iter().map(|(id, _)| id)).collect();
+        let replies = core::mem::take(&mut self.inputs)
+            .into_iter()
+            .filter_map(|input| match input {
+                Input::Reply(id, _) => Some(id),
+                Input::Notice(_) => None,
+            });
+        let lost: Vec<_> = replies.chain(unsent.into_iter().map(|(id, ..)| id)).collect();
         for id in lost {
             let unknown = Outcome::Failed(Failure::Unknown);
             self.hub.handle_outcome(now, id, unknown).unwrap();
         }
         server.detach(self.session);
         server.forget_watches(self.session);
-        let at = usize::try_from(chance.below(3)).unwrap();
+        let at = chance.index(3);
         if server.reattach(now, self.session, at).is_err() {
             server.catch_up(at, usize::MAX);
             server.reattach(now, self.session, at).unwrap();
@@ -214,7 +229,10 @@ impl Client {
     fn poll(&mut self) {
         loop {
             match self.hub.poll_output(None) {
-                (_, Output::Command(command)) => self.requests.push_back((command.id, command.request)),
+                (_, Output::Command(command)) => {
+                    self.requests
+                        .push_back((command.id, command.request, self.operates));
+                }
                 (_, Output::Event(event)) => self.events.push(event),
                 (_, Output::Wait(wait)) => {
                     self.wait = wait;
