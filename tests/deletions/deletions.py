@@ -26,6 +26,7 @@ DETECTORS = {
     "seeds": ("fencepost-simulator", "simulator", "every_machine_keeps_its_promises"),
     "scenario": ("fencepost-simulator", "scenarios", "every_scenario_keeps_its_promises"),
     "operations": ("fencepost-simulator", "operations", "an_operation_happens_as_its_policy_says"),
+    "sweeps": ("fencepost-models", "sweeps", ""),
     "script": ("fencepost-simulator", "stories", ""),
     "transcript": ("fencepost-tests", "transcripts", ""),
 }
