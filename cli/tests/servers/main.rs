@@ -3,6 +3,7 @@
 mod contenders;
 mod record;
 mod record_misuse;
+mod record_sweep;
 #[path = "../run/mod.rs"]
 mod run;
 

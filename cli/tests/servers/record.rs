@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use crate::run::fencepost;
 
-fn redis() -> String {
+pub(crate) fn redis() -> String {
     crate::url("redis", "FENCEPOST_REDIS")
 }
 
-fn zookeeper() -> String {
+pub(crate) fn zookeeper() -> String {
     crate::url("zk", "FENCEPOST_ZOOKEEPER") + "/records"
 }
 
