@@ -546,6 +546,10 @@ typedef enum fencepost_event_kind {
      * The record of an operation, or a value: `record`, or NULL if there is none.
      */
     FENCEPOST_EVENT_KIND_LOOKED = 15,
+    /**
+     * A sweep is done: `deleted` says how many records it has deleted.
+     */
+    FENCEPOST_EVENT_KIND_SWEPT = 16,
 } fencepost_event_kind;
 
 /**
@@ -1107,6 +1111,10 @@ typedef struct fencepost_event {
      * What is stored, of a completed, replayed or looked one; of a refused one, the present value, if an update expected another version. Or NULL.
      */
     const struct fencepost_record *record;
+    /**
+     * How many records a sweep has deleted.
+     */
+    uint64_t deleted;
 } fencepost_event;
 
 /**
@@ -1678,6 +1686,13 @@ enum fencepost_result fencepost_scope_forget(const struct fencepost_scope *scope
                                              size_t key_size,
                                              uint64_t guard,
                                              struct fencepost_settings **settings);
+
+/**
+ * Settings of a single step: deletes what no request of the scope would miss. It ends in the event swept or refused. On Redis it deletes nothing,
+ * because the server expires records by itself. Errors: `NULL_POINTER`.
+ */
+enum fencepost_result fencepost_scope_sweep(const struct fencepost_scope *scope,
+                                            struct fencepost_settings **settings);
 
 /**
  * A key for one step of an operation at another service, such as a payment provider: the same for all attempts and in all languages. Writes
