@@ -109,8 +109,10 @@ impl Contender {
         if !self.subject.is_claim() {
             return self.rest();
         }
-        match valid_until.filter(|until| now < *until) {
-            None => {
+        match valid_until {
+            // Its loss has been reported.
+            None => self.stop_in(Phase::Lapsed),
+            Some(valid_until) if valid_until <= now => {
                 self.out.event(Event::Lost {
                     reason: Loss::LeaseEnded,
                     cause: Cause::none(),

@@ -162,6 +162,11 @@ fn claim_completion_refused_late(story: &mut Recorder) {
     story
         .says(&["refused no-permission", "lost lease-ended"])
         .waits_for(None);
+    // It was lost before, and is lost once.
+    story
+        .release(key)
+        .redis_error("call", "NOPERM no permissions to run 'evalsha'");
+    story.says(&["refused no-permission"]).waits_for(None);
     story.release(key).value(json!(["released"])).says(&["released"]);
 }
 
