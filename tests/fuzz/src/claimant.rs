@@ -8,6 +8,7 @@ pub(crate) struct Claimant {
     /// Claims and ends of claims without an answer.
     asked: u32,
     held: bool,
+    suspended: bool,
     /// Losses that may have been the answer to an end, or of the grant before it.
     perhaps_answered: u32,
     pub(crate) closed: bool,
@@ -30,13 +31,25 @@ impl Claimant {
             Event::Acquired { .. } => {
                 self.answer(event);
                 self.held = true;
+                self.suspended = false;
+            }
+            Event::Suspended => {
+                self.assert(self.held && !self.suspended, event);
+                self.suspended = true;
+            }
+            Event::Resumed { .. } => {
+                self.assert(self.held && self.suspended, event);
+                self.suspended = false;
             }
             Event::Completed { .. } | Event::Released | Event::Replayed { .. } => {
                 self.answer(event);
                 self.held = false;
             }
-            // Of a claim; or of an end, and then the claim goes on.
-            Event::Refused { .. } => self.answer(event),
+            // Of a claim; or of an end, and then the claim goes on. It may be suspended again.
+            Event::Refused { .. } => {
+                self.answer(event);
+                self.suspended = false;
+            }
             Event::Lost { .. } if self.held => {
                 self.perhaps_answered += u32::from(self.asked > 0);
                 self.held = false;

@@ -1,6 +1,6 @@
 //! What one machine may report, by what was asked of it.
 
-use fencepost_core::{Event, Intent, Settings, redis::LockSettings};
+use fencepost_core::{Event, Intent, Settings, redis, zookeeper};
 
 use crate::claimant::Claimant;
 
@@ -16,7 +16,8 @@ pub(crate) enum Account {
 impl Account {
     pub(crate) fn of(settings: &Settings) -> Self {
         match settings {
-            Settings::Redis(LockSettings::Claim(_)) => Self::Claim(Claimant::default()),
+            Settings::Redis(redis::LockSettings::Claim(_))
+            | Settings::ZooKeeper(zookeeper::LockSettings::Claim(_)) => Self::Claim(Claimant::default()),
             _ => Self::Lock(Contender::default()),
         }
     }

@@ -17,6 +17,7 @@
 mod claimant;
 mod contender;
 mod parsers;
+mod records;
 mod redis;
 mod step;
 mod values;

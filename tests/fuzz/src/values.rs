@@ -69,7 +69,7 @@ pub(crate) fn bytes(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     Ok(u.bytes(length)?.to_vec())
 }
 
-const MACHINES: [&str; 9] = [
+const MACHINES: [&str; 13] = [
     "redis-string",
     "zookeeper-mutex",
     "zookeeper-reader",
@@ -79,6 +79,10 @@ const MACHINES: [&str; 9] = [
     "zookeeper-semaphore",
     "zookeeper-inspection",
     "zookeeper-multi-lock",
+    "zookeeper-claim",
+    "zookeeper-single-step",
+    "redis-claim",
+    "redis-single-step",
 ];
 
 /// Any settings, of a machine or of a client's lock. Most of them have options that the lock has; a few have any.
@@ -203,31 +207,30 @@ pub(crate) fn never_issued(u: &mut Unstructured<'_>) -> Result<CommandId> {
 
 /// Settings as most have them, of one kind after the other.
 pub(crate) fn plain(family: &str, nth: usize) -> Settings {
-    let raw = match (family, nth % 8) {
-        ("zookeeper", nth) => {
+    let rounds = nth / MACHINES_OF_A_STORY.len();
+    let raw = match (family, nth % MACHINES_OF_A_STORY.len(), nth % 8) {
+        ("zookeeper", nth, _) => {
             let kind = MACHINES_OF_A_STORY[nth];
             let raw = RawSettings::machine(kind).with("prefix", "shop");
-            let raw = match kind {
-                "zookeeper-multi-lock" => raw.with("names", vec!["stock".into(), "till".into()]),
-                _ => raw.with("name", "stock"),
-            };
-            match nth {
-                2 => raw.with("max_hold", 20_000_000_i64).with("permits", 3_i64),
-                5 | 7 => raw,
-                6 => raw.inspecting("break", Some(("/shop/stock/node", Fence(7)))),
-                _ => raw.with("max_hold", 20_000_000_i64),
+            match (kind, nth) {
+                ("zookeeper-multi-lock", _) => raw.with("names", vec!["stock".into(), "till".into()]),
+                ("zookeeper-claim", 3) => operation(raw),
+                ("zookeeper-claim", _) => operation(raw).with("binding", "form"),
+                ("zookeeper-single-step", 4) => step(operation(raw), 2 * rounds),
+                ("zookeeper-single-step", _) => step(operation(raw), 2 * rounds + 1),
+                ("zookeeper-inspection", 9) => raw
+                    .with("name", "stock")
+                    .inspecting("break", Some(("/shop/stock/node", Fence(7)))),
+                ("zookeeper-inspection", _) => raw.with("name", "stock"),
+                ("zookeeper-semaphore", _) => raw
+                    .with("name", "stock")
+                    .with("max_hold", 20_000_000_i64)
+                    .with("permits", 3_i64),
+                _ => raw.with("name", "stock").with("max_hold", 20_000_000_i64),
             }
         }
-        (_, 3 | 6) => RawSettings::machine("redis-claim")
-            .with("scope", "payments")
-            .with("key", "order-17")
-            .with("lease", 3_000_000_i64),
-        (_, 4) => STEPS[nth / 8 % STEPS.len()].iter().fold(
-            RawSettings::machine("redis-single-step")
-                .with("scope", "payments")
-                .with("key", "order-17"),
-            |raw, (name, value)| raw.with(name, *value),
-        ),
+        (_, _, 3 | 6) => operation(RawSettings::machine("redis-claim")).with("lease", 3_000_000_i64),
+        (_, _, 4) => step(operation(RawSettings::machine("redis-single-step")), nth / 8),
         _ => RawSettings::machine("redis-string")
             .with("name", "stock")
             .with("ttl", 3_000_000_i64)
@@ -236,22 +239,37 @@ pub(crate) fn plain(family: &str, nth: usize) -> Settings {
     Settings::try_from(raw).unwrap_or_else(|error| panic!("{error}"))
 }
 
-const STEPS: [&[(&str, &str)]; 4] = [
+fn operation(raw: RawSettings) -> RawSettings {
+    raw.with("scope", "payments").with("key", "order-17")
+}
+
+fn step(raw: RawSettings, nth: usize) -> RawSettings {
+    let options = STEPS[nth % STEPS.len()].iter();
+    options.fold(raw, |raw, (name, value)| raw.with(name, *value))
+}
+
+const STEPS: [&[(&str, &str)]; 6] = [
     &[("step", "update"), ("operation", "sell-1")],
     &[("step", "register"), ("result", "[]")],
     &[("step", "look")],
     &[("step", "forget")],
+    &[("step", "issue"), ("binding", "form")],
+    &[("step", "settle"), ("result", "[]")],
 ];
 
-const MACHINES_OF_A_STORY: [&str; 8] = [
+const MACHINES_OF_A_STORY: [&str; 12] = [
     "zookeeper-mutex",
     "zookeeper-mutex",
     "zookeeper-semaphore",
+    "zookeeper-claim",
+    "zookeeper-single-step",
     "zookeeper-reader",
     "zookeeper-writer",
     "zookeeper-inspection",
+    "zookeeper-claim",
     "zookeeper-inspection",
     "zookeeper-multi-lock",
+    "zookeeper-single-step",
 ];
 
 /// How many directories lie above a contender's node.

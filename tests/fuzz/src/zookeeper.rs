@@ -7,6 +7,8 @@ use fencepost_core::{
     zookeeper::{Answer, Stat, code},
 };
 
+use crate::records::Records;
+
 /// The names in the lock's directory: one for all locks, so that contenders of different locks may meet.
 #[derive(Debug)]
 pub(crate) struct Directory {
@@ -15,6 +17,7 @@ pub(crate) struct Directory {
     zxid: i64,
     /// All names that a contender may take for its own and delete.
     pub(crate) ever: BTreeSet<String>,
+    records: Records,
 }
 
 impl Directory {
@@ -24,6 +27,7 @@ impl Directory {
             next: 2,
             zxid: 1,
             ever: BTreeSet::new(),
+            records: Records::default(),
         }
     }
 
@@ -33,6 +37,9 @@ impl Directory {
             return error(variant);
         }
         self.zxid += 1;
+        if Records::has(request) {
+            return self.records.answer(request, variant, self.zxid, session);
+        }
         match request.operation {
             Operation::Create => self.create(request, variant),
             Operation::Children => self.list(variant),
@@ -131,8 +138,11 @@ impl Directory {
         }
     }
 
-    /// The first contender goes: what it was called.
+    /// A lease goes, or the first contender: what it was called.
     pub(crate) fn remove_first(&mut self) -> Option<String> {
+        if let Some(lease) = self.records.remove_lease() {
+            return Some(lease);
+        }
         let number = |name: &&String| name.rsplit_once("lock-")?.1.parse::<i32>().ok();
         let first = self
             .names
@@ -147,6 +157,7 @@ impl Directory {
     /// A session has ended: its nodes go.
     pub(crate) fn end_session(&mut self) {
         self.names.retain(|name| !name.starts_with("_c_"));
+        self.records.end_session();
     }
 
     fn has(&self, request: &Request) -> bool {

@@ -222,7 +222,11 @@ impl World {
         let Some(gone) = self.directory.remove_first().filter(|_| self.is_zookeeper()) else {
             return Ok(());
         };
-        let watches = |asked: &&Asked| asked.request.flags == 4 && asked.request.path.ends_with(&gone);
+        let above = gone.rsplit_once('/').map(|(above, _)| above);
+        let watches = |asked: &&Asked| {
+            let path = asked.request.path.as_str();
+            asked.request.flags == 4 && (path.ends_with(&gone) || Some(path) == above)
+        };
         let told = self.commands.iter().filter(watches).map(|asked| asked.id);
         for id in told.collect::<Vec<_>>() {
             self.budget += bound(self.hub.pending() + 1, self.depth, self.directory.ever.len());
