@@ -128,7 +128,7 @@ impl Flight {
 
     /// Reads the record and what belongs to it. The bucket comes first, because a write names its version. The leases
     /// come last: if the lease of the attempt that the record names does not exist by then, then it has ended, or the
-    /// record has changed since.
+    /// record has changed since. A write finds out which, by the record's version; otherwise the client reads again.
     pub(super) fn read(
         paths: &Paths,
         barrier: bool,

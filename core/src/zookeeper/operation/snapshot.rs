@@ -20,6 +20,8 @@ pub(super) enum Snapshot {
 pub(super) struct Node {
     pub(super) record: Result<Option<Record>, Corrupt>,
     pub(super) version: i32,
+    /// The transaction that has last changed the node.
+    pub(super) mzxid: i64,
     /// When the node was last changed, by the server's clock.
     pub(super) changed: ServerTime,
     /// The names of the node's children.
@@ -50,6 +52,7 @@ impl Snapshot {
         Self::Node(Box::new(Node {
             record: Ok(Some(record)),
             version,
+            mzxid: 0,
             changed: ServerTime(0),
             children,
             bucket: None,
@@ -80,6 +83,11 @@ impl Node {
     /// Whether the attempt runs the operation, and its lease exists.
     pub(super) fn is_leased_to(&self, attempt: &AttemptId) -> bool {
         self.lease().is_some_and(|record| record.attempt == *attempt)
+    }
+
+    /// Whether the operation runs, and its lease was not in the list that was read after the record.
+    pub(super) fn has_lapsed(&self) -> bool {
+        self.lease().is_none() && self.record().is_some_and(|record| record.state == State::Running)
     }
 
     /// The record, if the operation runs and its lease exists.

@@ -201,6 +201,7 @@ impl Exchange {
         Snapshot::Node(Box::new(Node {
             record,
             version: stat.version,
+            mzxid: stat.mzxid,
             changed: stored::changed(&stat),
             children,
             bucket: answers.bucket,

@@ -49,6 +49,8 @@ pub(super) struct Exchange {
     /// Whether the next read has to see everything that was written before: no write has shown that the server is not
     /// behind.
     barrier: bool,
+    /// The record that a read has found without its lease: the transaction that has last changed it.
+    lapsed: Option<i64>,
     /// Whether the reads set a watch on the leases.
     watches: bool,
     /// The list that has set this watch.
@@ -91,6 +93,7 @@ impl Exchange {
             decided: None,
             in_doubt: false,
             barrier: true,
+            lapsed: None,
             watches,
             watch: None,
             parents: false,
@@ -159,6 +162,7 @@ impl Exchange {
     /// The connection is lost. What was read must be read again. A write may still be answered.
     pub(super) fn suspended(&mut self) {
         self.watch = None;
+        self.lapsed = None;
         if !self.flight.as_ref().is_some_and(Flight::may_have_written) {
             self.flight = None;
         }
@@ -170,6 +174,7 @@ impl Exchange {
             self.doubt();
         }
         self.watch = None;
+        self.lapsed = None;
     }
 
     fn read(&mut self, wire: &mut Wire<'_>) {
@@ -222,7 +227,7 @@ impl Exchange {
             return Progress::Pending;
         };
         if writes.is_empty() {
-            return self.finish(decision.answer);
+            return self.answer(decision.answer, wire);
         }
         let record = match decision.record {
             Change::Put(record) => Some(record),
@@ -237,6 +242,27 @@ impl Exchange {
         }
         self.flight = Some(Flight::write(wire.paths, writes, parents, lease, wire.out));
         Progress::Pending
+    }
+
+    /// The decision changes nothing. That an operation runs without a lease is only certain if the record is still the
+    /// same after the list: the operation may have ended between the two reads.
+    fn answer(&mut self, answer: Answer, wire: &mut Wire<'_>) -> Progress {
+        let about_lease = matches!(
+            answer,
+            Answer::Indeterminate | Answer::InProgress { left: None } | Answer::Looked(_)
+        );
+        if let Some(Snapshot::Node(node)) = &self.known
+            && about_lease
+            && node.has_lapsed()
+            && self.lapsed != Some(node.mzxid)
+        {
+            self.lapsed = Some(node.mzxid);
+            self.known = None;
+            self.barrier = false;
+            self.read(wire);
+            return Progress::Pending;
+        }
+        self.finish(answer)
     }
 
     /// The answer, corrected by what the client has done before without an answer: it may have ended the claim itself.
