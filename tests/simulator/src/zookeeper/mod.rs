@@ -25,6 +25,7 @@ use crate::{
 };
 use kinds::{alone, is_check, is_sync};
 use places::QUEUES;
+pub use places::RECORD;
 use sessions::Session;
 
 /// How long the leader keeps a session of which it receives nothing.
@@ -60,6 +61,11 @@ struct Member {
 }
 
 impl Servers {
+    /// The servers themselves: their clock, what they store, and what no client does.
+    pub fn server(&mut self) -> &mut Server {
+        &mut self.server
+    }
+
     fn session(&mut self, client: Number) -> &mut Session {
         &mut self.sessions[usize::from(client)]
     }

@@ -18,7 +18,7 @@ pub(super) const DIRECTORIES: [&str; 6] = [
 ];
 
 /// The record of an operation, below which the leases of claims lie.
-pub(super) const RECORD: &str = "/shop/fencepost/stock/d8/stock";
+pub const RECORD: &str = "/shop/fencepost/stock/d8/stock";
 
 /// The queues of contenders that will hold by another node.
 pub(super) const QUEUES: [&str; 2] = [DIRECTORIES[2], DIRECTORIES[3]];

@@ -1,14 +1,15 @@
 //! One client: its hub with one machine, and an application that runs the operation.
 
 use fencepost_core::{
-    AcquireTimeout, AttemptId, ContenderId, Event, Instant, Intent, Key, Misuse, Refusal, Settings,
-    claim::Content, hub::Hub, redis::Redis,
+    AcquireTimeout, AttemptId, ContenderId, Event, Instant, Intent, Key, Misuse, Refusal,
+    claim::Content,
+    hub::{Family, Hub},
 };
 use fencepost_simulator::chance::Chance;
 
 use crate::{
     promises::{Account, Broken, Run},
-    world::Seen,
+    seen::Seen,
 };
 
 /// What an application is about to do.
@@ -23,19 +24,18 @@ pub(crate) enum Stage {
     Ends(AttemptId),
 }
 
-pub(crate) struct Application {
-    pub(crate) hub: Hub<Redis>,
+pub(crate) struct Application<F: Family> {
+    pub(crate) hub: Hub<F>,
     pub(crate) key: Key,
     pub(crate) stage: Stage,
     fingerprint: Vec<u8>,
+    /// How often, in a hundred steps, it has the effect: otherwise it does something else with its claim.
+    pub(crate) resolve: u32,
     lost: bool,
 }
 
-impl Application {
-    pub(crate) fn new(now: Instant, settings: &Settings, fingerprint: &[u8], of: [u8; 2]) -> Self {
-        let Settings::Redis(settings) = settings.clone() else {
-            panic!("settings of Redis")
-        };
+impl<F: Family> Application<F> {
+    pub(crate) fn new(now: Instant, settings: F::Settings, fingerprint: &[u8], of: [u8; 2]) -> Self {
         let mut owner = [0; 16];
         owner[..2].copy_from_slice(&of);
         let mut hub = Hub::new(of[0].into());
@@ -47,6 +47,7 @@ impl Application {
             key,
             stage: Stage::Idle,
             fingerprint: fingerprint.into(),
+            resolve: 80,
             lost: false,
         }
     }
@@ -70,7 +71,7 @@ impl Application {
             }
             Stage::Claims if chance.percent(20) => (Intent::Cancel, "cancels"),
             Stage::Claims | Stage::Ends(_) => return Ok(""),
-            Stage::Runs(attempt) if chance.percent(80) => {
+            Stage::Runs(attempt) if chance.percent(self.resolve) => {
                 // A well-behaved application asks whether its claim is valid, and may stand still before it goes on.
                 account.effect(attempt)?;
                 self.stage = Stage::Done(attempt);
@@ -119,10 +120,11 @@ impl Application {
         Ok(())
     }
 
-    /// An event of the machine.
+    /// An event of the machine. `global` is the time of all at which this client's clock shows a time.
     pub(crate) fn on_event(
         &mut self,
         now: Instant,
+        global: impl Fn(Instant) -> Instant,
         event: &Event,
         account: &mut Account,
         seen: &mut Seen,
@@ -133,7 +135,7 @@ impl Application {
                 let run = Run {
                     attempt: grant.attempt,
                     fence: grant.fence.expect("a claim has a fence"),
-                    valid_until: grant.valid_until.expect("a claim has a lease"),
+                    valid_until: global(grant.valid_until.expect("a claim has a lease")),
                     has_effect: false,
                     releases: false,
                     released: false,
@@ -142,11 +144,11 @@ impl Application {
                 self.stage = Stage::Runs(grant.attempt);
                 account.granted(now, run, grant.takeovers, &self.fingerprint)?;
             }
-            Event::Extended { valid_until } => {
+            Event::Extended { valid_until } | Event::Resumed { valid_until } => {
                 if let Stage::Runs(attempt) | Stage::Done(attempt) = self.stage
                     && let (Some(run), Some(until)) = (account.run(attempt), valid_until)
                 {
-                    run.valid_until = *until;
+                    run.valid_until = global(*until);
                 }
             }
             Event::Completed { record } => {
@@ -187,6 +189,7 @@ impl Application {
             Event::Refused { reason, .. } => {
                 seen.mismatches += u64::from(*reason == Refusal::Mismatch);
                 seen.indeterminate += u64::from(*reason == Refusal::Indeterminate);
+                seen.unknown_tokens += u64::from(*reason == Refusal::UnknownToken);
                 self.stage = match self.stage {
                     // The claim goes on.
                     Stage::Ends(attempt) if self.hub.pending() > 0 => Stage::Done(attempt),

@@ -1,21 +1,25 @@
 //! S6: an operation happens as often as its policy allows, and all its callers get the same result.
 //!
-//! Clients claim one operation, have its effect, and complete it, on the model server with the real scripts. Requests
-//! and answers overtake each other and are lost, client libraries send twice, clients crash between any two steps,
-//! and clocks go on while a client stands still. `FENCEPOST_SEED` and `FENCEPOST_CASES` choose other runs; a failure
-//! prints its run.
+//! Clients claim one operation, have its effect, and complete it. On Redis, that is the model server with the real
+//! scripts: requests and answers overtake each other and are lost, and client libraries send twice. On ZooKeeper, it is
+//! the simulator's ensemble: sessions move to servers that lag, and end while their clients do not know it. Clients
+//! crash between any two steps, and clocks go on while a client stands still. `FENCEPOST_SEED` and `FENCEPOST_CASES`
+//! choose other runs; a failure prints its run.
 //!
-//! The mutants are servers whose scripts lack one check. Each breaks the promise that it is listed with.
+//! The mutants lack one check: on Redis in a script, on ZooKeeper between the machines and the servers. Each breaks the
+//! promise that it is listed with.
 
 mod application;
 mod promises;
-mod world;
+mod redis;
+mod seen;
+mod zookeeper;
 
 use fencepost_core::redis::Script;
 use fencepost_simulator::lua::RealLua;
 
 use promises::Broken;
-use world::{Mutant, World};
+use seen::Seen;
 
 const CASES: u64 = 3000;
 
@@ -23,36 +27,57 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| text.parse().expect("a number"))
 }
 
-/// The first run that breaks a promise, and what it breaks.
-fn first_broken(mutant: Option<&Mutant>, cases: u64) -> Option<(u64, Broken, Vec<String>)> {
+/// The first run that breaks a promise, and what it breaks. A run is a result and its story.
+fn first_broken(
+    cases: u64,
+    mut run: impl FnMut(u64) -> (Result<(), Broken>, Vec<String>),
+) -> Option<(u64, Broken, Vec<String>)> {
     let first = setting("FENCEPOST_SEED", 20_261_126);
+    (first..first + cases).find_map(|seed| match run(seed) {
+        (Err(broken), story) => Some((seed, broken, story)),
+        (Ok(()), _) => None,
+    })
+}
+
+fn on_redis(mutant: Option<&redis::Mutant>, cases: u64) -> Option<(u64, Broken, Vec<String>)> {
     let mut lua = RealLua::new();
-    (first..first + cases).find_map(|seed| {
-        let mut world = World::new(seed, mutant, &mut lua);
-        let broken = world.run().err()?;
-        Some((seed, broken, world.story()))
+    first_broken(cases, |seed| {
+        let mut world = redis::World::new(seed, mutant, &mut lua);
+        (world.run(), world.story())
+    })
+}
+
+fn on_zookeeper(cases: u64) -> Option<(u64, Broken, Vec<String>)> {
+    first_broken(cases, |seed| {
+        let mut world = zookeeper::World::new(seed, None);
+        (world.run(), world.story())
     })
 }
 
 #[test]
 fn an_operation_happens_as_its_policy_says() {
     let cases = setting("FENCEPOST_CASES", CASES);
-    if let Some((seed, broken, story)) = first_broken(None, cases) {
-        panic!(
-            "seed {seed}: S6 (an operation) is broken: {broken:?}\n{}",
-            story.join("\n")
-        );
+    for (family, found) in [
+        ("redis", on_redis(None, cases)),
+        ("zookeeper", on_zookeeper(cases)),
+    ] {
+        if let Some((seed, broken, story)) = found {
+            panic!(
+                "{family}, seed {seed}: S6 (an operation) is broken: {broken:?}\n{}",
+                story.join("\n")
+            );
+        }
     }
 }
 
 /// Runs in which nothing rare happens prove nothing about rare things.
 #[test]
-fn rare_things_happen() {
+fn rare_things_happen_on_redis() {
     let first = setting("FENCEPOST_SEED", 20_261_126);
     let mut lua = RealLua::new();
-    let mut seen = world::Seen::default();
+    let mut seen = Seen::default();
     for seed in first..first + 500 {
-        let mut world = World::new(seed, None, &mut lua);
+        let mut world = redis::World::new(seed, None, &mut lua);
         world.run().expect("no promise is broken");
         seen.add(&world.seen);
     }
@@ -73,10 +98,42 @@ fn rare_things_happen() {
     }
 }
 
-/// A mutant, and the promise that it breaks.
-const MUTANTS: [(Mutant, Broken); 8] = [
+#[test]
+fn rare_things_happen_on_zookeeper() {
+    let first = setting("FENCEPOST_SEED", 20_261_126);
+    let mut seen = Seen::default();
+    for seed in first..first + 500 {
+        let mut world = zookeeper::World::new(seed, None);
+        world.run().expect("no promise is broken");
+        seen.add(&world.seen);
+    }
+    println!("{seen:?}");
+    for (what, count, least) in [
+        ("runs with two effects", seen.repeated, 10),
+        ("takeovers", seen.takeovers, 50),
+        ("replays", seen.replays, 500),
+        ("replayed completions", seen.replayed_completions, 1),
+        ("late completions", seen.late_completions, 20),
+        ("crashes", seen.crashes, 200),
+        ("mismatches", seen.mismatches, 50),
+        ("indeterminate", seen.indeterminate, 20),
+        ("releases", seen.releases, 20),
+        ("losses", seen.losses, 50),
+        ("unknown tokens", seen.unknown_tokens, 50),
+        ("tokens that were claimed too late", seen.late_tokens, 5),
+        ("registrations", seen.registrations, 20),
+        ("settled records", seen.settled, 20),
+        ("forgotten records", seen.forgotten, 10),
+        ("sweeps", seen.sweeps, 20),
+    ] {
+        assert!(count >= least, "{what}: {count}, at least {least}: {seen:?}");
+    }
+}
+
+/// The mutants on Redis, each with the promise that it breaks.
+const MUTANTS: [(redis::Mutant, Broken); 8] = [
     (
-        Mutant {
+        redis::Mutant {
             script: Script::Complete,
             find: "if runs(record, ARGV[1]) then",
             replace: "if record then",
@@ -84,7 +141,7 @@ const MUTANTS: [(Mutant, Broken); 8] = [
         Broken::TwoResults,
     ),
     (
-        Mutant {
+        redis::Mutant {
             script: Script::ReleaseClaim,
             find: "local own = runs(record, ARGV[1])",
             replace: "local own = record",
@@ -92,7 +149,7 @@ const MUTANTS: [(Mutant, Broken); 8] = [
         Broken::RanAgain,
     ),
     (
-        Mutant {
+        redis::Mutant {
             script: Script::Claim,
             find: "elseif tonumber(record.lease or '0') > now then",
             replace: "elseif false then",
@@ -100,7 +157,7 @@ const MUTANTS: [(Mutant, Broken); 8] = [
         Broken::TwoAtOnce,
     ),
     (
-        Mutant {
+        redis::Mutant {
             script: Script::Claim,
             find: "elseif (record.fingerprint or '') ~= fingerprint then",
             replace: "elseif false then",
@@ -108,7 +165,7 @@ const MUTANTS: [(Mutant, Broken); 8] = [
         Broken::OtherArguments,
     ),
     (
-        Mutant {
+        redis::Mutant {
             script: Script::Claim,
             find: "elseif record.policy == 'indeterminate' then",
             replace: "elseif false then",
@@ -116,7 +173,7 @@ const MUTANTS: [(Mutant, Broken); 8] = [
         Broken::RanAgain,
     ),
     (
-        Mutant {
+        redis::Mutant {
             script: Script::Claim,
             find: "if redis.call('PEXPIRE', KEYS[2], ARGV[2]) == 1 then",
             replace: "if false then",
@@ -124,7 +181,7 @@ const MUTANTS: [(Mutant, Broken); 8] = [
         Broken::Wedged,
     ),
     (
-        Mutant {
+        redis::Mutant {
             script: Script::Claim,
             find: "record.takeovers = digits(following(record.takeovers))",
             replace: "record.takeovers = nil",
@@ -132,7 +189,7 @@ const MUTANTS: [(Mutant, Broken); 8] = [
         Broken::UncountedTakeover,
     ),
     (
-        Mutant {
+        redis::Mutant {
             script: Script::Leave,
             find: "redis.call('HSET', KEYS[1], 'lease', digits(now))",
             replace: "redis.call('DEL', KEYS[1])",
@@ -142,9 +199,9 @@ const MUTANTS: [(Mutant, Broken); 8] = [
 ];
 
 #[test]
-fn every_mutant_breaks_its_promise() {
+fn every_mutant_on_redis_breaks_its_promise() {
     for (mutant, expected) in &MUTANTS {
-        let Some((seed, broken, _)) = first_broken(Some(mutant), 20_000) else {
+        let Some((seed, broken, _)) = on_redis(Some(mutant), 20_000) else {
             panic!("no run breaks {expected:?} without {:?}", mutant.find);
         };
         println!(
@@ -152,5 +209,24 @@ fn every_mutant_breaks_its_promise() {
             mutant.script, mutant.find
         );
         assert_eq!(broken, *expected, "without {:?}, seed {seed}", mutant.find);
+    }
+}
+
+#[test]
+fn every_mutant_on_zookeeper_breaks_its_promise() {
+    for (mutant, expected) in &zookeeper::MUTANTS {
+        // It may break others, too.
+        let found = first_broken(40_000, |seed| {
+            let mut world = zookeeper::World::new(seed, Some(mutant));
+            let result = world.run().map_or_else(
+                |broken| if broken == *expected { Err(broken) } else { Ok(()) },
+                Ok,
+            );
+            (result, Vec::new())
+        });
+        match found {
+            Some((seed, ..)) => println!("without {}: seed {seed}: {expected:?}", mutant.without),
+            None => panic!("no run breaks {expected:?} without {}", mutant.without),
+        }
     }
 }

@@ -19,6 +19,14 @@ pub(crate) enum Broken {
     Fence,
     /// Once faults have ended, a claim gets nothing for longer than a lease.
     Wedged,
+    /// A claim is refused as indeterminate, although no attempt has ended with an unknown outcome.
+    FalselyIndeterminate,
+    /// A token that has expired was claimed.
+    ExpiredToken,
+    /// A token that can be claimed is refused as unknown.
+    TokenDenied,
+    /// A client that wants nothing has a lease.
+    LeftLease,
     /// The hub refuses what it has to accept.
     Misuse,
 }
@@ -46,6 +54,12 @@ pub(crate) struct Account {
     fingerprint: Option<Vec<u8>>,
     /// Whether a process has crashed that may have been granted a claim without knowing it.
     pub(crate) in_doubt: bool,
+    /// Attempts whose leases an operator or a server has ended before their time.
+    pub(crate) ended_early: Vec<String>,
+    /// Registrations without a claim: the operation happened.
+    registered: u64,
+    /// Whether an operator has perhaps deleted the record: then all may begin anew.
+    pub(crate) forgotten: bool,
 }
 
 impl Account {
@@ -56,6 +70,9 @@ impl Account {
             result: None,
             fingerprint: None,
             in_doubt: false,
+            ended_early: Vec::new(),
+            registered: 0,
+            forgotten: false,
         }
     }
 
@@ -71,8 +88,13 @@ impl Account {
         if others().any(|other| other.fence == run.fence) {
             return Err(Broken::Fence);
         }
-        let valid = |other: &&Run| !other.over && now < other.valid_until;
-        if now < run.valid_until && others().any(|other| valid(&other)) {
+        if self.forgotten {
+            self.runs.push(run);
+            return Ok(());
+        }
+        let early = |run: &Run| self.ended_early.contains(&run.attempt.text());
+        let valid = |other: &&Run| !other.over && !early(other) && now < other.valid_until;
+        if !early(&run) && now < run.valid_until && others().any(|other| valid(&other)) {
             return Err(Broken::TwoAtOnce);
         }
         let earlier = others().filter(|other| other.has_effect && other.fence < run.fence);
@@ -82,9 +104,7 @@ impl Account {
                 Policy::Block | Policy::Indeterminate => Broken::RanAgain,
             });
         }
-        if *self.fingerprint.get_or_insert_with(|| fingerprint.to_vec()) != fingerprint {
-            return Err(Broken::OtherArguments);
-        }
+        self.asked_for(fingerprint)?;
         self.runs.push(run);
         Ok(())
     }
@@ -98,16 +118,38 @@ impl Account {
         if let Some(run) = self.run(attempt) {
             run.has_effect = true;
         }
-        let effects = self.runs.iter().filter(|run| run.has_effect).count();
+        self.happened_once()
+    }
+
+    fn happened_once(&self) -> Result<(), Broken> {
+        let effects = self.runs.iter().filter(|run| run.has_effect).count() as u64;
         match self.policy {
-            Policy::Block | Policy::Indeterminate if effects > 1 => Err(Broken::RanAgain),
+            Policy::Block | Policy::Indeterminate if effects + self.registered > 1 && !self.forgotten => {
+                Err(Broken::RanAgain)
+            }
             _ => Ok(()),
+        }
+    }
+
+    /// The operation has happened by being registered.
+    pub(crate) fn registers(&mut self, fingerprint: &[u8]) -> Result<(), Broken> {
+        self.registered += 1;
+        self.happened_once()?;
+        self.asked_for(fingerprint)
+    }
+
+    fn asked_for(&mut self, fingerprint: &[u8]) -> Result<(), Broken> {
+        let known = self.fingerprint.get_or_insert_with(|| fingerprint.to_vec());
+        if *known == fingerprint || self.forgotten {
+            Ok(())
+        } else {
+            Err(Broken::OtherArguments)
         }
     }
 
     /// A caller gets this result.
     pub(crate) fn result(&mut self, result: &[u8]) -> Result<(), Broken> {
-        if *self.result.get_or_insert_with(|| result.to_vec()) == result {
+        if self.forgotten || *self.result.get_or_insert_with(|| result.to_vec()) == result {
             Ok(())
         } else {
             Err(Broken::TwoResults)

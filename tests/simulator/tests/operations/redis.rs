@@ -1,4 +1,4 @@
-//! The server, the clients, and the messages on their way.
+//! Redis: the server, the clients, and the messages on their way.
 
 mod network;
 
@@ -8,7 +8,7 @@ use fencepost_core::{
     AcquireTimeout, CommandId, Failure, Instant, Intent, Misuse, Outcome, Output, Settings, Timer, Wait,
     claim::Policy,
     lowered::Operation,
-    redis::{Notice, Reply, Script},
+    redis::{Notice, Redis, Reply, Script},
 };
 use fencepost_models::redis::{ConnectionId, Server};
 use fencepost_simulator::{chance::Chance, lua::RealLua};
@@ -17,6 +17,7 @@ use serde_json::json;
 use crate::{
     application::{Application, Stage},
     promises::{Account, Broken},
+    seen::Seen,
 };
 
 const LEASE: Duration = Duration::from_millis(300);
@@ -30,38 +31,8 @@ pub(crate) struct Mutant {
     pub(crate) replace: &'static str,
 }
 
-/// How often rare things have happened.
-#[derive(Debug, Default)]
-pub(crate) struct Seen {
-    pub(crate) repeated: u64,
-    pub(crate) takeovers: u64,
-    pub(crate) replays: u64,
-    pub(crate) replayed_completions: u64,
-    pub(crate) late_completions: u64,
-    pub(crate) crashes: u64,
-    pub(crate) mismatches: u64,
-    pub(crate) indeterminate: u64,
-    pub(crate) releases: u64,
-    pub(crate) losses: u64,
-}
-
-impl Seen {
-    pub(crate) const fn add(&mut self, other: &Self) {
-        self.repeated += other.repeated;
-        self.takeovers += other.takeovers;
-        self.replays += other.replays;
-        self.replayed_completions += other.replayed_completions;
-        self.late_completions += other.late_completions;
-        self.crashes += other.crashes;
-        self.mismatches += other.mismatches;
-        self.indeterminate += other.indeterminate;
-        self.releases += other.releases;
-        self.losses += other.losses;
-    }
-}
-
 struct Client {
-    application: Application,
+    application: Application<Redis>,
     connection: ConnectionId,
     crashes: u8,
     paused: bool,
@@ -133,9 +104,11 @@ impl<'a> World<'a> {
     fn client(&mut self, number: u8, crashes: u8) -> Client {
         // The third one asks for something else under the same key.
         let fingerprint = if number == 2 { "other" } else { "print" };
-        let settings = settings(self.account.policy(), fingerprint);
+        let Settings::Redis(settings) = settings(self.account.policy(), fingerprint) else {
+            panic!("settings of Redis")
+        };
         Client {
-            application: Application::new(self.now, &settings, fingerprint.as_bytes(), [number + 1, crashes]),
+            application: Application::new(self.now, settings, fingerprint.as_bytes(), [number + 1, crashes]),
             connection: self.server.connect(),
             crashes,
             paused: false,
@@ -257,7 +230,7 @@ impl<'a> World<'a> {
                 (_, Output::Event(event)) => {
                     self.tell(format!("{client} receives {event:?}"));
                     let own = &mut self.clients[client].application;
-                    own.on_event(self.now, &event, &mut self.account, &mut self.seen)?;
+                    own.on_event(self.now, |local| local, &event, &mut self.account, &mut self.seen)?;
                 }
                 _ => return Ok(()),
             }
