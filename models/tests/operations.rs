@@ -281,6 +281,23 @@ fn a_business_number_is_registered_once() {
     );
 }
 
+/// An id counts while its record is kept, by the time of the last update: a client has no other clock.
+#[test]
+fn the_id_of_an_update_counts_again_after_its_retention() {
+    let mut world = World::new();
+    let mut hub = world.client();
+    let scope = world.scope();
+    let update = |id: &str, version| scope.update("stock", id, version, b"f", text("10")).unwrap();
+    for (id, version, days) in [("one", 0, 2), ("two", 1, 0), ("one", 2, 0)] {
+        let event = world.step(&mut hub, &update(id, version));
+        assert!(
+            matches!(&event, Event::Completed { record } if record.version == version + 1),
+            "{id}: {event:?}"
+        );
+        world.pass(days * 86_400_000);
+    }
+}
+
 #[test]
 fn an_update_compares_the_version_and_is_applied_once() {
     let mut world = World::new();

@@ -59,7 +59,7 @@ impl Plan<'_> {
         )];
         if record.state == State::Value {
             writes.push(persistent(self.paths.child(VALUE), Vec::new()));
-            writes.extend(self.of_operation());
+            writes.extend(self.of_operation(&[]));
         }
         writes.extend(self.lease(record));
         writes
@@ -87,7 +87,8 @@ impl Plan<'_> {
             version: None,
         };
         let value = self.set(node, Some(value), None);
-        [mark, value].into_iter().chain(self.of_operation()).collect()
+        let operation = self.of_operation(&node.children);
+        [mark, value].into_iter().chain(operation).collect()
     }
 
     /// The nodes of a value, or a record that is free. Its bucket must not have changed, because a later record may have
@@ -154,12 +155,19 @@ impl Plan<'_> {
         })
     }
 
-    fn of_operation(&self) -> Option<Write> {
+    /// The record of an update's id. One that is past its retention is replaced: the value's version guards it.
+    fn of_operation(&self, children: &[String]) -> Option<Write> {
         let Step::Update(update) = &self.request.step else {
             return None;
         };
-        let record = stored::write(Some(self.operation?), None);
-        Some(persistent(self.paths.operation(&update.id), record))
+        let path = self.paths.operation(&update.id);
+        let data = stored::write(Some(self.operation?), None);
+        Some(if children.contains(&update.id.node()) {
+            let version = None;
+            Write::Set { path, data, version }
+        } else {
+            persistent(path, data)
+        })
     }
 
     /// The record as it is written. The fence of a claim is the number of its transaction.
