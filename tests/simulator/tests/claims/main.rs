@@ -1,10 +1,11 @@
 //! The claims' scripts, in a real Lua on the model server, and the table: after each of many random requests they give
-//! the same answer, and keep the same records.
+//! the same answer, and keep the same records. So do ZooKeeper's machines on their model.
 //!
 //! `FENCEPOST_SEED` and `FENCEPOST_CASES` choose other sequences; a failure prints the sequence up to the difference.
 
 mod both;
 mod steps;
+mod zookeeper;
 
 use fencepost_core::{
     AttemptId, ContenderId,
@@ -40,7 +41,7 @@ fn sequence(both: &mut Both<'_>, chance: &mut Chance) {
         } else if both.record.is_err() && chance.percent(30) {
             both.wipe();
         }
-        let step = step(chance, both, theme.unwrap());
+        let step = step(chance, &both.record, theme.unwrap());
         both.ask(&Request {
             attempt: attempts[at],
             step,

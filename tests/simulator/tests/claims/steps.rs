@@ -1,6 +1,6 @@
 //! Requests by chance, and damage.
 
-use fencepost_core::claim::{Claim, Content, Issue, Policy, Step, Update, UpdateId};
+use fencepost_core::claim::{Claim, Content, Corrupt, Issue, Policy, Record, Step, Update, UpdateId};
 use fencepost_simulator::chance::Chance;
 
 use crate::both::{Both, UPDATES};
@@ -38,10 +38,10 @@ pub(crate) enum Theme {
     Values,
 }
 
-pub(crate) fn step(chance: &mut Chance, both: &Both<'_>, theme: Theme) -> Step {
+pub(crate) fn step(chance: &mut Chance, record: &Result<Option<Record>, Corrupt>, theme: Theme) -> Step {
     let tokens = theme == Theme::Tokens;
     if theme == Theme::Values && chance.percent(60) {
-        let present = match &both.record {
+        let present = match record {
             Ok(Some(record)) => record.version,
             _ => 0,
         };
@@ -65,11 +65,11 @@ pub(crate) fn step(chance: &mut Chance, both: &Both<'_>, theme: Theme) -> Step {
         16 => Step::Register(claim(chance, tokens), content(chance)),
         17 => Step::Look,
         18 => Step::Settle {
-            guard: both.guard(chance),
+            guard: guard(record, chance),
             content: content(chance),
         },
         19 => Step::Forget {
-            guard: both.guard(chance),
+            guard: guard(record, chance),
         },
         _ => Step::Issue(Issue {
             binding: b"alice".into(),
@@ -135,11 +135,11 @@ impl Both<'_> {
         }
         self.record = self.stored(&key);
     }
+}
 
-    fn guard(&self, chance: &mut Chance) -> u64 {
-        match &self.record {
-            Ok(Some(record)) if chance.percent(70) => record.guard(),
-            _ => 1,
-        }
+fn guard(record: &Result<Option<Record>, Corrupt>, chance: &mut Chance) -> u64 {
+    match record {
+        Ok(Some(record)) if chance.percent(70) => record.guard(),
+        _ => 1,
     }
 }
