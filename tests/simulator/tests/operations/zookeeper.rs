@@ -16,7 +16,9 @@ use fencepost_core::{
     options::{Kind, Scope, Server as Place},
     zookeeper::{LockSettings, ZooKeeper},
 };
-use fencepost_simulator::{backend::Backend as _, chance::Chance, world::BEGINNING, zookeeper::Servers};
+use fencepost_simulator::{
+    backend::Backend as _, chance::Chance, states::Transitions, world::BEGINNING, zookeeper::Servers,
+};
 
 use crate::{
     application::Application,
@@ -64,6 +66,8 @@ pub(crate) struct World<'a> {
     throttled: u32,
     recovering: bool,
     pub(crate) seen: Seen,
+    /// What the machines have done, by their state tables.
+    pub(crate) transitions: Transitions,
     story: Vec<String>,
 }
 
@@ -100,6 +104,7 @@ impl<'a> World<'a> {
             throttled: 0,
             recovering: false,
             seen: Seen::default(),
+            transitions: Transitions::default(),
             story: Vec::new(),
             theme,
             chance,
@@ -149,7 +154,11 @@ impl<'a> World<'a> {
         for _ in 0..STEPS {
             self.step()?;
         }
-        self.recover()
+        let result = self.recover();
+        for client in &self.clients {
+            client.application.hub.observe(&mut self.transitions);
+        }
+        result
     }
 
     fn step(&mut self) -> Result<(), Broken> {

@@ -121,6 +121,7 @@ impl World<'_> {
         self.account.in_doubt |= stage != Stage::Idle
             || own.application.hub.pending() > 0
             || matches!(output, (_, Output::Wait(wait)) if waits(wait));
+        own.application.hub.observe(&mut self.transitions);
         let (crashes, drift) = (own.crashes + 1, own.drift);
         if own.connected {
             let _undelivered = self.servers.disconnect(self.now, number);
