@@ -4,6 +4,7 @@
 
 mod doubt;
 mod ends;
+mod meanwhile;
 mod steps;
 mod sweep;
 mod table;
@@ -23,6 +24,7 @@ pub(super) fn cases() -> Vec<crate::cases::Case> {
         waiting::cases(),
         doubt::cases(),
         ends::cases(),
+        meanwhile::cases(),
         steps::cases(),
         sweep::cases(),
     ]

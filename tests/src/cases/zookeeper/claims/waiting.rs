@@ -47,7 +47,10 @@ fn claim_waits_for_an_operator(story: &mut Recorder) {
     let key = claim(story);
     found(story);
     let blocked = running_by(OTHER, "block");
-    shows(story, &blocked, &stat(35, 0), &[]);
+    for _ in 0..2 {
+        story.says(&["get", "get", "children"]);
+        shows(story, &blocked, &stat(35, 0), &[]);
+    }
     story.says(&["queued", "get"]);
     let same = story.reply_stat(&blocked, &stat(35, 0));
     story.answer("get", same).says(&[]);
@@ -60,7 +63,10 @@ fn claim_waits_for_an_operator(story: &mut Recorder) {
     for changed in [true, false] {
         let key = claim(story);
         found(story);
-        shows(story, &blocked, &stat(35, 0), &[]);
+        for _ in 0..2 {
+            story.says(&["get", "get", "children"]);
+            shows(story, &blocked, &stat(35, 0), &[]);
+        }
         story.says(&["queued", "get"]);
         if changed {
             let settled = story.reply_stat(&done(OTHER, "[1]"), &stat(43, 1));
