@@ -24,9 +24,9 @@ STEPS = {
     "next update": (("update retake $k $k-1 0 00ff",), "update retake $k $k-2 1 00ff", "ok", 1, 1),
 }
 
-#: The system may interrupt a sender between two requests of a flight, and sessions are confirmed now
-#: and then. So the fewest flights count.
-TIMES = 5
+#: The system may interrupt a sender between two requests of a flight. So the fewest flights count: of a few
+#: times, and of more if they are too many.
+FEW, MOST = 3, 40
 
 
 @pytest.fixture
@@ -43,18 +43,35 @@ def test_steps_take_as_few_flights_as_promised(
 ) -> None:
     worker = workers[language]
     worker.begin(server, LONG, counted)
-    found, promised = {}, {}
+    found: dict[str, int] = {}
+    promised: dict[str, int] = {}
     try:
         for step, (before, line, answer, *flights) in STEPS.items():
-            fewest = []
-            for number in range(TIMES):
+            promised[step] = flights[server.family == "zookeeper"]
+            for number in range(MOST):
                 key = f"{step.replace(' ', '-')}-{number}"
                 for each in before:
                     assert worker.ask(each.replace("$k", key))["answer"] in ("ok", "claimed"), each
-                counted.reset()
-                worker.must(answer, line.replace("$k", key))
-                fewest.append(counted.flights)
-            found[step], promised[step] = min(fewest), flights[server.family == "zookeeper"]
+                taken = count(worker, counted, line.replace("$k", key), answer)
+                if taken is not None:
+                    found[step] = min(taken, found.get(step, taken))
+                if number + 1 >= FEW and found.get(step, MOST) <= promised[step]:
+                    break
     finally:
         worker.must("ok", "reset")
     assert found == promised
+
+
+def count(worker: Worker, proxy: Proxy, line: str, answer: str) -> int | None:
+    """The flights of a command; none if the client has confirmed its session meanwhile."""
+    counts = [proxy.counts()]
+    # All answers to earlier requests come before this one's, which has a barrier of its own on ZooKeeper.
+    worker.must("none", "record retake nobody")
+    counts.append(proxy.counts())
+    worker.must(answer, line)
+    counts.append(proxy.counts())
+    begun, settled, done = (each["by_kind"].get("sync", 0) for each in counts)
+    flights: int = counts[2]["flights"] - counts[1]["flights"]
+    # A consume reads behind a barrier, too.
+    own = line.startswith("consume")
+    return None if settled > begun + 1 or done > settled + own else flights

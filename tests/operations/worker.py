@@ -82,18 +82,14 @@ class Proxy:
     @property
     def requests(self) -> int:
         """How many requests have come, also those that it keeps."""
-        total: int = control(f"proxy-count {self._identity}")["total"]
+        total: int = self.counts()["total"]
         return total
 
-    def reset(self) -> None:
-        """Counts from zero."""
-        control(f"proxy-reset {self._identity}")
-
-    @property
-    def flights(self) -> int:
-        """How many groups of requests have come: those of a group are sent without waiting for an answer."""
-        flights: int = control(f"proxy-count {self._identity}")["flights"]
-        return flights
+    def counts(self) -> Answer:
+        """What has come since the beginning. A flight is a group of requests that the client sends without
+        waiting for an answer in between.
+        """
+        return control(f"proxy-count {self._identity}")
 
     def hold(self) -> None:
         """Keeps everything from now on."""
