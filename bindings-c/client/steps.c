@@ -84,8 +84,7 @@ start(fencepost_idempotency *of, fencepost_result made, fencepost_settings *sett
     return result;
 }
 
-static fencepost_result
-finish(fencepost_step *step, fencepost_result (*take)(fencepost_grant *, void *), void *into) {
+static fencepost_result finish(fencepost_step *step, fencepost_result (*take)(fencepost_grant *, void *), void *into) {
     fencepost_result result = client_enter(step == NULL ? NULL : step->begun.client);
 
     if (result != FENCEPOST_RESULT_OK)

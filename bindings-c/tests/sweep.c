@@ -5,8 +5,7 @@ static fencepost_idempotency *scope_of(fencepost_client *client, const char *sco
     fencepost_idempotency *idempotency = NULL;
 
     CHECK_RESULT(
-        fencepost_idempotency_open(
-            client, scope, FENCEPOST_IDEMPOTENCY_OPTIONS(.retention = retention), &idempotency),
+        fencepost_idempotency_open(client, scope, FENCEPOST_IDEMPOTENCY_OPTIONS(.retention = retention), &idempotency),
         FENCEPOST_OK);
     return idempotency;
 }

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { TextEncoder } from "node:util";
 
 import { connect } from "../dist/index.js";
 import { address, unique } from "./servers.mjs";
@@ -12,8 +13,9 @@ for (const [kind, url] of [
   ["ZooKeeper", () => `zk://${address("FENCEPOST_ZOOKEEPER")}/sweeps`],
   ["memory:", () => "memory:"],
 ]) {
-  test(`${kind}: a sweep deletes what was released, or is past its retention`, async () => {
-    await using client = await connect(url());
+  test(`${kind}: a sweep deletes what was released, or is past its retention`, async (t) => {
+    const client = await connect(url());
+    t.after(() => client.close());
     const scope = unique("sweep");
     const payments = client.idempotency(scope);
     assert.equal(await payments.sweep(), 0);
@@ -30,8 +32,9 @@ for (const [kind, url] of [
   });
 }
 
-test("Redis expires records by itself, so a sweep deletes none", async () => {
-  await using client = await connect(`redis://${address("FENCEPOST_REDIS")}`);
+test("Redis expires records by itself, so a sweep deletes none", async (t) => {
+  const client = await connect(`redis://${address("FENCEPOST_REDIS")}`);
+  t.after(() => client.close());
   const payments = client.idempotency(unique("sweep"));
   const released = await payments.claim("released");
   await released.release();
