@@ -29,20 +29,20 @@ impl World<'_> {
             }
             53..58 => self.crash(number),
             58..62 => self.give_up(number),
-            62..66 => {
+            62..69 => {
                 self.swap(number);
                 Ok(())
             }
-            66..69 => {
+            69..71 => {
                 self.throttled = 1 + self.chance.below(3);
                 Ok(())
             }
-            69..72 => {
+            71..73 => {
                 // A notice is lost.
                 self.clients[usize::from(number)].notices.pop_front();
                 Ok(())
             }
-            72..76 => {
+            73..76 => {
                 let pause = self.chance.pick(&[950_000, 2_000_000]);
                 self.tell(|| "nothing happens for longer than a session lasts".into());
                 self.pass(pause.unwrap_or_default())

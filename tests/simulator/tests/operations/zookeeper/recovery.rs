@@ -18,6 +18,7 @@ impl World<'_> {
             (client.paused, client.stuck) = (false, false);
         }
         self.settle()?;
+        self.nothing_is_left()?;
         for number in 0..CLAIMANTS - 1 {
             self.crash(number)?;
         }
@@ -51,16 +52,16 @@ impl World<'_> {
             }
             self.pass(10_000)?;
         }
-        self.nothing_is_left()
-    }
-
-    /// A client whose application wants nothing has no lease.
-    fn nothing_is_left(&mut self) -> Result<(), Broken> {
         for _ in 0..300 {
             self.settle()?;
             self.pass(10_000)?;
         }
         self.settle()?;
+        self.nothing_is_left()
+    }
+
+    /// A client whose application wants nothing has no lease.
+    fn nothing_is_left(&mut self) -> Result<(), Broken> {
         for (path, owner, _) in self.servers.belongings(self.now) {
             for client in &self.clients {
                 let application = &client.application;
