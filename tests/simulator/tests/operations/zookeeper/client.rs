@@ -232,7 +232,9 @@ impl World<'_> {
     fn answer_later(&mut self, number: u8, id: CommandId, reply: Reply, mark: i64, write: Option<Ask>) {
         let own = &mut self.clients[usize::from(number)];
         let (mut reply, mut swapped) = (reply, false);
-        if let Some(ask) = write.as_ref().filter(|ask| own.swaps && !Servers::is_routine(ask))
+        if let Some(ask) = write
+            .as_ref()
+            .filter(|ask| own.swaps && !Servers::is_routine(ask))
             && let Some((before, theirs)) = own.orphaned.pop_front()
         {
             own.swaps = false;
