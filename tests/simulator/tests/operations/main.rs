@@ -102,7 +102,7 @@ fn rare_things_happen_on_redis() {
 fn rare_things_happen_on_zookeeper() {
     let first = setting("FENCEPOST_SEED", 20_261_126);
     let mut seen = Seen::default();
-    for seed in first..first + 500 {
+    for seed in first..first + 700 {
         let mut world = zookeeper::World::new(seed, None);
         world.run().expect("no promise is broken");
         seen.add(&world.seen);
