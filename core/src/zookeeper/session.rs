@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use crate::{CommandId, Failure, Instant, Misuse, Outcome, Refusal, SessionId, lease};
 
-use super::wire::{Answer, Reply};
+use super::wire::{Answer, Reply, SessionState, Stat};
 
 /// What is known of the session.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -19,6 +19,24 @@ pub(super) struct Session {
     /// Whether the session has moved to another connection. Then an answer may be that of a request from before the
     /// move.
     pub(super) moved: bool,
+}
+
+/// What a notice of the session means for a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SessionChange {
+    /// Nothing: there is no session yet.
+    None,
+    /// The connection is up.
+    Connected {
+        /// Whether an earlier session is over.
+        is_new: bool,
+    },
+    /// The connection is lost. The session may still be alive.
+    Suspended,
+    /// The server has ended the session, and deleted its nodes.
+    Over,
+    /// The same, and no further session will come.
+    Ended(Refusal),
 }
 
 impl Session {
@@ -71,30 +89,57 @@ impl Session {
         }
     }
 
-    /// The connection is up. Returns whether an earlier session is over.
-    pub(super) fn connect(&mut self, session: SessionId) -> bool {
-        let known = self.id.replace(session);
-        let is_new = known.is_some_and(|known| known != session);
-        if is_new {
-            self.valid_until = None;
+    /// Takes note of a change of the session.
+    pub(super) fn change(
+        &mut self,
+        state: SessionState,
+        session: SessionId,
+        timeout: Duration,
+    ) -> SessionChange {
+        match state {
+            SessionState::Connecting => SessionChange::None,
+            SessionState::Connected => {
+                // Drivers know the timeout of a connected session. With other states they may leave it out.
+                self.timeout = timeout;
+                let known = self.id.replace(session);
+                let is_new = known.is_some_and(|known| known != session);
+                if is_new {
+                    self.valid_until = None;
+                }
+                self.moved = known == Some(session);
+                self.connected = true;
+                self.ended = None;
+                SessionChange::Connected { is_new }
+            }
+            SessionState::Suspended => {
+                self.id.get_or_insert(session);
+                self.connected = false;
+                SessionChange::Suspended
+            }
+            SessionState::Expired => {
+                self.over();
+                SessionChange::Over
+            }
+            SessionState::AuthFailed => self.end(Refusal::AuthFailed),
+            SessionState::Closed => self.end(Refusal::ConnectionClosed),
         }
-        self.moved = known == Some(session);
-        self.connected = true;
-        self.ended = None;
-        is_new
     }
 
-    /// The connection is lost.
-    pub(super) fn suspend(&mut self, session: SessionId) {
-        self.id.get_or_insert(session);
-        self.connected = false;
+    const fn end(&mut self, reason: Refusal) -> SessionChange {
+        self.over();
+        self.ended = Some(reason);
+        SessionChange::Ended(reason)
     }
 
-    /// The session is over.
-    pub(super) const fn over(&mut self) {
+    const fn over(&mut self) {
         self.id = None;
         self.connected = false;
         self.valid_until = None;
+    }
+
+    /// Whether a node belongs to this session.
+    pub(super) fn owns(&self, stat: &Stat) -> bool {
+        self.id == Some(SessionId(stat.ephemeral_owner))
     }
 
     /// Until when the session is confirmed, if it is connected and confirmed now.

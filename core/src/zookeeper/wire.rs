@@ -3,7 +3,7 @@
 use alloc::{string::String, vec::Vec};
 use core::time::Duration;
 
-use crate::{CommandId, Instant, SessionId};
+use crate::{CommandId, Fence, Instant, SessionId};
 
 /// One request. The driver sends all requests of a client on one session, in the order in which they were polled. A
 /// server answers a session's requests in order, and the machines rely on that.
@@ -180,6 +180,13 @@ pub struct Stat {
     pub created: i64,
     /// When the node's data were last changed, as for [`created`](Self::created).
     pub modified: i64,
+}
+
+impl Stat {
+    /// The fence of the grant that this node stands for: the transaction that created it.
+    pub(super) fn fence(&self) -> Fence {
+        Fence(u64::try_from(self.czxid).unwrap_or_default())
+    }
 }
 
 /// What a ZooKeeper connection reports without a request.

@@ -41,7 +41,7 @@ impl Contender {
         let setback = match (result, duplicate) {
             (Ok(Answer::Data { stat, .. }), Some(duplicate)) => {
                 // A node is the contender's own by its attempt *and* its session (CURATOR-498).
-                if Some(stat.ephemeral_owner) == self.session.id.map(|session| session.0) {
+                if self.session.owns(stat) {
                     self.own.node = Some(Node {
                         name: duplicate,
                         czxid: stat.czxid,

@@ -40,7 +40,7 @@ impl Contender {
     pub(super) fn own_watched(&mut self, now: Instant, id: CommandId, result: &Result<Answer, Failure>) {
         match result {
             Ok(Answer::Data { stat, data }) => {
-                let own = Some(stat.ephemeral_owner) == self.session.id.map(|session| session.0);
+                let own = self.session.owns(stat);
                 if own && self.may_be_foreign() && !self.attempt.is_written(data) {
                     // The answer to the create named a node of another contender in this session, or of an earlier
                     // attempt.
@@ -156,7 +156,6 @@ impl Contender {
 
     /// The connection is lost. Until it is back, the holder must start nothing new. The grant still ends at its time.
     pub(super) fn suspend(&mut self) {
-        self.session.connected = false;
         self.own.watch = None;
         self.out.stop(Timer::Retry);
         self.deferred.flush(&mut self.out);
@@ -192,7 +191,6 @@ impl Contender {
 
     /// The session is over, so the server has deleted all its nodes.
     pub(super) fn session_over(&mut self) {
-        self.session.over();
         self.own = OwnNode::NONE;
         self.pending.clear();
         self.out.purge_commands();

@@ -1,13 +1,14 @@
 //! The inputs of a contender: outcomes, notices, time. Each input is passed to the module that handles it.
 
 use crate::{
-    Cause, CommandId, Event, Failure, Instant, Loss, Machine, Misuse, Outcome, Output, Refusal, SessionId,
-    Timer, io::sealed,
+    Cause, CommandId, Event, Failure, Instant, Loss, Machine, Misuse, Outcome, Output, Refusal, Timer,
+    io::sealed,
 };
 
 use super::super::{
     cleanup::Handled,
-    wire::{Answer, Notice, Reply, Request, SessionState},
+    session::SessionChange,
+    wire::{Answer, Notice, Reply, Request},
 };
 use super::{CREATED, CREATED_OWN, Contender, Phase, Purpose, downgrade::Downgrading, entering::Entering};
 
@@ -64,11 +65,8 @@ impl Machine for Contender {
                 session,
                 timeout,
             } => {
-                // Drivers know the timeout of a connected session. With other states they may leave it out.
-                if state == SessionState::Connected {
-                    self.session.timeout = timeout;
-                }
-                self.session_changed(now, state, session);
+                let change = self.session.change(state, session, timeout);
+                self.session_changed(now, change);
             }
             Notice::Confirmed { session, valid_until } => {
                 if self.session.id == Some(session) {
@@ -186,28 +184,19 @@ impl Contender {
         self.advance_leaving();
     }
 
-    fn session_changed(&mut self, now: Instant, state: SessionState, session: SessionId) {
-        match state {
-            SessionState::Connecting => {}
-            SessionState::Connected => {
-                let known = self.session.id.replace(session);
-                self.session.moved = known == Some(session);
-                if known.is_some_and(|known| known != session) {
+    fn session_changed(&mut self, now: Instant, change: SessionChange) {
+        match change {
+            SessionChange::None => {}
+            SessionChange::Connected { is_new } => {
+                if is_new {
                     self.expired();
-                    self.session.id = Some(session);
                 }
-                self.session.connected = true;
-                self.session.ended = None;
                 self.acquire.failures = 0;
                 self.reconnected();
             }
-            SessionState::Suspended => {
-                self.session.id.get_or_insert(session);
-                self.suspend();
-            }
-            SessionState::Expired => self.expired(),
-            SessionState::AuthFailed => self.ended(now, Refusal::AuthFailed),
-            SessionState::Closed => self.ended(now, Refusal::ConnectionClosed),
+            SessionChange::Suspended => self.suspend(),
+            SessionChange::Over => self.expired(),
+            SessionChange::Ended(reason) => self.ended(now, reason),
         }
     }
 
@@ -227,7 +216,6 @@ impl Contender {
     /// No further session will come.
     fn ended(&mut self, now: Instant, reason: Refusal) {
         self.session_over();
-        self.session.ended = Some(reason);
         match self.phase {
             Phase::Held(_) => self.lose(Loss::ConnectionClosed, Cause::none()),
             Phase::Entering(_) | Phase::Queued(_) | Phase::First => self.refuse(now, reason, Cause::none()),

@@ -29,7 +29,7 @@ impl Contender {
     /// the creating transaction does.
     pub(super) fn is_own_single(&self, data: &[u8], stat: &Stat) -> bool {
         let known = self.own.node.as_ref().map(|node| node.czxid);
-        Some(stat.ephemeral_owner) == self.session.id.map(|session| session.0)
+        self.session.owns(stat)
             && (self.attempt.is_written(data) || known == Some(stat.czxid) && stat.version > 0)
     }
 

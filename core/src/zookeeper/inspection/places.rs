@@ -2,7 +2,7 @@
 
 use alloc::{string::String, vec::Vec};
 
-use crate::{Fence, Found, SessionId};
+use crate::{Found, SessionId};
 
 use crate::zookeeper::{
     layout::{Child, Role},
@@ -87,7 +87,7 @@ impl InspectionSettings {
             shared: contender.shared,
             session: SessionId(stat.ephemeral_owner),
             since: stat.created,
-            fence: Fence(u64::try_from(stat.czxid).unwrap_or_default()),
+            fence: stat.fence(),
             identifier: String::from_utf8_lossy(self.layout.identifier(data)).into_owned(),
         }
     }

@@ -70,9 +70,7 @@ impl Claimant {
             return;
         };
         match result {
-            Ok(Answer::Data { stat, .. })
-                if Some(stat.ephemeral_owner) == self.session.id.map(|session| session.0) =>
-            {
+            Ok(Answer::Data { stat, .. }) if self.session.owns(stat) => {
                 if watched {
                     hold.watch = Some(id);
                 }

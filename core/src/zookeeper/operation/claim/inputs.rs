@@ -1,11 +1,13 @@
 //! Inputs of the machine: outcomes, notices, time.
 
 use crate::{
-    Cause, CommandId, Event, Instant, Loss, Machine, Misuse, Outcome, Output, Refusal, SessionId, Timer,
-    io::sealed,
+    Cause, CommandId, Event, Instant, Loss, Machine, Misuse, Outcome, Output, Refusal, Timer, io::sealed,
 };
 
-use super::super::super::wire::{Notice, Reply, Request, SessionState, WatchEvent};
+use super::super::super::{
+    session::SessionChange,
+    wire::{Notice, Reply, Request, WatchEvent},
+};
 use super::{Claimant, Phase, Purpose};
 
 impl sealed::Sealed for Claimant {}
@@ -51,10 +53,8 @@ impl Machine for Claimant {
                 session,
                 timeout,
             } => {
-                if state == SessionState::Connected {
-                    self.session.timeout = timeout;
-                }
-                self.session_changed(now, state, session);
+                let change = self.session.change(state, session, timeout);
+                self.session_changed(now, change);
             }
             Notice::Confirmed { session, valid_until } => {
                 if self.session.id == Some(session) {
@@ -156,23 +156,19 @@ impl Claimant {
         }
     }
 
-    fn session_changed(&mut self, now: Instant, state: SessionState, session: SessionId) {
-        match state {
-            SessionState::Connecting => {}
-            SessionState::Connected => {
-                if self.session.connect(session) {
+    fn session_changed(&mut self, now: Instant, change: SessionChange) {
+        match change {
+            SessionChange::None => {}
+            SessionChange::Connected { is_new } => {
+                if is_new {
                     self.session_over(now);
                 }
                 self.acquire.failures = 0;
                 self.reconnected(now);
             }
-            SessionState::Suspended => self.suspend(session),
-            SessionState::Expired => {
-                self.session.over();
-                self.session_over(now);
-            }
-            SessionState::AuthFailed => self.no_session(now, Refusal::AuthFailed),
-            SessionState::Closed => self.no_session(now, Refusal::ConnectionClosed),
+            SessionChange::Suspended => self.suspend(),
+            SessionChange::Over => self.session_over(now),
+            SessionChange::Ended(reason) => self.no_session(now, reason),
         }
     }
 
@@ -187,8 +183,7 @@ impl Claimant {
     }
 
     /// The connection is lost. Until it is back, the holder must start nothing new. The grant still ends at its time.
-    fn suspend(&mut self, session: SessionId) {
-        self.session.suspend(session);
+    fn suspend(&mut self) {
         self.out.stop(Timer::Retry);
         self.forget_connection();
         if let Some(exchange) = self.exchange() {
@@ -228,10 +223,8 @@ impl Claimant {
 
     /// No further session will come.
     fn no_session(&mut self, now: Instant, reason: Refusal) {
-        self.session.over();
         self.out.purge_commands();
         self.forget_connection();
-        self.session.ended = Some(reason);
         match &self.phase {
             Phase::Held(_) => self.lose(now, Loss::ConnectionClosed, Cause::none()),
             Phase::Asking(_) | Phase::Waiting | Phase::Proving(_) => self.refuse(now, reason, Cause::none()),

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use crate::{
-    Cause, CommandId, Failure, Fence,
+    Cause, CommandId, Failure,
     claim::{Answer, Record, Request as Asked, State, Step, decide},
     text::shown,
 };
@@ -117,7 +117,7 @@ impl Exchange {
                 if claimed_by.is_some_and(|until| u64::try_from(lease.created).is_ok_and(|at| at > until)) {
                     return self.too_late(version, wire);
                 }
-                record.fence = Fence(u64::try_from(lease.czxid).unwrap_or_default());
+                record.fence = lease.fence();
                 let record = *record;
                 Progress::Claimed(Box::new(Own { record, version }))
             }
@@ -165,11 +165,11 @@ impl Exchange {
         }
         if let Some(Snapshot::Node(node)) = &self.known {
             return match answers.lease {
-                Some(lease) if Some(lease.ephemeral_owner) == wire.session.id.map(|session| session.0) => {
+                Some(lease) if wire.session.owns(&lease) => {
                     let Some(mut record) = node.record().cloned() else {
                         return Progress::Pending;
                     };
-                    record.fence = Fence(u64::try_from(lease.czxid).unwrap_or_default());
+                    record.fence = lease.fence();
                     let version = node.version;
                     Progress::Claimed(Box::new(Own { record, version }))
                 }

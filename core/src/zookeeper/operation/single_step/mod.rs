@@ -15,7 +15,7 @@ use alloc::boxed::Box;
 
 use crate::{
     AttemptId, Cause, CommandId, ContenderId, Event, Instant, Intent, Machine, Misuse, Outcome, Output,
-    Refusal, SessionId, Timer,
+    Refusal, Timer,
     claim::{self, outcome},
     io::sealed,
     jitter::Jitter,
@@ -25,8 +25,8 @@ use crate::{
 
 use super::{
     super::{
-        session::Session,
-        wire::{Notice, Reply, Request, SessionState},
+        session::{Session, SessionChange},
+        wire::{Notice, Reply, Request},
     },
     exchange::{Exchange, Progress, Wire},
     settings::StepSettings,
@@ -165,29 +165,29 @@ impl SingleStep {
         self.go_to(Phase::Idle);
     }
 
-    fn session_changed(&mut self, now: Instant, state: SessionState, session: SessionId) {
-        match state {
-            SessionState::Connecting => {}
-            SessionState::Connected => {
-                if self.session.connect(session) {
+    fn session_changed(&mut self, now: Instant, change: SessionChange) {
+        match change {
+            SessionChange::None => {}
+            SessionChange::Connected { is_new } => {
+                if is_new {
                     self.session_over();
                 }
                 self.failures = 0;
                 self.go(now);
             }
-            SessionState::Suspended => {
-                self.session.suspend(session);
+            SessionChange::Suspended => {
                 self.out.stop(Timer::Retry);
                 if let Phase::Asking(exchange) = &mut self.phase {
                     exchange.suspended();
                 }
             }
-            SessionState::Expired => {
-                self.session.over();
+            SessionChange::Over => self.session_over(),
+            SessionChange::Ended(reason) => {
                 self.session_over();
+                if !self.is_idle() {
+                    self.refuse(reason, Cause::none());
+                }
             }
-            SessionState::AuthFailed => self.ended(Refusal::AuthFailed),
-            SessionState::Closed => self.ended(Refusal::ConnectionClosed),
         }
     }
 
@@ -196,16 +196,6 @@ impl SingleStep {
         self.out.purge_commands();
         if let Phase::Asking(exchange) = &mut self.phase {
             exchange.session_over();
-        }
-    }
-
-    /// No further session will come.
-    fn ended(&mut self, reason: Refusal) {
-        self.session.over();
-        self.session_over();
-        self.session.ended = Some(reason);
-        if matches!(self.phase, Phase::Asking(_)) {
-            self.refuse(reason, Cause::none());
         }
     }
 }
@@ -247,10 +237,8 @@ impl Machine for SingleStep {
             timeout,
         } = notice
         {
-            if state == SessionState::Connected {
-                self.session.timeout = timeout;
-            }
-            self.session_changed(now, state, session);
+            let change = self.session.change(state, session, timeout);
+            self.session_changed(now, change);
         }
         Ok(())
     }

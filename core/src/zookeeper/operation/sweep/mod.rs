@@ -28,14 +28,14 @@ use core::time::Duration;
 
 use crate::{
     AcquireTimeout, Cause, CommandId, Event, Instant, Intent, Machine, Misuse, Outcome, Output, Refusal,
-    SessionId, Timer, io::sealed, jitter::Jitter, outbox::Outbox, states::Trail,
+    Timer, io::sealed, jitter::Jitter, outbox::Outbox, states::Trail,
 };
 
 use super::{
     super::{
-        session::Session,
+        session::{Session, SessionChange},
         setback::Setback,
-        wire::{Notice, Reply, Request, SessionState},
+        wire::{Notice, Reply, Request},
     },
     flight::Written,
     settings::SweepSettings,
@@ -257,27 +257,27 @@ impl Sweep {
         self.go_to(Phase::Idle);
     }
 
-    fn session_changed(&mut self, state: SessionState, session: SessionId) {
-        match state {
-            SessionState::Connecting => {}
-            SessionState::Connected => {
-                if self.session.connect(session) {
+    fn session_changed(&mut self, change: SessionChange) {
+        match change {
+            SessionChange::None => {}
+            SessionChange::Connected { is_new } => {
+                if is_new {
                     self.session_over();
                 }
                 self.failures = 0;
                 self.go();
             }
-            SessionState::Suspended => {
-                self.session.suspend(session);
+            SessionChange::Suspended => {
                 self.out.stop(Timer::Retry);
                 self.forget_flight();
             }
-            SessionState::Expired => {
-                self.session.over();
+            SessionChange::Over => self.session_over(),
+            SessionChange::Ended(reason) => {
                 self.session_over();
+                if !self.is_idle() {
+                    self.refuse(reason, Cause::none());
+                }
             }
-            SessionState::AuthFailed => self.ended(Refusal::AuthFailed),
-            SessionState::Closed => self.ended(Refusal::ConnectionClosed),
         }
     }
 
@@ -294,16 +294,6 @@ impl Sweep {
     fn session_over(&mut self) {
         self.out.purge_commands();
         self.forget_flight();
-    }
-
-    /// No further session will come.
-    fn ended(&mut self, reason: Refusal) {
-        self.session.over();
-        self.session_over();
-        self.session.ended = Some(reason);
-        if !self.is_idle() {
-            self.refuse(reason, Cause::none());
-        }
     }
 }
 
@@ -331,8 +321,14 @@ impl Machine for Sweep {
 
     /// It watches nothing.
     fn handle_notice(&mut self, _now: Instant, notice: Notice) -> Result<(), Misuse> {
-        if let Notice::Session { state, session, .. } = notice {
-            self.session_changed(state, session);
+        if let Notice::Session {
+            state,
+            session,
+            timeout,
+        } = notice
+        {
+            let change = self.session.change(state, session, timeout);
+            self.session_changed(change);
         }
         Ok(())
     }
