@@ -15,6 +15,13 @@ pub(super) enum Snapshot {
     Node(Box<Node>),
 }
 
+/// The own claim on the server.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Own {
+    pub(super) record: Record,
+    pub(super) version: i32,
+}
+
 /// The node of a record.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Node {
@@ -34,9 +41,9 @@ pub(super) struct Node {
 
 impl Snapshot {
     /// The record of an attempt that has just claimed the operation.
-    pub(super) fn of_claim(record: Record, version: i32) -> Self {
-        let children = Vec::from([record.attempt.text()]);
-        Self::node(record, version, children)
+    pub(super) fn of_claim(own: &Own) -> Self {
+        let children = Vec::from([own.record.attempt.text()]);
+        Self::node(own.record.clone(), own.version, children)
     }
 
     /// A value that has this version. The node of a value is created with its first version, and each update changes

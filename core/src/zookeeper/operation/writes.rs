@@ -44,6 +44,24 @@ pub(super) fn claimed_by(node: &Node, request: &Request) -> Option<u64> {
     matches!(request.step, Step::Claim(_) | Step::Register(..)).then_some(record.kept_until)
 }
 
+/// The end of a claim that was written a moment ago, when its record got this version: the record is free again.
+pub(super) fn undo_claim(paths: &Paths, attempt: &AttemptId, version: i32) -> Vec<Write> {
+    let free = Write::Set {
+        path: paths.record(),
+        data: stored::write(None, None),
+        version: Some(version),
+    };
+    vec![end_of(paths, attempt), free]
+}
+
+/// The end of the lease of an attempt.
+fn end_of(paths: &Paths, attempt: &AttemptId) -> Write {
+    Write::Delete {
+        path: paths.lease(attempt),
+        version: None,
+    }
+}
+
 struct Plan<'a> {
     paths: &'a Paths,
     request: &'a Request,
@@ -110,31 +128,23 @@ impl Plan<'_> {
 
     /// The record becomes another one, or free.
     fn replace(&self, node: &Node, record: Option<&Record>) -> Option<Vec<Write>> {
-        let guard = match node.lease() {
+        let mut writes = match node.lease() {
             // Only this attempt's own lease has this name, so nothing can be meant but this claim.
-            Some(own) if own.attempt == self.request.attempt => self.end_of(&own.attempt),
+            Some(own) if own.attempt == self.request.attempt => vec![end_of(self.paths, &own.attempt)],
             leased => {
                 let path = self.paths.bucket();
                 let version = Some(node.bucket?);
                 let bucket = Write::Check { path, version };
                 // An operator ends the claim of another attempt.
-                let ended = leased.map(|leased| self.end_of(&leased.attempt));
-                ended.into_iter().flatten().chain([bucket]).collect()
+                let ended = leased.map(|leased| end_of(self.paths, &leased.attempt));
+                ended.into_iter().chain([bucket]).collect()
             }
         };
         let claimed_by = claimed_by(node, self.request);
         let record = record.map(|record| self.unnumbered(record));
-        let mut writes = guard;
         writes.push(self.set(node, record.as_ref(), claimed_by));
         writes.extend(record.as_ref().and_then(|record| self.lease(record)));
         Some(writes)
-    }
-
-    fn end_of(&self, attempt: &AttemptId) -> Vec<Write> {
-        vec![Write::Delete {
-            path: self.paths.lease(attempt),
-            version: None,
-        }]
     }
 
     fn set(&self, node: &Node, record: Option<&Record>, claimed_by: Option<u64>) -> Write {

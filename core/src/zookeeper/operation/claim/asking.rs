@@ -10,8 +10,8 @@ use crate::{
 
 use super::super::{
     super::wire::{Answer as Reply, Request},
-    exchange::{Exchange, Own},
-    snapshot::Snapshot,
+    exchange::Exchange,
+    snapshot::{Own, Snapshot},
 };
 use super::{Claimant, End, Hold, Leaving, Phase, Purpose};
 
@@ -84,7 +84,7 @@ impl Claimant {
         if !core::mem::replace(&mut self.acquire.was_queued, true) {
             self.out.event(Event::Queued { ahead: None });
         }
-        let (watch, version) = match self.exchange() {
+        let (watch, version) = match self.phase.exchange() {
             Some(exchange) => (exchange.take_watch(), exchange.version()),
             None => (None, None),
         };
@@ -190,7 +190,7 @@ impl Claimant {
         self.out.event(Event::Refused { reason, cause });
         let known = match &self.phase {
             Phase::Asking(exchange) if exchange.may_have_written() => None,
-            Phase::Proving(own) => Some(Snapshot::of_claim(own.record.clone(), own.version)),
+            Phase::Proving(own) => Some(Snapshot::of_claim(own)),
             _ => return self.rest(),
         };
         if self.session.ended.is_some() {

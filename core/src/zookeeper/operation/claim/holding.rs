@@ -109,7 +109,7 @@ impl Claimant {
     pub(super) fn lose(&mut self, now: Instant, reason: Loss, cause: Cause) {
         let known = match &self.phase {
             Phase::Held(hold) if matches!(reason, Loss::LeaseEnded | Loss::Refused) => {
-                Some(Snapshot::of_claim(hold.own.record.clone(), hold.own.version))
+                Some(Snapshot::of_claim(&hold.own))
             }
             _ => None,
         };

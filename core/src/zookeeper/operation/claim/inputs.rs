@@ -29,7 +29,7 @@ impl Machine for Claimant {
             }
             return verdict;
         }
-        let Some(expected) = self.exchange().and_then(|exchange| exchange.expects(id)) else {
+        let Some(expected) = self.phase.exchange().and_then(|exchange| exchange.expects(id)) else {
             return Ok(());
         };
         let (result, verdict) = self.session.read(id, outcome, expected);
@@ -186,7 +186,7 @@ impl Claimant {
     fn suspend(&mut self) {
         self.out.stop(Timer::Retry);
         self.forget_connection();
-        if let Some(exchange) = self.exchange() {
+        if let Some(exchange) = self.phase.exchange() {
             exchange.suspended();
         }
         if let Phase::Held(hold) = &mut self.phase {
@@ -209,7 +209,7 @@ impl Claimant {
     fn session_over(&mut self, now: Instant) {
         self.out.purge_commands();
         self.forget_connection();
-        if let Some(exchange) = self.exchange() {
+        if let Some(exchange) = self.phase.exchange() {
             exchange.session_over();
         }
         match &self.phase {

@@ -20,9 +20,7 @@ impl Claimant {
                 .map(|until| (hold.own.clone(), until)),
             _ => None,
         };
-        let known = before
-            .as_ref()
-            .map(|(own, _)| Snapshot::of_claim(own.record.clone(), own.version));
+        let known = before.as_ref().map(|(own, _)| Snapshot::of_claim(own));
         let step = match &end {
             End::Release => Step::Release,
             End::Leave => Step::Leave,

@@ -28,8 +28,9 @@ use crate::{
 
 use super::{
     super::{grace::Grace, session::Session, wire::Request},
-    exchange::{Exchange, Own, Progress, Wire},
+    exchange::{Exchange, Progress, Wire},
     settings::ClaimSettings,
+    snapshot::Own,
 };
 
 /// A machine that claims an operation.
@@ -102,6 +103,17 @@ enum Phase {
     /// The grant is lost. The application may still end the claim. If the own lease may still exist, the machine leaves
     /// the claim.
     Lapsed(Option<Box<Exchange>>),
+}
+
+impl Phase {
+    /// The request under way.
+    const fn exchange(&mut self) -> Option<&mut Exchange> {
+        match self {
+            Self::Asking(exchange) | Self::Lapsed(Some(exchange)) => Some(exchange),
+            Self::Leaving(leaving) => Some(&mut leaving.exchange),
+            Self::Idle | Self::Waiting | Self::Proving(_) | Self::Held(_) | Self::Lapsed(None) => None,
+        }
+    }
 }
 
 /// The state that only a grant has.
@@ -223,14 +235,6 @@ impl Claimant {
         self.phase = phase;
     }
 
-    const fn exchange(&mut self) -> Option<&mut Exchange> {
-        match &mut self.phase {
-            Phase::Asking(exchange) | Phase::Lapsed(Some(exchange)) => Some(exchange),
-            Phase::Leaving(leaving) => Some(&mut leaving.exchange),
-            Phase::Idle | Phase::Waiting | Phase::Proving(_) | Phase::Held(_) | Phase::Lapsed(None) => None,
-        }
-    }
-
     /// Sends what the exchange sends next.
     fn go(&mut self, now: Instant) {
         let progress = self.with_exchange(|exchange, wire| exchange.go(wire));
@@ -240,13 +244,7 @@ impl Claimant {
     }
 
     fn with_exchange<T>(&mut self, call: impl FnOnce(&mut Exchange, &mut Wire<'_>) -> T) -> Option<T> {
-        let exchange = match &mut self.phase {
-            Phase::Asking(exchange) | Phase::Lapsed(Some(exchange)) => exchange,
-            Phase::Leaving(leaving) => &mut leaving.exchange,
-            Phase::Idle | Phase::Waiting | Phase::Proving(_) | Phase::Held(_) | Phase::Lapsed(None) => {
-                return None;
-            }
-        };
+        let exchange = self.phase.exchange()?;
         let mut wire = Wire {
             paths: &self.settings.paths,
             session: &self.session,

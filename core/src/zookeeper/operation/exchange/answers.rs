@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use crate::{
     Cause, CommandId, Failure,
-    claim::{Answer, Record, Request as Asked, State, Step, decide},
+    claim::{Answer, Record, Step},
     text::shown,
 };
 
@@ -17,10 +17,10 @@ use super::{
             wire::{Answer as Reply, Request, code},
         },
         flight::{Answers, Written},
-        snapshot::{Node, Snapshot},
+        snapshot::{Node, Own, Snapshot},
         stored, writes,
     },
-    Exchange, Own, Progress, Wire,
+    Exchange, Progress, Wire,
 };
 
 /// How often the client creates the missing directories before it gives up: the chroot does not exist.
@@ -36,7 +36,7 @@ impl Exchange {
         result: Result<Reply, Failure>,
         wire: &mut Wire<'_>,
     ) -> Progress {
-        let Some(answers) = self
+        let Some(mut answers) = self
             .flight
             .as_mut()
             .and_then(|flight| flight.answered(id, result))
@@ -44,7 +44,7 @@ impl Exchange {
             return Progress::Pending;
         };
         self.flight = None;
-        match answers.written.clone() {
+        match answers.written.take() {
             Some(written) => self.written(id, written, &answers, wire),
             None => self.was_read(id, answers, wire),
         }
@@ -138,19 +138,8 @@ impl Exchange {
     /// The token had expired before it was claimed. Every reader takes such a record for none. The lease has to go, and
     /// nothing depends on the answer.
     fn too_late(&self, version: i32, wire: &mut Wire<'_>) -> Progress {
-        let attempt = self.request.attempt;
-        let mut record = Record::new(State::Running, attempt);
-        record.retention = 1;
-        let own = Snapshot::of_claim(record, version);
-        let release = Asked {
-            attempt,
-            step: Step::Release,
-        };
-        let (known, now) = own.known();
-        let decision = decide(known, &release, now);
-        if let Some(writes) = writes::of(wire.paths, &own, &release, &decision) {
-            wire.out.command(Request::Multi { writes }, None);
-        }
+        let writes = writes::undo_claim(wire.paths, &self.request.attempt, version);
+        wire.out.command(Request::Multi { writes }, None);
         Progress::Answered(Answer::UnknownToken)
     }
 

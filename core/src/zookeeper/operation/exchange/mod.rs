@@ -24,7 +24,7 @@ use super::super::{session::Session, wire::Request};
 use super::{
     flight::Flight,
     paths::Paths,
-    snapshot::{Node, Snapshot},
+    snapshot::{Node, Own, Snapshot},
     writes,
 };
 
@@ -74,13 +74,6 @@ pub(super) enum Progress {
     Claimed(Box<Own>),
     /// The server refuses the request.
     Refused(Refusal, Cause),
-}
-
-/// The own claim on the server.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Own {
-    pub(super) record: Record,
-    pub(super) version: i32,
 }
 
 impl Exchange {
