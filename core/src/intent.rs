@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use crate::claim::Content;
+use crate::{Misuse, claim::Content};
 
 /// A request of the application to a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -32,6 +32,31 @@ pub enum Intent {
     /// Cancel an acquire. Ends in [`Event::Refused`](crate::Event). On ZooKeeper, the event comes once the contender's
     /// node has been deleted. It comes at once if the application cancels again, or if the acquire has already failed.
     Cancel,
+}
+
+/// An intent that a machine of one request has: it is granted nothing, so it can only begin and be cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OfOneRequest {
+    Begin(AcquireTimeout),
+    Cancel,
+}
+
+impl Intent {
+    /// The intent, for a machine of one request.
+    ///
+    /// # Errors
+    /// [`Misuse`] for an intent that such a machine does not have, or that its state does not allow.
+    pub(crate) const fn of_one_request(&self, is_idle: bool) -> Result<OfOneRequest, Misuse> {
+        match (self, is_idle) {
+            (Self::Acquire(acquire_timeout), true) => Ok(OfOneRequest::Begin(*acquire_timeout)),
+            (Self::Acquire(_), false) => Err(Misuse::Busy),
+            (Self::Cancel, false) => Ok(OfOneRequest::Cancel),
+            (Self::Cancel, true) => Err(Misuse::NotWaiting),
+            (Self::Extend | Self::Release | Self::Downgrade | Self::Complete(_) | Self::Leave, _) => {
+                Err(Misuse::NotHeld)
+            }
+        }
+    }
 }
 
 /// How long an acquire may take, counted from the intent. Connecting and retries are included.

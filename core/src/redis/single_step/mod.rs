@@ -17,6 +17,7 @@ use crate::{
     AttemptId, Cause, CommandId, ContenderId, Event, Failure, Instant, Intent, Machine, Misuse, Outcome,
     Output, Refusal, Timer,
     claim::{self, outcome},
+    intent::OfOneRequest,
     io::sealed,
     jitter::Jitter,
     outbox::Outbox,
@@ -74,11 +75,11 @@ impl SingleStep {
     /// # Errors
     /// [`Misuse`] for an intent that the present state does not allow. The machine is unchanged then.
     pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
-        match (intent, self.phase) {
-            (Intent::Acquire(_), Phase::Idle) if self.settings.asks.is_none() => {
+        match intent.of_one_request(self.is_idle())? {
+            OfOneRequest::Begin(_) if self.settings.asks.is_none() => {
                 self.out.event(Event::Swept { deleted: 0 });
             }
-            (Intent::Acquire(acquire_timeout), Phase::Idle) => {
+            OfOneRequest::Begin(acquire_timeout) => {
                 self.attempt.number = self.attempt.number.saturating_add(1);
                 self.failures = 0;
                 self.trouble = Cause::none();
@@ -87,13 +88,7 @@ impl SingleStep {
                 self.go_to(Phase::Asking);
                 self.ask(now, false);
             }
-            (Intent::Acquire(_), Phase::Asking) => return Err(Misuse::Busy),
-            (Intent::Cancel, Phase::Asking) => self.refuse(Refusal::Cancelled, Cause::none()),
-            (Intent::Cancel, Phase::Idle) => return Err(Misuse::NotWaiting),
-            (
-                Intent::Extend | Intent::Release | Intent::Downgrade | Intent::Complete(_) | Intent::Leave,
-                _,
-            ) => return Err(Misuse::NotHeld),
+            OfOneRequest::Cancel => self.refuse(Refusal::Cancelled, Cause::none()),
         }
         Ok(())
     }

@@ -17,6 +17,7 @@ use crate::{
     AttemptId, Cause, CommandId, ContenderId, Event, Instant, Intent, Machine, Misuse, Outcome, Output,
     Refusal, Timer,
     claim::{self, outcome},
+    intent::OfOneRequest,
     io::sealed,
     jitter::Jitter,
     outbox::Outbox,
@@ -74,8 +75,8 @@ impl SingleStep {
     /// # Errors
     /// [`Misuse`] for an intent that the present state does not allow. The machine is unchanged then.
     pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
-        match (intent, &self.phase) {
-            (Intent::Acquire(acquire_timeout), Phase::Idle) => {
+        match intent.of_one_request(self.is_idle())? {
+            OfOneRequest::Begin(acquire_timeout) => {
                 self.attempt.number = self.attempt.number.saturating_add(1);
                 self.failures = 0;
                 self.trouble = Cause::none();
@@ -83,13 +84,7 @@ impl SingleStep {
                     .set_acquire_timeout(now, acquire_timeout, self.settings.answer_within);
                 self.begin(now);
             }
-            (Intent::Acquire(_), Phase::Asking(_)) => return Err(Misuse::Busy),
-            (Intent::Cancel, Phase::Asking(_)) => self.refuse(Refusal::Cancelled, Cause::none()),
-            (Intent::Cancel, Phase::Idle) => return Err(Misuse::NotWaiting),
-            (
-                Intent::Extend | Intent::Release | Intent::Downgrade | Intent::Complete(_) | Intent::Leave,
-                _,
-            ) => return Err(Misuse::NotHeld),
+            OfOneRequest::Cancel => self.refuse(Refusal::Cancelled, Cause::none()),
         }
         Ok(())
     }

@@ -28,7 +28,7 @@ use core::time::Duration;
 
 use crate::{
     AcquireTimeout, Cause, CommandId, Event, Instant, Intent, Machine, Misuse, Outcome, Output, Refusal,
-    Timer, io::sealed, jitter::Jitter, outbox::Outbox, states::Trail,
+    Timer, intent::OfOneRequest, io::sealed, jitter::Jitter, outbox::Outbox, states::Trail,
 };
 
 use super::{
@@ -93,15 +93,9 @@ impl Sweep {
     /// # Errors
     /// [`Misuse`] for an intent that the present state does not allow. The machine is unchanged then.
     pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
-        match (intent, self.phase) {
-            (Intent::Acquire(acquire_timeout), Phase::Idle) => self.begin(now, acquire_timeout),
-            (Intent::Acquire(_), _) => return Err(Misuse::Busy),
-            (Intent::Cancel, Phase::Idle) => return Err(Misuse::NotWaiting),
-            (Intent::Cancel, _) => self.refuse(Refusal::Cancelled, Cause::none()),
-            (
-                Intent::Extend | Intent::Release | Intent::Downgrade | Intent::Complete(_) | Intent::Leave,
-                _,
-            ) => return Err(Misuse::NotHeld),
+        match intent.of_one_request(self.is_idle())? {
+            OfOneRequest::Begin(acquire_timeout) => self.begin(now, acquire_timeout),
+            OfOneRequest::Cancel => self.refuse(Refusal::Cancelled, Cause::none()),
         }
         Ok(())
     }
