@@ -9,7 +9,10 @@ use super::super::{
     setback::{Setback, closed, setback},
     wire::{Answer, CreateMode, Request, Stat, Write, code},
 };
-use super::paths::Paths;
+use super::{
+    group::{Group, unread},
+    paths::Paths,
+};
 
 /// What a request of the group is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,9 +68,9 @@ pub(super) enum Written {
 }
 
 /// The group.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Flight {
-    pending: Vec<(CommandId, Purpose)>,
+    pending: Group<Purpose>,
     barrier: Option<Barrier>,
     /// How many of the barrier's two requests have no answer yet.
     barred: u8,
@@ -76,27 +79,6 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    const fn new() -> Self {
-        Self {
-            pending: Vec::new(),
-            barrier: None,
-            barred: 0,
-            watches: false,
-            answers: Answers {
-                written: None,
-                lease: None,
-                bucket: None,
-                record: None,
-                operation: None,
-                children: Vec::new(),
-                watch: None,
-                setback: Setback::None,
-                forbidden: false,
-                postponed: false,
-            },
-        }
-    }
-
     /// Writes. With `parents`, the client first creates the directories. `lease` is the lease that the write creates.
     pub(super) fn write(
         paths: &Paths,
@@ -105,24 +87,28 @@ impl Flight {
         lease: Option<String>,
         out: &mut Outbox<Request>,
     ) -> Self {
-        let mut flight = Self::new();
+        let mut flight = Self::default();
         if parents {
             for path in paths.parents() {
                 let (data, mode) = (Vec::new(), CreateMode::Persistent);
-                flight.send(Purpose::Parent, Request::Create { path, data, mode }, out);
+                flight
+                    .pending
+                    .send(Purpose::Parent, Request::Create { path, data, mode }, out);
             }
         }
-        flight.send(Purpose::Write, Request::Multi { writes }, out);
+        flight
+            .pending
+            .send(Purpose::Write, Request::Multi { writes }, out);
         if let Some(path) = lease {
-            flight.read_lease(path, out);
+            flight.pending.get(Purpose::Lease, path, out);
         }
         flight
     }
 
     /// Reads the lease alone.
     pub(super) fn lease(path: String, out: &mut Outbox<Request>) -> Self {
-        let mut flight = Self::new();
-        flight.read_lease(path, out);
+        let mut flight = Self::default();
+        flight.pending.get(Purpose::Lease, path, out);
         flight
     }
 
@@ -136,35 +122,25 @@ impl Flight {
         watch: bool,
         out: &mut Outbox<Request>,
     ) -> Self {
-        let mut flight = Self::new();
+        let mut flight = Self::default();
         if barrier {
             flight.barrier = Some(Barrier::send(paths.record(), out));
             flight.barred = 2;
         }
-        let get = |path| Request::Get { path, watch: false };
-        flight.send(Purpose::Bucket, get(paths.bucket()), out);
-        flight.send(Purpose::Record, get(paths.record()), out);
-        if let Some(path) = operation {
-            flight.send(Purpose::Operation, get(path), out);
-        }
-        let path = paths.record();
         flight.watches = watch;
-        flight.send(Purpose::Children, Request::Children { path, watch }, out);
+        let group = &mut flight.pending;
+        group.get(Purpose::Bucket, paths.bucket(), out);
+        group.get(Purpose::Record, paths.record(), out);
+        if let Some(path) = operation {
+            group.get(Purpose::Operation, path, out);
+        }
+        group.children(Purpose::Children, paths.record(), watch, out);
         flight
-    }
-
-    fn read_lease(&mut self, path: String, out: &mut Outbox<Request>) {
-        self.send(Purpose::Lease, Request::Get { path, watch: false }, out);
-    }
-
-    fn send(&mut self, purpose: Purpose, request: Request, out: &mut Outbox<Request>) {
-        let id = out.command(request, None);
-        self.pending.push((id, purpose));
     }
 
     /// Whether the group has a write that may have been executed.
     pub(super) fn may_have_written(&self) -> bool {
-        self.pending.iter().any(|(_, purpose)| *purpose == Purpose::Write)
+        self.pending.awaits(Purpose::Write)
             || matches!(self.answers.written, Some(Written::Yes | Written::Unknown))
     }
 
@@ -172,10 +148,7 @@ impl Flight {
         if self.barrier.is_some_and(|barrier| barrier.has(id)) {
             return Some(Purpose::Barrier);
         }
-        let mut pending = self.pending.iter();
-        pending
-            .find(|(waiting, _)| *waiting == id)
-            .map(|(_, purpose)| *purpose)
+        self.pending.purpose(id)
     }
 
     /// The shape of the answer to a command of the group.
@@ -194,7 +167,7 @@ impl Flight {
         if purpose == Purpose::Barrier {
             self.passed(id, &result);
         } else {
-            self.pending.retain(|(waiting, _)| *waiting != id);
+            self.pending.remove(id);
             self.take(id, purpose, result);
         }
         (self.pending.is_empty() && self.barred == 0).then(|| core::mem::take(&mut self.answers))
@@ -225,12 +198,7 @@ impl Flight {
                 answers.children = names;
                 answers.watch = self.watches.then_some(id);
             }
-            (_, Ok(Answer::Error(code::NO_NODE))) => {}
-            (_, Ok(Answer::Error(error))) => {
-                answers.setback.worsen(setback(error, id, "reading the record"));
-            }
-            (_, Err(Failure::Closed)) => answers.setback.worsen(closed(id)),
-            (_, Ok(_) | Err(Failure::NotSent | Failure::Unknown)) => answers.setback.worsen(Setback::Retry),
+            (_, result) => answers.setback.worsen(unread(id, result, "reading the record")),
         }
     }
 }

@@ -26,6 +26,7 @@
 mod claim;
 mod exchange;
 mod flight;
+mod group;
 mod paths;
 mod settings;
 mod single_step;

@@ -11,10 +11,11 @@ use crate::{
 use super::{
     super::{
         super::{
-            setback::{Setback, closed, setback},
-            wire::{Answer, Request, Stat, Write, code},
+            setback::Setback,
+            wire::{Answer, Request, Stat, Write},
         },
         flight::{Written, written},
+        group::{Group, unread},
         stored,
     },
     walk::Walk,
@@ -83,7 +84,7 @@ impl Node {
 /// The group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Flight {
-    pending: Vec<(CommandId, Purpose)>,
+    pending: Group<Purpose>,
     /// The time by which retentions are compared.
     now: ServerTime,
     answers: Answers,
@@ -95,15 +96,19 @@ impl Flight {
     pub(super) fn time(walk: &Walk, out: &mut Outbox<Request>) -> Self {
         let mut flight = Self::default();
         let (path, data) = (walk.directory.clone(), Vec::new());
-        flight.send(Purpose::Touch, Request::Set { path, data }, out);
-        flight.get(Purpose::Time, &walk.directory, out);
+        flight
+            .pending
+            .send(Purpose::Touch, Request::Set { path, data }, out);
+        flight.pending.get(Purpose::Time, walk.directory.clone(), out);
         flight
     }
 
     /// Lists a directory.
     pub(super) fn list(walk: &Walk, out: &mut Outbox<Request>) -> Self {
         let mut flight = Self::default();
-        flight.children(Purpose::List, &walk.directory, out);
+        flight
+            .pending
+            .children(Purpose::List, walk.directory.clone(), false, out);
         flight
     }
 
@@ -114,12 +119,13 @@ impl Flight {
             now: walk.now,
             ..Self::default()
         };
-        flight.get(Purpose::Bucket, &walk.directory, out);
+        let group = &mut flight.pending;
+        group.get(Purpose::Bucket, walk.directory.clone(), out);
         for (at, item) in walk.batch.iter().enumerate() {
             flight.answers.found.push(Found::default());
-            flight.get(Purpose::Node(at), &item.path, out);
+            group.get(Purpose::Node(at), item.path.clone(), out);
             if item.is_record {
-                flight.children(Purpose::Children(at), &item.path, out);
+                group.children(Purpose::Children(at), item.path.clone(), false, out);
             }
         }
         flight
@@ -128,34 +134,15 @@ impl Flight {
     /// Deletes.
     pub(super) fn delete(writes: Vec<Write>, out: &mut Outbox<Request>) -> Self {
         let mut flight = Self::default();
-        flight.send(Purpose::Delete, Request::Multi { writes }, out);
         flight
-    }
-
-    fn get(&mut self, purpose: Purpose, path: &str, out: &mut Outbox<Request>) {
-        let (path, watch) = (path.into(), false);
-        self.send(purpose, Request::Get { path, watch }, out);
-    }
-
-    fn children(&mut self, purpose: Purpose, path: &str, out: &mut Outbox<Request>) {
-        let (path, watch) = (path.into(), false);
-        self.send(purpose, Request::Children { path, watch }, out);
-    }
-
-    fn send(&mut self, purpose: Purpose, request: Request, out: &mut Outbox<Request>) {
-        let id = out.command(request, None);
-        self.pending.push((id, purpose));
-    }
-
-    fn purpose(&self, id: CommandId) -> Option<Purpose> {
-        let mut pending = self.pending.iter();
-        let (_, purpose) = pending.find(|(waiting, _)| *waiting == id)?;
-        Some(*purpose)
+            .pending
+            .send(Purpose::Delete, Request::Multi { writes }, out);
+        flight
     }
 
     /// The shape of the answer to a command of the group.
     pub(super) fn expects(&self, id: CommandId) -> Option<&'static str> {
-        Some(match self.purpose(id)? {
+        Some(match self.pending.purpose(id)? {
             Purpose::Touch => "done",
             Purpose::List | Purpose::Children(_) | Purpose::Delete => "children",
             Purpose::Time | Purpose::Bucket | Purpose::Node(_) => "data",
@@ -164,8 +151,8 @@ impl Flight {
 
     /// Takes the outcome of a command of the group. Returns the answers when the last one has come.
     pub(super) fn answered(&mut self, id: CommandId, result: Result<Answer, Failure>) -> Option<Answers> {
-        let purpose = self.purpose(id)?;
-        self.pending.retain(|(waiting, _)| *waiting != id);
+        let purpose = self.pending.purpose(id)?;
+        self.pending.remove(id);
         self.take(id, purpose, result);
         self.pending
             .is_empty()
@@ -176,7 +163,7 @@ impl Flight {
         let answers = &mut self.answers;
         match (purpose, result) {
             (Purpose::Delete, result) => answers.written = Some(written(id, result, "deleting records")),
-            (Purpose::Touch, Ok(Answer::Done)) | (_, Ok(Answer::Error(code::NO_NODE))) => {}
+            (Purpose::Touch, Ok(Answer::Done)) => {}
             (Purpose::Time, Ok(Answer::Data { stat, .. })) => answers.time = Some(stored::changed(&stat)),
             (Purpose::List, Ok(Answer::Children(names))) => answers.names = names,
             (Purpose::Bucket, Ok(Answer::Data { stat, .. })) => answers.bucket = Some(stat.version),
@@ -190,14 +177,13 @@ impl Flight {
                     found.children = names;
                 }
             }
-            (Purpose::Touch, Ok(Answer::Error(error))) => {
-                answers
-                    .setback
-                    .worsen(setback(error, id, "writing the directory of the scope"));
+            (purpose, result) => {
+                let deed = match purpose {
+                    Purpose::Touch => "writing the directory of the scope",
+                    _ => "reading records",
+                };
+                answers.setback.worsen(unread(id, result, deed));
             }
-            (_, Ok(Answer::Error(error))) => answers.setback.worsen(setback(error, id, "reading records")),
-            (_, Err(Failure::Closed)) => answers.setback.worsen(closed(id)),
-            (_, Ok(_) | Err(Failure::NotSent | Failure::Unknown)) => answers.setback.worsen(Setback::Retry),
         }
     }
 }
