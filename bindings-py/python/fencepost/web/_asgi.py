@@ -8,9 +8,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, TypeAlias
 
 from .._engine.log import log
-from .._engine.wording import unreadable
 from ..asyncio import Claim, Idempotency
-from ..errors import FencepostError
 from . import _answers as answers
 from . import _form as form
 from ._asgi_response import Message, Protected, Send
@@ -18,11 +16,13 @@ from ._middleware import (
     RESPONSES,
     Answer,
     Head,
+    HungUp,
     Middleware,
     Named,
     StoreAway,
-    answer_to,
+    refusing,
     report,
+    stored_by,
     tenant_of,
     with_not_stored,
 )
@@ -43,10 +43,6 @@ _HIDDEN = frozenset(
 """Extensions with which a response would pass the middleware by."""
 
 
-class _HungUp(Exception):
-    """The client has gone before its request was complete."""
-
-
 class AsgiMiddleware(Middleware[Scope, Idempotency]):
     """Runs the covered requests of an ASGI application once for each key, and replays their responses::
 
@@ -58,6 +54,8 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
 
     __doc__ = f"{__doc__}\n{Middleware.__doc__}"
     app: App
+    _kind = Idempotency
+    _client = "a client of fencepost.asyncio"
 
     def _set_up(self) -> None:
         self._running: set[asyncio.Task[None]] = set()
@@ -104,24 +102,15 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
         except Answer as answer:
             problem = answer.problem
             await _respond(send, problem.status, problem.headers(answer.wait), problem.body)
-        except _HungUp:
+        except HungUp:
             pass
 
     async def _issue(self, scope: Scope, send: Send) -> None:
         tenant = await self._tenant(scope)
-        try:
+        with refusing("no token was issued"):
             token = await issue_token_async(self._operations(), tenant)
-        except FencepostError as error:
-            raise self._unavailable(error) from error
         body = token_body(token)
         await _respond(send, 201, token_headers(body), body)
-
-    def _unavailable(self, error: FencepostError) -> Exception:
-        answer = answer_to(error)
-        if not isinstance(answer, StoreAway):
-            return answer
-        report("no token was issued", error)
-        return Answer(answers.STORE_UNAVAILABLE)
 
     async def _serve_covered(self, head: Head, scope: Scope, receive: Receive, send: Send) -> None:
         named: Named | None = None
@@ -153,20 +142,13 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
         given = self._scope(scope)
         return tenant_of(await given if inspect.isawaitable(given) else given)
 
-    def _operations(self) -> Idempotency:
-        given = self._idempotency
-        operations = given() if callable(given) else given
-        if not isinstance(operations, Idempotency):
-            raise unreadable(f"idempotency is {operations!r}: give a scope of a client of fencepost.asyncio")
-        return operations
-
     async def _read(self, receive: Receive) -> bytes:
         parts: list[bytes] = []
         size = 0
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
-                raise _HungUp
+                raise HungUp
             part = message.get("body", b"")
             size += len(part)
             if size > self._max_body:
@@ -179,16 +161,8 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
         """Raises Answer, StoreAway with ``fail_open``, and the errors of the program."""
         scope = self._operations()
         key, settings = self._settings(scope._operations, named, tenant, head, body)
-        try:
+        with refusing("a request was refused", fail_open=self._fail_open):
             return await scope._claim(key, settings, self._wait, RESPONSES)
-        except FencepostError as error:
-            answer = answer_to(error)
-            if answer is error:
-                raise
-            if isinstance(answer, StoreAway) and not self._fail_open:
-                report("a request was refused", error)
-                answer = Answer(answers.STORE_UNAVAILABLE)
-            raise answer from error
 
     async def _run(self, claim: Claim, scope: Scope, body: bytes, send: Send) -> None:
         """Runs the handler in a task of its own, which goes on if this one is cancelled."""
@@ -264,11 +238,7 @@ async def _respond(send: Send, status: int, headers: form.Headers, body: bytes) 
 
 
 async def _replay(send: Send, claim: Claim) -> None:
-    try:
-        stored: form.Stored = claim.result
-    except FencepostError as error:
-        report("a stored response cannot be replayed", error)
-        raise Answer(answers.CORRUPT_RECORD) from error
+    stored = stored_by(claim)
     await _respond(send, stored.status, stored.replay(), stored.body or b"")
 
 

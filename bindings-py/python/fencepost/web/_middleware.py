@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from .._client.arguments import Duration, acquire_timeout, binary, positive, text
+from .._client.base_claim import BaseClaim
 from .._client.codec import Codec
 from .._client.operations import Operations
 from .._engine.log import log
@@ -39,6 +41,10 @@ class Answer(Exception):
 
 class StoreAway(Exception):
     """The store cannot be asked. Its cause says why."""
+
+
+class HungUp(Exception):
+    """The client has gone before its request was complete."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,11 @@ class Middleware(Generic[Request, Scope]):
     Raises ConfigError.
     """
 
+    _kind: type[Scope]
+    """What ``idempotency`` has to be, or to give."""
+    _client: str
+    """Whose scopes these are, in an error."""
+
     def __init__(
         self,
         app: Any,
@@ -127,6 +138,13 @@ class Middleware(Generic[Request, Scope]):
 
     def _set_up(self) -> None:
         """What one of the two has besides its settings."""
+
+    def _operations(self) -> Scope:
+        given = self._idempotency
+        operations = given() if callable(given) else given
+        if not isinstance(operations, self._kind):
+            raise unreadable(f"idempotency is {operations!r}: give a scope of {self._client}")
+        return operations
 
     def _is_covered(self, head: Head, request: Request) -> bool:
         return head.method in self._methods and (self._covers is None or bool(self._covers(request)))
@@ -200,6 +218,33 @@ _PROBLEMS = {
     320: answers.UNKNOWN_TOKEN,
     321: answers.CORRUPT_RECORD,
 }
+
+
+@contextmanager
+def refusing(what: str, *, fail_open: bool = False) -> Iterator[None]:
+    """Turns an error of the store into what the request gets: Answer, or StoreAway with ``fail_open``. The
+    log says ``what`` has happened if the store is away.
+    """
+    try:
+        yield
+    except FencepostError as error:
+        answer = answer_to(error)
+        if answer is error:
+            raise
+        if isinstance(answer, StoreAway) and not fail_open:
+            report(what, error)
+            answer = Answer(answers.STORE_UNAVAILABLE)
+        raise answer from error
+
+
+def stored_by(claim: BaseClaim) -> form.Stored:
+    """The response that a replayed claim has. Raises Answer if it cannot be read."""
+    try:
+        stored: form.Stored = claim.result
+    except FencepostError as error:
+        report("a stored response cannot be replayed", error)
+        raise Answer(answers.CORRUPT_RECORD) from error
+    return stored
 
 
 def report(what: str, error: BaseException) -> None:

@@ -8,19 +8,19 @@ from typing import Any, TypeAlias
 
 from .._client.claim import Claim
 from .._client.idempotency import Idempotency
-from .._engine.wording import unreadable
-from ..errors import FencepostError
 from . import _answers as answers
 from . import _form as form
 from ._middleware import (
     RESPONSES,
     Answer,
     Head,
+    HungUp,
     Middleware,
     Named,
     StoreAway,
-    answer_to,
+    refusing,
     report,
+    stored_by,
     tenant_of,
     with_not_stored,
 )
@@ -31,10 +31,6 @@ Environ: TypeAlias = dict[str, Any]
 App: TypeAlias = Callable[[Environ, StartResponse], Iterable[bytes]]
 
 _PIECE = 64 * 1024
-
-
-class _HungUp(Exception):
-    """The client has gone before its request was complete."""
 
 
 class WsgiMiddleware(Middleware[Environ, Idempotency]):
@@ -49,6 +45,8 @@ class WsgiMiddleware(Middleware[Environ, Idempotency]):
 
     __doc__ = f"{__doc__}\n{Middleware.__doc__}"
     app: App
+    _kind = Idempotency
+    _client = "a client of fencepost"
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Serves a request."""
@@ -61,20 +59,14 @@ class WsgiMiddleware(Middleware[Environ, Idempotency]):
         except Answer as answer:
             problem = answer.problem
             return respond(start_response, problem.status, problem.headers(answer.wait), problem.body)
-        except _HungUp:
+        except HungUp:
             return respond(start_response, 400, [(b"content-length", b"0")], b"")
         return self.app(environ, start_response)
 
     def _issue(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         tenant = tenant_of(self._scope(environ))
-        try:
+        with refusing("no token was issued"):
             token = issue_token(self._operations(), tenant)
-        except FencepostError as error:
-            answer = answer_to(error)
-            if not isinstance(answer, StoreAway):
-                raise answer from error
-            report("no token was issued", error)
-            raise Answer(answers.STORE_UNAVAILABLE) from error
         body = token_body(token)
         return respond(start_response, 201, token_headers(body), body)
 
@@ -105,20 +97,13 @@ class WsgiMiddleware(Middleware[Environ, Idempotency]):
         response = Protected(claim, start_response, self._end, self._stored_headers, self._max_result)
         return response.run(self.app, inner)
 
-    def _operations(self) -> Idempotency:
-        given = self._idempotency
-        operations = given() if callable(given) else given
-        if not isinstance(operations, Idempotency):
-            raise unreadable(f"idempotency is {operations!r}: give a scope of a client of fencepost")
-        return operations
-
     def _read(self, environ: Environ) -> bytes:
         stream = environ["wsgi.input"]
         length = environ.get("CONTENT_LENGTH") or ""
         if length.isdigit():
             body = b"".join(_pieces(stream, int(length)))
             if len(body) < int(length):
-                raise _HungUp
+                raise HungUp
             return body
         if not environ.get("wsgi.input_terminated"):
             return b""
@@ -131,16 +116,8 @@ class WsgiMiddleware(Middleware[Environ, Idempotency]):
         """Raises Answer, StoreAway with ``fail_open``, and the errors of the program."""
         scope = self._operations()
         key, settings = self._settings(scope._operations, named, tenant, head, body)
-        try:
+        with refusing("a request was refused", fail_open=self._fail_open):
             return scope._claim(key, settings, self._wait, RESPONSES)
-        except FencepostError as error:
-            answer = answer_to(error)
-            if answer is error:
-                raise
-            if isinstance(answer, StoreAway) and not self._fail_open:
-                report("a request was refused", error)
-                answer = Answer(answers.STORE_UNAVAILABLE)
-            raise answer from error
 
 
 def _head(environ: Environ) -> Head:
@@ -177,11 +154,7 @@ def _with_body(environ: Environ, body: bytes) -> Environ:
 
 
 def _replay(start_response: StartResponse, claim: Claim) -> Iterable[bytes]:
-    try:
-        stored: form.Stored = claim.result
-    except FencepostError as error:
-        report("a stored response cannot be replayed", error)
-        raise Answer(answers.CORRUPT_RECORD) from error
+    stored = stored_by(claim)
     return respond(start_response, stored.status, stored.replay(), stored.body or b"")
 
 
