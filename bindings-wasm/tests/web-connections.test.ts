@@ -109,7 +109,7 @@ eachExpress("connections", (servers) => {
     assert.equal(claims[1]?.takeovers, 1);
   });
 
-  it("leaves the claim of a handler that never answers, once nobody refers to it", { timeout: 60_000 }, async () => {
+  it("leaves the claim of a handler that never answers, once no code refers to it", { timeout: 60_000 }, async () => {
     const entered = new Moment();
     let runs = 0;
     const { order } = await servers.serving((_request, response) => {
@@ -137,7 +137,7 @@ eachExpress("connections", (servers) => {
     await received(socket, / 200 OK[^]*done$/);
     socket.write(order.bytes("x".repeat(21)));
     await received(socket, / 413 [^]*body-too-large[^]*}$/);
-    // More than the connection takes before somebody reads it.
+    // More than the connection takes before a reader takes it.
     socket.write(order.chunked("x".repeat(10_000_000)));
     await received(socket, / 413 [^]*body-too-large[^]*}$/);
     socket.write(order.bytes("x".repeat(10)));

@@ -158,7 +158,7 @@ describe("Hono", { concurrency: false }, () => {
     assert.deepEqual(takeovers, [0, 1]);
   });
 
-  it("leaves the claim of a body that fails, and completes that of one that nobody reads", async () => {
+  it("leaves the claim of a body that fails, and completes that of one without a reader", async () => {
     // They are referred to, so that it is not the garbage collector who leaves them.
     const claims: (Claim | null)[] = [];
     const ended = new Moment();

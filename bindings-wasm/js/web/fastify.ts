@@ -23,7 +23,7 @@ import { announced, grouped, headersOf } from "./held.js";
 import { type NodeRequest, type NodeResponse, Shield, headerOf, peek } from "./node.js";
 import { type Reply, STORED } from "./response.js";
 import type { WebOptions } from "./settings.js";
-import { type WebStream, beginning, passing, pieces } from "./streams.js";
+import { type WebStream, beginning, pieces, unstored } from "./streams.js";
 
 export * from "./public.js";
 
@@ -149,14 +149,7 @@ export function idempotent<R extends FastifyRequest>(
       if (gate.endOf(status) === "complete") {
         reply.header(STORED, "false");
       }
-      const rest = passing(
-        begun,
-        length,
-        async () => {
-          await gate.settle(claim, { status, headers: [], body: null });
-        },
-        () => gate.leave(claim),
-      );
+      const rest = unstored(begun, length, status, gate, claim);
       return Readable.fromWeb(rest as Parameters<typeof Readable.fromWeb>[0]);
     }
     const settled = await gate.settle(claim, { status, headers: headers(), body: begun.whole });

@@ -97,7 +97,7 @@ export function hold<R>(response: WritableResponse, gate: Gate<R>, claim: Claim,
   }
 
   /**
-   * Writes, unless nobody listens any more: then the handler goes on as if somebody did. The last bytes of a known length wait
+   * Writes, unless the client has hung up: then the handler goes on as if it had not. The last bytes of a known length wait
    * for the end.
    */
   function forward(chunk: unknown, ...more: ChunkArguments): boolean {
@@ -248,7 +248,7 @@ function bytesOfChunk(chunk: unknown, more: ChunkArguments): Uint8Array {
   return Buffer.from(chunk as string, (typeof encoding === "string" ? encoding : "utf8") as BufferEncoding);
 }
 
-/** Calls the callback of a write that waits for nobody. */
+/** Calls the callback of a write that is done. */
 function callback(more: ChunkArguments, error?: Error): void {
   const done = more.find((one): one is Done => typeof one === "function");
   if (done !== undefined) {

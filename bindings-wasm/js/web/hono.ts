@@ -20,7 +20,7 @@ import { Gate, type Idle } from "./gate.js";
 import { announced } from "./held.js";
 import { type Reply, STORED } from "./response.js";
 import type { WebOptions } from "./settings.js";
-import { beginning, passing, readAll } from "./streams.js";
+import { beginning, readAll, unstored } from "./streams.js";
 
 export * from "./public.js";
 
@@ -81,14 +81,7 @@ export function idempotent<C extends HonoContext>(
       }
       return;
     }
-    const rest = passing(
-      begun,
-      length,
-      async () => {
-        await gate.settle(claim, { status, headers: [], body: null });
-      },
-      () => gate.leave(claim),
-    );
+    const rest = unstored(begun, length, status, gate, claim);
     exchange(c, rest, c.res, gate.endOf(status) === "complete");
   }
 
@@ -173,7 +166,7 @@ function replaced(response: Response, names: readonly string[], { status, header
   return new Response(null, { status, headers: all });
 }
 
-/** In a worker, work ends with its request, unless it is told to go on. */
+/** In a worker, work ends with its request, unless the program asks the runtime to wait for it. */
 function outlive(c: HonoContext, work: Promise<unknown>): void {
   let context: HonoContext["executionCtx"];
   try {

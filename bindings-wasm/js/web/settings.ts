@@ -16,7 +16,7 @@ export type End = "complete" | "release" | "leave";
 
 /** Options of the middleware, for requests as its framework has them. The HTTP form's reference has more about each. */
 export interface WebOptions<R> {
-  /** The tenant or session whose keys these are: a text that is not empty. So nobody gets another one's response. */
+  /** The tenant or session whose keys these are: a text that is not empty. So no tenant gets the response of another one. */
   readonly scope: (request: R) => string | PromiseLike<string>;
   /** The key of the fingerprints, of 16 bytes at least: the same on all servers that replay each other's responses. */
   readonly secret: Bytes;

@@ -4,7 +4,9 @@
  * @module
  */
 
+import type { Claim } from "../client/claim.js";
 import { joined } from "./bytes.js";
+import type { Gate } from "./gate.js";
 
 /** What this package uses of a `ReadableStreamDefaultReader`. */
 interface Reader {
@@ -90,7 +92,7 @@ function atOnce<T>(read: Promise<T>): Promise<T | null> {
  * The rest of a body, as a stream. Before its end, `last` is awaited: before the last bytes, if their number is known
  * (`length`). A reader that cancels stops nothing: the body is read to its end. If the body fails, `failed` is called.
  */
-export function passing(
+function passing(
   { chunks, next, reader }: Pieces,
   length: number | null,
   last: () => Promise<void>,
@@ -136,8 +138,26 @@ export function passing(
     },
     async cancel() {
       while ((await pull()) !== null) {
-        // Nobody listens any more.
+        // The reader has cancelled.
       }
     },
   });
+}
+
+/** The rest of a body of a claimed request, of which a retry gets the status alone. */
+export function unstored<R>(
+  begun: Pieces,
+  length: number | null,
+  status: number,
+  gate: Gate<R>,
+  claim: Claim,
+): ReadableStream<Uint8Array> {
+  return passing(
+    begun,
+    length,
+    async () => {
+      await gate.settle(claim, { status, headers: [], body: null });
+    },
+    () => gate.leave(claim),
+  );
 }
