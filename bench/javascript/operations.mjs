@@ -40,7 +40,7 @@ export async function operations(address, scope, onIoredis) {
     },
     async release() {
       await claim.complete(RESULT, { tag: TAG });
-      if (claim.replayed) throw new Error("somebody else has completed it");
+      if (claim.replayed) throw new Error("another process has completed it");
     },
     async close() {
       await client.close();

@@ -28,7 +28,7 @@ async fn withdraw(
             let balance = balances.entry(account).or_default();
             *balance -= amount;
             let balance = balance.to_string();
-            // Nobody else can have stored a result: the claim has not been lost.
+            // No other process can have stored a result: the claim has not been lost.
             let _stored = claim.complete("", balance.as_bytes()).await?;
             Ok(balance)
         }

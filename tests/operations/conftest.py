@@ -19,7 +19,7 @@ from worker import LANGUAGES, Server, Worker  # noqa: E402
 
 @pytest.fixture(params=["redis", "zookeeper"])
 def server(request: pytest.FixtureRequest) -> Server:
-    """A real server, and a scope that nobody else uses."""
+    """A real server, and a scope that no other test uses."""
     variable = f"FENCEPOST_{request.param.upper()}"
     if variable not in os.environ:
         pytest.fail(f"{variable} is not set: run `python3 tests/servers run -- pytest tests/operations`")

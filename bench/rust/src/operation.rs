@@ -69,7 +69,7 @@ impl serve::Lock for Operations {
         let claim = self.claim.take().ok_or("nothing is claimed")?;
         match claim.complete(TAG, RESULT).await? {
             Completion::Stored => Ok(()),
-            Completion::Replayed(_) => Err("somebody else has completed it".into()),
+            Completion::Replayed(_) => Err("another process has completed it".into()),
         }
     }
 

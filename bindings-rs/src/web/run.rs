@@ -253,7 +253,7 @@ impl<E> Protected<E> {
     async fn fail(&mut self, failure: Failure<E>) {
         self.give_up(End::Leave).await;
         if let Some(head) = self.head.take() {
-            // Nobody listens if the client has hung up.
+            // The client may have hung up.
             let _ = head.send(Err(failure));
         } else {
             self.pass(Piece::Failed("the handler has panicked".into())).await;
@@ -270,7 +270,7 @@ impl<E> Protected<E> {
 
     fn send(&mut self, response: Response<Body>) {
         if let Some(head) = self.head.take() {
-            // Nobody listens if the client has hung up.
+            // The client may have hung up.
             let _ = head.send(Ok(response));
         }
     }

@@ -217,13 +217,13 @@ async fn a_record_of_something_else_is_corrupt() -> Result<(), Error> {
 async fn a_request_without_a_tenant_runs_nothing() -> Result<(), Error> {
     let shop = Shop::open().await?;
     let app = shop.counting(shop.builder().build()?);
-    let mut nobody = request("");
-    nobody.headers_mut().remove("x-tenant");
+    let mut nameless = request("");
+    nameless.headers_mut().remove("x-tenant");
     let mut empty = request("");
     empty
         .headers_mut()
         .insert("x-tenant", HeaderValue::from_static(""));
-    for asked in [nobody, empty] {
+    for asked in [nameless, empty] {
         let answer = ask(&app, asked).await;
         assert_eq!((answer.status, answer.body.as_str()), (500, ""));
     }

@@ -132,7 +132,7 @@ fn why_not(
         (State::Running, _) if lease.is_some_and(|lease| lease.owner != Some(session)) => {
             Some("a claim of another client has gone")
         }
-        _ if !after.contains_key(path) && is_record(path) => Some("a record that nobody had freed has gone"),
+        _ if !after.contains_key(path) && is_record(path) => Some("a record that was not freed has gone"),
         _ => None,
     }
 }

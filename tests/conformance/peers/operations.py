@@ -69,5 +69,5 @@ def recorded(record: fencepost.Record | None) -> dict[str, Any]:
 
 
 def collect() -> None:
-    """Collects what nobody refers to."""
+    """Collects what no code refers to."""
     gc.collect()

@@ -46,7 +46,7 @@ void effect(const char *path, const char *key, const fencepost_grant *claim) {
         fencepost_claim_takeovers(claim));
 }
 
-/* Claims a key, runs its operation if nobody has, and writes down the result. */
+/* Claims a key, runs its operation unless another worker has, and writes down the result. */
 static fencepost_result once(job *all, const char *key, bool *ran) {
     char own[LINE];
     const void *bytes = NULL;

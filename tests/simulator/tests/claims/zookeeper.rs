@@ -253,7 +253,7 @@ impl Both {
         self.table.forget();
     }
 
-    /// Somebody else writes into the record, or deletes it.
+    /// Another program writes into the record, or deletes it.
     fn damage(&mut self, chance: &mut Chance) {
         let Some((bytes, _)) = self.server.model().node(RECORD) else {
             return;

@@ -102,10 +102,10 @@ impl Walk {
         true
     }
 
-    /// What deletes those nodes of the batch that may go. They are the batch then.
+    /// The writes that delete those nodes of the batch that may go. The batch is then these nodes alone.
     ///
-    /// A node may have been deleted since, and another one with the same version created. Whoever deletes changes the
-    /// bucket. So the bucket must have the version that it had before the read.
+    /// A node may have been deleted since, and another one with the same version created. A client that deletes a node
+    /// changes the bucket. So the bucket must have the version that it had before the read.
     pub(super) fn deletes(&mut self, answers: &mut Answers) -> Vec<Write> {
         let found = take(&mut answers.found);
         let mut writes = Vec::new();

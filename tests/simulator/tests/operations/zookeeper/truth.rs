@@ -83,7 +83,7 @@ impl World<'_> {
         }
     }
 
-    /// What a client is told has to be true.
+    /// What a server answers to a client has to be true.
     pub(super) fn believe(&self, number: u8, event: &Event) -> Result<(), Broken> {
         let late = |attempt: &AttemptId| self.truth.late.contains(attempt);
         match event {

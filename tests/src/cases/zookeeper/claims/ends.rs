@@ -9,7 +9,7 @@ use crate::{
 cases! { "zookeeper":
     claim_completed_after_its_session, "The claim is lost with its session; its result is stored all the same, if no other attempt has claimed the operation.",
         "AWS Powertools#4260: a record in progress whose lease is over";
-    claim_lapsed_and_left, "The claim has ended by this client's clock, and its session lives: the machine leaves it, so that it blocks nobody.";
+    claim_lapsed_and_left, "The claim has ended by this client's clock, and its session lives: the machine leaves it, so that it blocks no other attempt.";
     claim_lapsed_and_completed, "The application completes a lapsed claim while the machine leaves it.";
     claim_claimed_again, "A claim that was lost may be claimed again: a new attempt.";
     claim_completion_repeated, "A completion without an answer is read back, and finds itself.",

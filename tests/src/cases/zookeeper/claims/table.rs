@@ -10,7 +10,7 @@ cases! { "zookeeper":
     claim_of_a_new_operation, "No record: one transaction creates the record and the lease, and the read behind it has the fence.";
     claim_first_ever, "The directories above the record are created when they are missing.";
     claim_of_a_free_operation, "The record was freed: the transaction names its version and its bucket's.",
-        "every fresh node has version 0: a version alone can hit a stranger's record";
+        "every fresh node has version 0: a version alone can hit another attempt's record";
     claim_takes_over, "The lease of another attempt has gone: claimed, with one takeover more.";
     claim_forbidden_after_a_lease, "The lease of another attempt has gone, and its policy forbids the claim.";
     claim_while_another_one_runs, "Another attempt's lease exists: a try says so at once, with the session's timeout as the time left.";
@@ -166,7 +166,7 @@ fn claim_completed(story: &mut Recorder) {
 fn claim_completed_in_vain(story: &mut Recorder) {
     warm(story);
     for (attempt, result, says) in [
-        // Nobody has taken over: it is stored.
+        // No other attempt has taken over: it is stored.
         (None, "", "completed"),
         (Some(OTHER), "", "lost superseded"),
         (Some(OTHER), "[1]", "replayed"),
