@@ -15,8 +15,9 @@ from .workers import Worker
 
 CYCLES = 10
 #: Windows of so many cycles, and hand-offs. The window with the fewest flights counts: where a sender is
-#: interrupted between two requests that belong together, they become two flights.
-WINDOWS, QUICK_WINDOWS = 5, 4
+#: interrupted between two requests that belong together, they become two flights. On a busy machine that
+#: happens in most windows, so a fewest number counts when it has been seen twice.
+WINDOWS, QUICK_WINDOWS, MOST_WINDOWS = 5, 4, 40
 HAND_OFFS, QUICK_HAND_OFFS = 7, 3
 #: A waiter that is quiet for so long, in seconds, has asked all it has to. On Redis it polls every 100 ms.
 QUIET = {"zookeeper": 0.1, "redis": 0.04}
@@ -63,15 +64,23 @@ def one(subject: Subject, control: Control, quick: bool, lock: str) -> Wire:
         proxies = [stack.enter_context(control.proxy(subject.family)) for _ in range(2)]
         with Worker(subject, proxies[0].url, f"{lock}-alone") as first:
             first.cycle(CYCLES)  # warm-up: the directory, the scripts
-            counts = min(
-                (cycles(first, proxies[0]) for _ in range(QUICK_WINDOWS if quick else WINDOWS)),
-                key=lambda counts: counts.flights,
-            )
+            counts = calmest(lambda: cycles(first, proxies[0]), QUICK_WINDOWS if quick else WINDOWS)
         alone = (counts.requests / CYCLES, counts.flights / CYCLES, counts.kinds, CYCLES)
         if subject.role is Role.RAW or subject.alone:
             return Wire(*alone, None, None, None)
         pair = [stack.enter_context(Worker(subject, proxy.url, f"{lock}-pair")) for proxy in proxies]
         return Wire(*alone, *hand_offs(pair, proxies, QUICK_HAND_OFFS if quick else HAND_OFFS))
+
+
+def calmest(window: Callable[[], Counts], least: int) -> Counts:
+    """The window with the fewest flights, of `least` windows and until a second window has as few."""
+    seen: list[Counts] = []
+    while len(seen) < MOST_WINDOWS:
+        seen.append(window())
+        seen.sort(key=lambda counts: counts.flights)
+        if len(seen) >= least and seen[0].flights == seen[1].flights:
+            break
+    return seen[0]
 
 
 def cycles(worker: Worker, proxy: Proxy) -> Counts:
