@@ -212,7 +212,8 @@ impl<F: Family> Hub<F> {
     }
 
     /// Takes the next command or event of all machines and of the part that they share. With `only`, the hub polls that
-    /// machine, the shared part, and the holds of owners. When nothing is left, returns [`Output::Wait`] with the time of the next timeout.
+    /// machine and the shared part; events of holds of an owner, which one machine serves, may have any of their keys. When
+    /// nothing is left, returns [`Output::Wait`] with the time of the next timeout.
     #[must_use]
     pub fn poll_output(&mut self, only: Option<Key>) -> HubOutput<F> {
         let only = only.map(|key| self.grants.machine(key));

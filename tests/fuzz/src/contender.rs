@@ -1,6 +1,11 @@
 //! What one machine may report, by what was asked of it.
 
-use fencepost_core::{Event, Intent, Settings, redis, zookeeper};
+use fencepost_core::{
+    Event, Intent, Settings,
+    hub::Family,
+    redis::{self, Redis},
+    zookeeper::{self, ZooKeeper},
+};
 
 use crate::claimant::Claimant;
 
@@ -18,7 +23,10 @@ impl Account {
         match settings {
             Settings::Redis(redis::LockSettings::Claim(_))
             | Settings::ZooKeeper(zookeeper::LockSettings::Claim(_)) => Self::Claim(Claimant::default()),
-            _ => Self::Lock(Contender::default()),
+            _ => Self::Lock(Contender {
+                has_owner: has_owner(settings),
+                ..Contender::default()
+            }),
         }
     }
 
@@ -43,6 +51,11 @@ impl Account {
         }
     }
 
+    /// Whether the hub may return its events under another key, too: it is an acquire of an owner.
+    pub(crate) const fn has_owner(&self) -> bool {
+        matches!(self, Self::Lock(Contender { has_owner: true, .. }))
+    }
+
     /// Whether everything that was asked has had its end.
     pub(crate) const fn is_at_rest(&self) -> bool {
         match self {
@@ -55,6 +68,7 @@ impl Account {
 /// The account of one contender. Intents count when they are accepted, events when they are polled, so events lag behind.
 #[derive(Debug, Default)]
 pub(crate) struct Contender {
+    has_owner: bool,
     acquires: u32,
     /// Acquires that have come to an end: granted or refused.
     answered: u32,
@@ -164,5 +178,13 @@ impl Contender {
 
     fn assert(&self, holds: bool, event: &Event) {
         assert!(holds, "{event:?} makes no sense to {self:?}");
+    }
+}
+
+fn has_owner(settings: &Settings) -> bool {
+    match settings {
+        Settings::Redis(settings) => Redis::reentry(settings).is_some(),
+        Settings::ZooKeeper(settings) => ZooKeeper::reentry(settings).is_some(),
+        _ => false,
     }
 }
