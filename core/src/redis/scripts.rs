@@ -90,27 +90,27 @@ scripts! {
     ///   script ignores that: waiters also poll.
     Release = ["release"], "5ef42edee06d1231c6247cd90cbbaf53b619df58";
     /// Asks to run an operation. See [`claim`](super::claim).
-    Claim = ["claim/record", "claim/claiming", "claim/claim"], "2005b1b922982866330f848d40d643f15ebf67f1";
+    Claim = ["claim/record", "claim/claiming", "claim/claim"], "b9e9d8f9c98421031152df2878fa73fa194d2b94";
     /// Extends the lease of a claim. See [`claim`](super::claim).
-    RenewClaim = ["claim/record", "claim/renew"], "c45377665335127da76401ff833557c4ce6cb12e";
+    RenewClaim = ["claim/record", "claim/renew"], "49453004fceb53fd86a9bbca01b85ebb69db30b0";
     /// Stores the result of a claim. See [`claim`](super::claim).
-    Complete = ["claim/record", "claim/complete"], "c0a4bb65d23dd58489ba62ab4bf4114a2d560072";
+    Complete = ["claim/record", "claim/complete"], "a66bd224a2bd4759f3e51b06cbbb858a4c4a241e";
     /// Ends a claim: nothing has happened. See [`claim`](super::claim).
-    ReleaseClaim = ["claim/record", "claim/ending", "claim/release"], "8487b6c12f5a417c412f09f8755d712dd42bc776";
+    ReleaseClaim = ["claim/record", "claim/ending", "claim/release"], "1f864ccbab780c9aa7a7c15f37a5ad94c22ac227";
     /// Ends a claim: the outcome is unknown. See [`claim`](super::claim).
-    Leave = ["claim/record", "claim/ending", "claim/leave"], "8af72701f407567f9b4126291c0794ea33d0c0be";
+    Leave = ["claim/record", "claim/ending", "claim/leave"], "feb31d26579ac396d18226b0a61507d0da794e1c";
     /// Makes a token. See [`claim`](super::claim).
-    Issue = ["claim/record", "claim/issue"], "a054742fcda29aada3c4849111279f9ba61dcdf5";
+    Issue = ["claim/record", "claim/issue"], "2743439a7eb38304386eec4c4c8629465d873b7e";
     /// Claims and completes. See [`claim`](super::claim).
-    Register = ["claim/record", "claim/claiming", "claim/register"], "86a630dff79deb63663e3b2509bf99d9a61a2f60";
+    Register = ["claim/record", "claim/claiming", "claim/register"], "908efc7337cb0916bcd6ae2d056e6d11ce4331eb";
     /// Replaces a value. See [`claim`](super::claim).
-    Update = ["claim/record", "claim/update"], "37a991cfa67f693d9df7e8bfce6b126c2faa82e3";
+    Update = ["claim/record", "claim/update"], "ca5df5304503781093ae11b267e943ab3226d2c4";
     /// Reads a record. See [`claim`](super::claim).
-    Look = ["claim/record", "claim/look"], "e9137f65c6c87a73fcee9e867838ef2393cb788c";
+    Look = ["claim/record", "claim/look"], "17ab1f1ae63b6ab23f3a25727d1972bbb2669299";
     /// An operator stores a result. See [`claim`](super::claim).
-    Settle = ["claim/record", "claim/settle"], "dbfbba3e3a6e87adac1da5fb00b9664b290822b1";
+    Settle = ["claim/record", "claim/settle"], "63156225ce343d7decd79a7fb0d64d36b0b24129";
     /// An operator deletes a record. See [`claim`](super::claim).
-    Forget = ["claim/record", "claim/forget"], "7a9972b3c140b55123dc2f42b27bfb8e4ae467c3";
+    Forget = ["claim/record", "claim/forget"], "8b6795cd432fc4e9e1f0bc5720bc3b1af5d1a1ca";
 }
 
 #[cfg(test)]

@@ -1,14 +1,23 @@
 redis.call('PEXPIRE', KEYS[2], ARGV[2])
-local record, corrupt = read(KEYS[1])
+local record, corrupt, words = read(KEYS[1])
 if corrupt then
   return {'corrupt-record'}
 end
 if runs(record, ARGV[1]) then
-  store(KEYS[1], record, ARGV[1], ARGV[3], ARGV[4])
+  local changed = {'state', 'done'}
+  for at, name in ipairs({'tag', 'result'}) do
+    if ARGV[at + 2] ~= '' then
+      changed[#changed + 1] = name
+      changed[#changed + 1] = ARGV[at + 2]
+    end
+  end
+  redis.call('HDEL', KEYS[1], 'lease', 'tag', 'result')
+  redis.call('HSET', KEYS[1], unpack(changed))
+  redis.call('PEXPIRE', KEYS[1], record.retention)
   redis.pcall('PUBLISH', ARGV[5], '1')
   return {'completed'}
 end
 if not record or record.state ~= 'done' then
   return lost(record, ARGV[1])
 end
-return completed(record, ARGV[1], ARGV[3], ARGV[4])
+return completed(record, words, ARGV[1], ARGV[3], ARGV[4])

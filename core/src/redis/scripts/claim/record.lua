@@ -2,49 +2,44 @@ local names = {
   'format', 'state', 'attempt', 'fence', 'takeovers', 'fingerprint', 'binding', 'life', 'policy', 'lease',
   'retention', 'version',
 }
+local counts = {fence = true, takeovers = true, life = true, lease = true, retention = true, version = true}
 local states = {issued = true, running = true, done = true, value = true}
 local policies = {block = true, indeterminate = true}
-local hexadecimal = '^' .. string.rep('[0-9a-f]', 32) .. '%-$'
 
 local most = 9007199254740991
 
 local function whole(text, limit)
-  return not text or #text <= 16 and string.find(text, '^[1-9]%d*$') and tonumber(text) <= limit
+  return #text <= 16 and string.find(text, '^[1-9]%d*$') and tonumber(text) <= limit
 end
 
 local function sound(record)
-  for _, name in ipairs({'fence', 'takeovers', 'life', 'lease', 'retention', 'version'}) do
-    if not whole(record[name], most) then
-      return false
-    end
-  end
   for _, name in ipairs(names) do
-    if record[name] == '' then
+    local text = record[name]
+    if text and (text == '' or counts[name] and not whole(text, most)) then
       return false
     end
   end
   local attempt = record.attempt or ''
-  local number = string.sub(attempt, 34)
   return record.format == '1'
     and states[record.state or '']
-    and string.find(string.sub(attempt, 1, 33), hexadecimal)
-    and number ~= ''
-    and whole(number, 4294967295)
+    and string.find(attempt, '^[0-9a-f]+%-')
+    and string.sub(attempt, 33, 33) == '-'
+    and whole(string.sub(attempt, 34), 4294967295)
     and (not record.policy or policies[record.policy])
     and (record.life or not record.binding and record.state ~= 'issued')
     and (record.state == 'value' and record.version or record.state ~= 'value' and record.retention)
 end
 
 local function read(key)
-  local values = redis.call('HMGET', key, unpack(names))
+  local words = redis.call('HGETALL', key)
+  if #words == 0 then
+    return nil, false, words
+  end
   local record = {}
-  for at, name in ipairs(names) do
-    record[name] = values[at] or nil
+  for at = 1, #words, 2 do
+    record[words[at]] = words[at + 1]
   end
-  if next(record) == nil and redis.call('EXISTS', key) == 0 then
-    return nil, false
-  end
-  return record, not sound(record)
+  return record, not sound(record), words
 end
 
 local function digits(number)
@@ -79,12 +74,12 @@ local function clock()
   return micros, math.floor(micros / 1000)
 end
 
-local function shown(answer, key)
+local function shown(answer, key, words)
   local _, now = clock()
   local left = redis.call('PTTL', key)
   local reply = {answer, left < 0 and '0' or digits(now + left)}
-  for _, word in ipairs(redis.call('HGETALL', key)) do
-    reply[#reply + 1] = word
+  for at, word in ipairs(words) do
+    reply[at + 2] = word
   end
   return reply
 end
@@ -103,16 +98,11 @@ local function lost(record, attempt)
   return {'lost', 'superseded'}
 end
 
-local function same(key, tag, result)
-  local values = redis.call('HMGET', key, 'tag', 'result')
-  return (values[1] or '') == tag and (values[2] or '') == result
-end
-
-local function completed(record, attempt, tag, result)
+local function completed(record, words, attempt, tag, result)
   if record.attempt ~= attempt then
-    return shown('replayed', KEYS[1])
+    return shown('replayed', KEYS[1], words)
   end
-  return {same(KEYS[1], tag, result) and 'completed' or 'mismatch'}
+  return {(record.tag or '') == tag and (record.result or '') == result and 'completed' or 'mismatch'}
 end
 
 local function guard(record)
