@@ -8,7 +8,7 @@ FIRST := 1
 SERVERS := python3 $(CURDIR)/tests/servers run --
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup build lint bench options soak deletions mutants matrix clean \
+.PHONY: help demo test setup build lint bench site options soak deletions mutants matrix clean \
 	suites computing-suites waiting-suites python-suite c-suite rust-suite javascript-suite shared-suite servers-suite http-suite crowds-suite faults-suite operations-suite interop-suite
 
 help: ## list the targets
@@ -145,6 +145,7 @@ shared-suite:
 	$(SERVERS) $(SUITE) mixed $(PYTHON) -m pytest -q tests/mixed
 	$(SERVERS) $(SUITE) conformance $(PYTHON) -m pytest -q tests/conformance
 	$(SERVERS) $(SUITE) bench $(PYTHON) -m pytest -q bench/tests
+	$(SUITE) site $(PYTHON) -m pytest -q tests/site
 
 # The servers that the tests stand on, and other servers than Redis itself; after Rust's suite, which is the shortest.
 servers-suite: rust-suite
@@ -184,6 +185,9 @@ matrix: ## the explorer's largest cases; every pair of clients with every kind o
 # What people have written: REPORT.md is the simulator's.
 GUIDES = $(shell find . \( -name node_modules -o -name target -o -name '.?*' -o -name build \) -prune -o -name '*.md' -not -name REPORT.md -print)
 
+site: ## build the documentation's site into build/site
+	.venv/bin/python site/build.py build/site
+
 options: ## write the options of locks, in all languages and the reference, from the core's table
 	cargo run --quiet --package fencepost-bindgen -- options
 	cargo fmt --package fencepost
@@ -209,6 +213,7 @@ lint: ## formatting and lints of every language
 	cd tests/deletions && ../../.venv/bin/mypy --strict .
 	cd tests/faults && MYPYPATH=../mixed:../selection:../interop/tests:. ../../.venv/bin/mypy --strict *.py
 	cd tests/http && ../../.venv/bin/mypy *.py apps/*.py
+	.venv/bin/mypy --strict site/build.py tests/site
 	.venv/bin/mypy --strict tests/readme tests/selection tools/closing-lines tools/stutter --scripts-are-modules
 	cd bindings-py && ../.venv/bin/mypy && ../.venv/bin/python -m mypy.stubtest fencepost._fencepost
 	cd bench && ../.venv/bin/mypy

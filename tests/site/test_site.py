@@ -1,0 +1,140 @@
+"""The documentation's site: no dead link, nothing from another host; search and tabs work in a browser."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PATIENCE = 120  # seconds for the browser
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, newly built."""
+    destination = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, ROOT / "site" / "build.py", destination], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return destination
+
+
+class Page(HTMLParser):
+    """The anchors of a page, where its links lead, and what it loads."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.anchors: set[str] = set()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attributes}
+        self.anchors |= {given[name] for name in ("id", "name") if given.get(name)}
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        elif "src" in given:
+            self.loads.append(given["src"])
+        elif tag == "link" and "href" in given:
+            self.loads.append(given["href"])
+
+
+def pages(site: Path) -> dict[Path, Page]:
+    """All pages. The one for missing addresses is shown at any depth, so its links are absolute."""
+    found = {
+        path.resolve(): Page(path.read_text()) for path in site.rglob("*.html") if path.name != "404.html"
+    }
+    assert len(found) > 25
+    return found
+
+
+def test_every_link_leads_somewhere(site: Path) -> None:
+    every = pages(site)
+    dead = []
+    for path, page in every.items():
+        for link in page.links + page.loads:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            if target.is_dir():
+                target /= "index.html"
+            anchor = unquote(parts.fragment)
+            if not target.exists() or (anchor and anchor not in every[target].anchors):
+                dead.append(f"{path.relative_to(site.resolve())}: {link}")
+    assert dead == []
+
+
+def test_the_page_that_shows_a_link_dead_would_be_found() -> None:
+    page = Page('<a href="x.html#y">x</a><h2 id="z">z</h2><script src="https://example.org/a.js"></script>')
+    assert (page.links, page.anchors, page.loads) == (["x.html#y"], {"z"}, ["https://example.org/a.js"])
+
+
+def test_nothing_is_loaded_from_another_host(site: Path) -> None:
+    foreign = [load for page in pages(site).values() for load in page.loads if urlsplit(load).netloc]
+    for sheet in site.rglob("*.css"):
+        foreign += re.findall(r"(?:url\(|@import)\s*['\"]?((?:https?:)?//[^)'\"]+)", sheet.read_text())
+    assert foreign == []
+
+
+#: Opens pages of the site one after the other in a frame, and writes down what is in them.
+DRIVER = Path(__file__).with_name("driver.html")
+
+
+@pytest.fixture
+def address(site: Path) -> Iterator[str]:
+    """The site on a server of this machine."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    shutil.copy(DRIVER, site)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(site)))
+    threading.Thread(target=server.serve_forever).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    (site / "driver.html").unlink()
+
+
+def test_search_and_tabs_work_in_a_browser(address: str, tmp_path: Path) -> None:
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
+    done = subprocess.run(
+        [
+            "chromium",
+            *flags,
+            f"--user-data-dir={tmp_path}",
+            "--virtual-time-budget=60000",
+            "--dump-dom",
+            f"{address}/driver.html",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    said = re.search(r'<pre id="said">(.*?)</pre>', done.stdout, re.DOTALL)
+    assert said, done.stderr
+    assert said[1].split("\n")[:-1] == [
+        "first: JavaScript JavaScript",
+        "clicked: Rust Rust",
+        "kept: Rust",
+        "linked: C",
+        "kept: Rust",
+        "found: true",
+        "hosts: 0",
+    ]
