@@ -17,16 +17,34 @@ GUIDES = ["README.md", "CONTRIBUTING.md", *PAGES]
 COMMAND = ROOT / "target" / "debug" / "fencepost"
 
 
+#: What all programs have printed that stand before it, in the tabs of the languages.
+SHARED = re.compile(r"^## What [^\n]* prints?\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
 def programs() -> Iterator[object]:
     """All programs, each with the files that its page has had the reader save before."""
     for page in PAGES:
+        text = (ROOT / page).read_text()
+        shared = [(found.start(), found[1]) for found in SHARED.finditer(text)]
         files: dict[str, str] = {}
-        for number, block in enumerate(BLOCK.finditer((ROOT / page).read_text())):
+        for number, block in enumerate(BLOCK.finditer(text)):
             if block["file"]:
                 files[block["file"]] = block["text"]
             elif block["tag"] in RUN:
-                given = (block["tag"], block["text"], dict(files), block["output"])
+                later = (output for start, output in shared if start > block.start())
+                output = block["output"] or next(later, None)
+                given = (block["tag"], block["text"], dict(files), output)
                 yield pytest.param(*given, id=f"{page}-{number}-{block['tag']}")
+
+
+#: How many blocks of each tag the pages have.
+COUNTS = {"c": 6, "console": 9, "js": 10, "python": 23, "rust": 8, "sql": 1, "text": 9}
+
+
+def test_no_program_has_gone_untested() -> None:
+    """A renamed tag must not make a program go untested."""
+    tags = [block["tag"] for page in PAGES for block in BLOCK.finditer((ROOT / page).read_text())]
+    assert {tag: tags.count(tag) for tag in sorted(set(tags))} == COUNTS
 
 
 @pytest.mark.parametrize(("language", "text", "files", "output"), list(programs()))

@@ -130,7 +130,7 @@ def test_search_and_tabs_work_in_a_browser(address: str, tmp_path: Path) -> None
     said = re.search(r'<pre id="said">(.*?)</pre>', done.stdout, re.DOTALL)
     assert said, done.stderr
     assert said[1].split("\n")[:-1] == [
-        "first: JavaScript JavaScript",
+        "first: Python Python",
         "clicked: Rust Rust",
         "kept: Rust",
         "linked: C",
