@@ -8,7 +8,7 @@ FIRST := 1
 SERVERS := python3 $(CURDIR)/tests/servers run --
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup build lint bench site options soak deletions mutants matrix clean \
+.PHONY: help demo test setup build lint bench site pages options soak deletions mutants matrix clean \
 	suites computing-suites waiting-suites python-suite c-suite rust-suite javascript-suite shared-suite servers-suite http-suite crowds-suite faults-suite operations-suite interop-suite
 
 help: ## list the targets
@@ -188,12 +188,16 @@ GUIDES = $(shell find . \( -name node_modules -o -name target -o -name '.?*' -o 
 site: ## build the documentation's site into build/site
 	.venv/bin/python site/build.py build/site
 
+pages: ## write the pages that show runs of the simulator: the gallery of wrong locks, and the sequence diagrams
+	tools/pages
+
 options: ## write the options of locks, in all languages and the reference, from the core's table
 	cargo run --quiet --package fencepost-bindgen -- options
 	cargo fmt --package fencepost
 
 lint: ## formatting and lints of every language
 	cargo run --quiet --package fencepost-bindgen -- options --check
+	tools/pages --check
 	cargo fmt --all --check
 	cargo fmt --check --manifest-path bindings-rs/tests/oldest/Cargo.toml
 	cargo clippy --workspace --exclude fencepost-wasm --exclude fencepost-wasm-memory --all-targets --all-features -- -D warnings
@@ -213,8 +217,8 @@ lint: ## formatting and lints of every language
 	cd tests/deletions && ../../.venv/bin/mypy --strict .
 	cd tests/faults && MYPYPATH=../mixed:../selection:../interop/tests:. ../../.venv/bin/mypy --strict *.py
 	cd tests/http && ../../.venv/bin/mypy *.py apps/*.py
-	.venv/bin/mypy --strict site/build.py tests/site
-	.venv/bin/mypy --strict tests/readme tests/selection tools/closing-lines tools/stutter --scripts-are-modules
+	cd site && ../.venv/bin/mypy --strict *.py ../tests/site
+	.venv/bin/mypy --strict tests/readme tests/selection tools/closing-lines tools/pages tools/stutter --scripts-are-modules
 	cd bindings-py && ../.venv/bin/mypy && ../.venv/bin/python -m mypy.stubtest fencepost._fencepost
 	cd bench && ../.venv/bin/mypy
 	cd bindings-wasm && npm run --silent lint

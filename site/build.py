@@ -15,6 +15,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from sequence import NotDrawn, draw
+
 ROOT = Path(__file__).resolve().parent.parent
 HERE = Path(__file__).resolve().parent
 
@@ -28,6 +30,7 @@ BESIDE = {
 }
 IMAGES = {".svg", ".png"}
 FENCE = re.compile(r"^(```.*?^```$)", re.MULTILINE | re.DOTALL)
+DIAGRAM = re.compile(r"^```mermaid\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^# (.*)$", re.MULTILINE)
 
@@ -60,6 +63,12 @@ def replace_links(text: str, change: Callable[[str], str]) -> str:
     return "".join(parts)
 
 
+def drawn(found: re.Match[str]) -> str:
+    """A diagram in the place of its source, which can be unfolded for those who read it as text."""
+    source = f"```text\n{found[1]}```"
+    return f"{draw(found[1])}\n\n<details><summary>The same as text</summary>\n\n{source}\n\n</details>"
+
+
 def stage(into: Path) -> None:
     """Writes all pages, the images that they show, and their list into a folder."""
     pages = places()
@@ -86,7 +95,11 @@ def stage(into: Path) -> None:
 
         written = into / place
         written.parent.mkdir(parents=True, exist_ok=True)
-        written.write_text(replace_links((ROOT / page).read_text(), change))
+        try:
+            text = DIAGRAM.sub(drawn, (ROOT / page).read_text())
+        except NotDrawn as error:
+            raise BadPage(f"{page}: {error}") from error
+        written.write_text(replace_links(text, change))
     (into / "SUMMARY.md").write_text(summary(pages))
 
 
@@ -119,7 +132,7 @@ def build(destination: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder)
         stage(source)
-        for name in ("book.toml", "tabs.css", "tabs.js"):
+        for name in ("book.toml", "site.css", "tabs.js"):
             shutil.copy(HERE / name, source)
         done = subprocess.run(
             [mdbook, "build", "--dest-dir", destination.resolve(), source],
